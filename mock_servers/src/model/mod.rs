@@ -2,4 +2,6 @@
 
 mod types;
 
-pub use types::{Block, Brain, Message, Reply, ReplyBlock, Request, Role, StopReason, Tool, calls, says};
+pub use types::{
+    Block, Brain, Message, Reply, ReplyBlock, Request, Role, StopReason, Tool, calls, says,
+};

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde_json::Value;
 
 /// One request, already checked against the rules of the API.
@@ -15,13 +16,20 @@ pub struct Request {
     /// The most tokens the reply may have.
     pub max_tokens: u32,
     /// The system prompt, its blocks joined by blank lines; empty when there is none.
-    pub system: String,
+    pub system: Arc<str>,
     /// The tools on offer, in the order of the request.
-    pub tools: Vec<Tool>,
+    pub tools: Arc<[Tool]>,
     /// The conversation. Consecutive messages of one role are already combined, as the API does.
     pub messages: Vec<Arc<Message>>,
-    /// The body as it was sent, for assertions on what has no field here (`cache_control`, `metadata`, …).
-    pub raw: Arc<Value>,
+    /// The body as it was sent. Bytes, because a parsed copy of every request would cost more than all the rest.
+    pub body: Bytes,
+}
+
+impl Request {
+    /// The body parsed, for assertions on what has no field here (`cache_control`, `metadata`, …).
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("a request that reached a brain is valid JSON")
+    }
 }
 
 /// A tool on offer.
@@ -137,13 +145,26 @@ impl Reply {
 
     /// Adds a tool call with a fresh id.
     pub fn and_calls(mut self, name: impl Into<String>, input: Value) -> Self {
-        self.blocks.push(ReplyBlock::ToolUse { id: None, name: name.into(), input });
+        self.blocks.push(ReplyBlock::ToolUse {
+            id: None,
+            name: name.into(),
+            input,
+        });
         self
     }
 
     /// Adds a tool call with an id of the script's choosing.
-    pub fn and_calls_with_id(mut self, id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
-        self.blocks.push(ReplyBlock::ToolUse { id: Some(id.into()), name: name.into(), input });
+    pub fn and_calls_with_id(
+        mut self,
+        id: impl Into<String>,
+        name: impl Into<String>,
+        input: Value,
+    ) -> Self {
+        self.blocks.push(ReplyBlock::ToolUse {
+            id: Some(id.into()),
+            name: name.into(),
+            input,
+        });
         self
     }
 
