@@ -1,1 +1,22 @@
-//! stub
+#![doc = include_str!("../README.md")]
+
+pub mod bash;
+mod client;
+mod error;
+mod history;
+mod message;
+mod process;
+mod reply;
+mod settings;
+mod tool;
+mod watch;
+
+pub use client::{Client, MAX_TOKENS, System};
+pub use error::ApiError;
+pub use history::History;
+pub use message::{Block, Content, Message, Role};
+pub use process::{End, Process};
+pub use reply::{Reply, Usage};
+pub use settings::{Credentials, KEY_VARIABLES, Settings};
+pub use tool::{Output, ToolCall, ToolSpec};
+pub use watch::{Event, Unwatched, Watch, Watcher};

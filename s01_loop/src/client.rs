@@ -1,0 +1,385 @@
+//! The client: one conversation in, one reply out (Messages API, `POST /v1/messages`, streamed).
+//!
+//! The loop asks it with the whole conversation every time, so it joins JSON that each message made once. Invariant:
+//! one call of `send` is one request; trying again is somebody else's decision.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use futures_util::StreamExt;
+use mock_servers::model::{MockModel, Options};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Body, Response, Url};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sse_stream::SseStream;
+
+use crate::error::ApiError;
+use crate::message::{Message, ephemeral};
+use crate::reply::{Assembler, Reply};
+use crate::settings::{Credentials, DEFAULT_BASE_URL, DEFAULT_MODEL, Settings};
+use crate::tool::ToolSpec;
+use crate::watch::{self, Event, Watcher};
+
+/// The most tokens a reply may have, unless the client is told otherwise.
+pub const MAX_TOKENS: u32 = 8_000;
+
+const API_VERSION: &str = "2023-06-01";
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The API pings a slow stream, so silence for this long means that nobody is there any more.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// A model behind the Messages API. Clones share the connection and may ask different models.
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+    model: String,
+    max_tokens: u32,
+    marks_last_message: bool,
+    watcher: Watcher,
+}
+
+struct Shared {
+    http: reqwest::Client,
+    messages_url: Url,
+    credentials: Credentials,
+    /// The model itself, when it lives in this process; it stops when the last client drops.
+    mock: Option<MockModel>,
+}
+
+/// The system prompt: text blocks, each of which may end in a prompt-cache breakpoint.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct System {
+    blocks: Vec<Value>,
+}
+
+impl System {
+    /// Adds a block of text.
+    pub fn and(mut self, text: impl Into<String>) -> Self {
+        self.blocks
+            .push(json!({ "type": "text", "text": text.into() }));
+        self
+    }
+
+    /// Puts a prompt-cache breakpoint after the last block.
+    pub fn breakpoint(mut self) -> Self {
+        if let Some(last) = self.blocks.last_mut() {
+            last["cache_control"] = ephemeral();
+        }
+        self
+    }
+}
+
+impl<T: Into<String>> From<T> for System {
+    fn from(text: T) -> Self {
+        let text: String = text.into();
+        if text.is_empty() {
+            Self::default()
+        } else {
+            Self::default().and(text)
+        }
+    }
+}
+
+impl Client {
+    /// The model that the environment names, or the mock model when it names none.
+    ///
+    /// # Errors
+    /// When the base URL or the key cannot be used.
+    pub fn from_env(watcher: Watcher) -> Result<Self> {
+        Self::new(Settings::from_env(), watcher)
+    }
+
+    /// A client with these settings.
+    ///
+    /// # Errors
+    /// When the base URL or the key cannot be used, or the mock model cannot start.
+    pub fn new(settings: Settings, watcher: Watcher) -> Result<Self> {
+        let mock = match settings.wants_mock() {
+            true => {
+                Some(MockModel::start(Options::from_env()?).context("starting the mock model")?)
+            }
+            false => None,
+        };
+        let base_url = match &mock {
+            Some(mock) => mock.url(),
+            None => settings.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL),
+        };
+        let messages_url = messages_url(base_url)?;
+        let client = Self {
+            shared: Arc::new(Shared {
+                http: http_client(&messages_url, &settings.credentials)?,
+                messages_url,
+                credentials: settings.credentials,
+                mock,
+            }),
+            model: settings.model.unwrap_or_else(|| DEFAULT_MODEL.to_owned()),
+            max_tokens: MAX_TOKENS,
+            marks_last_message: false,
+            watcher,
+        };
+        client.watcher.see(Event::Connected(&client.endpoint()));
+        Ok(client)
+    }
+
+    /// The same model, watched by somebody else.
+    pub fn watched_by(mut self, watcher: Watcher) -> Self {
+        self.watcher = watcher;
+        self
+    }
+
+    /// The same endpoint, another model.
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = model.into();
+        self
+    }
+
+    /// The same model with another limit for its replies, in tokens.
+    pub fn with_max_tokens(mut self, max_tokens: u32) -> Self {
+        self.max_tokens = max_tokens;
+        self
+    }
+
+    /// The same model; each request ends in a prompt-cache breakpoint, so that the next one reads this one's prefix.
+    pub fn with_breakpoint_on_last_message(mut self) -> Self {
+        self.marks_last_message = true;
+        self
+    }
+
+    /// The id of the model that is asked.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// The most tokens a reply may have.
+    pub fn max_tokens(&self) -> u32 {
+        self.max_tokens
+    }
+
+    /// Who answers, in words.
+    pub fn endpoint(&self) -> String {
+        let url = &self.shared.messages_url;
+        let address = url.origin().ascii_serialization();
+        match self.shared.mock {
+            Some(_) => format!(
+                "the mock model at {address} (no key, no network: it rehearses the lessons)"
+            ),
+            None => format!("{} at {address}", self.model),
+        }
+    }
+
+    /// The mock model, when it is the one who answers.
+    pub fn mock(&self) -> Option<&MockModel> {
+        self.shared.mock.as_ref()
+    }
+
+    /// Sends the conversation and returns the reply, which the watcher sees arrive. Dropping the future closes the
+    /// connection, and the model stops.
+    ///
+    /// # Errors
+    /// One request, one error: nothing is tried again.
+    pub async fn send(
+        &self,
+        system: impl Into<System>,
+        history: &[Message],
+        tools: &[ToolSpec],
+    ) -> Result<Reply, ApiError> {
+        let _request = watch::Request::start(&*self.watcher);
+        let body = self.body(&system.into(), history, tools);
+        let response = self.post(body).await?;
+        let mut events = SseStream::new(Body::from(response));
+        let mut reply = Assembler::new(&*self.watcher, history);
+        while let Some(event) = events.next().await {
+            let event = event.map_err(|error| ApiError::Interrupted {
+                reason: self.reason(&error),
+            })?;
+            let Some(data) = event.data else { continue };
+            if reply.take(&data).map_err(|error| self.redacted(error))? {
+                break;
+            }
+        }
+        let reply = reply.finish()?;
+        self.watcher.see(Event::Spent(&reply.usage));
+        if reply.is_cut() {
+            self.watcher.see(Event::Notice(&format!(
+                "the reply was cut at {} tokens",
+                self.max_tokens
+            )));
+        }
+        Ok(reply)
+    }
+
+    /// The request's JSON. The messages come last and are joined, not serialized: they are all of a long conversation.
+    fn body(&self, system: &System, history: &[Message], tools: &[ToolSpec]) -> Vec<u8> {
+        let size: usize = history.iter().map(|message| message.wire().len() + 1).sum();
+        let mut body = String::with_capacity(size + 16 * 1024);
+        let model = Value::from(self.model.as_str());
+        body.push_str(&format!(
+            r#"{{"model":{model},"max_tokens":{},"stream":true"#,
+            self.max_tokens
+        ));
+        if !tools.is_empty() {
+            body.push_str(r#","tools":["#);
+            join(&mut body, tools.iter().map(ToolSpec::wire));
+            body.push(']');
+        }
+        if !system.blocks.is_empty() {
+            body.push_str(&format!(
+                r#","system":{}"#,
+                Value::from(system.blocks.clone())
+            ));
+        }
+        body.push_str(r#","messages":["#);
+        match history.split_last() {
+            Some((last, earlier)) if self.marks_last_message => {
+                let last = last.wire_with_breakpoint();
+                join(
+                    &mut body,
+                    earlier.iter().map(Message::wire).chain([last.as_str()]),
+                );
+            }
+            _ => join(&mut body, history.iter().map(Message::wire)),
+        }
+        body.push_str("]}");
+        body.into_bytes()
+    }
+
+    async fn post(&self, body: Vec<u8>) -> Result<Response, ApiError> {
+        let sent = self
+            .shared
+            .http
+            .post(self.shared.messages_url.clone())
+            .body(body)
+            .send()
+            .await;
+        let response = sent.map_err(|error| ApiError::Unreachable {
+            address: self.shared.messages_url.origin().ascii_serialization(),
+            reason: self.reason(&error),
+        })?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status().as_u16();
+        let retry_after = retry_after(response.headers());
+        let text = response.text().await.unwrap_or_default();
+        let (kind, message) = match serde_json::from_str::<ErrorBody>(&text) {
+            Ok(body) => (body.error.kind, body.error.message),
+            Err(_) => ("no Messages API error".to_owned(), first_line(&text)),
+        };
+        Err(self.redacted(ApiError::Status {
+            status,
+            kind,
+            message,
+            retry_after,
+        }))
+    }
+
+    /// The innermost cause: the outer ones say only that sending failed.
+    fn reason(&self, error: &dyn std::error::Error) -> String {
+        let mut cause = error;
+        while let Some(next) = cause.source() {
+            cause = next;
+        }
+        self.shared.credentials.redact(&cause.to_string())
+    }
+
+    fn redacted(&self, mut error: ApiError) -> ApiError {
+        if let ApiError::Status { message, .. } | ApiError::InStream { message, .. } = &mut error {
+            *message = self.shared.credentials.redact(message);
+        }
+        error
+    }
+}
+
+/// Where messages are posted. A base URL may end in a slash or in `/v1`, as other tools write it.
+fn messages_url(base_url: &str) -> Result<Url> {
+    let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
+    let url = Url::parse(&format!("{base}/v1/messages")).with_context(|| {
+        format!("ANTHROPIC_BASE_URL is no URL: {base_url:?} (an example: http://localhost:11434)")
+    })?;
+    ensure!(
+        matches!(url.scheme(), "http" | "https"),
+        "ANTHROPIC_BASE_URL must begin with http:// or https://, not {base_url:?}"
+    );
+    Ok(url)
+}
+
+fn http_client(url: &Url, credentials: &Credentials) -> Result<reqwest::Client> {
+    // The first to come installs the process's provider; it is the same one each time.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut headers = HeaderMap::from_iter([
+        (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (
+            "anthropic-version".parse()?,
+            HeaderValue::from_static(API_VERSION),
+        ),
+    ]);
+    headers.extend(credentials.header()?);
+    let mut builder = reqwest::Client::builder()
+        .default_headers(headers)
+        .tcp_nodelay(true)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .read_timeout(SILENCE_TIMEOUT);
+    if url.scheme() == "http" {
+        // Reading the system's certificates takes tens of milliseconds; http never looks at them.
+        builder = builder
+            .tls_certs_only([])
+            .redirect(reqwest::redirect::Policy::none());
+    }
+    if is_loopback(url) {
+        builder = builder.no_proxy();
+    }
+    builder.build().context("setting up HTTP")
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost"
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+/// `retry-after` in seconds, the form the API uses.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds: f64 = headers
+        .get(RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// Enough of a body that is no API error to recognise a proxy's or a wrong server's page.
+fn first_line(text: &str) -> String {
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or("(empty answer)");
+    line.chars().take(200).collect()
+}
+
+fn join<'a>(body: &mut String, items: impl Iterator<Item = &'a str>) {
+    for (index, item) in items.enumerate() {
+        if index > 0 {
+            body.push(',');
+        }
+        body.push_str(item);
+    }
+}
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    error: ErrorDetail,
+}
+
+#[derive(Deserialize)]
+struct ErrorDetail {
+    #[serde(rename = "type")]
+    kind: String,
+    message: String,
+}

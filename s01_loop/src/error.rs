@@ -1,0 +1,111 @@
+//! What can go wrong between us and the model, as values that a program can branch on.
+//!
+//! The user reads one sentence: what happened, and what to do. Invariant: no message ever holds the API key.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A request that got no usable reply.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ApiError {
+    /// The API answered with an error status.
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// The error's type as the API names it (`overloaded_error`, `invalid_request_error`, …).
+        kind: String,
+        /// The API's own words.
+        message: String,
+        /// How long the API asks us to wait (`retry-after`).
+        retry_after: Option<Duration>,
+    },
+    /// The API reported an error in the middle of the stream.
+    InStream {
+        /// The error's type as the API names it.
+        kind: String,
+        /// The API's own words.
+        message: String,
+    },
+    /// No connection, or none that lasted until the answer began.
+    Unreachable {
+        /// The address we tried.
+        address: String,
+        /// Why it failed.
+        reason: String,
+    },
+    /// The stream broke off or stood still before the reply was complete.
+    Interrupted {
+        /// What we saw of it.
+        reason: String,
+    },
+    /// The answer is not what the Messages API sends.
+    Malformed {
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status {
+                status,
+                kind,
+                message,
+                ..
+            } => {
+                write!(f, "the model's API answered {status} ({kind}): {message}")?;
+                match advice(*status) {
+                    Some(advice) => write!(f, " — {advice}"),
+                    None => Ok(()),
+                }
+            }
+            Self::InStream { kind, message } => {
+                write!(f, "the model's API broke off its reply ({kind}): {message}")
+            }
+            Self::Unreachable { address, reason } => write!(
+                f,
+                "no answer from {address}: {reason} — check the network and ANTHROPIC_BASE_URL"
+            ),
+            Self::Interrupted { reason } => {
+                write!(f, "the reply was cut off: {reason} — ask again")
+            }
+            Self::Malformed { reason } => write!(
+                f,
+                "the answer is not a Messages API stream: {reason} — check ANTHROPIC_BASE_URL"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+/// What the user can do about an error status.
+fn advice(status: u16) -> Option<&'static str> {
+    match status {
+        401 | 403 => Some("check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN"),
+        404 => Some("check MODEL_ID and ANTHROPIC_BASE_URL"),
+        429 | 529 => Some("wait a little and ask again"),
+        500.. => Some("ask again"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_sentence_that_says_what_to_do() {
+        let error = ApiError::Status {
+            status: 404,
+            kind: "not_found_error".into(),
+            message: "model: claude-7".into(),
+            retry_after: None,
+        };
+        assert_eq!(
+            error.to_string(),
+            "the model's API answered 404 (not_found_error): model: claude-7 — check MODEL_ID and ANTHROPIC_BASE_URL"
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! The conversation so far, always in a shape that can be sent.
+//!
+//! The API refuses a tool_use without its tool_result, results behind text, and empty messages; whoever writes a loop
+//! breaks one of these rules sooner or later (Ctrl-C, a failed request, a notice at the wrong moment). So the rules
+//! live here. Invariant: roles alternate, a user speaks first, and between two turns every tool_use has its
+//! tool_result at the head of the next message.
+
+use std::collections::HashSet;
+use std::ops::Deref;
+
+use crate::message::{Block, Message, Role};
+use crate::tool::{Output, ToolCall};
+
+const INTERRUPTED_CALL: &str =
+    "interrupted: the user stopped the turn before this call was answered";
+const INTERRUPTED_TURN: &str = "[The turn above ended before its answer was complete.]";
+
+/// The messages between one user and one model.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    messages: Vec<Message>,
+    /// Whether the last request still waits for its final reply.
+    unfinished: bool,
+    /// Notes that came while calls were unanswered; they follow the last result.
+    held: Vec<Block>,
+}
+
+impl History {
+    /// The user asks for something. What an earlier turn left unanswered is settled first.
+    pub fn user(&mut self, request: impl Into<String>) {
+        if self.unfinished {
+            self.settle();
+            self.note(INTERRUPTED_TURN);
+        }
+        self.unfinished = true;
+        self.append(Block::text(request));
+    }
+
+    /// Adds what the harness wants the model to know (a reminder, a notice, mail), never between a call and its result.
+    pub fn note(&mut self, text: impl Into<String>) {
+        match self.has_open_calls() {
+            true => self.held.push(Block::text(text)),
+            false => self.append(Block::text(text)),
+        }
+    }
+
+    /// Adds the model's reply. An empty reply adds nothing: the API would refuse it.
+    pub fn push(&mut self, reply: Message) {
+        self.unfinished = reply.tool_calls().next().is_some();
+        if !reply.blocks().is_empty() {
+            self.messages.push(reply);
+        }
+    }
+
+    /// Answers one call of the last reply. Answers may come in any order; they are kept in the order of the calls.
+    pub fn answer(&mut self, call: &ToolCall, output: Output) {
+        let Some(asked) = self
+            .messages
+            .iter()
+            .rposition(|message| message.role() == Role::Assistant)
+        else {
+            return;
+        };
+        let order: Vec<&str> = self.messages[asked]
+            .tool_calls()
+            .map(|call| call.id.as_str())
+            .collect();
+        let place = |id: &str| order.iter().position(|other| *other == id);
+        if place(&call.id).is_none() || self.is_answered(&call.id) {
+            return;
+        }
+        let mut blocks = self
+            .messages
+            .get(asked + 1)
+            .map(|message| message.blocks().to_vec())
+            .unwrap_or_default();
+        let at = blocks
+            .iter()
+            .take_while(|block| match block {
+                Block::ToolResult { tool_use_id, .. } => place(tool_use_id) < place(&call.id),
+                Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => false,
+            })
+            .count();
+        blocks.insert(at, call.answer(output));
+        self.messages.truncate(asked + 1);
+        self.messages.push(Message::new(Role::User, blocks));
+        if !self.has_open_calls() {
+            for note in std::mem::take(&mut self.held) {
+                self.append(note);
+            }
+        }
+    }
+
+    /// Answers every open call with a note that it was interrupted, so that the conversation can go on.
+    pub fn settle(&mut self) {
+        let open: Vec<ToolCall> = self.open_calls().cloned().collect();
+        for call in open {
+            self.answer(&call, Output::error(INTERRUPTED_CALL));
+        }
+    }
+
+    /// Whether the last reply has calls without a result.
+    pub fn has_open_calls(&self) -> bool {
+        self.open_calls().next().is_some()
+    }
+
+    /// The calls of the last reply that have no result yet.
+    pub fn open_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        let asked = self
+            .messages
+            .iter()
+            .rposition(|message| message.role() == Role::Assistant);
+        let (calls, answers) = match asked {
+            Some(at) => (Some(&self.messages[at]), self.messages.get(at + 1)),
+            None => (None, None),
+        };
+        let answered: HashSet<&str> = answers
+            .into_iter()
+            .flat_map(Message::answered_ids)
+            .collect();
+        calls
+            .into_iter()
+            .flat_map(Message::tool_calls)
+            .filter(move |call| !answered.contains(call.id.as_str()))
+    }
+
+    /// Puts these messages in place of the old ones: a compacted or a resumed conversation.
+    pub fn replace(&mut self, messages: Vec<Message>) {
+        self.messages = messages;
+        self.unfinished = self.has_open_calls();
+    }
+
+    fn is_answered(&self, id: &str) -> bool {
+        self.last()
+            .is_some_and(|last| last.answered_ids().any(|other| other == id))
+    }
+
+    /// Adds a block to the user's side: to the last message when it is the user's, else as a new one.
+    fn append(&mut self, block: Block) {
+        if block.is_empty_text() {
+            return;
+        }
+        let mut blocks = match self.messages.pop_if(|last| last.role() == Role::User) {
+            Some(last) => last.blocks().to_vec(),
+            None => Vec::new(),
+        };
+        blocks.push(block);
+        self.messages.push(Message::new(Role::User, blocks));
+    }
+}
+
+impl Deref for History {
+    type Target = [Message];
+
+    fn deref(&self) -> &[Message] {
+        &self.messages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::*;
+
+    fn call(id: &str) -> ToolCall {
+        ToolCall {
+            id: id.into(),
+            name: "bash".into(),
+            input: json!({"command": "ls"}),
+            extra: Map::new(),
+        }
+    }
+
+    fn asks(ids: &[&str]) -> Message {
+        Message::new(
+            Role::Assistant,
+            ids.iter().map(|id| Block::ToolUse(call(id))).collect(),
+        )
+    }
+
+    /// Role and content of each message, short enough to compare by eye.
+    fn shape(history: &History) -> Vec<String> {
+        let block = |block: &Block| match block {
+            Block::Text { text, .. } => text.clone(),
+            Block::ToolUse(call) => format!("call {}", call.id),
+            Block::ToolResult {
+                tool_use_id,
+                content,
+                ..
+            } => format!("{tool_use_id}: {}", content.text()),
+            Block::Other(value) => value.to_string(),
+        };
+        history
+            .iter()
+            .map(|message| {
+                message
+                    .blocks()
+                    .iter()
+                    .map(block)
+                    .collect::<Vec<_>>()
+                    .join(" | ")
+            })
+            .collect()
+    }
+
+    #[test]
+    fn answers_are_kept_in_the_order_of_the_calls() {
+        let mut history = History::default();
+        history.user("go");
+        history.push(asks(&["a", "b", "c"]));
+        for id in ["c", "a", "b"] {
+            history.answer(&call(id), Output::ok(id.to_uppercase()));
+        }
+        assert_eq!(
+            shape(&history),
+            ["go", "call a | call b | call c", "a: A | b: B | c: C"]
+        );
+    }
+
+    #[test]
+    fn an_interrupted_call_is_answered_before_the_next_request() {
+        let mut history = History::default();
+        history.user("go");
+        history.push(asks(&["a", "b"]));
+        history.answer(&call("a"), Output::ok("A"));
+        history.user("something else");
+        assert_eq!(
+            shape(&history)[2],
+            format!("a: A | b: {INTERRUPTED_CALL} | {INTERRUPTED_TURN} | something else")
+        );
+    }
+
+    #[test]
+    fn a_request_that_got_no_reply_is_followed_by_the_next_in_one_message() {
+        let mut history = History::default();
+        history.user("first");
+        history.user("second");
+        assert_eq!(
+            shape(&history),
+            [format!("first | {INTERRUPTED_TURN} | second")]
+        );
+    }
+
+    #[test]
+    fn a_note_never_lands_between_a_call_and_its_result() {
+        let mut history = History::default();
+        history.user("go");
+        history.push(asks(&["a", "b"]));
+        history.answer(&call("a"), Output::ok("A"));
+        history.note("mail");
+        assert_eq!(shape(&history)[2], "a: A");
+        history.answer(&call("b"), Output::ok("B"));
+        assert_eq!(shape(&history)[2], "a: A | b: B | mail");
+    }
+
+    #[test]
+    fn an_empty_reply_an_empty_note_and_a_stray_answer_add_nothing() {
+        let mut history = History::default();
+        history.answer(&call("a"), Output::ok("A"));
+        history.user("go");
+        history.push(Message::new(Role::Assistant, Vec::new()));
+        history.note(" ");
+        history.answer(&call("a"), Output::ok("A"));
+        assert_eq!(shape(&history), ["go"]);
+        let stored: Vec<Value> = history
+            .iter()
+            .map(|message| serde_json::from_str(message.wire()).unwrap())
+            .collect();
+        assert_eq!(
+            stored,
+            [json!({"role": "user", "content": [{"type": "text", "text": "go"}]})]
+        );
+    }
+}

@@ -1,0 +1,245 @@
+//! Messages: what user and model say to each other, block by block.
+//!
+//! The whole conversation is sent again with every request, so a message is serialized once and kept.
+//! Invariant: a message never changes; a block we do not know is sent back as it came.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::tool::ToolCall;
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The user, or the harness in the user's place: tool results are user messages.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One content block of a message (Messages API, "content").
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    /// Text for the other side.
+    Text {
+        /// The text, never empty.
+        text: String,
+        /// Fields we have no name for (citations, `cache_control`, …).
+        #[serde(flatten)]
+        extra: Map<String, Value>,
+    },
+    /// The model wants a tool to run.
+    ToolUse(ToolCall),
+    /// What the tool answered.
+    ToolResult {
+        /// The id of the call it answers.
+        tool_use_id: String,
+        /// The answer.
+        #[serde(default)]
+        content: Content,
+        /// Whether the tool failed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+        /// Fields we have no name for.
+        #[serde(flatten)]
+        extra: Map<String, Value>,
+    },
+    /// A block of a type this course does not use (thinking, image, …), kept as it came.
+    #[serde(untagged)]
+    Other(Value),
+}
+
+impl Block {
+    /// A text block.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text {
+            text: text.into(),
+            extra: Map::new(),
+        }
+    }
+
+    /// A text block without text, which the API refuses.
+    pub(crate) fn is_empty_text(&self) -> bool {
+        matches!(self, Self::Text { text, .. } if text.trim().is_empty())
+    }
+}
+
+/// The content of a message or of a tool result: a string, or a list of blocks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// Plain text.
+    Text(String),
+    /// Blocks (text, images, …).
+    Blocks(Vec<Block>),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+impl Content {
+    /// The text in it; text blocks are joined by newlines, other blocks are left out.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Blocks(blocks) => join_text(blocks),
+        }
+    }
+}
+
+/// One message of a conversation. Cloning it costs a pointer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message(Arc<Inner>);
+
+#[derive(Debug, PartialEq)]
+struct Inner {
+    role: Role,
+    blocks: Vec<Block>,
+    /// The JSON of the message, made on creation and sent with every later request.
+    wire: String,
+}
+
+impl Message {
+    /// A message of these blocks.
+    pub fn new(role: Role, blocks: Vec<Block>) -> Self {
+        let wire = json!({ "role": role, "content": blocks }).to_string();
+        Self(Arc::new(Inner { role, blocks, wire }))
+    }
+
+    /// A user message of one text block.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::new(Role::User, vec![Block::text(text)])
+    }
+
+    /// An assistant message of one text block.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self::new(Role::Assistant, vec![Block::text(text)])
+    }
+
+    /// Who said it.
+    pub fn role(&self) -> Role {
+        self.0.role
+    }
+
+    /// Its blocks, in order.
+    pub fn blocks(&self) -> &[Block] {
+        &self.0.blocks
+    }
+
+    /// Its text blocks, joined by newlines.
+    pub fn text(&self) -> String {
+        join_text(self.blocks())
+    }
+
+    /// The tool calls in it, in order.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.blocks().iter().filter_map(|block| match block {
+            Block::ToolUse(call) => Some(call),
+            Block::Text { .. } | Block::ToolResult { .. } | Block::Other(_) => None,
+        })
+    }
+
+    /// The ids of the calls it answers, in order.
+    pub fn answered_ids(&self) -> impl Iterator<Item = &str> {
+        self.blocks().iter().filter_map(|block| match block {
+            Block::ToolResult { tool_use_id, .. } => Some(tool_use_id.as_str()),
+            Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => None,
+        })
+    }
+
+    /// Its JSON, serialized when it was made.
+    pub fn wire(&self) -> &str {
+        &self.0.wire
+    }
+
+    /// Its JSON with a prompt-cache breakpoint on the last block: the API keeps the prompt up to here for five minutes.
+    pub fn wire_with_breakpoint(&self) -> String {
+        let mut content = json!(self.blocks());
+        if let Some(Value::Object(last)) = content.as_array_mut().and_then(|list| list.last_mut()) {
+            last.insert("cache_control".into(), ephemeral());
+        }
+        json!({ "role": self.role(), "content": content }).to_string()
+    }
+}
+
+impl Serialize for Message {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Stored {
+            role: self.role(),
+            content: Content::Blocks(self.blocks().to_vec()),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Stored { role, content } = Stored::deserialize(deserializer)?;
+        Ok(match content {
+            Content::Text(text) => Self::new(role, vec![Block::text(text)]),
+            Content::Blocks(blocks) => Self::new(role, blocks),
+        })
+    }
+}
+
+/// A message as it lies on disk or on the wire.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    role: Role,
+    content: Content,
+}
+
+/// The value of `cache_control` that marks a breakpoint.
+pub(crate) fn ephemeral() -> Value {
+    json!({ "type": "ephemeral" })
+}
+
+fn join_text(blocks: &[Block]) -> String {
+    let texts: Vec<&str> = blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Text { text, .. } => Some(text.as_str()),
+            Block::ToolUse(_) | Block::ToolResult { .. } | Block::Other(_) => None,
+        })
+        .collect();
+    texts.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_block_is_sent_back_as_it_came() {
+        let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "c2ln"});
+        let wire = json!({"role": "assistant", "content": [thinking, {"type": "text", "text": "Hi", "citations": []}]});
+        let message: Message = serde_json::from_value(wire.clone()).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(message.wire()).unwrap(), wire);
+        assert_eq!(message.text(), "Hi");
+    }
+
+    #[test]
+    fn a_stored_message_with_plain_text_is_one_text_block() {
+        let message: Message =
+            serde_json::from_str(r#"{"role": "user", "content": "hello"}"#).unwrap();
+        assert_eq!(message, Message::user("hello"));
+    }
+
+    #[test]
+    fn a_breakpoint_marks_the_last_block_only() {
+        let message = Message::new(Role::User, vec![Block::text("a"), Block::text("b")]);
+        let marked: Value = serde_json::from_str(&message.wire_with_breakpoint()).unwrap();
+        assert_eq!(marked["content"][0].get("cache_control"), None);
+        assert_eq!(
+            marked["content"][1]["cache_control"],
+            json!({"type": "ephemeral"})
+        );
+    }
+}

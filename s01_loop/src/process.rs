@@ -1,0 +1,133 @@
+//! A shell process: its output as it comes, its end, and the end of all it started.
+//!
+//! Every tool that runs a command runs it here. Invariants: standard input is empty, so a command can never read what
+//! the user types; the API key is not in the environment; dropping a running process kills its process group.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep_until};
+
+use crate::settings::KEY_VARIABLES;
+
+/// How long output is still read after the shell has ended while a child it left behind holds the pipe open.
+const GRACE: Duration = Duration::from_millis(50);
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// By itself, with this code.
+    Exit(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+impl From<ExitStatus> for End {
+    fn from(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Self::Exit(code),
+            (None, signal) => Self::Signal(signal.unwrap_or_default()),
+        }
+    }
+}
+
+/// A running shell command. Standard output and standard error come through one pipe, in the order they were written.
+pub struct Process {
+    child: Child,
+    pipe: pipe::Receiver,
+    buffer: Box<[u8]>,
+    status: Option<ExitStatus>,
+    /// When to stop reading, once the shell has ended.
+    last_read: Option<Instant>,
+}
+
+impl Process {
+    /// Starts `bash -c command` in this directory, in a process group of its own.
+    ///
+    /// # Errors
+    /// When the directory is gone or bash is not installed.
+    pub fn start(cwd: &Path, command: &str) -> Result<Self> {
+        let (reader, writer) = io::pipe().context("opening a pipe")?;
+        let mut bash = Command::new("bash");
+        bash.arg("-c")
+            .arg(command)
+            .current_dir(cwd)
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone().context("opening a pipe")?)
+            .stderr(writer)
+            .process_group(0)
+            .kill_on_drop(true);
+        for variable in KEY_VARIABLES {
+            bash.env_remove(variable);
+        }
+        let child = bash
+            .spawn()
+            .with_context(|| format!("starting bash in {}", cwd.display()))?;
+        // Our copies of the pipe's writing end are in `bash`; they must close or the end would never be seen.
+        drop(bash);
+        let pipe =
+            pipe::Receiver::from_owned_fd(OwnedFd::from(reader)).context("reading from a pipe")?;
+        Ok(Self {
+            child,
+            pipe,
+            buffer: vec![0; 64 * 1024].into(),
+            status: None,
+            last_read: None,
+        })
+    }
+
+    /// The next piece of output, or `None` when the command has ended. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// When the pipe breaks.
+    pub async fn read(&mut self) -> Result<Option<&[u8]>> {
+        loop {
+            let last_read = self.last_read.unwrap_or_else(Instant::now);
+            tokio::select! {
+                biased;
+                count = self.pipe.read(&mut self.buffer) => {
+                    let count = count.context("reading the output of a command")?;
+                    return Ok((count > 0).then(|| &self.buffer[..count]));
+                }
+                () = sleep_until(last_read), if self.last_read.is_some() => return Ok(None),
+                status = self.child.wait(), if self.status.is_none() => {
+                    self.status = Some(status.context("waiting for a command")?);
+                    self.last_read = Some(Instant::now() + GRACE);
+                }
+            }
+        }
+    }
+
+    /// Waits for the end of the shell.
+    ///
+    /// # Errors
+    /// When the system cannot tell.
+    pub async fn end(&mut self) -> Result<End> {
+        let status = match self.status {
+            Some(status) => status,
+            None => self.child.wait().await.context("waiting for a command")?,
+        };
+        self.status = Some(status);
+        Ok(status.into())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let (None, Some(leader)) = (self.status, self.child.id()) else {
+            return;
+        };
+        // The leader is not reaped yet, so its number still means this group and no other.
+        let _ = killpg(Pid::from_raw(leader.cast_signed()), Signal::SIGKILL);
+    }
+}

@@ -1,0 +1,310 @@
+//! The reply, put together from the stream of events (Messages API, "Streaming").
+//!
+//! Text is shown as it comes; a block counts only when it is whole. Invariant: a reply holds nothing that the API would
+//! refuse to read back: no empty text, no half tool call, no id twice.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::error::ApiError;
+use crate::message::{Block, Message, Role};
+use crate::tool::ToolCall;
+use crate::watch::{Event, Watch};
+
+/// What a request cost, in tokens, as the API counts them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Input neither read from nor written to the prompt cache.
+    pub input_tokens: u64,
+    /// Output.
+    pub output_tokens: u64,
+    /// Input written to the prompt cache.
+    pub cache_creation_input_tokens: u64,
+    /// Input read from the prompt cache.
+    pub cache_read_input_tokens: u64,
+}
+
+/// A complete reply of the model.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    message: Message,
+    /// Why it ended, in the API's words (`end_turn`, `tool_use`, `max_tokens`, …). Never decide on it alone whether to
+    /// go on: ask [`Reply::wants_tools`].
+    pub stop_reason: String,
+    /// What it cost.
+    pub usage: Usage,
+    /// Whether a tool call was dropped because the reply was cut in the middle of it.
+    pub lost_a_call: bool,
+}
+
+impl Reply {
+    /// The message to keep in the history.
+    pub fn message(&self) -> Message {
+        self.message.clone()
+    }
+
+    /// Whether tools must run before the model goes on.
+    pub fn wants_tools(&self) -> bool {
+        self.message.tool_calls().next().is_some()
+    }
+
+    /// The calls, in order.
+    pub fn tool_calls(&self) -> Vec<ToolCall> {
+        self.message.tool_calls().cloned().collect()
+    }
+
+    /// Whether `max_tokens` ended it.
+    pub fn is_cut(&self) -> bool {
+        self.stop_reason == "max_tokens"
+    }
+}
+
+/// Collects the events of one stream into a reply.
+pub(crate) struct Assembler<'a> {
+    watch: &'a dyn Watch,
+    /// Ids that the conversation has used; a call that repeats one gets a new id.
+    used_ids: HashSet<String>,
+    open: Option<OpenBlock>,
+    blocks: Vec<Block>,
+    stop_reason: Option<String>,
+    usage: Usage,
+    lost_a_call: bool,
+    complete: bool,
+}
+
+/// A block that is still arriving.
+struct OpenBlock {
+    fields: Map<String, Value>,
+    /// The JSON text of a tool's input, which arrives in pieces.
+    input: String,
+}
+
+impl<'a> Assembler<'a> {
+    pub(crate) fn new(watch: &'a dyn Watch, history: &[Message]) -> Self {
+        let used_ids = history
+            .iter()
+            .flat_map(Message::tool_calls)
+            .map(|call| call.id.clone())
+            .collect();
+        Self {
+            watch,
+            used_ids,
+            open: None,
+            blocks: Vec::new(),
+            stop_reason: None,
+            usage: Usage::default(),
+            lost_a_call: false,
+            complete: false,
+        }
+    }
+
+    /// Takes one event; true when the reply is complete.
+    pub(crate) fn take(&mut self, data: &str) -> Result<bool, ApiError> {
+        let event: Wire = serde_json::from_str(data).map_err(|error| ApiError::Malformed {
+            reason: format!("an event cannot be read ({error})"),
+        })?;
+        match event {
+            Wire::MessageStart { message } => self.usage = message.usage.onto(Usage::default()),
+            Wire::ContentBlockStart { content_block } => {
+                self.close_block();
+                self.open = Some(OpenBlock {
+                    fields: content_block,
+                    input: String::new(),
+                });
+            }
+            Wire::ContentBlockDelta { delta } => self.extend(delta),
+            Wire::ContentBlockStop {} => self.close_block(),
+            Wire::MessageDelta { delta, usage } => {
+                self.stop_reason = delta.stop_reason.or(self.stop_reason.take());
+                self.usage = usage.onto(std::mem::take(&mut self.usage));
+            }
+            Wire::MessageStop {} => self.complete = true,
+            Wire::Error { error } => {
+                return Err(ApiError::InStream {
+                    kind: error.kind,
+                    message: error.message,
+                });
+            }
+            Wire::Unknown => {}
+        }
+        Ok(self.complete)
+    }
+
+    /// The reply, once the stream has ended.
+    pub(crate) fn finish(mut self) -> Result<Reply, ApiError> {
+        if !self.complete && self.stop_reason.is_none() {
+            return Err(ApiError::Interrupted {
+                reason: "the connection closed in the middle of it".into(),
+            });
+        }
+        self.close_block();
+        Ok(Reply {
+            message: Message::new(Role::Assistant, self.blocks),
+            stop_reason: self.stop_reason.unwrap_or_default(),
+            usage: self.usage,
+            lost_a_call: self.lost_a_call,
+        })
+    }
+
+    /// Adds a delta to the open block. Deltas of unknown types add to the field of the same name, so that a block type
+    /// we do not know (thinking and its signature) still arrives whole.
+    fn extend(&mut self, delta: Map<String, Value>) {
+        let Some(open) = &mut self.open else { return };
+        for (key, value) in delta {
+            match (key.as_str(), value) {
+                ("type", _) => {}
+                ("partial_json", Value::String(piece)) => open.input.push_str(&piece),
+                ("citation", citation) => {
+                    let list = open
+                        .fields
+                        .entry("citations")
+                        .or_insert_with(|| Value::Array(Vec::new()));
+                    match list {
+                        Value::Array(list) => list.push(citation),
+                        other => *other = Value::Array(vec![citation]),
+                    }
+                }
+                (_, Value::String(piece)) => {
+                    if key == "text" && !piece.is_empty() {
+                        self.watch.see(Event::Text(&piece));
+                    }
+                    match open.fields.get_mut(&key) {
+                        Some(Value::String(text)) => text.push_str(&piece),
+                        _ => {
+                            open.fields.insert(key, Value::String(piece));
+                        }
+                    }
+                }
+                (_, value) => {
+                    open.fields.insert(key, value);
+                }
+            }
+        }
+    }
+
+    /// The open block is whole, or as whole as it will get.
+    fn close_block(&mut self) {
+        let Some(OpenBlock { mut fields, input }) = self.open.take() else {
+            return;
+        };
+        if fields.get("type").is_some_and(|kind| kind == "tool_use") {
+            match whole_input(fields.get("input"), &input) {
+                Some(input) => fields.insert("input".into(), input),
+                None => {
+                    self.lost_a_call = true;
+                    return;
+                }
+            };
+        }
+        let fields = Value::Object(fields);
+        let mut block = serde_json::from_value(fields.clone()).unwrap_or(Block::Other(fields));
+        if let Block::ToolUse(call) = &mut block {
+            self.make_id_unique(call);
+            self.watch.see(Event::Call(call));
+        }
+        if !block.is_empty_text() {
+            self.blocks.push(block);
+        }
+    }
+
+    fn make_id_unique(&mut self, call: &mut ToolCall) {
+        let original = call.id.clone();
+        let mut copy = 1;
+        while !self.used_ids.insert(call.id.clone()) {
+            copy += 1;
+            call.id = format!("{original}_{copy}");
+        }
+    }
+}
+
+/// The input of a tool call, or nothing when the stream cut it. The API takes only objects back: an object sent as a
+/// string is unpacked, anything else is kept under a name that no tool knows, so that the tool can complain.
+fn whole_input(start: Option<&Value>, pieces: &str) -> Option<Value> {
+    let input = match (pieces, start) {
+        ("", Some(start)) => start.clone(),
+        ("", None) => json!({}),
+        (pieces, _) => serde_json::from_str(pieces).ok()?,
+    };
+    let unpacked = input
+        .as_str()
+        .and_then(|text| serde_json::from_str(text).ok());
+    let input = unpacked.unwrap_or(input);
+    Some(if input.is_object() {
+        input
+    } else {
+        json!({ "not_an_object": input })
+    })
+}
+
+/// The events of the wire. Unknown ones are skipped, as the API's versioning policy asks.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Wire {
+    MessageStart {
+        message: Start,
+    },
+    ContentBlockStart {
+        content_block: Map<String, Value>,
+    },
+    ContentBlockDelta {
+        delta: Map<String, Value>,
+    },
+    ContentBlockStop {},
+    MessageDelta {
+        delta: Delta,
+        #[serde(default)]
+        usage: Counts,
+    },
+    MessageStop {},
+    Error {
+        error: WireError,
+    },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Deserialize)]
+struct Start {
+    #[serde(default)]
+    usage: Counts,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    stop_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WireError {
+    #[serde(rename = "type")]
+    kind: String,
+    message: String,
+}
+
+/// Token counts as an event gives them: cumulative, and only those it knows.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Counts {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+}
+
+impl Counts {
+    fn onto(self, old: Usage) -> Usage {
+        Usage {
+            input_tokens: self.input_tokens.unwrap_or(old.input_tokens),
+            output_tokens: self.output_tokens.unwrap_or(old.output_tokens),
+            cache_creation_input_tokens: self
+                .cache_creation_input_tokens
+                .unwrap_or(old.cache_creation_input_tokens),
+            cache_read_input_tokens: self
+                .cache_read_input_tokens
+                .unwrap_or(old.cache_read_input_tokens),
+        }
+    }
+}

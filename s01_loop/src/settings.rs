@@ -1,0 +1,138 @@
+//! Which model to ask, where, and with what key.
+//!
+//! The environment is read once, here, so that everything else can be tested without it. Invariant: the key leaves this
+//! program in one header of a request and nowhere else: not in a log, an error, a transcript or a child's environment.
+
+use std::fmt;
+
+use anyhow::{Context, Result};
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+
+/// The variables that hold a key. Tools that start processes take them out of the child's environment.
+pub const KEY_VARIABLES: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
+
+/// The API that a key without a base URL belongs to.
+pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
+
+/// The model that is asked when `MODEL_ID` names none.
+pub const DEFAULT_MODEL: &str = "claude-sonnet-4-5";
+
+/// A secret that can be sent but not printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[secret]")
+    }
+}
+
+/// How the client shows who it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Credentials {
+    /// No key: a local endpoint that wants none.
+    #[default]
+    None,
+    /// `x-api-key: …`
+    ApiKey(Secret),
+    /// `Authorization: Bearer …`
+    Token(Secret),
+}
+
+impl Credentials {
+    /// An API key.
+    pub fn api_key(key: &str) -> Self {
+        Self::ApiKey(Secret(key.to_owned()))
+    }
+
+    /// A bearer token.
+    pub fn token(token: &str) -> Self {
+        Self::Token(Secret(token.to_owned()))
+    }
+
+    /// The header to send, marked sensitive so that no library logs it.
+    pub(crate) fn header(&self) -> Result<Option<(HeaderName, HeaderValue)>> {
+        let (name, value) = match self {
+            Self::None => return Ok(None),
+            Self::ApiKey(Secret(key)) => (HeaderName::from_static("x-api-key"), key.clone()),
+            Self::Token(Secret(token)) => (AUTHORIZATION, format!("Bearer {token}")),
+        };
+        let mut value = HeaderValue::from_str(&value).ok().context(
+            "the API key holds a character that no key has, perhaps a line break: set it anew",
+        )?;
+        value.set_sensitive(true);
+        Ok(Some((name, value)))
+    }
+
+    /// The text without the secret, for servers that repeat it in an error.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        match self {
+            Self::None => text.to_owned(),
+            Self::ApiKey(Secret(secret)) | Self::Token(Secret(secret)) => {
+                text.replace(secret, "[key]")
+            }
+        }
+    }
+}
+
+/// What a client needs to know before its first request.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The key or token, if any.
+    pub credentials: Credentials,
+    /// Where the API is; `None` for the default, or for the mock model when there is no key either.
+    pub base_url: Option<String>,
+    /// The model's id; `None` for the default.
+    pub model: Option<String>,
+}
+
+impl Settings {
+    /// Reads `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `ANTHROPIC_BASE_URL` and `MODEL_ID`; an empty one counts as unset.
+    pub fn from_env() -> Self {
+        let variable = |name: &str| {
+            let value = std::env::var(name).ok()?.trim().to_owned();
+            (!value.is_empty()).then_some(value)
+        };
+        let [key, token] = KEY_VARIABLES.map(variable);
+        Self {
+            credentials: match (key, token) {
+                (Some(key), _) => Credentials::api_key(&key),
+                (None, Some(token)) => Credentials::token(&token),
+                (None, None) => Credentials::None,
+            },
+            base_url: variable("ANTHROPIC_BASE_URL"),
+            model: variable("MODEL_ID"),
+        }
+    }
+
+    /// Whether nothing says where a model is, so that the mock model plays it.
+    pub fn wants_mock(&self) -> bool {
+        self.base_url.is_none() && self.credentials == Credentials::None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_never_printed() {
+        let settings = Settings {
+            credentials: Credentials::api_key("sk-secret"),
+            ..Settings::default()
+        };
+        assert!(!format!("{settings:?}").contains("sk-secret"));
+        let (_, header) = settings.credentials.header().unwrap().unwrap();
+        assert!(!format!("{header:?}").contains("sk-secret"));
+        assert_eq!(
+            settings.credentials.redact("bad key sk-secret!"),
+            "bad key [key]!"
+        );
+    }
+
+    #[test]
+    fn a_key_with_a_line_break_is_refused_without_showing_it() {
+        let error = Credentials::token("sk-\nsecret").header().unwrap_err();
+        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+    }
+}

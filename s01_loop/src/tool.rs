@@ -1,0 +1,244 @@
+//! Tools as the model sees them: a spec it reads, a call it makes, an output it gets back.
+//!
+//! Every chapter's tools go through these three types. Invariant: a tool's failure is text for the model
+//! (`is_error: true`), made in one place, `From<Result>` for [`Output`]; it never ends the loop.
+
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::message::{Block, Content, ephemeral};
+
+/// What a request says about one tool. Cloning it costs a pointer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec(Arc<Spec>);
+
+#[derive(Debug, PartialEq)]
+struct Spec {
+    name: String,
+    description: String,
+    input_schema: Value,
+    /// The JSON of the spec, sent with every request.
+    wire: String,
+}
+
+impl ToolSpec {
+    /// A tool whose input is the type `Input`: its doc comments become the descriptions in the schema.
+    pub fn new<Input: JsonSchema>(name: &str, description: &str) -> Self {
+        let generator = SchemaSettings::draft2020_12()
+            .with(|settings| {
+                settings.inline_subschemas = true;
+                settings.meta_schema = None;
+            })
+            .into_generator();
+        let mut schema = generator.into_root_schema_for::<Input>();
+        schema.remove("title");
+        schema.remove("description");
+        Self::with_schema(name, description, schema.to_value())
+    }
+
+    /// A tool whose schema is somebody else's, such as an MCP server's.
+    pub fn with_schema(name: &str, description: &str, input_schema: Value) -> Self {
+        let wire =
+            json!({ "name": name, "description": description, "input_schema": input_schema });
+        Self(Arc::new(Spec {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            input_schema,
+            wire: wire.to_string(),
+        }))
+    }
+
+    /// The same tool with a prompt-cache breakpoint after it.
+    pub fn breakpoint(&self) -> Self {
+        let Spec {
+            name,
+            description,
+            input_schema,
+            ..
+        } = &*self.0;
+        let wire = json!({
+            "name": name, "description": description, "input_schema": input_schema,
+            "cache_control": ephemeral(),
+        });
+        Self(Arc::new(Spec {
+            name: name.clone(),
+            description: description.clone(),
+            input_schema: input_schema.clone(),
+            wire: wire.to_string(),
+        }))
+    }
+
+    /// The name the model calls it by.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What the model is told it does.
+    pub fn description(&self) -> &str {
+        &self.0.description
+    }
+
+    /// The JSON Schema of its input.
+    pub fn input_schema(&self) -> &Value {
+        &self.0.input_schema
+    }
+
+    /// Its JSON, serialized when it was made.
+    pub fn wire(&self) -> &str {
+        &self.0.wire
+    }
+}
+
+/// One tool_use block: the model wants this tool to run with this input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The id that the result must name.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its arguments: an object, but nothing else about it is sure until [`ToolCall::args`] has read it.
+    pub input: Value,
+    /// Fields we have no name for.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+impl ToolCall {
+    /// The arguments as the tool's input type.
+    ///
+    /// # Errors
+    /// Names the tool and the argument that is missing or of the wrong type.
+    pub fn args<Input: DeserializeOwned>(&self) -> Result<Input> {
+        serde_path_to_error::deserialize(&self.input).map_err(|error| {
+            let path = error.path().to_string();
+            let reason = error.into_inner();
+            match path.as_str() {
+                "." => anyhow!("{}: {reason}", self.name),
+                path => anyhow!("{}: argument `{path}`: {reason}", self.name),
+            }
+        })
+    }
+
+    /// The tool_result block that answers this call.
+    pub fn answer(&self, output: Output) -> Block {
+        Block::ToolResult {
+            tool_use_id: self.id.clone(),
+            content: Content::Text(output.text),
+            is_error: output.is_error,
+            extra: Map::new(),
+        }
+    }
+}
+
+/// What a tool answers, as the model will read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The text.
+    pub text: String,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+impl Output {
+    /// The output of a tool that did its work.
+    pub fn ok(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_error: false,
+        }
+    }
+
+    /// The output of a tool that failed or was not run: what happened, and what to do about it.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_error: true,
+        }
+    }
+}
+
+/// The one place where a tool's failure becomes text for the model.
+impl From<Result<Output>> for Output {
+    fn from(result: Result<Output>) -> Self {
+        result.unwrap_or_else(|error| Self::error(format!("{error:#}")))
+    }
+}
+
+impl From<Result<String>> for Output {
+    fn from(result: Result<String>) -> Self {
+        result.map(Self::ok).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Args {
+        /// Where to look.
+        #[allow(dead_code)]
+        path: String,
+        #[allow(dead_code)]
+        limit: Option<u32>,
+    }
+
+    fn call(input: Value) -> ToolCall {
+        ToolCall {
+            id: "toolu_1".into(),
+            name: "look".into(),
+            input,
+            extra: Map::new(),
+        }
+    }
+
+    #[test]
+    fn the_schema_comes_from_the_input_type() {
+        let spec = ToolSpec::new::<Args>("look", "Looks.");
+        let schema = spec.input_schema();
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["required"], json!(["path"]));
+        assert_eq!(
+            schema["properties"]["path"],
+            json!({"type": "string", "description": "Where to look."})
+        );
+        assert_eq!(schema.get("$schema"), None);
+    }
+
+    #[test]
+    fn a_missing_or_wrong_argument_is_named() {
+        let missing = call(json!({})).args::<Args>().unwrap_err();
+        assert_eq!(missing.to_string(), "look: missing field `path`");
+        let wrong = call(json!({"path": "a", "limit": "ten"}))
+            .args::<Args>()
+            .unwrap_err();
+        assert!(
+            wrong
+                .to_string()
+                .starts_with("look: argument `limit`: invalid type"),
+            "{wrong}"
+        );
+        let no_object = call(json!("a")).args::<Args>().unwrap_err();
+        assert!(
+            no_object
+                .to_string()
+                .starts_with("look: invalid type: string"),
+            "{no_object}"
+        );
+    }
+
+    #[test]
+    fn a_failure_is_text_with_its_causes() {
+        let failed: Result<String> = Err(anyhow!("no such file").context("reading a.txt"));
+        assert_eq!(
+            Output::from(failed),
+            Output::error("reading a.txt: no such file")
+        );
+    }
+}

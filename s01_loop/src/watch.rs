@@ -1,0 +1,61 @@
+//! What the user may see of a request while it runs.
+//!
+//! The client knows when text arrives, the terminal knows how to show it; neither knows the other. Invariant: every
+//! `Waiting` is followed by one `Done`, whether the request succeeds, fails or is dropped.
+
+use std::sync::Arc;
+
+use crate::reply::Usage;
+use crate::tool::ToolCall;
+
+/// Something that happened while the model answers.
+#[derive(Clone, Debug)]
+pub enum Event<'a> {
+    /// A client was made: which model it will ask, and where.
+    Connected(&'a str),
+    /// A request is on its way.
+    Waiting,
+    /// A piece of text arrived.
+    Text(&'a str),
+    /// A tool call arrived whole.
+    Call(&'a ToolCall),
+    /// Something the user should know of, such as a reply cut at `max_tokens`.
+    Notice(&'a str),
+    /// The reply is complete, and this is what it cost.
+    Spent(&'a Usage),
+    /// The request is over.
+    Done,
+}
+
+/// Sees the events of a client's requests.
+pub trait Watch: Send + Sync {
+    /// Called for each event, in order; must not block.
+    fn see(&self, event: Event<'_>);
+}
+
+/// A shared watcher; each clone of a client holds one.
+pub type Watcher = Arc<dyn Watch>;
+
+/// Watches nothing: for side calls the user need not see.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn see(&self, _event: Event<'_>) {}
+}
+
+/// Says `Waiting` when it is made and `Done` when it drops, so that a cancelled request ends too.
+pub(crate) struct Request<'a>(&'a dyn Watch);
+
+impl<'a> Request<'a> {
+    pub(crate) fn start(watch: &'a dyn Watch) -> Self {
+        watch.see(Event::Waiting);
+        Self(watch)
+    }
+}
+
+impl Drop for Request<'_> {
+    fn drop(&mut self) {
+        self.0.see(Event::Done);
+    }
+}
