@@ -1,0 +1,278 @@
+//! `cargo x budget`: how many lines of the carried files each chapter changes.
+//!
+//! A chapter is taught from its diff, so the diff must fit on a screen or two. Measured here, enforced by CI.
+//! Invariant: the table in CONTRIBUTING.md and the counts in the READMEs are written by this command, never by hand.
+
+use std::fmt::Write;
+
+use crate::markers;
+use crate::step::{self, Count};
+use crate::workspace::{Chapter, MAIN, TEAMMATE, Workspace};
+
+/// Changed lines of all carried files of a chapter, at most.
+const LIMIT: usize = 60;
+/// The same for the chapter that puts everything together.
+const LIMIT_OF_LAST: (u32, usize) = (20, 120);
+/// Changed lines of `teammate.rs` alone, at most.
+const LIMIT_OF_TEAMMATE: usize = 40;
+
+/// The file that shows the table.
+pub const TABLE_FILE: &str = "CONTRIBUTING.md";
+/// The name of the markers around the table.
+pub const TABLE: &str = "budget";
+/// The name of the markers around the count of `main.rs` in a chapter's README.
+pub const STEP: &str = "step";
+
+/// One chapter's step, measured.
+#[derive(Debug, PartialEq)]
+pub struct Row {
+    /// The chapter's name.
+    pub chapter: String,
+    /// The name of the chapter it is diffed against.
+    pub base: String,
+    /// What changes in `main.rs`.
+    pub main: Count,
+    /// What changes in `teammate.rs`, when it is carried on from an earlier chapter and changes.
+    pub teammate: Option<Count>,
+    /// Changed lines, at most.
+    pub limit: usize,
+}
+
+impl Row {
+    /// Changed lines of all carried files.
+    pub fn changed(&self) -> usize {
+        self.main.changed() + self.teammate.unwrap_or_default().changed()
+    }
+
+    /// Why the step is too large, if it is.
+    pub fn excess(&self) -> Option<String> {
+        let teammate = self.teammate.unwrap_or_default().changed();
+        if self.changed() > self.limit {
+            Some(format!(
+                "{} changes {} lines of carried files; {} are allowed",
+                self.chapter,
+                self.changed(),
+                self.limit
+            ))
+        } else if teammate > LIMIT_OF_TEAMMATE {
+            Some(format!(
+                "{} changes {teammate} lines of teammate.rs; {LIMIT_OF_TEAMMATE} are allowed",
+                self.chapter
+            ))
+        } else {
+            None
+        }
+    }
+}
+
+/// Measures every chapter that has a base.
+pub fn rows(ws: &Workspace) -> Vec<Row> {
+    ws.chapters
+        .iter()
+        .filter_map(|chapter| row(ws, chapter))
+        .collect()
+}
+
+/// The table as a person reads it on a terminal.
+pub fn plain(rows: &[Row]) -> String {
+    let mut text = format!(
+        "{:<16} {:<16} {:>10} {:>12} {:>8} {:>6}\n",
+        "chapter", "base", "main.rs", "teammate.rs", "changed", "limit"
+    );
+    for row in rows {
+        let over = if row.excess().is_some() { "  over" } else { "" };
+        let _ = writeln!(
+            text,
+            "{:<16} {:<16} {:>10} {:>12} {:>8} {:>6}{over}",
+            row.chapter,
+            row.base,
+            row.main.to_string(),
+            shown(row.teammate),
+            row.changed(),
+            row.limit,
+        );
+    }
+    text + &summary(rows)
+}
+
+/// The table as CONTRIBUTING.md shows it.
+pub fn markdown(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "| chapter | base | main.rs | teammate.rs | changed | limit |\n|---|---|--:|--:|--:|--:|\n",
+    );
+    for row in rows {
+        let (main, teammate) = (row.main, shown(row.teammate));
+        let _ = writeln!(
+            text,
+            "| {} | {} | {main} | {teammate} | {} | {} |",
+            row.chapter,
+            row.base,
+            row.changed(),
+            row.limit
+        );
+    }
+    text + "\n" + &summary(rows)
+}
+
+/// The files whose generated parts are out of date, with the texts they should have.
+pub fn stale(ws: &Workspace) -> Vec<(String, String)> {
+    let rows = rows(ws);
+    let table = format!("\n\n{}\n", markdown(&rows));
+    let counts = rows.iter().map(|row| {
+        (
+            format!("{}/README.md", row.chapter),
+            STEP,
+            row.main.to_string(),
+        )
+    });
+    std::iter::once((TABLE_FILE.to_owned(), TABLE, table))
+        .chain(counts)
+        .filter_map(|(path, name, inside)| {
+            let old = ws.tree.text(&path)?;
+            let new = markers::replace(old, name, &inside)?;
+            (new != old).then_some((path, new))
+        })
+        .collect()
+}
+
+fn row(ws: &Workspace, chapter: &Chapter) -> Option<Row> {
+    let base = ws.base(chapter)?;
+    let count = |file| {
+        step::pair(ws, base, chapter, file).map(|pair| Count::between(pair.old_text, pair.new_text))
+    };
+    let (last, limit_of_last) = LIMIT_OF_LAST;
+    Some(Row {
+        chapter: chapter.name.clone(),
+        base: base.name.clone(),
+        main: count(MAIN)?,
+        teammate: count(TEAMMATE),
+        limit: if chapter.number == last {
+            limit_of_last
+        } else {
+            LIMIT
+        },
+    })
+}
+
+fn shown(count: Option<Count>) -> String {
+    count.map(|count| count.to_string()).unwrap_or_default()
+}
+
+fn summary(rows: &[Row]) -> String {
+    match median(rows.iter().map(|row| row.main.changed()).collect()) {
+        Some(median) => format!("Median step of main.rs: {median} changed lines.\n"),
+        None => "No chapter has a base yet.\n".to_owned(),
+    }
+}
+
+/// The middle value, or the mean of the two middle ones.
+fn median(mut values: Vec<usize>) -> Option<f64> {
+    values.sort_unstable();
+    let upper = *values.get(values.len() / 2)?;
+    let lower = if values.len() % 2 == 0 {
+        values[values.len() / 2 - 1]
+    } else {
+        upper
+    };
+    Some((lower + upper) as f64 / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    /// A main.rs of `lines` lines that no other chapter has.
+    fn main_of(chapter: &str, lines: usize) -> String {
+        (0..lines)
+            .map(|line| format!("// {chapter} {line}\n"))
+            .collect()
+    }
+
+    #[test]
+    fn a_step_is_measured_against_its_base_and_the_first_chapter_has_none() {
+        let ws = fixture::course(&[
+            ("s01_loop/src/main.rs", "a\nb\n"),
+            ("s02_tools/src/main.rs", "a\nc\nd\n"),
+        ]);
+
+        let row = Row {
+            chapter: "s02_tools".to_owned(),
+            base: "s01_loop".to_owned(),
+            main: Count {
+                added: 2,
+                removed: 1,
+            },
+            teammate: None,
+            limit: 60,
+        };
+        assert_eq!(rows(&ws), [row]);
+    }
+
+    #[test]
+    fn a_step_over_its_limit_is_named() {
+        let ws = fixture::course(&[
+            ("s01_loop/src/main.rs", &main_of("s01", 30)),
+            ("s02_tools/src/main.rs", &main_of("s02", 31)),
+        ]);
+
+        let excess = rows(&ws)[0].excess().unwrap();
+
+        assert_eq!(
+            excess,
+            "s02_tools changes 61 lines of carried files; 60 are allowed"
+        );
+    }
+
+    #[test]
+    fn the_teammate_has_a_limit_of_its_own() {
+        let ws = fixture::course(&[
+            ("s01_loop/src/main.rs", "same\n"),
+            ("s02_tools/src/main.rs", "same\n"),
+            ("s01_loop/src/teammate.rs", &main_of("s01", 20)),
+            ("s02_tools/src/teammate.rs", &main_of("s02", 21)),
+        ]);
+
+        let excess = rows(&ws)[0].excess().unwrap();
+
+        assert_eq!(
+            excess,
+            "s02_tools changes 41 lines of teammate.rs; 40 are allowed"
+        );
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between_the_two_middle_ones() {
+        assert_eq!(median(vec![9, 1, 4]), Some(4.0));
+        assert_eq!(median(vec![9, 1, 4, 5]), Some(4.5));
+        assert_eq!(median(vec![]), None);
+    }
+
+    #[test]
+    fn the_generated_parts_are_rewritten_between_their_markers() {
+        let ws = fixture::course(&[
+            ("s01_loop/src/main.rs", "a\n"),
+            ("s02_tools/src/main.rs", "b\nc\n"),
+            (
+                "CONTRIBUTING.md",
+                "before\n<!-- budget -->\nold\n<!-- /budget -->\nafter\n",
+            ),
+            (
+                "s02_tools/README.md",
+                "`main.rs` <!-- step -->?<!-- /step -->\n",
+            ),
+        ]);
+
+        let table = "| chapter | base | main.rs | teammate.rs | changed | limit |\n|---|---|--:|--:|--:|--:|\n\
+            | s02_tools | s01_loop | +2 −1 |  | 3 | 60 |\n\nMedian step of main.rs: 3 changed lines.\n";
+        let contributing = format!("before\n<!-- budget -->\n\n{table}\n<!-- /budget -->\nafter\n");
+        let readme = "`main.rs` <!-- step -->+2 −1<!-- /step -->\n".to_owned();
+        assert_eq!(
+            stale(&ws),
+            [
+                ("CONTRIBUTING.md".to_owned(), contributing),
+                ("s02_tools/README.md".to_owned(), readme)
+            ]
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! `cargo x ci`: every check, in the order in which a mistake is found soonest.
+//!
+//! The one entry for contributors, hooks and CI, so that all of them see the same.
+//! Invariant: it stops at the first failure and names the command that repeats only that step.
+
+use std::ffi::OsString;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::terminal;
+use crate::workspace::Workspace;
+
+/// A check: a call of cargo.
+struct Step {
+    name: &'static str,
+    args: &'static [&'static str],
+    /// An environment variable and what is added to its value.
+    env: Option<(&'static str, &'static str)>,
+}
+
+const STEPS: [Step; 6] = [
+    step("fmt", &["fmt", "--all", "--check"]),
+    step("tidy", &["x", "tidy"]),
+    step("budget", &["x", "budget"]),
+    step(
+        "clippy",
+        &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ),
+    step("test", &["test", "--workspace"]),
+    Step {
+        env: Some(("RUSTDOCFLAGS", "-D warnings")),
+        ..step("doc", &["doc", "--workspace", "--no-deps"])
+    },
+];
+
+const fn step(name: &'static str, args: &'static [&'static str]) -> Step {
+    Step {
+        name,
+        args,
+        env: None,
+    }
+}
+
+/// Runs all checks.
+///
+/// # Errors
+/// When a check fails, or cargo cannot be started.
+pub fn run(ws: &Workspace) -> Result<()> {
+    let started = Instant::now();
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    for step in &STEPS {
+        let began = Instant::now();
+        terminal::print(&format!("== {}: {}\n", step.name, step.typed()))?;
+        let status = step
+            .command(&cargo)
+            .current_dir(&ws.root)
+            .status()
+            .with_context(|| format!("starting {} for {}", cargo.display(), step.name))?;
+        let seconds = began.elapsed().as_secs_f64();
+        if !status.success() {
+            bail!(
+                "{} failed after {seconds:.1} s; to repeat it: {}",
+                step.name,
+                step.typed()
+            );
+        }
+        terminal::print(&format!("== {}: ok in {seconds:.1} s\n", step.name))?;
+    }
+    Ok(terminal::print(&format!(
+        "== all checks passed in {:.1} s\n",
+        started.elapsed().as_secs_f64()
+    ))?)
+}
+
+impl Step {
+    fn command(&self, cargo: &OsString) -> Command {
+        let mut command = Command::new(cargo);
+        command.args(self.args).stdin(Stdio::null());
+        if let Some((name, added)) = self.env {
+            command.env(name, joined(std::env::var(name).ok(), added));
+        }
+        command
+    }
+
+    /// The step as a person types it.
+    fn typed(&self) -> String {
+        let set = self
+            .env
+            .map(|(name, value)| format!("{name}=\"{value}\" "))
+            .unwrap_or_default();
+        format!("{set}cargo {}", self.args.join(" "))
+    }
+}
+
+/// What the user had set, and ours after it.
+fn joined(own: Option<String>, added: &str) -> String {
+    own.filter(|own| !own.is_empty())
+        .map_or(added.to_owned(), |own| format!("{own} {added}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_shown_as_it_can_be_typed() {
+        let typed: Vec<_> = STEPS.iter().map(Step::typed).collect();
+
+        assert_eq!(typed[1], "cargo x tidy");
+        assert_eq!(
+            typed[5],
+            "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps"
+        );
+    }
+
+    #[test]
+    fn what_the_user_has_set_is_kept() {
+        assert_eq!(
+            joined(Some("--cfg docsrs".to_owned()), "-D warnings"),
+            "--cfg docsrs -D warnings"
+        );
+        assert_eq!(joined(None, "-D warnings"), "-D warnings");
+    }
+}

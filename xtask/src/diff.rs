@@ -1,0 +1,289 @@
+//! `cargo x diff s04`: what the class sees of a chapter.
+//!
+//! The diff of the carried files, the new files, and the lessons that the imports point back to; nothing else changed.
+//! Invariant: what is shown comes from the files as they are now, so it can never disagree with the code.
+
+use std::fmt::Write;
+
+use similar::{ChangeTag, TextDiff};
+
+use crate::header;
+use crate::imports::{self, Imports};
+use crate::source::Source;
+use crate::step::{self, Count, Pair};
+use crate::terminal::Paint;
+use crate::workspace::{CARRIED, Chapter, MAIN, Workspace};
+
+/// What a person sees who goes from the chapter `from` to the chapter `to`; without `from`, who begins with `to`.
+pub fn show(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, paint: Paint) -> String {
+    let mut parts = vec![title(from, to, paint)];
+    match from {
+        Some(from) => {
+            parts.extend(
+                CARRIED.iter().filter_map(|file| {
+                    Some(unified(file, &step::pair(ws, from, to, file)?, paint))
+                }),
+            );
+        }
+        None => parts.extend(
+            ws.text(to, MAIN)
+                .map(|text| format!("{}\n\n{text}", paint.bold(&to.path(MAIN)))),
+        ),
+    }
+    parts.extend(on_the_way(ws, from, to).filter_map(|chapter| new_files(ws, chapter, paint)));
+    parts.extend(
+        CARRIED
+            .iter()
+            .filter_map(|file| lessons(ws, from, to, file, paint)),
+    );
+    parts.join("\n")
+}
+
+fn title(from: Option<&Chapter>, to: &Chapter, paint: Paint) -> String {
+    let mut title = paint.bold(&to.name);
+    if let Some(adds) = &to.adds {
+        let _ = write!(title, " · adds {adds}");
+    }
+    if let Some(from) = from {
+        let relation = if to.base.as_ref() == Some(&from.name) {
+            "base"
+        } else {
+            "compared with"
+        };
+        let _ = write!(title, " · {relation} {}", from.name);
+    }
+    if !to.rests.is_empty() {
+        let _ = write!(title, " · rests {}", to.rests.join(", "));
+    }
+    title + "\n"
+}
+
+/// The chapters whose new files a person meets between the two: all after `from`, up to `to`.
+fn on_the_way<'a>(
+    ws: &'a Workspace,
+    from: Option<&'a Chapter>,
+    to: &'a Chapter,
+) -> impl Iterator<Item = &'a Chapter> {
+    let first = from.map_or(to.number, |from| from.number + 1);
+    ws.chapters
+        .iter()
+        .filter(move |chapter| (first..=to.number).contains(&chapter.number))
+}
+
+/// The diff of one carried file as a person reads it.
+fn unified(file: &str, pair: &Pair<'_>, paint: Paint) -> String {
+    let diff = TextDiff::from_lines(pair.old_text, pair.new_text);
+    let mut text = format!("{}\n", paint.red(&format!("--- {}", pair.old.path(file))));
+    let _ = writeln!(
+        text,
+        "{}",
+        paint.green(&format!("+++ {}", pair.new.path(file)))
+    );
+    for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
+        let _ = writeln!(text, "{}", paint.cyan(&hunk.header().to_string()));
+        for change in hunk.iter_changes() {
+            let line = change.value().trim_end_matches('\n');
+            let _ = match change.tag() {
+                ChangeTag::Equal => writeln!(text, " {line}"),
+                ChangeTag::Delete => writeln!(text, "{}", paint.red(&format!("-{line}"))),
+                ChangeTag::Insert => writeln!(text, "{}", paint.green(&format!("+{line}"))),
+            };
+        }
+    }
+    let count = Count::between(pair.old_text, pair.new_text);
+    let _ = writeln!(text, "\n{file}: {count}");
+    text
+}
+
+/// The files that the chapter brings: not `lib.rs`, which is its README and a list of modules.
+fn new_files(ws: &Workspace, chapter: &Chapter, paint: Paint) -> Option<String> {
+    let folder = chapter.path("src");
+    let base = ws.base(chapter);
+    let carried_on =
+        |file: &str| file == MAIN || base.is_some_and(|base| ws.carrier(base, file).is_some());
+    let files: Vec<_> = ws
+        .tree
+        .below(&folder)
+        .map(|(path, file)| (&path[chapter.name.len() + 1..], file))
+        .filter(|(file, _)| *file != "src/lib.rs" && !(CARRIED.contains(file) && carried_on(file)))
+        .collect();
+    let width = files.iter().map(|(file, _)| file.len()).max()?;
+    let mut text = format!(
+        "{}\n",
+        paint.bold(&format!("New files of {}", chapter.name))
+    );
+    for (path, file) in files {
+        let sentence = header::first_sentence(&file.text).unwrap_or_default();
+        let line = format!(
+            "  {path:<width$} {:>4} lines  {sentence}",
+            file.text.lines().count()
+        );
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    Some(text)
+}
+
+/// The lessons that the imports of a carried file point back to, when `to` has a copy of its own.
+fn lessons(
+    ws: &Workspace,
+    from: Option<&Chapter>,
+    to: &Chapter,
+    file: &str,
+    paint: Paint,
+) -> Option<String> {
+    let read = |chapter: &Chapter| {
+        Some(imports::lessons(
+            &Source::scan(ws.text(chapter, file)?),
+            &chapter.name,
+        ))
+    };
+    let now = read(to)?;
+    let before = from.and_then(|from| ws.carrier(from, file)).and_then(read);
+    let legend = match (from, &before) {
+        (Some(from), Some(_)) => format!(" (+ is not imported in {})", from.name),
+        _ => String::new(),
+    };
+    let mut text = format!(
+        "{}{legend}\n",
+        paint.bold(&format!("Lessons that {file} imports from"))
+    );
+    for (lesson, items) in now {
+        let known = |item: &String| {
+            before
+                .as_ref()
+                .is_none_or(|before: &Imports| knows(before, &lesson, item))
+        };
+        let shown = |item| {
+            if known(item) {
+                item.clone()
+            } else {
+                paint.green(&format!("+{item}"))
+            }
+        };
+        let _ = writeln!(
+            text,
+            "  {lesson}: {}",
+            items.iter().map(shown).collect::<Vec<_>>().join(", ")
+        );
+    }
+    Some(text)
+}
+
+fn knows(imports: &Imports, lesson: &str, item: &str) -> bool {
+    imports
+        .get(lesson)
+        .is_some_and(|items| items.contains(item))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    const FIRST: &str = "//! s01 · the loop. Start with README.md.\n\nuse s01_loop::{Client, bash};\n\nfn main() {\n    bash();\n}\n";
+    const SECOND: &str = "//! s02 · tools. Start with README.md.\n\nuse s01_loop::Client;\nuse s02_tools::Toolbox;\n\nfn main() {\n    Toolbox::new();\n}\n";
+
+    fn class() -> Workspace {
+        fixture::course(&[
+            ("s01_loop/src/main.rs", FIRST),
+            ("s02_tools/src/main.rs", SECOND),
+        ])
+    }
+
+    #[test]
+    fn the_class_sees_the_step_the_new_files_and_the_lessons() {
+        let ws = class();
+        let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
+
+        assert_eq!(
+            show(&ws, Some(first), second, Paint::PLAIN),
+            "\
+s02_tools · adds tools · base s01_loop
+
+--- s01_loop/src/main.rs
++++ s02_tools/src/main.rs
+@@ -1,7 +1,8 @@
+-//! s01 · the loop. Start with README.md.
++//! s02 · tools. Start with README.md.
+ 
+-use s01_loop::{Client, bash};
++use s01_loop::Client;
++use s02_tools::Toolbox;
+ 
+ fn main() {
+-    bash();
++    Toolbox::new();
+ }
+
+src/main.rs: +4 −3
+
+New files of s02_tools
+  src/toolbox.rs    5 lines  A toolbox: tools by name.
+
+Lessons that src/main.rs imports from (+ is not imported in s01_loop)
+  s01_loop: Client
+  s02_tools: +Toolbox
+"
+        );
+    }
+
+    #[test]
+    fn the_first_chapter_is_shown_whole() {
+        let ws = class();
+
+        let shown = show(&ws, None, ws.chapter("s01").unwrap(), Paint::PLAIN);
+
+        let start = format!(
+            "s01_loop · adds the loop\n\ns01_loop/src/main.rs\n\n{FIRST}\nNew files of s01_loop\n"
+        );
+        assert!(shown.starts_with(&start), "{shown}");
+        assert!(
+            shown.ends_with("Lessons that src/main.rs imports from\n  s01_loop: Client, bash\n"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn two_chapters_can_be_compared_in_either_direction() {
+        let ws = class();
+        let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
+
+        let back = show(&ws, Some(second), first, Paint::PLAIN);
+
+        assert!(
+            back.starts_with("s01_loop · adds the loop · compared with s02_tools\n"),
+            "{back}"
+        );
+        assert!(back.contains("\n-use s02_tools::Toolbox;\n"), "{back}");
+        assert!(!back.contains("New files"), "{back}");
+        assert!(back.ends_with("  s01_loop: Client, +bash\n"), "{back}");
+    }
+
+    #[test]
+    fn a_teammate_is_a_new_file_first_and_a_diff_later() {
+        let old = (
+            "s01_loop/src/teammate.rs",
+            "//! The teammate's loop.\n\nuse crate::Client;\n",
+        );
+        let new = (
+            "s02_tools/src/teammate.rs",
+            "//! The teammate's loop.\n\nuse s01_loop::{Client, Repl};\n",
+        );
+        let ws = fixture::course(&[old, new]);
+        let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
+
+        let born = show(&ws, None, first, Paint::PLAIN);
+        let changed = show(&ws, Some(first), second, Paint::PLAIN);
+
+        assert!(
+            born.contains("src/teammate.rs    3 lines  The teammate's loop."),
+            "{born}"
+        );
+        assert!(
+            changed.contains("+++ s02_tools/src/teammate.rs\n"),
+            "{changed}"
+        );
+        assert!(!changed.contains("teammate.rs    3 lines"), "{changed}");
+        assert!(changed.ends_with("src/teammate.rs imports from (+ is not imported in s01_loop)\n  s01_loop: Client, +Repl\n"));
+    }
+}
