@@ -1,7 +1,7 @@
 //! A shell process: its output as it comes, its end, and the end of all it started.
 //!
-//! Every tool that runs a command runs it here. Invariants: standard input is empty, so a command can never read what
-//! the user types; the API key is not in the environment; dropping a running process kills its process group.
+//! Every tool that runs a command runs it here. Invariants: standard input is never the terminal, so a command cannot
+//! read what the user types; the API key is not in the environment; dropping a running process kills its process group.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -57,14 +57,27 @@ impl Process {
     /// # Errors
     /// When the directory is gone or bash is not installed.
     pub fn start(cwd: &Path, command: &str) -> Result<Self> {
+        Self::start_with(cwd, command, Stdio::null(), None)
+    }
+
+    /// The same with this standard input, and with standard error going elsewhere than into the output.
+    ///
+    /// # Errors
+    /// When the directory is gone or bash is not installed.
+    pub fn start_with(
+        cwd: &Path,
+        command: &str,
+        stdin: Stdio,
+        stderr: Option<Stdio>,
+    ) -> Result<Self> {
         let (reader, writer) = io::pipe().context("opening a pipe")?;
         let mut bash = Command::new("bash");
         bash.arg("-c")
             .arg(command)
             .current_dir(cwd)
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(writer.try_clone().context("opening a pipe")?)
-            .stderr(writer)
+            .stderr(stderr.unwrap_or(writer.into()))
             .process_group(0)
             .kill_on_drop(true);
         for variable in KEY_VARIABLES {

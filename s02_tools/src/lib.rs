@@ -1,1 +1,15 @@
-//! stub
+#![doc = include_str!("../README.md")]
+
+mod bash;
+mod files;
+mod glob;
+mod tool;
+mod toolbox;
+mod workspace;
+
+pub use bash::bash;
+pub use files::{EditFile, ReadFile, WriteFile, edit_file, read_file, write_file, write_whole};
+pub use glob::{Glob, glob};
+pub use tool::{Tool, Touches, Work};
+pub use toolbox::{Running, Step, Toolbox};
+pub use workspace::{STATE_DIR, Workspace};

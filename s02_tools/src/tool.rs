@@ -1,0 +1,118 @@
+//! A tool is a value: a spec the model reads, a function the harness calls.
+//!
+//! A value can be put into a list, wrapped, handed to a subagent, or built at run time from what a server says it offers;
+//! a `match` on names in the loop can do none of that. Invariant: calling a tool always yields an output, whatever the
+//! model put into the arguments.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use s01_loop::{Output, ToolCall, ToolSpec};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+/// What a call may touch. The harness decides on it what may run side by side, and later what needs a permission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touches {
+    /// Nothing: it only reads, and not a file of the model's choice.
+    Nothing,
+    /// Reads the file named by the argument `path`.
+    FileToRead,
+    /// Writes the file named by the argument `path`.
+    FileToWrite,
+    /// Whatever the shell command in the argument `command` does.
+    Command,
+    /// The harness's own state: a plan, a task, a message.
+    Harness,
+    /// Nobody knows.
+    Anything,
+}
+
+/// The work of one call.
+pub type Work = Pin<Box<dyn Future<Output = Output> + Send>>;
+
+/// One tool. Cloning it costs a few pointers.
+#[derive(Clone)]
+pub struct Tool {
+    spec: ToolSpec,
+    touches: Touches,
+    run: Arc<dyn Fn(ToolCall) -> Work + Send + Sync>,
+}
+
+impl Tool {
+    /// A tool of this spec; `run` does the work of a call. Until [`Tool::touching`] says otherwise it may touch anything.
+    pub fn new<F, W>(spec: ToolSpec, run: F) -> Self
+    where
+        F: Fn(ToolCall) -> W + Send + Sync + 'static,
+        W: Future<Output = Output> + Send + 'static,
+    {
+        Self {
+            spec,
+            touches: Touches::Anything,
+            run: Arc::new(move |call| Box::pin(run(call))),
+        }
+    }
+
+    /// A tool with typed input whose work waits for the disk: it runs on a thread that may block.
+    pub fn blocking<Input, F>(name: &str, description: &str, work: F) -> Self
+    where
+        Input: DeserializeOwned + JsonSchema + Send + 'static,
+        F: Fn(Input) -> Result<String> + Send + Sync + 'static,
+    {
+        let work = Arc::new(work);
+        Self::new(ToolSpec::new::<Input>(name, description), move |call| {
+            let work = Arc::clone(&work);
+            async move {
+                match call.args::<Input>() {
+                    Ok(input) => off_the_loop(move || work(input)).await.into(),
+                    Err(error) => Err::<String, _>(error).into(),
+                }
+            }
+        })
+    }
+
+    /// The same tool with a statement of what it touches.
+    pub fn touching(mut self, touches: Touches) -> Self {
+        self.touches = touches;
+        self
+    }
+
+    /// What a call of it may touch.
+    pub fn touches(&self) -> Touches {
+        self.touches
+    }
+
+    /// Whether it changes nothing, so that several calls may run side by side.
+    pub fn is_read_only(&self) -> bool {
+        match self.touches {
+            Touches::Nothing | Touches::FileToRead => true,
+            Touches::FileToWrite | Touches::Command | Touches::Harness | Touches::Anything => false,
+        }
+    }
+
+    /// What the model reads about it.
+    pub fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    /// The name the model calls it by.
+    pub fn name(&self) -> &str {
+        self.spec.name()
+    }
+
+    /// Does the work of one call.
+    pub fn call(&self, call: ToolCall) -> Work {
+        (self.run)(call)
+    }
+}
+
+/// Runs blocking work on a thread for it. A panic there is an error here.
+async fn off_the_loop<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .context("the tool broke down")?
+}
