@@ -1,0 +1,286 @@
+//! What has been done, and what is to be done next.
+//!
+//! The plan is walked from its start on every request. Each step's call is looked up among the calls of the turn; the
+//! first steps whose calls are not there yet are what to do now. So a step's arguments may come from earlier results,
+//! and a lost reply is simply made again.
+//! Invariant: it ends. A step gets at most three calls for each thing it is done to, a denied one no second.
+
+use serde_json::{Map, Value};
+
+use super::gist;
+use super::slots::Slots;
+use super::steps::{Objects, Plan, Step, row};
+use super::table::{Intent, Way};
+use super::turn::{Past, Turn};
+use super::words;
+use crate::model::Tool;
+
+/// The most files of a listing that are then worked on one by one.
+const MAX_FOUND: usize = 10;
+
+/// A call to make.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The tool.
+    pub tool: &'static str,
+    /// Its arguments.
+    pub input: Value,
+}
+
+/// What is next.
+pub enum Next<'a> {
+    /// Make these calls; the steps they belong to, to announce them.
+    Call(Vec<(usize, Call)>),
+    /// Everything is done that can be done.
+    Answer(Vec<Outcome<'a>>),
+}
+
+/// What became of a step.
+#[derive(Clone, Debug)]
+pub enum Outcome<'a> {
+    /// What was done, one entry for each path.
+    Done(Vec<Deed<'a>>),
+    /// It needed no tool.
+    Known,
+    /// No tool on offer can do it.
+    NoTool,
+    /// It is not clear which file is meant.
+    Unclear,
+    /// The step it leans on went wrong.
+    Skipped,
+}
+
+/// A call that was answered.
+#[derive(Clone, Debug)]
+pub struct Deed<'a> {
+    /// What it was done to.
+    pub path: Option<String>,
+    /// The tool.
+    pub tool: &'static str,
+    /// What it answered.
+    pub content: &'a str,
+    /// What that means.
+    pub verdict: Verdict,
+    /// Similar names, when the path was not there.
+    pub similar: Vec<&'a str>,
+}
+
+/// What a result means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It worked.
+    Fine,
+    /// A rule or the user said no.
+    Denied,
+    /// What was named is not there.
+    Missing,
+    /// The call was wrong.
+    BadArgument,
+    /// It went wrong otherwise.
+    Failed,
+}
+
+impl Outcome<'_> {
+    /// Whether something of it worked.
+    pub fn is_fine(&self) -> bool {
+        match self {
+            Self::Done(deeds) => deeds.iter().any(|deed| deed.verdict == Verdict::Fine),
+            Self::Known => true,
+            Self::NoTool | Self::Unclear | Self::Skipped => false,
+        }
+    }
+}
+
+/// Walks the plan.
+pub fn next<'a>(plan: &Plan, turn: &'a Turn<'a>, tools: &[Tool]) -> Next<'a> {
+    let mut walk = Walk { plan, turn, tools, outcomes: Vec::new(), wanted: Vec::new() };
+    // A plan that got more rounds than it can use has lost its way; what is known then is the answer.
+    let has_time = turn.rounds <= 3 * plan.steps.len() + 3;
+    for (index, step) in plan.steps.iter().enumerate() {
+        if !walk.wanted.is_empty() && !runs_beside(step, &plan.steps[index - 1]) {
+            break;
+        }
+        let outcome = walk.step(index, step);
+        walk.outcomes.push(outcome);
+    }
+    if walk.wanted.is_empty() || !has_time { Next::Answer(walk.outcomes) } else { Next::Call(walk.wanted) }
+}
+
+/// Whether a step may run in the same reply as the one before it.
+fn runs_beside(step: &Step, before: &Step) -> bool {
+    let alike = step.intent.name == before.intent.name && step.objects != before.objects;
+    let free = step.leans_on.is_none() && !matches!(step.objects, Objects::Found(_)) && !step.waits;
+    free && !needs_results(step.intent) && (alike || !step.intent.changes && !before.intent.changes)
+}
+
+fn needs_results(intent: &Intent) -> bool {
+    intent.by.iter().flat_map(|way| way.args).any(|(_, template)| template.contains("{summary"))
+}
+
+struct Walk<'p, 'a> {
+    plan: &'p Plan,
+    turn: &'a Turn<'a>,
+    tools: &'p [Tool],
+    outcomes: Vec<Outcome<'a>>,
+    wanted: Vec<(usize, Call)>,
+}
+
+impl<'a> Walk<'_, 'a> {
+    fn step(&mut self, index: usize, step: &Step) -> Outcome<'a> {
+        if step.intent.by.is_empty() {
+            return Outcome::Known;
+        }
+        if step.leans_on.is_some_and(|on| !self.outcomes[on].is_fine()) {
+            return Outcome::Skipped;
+        }
+        let Some(way) = self.way(step.intent) else { return Outcome::NoTool };
+        let mut slots = step.slots.clone();
+        if needs_results(step.intent) {
+            let summary = gist::summary(self.readings());
+            if summary.is_empty() {
+                return Outcome::Skipped;
+            }
+            slots.set("summary", summary);
+        }
+        let paths: Vec<Option<String>> = match &step.objects {
+            Objects::None => vec![None],
+            Objects::Named(paths) => paths.iter().cloned().map(Some).collect(),
+            Objects::Found(on) => self.found(*on).into_iter().map(|path| Some(path.to_owned())).collect(),
+            Objects::Unclear => return Outcome::Unclear,
+        };
+        Outcome::Done(paths.into_iter().filter_map(|path| self.deed(index, step.intent, way, &slots, path)).collect())
+    }
+
+    fn way(&self, intent: &'static Intent) -> Option<&'static Way> {
+        intent.by.iter().find(|way| self.tools.iter().any(|tool| tool.name == way.tool))
+    }
+
+    /// One call of a step with its answer, or `None` when it is still to be made.
+    fn deed(&mut self, index: usize, intent: &Intent, way: &'static Way, slots: &Slots, path: Option<String>) -> Option<Deed<'a>> {
+        let call = fill(way, slots, path.as_deref());
+        let mut past = self.past_or_want(index, &call)?;
+        if judge(past) == Verdict::BadArgument
+            && let Some(better) = self.correct(&call, past)
+        {
+            past = self.past_or_want(index, &better)?;
+        }
+        let mut deed = Deed { path, tool: way.tool, content: past.content, verdict: judge(past), similar: Vec::new() };
+        if deed.verdict == Verdict::Missing && intent.seeks {
+            self.seek(index, way, slots, &mut deed)?;
+        }
+        Some(deed)
+    }
+
+    /// The file is not there: look for a similar name, and take it when there is exactly one.
+    fn seek(&mut self, index: usize, way: &'static Way, slots: &Slots, deed: &mut Deed<'a>) -> Option<()> {
+        let Some(look) = self.way(row("look for a similar name")) else { return Some(()) };
+        let found = self.past_or_want(index, &fill(look, slots, deed.path.as_deref()))?;
+        if judge(found) == Verdict::Fine {
+            deed.similar = gist::entries(found.content).collect();
+        }
+        if let [only] = deed.similar[..] {
+            let again = self.past_or_want(index, &fill(way, slots, Some(only)))?;
+            (deed.content, deed.verdict) = (again.content, judge(again));
+        }
+        Some(())
+    }
+
+    fn past_or_want(&mut self, index: usize, call: &Call) -> Option<&'a Past<'a>> {
+        let past = self.turn.claim(call.tool, &call.input);
+        if past.is_none() {
+            self.wanted.push((index, call.clone()));
+        }
+        past
+    }
+
+    /// A second try: the call as it was meant, when it went out otherwise; else with what the tool requires.
+    fn correct(&self, meant: &Call, past: &Past) -> Option<Call> {
+        if *past.input != meant.input {
+            return Some(meant.clone());
+        }
+        let tool = self.tools.iter().find(|tool| tool.name == meant.tool)?;
+        let given = meant.input.as_object()?;
+        let known = tool.input_schema.get("properties")?.as_object()?;
+        let required: Vec<&str> = tool.input_schema.get("required")?.as_array()?.iter().filter_map(Value::as_str).collect();
+        let mut spare = given.iter().filter(|(name, _)| !known.contains_key(*name)).map(|(_, value)| value.clone());
+        let mut input: Map<String, Value> =
+            given.iter().filter(|(name, _)| known.contains_key(*name)).map(|(name, value)| (name.clone(), value.clone())).collect();
+        for name in required {
+            if !input.contains_key(name) {
+                input.insert(name.to_owned(), spare.next()?);
+            }
+        }
+        let input = Value::Object(input);
+        (input != meant.input).then_some(Call { tool: meant.tool, input })
+    }
+
+    /// The files a listing named.
+    fn found(&self, on: usize) -> Vec<&'a str> {
+        match &self.outcomes[on] {
+            Outcome::Done(deeds) => {
+                let fine = deeds.iter().filter(|deed| deed.verdict == Verdict::Fine);
+                fine.flat_map(|deed| gist::entries(deed.content)).take(MAX_FOUND).collect()
+            }
+            Outcome::Known | Outcome::NoTool | Outcome::Unclear | Outcome::Skipped => Vec::new(),
+        }
+    }
+
+    /// What the steps so far have read: name and content.
+    fn readings(&self) -> impl Iterator<Item = (&str, &'a str)> {
+        let steps = self.plan.steps.iter().zip(&self.outcomes);
+        steps.flat_map(|(step, outcome)| match outcome {
+            Outcome::Done(deeds) if !step.intent.changes => &deeds[..],
+            _ => &[],
+        })
+        .filter(|deed| deed.verdict == Verdict::Fine)
+        .map(|deed| (deed.path.as_deref().unwrap_or("result"), deed.content))
+    }
+}
+
+fn fill(way: &'static Way, slots: &Slots, path: Option<&str>) -> Call {
+    let args = way.args.iter().map(|(name, template)| (name.to_string(), Value::from(slots.render(template, path))));
+    Call { tool: way.tool, input: Value::Object(args.collect()) }
+}
+
+/// What a result means.
+pub fn judge(past: &Past) -> Verdict {
+    let exit_code = gist::exit_code(past.content);
+    if !past.is_error && exit_code.is_none() {
+        return Verdict::Fine;
+    }
+    // grep says with 1 that nothing matched.
+    if exit_code == Some(1) && gist::body(past.content).is_empty() {
+        return match past.input.get("command").and_then(Value::as_str) {
+            Some(command) if command.starts_with("grep") => Verdict::Fine,
+            _ => Verdict::Failed,
+        };
+    }
+    let text: String = past.content.chars().take(1000).collect::<String>().to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if says(words::MISSING) {
+        Verdict::Missing
+    } else if says(words::DENIED) {
+        Verdict::Denied
+    } else if exit_code.is_none() && says(words::BAD_ARGUMENT) {
+        Verdict::BadArgument
+    } else {
+        Verdict::Failed
+    }
+}
+
+impl<'a> Turn<'a> {
+    /// The answer to a call, each answer once. A harness may have rewritten the arguments: then the next unclaimed call
+    /// of the same tool is the one.
+    fn claim(&'a self, tool: &str, input: &Value) -> Option<&'a Past<'a>> {
+        let free = || self.calls.iter().filter(|past| !past.claimed.get() && past.name == tool);
+        let exact = free().find(|past| past.input == input);
+        if exact.is_some() {
+            // Wrong calls before it were earlier tries of the same.
+            free().take_while(|past| past.input != input).filter(|past| judge(past) == Verdict::BadArgument)
+                .for_each(|past| past.claimed.set(true));
+        }
+        let past = exact.or_else(|| free().next())?;
+        past.claimed.set(true);
+        Some(past)
+    }
+}

@@ -1,0 +1,205 @@
+//! The values of a step's slots, and the templates they are put into.
+//!
+//! `{name}` stands for a slot, `{name|sh}` for its value in a form some place needs: a shell word, a sed expression, a
+//! prefix. Slots that no words fill are worked out here: the content of a new file, the command that runs a script.
+//! Invariant: a value that goes to the shell is quoted, whatever the user typed.
+
+use super::pattern::{self, Kind, Taken};
+use super::tokens::Token;
+use super::words::{self, Language};
+
+/// What the words of a step filled in.
+#[derive(Clone, Debug, Default)]
+pub struct Slots(Vec<(&'static str, String)>);
+
+impl Slots {
+    /// The value of a slot.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(slot, _)| *slot == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Gives a slot a value.
+    pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.0.retain(|(slot, _)| *slot != name);
+        self.0.push((name, value.into()));
+    }
+
+    /// Gives a slot a value unless it has one.
+    pub fn fill(&mut self, name: &'static str, value: &str) {
+        if self.get(name).is_none() {
+            self.set(name, value);
+        }
+    }
+
+    /// Stores what a slot of a pattern took, and returns it.
+    pub fn take(&mut self, request: &str, tokens: &[Token], slot: &Taken) -> String {
+        let first = &tokens[slot.from];
+        let value = match slot.kind {
+            Kind::Path | Kind::Place => pattern::known_file(first.text).unwrap_or(first.text).to_owned(),
+            Kind::Word | Kind::It | Kind::Quote => first.text.to_owned(),
+            Kind::Number => pattern::number(first).unwrap_or(first.text).to_owned(),
+            Kind::Files => {
+                let (files, label) = pattern::files(first.text).unwrap_or_default();
+                self.set("label", label);
+                files
+            }
+            Kind::Text | Kind::Command if first.quoted => first.text.to_owned(),
+            Kind::Text => typed(request, tokens, slot).to_owned(),
+            Kind::Command => without_tail(typed(request, tokens, slot)).to_owned(),
+        };
+        if slot.name != "path" {
+            self.set(slot.name, value.clone());
+        }
+        value
+    }
+
+    /// Puts the slots into a template. `path` is what the step is done to. A slot nobody filled becomes nothing.
+    pub fn render(&self, template: &str, path: Option<&str>) -> String {
+        render(template, |slot| self.value(slot, path))
+    }
+
+    fn value(&self, slot: &str, path: Option<&str>) -> Option<String> {
+        let (name, form) = slot.split_once('|').unwrap_or((slot, ""));
+        let value = match (self.get(name), path) {
+            (Some(value), _) if !matches!(name, "path" | "content") => value.to_owned(),
+            (_, Some(path)) if name == "path" => path.to_owned(),
+            (_, Some(path)) if name == "path.tmp" => format!("{path}.tmp"),
+            (_, Some(path)) if name == "content" => self.content(path),
+            (_, Some(path)) if name == "mkdir" => return Some(make_parent(path)),
+            (_, Some(path)) if name == "runner" => run_command(path),
+            _ => return None,
+        };
+        Some(formed(&value, form))
+    }
+
+    /// The content of a file that is created or grows at this path.
+    fn content(&self, path: &str) -> String {
+        let language = language(path);
+        match (self.get("print"), self.get("content"), language) {
+            (Some(text), _, Some(language)) => language.prints.replace("{text}", &escaped(text, language.ext)),
+            (Some(text), _, None) | (None, Some(text), _) if text.ends_with('\n') || text.is_empty() => text.to_owned(),
+            (Some(text), _, None) | (None, Some(text), _) => format!("{text}\n"),
+            (None, None, Some(language)) => language.blank.replace("{stem}", stem(path)),
+            (None, None, None) => format!("This is {}.\n", file_name(path)),
+        }
+    }
+}
+
+/// Replaces every `{slot}` of a template. A brace that belongs to no slot stays.
+pub fn render(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        text.push_str(before);
+        match after.split_once('}') {
+            Some((slot, behind)) => {
+                text.push_str(&value(slot).unwrap_or_default());
+                rest = behind;
+            }
+            None => {
+                text.push('{');
+                rest = after;
+            }
+        }
+    }
+    text.push_str(rest);
+    text
+}
+
+/// What the user typed for a slot, without the punctuation that ends it.
+fn typed<'a>(request: &'a str, tokens: &[Token], slot: &Taken) -> &'a str {
+    let text = &request[tokens[slot.from].start..tokens[slot.to - 1].end];
+    let text = text.trim_end_matches([',', ';', ':', '?']);
+    text.strip_suffix('.').filter(|text| !text.ends_with(['.', ' '])).unwrap_or(text).trim()
+}
+
+fn without_tail(command: &str) -> &str {
+    let mut command = command.trim_end_matches(['.', '!', '?', ',']);
+    while let Some(rest) = words::COMMAND_TAILS.iter().find_map(|tail| command.strip_suffix(tail)) {
+        let Some(rest) = rest.strip_suffix(' ') else { break };
+        command = rest.trim_end_matches([' ', ',']);
+    }
+    command
+}
+
+fn formed(value: &str, form: &str) -> String {
+    match form {
+        "sh" => shell_word(value),
+        "sed" => value.chars().fold(String::new(), |mut text, c| {
+            match c {
+                '/' | '\\' | '&' | '.' | '*' | '[' | ']' | '^' | '$' => text.extend(['\\', c]),
+                '\'' => text.push_str(r"'\''"),
+                '\n' => text.push_str("\\n"),
+                _ => text.push(c),
+            }
+            text
+        }),
+        "under" if value == "." => String::new(),
+        "under" => format!("{}/", value.trim_end_matches('/')),
+        "anywhere" => shell_word(&format!("*/{}", value.trim_start_matches("./"))),
+        "similar" => shell_word(&format!("*{}*", stem(value))),
+        "similar_glob" => format!("*{}*", stem(value)),
+        _ => value.to_owned(),
+    }
+}
+
+/// A text as one word of a shell command.
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/+,@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) && !text.starts_with('-') {
+        return text.to_owned();
+    }
+    if text.starts_with('-') && text.contains('/') {
+        return format!("./{text}");
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+fn make_parent(path: &str) -> String {
+    match path.trim_end_matches('/').rsplit_once('/') {
+        Some((parent, _)) if !parent.is_empty() && parent != "." => format!("mkdir -p {} && ", shell_word(parent)),
+        _ => String::new(),
+    }
+}
+
+fn run_command(path: &str) -> String {
+    let here = |path: &str| shell_word(&if path.contains('/') { path.to_owned() } else { format!("./{path}") });
+    match language(path) {
+        Some(language) => render(language.runner, |slot| match slot {
+            "path" => Some(shell_word(path)),
+            _ => Some(shell_word(stem(path))),
+        }),
+        None => here(path),
+    }
+}
+
+fn language(path: &str) -> Option<&'static Language> {
+    let (_, ext) = file_name(path).rsplit_once('.')?;
+    words::LANGUAGES.iter().find(|language| language.ext == ext)
+}
+
+/// A text inside the double quotes of this language.
+fn escaped(text: &str, ext: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match (c, ext) {
+            (_, "md") => escaped.push(c),
+            ('\n', "sh") => escaped.push(c),
+            ('\n', _) => escaped.push_str("\\n"),
+            ('"' | '\\', _) | ('$' | '`', "sh") | ('#', "rb") => escaped.extend(['\\', c]),
+            ('{' | '}', "rs") => escaped.extend([c, c]),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+fn file_name(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn stem(path: &str) -> &str {
+    let name = file_name(path);
+    name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
+}

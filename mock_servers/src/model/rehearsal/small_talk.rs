@@ -1,0 +1,52 @@
+//! Small talk: what the model says when nothing is asked for.
+//!
+//! A newcomer types `hello` first. Invariant: it never claims to be more than a rehearsal model.
+
+use super::tokens::Token;
+
+/// What is said, by its first words, and the answer. The longer entries come first.
+const TALK: &[(&[&str], &str)] = &[
+    (
+        &["who are you", "what are you", "are you real", "are you human", "are you claude", "are you ai", "your name", "which model", "what model", "what is your name"],
+        "I am the rehearsal model of this course: a small, deterministic stand-in for a language model. I need no key and \
+         no network, and I understand only a table of requests.",
+    ),
+    (&["how are you", "how is it going", "how do you do"], "I am deterministic, so I am the same as always. What shall I do?"),
+    (&["good morning", "good evening", "good afternoon", "good day", "hello", "hi", "hey", "moin", "hallo", "greetings", "howdy"],
+        "Hello! I am the rehearsal model. Tell me what to do, or ask what I can do."),
+    (&["thanks", "thank you", "thank", "thx", "cheers", "great", "nice", "perfect", "well done", "good job", "good", "cool", "awesome", "danke"],
+        "You are welcome."),
+    (&["bye", "goodbye", "see you", "good night", "ciao", "exit", "quit"], "Goodbye."),
+    (&["sorry", "never mind", "nevermind", "forget it", "stop", "cancel", "no", "nope"], "All right, I do nothing."),
+    (&["yes", "yep", "ok", "okay", "sure", "fine", "right"], "All right. What shall I do?"),
+];
+
+/// What opens a question about what the model can do.
+const ABILITIES: &[&str] =
+    &["help", "what can you do", "what can you", "what do you do", "what could you do", "how can you help", "what are your abilities", "what are your capabilities", "how do i use"];
+
+/// The answer to a phrase that asks for nothing; `None` when it is no small talk.
+pub fn reply(tokens: &[Token]) -> Option<&'static str> {
+    let open = |phrase: &&str| opens(tokens, phrase);
+    if tokens.len() > 8 {
+        return None;
+    }
+    TALK.iter().find(|(phrases, _)| phrases.iter().any(|phrase| open(&phrase))).map(|(_, reply)| *reply)
+}
+
+/// Whether a request only asks what the model can do.
+pub fn asks_abilities(tokens: &[Token]) -> bool {
+    tokens.len() <= 10 && ABILITIES.iter().any(|phrase| opens(tokens, phrase))
+}
+
+/// Whether the tokens begin with a phrase and say little more.
+fn opens(tokens: &[Token], phrase: &str) -> bool {
+    let mut words = phrase.split(' ');
+    let mut at = 0;
+    let all = words.all(|word| {
+        let hit = tokens.get(at).is_some_and(|token| token.is(word));
+        at += 1;
+        hit
+    });
+    all && tokens.len() <= at + 3
+}

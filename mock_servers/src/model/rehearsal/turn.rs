@@ -1,0 +1,210 @@
+//! The turn: what the user asked for last, and what has been done about it since.
+//!
+//! The model keeps nothing between two requests; like a real one it finds everything in the conversation. What a harness
+//! adds (reminders, notices, notes in brackets) is context and no request.
+//! Invariant: only what follows the user's last request counts as progress.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::tokens::tokenize;
+use super::{pattern, words};
+use crate::model::{Block, Message, Role};
+
+/// How many messages before the request are searched for what `it` may mean.
+const MEMORY: usize = 60;
+
+/// The current turn of a conversation.
+pub struct Turn<'a> {
+    /// The user's request, then what was scheduled into the running turn.
+    pub requests: Vec<String>,
+    /// The calls made for it, in order.
+    pub calls: Vec<Past<'a>>,
+    /// How many replies it took so far.
+    pub rounds: usize,
+    before: &'a [Arc<Message>],
+}
+
+/// A call of this conversation and its result.
+pub struct Past<'a> {
+    /// The tool.
+    pub name: &'a str,
+    /// The arguments.
+    pub input: &'a Value,
+    /// The text of the result.
+    pub content: &'a str,
+    /// Whether the tool failed.
+    pub is_error: bool,
+    /// Whether a step has claimed it.
+    pub claimed: Cell<bool>,
+}
+
+impl<'a> Turn<'a> {
+    /// Reads the turn out of a conversation.
+    pub fn read(messages: &'a [Arc<Message>]) -> Self {
+        let mut requests = Vec::new();
+        let mut start = messages.len();
+        for (index, message) in messages.iter().enumerate().rev() {
+            match request_in(message) {
+                Some(Asked::More(text)) => requests.push(text),
+                Some(Asked::New(text)) => {
+                    requests.push(text);
+                    start = index + 1;
+                    break;
+                }
+                None => {}
+            }
+        }
+        requests.reverse();
+        let (before, since) = messages.split_at(start);
+        let before = &before[..before.len().saturating_sub(1)];
+        let rounds = since.iter().filter(|message| message.role == Role::Assistant).count();
+        let turn = Self { requests, calls: past_calls(since), rounds, before };
+        turn.again()
+    }
+
+    /// `try again` means the request before.
+    fn again(mut self) -> Self {
+        let asked = self.requests.last().map(|text| text.trim().trim_end_matches(['.', '!']).to_lowercase());
+        if asked.is_some_and(|text| words::AGAIN.contains(&text.as_str()))
+            && let Some(text) = self.earlier_requests().find(|text| text.len() > 12)
+        {
+            self.requests = vec![text];
+        }
+        self
+    }
+
+    /// The path named last before this request.
+    pub fn last_path(&self) -> Option<String> {
+        self.before.iter().rev().take(MEMORY).find_map(|message| match message.role {
+            Role::User => {
+                let asked = request_in(message)?.into_text();
+                let tokens = tokenize(&asked);
+                let path = tokens.iter().rev().find(|token| pattern::is_path(token))?;
+                Some(pattern::known_file(path.text).unwrap_or(path.text).to_owned())
+            }
+            Role::Assistant => message.blocks.iter().rev().find_map(|block| match block {
+                Block::ToolUse { input, .. } => Some(input.get("path")?.as_str()?.to_owned()),
+                Block::Text(_) | Block::ToolResult { .. } | Block::Other(_) => None,
+            }),
+        })
+    }
+
+    /// The calls of the request before this one.
+    pub fn calls_before(&self) -> Vec<Past<'a>> {
+        let has_calls = |message: &Message| message.blocks.iter().any(|block| matches!(block, Block::ToolUse { .. }));
+        let Some(last) = self.before.iter().rposition(|message| has_calls(message)) else { return Vec::new() };
+        let start = self.before[..last].iter().rposition(|message| request_in(message).is_some()).unwrap_or(0);
+        past_calls(&self.before[start..])
+    }
+
+    fn earlier_requests(&self) -> impl Iterator<Item = String> + use<'a> {
+        self.before.iter().rev().take(MEMORY).filter_map(|message| request_in(message).map(Asked::into_text))
+    }
+}
+
+/// What a message of the user asks for.
+enum Asked {
+    /// A request of its own.
+    New(String),
+    /// Something that fell due while the model was at work.
+    More(String),
+}
+
+impl Asked {
+    fn into_text(self) -> String {
+        match self {
+            Self::New(text) | Self::More(text) => text,
+        }
+    }
+}
+
+fn request_in(message: &Message) -> Option<Asked> {
+    if message.role == Role::Assistant {
+        return None;
+    }
+    let has_results = message.blocks.iter().any(|block| matches!(block, Block::ToolResult { .. }));
+    // Results and a request stand in one message only when the turn before was interrupted; then a note says so.
+    let mut interrupted = false;
+    let mut asked = None;
+    for block in &message.blocks {
+        match block {
+            Block::ToolResult { content, is_error, .. } => interrupted |= *is_error && content.contains("interrupt"),
+            Block::Text(text) if is_note(text) => interrupted = true,
+            Block::Text(text) => {
+                let text = without_context(text);
+                let text = text.trim();
+                if let Some(scheduled) = text.strip_prefix("[Scheduled]") {
+                    let text = scheduled.trim().to_owned();
+                    asked = Some(if has_results { Asked::More(text) } else { Asked::New(text) });
+                } else if !text.is_empty() && (!has_results || interrupted) {
+                    asked = Some(Asked::New(text.to_owned()));
+                }
+            }
+            Block::ToolUse { .. } | Block::Other(_) => {}
+        }
+    }
+    asked
+}
+
+/// `[The turn above ended …]`: a note of the harness in brackets.
+fn is_note(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with('[') && text.ends_with(']')
+}
+
+/// A text without the elements a harness wrapped in tags.
+fn without_context(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((start, end)) = first_element(rest) {
+        kept.push_str(&rest[..start]);
+        rest = &rest[end..];
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// Where the first context element begins and ends: its tag stands at the start of a line, outside code fences.
+fn first_element(text: &str) -> Option<(usize, usize)> {
+    let mut fenced = false;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at + (line.len() - line.trim_start().len());
+        at += line.len();
+        fenced ^= text[start..].starts_with("```");
+        let Some(inside) = text[start..].strip_prefix('<').filter(|_| !fenced) else { continue };
+        let name = &inside[..inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(0)];
+        if !name.contains(['-', '_']) && !words::CONTEXT_TAGS.contains(&name) || name.is_empty() {
+            continue;
+        }
+        let close = format!("</{name}>");
+        if let Some(length) = text[start..].find(&close) {
+            return Some((start, start + length + close.len()));
+        }
+    }
+    None
+}
+
+fn past_calls(messages: &[Arc<Message>]) -> Vec<Past<'_>> {
+    let mut calls = Vec::new();
+    for pair in messages.windows(2) {
+        // Ids may repeat within a reply; the n-th use of an id is answered by the n-th result with it.
+        let mut seen: Vec<&str> = Vec::new();
+        for block in &pair[0].blocks {
+            let Block::ToolUse { id, name, input } = block else { continue };
+            let nth = seen.iter().filter(|other| *other == id).count();
+            seen.push(id);
+            let result = pair[1].blocks.iter().filter_map(|block| match block {
+                Block::ToolResult { tool_use_id, content, is_error } if tool_use_id == id => Some((content, *is_error)),
+                Block::ToolResult { .. } | Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
+            });
+            if let Some((content, is_error)) = result.clone().nth(nth).or_else(|| result.clone().next()) {
+                calls.push(Past { name, input, content, is_error, claimed: Cell::new(false) });
+            }
+        }
+    }
+    calls
+}
