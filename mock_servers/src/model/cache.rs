@@ -1,0 +1,300 @@
+//! Prompt caching: which part of a prompt was read from the cache, which was written, which was neither.
+//!
+//! A chapter on prompts is only worth its lesson when its hits and misses are those of the API, so the rules are the
+//! API's: the prefix tools → system → messages, breakpoints, a look-back, a minimum size, a life that a hit renews.
+//! Invariant: `read + written + input` is the whole prompt.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
+
+/// How long a breakpoint keeps its prefix after the last hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// The default.
+    FiveMinutes,
+    /// `"ttl": "1h"`.
+    OneHour,
+}
+
+/// One block of a prompt, as the cache sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// What it costs.
+    pub tokens: u32,
+    /// The hash of its content and place; `cache_control` is no part of it.
+    pub hash: u64,
+    /// The breakpoint set on it.
+    pub cache: Option<Life>,
+}
+
+/// The tokens of a prompt, by what the cache did for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Neither read nor written: after the last breakpoint, or too short to cache.
+    pub input: u32,
+    /// Written with a life of five minutes.
+    pub written_5m: u32,
+    /// Written with a life of an hour.
+    pub written_1h: u32,
+    /// Read.
+    pub read: u32,
+}
+
+impl Usage {
+    /// All tokens written.
+    pub fn written(&self) -> u32 {
+        self.written_5m + self.written_1h
+    }
+}
+
+/// The prefixes written so far.
+pub struct Cache {
+    /// A prefix below this size is not cached, whatever its breakpoints say.
+    minimum: u32,
+    entries: HashMap<u64, Entry>,
+    /// Time that a test let pass.
+    skipped: Duration,
+}
+
+struct Entry {
+    life: Life,
+    ends: Instant,
+}
+
+/// A place in the prompt: the hash and the tokens of all up to it.
+struct Mark {
+    hash: u64,
+    tokens: u32,
+    cache: Option<Life>,
+}
+
+/// How many blocks before a breakpoint are looked at for an earlier entry.
+const LOOK_BACK: usize = 20;
+/// How many entries are kept; a class writes a few a minute.
+const MOST_ENTRIES: usize = 4096;
+
+impl Cache {
+    /// An empty cache.
+    pub fn new(minimum: u32) -> Self {
+        Self {
+            minimum,
+            entries: HashMap::new(),
+            skipped: Duration::ZERO,
+        }
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, time: Duration) {
+        self.skipped += time;
+    }
+
+    /// Accounts for one prompt and remembers its breakpoints. Prompts of different models share nothing.
+    pub fn charge(&mut self, model: &str, prompt: &[Piece]) -> Usage {
+        let now = Instant::now() + self.skipped;
+        let marks = marks(model, prompt);
+        let total = marks.last().map_or(0, |mark| mark.tokens);
+        let breakpoints = marks
+            .iter()
+            .enumerate()
+            .filter(|(_, mark)| mark.cache.is_some() && mark.tokens >= self.minimum)
+            .map(|(i, _)| i)
+            .collect::<Vec<_>>();
+        let read = self.hit(&marks, &breakpoints, now);
+        let mut usage = Usage {
+            read,
+            ..Usage::default()
+        };
+        let mut done = read;
+        for mark in breakpoints.iter().map(|&i| &marks[i]) {
+            let life = mark.cache.unwrap_or(Life::FiveMinutes);
+            let written = mark.tokens.saturating_sub(done);
+            match life {
+                Life::FiveMinutes => usage.written_5m += written,
+                Life::OneHour => usage.written_1h += written,
+            }
+            done = done.max(mark.tokens);
+            self.remember(mark.hash, life, now);
+        }
+        usage.input = total - done;
+        usage
+    }
+
+    /// The tokens of the longest prefix that is in the cache at, or shortly before, a breakpoint.
+    fn hit(&mut self, marks: &[Mark], breakpoints: &[usize], now: Instant) -> u32 {
+        for &breakpoint in breakpoints.iter().rev() {
+            let earliest = (breakpoint + 1).saturating_sub(LOOK_BACK);
+            for mark in marks[earliest..=breakpoint].iter().rev() {
+                if let Some(entry) = self.entries.get_mut(&mark.hash).filter(|e| e.ends > now) {
+                    entry.ends = now + entry.life.duration();
+                    return mark.tokens;
+                }
+            }
+        }
+        0
+    }
+
+    fn remember(&mut self, hash: u64, life: Life, now: Instant) {
+        if self.entries.len() >= MOST_ENTRIES {
+            self.entries.retain(|_, entry| entry.ends > now);
+        }
+        if self.entries.len() >= MOST_ENTRIES {
+            self.entries.clear();
+        }
+        self.entries.insert(
+            hash,
+            Entry {
+                life,
+                ends: now + life.duration(),
+            },
+        );
+    }
+}
+
+impl Life {
+    fn duration(self) -> Duration {
+        match self {
+            Self::FiveMinutes => Duration::from_secs(5 * 60),
+            Self::OneHour => Duration::from_secs(60 * 60),
+        }
+    }
+}
+
+fn marks(model: &str, prompt: &[Piece]) -> Vec<Mark> {
+    let mut hash = chain(0, model);
+    let mut tokens = 0;
+    prompt
+        .iter()
+        .map(|piece| {
+            hash = chain(hash, piece.hash);
+            tokens += piece.tokens;
+            Mark {
+                hash,
+                tokens,
+                cache: piece.cache,
+            }
+        })
+        .collect()
+}
+
+fn chain(before: u64, next: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    before.hash(&mut hasher);
+    next.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block of a thousand tokens.
+    fn piece(hash: u64) -> Piece {
+        Piece {
+            tokens: 1000,
+            hash,
+            cache: None,
+        }
+    }
+
+    /// Its breakpoint.
+    fn marked(hash: u64) -> Piece {
+        Piece {
+            cache: Some(Life::FiveMinutes),
+            ..piece(hash)
+        }
+    }
+
+    fn charge(cache: &mut Cache, prompt: &[Piece]) -> (u32, u32, u32) {
+        let usage = cache.charge("model", prompt);
+        (usage.read, usage.written(), usage.input)
+    }
+
+    #[test]
+    fn a_prefix_is_written_once_and_read_afterwards() {
+        let mut cache = Cache::new(1024);
+        assert_eq!(
+            charge(&mut cache, &[piece(1), marked(2), piece(3)]),
+            (0, 2000, 1000)
+        );
+        assert_eq!(
+            charge(&mut cache, &[piece(1), marked(2), piece(4)]),
+            (2000, 0, 1000)
+        );
+    }
+
+    #[test]
+    fn a_moved_breakpoint_reads_the_old_prefix_and_writes_the_rest() {
+        let mut cache = Cache::new(1024);
+        charge(&mut cache, &[piece(1), marked(2)]);
+        assert_eq!(
+            charge(&mut cache, &[piece(1), piece(2), marked(3)]),
+            (2000, 1000, 0)
+        );
+    }
+
+    #[test]
+    fn a_change_before_the_breakpoint_misses() {
+        let mut cache = Cache::new(1024);
+        charge(&mut cache, &[piece(1), marked(2)]);
+        assert_eq!(charge(&mut cache, &[piece(9), marked(2)]), (0, 2000, 0));
+    }
+
+    #[test]
+    fn another_model_shares_nothing() {
+        let mut cache = Cache::new(1024);
+        charge(&mut cache, &[piece(1), marked(2)]);
+        let other = cache.charge("another", &[piece(1), marked(2)]);
+        assert_eq!(other.read, 0);
+    }
+
+    #[test]
+    fn a_prefix_below_the_minimum_is_not_cached() {
+        let mut cache = Cache::new(1024);
+        for _ in 0..2 {
+            assert_eq!(charge(&mut cache, &[marked(1), piece(2)]), (0, 0, 2000));
+        }
+    }
+
+    #[test]
+    fn an_entry_more_than_twenty_blocks_back_is_not_found() {
+        for (added, read) in [(19, 2000), (20, 0)] {
+            let mut cache = Cache::new(1024);
+            charge(&mut cache, &[piece(1), marked(2)]);
+            let mut prompt = vec![piece(1), piece(2)];
+            prompt.extend((0..added).map(|i| piece(100 + i)));
+            prompt.last_mut().expect("not empty").cache = Some(Life::FiveMinutes);
+            assert_eq!(charge(&mut cache, &prompt).0, read, "{added} blocks added");
+        }
+    }
+
+    #[test]
+    fn a_hit_renews_the_five_minutes() {
+        let minutes = |m: u64| Duration::from_secs(60 * m);
+        let mut cache = Cache::new(1024);
+        let prompt = [piece(1), marked(2)];
+        charge(&mut cache, &prompt);
+        cache.advance(minutes(4));
+        assert_eq!(charge(&mut cache, &prompt).0, 2000);
+        cache.advance(minutes(4));
+        assert_eq!(charge(&mut cache, &prompt).0, 2000);
+        cache.advance(minutes(5));
+        assert_eq!(charge(&mut cache, &prompt), (0, 2000, 0));
+    }
+
+    #[test]
+    fn an_hour_is_an_hour() {
+        let mut cache = Cache::new(1024);
+        let prompt = [
+            piece(1),
+            Piece {
+                cache: Some(Life::OneHour),
+                ..piece(2)
+            },
+        ];
+        let usage = cache.charge("model", &prompt);
+        assert_eq!((usage.written_1h, usage.written_5m), (2000, 0));
+        cache.advance(Duration::from_secs(59 * 60));
+        assert_eq!(charge(&mut cache, &prompt).0, 2000);
+    }
+}

@@ -1,0 +1,18 @@
+//! The rules of the Messages API: what it refuses, with the words and the place it gives.
+//!
+//! Each file holds the rules of one part of a request. Reading a part and checking it are one step, so that no part
+//! reaches a brain unchecked.
+//! Invariant: a rule looks at content only, so a part that passed once may be remembered and need not be checked again;
+//! the rules that span messages live in `conversation` and run on every request.
+
+mod conversation;
+mod fields;
+mod message;
+mod options;
+mod schema;
+mod tools;
+
+pub use conversation::{breakpoints, combine, conversation};
+pub use message::{Known, System, message, system};
+pub use options::{Options, option};
+pub use tools::{ToolSet, tools};

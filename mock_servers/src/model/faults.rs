@@ -1,0 +1,265 @@
+//! Faults on request: the bad days of an API, one request each.
+//!
+//! Recovery can only be taught and tested when the fault comes on demand. Faults queue up and each spoils one request.
+//! Invariant: a fault that needs a tool call to spoil waits for a reply that has one.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+use serde_json::Value;
+
+use super::types::{Block, Reply, ReplyBlock, Request};
+
+/// What goes wrong with one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// `429`: too many requests. `429=30` asks for a wait of 30 seconds.
+    RateLimited {
+        /// The value of the `retry-after` header, in seconds.
+        retry_after: u32,
+    },
+    /// `529`: the API is overloaded.
+    Overloaded,
+    /// `500`: the API broke.
+    Internal,
+    /// `too_long`: the prompt is called too long for the context window, however short it is.
+    TooLong,
+    /// `drop`: the connection closes without an answer.
+    Drop,
+    /// `drop_stream`: the connection closes in the middle of the answer.
+    DropStream,
+    /// `stall`: the answer stops in the middle, and the connection stays open.
+    Stall,
+    /// `malformed`: a line of the stream is not JSON.
+    Malformed,
+    /// `error_event`: the stream ends with an `error` event.
+    ErrorEvent,
+    /// `cut`: the first tool call of the reply is cut in the middle, as `max_tokens` would.
+    CutCall,
+    /// `repeat_ids`: a tool call bears the id of an earlier one.
+    RepeatedIds,
+    /// `string_args`: numbers, truth values, lists and objects among the arguments arrive as strings.
+    StringArguments,
+}
+
+/// Every fault: its text form, and what becomes of the request.
+const FAULTS: [(&str, Fault, &str); 12] = [
+    (
+        "429",
+        Fault::RateLimited { retry_after: 1 },
+        "a 429 with retry-after",
+    ),
+    ("529", Fault::Overloaded, "a 529, overloaded"),
+    ("500", Fault::Internal, "a 500"),
+    ("too_long", Fault::TooLong, "a 400, prompt is too long"),
+    ("drop", Fault::Drop, "no answer, the connection closes"),
+    (
+        "drop_stream",
+        Fault::DropStream,
+        "half an answer, then the connection closes",
+    ),
+    ("stall", Fault::Stall, "half an answer, then silence"),
+    (
+        "malformed",
+        Fault::Malformed,
+        "a stream with a line that is not JSON",
+    ),
+    (
+        "error_event",
+        Fault::ErrorEvent,
+        "half an answer, then an error event",
+    ),
+    ("cut", Fault::CutCall, "a tool call cut in the middle"),
+    (
+        "repeat_ids",
+        Fault::RepeatedIds,
+        "a tool call with the id of an earlier one",
+    ),
+    (
+        "string_args",
+        Fault::StringArguments,
+        "tool arguments turned into strings",
+    ),
+];
+
+/// How often one fault can be armed at once.
+const MOST: u32 = 1000;
+
+impl Fault {
+    /// The text form and the meaning of every fault, one a line.
+    pub fn list() -> String {
+        let lines = FAULTS.map(|(name, _, meaning)| format!("  {name:<12} {meaning}"));
+        lines.join("\n")
+    }
+
+    fn meaning(self) -> &'static str {
+        let same = |other: &Fault| std::mem::discriminant(other) == std::mem::discriminant(&self);
+        let row = FAULTS.iter().find(|(_, fault, _)| same(fault));
+        row.map_or("", |(_, _, meaning)| meaning)
+    }
+
+    /// Whether the reply does not arrive whole, so that the request is made again.
+    pub(super) fn breaks_the_answer(self) -> bool {
+        matches!(
+            self,
+            Self::DropStream | Self::Stall | Self::Malformed | Self::ErrorEvent
+        )
+    }
+
+    /// Spoils a reply. Says whether there was something to spoil.
+    pub(super) fn spoil(self, reply: &mut Reply, request: &Request) -> bool {
+        match self {
+            Self::CutCall => reply.blocks.iter().any(|block| as_call(block).is_some()),
+            Self::RepeatedIds => repeat_ids(reply, request),
+            Self::StringArguments => string_arguments(reply),
+            Self::RateLimited { .. }
+            | Self::Overloaded
+            | Self::Internal
+            | Self::TooLong
+            | Self::Drop
+            | Self::DropStream
+            | Self::Stall
+            | Self::Malformed
+            | Self::ErrorEvent => true,
+        }
+    }
+}
+
+impl FromStr for Fault {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let row = FAULTS.iter().find(|(known, _, _)| *known == name);
+        match (row.map(|(_, fault, _)| *fault), value) {
+            (Some(fault), None) => Ok(fault),
+            (Some(Self::RateLimited { .. }), Some(seconds)) => {
+                let wrong = |_| format!("`{text}`: the wait is a number of seconds, as in 429=30");
+                Ok(Self::RateLimited {
+                    retry_after: seconds.parse().map_err(wrong)?,
+                })
+            }
+            _ => Err(format!(
+                "there is no fault `{text}`; there are:\n{}",
+                Self::list()
+            )),
+        }
+    }
+}
+
+impl Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RateLimited { retry_after } => write!(f, "a 429 with retry-after: {retry_after}"),
+            other => f.write_str(other.meaning()),
+        }
+    }
+}
+
+/// Reads `429:2,529,stall`: faults in the order in which they come, each with how often.
+pub fn faults(text: &str) -> Result<Vec<(Fault, u32)>, String> {
+    let items = text
+        .split(',')
+        .map(str::trim)
+        .filter(|item| !item.is_empty());
+    items
+        .map(|item| match item.split_once(':') {
+            None => Ok((item.parse()?, 1)),
+            Some((fault, count)) => Ok((fault.parse()?, times(count)?)),
+        })
+        .collect()
+}
+
+/// Answers a line that begins with `/fault`, and arms what it asks for.
+pub(super) fn command(line: &str, queue: &mut VecDeque<Fault>) -> String {
+    let mut words = line.split_whitespace().skip(1);
+    let armed = match (words.next(), words.next(), words.next()) {
+        (Some("off"), None, None) => {
+            queue.clear();
+            return "All faults are off.".to_owned();
+        }
+        (Some(fault), count, None) => fault
+            .parse::<Fault>()
+            .and_then(|fault| Ok((fault, count.map_or(Ok(1), times)?))),
+        _ => Err("write `/fault NAME` or `/fault NAME TIMES`".to_owned()),
+    };
+    match armed {
+        Ok((fault, 1)) => {
+            queue.push_back(fault);
+            format!("Armed. The next request gets {fault}.")
+        }
+        Ok((fault, count)) => {
+            queue.extend((0..count).map(|_| fault));
+            format!("Armed. The next {count} requests get {fault}.")
+        }
+        Err(reason) => format!(
+            "Nothing is armed: {reason}\n\nFaults:\n{}\n  off          none from here on",
+            Fault::list()
+        ),
+    }
+}
+
+fn times(text: &str) -> Result<u32, String> {
+    let count = text.parse().ok().filter(|count| (1..=MOST).contains(count));
+    count.ok_or_else(|| format!("`{text}`: how often is a number from 1 to {MOST}"))
+}
+
+fn as_call(block: &ReplyBlock) -> Option<&Value> {
+    match block {
+        ReplyBlock::ToolUse { input, .. } => Some(input),
+        ReplyBlock::Text(_) => None,
+    }
+}
+
+/// Gives every call the id of the last call of the conversation; without one, the calls of the reply share an id.
+fn repeat_ids(reply: &mut Reply, request: &Request) -> bool {
+    let blocks = request.messages.iter().flat_map(|message| &message.blocks);
+    let earlier = blocks.rev().find_map(|block| match block {
+        Block::ToolUse { id, .. } => Some(id.clone()),
+        Block::Text(_) | Block::ToolResult { .. } | Block::Other(_) => None,
+    });
+    let mut ids = reply.blocks.iter_mut().filter_map(|block| match block {
+        ReplyBlock::ToolUse { id, .. } => Some(id),
+        ReplyBlock::Text(_) => None,
+    });
+    let (first, second) = (ids.next(), ids.next());
+    let spoils = first.is_some() && (earlier.is_some() || second.is_some());
+    if spoils {
+        let repeated = earlier.unwrap_or_else(|| "toolu_repeated".to_owned());
+        first
+            .into_iter()
+            .chain(second)
+            .chain(ids)
+            .for_each(|id| *id = Some(repeated.clone()));
+    }
+    spoils
+}
+
+fn string_arguments(reply: &mut Reply) -> bool {
+    let mut spoilt = false;
+    for block in &mut reply.blocks {
+        let ReplyBlock::ToolUse {
+            input: Value::Object(arguments),
+            ..
+        } = block
+        else {
+            continue;
+        };
+        let taken: BTreeMap<String, Value> = std::mem::take(arguments).into_iter().collect();
+        for (name, value) in taken {
+            let text = match value {
+                Value::String(text) => text,
+                other => {
+                    spoilt = true;
+                    other.to_string()
+                }
+            };
+            arguments.insert(name, Value::String(text));
+        }
+    }
+    spoilt
+}

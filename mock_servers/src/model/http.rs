@@ -1,0 +1,306 @@
+//! Routes, headers and the shape of answers on the wire.
+//!
+//! Clients, the official SDKs among them, must find what they find at the real address.
+//! Invariant: every answer bears a `request-id`, and every error names it.
+
+use std::fmt::{self, Display};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use hyper::{Method, Request, Response, StatusCode};
+use serde_json::{Value, json};
+
+use super::body::{Step, Steps};
+use super::faults::Fault;
+use super::models;
+use super::refusal::Refusal;
+use super::shared::{Answered, Outcome, Shared};
+use super::wire::{self, Envelope, Event};
+
+/// The most bytes a request may have, as the API documents it.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
+/// The tokens of one event when nothing slows the stream.
+const TOKENS_PER_EVENT: u32 = 16;
+/// What `GET /` says.
+const HELLO: &str = "The mock model of the course: a Messages API. POST /v1/messages\n";
+
+/// A response, and what the log says of it.
+struct Sent {
+    content_type: &'static str,
+    body: Steps,
+    note: String,
+}
+
+/// Why there is no such response.
+enum Ending {
+    Refused(Refusal),
+    Dropped,
+}
+
+/// The connection ends without an answer.
+#[derive(Debug)]
+pub struct Dropped;
+
+impl Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the connection is dropped on request")
+    }
+}
+
+impl std::error::Error for Dropped {}
+
+/// Answers one request.
+pub async fn respond(
+    shared: Arc<Shared>,
+    request: Request<Incoming>,
+) -> Result<Response<Steps>, Dropped> {
+    let id = shared.ids.fresh("req");
+    let line = format!("{} {}", request.method(), request.uri().path());
+    let sent = route(&shared, request, &id).await;
+    if let Some(log) = &shared.options.log {
+        let note = match &sent {
+            Ok(sent) => format!("200 {}", sent.note),
+            Err(Ending::Refused(refusal)) => refusal.to_string(),
+            Err(Ending::Dropped) => "dropped".to_owned(),
+        };
+        log(&format!("{line} {note}"));
+    }
+    let mut response = match sent {
+        Ok(sent) => {
+            let mut response = Response::new(sent.body);
+            let content_type = HeaderValue::from_static(sent.content_type);
+            response.headers_mut().insert(CONTENT_TYPE, content_type);
+            response
+        }
+        Err(Ending::Refused(refusal)) => error(&refusal, &id),
+        Err(Ending::Dropped) => return Err(Dropped),
+    };
+    let id = HeaderValue::from_str(&id).expect("an id consists of letters and digits");
+    response.headers_mut().insert("request-id", id);
+    Ok(response)
+}
+
+async fn route(shared: &Shared, request: Request<Incoming>, id: &str) -> Result<Sent, Ending> {
+    let path = request.uri().path().trim_end_matches('/').to_owned();
+    let allowed = match path.as_str() {
+        "" => {
+            let body = Steps::whole(HELLO.into());
+            return Ok(Sent {
+                content_type: "text/plain",
+                body,
+                note: String::new(),
+            });
+        }
+        "/v1/messages" | "/v1/messages/count_tokens" => Method::POST,
+        path if path.starts_with("/v1/models") => Method::GET,
+        _ => return refuse(404, "Not found"),
+    };
+    if *request.method() != allowed {
+        return refuse(405, "Method Not Allowed");
+    }
+    admit(request.headers(), shared.options.require_key)?;
+    match path.as_str() {
+        "/v1/messages" => message(shared, &read(request).await?, id),
+        "/v1/messages/count_tokens" => {
+            let tokens = shared
+                .count(&read(request).await?)
+                .map_err(Ending::Refused)?;
+            Ok(sent(
+                json!({"input_tokens": tokens}),
+                format!("{tokens} tokens"),
+            ))
+        }
+        "/v1/models" => Ok(sent(models::all(), String::new())),
+        path => match path
+            .strip_prefix("/v1/models/")
+            .map(|id| (id, models::one(id)))
+        {
+            Some((_, Some(model))) => Ok(sent(model, String::new())),
+            Some((id, None)) => refuse(404, format!("model: {id}")),
+            None => refuse(404, "Not found"),
+        },
+    }
+}
+
+fn admit(headers: &HeaderMap, require_key: bool) -> Result<(), Ending> {
+    if require_key && !has_key(headers) {
+        return refuse(401, "x-api-key header is required");
+    }
+    match headers.get("anthropic-version") {
+        Some(_) => Ok(()),
+        None => refuse(400, "anthropic-version: header is required"),
+    }
+}
+
+fn has_key(headers: &HeaderMap) -> bool {
+    let key = headers.get("x-api-key").map(HeaderValue::as_bytes);
+    let authorization = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+    let bearer = authorization.and_then(|value| value.strip_prefix(b"Bearer "));
+    key.into_iter()
+        .chain(bearer)
+        .any(|secret| !secret.trim_ascii().is_empty())
+}
+
+/// Reads the body. One that is too long is read to its end, so that the client hears why it is refused.
+async fn read(request: Request<Incoming>) -> Result<Bytes, Ending> {
+    let mut incoming = request.into_body();
+    let mut body = BytesMut::new();
+    let mut length = 0;
+    while let Some(frame) = incoming.frame().await {
+        let frame = frame.map_err(|_| Ending::Dropped)?;
+        if let Some(data) = frame.data_ref() {
+            length += data.len();
+            if length <= MOST_BYTES {
+                body.extend_from_slice(data);
+            }
+        }
+    }
+    if length > MOST_BYTES {
+        return refuse(413, "Request exceeds the maximum size");
+    }
+    Ok(body.freeze())
+}
+
+fn message(shared: &Shared, body: &Bytes, request_id: &str) -> Result<Sent, Ending> {
+    let answered = match shared.message(body) {
+        Outcome::Answered(answered) => *answered,
+        Outcome::Refused(refusal) => return Err(Ending::Refused(refusal)),
+        Outcome::Dropped => return Err(Ending::Dropped),
+    };
+    let id = shared.ids.fresh("msg");
+    let envelope = Envelope {
+        id: &id,
+        model: &answered.model,
+        usage: answered.usage,
+    };
+    let speed = shared.options.tokens_per_second;
+    let (content_type, body) = if answered.stream {
+        let events = wire::events(
+            &answered.answer,
+            &envelope,
+            speed.map_or(TOKENS_PER_EVENT, |_| 1),
+        );
+        (
+            "text/event-stream; charset=utf-8",
+            stream(events, answered.fault, speed, request_id),
+        )
+    } else {
+        let body = wire::plain(&answered.answer, &envelope);
+        (
+            "application/json",
+            plain(body, answered.fault, speed, answered.answer.tokens),
+        )
+    };
+    Ok(Sent {
+        content_type,
+        body,
+        note: note(&answered),
+    })
+}
+
+/// The body of a stream, slowed and broken as asked.
+fn stream(events: Vec<Event>, fault: Option<Fault>, speed: Option<u32>, id: &str) -> Steps {
+    let breaks = fault.filter(|fault| fault.breaks_the_answer());
+    if speed.is_none() && breaks.is_none() {
+        // One piece: a frame for each event would cost more than all the rest of the answer.
+        let mut all = BytesMut::with_capacity(events.iter().map(|event| event.bytes.len()).sum());
+        events
+            .iter()
+            .for_each(|event| all.extend_from_slice(&event.bytes));
+        return Steps::chunked([Step::Send(all.freeze())]);
+    }
+    // Never the last three events: the block has to stay open.
+    let middle = (events.len() / 2).min(events.len().saturating_sub(3));
+    let mut steps = Vec::new();
+    for (i, event) in events.into_iter().enumerate() {
+        if i == middle {
+            match breaks {
+                Some(Fault::DropStream) => steps.extend([Step::Wait(TICK), Step::Break]),
+                Some(Fault::Stall) => steps.push(Step::Hang),
+                Some(Fault::ErrorEvent) => {
+                    let body = Refusal::new(529, "Overloaded").body(id);
+                    steps.push(Step::Send(wire::error_event(body)));
+                }
+                Some(Fault::Malformed) => steps.push(Step::Send(MALFORMED)),
+                _ => {}
+            }
+            if matches!(
+                breaks,
+                Some(Fault::DropStream | Fault::Stall | Fault::ErrorEvent)
+            ) {
+                break;
+            }
+        }
+        steps.extend(pause(event.tokens, speed));
+        steps.push(Step::Send(event.bytes));
+    }
+    Steps::chunked(steps)
+}
+
+/// Time for what was sent to leave, before the connection breaks.
+const TICK: Duration = Duration::from_millis(1);
+/// An event whose data ends too early.
+const MALFORMED: Bytes =
+    Bytes::from_static(b"event: content_block_delta\ndata: {\"type\":\"content_block_del\n\n");
+
+/// A plain body, slowed and broken as asked.
+fn plain(body: Bytes, fault: Option<Fault>, speed: Option<u32>, tokens: u32) -> Steps {
+    let half = body.slice(..body.len() / 2);
+    match fault {
+        Some(Fault::DropStream) => {
+            Steps::chunked([Step::Send(half), Step::Wait(TICK), Step::Break])
+        }
+        Some(Fault::Stall) => Steps::chunked([Step::Send(half), Step::Hang]),
+        Some(Fault::Malformed) => Steps::whole(half),
+        _ => match pause(tokens, speed) {
+            None => Steps::whole(body),
+            Some(wait) => Steps::chunked([wait, Step::Send(body)]),
+        },
+    }
+}
+
+fn pause(tokens: u32, speed: Option<u32>) -> Option<Step> {
+    let seconds = f64::from(tokens) / f64::from(speed?);
+    (tokens > 0).then(|| Step::Wait(Duration::from_secs_f64(seconds)))
+}
+
+fn note(answered: &Answered) -> String {
+    let usage = answered.usage;
+    let form = if answered.stream { "stream" } else { "plain" };
+    let (input, read, written) = (usage.input, usage.read, usage.written());
+    let fault = answered
+        .fault
+        .map(|fault| format!(" fault: {fault}"))
+        .unwrap_or_default();
+    let output = answered.answer.tokens;
+    format!("{form} {input} in, {read} read, {written} written, {output} out{fault}")
+}
+
+fn sent(body: Value, note: String) -> Sent {
+    let body = Steps::whole(body.to_string().into());
+    Sent {
+        content_type: "application/json",
+        body,
+        note,
+    }
+}
+
+fn error(refusal: &Refusal, id: &str) -> Response<Steps> {
+    let mut response = Response::new(Steps::whole(refusal.body(id).to_string().into()));
+    *response.status_mut() =
+        StatusCode::from_u16(refusal.status).expect("a refusal has a valid status");
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(seconds) = refusal.retry_after {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+fn refuse<T>(status: u16, message: impl Into<String>) -> Result<T, Ending> {
+    Err(Ending::Refused(Refusal::new(status, message)))
+}

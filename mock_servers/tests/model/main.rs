@@ -1,0 +1,8 @@
+//! The mock model from outside: real HTTP, byte for byte.
+//!
+//! One test binary, so that a whole run links once.
+//! Invariant: nothing here uses an HTTP client of the course; the mock is examined by something that is not its pupil.
+
+mod client;
+mod refusals;
+mod scripts;

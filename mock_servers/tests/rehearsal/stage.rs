@@ -1,0 +1,245 @@
+//! A stage for the rehearsal brain: a loop, real tools in a temporary directory, and a record of the play.
+//!
+//! The tools are small and real (`sh`, the file system), because an answer must be made from real results.
+//! Invariant: the stage checks every reply: only tools on offer, no empty text, and an end within `MAX_ROUNDS`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mock_servers::model::rehearsal::Rehearsal;
+use mock_servers::model::{Block, Brain, Message, ReplyBlock, Request, Role, Tool};
+use serde_json::{Value, json};
+
+/// More rounds than any request may take.
+pub const MAX_ROUNDS: usize = 40;
+
+/// The tools of the first chapter.
+pub const BASH: &[&str] = &["bash"];
+
+/// The tools of the second.
+pub const FILES: &[&str] = &["bash", "read_file", "write_file", "edit_file", "glob"];
+
+/// What a tool is given instead of being run: its answer and whether that is an error.
+pub type Intercept = Box<dyn Fn(&str, &Value) -> Option<(String, bool)>>;
+
+/// A conversation in a workspace.
+pub struct Stage {
+    pub dir: PathBuf,
+    pub messages: Vec<Arc<Message>>,
+    pub tools: Arc<[Tool]>,
+    intercept: Intercept,
+}
+
+/// One turn as it was played.
+#[derive(Debug)]
+pub struct Play {
+    /// The calls, each with the number of the round it was made in.
+    pub calls: Vec<(usize, String, Value)>,
+    /// The last text.
+    pub answer: String,
+}
+
+impl Play {
+    /// The calls as lines: `bash ls -la`, `read_file README.md`.
+    pub fn lines(&self) -> Vec<String> {
+        let subject = |input: &Value| {
+            let names = ["command", "path", "pattern"];
+            names.iter().find_map(|name| input[*name].as_str()).unwrap_or("").to_owned()
+        };
+        self.calls.iter().map(|(_, name, input)| format!("{name} {}", subject(input))).collect()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+impl Stage {
+    /// A small project: a README, a manifest, two Python files, a git repository on branch `main`.
+    pub fn new(tools: &[&str]) -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("rehearsal-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let dir = std::env::temp_dir().join(name);
+        fs::create_dir_all(dir.join("src")).expect("the temporary directory is writable");
+        let stage = Self { dir, messages: Vec::new(), tools: offer(tools), intercept: Box::new(|_, _| None) };
+        stage.put("README.md", "# Tea timer\n\nA small program that counts the minutes of a cup of tea. It beeps.\n\n## Use\n\nRun it.\n");
+        stage.put("Cargo.toml", "[package]\nname = \"tea_timer\"\nversion = \"0.3.0\"\n\n[dependencies]\n");
+        stage.put("src/main.rs", "//! Counts down.\n\nfn main() {\n    // TODO beep\n    println!(\"tea\");\n}\n");
+        stage.put("boil.py", "print('boil')\n");
+        stage.put("src/pour.py", "print('pour')\n");
+        stage
+    }
+
+    /// Adds a git repository with one commit.
+    pub fn with_git(self) -> Self {
+        let git = "git init -q -b main && git config user.email a@b.c && git config user.name A && git add . && git commit -q -m 'Brew the first cup'";
+        assert_eq!(shell(&self.dir, git), ("(no output)".to_owned(), false));
+        self
+    }
+
+    /// Answers some calls instead of running them.
+    pub fn intercepting(mut self, intercept: impl Fn(&str, &Value) -> Option<(String, bool)> + 'static) -> Self {
+        self.intercept = Box::new(intercept);
+        self
+    }
+
+    pub fn put(&self, path: &str, text: &str) {
+        fs::write(self.dir.join(path), text).expect("the workspace is writable");
+    }
+
+    pub fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.dir.join(path)).unwrap_or_else(|_| panic!("there is no {path}"))
+    }
+
+    pub fn has(&self, path: &str) -> bool {
+        self.dir.join(path).exists()
+    }
+
+    /// The user asks; the turn is played to its end.
+    pub fn ask(&mut self, request: &str) -> Play {
+        self.push(Role::User, vec![Block::Text(request.to_owned())]);
+        self.play()
+    }
+
+    /// Adds a message; messages of one role become one, as the API sees them.
+    pub fn push(&mut self, role: Role, mut blocks: Vec<Block>) {
+        if self.messages.last().is_some_and(|last| last.role == role) {
+            let last = self.messages.pop().expect("there is a last message");
+            blocks = last.blocks.iter().cloned().chain(blocks).collect();
+        }
+        self.messages.push(Arc::new(Message { role, blocks }));
+    }
+
+    /// Plays until the model has said all it wanted to say.
+    pub fn play(&mut self) -> Play {
+        let mut calls = Vec::new();
+        for round in 0..MAX_ROUNDS {
+            let blocks = self.reply(round);
+            self.push(Role::Assistant, blocks.clone());
+            let mut results = Vec::new();
+            let mut text = String::new();
+            for block in blocks {
+                match block {
+                    Block::Text(said) => text = said,
+                    Block::ToolUse { id, name, input } => {
+                        let (content, is_error) = self.run(&name, &input);
+                        results.push(Block::ToolResult { tool_use_id: id, content, is_error });
+                        calls.push((round, name, input));
+                    }
+                    Block::ToolResult { .. } | Block::Other(_) => unreachable!("a model says neither"),
+                }
+            }
+            if results.is_empty() {
+                return Play { calls, answer: text };
+            }
+            self.push(Role::User, results);
+        }
+        panic!("no end after {MAX_ROUNDS} rounds: {calls:#?}");
+    }
+
+    /// One reply, checked, with fresh ids.
+    pub fn reply(&self, round: usize) -> Vec<Block> {
+        let request = Request {
+            model: "rehearsal".to_owned(),
+            max_tokens: 8000,
+            system: "You are a coding agent.".into(),
+            tools: self.tools.clone(),
+            messages: self.messages.clone(),
+            body: Default::default(),
+        };
+        let reply = Rehearsal.answer(&request);
+        assert_eq!(reply, Rehearsal.answer(&request), "the same request has the same reply");
+        assert!(!reply.blocks.is_empty(), "a reply says something");
+        let block = |(index, block): (usize, ReplyBlock)| match block {
+            ReplyBlock::Text(text) => {
+                assert!(!text.trim().is_empty(), "no text is empty");
+                Block::Text(text)
+            }
+            ReplyBlock::ToolUse { name, input, .. } => {
+                assert!(self.tools.iter().any(|tool| tool.name == name), "{name} is not on offer");
+                Block::ToolUse { id: format!("toolu_{}_{round}_{index}", self.messages.len()), name, input }
+            }
+        };
+        reply.blocks.into_iter().enumerate().map(block).collect()
+    }
+
+    fn run(&self, name: &str, input: &Value) -> (String, bool) {
+        if let Some(answer) = (self.intercept)(name, input) {
+            return answer;
+        }
+        let arg = |name: &str| input[name].as_str().unwrap_or_default().to_owned();
+        let path = self.dir.join(arg("path"));
+        match name {
+            "bash" => shell(&self.dir, &arg("command")),
+            "read_file" => match fs::read_to_string(&path) {
+                Ok(text) => (text, false),
+                Err(_) => (format!("{}: no such file", arg("path")), true),
+            },
+            "write_file" => {
+                fs::create_dir_all(path.parent().expect("a file has a parent")).expect("the workspace is writable");
+                fs::write(&path, arg("content")).expect("the workspace is writable");
+                (format!("wrote {}", arg("path")), false)
+            }
+            "edit_file" => match fs::read_to_string(&path) {
+                Ok(text) if text.contains(&arg("old_text")) => {
+                    fs::write(&path, text.replacen(&arg("old_text"), &arg("new_text"), 1)).expect("writable");
+                    (format!("edited {}", arg("path")), false)
+                }
+                Ok(_) => (format!("old_text was not found in {}", arg("path")), true),
+                Err(_) => (format!("{}: no such file", arg("path")), true),
+            },
+            "glob" => (glob(&self.dir, &arg("pattern")), false),
+            _ => ("(no output)".to_owned(), false),
+        }
+    }
+}
+
+/// Tools with these names; the input schemas are those of the second chapter.
+pub fn offer(names: &[&str]) -> Arc<[Tool]> {
+    let fields = |name: &str| match name {
+        "bash" => vec!["command"],
+        "read_file" => vec!["path"],
+        "write_file" => vec!["path", "content"],
+        "edit_file" => vec!["path", "old_text", "new_text"],
+        "glob" => vec!["pattern"],
+        _ => vec![],
+    };
+    let tool = |name: &&str| {
+        let fields = fields(name);
+        let properties: Value = fields.iter().map(|field| (field.to_string(), json!({"type": "string"}))).collect();
+        let input_schema = json!({"type": "object", "properties": properties, "required": fields});
+        Tool { name: name.to_string(), description: String::new(), input_schema }
+    };
+    names.iter().map(tool).collect()
+}
+
+fn shell(dir: &Path, command: &str) -> (String, bool) {
+    let output = Command::new("sh").arg("-c").arg(command).current_dir(dir).output().expect("sh runs");
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).trim_end().to_owned();
+    let text = if text.is_empty() { "(no output)".to_owned() } else { text };
+    match output.status.code() {
+        Some(0) => (text, false),
+        code => (format!("{text}\n(exit code {})", code.unwrap_or(-1)), true),
+    }
+}
+
+/// `**/*.py`, `src/**/x.rs`, `*`: as much of a glob as the model uses.
+fn glob(dir: &Path, pattern: &str) -> String {
+    let (deep, name) = match pattern.split_once("**/") {
+        Some((_, name)) => (true, name),
+        None => (false, pattern),
+    };
+    let start = pattern.split("**/").next().filter(|_| deep).unwrap_or("");
+    let depth = if deep { "" } else { "-maxdepth 1 -mindepth 1" };
+    let find = format!("find ./{start} {depth} -path '*/{name}' -not -path '*/.*' | sed 's|^\\./*||' | sort");
+    match shell(dir, &find).0.as_str() {
+        "(no output)" => format!("No files match {pattern}."),
+        files => files.to_owned(),
+    }
+}
