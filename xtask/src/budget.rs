@@ -169,7 +169,7 @@ fn summary(rows: &[Row]) -> String {
 fn median(mut values: Vec<usize>) -> Option<f64> {
     values.sort_unstable();
     let upper = *values.get(values.len() / 2)?;
-    let lower = if values.len() % 2 == 0 {
+    let lower = if values.len().is_multiple_of(2) {
         values[values.len() / 2 - 1]
     } else {
         upper

@@ -4,6 +4,7 @@
 //! Invariant: an import is known by the lesson and the path in it, whatever local name it is given.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::source::{Source, find_word};
 use crate::workspace::chapter_number;
@@ -14,8 +15,8 @@ pub type Imports = BTreeMap<String, BTreeSet<String>>;
 /// One `use` declaration.
 #[derive(Debug, PartialEq)]
 pub struct Use {
-    /// The line it starts on, counted from 0.
-    pub line: usize,
+    /// Its lines, counted from 0.
+    pub lines: Range<usize>,
     /// Whether it re-exports: `pub use`, `pub(crate) use`.
     pub public: bool,
     /// The full paths it names, local names left out.
@@ -49,15 +50,16 @@ pub fn uses(source: &Source) -> Vec<Use> {
             continue;
         };
         let tail = source.code[line + 1..].iter().map(String::as_str);
-        let text: String = std::iter::once(&code[at + 3..])
+        let text = std::iter::once(&code[at + 3..])
             .chain(tail)
             .collect::<Vec<_>>()
-            .join(" ");
+            .join("\n");
         let tree = text.split(';').next().unwrap_or_default();
+        let end = line + tree.matches('\n').count() + 1;
         let mut paths = Vec::new();
         flatten("", tree, &mut paths);
         found.push(Use {
-            line,
+            lines: line..end,
             public,
             paths,
         });
@@ -104,17 +106,17 @@ mod tests {
             "use anyhow::Result;\nuse s02_tools::{\n    Toolbox, // a comment\n    files::{edit_file, glob as find},\n};\npub use s01_loop::Client;\nlet user = 1;\n",
         );
 
-        let declared = |line, public, paths: &[&str]| Use {
-            line,
+        let declared = |lines, public, paths: &[&str]| Use {
+            lines,
             public,
             paths: paths.iter().map(|path| (*path).to_owned()).collect(),
         };
         assert_eq!(
             uses(&source),
             [
-                declared(0, false, &["anyhow::Result"]),
+                declared(0..1, false, &["anyhow::Result"]),
                 declared(
-                    1,
+                    1..5,
                     false,
                     &[
                         "s02_tools::Toolbox",
@@ -122,7 +124,7 @@ mod tests {
                         "s02_tools::files::glob"
                     ]
                 ),
-                declared(5, true, &["s01_loop::Client"]),
+                declared(5..6, true, &["s01_loop::Client"]),
             ]
         );
     }

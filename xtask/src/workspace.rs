@@ -23,8 +23,6 @@ pub struct Workspace {
     pub root: PathBuf,
     /// All files.
     pub tree: Tree,
-    /// The workspace's own manifest.
-    pub manifest: Table,
     /// The members, in the order in which the manifest names them.
     pub members: Vec<Member>,
     /// The members that are chapters, in order.
@@ -101,7 +99,6 @@ impl Workspace {
         Ok(Self {
             root,
             tree,
-            manifest,
             members,
             chapters,
         })
