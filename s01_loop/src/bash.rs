@@ -72,8 +72,8 @@ pub async fn run_command(cwd: &Path, command: &str, limit: Duration) -> Result<O
     };
     Ok(match end {
         End::Exit(0) => Output::ok(text.whole()),
-        End::Exit(code) => Output::error(text.with_note(&format!("exit code {code}"))),
-        End::Signal(signal) => Output::error(text.with_note(&format!("killed by signal {signal}"))),
+        End::Exit(_) => Output::error(text.with_note(&end.to_string())),
+        End::Signal(_) => Output::error(text.with_note(&format!("killed by {end}"))),
     })
 }
 

@@ -6,8 +6,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use futures_util::StreamExt;
+use mock_servers::model::rehearsal::Rehearsal;
 use mock_servers::model::{MockModel, Options};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Body, Response, Url};
@@ -97,9 +98,7 @@ impl Client {
     /// When the base URL or the key cannot be used, or the mock model cannot start.
     pub fn new(settings: Settings, watcher: Watcher) -> Result<Self> {
         let mock = match settings.wants_mock() {
-            true => {
-                Some(MockModel::start(Options::from_env()?).context("starting the mock model")?)
-            }
+            true => Some(start_mock()?),
             false => None,
         };
         let base_url = match &mock {
@@ -303,6 +302,11 @@ fn messages_url(base_url: &str) -> Result<Url> {
         "ANTHROPIC_BASE_URL must begin with http:// or https://, not {base_url:?}"
     );
     Ok(url)
+}
+
+fn start_mock() -> Result<MockModel> {
+    let options = Options::from_env().map_err(Error::msg)?;
+    MockModel::start(options, Rehearsal).context("starting the mock model")
 }
 
 fn http_client(url: &Url, credentials: &Credentials) -> Result<reqwest::Client> {

@@ -3,6 +3,7 @@
 //! Every tool that runs a command runs it here. Invariants: standard input is never the terminal, so a command cannot
 //! read what the user types; the API key is not in the environment; dropping a running process kills its process group.
 
+use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -30,6 +31,15 @@ pub enum End {
     Exit(i32),
     /// By this signal.
     Signal(i32),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exit(code) => write!(f, "exit code {code}"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+        }
+    }
 }
 
 impl From<ExitStatus> for End {
