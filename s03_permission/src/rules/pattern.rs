@@ -1,0 +1,269 @@
+//! The pattern in the brackets of a rule: for commands, and for files.
+//!
+//! Commands: `cargo test` exactly, `cargo test:*` with anything behind it, `npm run * --watch` with `*` for any text;
+//! `\*` is a star. Files: as in a .gitignore, from the workspace; `//etc/hosts` from the root, `~/notes` from the home.
+//! Invariant: a pattern that a session makes says no more than the call that it was made of, one subcommand or one
+//! directory at most.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::known::{command_only_reads, surroundings_only_read};
+use crate::shell::{Command, Line};
+
+/// What a rule's brackets hold.
+#[derive(Debug)]
+pub(super) enum Pattern {
+    /// No brackets.
+    All,
+    Command(CommandPattern),
+    Files(FilePattern),
+}
+
+/// A pattern for commands, in the canonical spelling of [`Command::text`].
+#[derive(Debug)]
+pub(super) enum CommandPattern {
+    /// One command line; `command` is its canonical spelling when it is one simple command.
+    Exact {
+        line: String,
+        command: Option<String>,
+    },
+    /// These words, alone or with more behind them.
+    Prefix(String),
+    /// `*` stands for any text.
+    Wildcard(String),
+}
+
+/// Stands for an unescaped `*` while a pattern is read.
+const STAR: &str = "\u{1}";
+
+impl CommandPattern {
+    pub(super) fn parse(pattern: &str, allows: bool) -> Result<Self, String> {
+        let pattern = pattern.trim();
+        // `\*` first, so that what is left are wildcards.
+        let marked = pattern.replace(r"\*", STAR);
+        let prefix = marked
+            .strip_suffix(":*")
+            .or_else(|| marked.strip_suffix(" *"));
+        let plain = |text: &str| text.replace(STAR, "*");
+        match prefix {
+            None if !marked.contains('*') => {
+                let line = plain(&marked);
+                let command = match &Line::parse(&line) {
+                    Line {
+                        commands, doubts, ..
+                    } if doubts.is_empty() && commands.len() == 1 => Some(commands[0].full_text()),
+                    _ => None,
+                };
+                Ok(Self::Exact { line, command })
+            }
+            Some(prefix) if !prefix.contains('*') => {
+                Ok(Self::Prefix(canonical(&plain(prefix), allows)?))
+            }
+            _ => Ok(Self::Wildcard(canonical(&plain(&marked), allows)?)),
+        }
+    }
+
+    /// The pattern that "always" makes of a command line: a command with its subcommand when only one part of the line
+    /// is not known to read and the command is one of many subcommands; else this line and no other.
+    pub(super) fn for_session(line: &str) -> String {
+        let parsed = Line::parse(line);
+        let mut parts = parsed
+            .commands
+            .iter()
+            .filter(|command| command_only_reads(command).is_err());
+        let prefix = match (parts.next(), parts.next()) {
+            (Some(command), None) if parsed.doubts.is_empty() => subcommand(command),
+            _ => None,
+        };
+        prefix.map_or_else(
+            || line.trim().replace('*', r"\*"),
+            |prefix| format!("{prefix}:*"),
+        )
+    }
+
+    /// Whether the pattern is this command line, letter for letter.
+    pub(super) fn is_line(&self, command: &str) -> bool {
+        matches!(self, Self::Exact { line, .. } if line == command.trim())
+    }
+
+    /// Whether a part of a line matches, as it stands there or as what a carrier runs.
+    pub(super) fn hits(&self, command: &Command) -> bool {
+        let full = || [command.full_text()];
+        let texts = [command.text(), command.written.clone()];
+        match self {
+            Self::Exact {
+                command: Some(exact),
+                ..
+            } => texts.contains(exact) || full().contains(exact),
+            Self::Exact { command: None, .. } => false,
+            Self::Prefix(prefix) => texts.iter().any(|text| begins_with(text, prefix)),
+            Self::Wildcard(wildcard) => texts.iter().any(|text| matches_wildcard(text, wildcard)),
+        }
+    }
+
+    /// Whether the pattern covers all that a simple command does; `bare` when its redirects and assignments are
+    /// harmless, which only an exact pattern may do without.
+    pub(super) fn covers(&self, command: &Command, bare: bool) -> bool {
+        let text = command.text();
+        match self {
+            Self::Exact { command: exact, .. } => exact
+                .as_ref()
+                .is_some_and(|exact| *exact == command.full_text()),
+            Self::Prefix(prefix) => bare && command.name().is_some() && begins_with(&text, prefix),
+            Self::Wildcard(wildcard) => {
+                bare && command.name().is_some() && matches_wildcard(&text, wildcard)
+            }
+        }
+    }
+}
+
+/// The canonical spelling of a pattern that is to match one simple command.
+fn canonical(pattern: &str, allows: bool) -> Result<String, String> {
+    let line = Line::parse(pattern);
+    if let Some(doubt) = line.doubts.first() {
+        return Err(doubt.clone());
+    }
+    let [command, others @ ..] = line.commands.as_slice() else {
+        return Err("it names no command".to_string());
+    };
+    if others.iter().any(|other| other.written != command.written)
+        || surroundings_only_read(command).is_err()
+    {
+        return Err(
+            "a rule with `*` is about one command, without redirects and assignments".to_string(),
+        );
+    }
+    if allows && command.text() != command.written {
+        return Err(format!(
+            "name the command itself, `{}`; what runs it is looked through",
+            command.text()
+        ));
+    }
+    Ok(command.written.clone())
+}
+
+/// The command and its subcommand, for programs that consist of subcommands.
+fn subcommand(command: &Command) -> Option<String> {
+    const MANY: &[&str] = &[
+        "cargo", "gh", "git", "go", "npm", "pip", "pip3", "pnpm", "rustup", "uv", "yarn",
+    ];
+    let name = command.name().filter(|name| MANY.contains(name))?;
+    let word = |at: usize| {
+        command
+            .args()
+            .get(at)
+            .filter(|word| word.is_fixed() && !word.may_be_option())
+    };
+    let first = word(0).filter(|_| surroundings_only_read(command).is_ok())?;
+    // `npm run` and the like run a script of this name.
+    let script = if first.text == "run" && name != "cargo" && name != "go" {
+        Some(word(1)?)
+    } else {
+        None
+    };
+    let words = [Some(first), script];
+    let words = words
+        .into_iter()
+        .flatten()
+        .map(|word| word.shown().replace('*', r"\*"));
+    Some(format!("{name} {}", words.collect::<Vec<_>>().join(" ")))
+}
+
+/// Whether the text is the prefix, or goes on with another word.
+fn begins_with(text: &str, prefix: &str) -> bool {
+    text.strip_prefix(prefix)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+fn matches_wildcard(text: &str, wildcard: &str) -> bool {
+    let mut pieces = wildcard.split('*');
+    let Some(mut rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else {
+        return false;
+    };
+    let mut pieces = pieces.peekable();
+    while let Some(piece) = pieces.next() {
+        if pieces.peek().is_none() {
+            return rest.ends_with(piece);
+        }
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+/// A pattern for files.
+#[derive(Debug)]
+pub(super) struct FilePattern {
+    from: From,
+    globs: GlobSet,
+}
+
+/// Where a pattern starts.
+#[derive(Debug)]
+enum From {
+    Workspace,
+    Directory(PathBuf),
+}
+
+impl FilePattern {
+    pub(super) fn parse(pattern: &str) -> Result<Self, String> {
+        let pattern = pattern.trim();
+        let (from, relative) = if let Some(absolute) = pattern.strip_prefix("//") {
+            (From::Directory(PathBuf::from("/")), format!("/{absolute}"))
+        } else if let Some(under_home) = pattern.strip_prefix("~/") {
+            let home = std::env::home_dir().ok_or("nobody knows where the home directory is")?;
+            (From::Directory(home), format!("/{under_home}"))
+        } else {
+            (
+                From::Workspace,
+                pattern
+                    .strip_prefix('.')
+                    .filter(|rest| rest.starts_with('/'))
+                    .unwrap_or(pattern)
+                    .to_string(),
+            )
+        };
+        let name = relative.trim_end_matches('/');
+        if name.split('/').any(|part| part == "..") {
+            return Err("`..` is no pattern; write the absolute path behind `//`".to_string());
+        }
+        // As in a .gitignore: a name without a slash is meant at any depth, and a directory with all that is in it.
+        let anchored = if name.contains('/') {
+            name.trim_start_matches('/').to_string()
+        } else {
+            format!("**/{name}")
+        };
+        let mut globs = GlobSetBuilder::new();
+        for glob in [anchored.clone(), format!("{anchored}/**")] {
+            let built = GlobBuilder::new(&glob).literal_separator(true).build();
+            globs.add(
+                built.map_err(|error| format!("its pattern cannot be read ({})", error.kind()))?,
+            );
+        }
+        let globs = globs.build().map_err(|error| error.to_string())?;
+        Ok(Self { from, globs })
+    }
+
+    /// The pattern for a directory and all that is in it.
+    pub(super) fn for_session(directory: &Path, root: &Path) -> String {
+        let (start, path) = match directory.strip_prefix(root) {
+            Ok(inside) if inside.as_os_str().is_empty() => return "/**".to_string(),
+            Ok(inside) => ("/", inside),
+            Err(_) => ("/", directory),
+        };
+        format!("{start}{}/**", globset::escape(&path.to_string_lossy()))
+    }
+
+    pub(super) fn matches(&self, path: &Path, root: &Path) -> bool {
+        let from = match &self.from {
+            From::Workspace => root,
+            From::Directory(directory) => directory,
+        };
+        path.strip_prefix(from)
+            .is_ok_and(|relative| self.globs.is_match(relative))
+    }
+}
