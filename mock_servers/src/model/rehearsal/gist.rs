@@ -14,7 +14,10 @@ const MAX_EXCERPT: usize = 1_500;
 /// The exit code a shell result ends with, when the command failed.
 pub fn exit_code(result: &str) -> Option<i32> {
     let last = result.trim_end().rsplit('\n').next()?;
-    let digits = last.trim_matches(['(', ')', '[', ']', '.']).strip_prefix("exit code")?.trim_start_matches([':', ' ']);
+    let digits = last
+        .trim_matches(['(', ')', '[', ']', '.'])
+        .strip_prefix("exit code")?
+        .trim_start_matches([':', ' ']);
     digits.parse().ok().filter(|code| *code != 0)
 }
 
@@ -31,12 +34,17 @@ pub fn body(result: &str) -> &str {
 
 /// The entries of a listing, one a line.
 pub fn entries(result: &str) -> impl Iterator<Item = &str> {
-    let lines = body(result).lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('('));
-    lines.map(|line| line.strip_prefix("./").unwrap_or(line)).filter(|line| {
-        let start = line.as_bytes();
-        // `No files match …` is a sentence, not a name.
-        !(start.len() > 3 && start[..3].eq_ignore_ascii_case(b"no "))
-    })
+    let lines = body(result)
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('('));
+    lines
+        .map(|line| line.strip_prefix("./").unwrap_or(line))
+        .filter(|line| {
+            let start = line.as_bytes();
+            // `No files match …` is a sentence, not a name.
+            !(start.len() > 3 && start[..3].eq_ignore_ascii_case(b"no "))
+        })
 }
 
 /// The first lines of a text, cut where it gets long.
@@ -69,8 +77,15 @@ pub fn gist(path: &str, content: &str) -> String {
         Some("md" | "txt") | None => prose_gist(&content),
         Some(_) => code_gist(&content),
     };
-    gist.or_else(|| Some(first_sentence(content.lines().map(str::trim).find(|line| !line.is_empty())?)))
-        .unwrap_or_else(|| "it is empty".to_owned())
+    gist.or_else(|| {
+        Some(first_sentence(
+            content
+                .lines()
+                .map(str::trim)
+                .find(|line| !line.is_empty())?,
+        ))
+    })
+    .unwrap_or_else(|| "it is empty".to_owned())
 }
 
 /// A summary of several readings, as a Markdown file.
@@ -78,9 +93,18 @@ pub fn summary<'a>(readings: impl Iterator<Item = (&'a str, &'a str)>) -> String
     let mut text = String::new();
     for (path, content) in readings {
         let lines = content.lines().count();
-        let _ = write!(text, "\n## {path}\n\n{} ({lines} {})\n", gist(path, content), plural(lines, "line"));
+        let _ = write!(
+            text,
+            "\n## {path}\n\n{} ({lines} {})\n",
+            gist(path, content),
+            plural(lines, "line")
+        );
     }
-    if text.is_empty() { text } else { format!("# Summary\n{text}") }
+    if text.is_empty() {
+        text
+    } else {
+        format!("# Summary\n{text}")
+    }
 }
 
 /// `line` or `lines`.
@@ -92,19 +116,39 @@ pub fn plural(count: usize, word: &str) -> String {
     }
 }
 
+/// The word for one of them: `entries` is `entry`.
+pub fn singular(label: &str) -> String {
+    match (label.strip_suffix("ies"), label.strip_suffix('s')) {
+        (Some(stem), _) => format!("{stem}y"),
+        (None, Some(stem)) => stem.to_owned(),
+        (None, None) => label.to_owned(),
+    }
+}
+
 /// The text without the line numbers that a reading tool may put in front.
 pub fn unnumbered(text: &str) -> String {
     let split = |line: &'_ str| -> Option<usize> {
         let number = line.trim_start();
-        let digits = number.find(|c: char| !c.is_ascii_digit()).filter(|digits| *digits > 0)?;
-        let mark = number[digits..].chars().next().filter(|mark| matches!(mark, '\t' | '→' | '|'))?;
+        let digits = number
+            .find(|c: char| !c.is_ascii_digit())
+            .filter(|digits| *digits > 0)?;
+        let mark = number[digits..]
+            .chars()
+            .next()
+            .filter(|mark| matches!(mark, '\t' | '→' | '|'))?;
         Some(line.len() - number.len() + digits + mark.len_utf8())
     };
-    let numbered = text.lines().next().is_some_and(|line| split(line).is_some());
+    let numbered = text
+        .lines()
+        .next()
+        .is_some_and(|line| split(line).is_some());
     if !numbered {
         return text.to_owned();
     }
-    text.lines().map(|line| split(line).map_or(line, |at| &line[at..])).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(|line| split(line).map_or(line, |at| &line[at..]))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn prose_gist(content: &str) -> Option<String> {
@@ -133,7 +177,11 @@ fn prose_gist(content: &str) -> Option<String> {
 
 fn toml_gist(content: &str) -> Option<String> {
     let value = |key: &str| {
-        let line = content.lines().take(HEAD).find(|line| line.split('=').next().is_some_and(|name| name.trim() == key))?;
+        let line = content.lines().take(HEAD).find(|line| {
+            line.split('=')
+                .next()
+                .is_some_and(|name| name.trim() == key)
+        })?;
         Some(line.split_once('=')?.1.trim().trim_matches('"').to_owned())
     };
     match (value("name"), value("version"), value("description")) {
@@ -149,17 +197,33 @@ fn toml_gist(content: &str) -> Option<String> {
 }
 
 fn code_gist(content: &str) -> Option<String> {
-    let mut lines = content.lines().take(HEAD).map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("#!"));
+    let mut lines = content
+        .lines()
+        .take(HEAD)
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with("#!"));
     let first = lines.next()?;
     let comment = first.trim_start_matches(['/', '!', '#', '"', '*']).trim();
-    let is_comment = first.starts_with("//") || first.starts_with('#') || first.starts_with("\"\"\"") || first.starts_with("/*");
+    let is_comment = first.starts_with("//")
+        || first.starts_with('#')
+        || first.starts_with("\"\"\"")
+        || first.starts_with("/*");
     if is_comment && !comment.is_empty() {
         return Some(first_sentence(comment.trim_end_matches(['"', '*', '/'])));
     }
     let names = content.lines().take(2_000).filter_map(|line| {
-        let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("async ");
-        let rest = line.strip_prefix("fn ").or_else(|| line.strip_prefix("def "))?;
-        Some(rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or(rest))
+        let line = line
+            .trim_start()
+            .trim_start_matches("pub ")
+            .trim_start_matches("async ");
+        let rest = line
+            .strip_prefix("fn ")
+            .or_else(|| line.strip_prefix("def "))?;
+        Some(
+            rest.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .next()
+                .unwrap_or(rest),
+        )
     });
     let names: Vec<&str> = names.take(8).collect();
     (!names.is_empty()).then(|| format!("it defines {}", names.join(", ")))
@@ -167,7 +231,9 @@ fn code_gist(content: &str) -> Option<String> {
 
 /// The first sentence of a text, at most a line long.
 pub fn first_sentence(text: &str) -> String {
-    let end = text.match_indices(['.', '!', '?']).find(|(at, _)| text[at + 1..].starts_with([' ', '\n']) || at + 1 == text.len());
+    let end = text
+        .match_indices(['.', '!', '?'])
+        .find(|(at, _)| text[at + 1..].starts_with([' ', '\n']) || at + 1 == text.len());
     let sentence = end.map_or(text, |(at, _)| &text[..=at]).trim();
     match sentence.char_indices().nth(240) {
         Some((end, _)) => format!("{}…", &sentence[..end]),

@@ -47,7 +47,9 @@ impl Brain for Rehearsal {
                 steps.dedup();
                 let steps = steps.into_iter().map(|step| &plan.steps[step]);
                 let reply = says(answer::announce(steps, answer::paths_of));
-                calls.into_iter().fold(reply, |reply, (_, call)| reply.and_calls(call.tool, call.input))
+                calls.into_iter().fold(reply, |reply, (_, call)| {
+                    reply.and_calls(call.tool, call.input)
+                })
             }
             Next::Answer(outcomes) => says(answer::tell(&plan, &outcomes, &turn, &request.tools)),
         }
@@ -63,6 +65,9 @@ fn without_steps(plan: &Plan, turn: &Turn, request: &Request) -> String {
     }
     match plan.chat {
         Some(reply) if plan.unknown.is_empty() => reply.to_owned(),
-        _ => answer::abilities("I am only a rehearsal model, and this is outside what I can rehearse.", &request.tools),
+        _ => answer::abilities(
+            "I am only a rehearsal model, and this is outside what I can rehearse.",
+            &request.tools,
+        ),
     }
 }

@@ -83,7 +83,11 @@ impl Pattern {
     /// Matches with the first piece on the token at `start`.
     pub fn match_at(&self, tokens: &[Token], start: usize) -> Option<Vec<Taken>> {
         let mut taken = Vec::new();
-        let tokens = Tokens { all: tokens, reach: tokens.len().min(REACH), start };
+        let tokens = Tokens {
+            all: tokens,
+            reach: tokens.len().min(REACH),
+            start,
+        };
         tokens.matches(&self.0, start, &mut taken).then_some(taken)
     }
 
@@ -100,10 +104,16 @@ fn parse_piece(text: &'static str) -> Piece {
     if text == "^" {
         return Piece::Start;
     }
-    match text.strip_prefix('{').and_then(|slot| slot.strip_suffix('}')) {
+    match text
+        .strip_prefix('{')
+        .and_then(|slot| slot.strip_suffix('}'))
+    {
         Some(slot) => {
             let (name, kind) = slot.split_once(':').unwrap_or((slot, slot));
-            Piece::Slot(name, parse_kind(kind).unwrap_or_else(|| panic!("no slot kind `{kind}` in `{text}`")))
+            Piece::Slot(
+                name,
+                parse_kind(kind).unwrap_or_else(|| panic!("no slot kind `{kind}` in `{text}`")),
+            )
         }
         None => Piece::Words(text.split('|').collect()),
     }
@@ -132,13 +142,15 @@ struct Tokens<'a, 'b> {
 
 impl Tokens<'_, '_> {
     fn matches(&self, pieces: &[Piece], at: usize, taken: &mut Vec<Taken>) -> bool {
-        let Some((piece, rest)) = pieces.split_first() else { return true };
+        let Some((piece, rest)) = pieces.split_first() else {
+            return true;
+        };
         match piece {
             Piece::Start => at == 0 && self.matches(rest, at, taken),
             Piece::Gap => (at..=self.reach).any(|next| self.matches(rest, next, taken)),
-            Piece::Words(words) => {
-                self.hits(at, |token| token.is_any(words)).is_some_and(|hit| self.matches(rest, hit + 1, taken))
-            }
+            Piece::Words(words) => self
+                .hits(at, |token| token.is_any(words))
+                .is_some_and(|hit| self.matches(rest, hit + 1, taken)),
             Piece::Slot(name, kind) => self.slot(name, *kind, at, rest, taken),
         }
     }
@@ -158,7 +170,14 @@ impl Tokens<'_, '_> {
         None
     }
 
-    fn slot(&self, name: &'static str, kind: Kind, at: usize, rest: &[Piece], taken: &mut Vec<Taken>) -> bool {
+    fn slot(
+        &self,
+        name: &'static str,
+        kind: Kind,
+        at: usize,
+        rest: &[Piece],
+        taken: &mut Vec<Taken>,
+    ) -> bool {
         let fits: fn(&Token) -> bool = match kind {
             Kind::Text => return self.text(name, at, rest, taken),
             Kind::Command => return self.command(name, at, rest, taken),
@@ -170,8 +189,19 @@ impl Tokens<'_, '_> {
             Kind::Files => |token| files(token.text).is_some(),
             Kind::Place => is_place,
         };
-        let Some(hit) = self.hits(at, fits) else { return false };
-        self.take(Taken { name, kind, from: hit, to: hit + 1 }, rest, taken)
+        let Some(hit) = self.hits(at, fits) else {
+            return false;
+        };
+        self.take(
+            Taken {
+                name,
+                kind,
+                from: hit,
+                to: hit + 1,
+            },
+            rest,
+            taken,
+        )
     }
 
     fn text(&self, name: &'static str, at: usize, rest: &[Piece], taken: &mut Vec<Taken>) -> bool {
@@ -180,14 +210,46 @@ impl Tokens<'_, '_> {
         }
         let shortest = at + 1;
         if rest.is_empty() {
-            let to = if self.all[at].quoted { shortest } else { self.all.len() };
-            return self.take(Taken { name, kind: Kind::Text, from: at, to }, rest, taken);
+            let to = if self.all[at].quoted {
+                shortest
+            } else {
+                self.all.len()
+            };
+            return self.take(
+                Taken {
+                    name,
+                    kind: Kind::Text,
+                    from: at,
+                    to,
+                },
+                rest,
+                taken,
+            );
         }
-        (shortest..=self.reach).any(|to| self.take(Taken { name, kind: Kind::Text, from: at, to }, rest, taken))
+        (shortest..=self.reach).any(|to| {
+            self.take(
+                Taken {
+                    name,
+                    kind: Kind::Text,
+                    from: at,
+                    to,
+                },
+                rest,
+                taken,
+            )
+        })
     }
 
-    fn command(&self, name: &'static str, at: usize, rest: &[Piece], taken: &mut Vec<Taken>) -> bool {
-        let Some(first) = self.all.get(at) else { return false };
+    fn command(
+        &self,
+        name: &'static str,
+        at: usize,
+        rest: &[Piece],
+        taken: &mut Vec<Taken>,
+    ) -> bool {
+        let Some(first) = self.all.get(at) else {
+            return false;
+        };
         let behind_a_verb = at > self.start;
         let is_program = first.is_any(words::PROGRAMS)
             || first.text.starts_with("./")
@@ -197,7 +259,16 @@ impl Tokens<'_, '_> {
             (false, true) => self.all.len(),
             _ => return false,
         };
-        self.take(Taken { name, kind: Kind::Command, from: at, to }, rest, taken)
+        self.take(
+            Taken {
+                name,
+                kind: Kind::Command,
+                from: at,
+                to,
+            },
+            rest,
+            taken,
+        )
     }
 
     fn take(&self, slot: Taken, rest: &[Piece], taken: &mut Vec<Taken>) -> bool {
@@ -213,8 +284,14 @@ impl Tokens<'_, '_> {
 /// Whether a token looks like a file or a directory.
 pub fn is_path(token: &Token) -> bool {
     let text = token.text;
-    let plain = |text: &str| !text.is_empty() && text.len() < 256 && !text.contains(['\n', '"', '<', '>', '|', '*']);
-    if !plain(text) || text.contains("://") || token.is_any(words::NO_PATHS) || files(text).is_some() && text.starts_with('.') {
+    let plain = |text: &str| {
+        !text.is_empty() && text.len() < 256 && !text.contains(['\n', '"', '<', '>', '|', '*'])
+    };
+    if !plain(text)
+        || text.contains("://")
+        || token.is_any(words::NO_PATHS)
+        || files(text).is_some() && text.starts_with('.')
+    {
         return false;
     }
     if !token.quoted && (matches!(text, "." | ".." | "~") || known_file(text).is_some()) {
@@ -227,19 +304,29 @@ pub fn is_path(token: &Token) -> bool {
 
 fn has_extension(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, ext)| {
-        let word = (1..=12).contains(&ext.len()) && ext.starts_with(|c: char| c.is_ascii_alphabetic());
+        let word =
+            (1..=12).contains(&ext.len()) && ext.starts_with(|c: char| c.is_ascii_alphabetic());
         let alone = stem.is_empty() && ext.len() > 2;
-        word && ext.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') && (!stem.is_empty() && !stem.ends_with(' ') || alone)
+        word && ext
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+            && (!stem.is_empty() && !stem.ends_with(' ') || alone)
     })
 }
 
 fn is_place(token: &Token) -> bool {
-    is_path(token) || !token.is_any(words::FILLERS) && !token.is_any(words::HERE) && files(token.text).is_none()
+    is_path(token)
+        || !token.is_any(words::FILLERS)
+            && !token.is_any(words::HERE)
+            && files(token.text).is_none()
 }
 
 /// The file a name without extension stands for.
 pub fn known_file(word: &str) -> Option<&'static str> {
-    words::KNOWN_FILES.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)).map(|(_, file)| *file)
+    words::KNOWN_FILES
+        .iter()
+        .find(|(known, _)| word.eq_ignore_ascii_case(known))
+        .map(|(_, file)| *file)
 }
 
 /// The number a token stands for, in digits.
@@ -247,16 +334,23 @@ pub fn number<'a>(token: &Token<'a>) -> Option<&'a str> {
     if token.text.len() < 7 && token.text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(token.text);
     }
-    words::NUMBERS.iter().find(|(word, _)| token.is(word)).map(|(_, digits)| *digits)
+    words::NUMBERS
+        .iter()
+        .find(|(word, _)| token.is(word))
+        .map(|(_, digits)| *digits)
 }
 
 /// The pattern and the label of a kind of file: `python`, `.rs`, `*.md`.
 pub fn files(word: &str) -> Option<(String, String)> {
     let ext = word.strip_prefix("*.").or_else(|| word.strip_prefix('.'));
-    let known = words::KINDS.iter().find(|(name, _, _)| ext.unwrap_or(word).eq_ignore_ascii_case(name));
+    let known = words::KINDS
+        .iter()
+        .find(|(name, _, _)| ext.unwrap_or(word).eq_ignore_ascii_case(name));
     match (known, ext) {
         (Some((_, pattern, label)), _) => Some((pattern.to_string(), label.to_string())),
-        (None, Some(ext)) if word.starts_with('*') => Some((format!("*.{ext}"), format!("*.{ext} files"))),
+        (None, Some(ext)) if word.starts_with('*') => {
+            Some((format!("*.{ext}"), format!("*.{ext} files")))
+        }
         (None, _) => None,
     }
 }

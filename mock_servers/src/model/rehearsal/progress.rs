@@ -8,8 +8,9 @@
 use serde_json::{Map, Value};
 
 use super::gist;
+use super::intents::row;
 use super::slots::Slots;
-use super::steps::{Objects, Plan, Step, row};
+use super::steps::{Objects, Plan, Step};
 use super::table::{Intent, Way};
 use super::turn::{Past, Turn};
 use super::words;
@@ -93,7 +94,13 @@ impl Outcome<'_> {
 
 /// Walks the plan.
 pub fn next<'a>(plan: &Plan, turn: &'a Turn<'a>, tools: &[Tool]) -> Next<'a> {
-    let mut walk = Walk { plan, turn, tools, outcomes: Vec::new(), wanted: Vec::new() };
+    let mut walk = Walk {
+        plan,
+        turn,
+        tools,
+        outcomes: Vec::new(),
+        wanted: Vec::new(),
+    };
     // A plan that got more rounds than it can use has lost its way; what is known then is the answer.
     let has_time = turn.rounds <= 3 * plan.steps.len() + 3;
     for (index, step) in plan.steps.iter().enumerate() {
@@ -103,7 +110,11 @@ pub fn next<'a>(plan: &Plan, turn: &'a Turn<'a>, tools: &[Tool]) -> Next<'a> {
         let outcome = walk.step(index, step);
         walk.outcomes.push(outcome);
     }
-    if walk.wanted.is_empty() || !has_time { Next::Answer(walk.outcomes) } else { Next::Call(walk.wanted) }
+    if walk.wanted.is_empty() || !has_time {
+        Next::Answer(walk.outcomes)
+    } else {
+        Next::Call(walk.wanted)
+    }
 }
 
 /// Whether a step may run in the same reply as the one before it.
@@ -114,7 +125,11 @@ fn runs_beside(step: &Step, before: &Step) -> bool {
 }
 
 fn needs_results(intent: &Intent) -> bool {
-    intent.by.iter().flat_map(|way| way.args).any(|(_, template)| template.contains("{summary"))
+    intent
+        .by
+        .iter()
+        .flat_map(|way| way.args)
+        .any(|(_, template)| template.contains("{summary"))
 }
 
 struct Walk<'p, 'a> {
@@ -133,7 +148,9 @@ impl<'a> Walk<'_, 'a> {
         if step.leans_on.is_some_and(|on| !self.outcomes[on].is_fine()) {
             return Outcome::Skipped;
         }
-        let Some(way) = self.way(step.intent) else { return Outcome::NoTool };
+        let Some(way) = self.way(step.intent) else {
+            return Outcome::NoTool;
+        };
         let mut slots = step.slots.clone();
         if needs_results(step.intent) {
             let summary = gist::summary(self.readings());
@@ -145,18 +162,37 @@ impl<'a> Walk<'_, 'a> {
         let paths: Vec<Option<String>> = match &step.objects {
             Objects::None => vec![None],
             Objects::Named(paths) => paths.iter().cloned().map(Some).collect(),
-            Objects::Found(on) => self.found(*on).into_iter().map(|path| Some(path.to_owned())).collect(),
+            Objects::Found(on) => self
+                .found(*on)
+                .into_iter()
+                .map(|path| Some(path.to_owned()))
+                .collect(),
             Objects::Unclear => return Outcome::Unclear,
         };
-        Outcome::Done(paths.into_iter().filter_map(|path| self.deed(index, step.intent, way, &slots, path)).collect())
+        Outcome::Done(
+            paths
+                .into_iter()
+                .filter_map(|path| self.deed(index, step.intent, way, &slots, path))
+                .collect(),
+        )
     }
 
     fn way(&self, intent: &'static Intent) -> Option<&'static Way> {
-        intent.by.iter().find(|way| self.tools.iter().any(|tool| tool.name == way.tool))
+        intent
+            .by
+            .iter()
+            .find(|way| self.tools.iter().any(|tool| tool.name == way.tool))
     }
 
     /// One call of a step with its answer, or `None` when it is still to be made.
-    fn deed(&mut self, index: usize, intent: &Intent, way: &'static Way, slots: &Slots, path: Option<String>) -> Option<Deed<'a>> {
+    fn deed(
+        &mut self,
+        index: usize,
+        intent: &Intent,
+        way: &'static Way,
+        slots: &Slots,
+        path: Option<String>,
+    ) -> Option<Deed<'a>> {
         let call = fill(way, slots, path.as_deref());
         let mut past = self.past_or_want(index, &call)?;
         if judge(past) == Verdict::BadArgument
@@ -164,7 +200,13 @@ impl<'a> Walk<'_, 'a> {
         {
             past = self.past_or_want(index, &better)?;
         }
-        let mut deed = Deed { path, tool: way.tool, content: past.content, verdict: judge(past), similar: Vec::new() };
+        let mut deed = Deed {
+            path,
+            tool: way.tool,
+            content: past.content,
+            verdict: judge(past),
+            similar: Vec::new(),
+        };
         if deed.verdict == Verdict::Missing && intent.seeks {
             self.seek(index, way, slots, &mut deed)?;
         }
@@ -172,8 +214,16 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The file is not there: look for a similar name, and take it when there is exactly one.
-    fn seek(&mut self, index: usize, way: &'static Way, slots: &Slots, deed: &mut Deed<'a>) -> Option<()> {
-        let Some(look) = self.way(row("look for a similar name")) else { return Some(()) };
+    fn seek(
+        &mut self,
+        index: usize,
+        way: &'static Way,
+        slots: &Slots,
+        deed: &mut Deed<'a>,
+    ) -> Option<()> {
+        let Some(look) = self.way(row("look for a similar name")) else {
+            return Some(());
+        };
         let found = self.past_or_want(index, &fill(look, slots, deed.path.as_deref()))?;
         if judge(found) == Verdict::Fine {
             deed.similar = gist::entries(found.content).collect();
@@ -201,17 +251,32 @@ impl<'a> Walk<'_, 'a> {
         let tool = self.tools.iter().find(|tool| tool.name == meant.tool)?;
         let given = meant.input.as_object()?;
         let known = tool.input_schema.get("properties")?.as_object()?;
-        let required: Vec<&str> = tool.input_schema.get("required")?.as_array()?.iter().filter_map(Value::as_str).collect();
-        let mut spare = given.iter().filter(|(name, _)| !known.contains_key(*name)).map(|(_, value)| value.clone());
-        let mut input: Map<String, Value> =
-            given.iter().filter(|(name, _)| known.contains_key(*name)).map(|(name, value)| (name.clone(), value.clone())).collect();
+        let required: Vec<&str> = tool
+            .input_schema
+            .get("required")?
+            .as_array()?
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
+        let mut spare = given
+            .iter()
+            .filter(|(name, _)| !known.contains_key(*name))
+            .map(|(_, value)| value.clone());
+        let mut input: Map<String, Value> = given
+            .iter()
+            .filter(|(name, _)| known.contains_key(*name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
         for name in required {
             if !input.contains_key(name) {
                 input.insert(name.to_owned(), spare.next()?);
             }
         }
         let input = Value::Object(input);
-        (input != meant.input).then_some(Call { tool: meant.tool, input })
+        (input != meant.input).then_some(Call {
+            tool: meant.tool,
+            input,
+        })
     }
 
     /// The files a listing named.
@@ -219,7 +284,9 @@ impl<'a> Walk<'_, 'a> {
         match &self.outcomes[on] {
             Outcome::Done(deeds) => {
                 let fine = deeds.iter().filter(|deed| deed.verdict == Verdict::Fine);
-                fine.flat_map(|deed| gist::entries(deed.content)).take(MAX_FOUND).collect()
+                fine.flat_map(|deed| gist::entries(deed.content))
+                    .take(MAX_FOUND)
+                    .collect()
             }
             Outcome::Known | Outcome::NoTool | Outcome::Unclear | Outcome::Skipped => Vec::new(),
         }
@@ -228,18 +295,32 @@ impl<'a> Walk<'_, 'a> {
     /// What the steps so far have read: name and content.
     fn readings(&self) -> impl Iterator<Item = (&str, &'a str)> {
         let steps = self.plan.steps.iter().zip(&self.outcomes);
-        steps.flat_map(|(step, outcome)| match outcome {
-            Outcome::Done(deeds) if !step.intent.changes => &deeds[..],
-            _ => &[],
-        })
-        .filter(|deed| deed.verdict == Verdict::Fine)
-        .map(|deed| (deed.path.as_deref().unwrap_or("result"), deed.content))
+        steps
+            .flat_map(|(step, outcome)| match outcome {
+                Outcome::Done(deeds) if !step.intent.changes => &deeds[..],
+                _ => &[],
+            })
+            .filter(|deed| deed.verdict == Verdict::Fine)
+            .map(|deed| (deed.path.as_deref().unwrap_or("result"), deed.content))
     }
 }
 
 fn fill(way: &'static Way, slots: &Slots, path: Option<&str>) -> Call {
-    let args = way.args.iter().map(|(name, template)| (name.to_string(), Value::from(slots.render(template, path))));
-    Call { tool: way.tool, input: Value::Object(args.collect()) }
+    let args = way.args.iter().map(|(name, template)| {
+        let text = slots.render(template, path);
+        let number = text
+            .parse::<u64>()
+            .ok()
+            .filter(|_| template.ends_with("|number}"));
+        (
+            name.to_string(),
+            number.map_or_else(|| Value::from(text), Value::from),
+        )
+    });
+    Call {
+        tool: way.tool,
+        input: Value::Object(args.collect()),
+    }
 }
 
 /// What a result means.
@@ -255,7 +336,12 @@ pub fn judge(past: &Past) -> Verdict {
             _ => Verdict::Failed,
         };
     }
-    let text: String = past.content.chars().take(1000).collect::<String>().to_lowercase();
+    let text: String = past
+        .content
+        .chars()
+        .take(1000)
+        .collect::<String>()
+        .to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if says(words::MISSING) {
         Verdict::Missing
@@ -272,11 +358,17 @@ impl<'a> Turn<'a> {
     /// The answer to a call, each answer once. A harness may have rewritten the arguments: then the next unclaimed call
     /// of the same tool is the one.
     fn claim(&'a self, tool: &str, input: &Value) -> Option<&'a Past<'a>> {
-        let free = || self.calls.iter().filter(|past| !past.claimed.get() && past.name == tool);
+        let free = || {
+            self.calls
+                .iter()
+                .filter(|past| !past.claimed.get() && past.name == tool)
+        };
         let exact = free().find(|past| past.input == input);
         if exact.is_some() {
             // Wrong calls before it were earlier tries of the same.
-            free().take_while(|past| past.input != input).filter(|past| judge(past) == Verdict::BadArgument)
+            free()
+                .take_while(|past| past.input != input)
+                .filter(|past| judge(past) == Verdict::BadArgument)
                 .for_each(|past| past.claimed.set(true));
         }
         let past = exact.or_else(|| free().next())?;

@@ -15,7 +15,10 @@ pub struct Slots(Vec<(&'static str, String)>);
 impl Slots {
     /// The value of a slot.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(slot, _)| *slot == name).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .find(|(slot, _)| *slot == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Gives a slot a value.
@@ -35,7 +38,9 @@ impl Slots {
     pub fn take(&mut self, request: &str, tokens: &[Token], slot: &Taken) -> String {
         let first = &tokens[slot.from];
         let value = match slot.kind {
-            Kind::Path | Kind::Place => pattern::known_file(first.text).unwrap_or(first.text).to_owned(),
+            Kind::Path | Kind::Place => pattern::known_file(first.text)
+                .unwrap_or(first.text)
+                .to_owned(),
             Kind::Word | Kind::It | Kind::Quote => first.text.to_owned(),
             Kind::Number => pattern::number(first).unwrap_or(first.text).to_owned(),
             Kind::Files => {
@@ -76,8 +81,14 @@ impl Slots {
     fn content(&self, path: &str) -> String {
         let language = language(path);
         match (self.get("print"), self.get("content"), language) {
-            (Some(text), _, Some(language)) => language.prints.replace("{text}", &escaped(text, language.ext)),
-            (Some(text), _, None) | (None, Some(text), _) if text.ends_with('\n') || text.is_empty() => text.to_owned(),
+            (Some(text), _, Some(language)) => language
+                .prints
+                .replace("{text}", &escaped(text, language.ext)),
+            (Some(text), _, None) | (None, Some(text), _)
+                if text.ends_with('\n') || text.is_empty() =>
+            {
+                text.to_owned()
+            }
             (Some(text), _, None) | (None, Some(text), _) => format!("{text}\n"),
             (None, None, Some(language)) => language.blank.replace("{stem}", stem(path)),
             (None, None, None) => format!("This is {}.\n", file_name(path)),
@@ -110,13 +121,21 @@ pub fn render(template: &str, value: impl Fn(&str) -> Option<String>) -> String 
 fn typed<'a>(request: &'a str, tokens: &[Token], slot: &Taken) -> &'a str {
     let text = &request[tokens[slot.from].start..tokens[slot.to - 1].end];
     let text = text.trim_end_matches([',', ';', ':', '?']);
-    text.strip_suffix('.').filter(|text| !text.ends_with(['.', ' '])).unwrap_or(text).trim()
+    text.strip_suffix('.')
+        .filter(|text| !text.ends_with(['.', ' ']))
+        .unwrap_or(text)
+        .trim()
 }
 
 fn without_tail(command: &str) -> &str {
     let mut command = command.trim_end_matches(['.', '!', '?', ',']);
-    while let Some(rest) = words::COMMAND_TAILS.iter().find_map(|tail| command.strip_suffix(tail)) {
-        let Some(rest) = rest.strip_suffix(' ') else { break };
+    while let Some(rest) = words::COMMAND_TAILS
+        .iter()
+        .find_map(|tail| command.strip_suffix(tail))
+    {
+        let Some(rest) = rest.strip_suffix(' ') else {
+            break;
+        };
         command = rest.trim_end_matches([' ', ',']);
     }
     command
@@ -125,6 +144,8 @@ fn without_tail(command: &str) -> &str {
 fn formed(value: &str, form: &str) -> String {
     match form {
         "sh" => shell_word(value),
+        // `printf '%s\n'` adds the last line break itself.
+        "line" => shell_word(value.strip_suffix('\n').unwrap_or(value)),
         "sed" => value.chars().fold(String::new(), |mut text, c| {
             match c {
                 '/' | '\\' | '&' | '.' | '*' | '[' | ']' | '^' | '$' => text.extend(['\\', c]),
@@ -157,13 +178,23 @@ pub fn shell_word(text: &str) -> String {
 
 fn make_parent(path: &str) -> String {
     match path.trim_end_matches('/').rsplit_once('/') {
-        Some((parent, _)) if !parent.is_empty() && parent != "." => format!("mkdir -p {} && ", shell_word(parent)),
+        Some((parent, _))
+            if !parent.starts_with(['/', '~']) && !matches!(parent, "" | "." | "..") =>
+        {
+            format!("mkdir -p {} && ", shell_word(parent))
+        }
         _ => String::new(),
     }
 }
 
 fn run_command(path: &str) -> String {
-    let here = |path: &str| shell_word(&if path.contains('/') { path.to_owned() } else { format!("./{path}") });
+    let here = |path: &str| {
+        shell_word(&if path.contains('/') {
+            path.to_owned()
+        } else {
+            format!("./{path}")
+        })
+    };
     match language(path) {
         Some(language) => render(language.runner, |slot| match slot {
             "path" => Some(shell_word(path)),
@@ -201,5 +232,6 @@ fn file_name(path: &str) -> &str {
 
 fn stem(path: &str) -> &str {
     let name = file_name(path);
-    name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
+    name.rsplit_once('.')
+        .map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
 }

@@ -7,23 +7,103 @@ use super::tokens::Token;
 /// What is said, by its first words, and the answer. The longer entries come first.
 const TALK: &[(&[&str], &str)] = &[
     (
-        &["who are you", "what are you", "are you real", "are you human", "are you claude", "are you ai", "your name", "which model", "what model", "what is your name"],
+        &[
+            "who are you",
+            "what are you",
+            "are you real",
+            "are you human",
+            "are you claude",
+            "are you ai",
+            "your name",
+            "which model",
+            "what model",
+            "what is your name",
+        ],
         "I am the rehearsal model of this course: a small, deterministic stand-in for a language model. I need no key and \
          no network, and I understand only a table of requests.",
     ),
-    (&["how are you", "how is it going", "how do you do"], "I am deterministic, so I am the same as always. What shall I do?"),
-    (&["good morning", "good evening", "good afternoon", "good day", "hello", "hi", "hey", "moin", "hallo", "greetings", "howdy"],
-        "Hello! I am the rehearsal model. Tell me what to do, or ask what I can do."),
-    (&["thanks", "thank you", "thank", "thx", "cheers", "great", "nice", "perfect", "well done", "good job", "good", "cool", "awesome", "danke"],
-        "You are welcome."),
-    (&["bye", "goodbye", "see you", "good night", "ciao", "exit", "quit"], "Goodbye."),
-    (&["sorry", "never mind", "nevermind", "forget it", "stop", "cancel", "no", "nope"], "All right, I do nothing."),
-    (&["yes", "yep", "ok", "okay", "sure", "fine", "right"], "All right. What shall I do?"),
+    (
+        &["how are you", "how is it going", "how do you do"],
+        "I am deterministic, so I am the same as always. What shall I do?",
+    ),
+    (
+        &[
+            "good morning",
+            "good evening",
+            "good afternoon",
+            "good day",
+            "hello",
+            "hi",
+            "hey",
+            "moin",
+            "hallo",
+            "greetings",
+            "howdy",
+        ],
+        "Hello! I am the rehearsal model. Tell me what to do, or ask what I can do.",
+    ),
+    (
+        &[
+            "thanks",
+            "thank you",
+            "thank",
+            "thx",
+            "cheers",
+            "great",
+            "nice",
+            "perfect",
+            "well done",
+            "good job",
+            "good",
+            "cool",
+            "awesome",
+            "danke",
+        ],
+        "You are welcome.",
+    ),
+    (
+        &[
+            "bye",
+            "goodbye",
+            "see you",
+            "good night",
+            "ciao",
+            "exit",
+            "quit",
+        ],
+        "Goodbye.",
+    ),
+    (
+        &[
+            "sorry",
+            "never mind",
+            "nevermind",
+            "forget it",
+            "stop",
+            "cancel",
+            "no",
+            "nope",
+        ],
+        "All right, I do nothing.",
+    ),
+    (
+        &["yes", "yep", "ok", "okay", "sure", "fine", "right"],
+        "All right. What shall I do?",
+    ),
 ];
 
 /// What opens a question about what the model can do.
-const ABILITIES: &[&str] =
-    &["help", "what can you do", "what can you", "what do you do", "what could you do", "how can you help", "what are your abilities", "what are your capabilities", "how do i use"];
+const ABILITIES: &[&str] = &[
+    "help",
+    "what can you do",
+    "what can you",
+    "what do you do",
+    "what could you do",
+    "how can you help",
+    "what are your abilities",
+    "what are your capabilities",
+    "how do i use",
+];
 
 /// The answer to a phrase that asks for nothing; `None` when it is no small talk.
 pub fn reply(tokens: &[Token]) -> Option<&'static str> {
@@ -31,7 +111,9 @@ pub fn reply(tokens: &[Token]) -> Option<&'static str> {
     if tokens.len() > 8 {
         return None;
     }
-    TALK.iter().find(|(phrases, _)| phrases.iter().any(|phrase| open(&phrase))).map(|(_, reply)| *reply)
+    TALK.iter()
+        .find(|(phrases, _)| phrases.iter().any(|phrase| open(&phrase)))
+        .map(|(_, reply)| *reply)
 }
 
 /// Whether a request only asks what the model can do.

@@ -48,7 +48,14 @@ impl Token<'_> {
 
 /// Cuts a text into its tokens.
 pub fn tokenize(text: &str) -> Vec<Token<'_>> {
-    let mut reader = Reader { text, at: 0, before: Break::None, line_start: true, items: 0, tokens: Vec::new() };
+    let mut reader = Reader {
+        text,
+        at: 0,
+        before: Break::None,
+        line_start: true,
+        items: 0,
+        tokens: Vec::new(),
+    };
     while reader.tokens.len() < MAX_TOKENS && reader.skip_space() {
         if !reader.list_marker() && !reader.quotation() {
             reader.word();
@@ -89,8 +96,12 @@ impl<'a> Reader<'a> {
         let rest = self.rest();
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
         let marker = &rest[..end];
-        let number = marker.trim_start_matches('(').strip_suffix(['.', ')']).and_then(|digits| digits.parse().ok());
-        let is_next = number.is_some_and(|number: usize| self.line_start || number == self.items + 1);
+        let number = marker
+            .trim_start_matches('(')
+            .strip_suffix(['.', ')'])
+            .and_then(|digits| digits.parse().ok());
+        let is_next =
+            number.is_some_and(|number: usize| self.line_start || number == self.items + 1);
         let is_bullet = self.line_start && matches!(marker, "-" | "*" | "•");
         if end == rest.len() || !(is_next || is_bullet) {
             return false;
@@ -107,11 +118,23 @@ impl<'a> Reader<'a> {
         let open = rest.strip_prefix('(').unwrap_or(rest);
         let skipped = rest.len() - open.len();
         for (opening, closings) in words::QUOTES {
-            let Some(inside) = open.strip_prefix(opening) else { continue };
+            let Some(inside) = open.strip_prefix(opening) else {
+                continue;
+            };
             if let Some((length, closing)) = closing_quote(inside, closings) {
-                let text = if *opening == "```" { fence_body(&inside[..length]) } else { &inside[..length] };
+                let text = if *opening == "```" {
+                    fence_body(&inside[..length])
+                } else {
+                    &inside[..length]
+                };
                 let end = self.at + skipped + opening.len() + length + closing;
-                self.push(Token { text, quoted: true, start: self.at + skipped, end, before: self.before });
+                self.push(Token {
+                    text,
+                    quoted: true,
+                    start: self.at + skipped,
+                    end,
+                    before: self.before,
+                });
                 self.after(end);
                 return true;
             }
@@ -125,16 +148,34 @@ impl<'a> Reader<'a> {
         let raw = &self.text[self.at..end];
         let text = match raw {
             "." | ".." | "*" => raw,
-            _ => raw.trim_start_matches(['(', '[', '{']).trim_end_matches(words::PUNCTUATION),
+            _ => raw
+                .trim_start_matches(['(', '[', '{'])
+                .trim_end_matches(words::PUNCTUATION),
         };
         if text.is_empty() {
             return self.after_punctuation(raw, end);
         }
-        let token = Token { text, quoted: false, start: self.at, end, before: self.before };
-        match words::CONTRACTIONS.iter().find_map(|mark| text.strip_suffix(mark)) {
+        let token = Token {
+            text,
+            quoted: false,
+            start: self.at,
+            end,
+            before: self.before,
+        };
+        match words::CONTRACTIONS
+            .iter()
+            .find_map(|mark| text.strip_suffix(mark))
+        {
             Some(head) if !head.is_empty() => {
-                self.push(Token { text: head, ..token });
-                self.push(Token { text: "is", before: Break::None, ..token });
+                self.push(Token {
+                    text: head,
+                    ..token
+                });
+                self.push(Token {
+                    text: "is",
+                    before: Break::None,
+                    ..token
+                });
             }
             _ => self.push(token),
         }
@@ -177,7 +218,12 @@ fn closing_quote(inside: &str, closings: &[&str]) -> Option<(usize, usize)> {
     };
     closings
         .iter()
-        .filter_map(|mark| inside.match_indices(mark).find(|(at, _)| closes(*at, mark)).map(|(at, _)| (at, mark.len())))
+        .filter_map(|mark| {
+            inside
+                .match_indices(mark)
+                .find(|(at, _)| closes(*at, mark))
+                .map(|(at, _)| (at, mark.len()))
+        })
         .min()
         .filter(|(length, _)| *length > 0)
 }
@@ -185,7 +231,9 @@ fn closing_quote(inside: &str, closings: &[&str]) -> Option<(usize, usize)> {
 /// A code fence without the language on its first line and without its last line break.
 fn fence_body(inside: &str) -> &str {
     match inside.split_once('\n') {
-        Some((language, body)) if !language.trim().contains(' ') => body.strip_suffix('\n').unwrap_or(body),
+        Some((language, body)) if !language.trim().contains(' ') => {
+            body.strip_suffix('\n').unwrap_or(body)
+        }
         _ => inside,
     }
 }

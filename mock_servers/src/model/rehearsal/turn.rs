@@ -60,14 +60,25 @@ impl<'a> Turn<'a> {
         requests.reverse();
         let (before, since) = messages.split_at(start);
         let before = &before[..before.len().saturating_sub(1)];
-        let rounds = since.iter().filter(|message| message.role == Role::Assistant).count();
-        let turn = Self { requests, calls: past_calls(since), rounds, before };
+        let rounds = since
+            .iter()
+            .filter(|message| message.role == Role::Assistant)
+            .count();
+        let turn = Self {
+            requests,
+            calls: past_calls(since),
+            rounds,
+            before,
+        };
         turn.again()
     }
 
     /// `try again` means the request before.
     fn again(mut self) -> Self {
-        let asked = self.requests.last().map(|text| text.trim().trim_end_matches(['.', '!']).to_lowercase());
+        let asked = self
+            .requests
+            .last()
+            .map(|text| text.trim().trim_end_matches(['.', '!']).to_lowercase());
         if asked.is_some_and(|text| words::AGAIN.contains(&text.as_str()))
             && let Some(text) = self.earlier_requests().find(|text| text.len() > 12)
         {
@@ -78,30 +89,71 @@ impl<'a> Turn<'a> {
 
     /// The path named last before this request.
     pub fn last_path(&self) -> Option<String> {
-        self.before.iter().rev().take(MEMORY).find_map(|message| match message.role {
-            Role::User => {
-                let asked = request_in(message)?.into_text();
-                let tokens = tokenize(&asked);
-                let path = tokens.iter().rev().find(|token| pattern::is_path(token))?;
-                Some(pattern::known_file(path.text).unwrap_or(path.text).to_owned())
-            }
-            Role::Assistant => message.blocks.iter().rev().find_map(|block| match block {
-                Block::ToolUse { input, .. } => Some(input.get("path")?.as_str()?.to_owned()),
-                Block::Text(_) | Block::ToolResult { .. } | Block::Other(_) => None,
-            }),
+        self.before
+            .iter()
+            .rev()
+            .take(MEMORY)
+            .find_map(|message| match message.role {
+                Role::User => {
+                    let asked = request_in(message)?.into_text();
+                    let tokens = tokenize(&asked);
+                    let path = tokens.iter().rev().find(|token| pattern::is_path(token))?;
+                    Some(
+                        pattern::known_file(path.text)
+                            .unwrap_or(path.text)
+                            .to_owned(),
+                    )
+                }
+                Role::Assistant => message.blocks.iter().rev().find_map(|block| match block {
+                    Block::ToolUse { input, .. } => Some(input.get("path")?.as_str()?.to_owned()),
+                    Block::Text(_) | Block::ToolResult { .. } | Block::Other(_) => None,
+                }),
+            })
+    }
+
+    /// How the model told what it did when it last did something.
+    pub fn answer_before(&self) -> Option<&'a str> {
+        let calls = |message: &Message| {
+            message
+                .blocks
+                .iter()
+                .any(|block| matches!(block, Block::ToolUse { .. }))
+        };
+        let last = self.before.iter().rposition(|message| calls(message))?;
+        let answer = self.before[last..]
+            .iter()
+            .skip(1)
+            .find(|message| message.role == Role::Assistant)?;
+        answer.blocks.iter().find_map(|block| match block {
+            Block::Text(text) => Some(text.as_str()),
+            Block::ToolUse { .. } | Block::ToolResult { .. } | Block::Other(_) => None,
         })
     }
 
     /// The calls of the request before this one.
     pub fn calls_before(&self) -> Vec<Past<'a>> {
-        let has_calls = |message: &Message| message.blocks.iter().any(|block| matches!(block, Block::ToolUse { .. }));
-        let Some(last) = self.before.iter().rposition(|message| has_calls(message)) else { return Vec::new() };
-        let start = self.before[..last].iter().rposition(|message| request_in(message).is_some()).unwrap_or(0);
+        let has_calls = |message: &Message| {
+            message
+                .blocks
+                .iter()
+                .any(|block| matches!(block, Block::ToolUse { .. }))
+        };
+        let Some(last) = self.before.iter().rposition(|message| has_calls(message)) else {
+            return Vec::new();
+        };
+        let start = self.before[..last]
+            .iter()
+            .rposition(|message| request_in(message).is_some())
+            .unwrap_or(0);
         past_calls(&self.before[start..])
     }
 
     fn earlier_requests(&self) -> impl Iterator<Item = String> + use<'a> {
-        self.before.iter().rev().take(MEMORY).filter_map(|message| request_in(message).map(Asked::into_text))
+        self.before
+            .iter()
+            .rev()
+            .take(MEMORY)
+            .filter_map(|message| request_in(message).map(Asked::into_text))
     }
 }
 
@@ -125,20 +177,29 @@ fn request_in(message: &Message) -> Option<Asked> {
     if message.role == Role::Assistant {
         return None;
     }
-    let has_results = message.blocks.iter().any(|block| matches!(block, Block::ToolResult { .. }));
+    let has_results = message
+        .blocks
+        .iter()
+        .any(|block| matches!(block, Block::ToolResult { .. }));
     // Results and a request stand in one message only when the turn before was interrupted; then a note says so.
     let mut interrupted = false;
     let mut asked = None;
     for block in &message.blocks {
         match block {
-            Block::ToolResult { content, is_error, .. } => interrupted |= *is_error && content.contains("interrupt"),
+            Block::ToolResult {
+                content, is_error, ..
+            } => interrupted |= *is_error && content.contains("interrupt"),
             Block::Text(text) if is_note(text) => interrupted = true,
             Block::Text(text) => {
                 let text = without_context(text);
                 let text = text.trim();
                 if let Some(scheduled) = text.strip_prefix("[Scheduled]") {
                     let text = scheduled.trim().to_owned();
-                    asked = Some(if has_results { Asked::More(text) } else { Asked::New(text) });
+                    asked = Some(if has_results {
+                        Asked::More(text)
+                    } else {
+                        Asked::New(text)
+                    });
                 } else if !text.is_empty() && (!has_results || interrupted) {
                     asked = Some(Asked::New(text.to_owned()));
                 }
@@ -175,8 +236,12 @@ fn first_element(text: &str) -> Option<(usize, usize)> {
         let start = at + (line.len() - line.trim_start().len());
         at += line.len();
         fenced ^= text[start..].starts_with("```");
-        let Some(inside) = text[start..].strip_prefix('<').filter(|_| !fenced) else { continue };
-        let name = &inside[..inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(0)];
+        let Some(inside) = text[start..].strip_prefix('<').filter(|_| !fenced) else {
+            continue;
+        };
+        let name = &inside[..inside
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))
+            .unwrap_or(0)];
         if !name.contains(['-', '_']) && !words::CONTEXT_TAGS.contains(&name) || name.is_empty() {
             continue;
         }
@@ -194,15 +259,32 @@ fn past_calls(messages: &[Arc<Message>]) -> Vec<Past<'_>> {
         // Ids may repeat within a reply; the n-th use of an id is answered by the n-th result with it.
         let mut seen: Vec<&str> = Vec::new();
         for block in &pair[0].blocks {
-            let Block::ToolUse { id, name, input } = block else { continue };
+            let Block::ToolUse { id, name, input } = block else {
+                continue;
+            };
             let nth = seen.iter().filter(|other| *other == id).count();
             seen.push(id);
             let result = pair[1].blocks.iter().filter_map(|block| match block {
-                Block::ToolResult { tool_use_id, content, is_error } if tool_use_id == id => Some((content, *is_error)),
-                Block::ToolResult { .. } | Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
+                Block::ToolResult {
+                    tool_use_id,
+                    content,
+                    is_error,
+                } if tool_use_id == id => Some((content, *is_error)),
+                Block::ToolResult { .. }
+                | Block::Text(_)
+                | Block::ToolUse { .. }
+                | Block::Other(_) => None,
             });
-            if let Some((content, is_error)) = result.clone().nth(nth).or_else(|| result.clone().next()) {
-                calls.push(Past { name, input, content, is_error, claimed: Cell::new(false) });
+            if let Some((content, is_error)) =
+                result.clone().nth(nth).or_else(|| result.clone().next())
+            {
+                calls.push(Past {
+                    name,
+                    input,
+                    content,
+                    is_error,
+                    claimed: Cell::new(false),
+                });
             }
         }
     }

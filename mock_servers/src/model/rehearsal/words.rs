@@ -23,22 +23,68 @@ pub const CONTRACTIONS: &[&str] = &["'s", "’s"];
 
 /// Words that carry nothing; a pattern need not mention them.
 pub const FILLERS: &[&str] = &[
-    "a", "all", "also", "an", "any", "both", "every", "existing", "exactly", "first", "following", "just", "kindly",
-    "me", "my", "new", "now", "only", "our", "please", "quickly", "simple", "small", "some", "that", "the", "these",
-    "this", "those", "to", "us", "whole", "your",
+    "a",
+    "all",
+    "also",
+    "an",
+    "any",
+    "both",
+    "every",
+    "existing",
+    "exactly",
+    "first",
+    "following",
+    "just",
+    "kindly",
+    "me",
+    "my",
+    "new",
+    "now",
+    "only",
+    "our",
+    "please",
+    "quickly",
+    "simple",
+    "small",
+    "some",
+    "that",
+    "the",
+    "these",
+    "this",
+    "those",
+    "to",
+    "us",
+    "whole",
+    "your",
 ];
 
 /// Words that join two steps. The last column says whether the second has to wait for the first.
 pub const JOINTS: &[(&str, bool)] = &[
-    ("and", false), ("also", false), ("plus", false), ("&", false), ("then", true), ("afterwards", true),
-    ("afterward", true), ("next", true), ("finally", true), ("lastly", true), ("after", true), ("later", true),
-    ("second", true), ("secondly", true), ("third", true), ("thirdly", true), ("first", false), ("firstly", false),
+    ("and", false),
+    ("also", false),
+    ("plus", false),
+    ("&", false),
+    ("then", true),
+    ("afterwards", true),
+    ("afterward", true),
+    ("next", true),
+    ("finally", true),
+    ("lastly", true),
+    ("after", true),
+    ("later", true),
+    ("second", true),
+    ("secondly", true),
+    ("third", true),
+    ("thirdly", true),
+    ("first", false),
+    ("firstly", false),
 ];
 
 /// Words in front of a question that only lead to it: `can you tell me which …`.
 pub const LEADS: &[&str] = &[
-    "can", "could", "would", "you", "please", "i", "we", "want", "need", "like", "to", "know", "show", "tell", "say",
-    "me", "us", "find", "out", "check", "see", "let", "give", "hey", "hi", "hello", "so", "ok", "okay", "look", "at",
+    "can", "could", "would", "you", "please", "i", "we", "want", "need", "like", "to", "know",
+    "show", "tell", "say", "me", "us", "find", "out", "check", "see", "let", "give", "hey", "hi",
+    "hello", "so", "ok", "okay", "look", "at",
 ];
 
 /// Words that open a question.
@@ -46,20 +92,51 @@ pub const QUESTIONS: &[&str] = &["what", "which", "where", "how", "who", "when"]
 
 /// Words for the working directory, or for no directory at all.
 pub const HERE: &[&str] = &[
-    "code", "codebase", "current", "dir", "directory", "file", "files", "folder", "here", "it", "project", "repo",
-    "repository", "root", "source", "sources", "there", "tree", "working", "workspace",
+    "code",
+    "codebase",
+    "current",
+    "dir",
+    "directory",
+    "file",
+    "files",
+    "folder",
+    "here",
+    "it",
+    "project",
+    "repo",
+    "repository",
+    "root",
+    "source",
+    "sources",
+    "there",
+    "tree",
+    "working",
+    "workspace",
 ];
 
 /// Words that only make a request polite.
-pub const POLITE: &[&str] = &["please", "can", "could", "would", "you", "kindly", "now", "just", "so", "ok", "okay", "hey", "let", "let's", "us"];
+pub const POLITE: &[&str] = &[
+    "please", "can", "could", "would", "you", "kindly", "now", "just", "so", "ok", "okay", "hey",
+    "let", "let's", "us",
+];
 
 /// Words that stand for something named before.
 pub const PRONOUNS: &[&str] = &["it", "them", "that", "this", "those", "these", "each"];
 
 /// Numbers written out.
 pub const NUMBERS: &[(&str, &str)] = &[
-    ("one", "1"), ("two", "2"), ("three", "3"), ("four", "4"), ("five", "5"), ("six", "6"), ("seven", "7"),
-    ("eight", "8"), ("nine", "9"), ("ten", "10"), ("last", "1"), ("latest", "1"),
+    ("one", "1"),
+    ("two", "2"),
+    ("three", "3"),
+    ("four", "4"),
+    ("five", "5"),
+    ("six", "6"),
+    ("seven", "7"),
+    ("eight", "8"),
+    ("nine", "9"),
+    ("ten", "10"),
+    ("last", "1"),
+    ("latest", "1"),
 ];
 
 /// Kinds of files: the word, the file name pattern, and what they are called in an answer.
@@ -99,7 +176,16 @@ pub const KNOWN_FILES: &[(&str, &str)] = &[
 ];
 
 /// What looks like a file name and is none.
-pub const NO_PATHS: &[&str] = &["e.g", "i.e", "etc", "and/or", "yes/no", "input/output", "read/write", "he/she"];
+pub const NO_PATHS: &[&str] = &[
+    "e.g",
+    "i.e",
+    "etc",
+    "and/or",
+    "yes/no",
+    "input/output",
+    "read/write",
+    "he/she",
+];
 
 /// How a program in each language prints a text, how an empty one begins, and what runs it.
 pub struct Language {
@@ -115,61 +201,150 @@ pub struct Language {
 
 /// The languages it can write a first program in.
 pub const LANGUAGES: &[Language] = &[
-    Language { ext: "py", prints: "print(\"{text}\")\n", blank: "\"\"\"{stem}\"\"\"\n", runner: "python3 {path}" },
-    Language { ext: "sh", prints: "echo \"{text}\"\n", blank: "#!/bin/sh\n", runner: "sh {path}" },
-    Language { ext: "js", prints: "console.log(\"{text}\");\n", blank: "// {stem}\n", runner: "node {path}" },
-    Language { ext: "ts", prints: "console.log(\"{text}\");\n", blank: "// {stem}\n", runner: "npx tsx {path}" },
-    Language { ext: "rb", prints: "puts \"{text}\"\n", blank: "# {stem}\n", runner: "ruby {path}" },
+    Language {
+        ext: "py",
+        prints: "print(\"{text}\")\n",
+        blank: "\"\"\"{stem}\"\"\"\n",
+        runner: "python3 {path}",
+    },
+    Language {
+        ext: "sh",
+        prints: "echo \"{text}\"\n",
+        blank: "#!/bin/sh\n",
+        runner: "sh {path}",
+    },
+    Language {
+        ext: "js",
+        prints: "console.log(\"{text}\");\n",
+        blank: "// {stem}\n",
+        runner: "node {path}",
+    },
+    Language {
+        ext: "ts",
+        prints: "console.log(\"{text}\");\n",
+        blank: "// {stem}\n",
+        runner: "npx tsx {path}",
+    },
+    Language {
+        ext: "rb",
+        prints: "puts \"{text}\"\n",
+        blank: "# {stem}\n",
+        runner: "ruby {path}",
+    },
     Language {
         ext: "rs",
         prints: "fn main() {\n    println!(\"{text}\");\n}\n",
         blank: "//! {stem}\n",
         runner: "rustc {path} -o {stem} && ./{stem}",
     },
-    Language { ext: "md", prints: "{text}\n", blank: "# {stem}\n", runner: "cat {path}" },
+    Language {
+        ext: "md",
+        prints: "{text}\n",
+        blank: "# {stem}\n",
+        runner: "cat {path}",
+    },
 ];
 
 /// Programs: a line that begins with one of these is a command as it stands.
 pub const PROGRAMS: &[&str] = &[
-    "awk", "bash", "cargo", "cat", "cd", "chmod", "cp", "curl", "dd", "df", "docker", "du", "echo", "env", "false",
-    "git", "grep", "hostname", "id", "ls", "mkdir", "mkfs", "mv", "node", "npm", "npx", "pip", "printenv", "printf",
-    "ps", "pwd", "pytest", "python", "python3", "rg", "rm", "rustc", "rustup", "sed", "seq", "sh", "sleep", "sudo",
-    "touch", "tree", "true", "uname", "uptime", "wc", "whoami",
+    "awk", "bash", "cargo", "cat", "cd", "chmod", "cp", "curl", "dd", "df", "docker", "du", "echo",
+    "env", "false", "git", "grep", "hostname", "id", "ls", "mkdir", "mkfs", "mv", "node", "npm",
+    "npx", "pip", "printenv", "printf", "ps", "pwd", "pytest", "python", "python3", "rg", "rm",
+    "rustc", "rustup", "sed", "seq", "sh", "sleep", "sudo", "touch", "tree", "true", "uname",
+    "uptime", "wc", "whoami",
 ];
 
 /// Programs whose names are also English words: commands only behind `run` or `execute`.
 pub const ENGLISH_PROGRAMS: &[&str] = &[
-    "cut", "date", "diff", "file", "find", "go", "head", "kill", "make", "python3", "ruby", "sort", "stat", "tail",
-    "tar", "test", "time", "uniq", "which", "who", "yes", "just",
+    "cut", "date", "diff", "file", "find", "go", "head", "kill", "make", "python3", "ruby", "sort",
+    "stat", "tail", "tar", "test", "time", "uniq", "which", "who", "yes", "just",
 ];
 
 /// What may follow a command and is no part of it.
 pub const COMMAND_TAILS: &[&str] = &[
-    "in the background", "in background", "in the shell", "in a shell", "in bash", "with bash", "for me", "please",
-    "now", "command", "again",
+    "in the background",
+    "in background",
+    "in the shell",
+    "in a shell",
+    "in bash",
+    "with bash",
+    "for me",
+    "please",
+    "now",
+    "command",
+    "again",
 ];
 
 /// Tags in which a harness wraps what it adds; tags with `-` or `_` in their names always count.
 pub const CONTEXT_TAGS: &[&str] = &[
-    "context", "environment", "hook", "hooks", "inbox", "interrupted", "mail", "memories", "memory", "message",
-    "notice", "notification", "reminder", "skills", "summary",
+    "context",
+    "environment",
+    "hook",
+    "hooks",
+    "inbox",
+    "interrupted",
+    "mail",
+    "memories",
+    "memory",
+    "message",
+    "notice",
+    "notification",
+    "reminder",
+    "skills",
+    "summary",
 ];
 
 /// What the user says to have the request before carried out again.
 pub const AGAIN: &[&str] = &[
-    "again", "continue", "go ahead", "go on", "try again", "retry", "please continue", "do it", "do it again",
-    "try it again", "carry on", "proceed", "resume",
+    "again",
+    "continue",
+    "go ahead",
+    "go on",
+    "try again",
+    "retry",
+    "please continue",
+    "do it",
+    "do it again",
+    "try it again",
+    "carry on",
+    "proceed",
+    "resume",
 ];
 
 /// In a failed result: the user or a rule said no.
 pub const DENIED: &[&str] = &[
-    "denied", "not allowed", "not permitted", "refused", "rejected", "declined", "blocked", "forbidden", "outside",
-    "said no", "answered no", "interrupted", "cancelled", "permission",
+    "denied",
+    "not allowed",
+    "not permitted",
+    "refused",
+    "rejected",
+    "declined",
+    "blocked",
+    "forbidden",
+    "outside",
+    "said no",
+    "answered no",
+    "interrupted",
+    "cancelled",
+    "permission",
 ];
 
 /// In a failed result: what was named is not there.
-pub const MISSING: &[&str] = &["no such file", "not found", "does not exist", "doesn't exist", "no file"];
+pub const MISSING: &[&str] = &[
+    "no such file",
+    "not found",
+    "does not exist",
+    "doesn't exist",
+    "no file",
+];
 
 /// In a failed result: the call itself was wrong.
-pub const BAD_ARGUMENT: &[&str] =
-    &["missing field", "invalid type", "unknown field", "invalid argument", "expected", "argument", "missing required"];
+pub const BAD_ARGUMENT: &[&str] = &[
+    "missing field",
+    "invalid type",
+    "unknown field",
+    "invalid argument",
+    "expected",
+    "argument",
+    "missing required",
+];

@@ -1,0 +1,216 @@
+//! Files and directories: creating, changing, moving, deleting.
+//!
+//! Invariant: special rows stand above general ones.
+
+use crate::model::rehearsal::table::{First, Intent, ROW, bash, way};
+
+/// The rows.
+pub const FILES: &[Intent] = &[
+    Intent {
+        name: "write a summary file",
+        says: &[
+            "create|write|make|add|save|generate|put * summary|overview * to|in|into|as|called|named|at {path}",
+            "create|write|make|add|save|generate|put * summary|overview file {path}",
+            "create|write|make|add|save|generate * summary|overview",
+            "summarize|summarise * in|into|to {path}",
+        ],
+        fills: &[("path", "SUMMARY.md")],
+        by: &[
+            way(
+                "write_file",
+                &[("path", "{path}"), ("content", "{summary}")],
+            ),
+            bash(&[(
+                "command",
+                "{mkdir}printf '%s\\n' {summary|line} > {path|sh}",
+            )]),
+        ],
+        changes: true,
+        first: Some(First {
+            intent: "read a file",
+            path: "README.md",
+        }),
+        told: "I wrote the summary to {path}.",
+        doing: "write the summary to {path}",
+        ..ROW
+    },
+    Intent {
+        name: "create a directory",
+        says: &[
+            "create|make|add|set directory|folder|dir called|named {path:word}",
+            "create|make|add directory|folder|dir {path:word}",
+            "create|make|add {path:word} directory|folder|dir",
+        ],
+        by: &[bash(&[("command", "mkdir -p {path|sh}")])],
+        changes: true,
+        told: "I created the directory {path}.",
+        doing: "create the directory {path}",
+        ..ROW
+    },
+    Intent {
+        name: "append to a file",
+        says: &[
+            "append|add line|text|lines|word|words {content:text} to|at|in {path}",
+            "append {content:text} to|at|in {path}",
+            "add|put {content:quote} to|at * {path}",
+            "append {content:quote} * it|file",
+            "add line|text {content:text} to it|file",
+            "append to {path} * {content:quote}",
+        ],
+        fills: &[("path", "it")],
+        by: &[bash(&[(
+            "command",
+            "printf '%s\\n' {content|line} >> {path|sh}",
+        )])],
+        changes: true,
+        told: "I appended it to {path}.",
+        doing: "append to {path}",
+        ..ROW
+    },
+    Intent {
+        name: "replace text in a file",
+        says: &[
+            "replace|change|substitute|swap|edit {old:text} with|by|to|into {new:text} in|inside|within {path}",
+            "in {path} replace|change|substitute|swap {old:text} with|by|to|into {new:text}",
+            "edit|change|update|modify|open {path} * replace|change {old:text} with|by|to|into {new:text}",
+            "edit|change|update|modify {path} * from {old:text} to {new:text}",
+            "replace|change|substitute|swap {old:quote} with|by|to|into {new:quote}",
+            "replace {old:text} with|by {new:text}",
+        ],
+        fills: &[("path", "it")],
+        by: &[
+            way(
+                "edit_file",
+                &[
+                    ("path", "{path}"),
+                    ("old_text", "{old}"),
+                    ("new_text", "{new}"),
+                ],
+            ),
+            bash(&[(
+                "command",
+                "sed 's/{old|sed}/{new|sed}/g' {path|sh} > {path.tmp|sh} && mv {path.tmp|sh} {path|sh}",
+            )]),
+        ],
+        changes: true,
+        told: "I replaced `{old}` with `{new}` in {path}.",
+        doing: "replace `{old}` in {path}",
+        ..ROW
+    },
+    Intent {
+        name: "create a file",
+        says: &[
+            "create|make|write|add|generate|save|touch|produce * file|script|program|module called|named {path:word}",
+            "try|attempt write|create|save|put * file|something|anything to|at|in|into|under {path}",
+            "write|create|save|put|make file|something|anything to|at|in|into|under {path}",
+            "write|put|save|store|echo {content:quote} to|in|into|as {path}",
+            "write|put|save|store {content:text} to|in|into|as {path}",
+            "create|make|write|add|generate|save|touch|produce * {path}",
+            "create|make|add file",
+            "i need|want * file called|named {path:word}",
+        ],
+        also: &[
+            "with|containing|contains|saying content|contents|text|line|body of? {content:text}",
+            "content|contents|text is|are|should|shall * {content:quote}",
+            "that|which|to|and|it|should prints|print|printing|outputs|output|echoes|echo {print:text}",
+            "printing|outputting|prints|outputs {print:text}",
+            "that|which says|say|shows|show|contains|contain|holds|hold|reads {content:text}",
+            "containing|saying|holding|reading {content:text}",
+            "with {content:quote}",
+        ],
+        fills: &[("path", "new_file.txt")],
+        by: &[
+            way(
+                "write_file",
+                &[("path", "{path}"), ("content", "{content}")],
+            ),
+            bash(&[(
+                "command",
+                "{mkdir}printf '%s\\n' {content|line} > {path|sh}",
+            )]),
+        ],
+        changes: true,
+        each: true,
+        told: "I created {path}.",
+        doing: "create {path}",
+        ..ROW
+    },
+    Intent {
+        name: "rename a file",
+        says: &[
+            "rename|move {from:path} to|into|as {to:word}",
+            "rename|move {from:it} to|into|as {to:word}",
+            "rename|move file to|into|as {to:word}",
+        ],
+        fills: &[("from", "it")],
+        by: &[bash(&[("command", "mv {from|sh} {to|sh}")])],
+        changes: true,
+        told: "I renamed {from} to {to}.",
+        doing: "rename {from} to {to}",
+        ..ROW
+    },
+    Intent {
+        name: "copy a file",
+        says: &[
+            "copy|duplicate {from:path} to|into|as {to:word}",
+            "copy|duplicate {from:it} to|into|as {to:word}",
+        ],
+        by: &[bash(&[("command", "cp {from|sh} {to|sh}")])],
+        changes: true,
+        told: "I copied {from} to {to}.",
+        doing: "copy {from} to {to}",
+        ..ROW
+    },
+    Intent {
+        name: "delete temporary files",
+        says: &[
+            "delete|remove|clean|clear|erase|purge * temporary|temp|tmp files|file * in|from|under|inside {path}",
+            "clean|clear|empty up|out {path}",
+            "clean|clear|empty {path}",
+        ],
+        // Only *.tmp: in the first lessons nobody asks the user before it runs.
+        by: &[bash(&[("command", "rm -rf {path|sh}/*.tmp")])],
+        changes: true,
+        told: "I deleted the temporary files in {path}.",
+        doing: "delete the temporary files in {path}",
+        ..ROW
+    },
+    Intent {
+        name: "delete a directory",
+        says: &[
+            "delete|remove|erase directory|folder|dir {path:word}",
+            "delete|remove|erase {path:word} directory|folder|dir",
+        ],
+        by: &[bash(&[("command", "rm -r {path|sh}")])],
+        changes: true,
+        told: "I deleted the directory {path}.",
+        doing: "delete the directory {path}",
+        ..ROW
+    },
+    Intent {
+        name: "delete a file",
+        says: &[
+            "delete|remove|erase|unlink|discard * {path}",
+            "get rid of {path}",
+            "delete|remove|erase {path:it}",
+            "delete|remove|erase file",
+            "get rid of {path:it}",
+        ],
+        fills: &[("path", "it")],
+        by: &[bash(&[("command", "rm {path|sh}")])],
+        changes: true,
+        each: true,
+        told: "I deleted {path}.",
+        doing: "delete {path}",
+        ..ROW
+    },
+    Intent {
+        name: "delete files of a kind",
+        says: &["delete|remove|erase {kind:files} files|file|scripts"],
+        by: &[bash(&[("command", "rm {kind}")])],
+        changes: true,
+        told: "I deleted the {label}.",
+        doing: "delete the {label}",
+        ..ROW
+    },
+];

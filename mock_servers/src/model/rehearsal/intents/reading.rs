@@ -1,0 +1,85 @@
+//! Reading files and listing directories: the most general words, so the last rows.
+//!
+//! Invariant: special rows stand above general ones.
+
+use crate::model::rehearsal::table::{Intent, ROW, bash, way};
+
+/// The rows.
+pub const READING: &[Intent] = &[
+    Intent {
+        name: "list a directory",
+        says: &[
+            "list|show|display|print|see|get|what|which|view * files|file|contents|content|everything * in|of|inside|under {where:place} *",
+            "list|show|display|print|get * {where:path} directory|folder|dir",
+            "list directory|folder|dir {where:place}",
+            "list {where:path}",
+            "list|show|display|print|see|get|give files|everything|directory|folder|contents|content|stuff|listing|there|here",
+            "list|show|display|see|get|view * files|directory|folder",
+            "what|which files|file|else",
+            "what is|are|do|is * here|there|directory|folder|workspace|files",
+            "what in|inside here|there|directory|folder",
+            "how many files",
+            "what we|you have|got here|there",
+            "look around",
+            "^ list",
+            "^ dir",
+            "take look",
+            "which|what directories|folders",
+            "what here|is in|inside * {where:place}",
+        ],
+        also: &["in|inside|under|of {where:place}"],
+        fills: &[("where", "."), ("label", "entries")],
+        by: &[
+            bash(&[("command", "ls {where|sh}")]),
+            way("glob", &[("pattern", "{where|under}*")]),
+        ],
+        told: "I see {list}.",
+        doing: "list the files",
+        ..ROW
+    },
+    Intent {
+        name: "summarize a file",
+        says: &[
+            "summarize|summarise|explain|describe * {path}",
+            "what is|does {path} about|do|for",
+            "give|write|tell * summary|overview|gist * {path}",
+            "tell about {path}",
+            "what {path} is|does about|do",
+        ],
+        by: &[
+            way("read_file", &[("path", "{path}")]),
+            bash(&[("command", "cat {path|sh}")]),
+        ],
+        each: true,
+        seeks: true,
+        told: "{path}: {gist}",
+        doing: "read {path}",
+        ..ROW
+    },
+    Intent {
+        name: "read a file",
+        says: &[
+            "read|show|open|print|display|view|see|check|inspect|load|review|look|examine|dump|type|output|give|get * {path}",
+            "what is|does|in|inside * {path}",
+            "content|contents of {path}",
+            "what {path} say|says|contain|contains",
+            "read|show|open|print|display|view|check|verify|reread {path:it}",
+            "read back",
+            "look at {path:it}",
+            "read|open|show|view file",
+            "verify|check it|file|result|contents|content",
+            "continue reading {path}",
+            "what does it|file|that say|contain",
+        ],
+        fills: &[("path", "it")],
+        by: &[
+            way("read_file", &[("path", "{path}")]),
+            bash(&[("command", "cat {path|sh}")]),
+        ],
+        each: true,
+        seeks: true,
+        told: "{view}",
+        doing: "read {path}",
+        ..ROW
+    },
+];
