@@ -2,5 +2,13 @@
 //!
 //! The mock model stands in for the Messages API. It is strict: what the real API would refuse, it refuses.
 //! Invariant: this crate depends on no chapter, so a chapter is always examined by somebody else's code.
+//!
+//! - [`model::MockModel`] is a running server: [`rehearsal`](model::MockModel::rehearsal) for a class,
+//!   [`scripted`](model::MockModel::scripted) for a test, [`start`](model::MockModel::start) for the rest.
+//! - [`model::Fault`] is what can go wrong on request.
+//! - [`model::tokens`] is the rule by which the mock counts.
+//! - `class::Class` (feature `class`) drives a chapter's binary in a test, over pipes or on a terminal.
 
+#[cfg(feature = "class")]
+pub mod class;
 pub mod model;
