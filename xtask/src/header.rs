@@ -10,14 +10,14 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
         .map(str::trim)
 }
 
-/// The first sentence of the header: up to the first full stop that ends a word, within the first paragraph.
+/// The first sentence of the header: up to the first `.`, `?` or `!` that ends a word, within the first paragraph.
 pub fn first_sentence(text: &str) -> Option<String> {
     let paragraph = lines(text)
         .take_while(|line| !line.is_empty())
         .collect::<Vec<_>>()
         .join(" ");
     let end = paragraph
-        .match_indices('.')
+        .match_indices(['.', '?', '!'])
         .map(|(at, _)| at + 1)
         .find(|&end| {
             let rest = &paragraph[end..];
@@ -37,6 +37,10 @@ mod tests {
         assert_eq!(
             first_sentence(text).unwrap(),
             "Mailboxes: one `.jsonl` file per agent."
+        );
+        assert_eq!(
+            first_sentence("//! glob: which files?\n").unwrap(),
+            "glob: which files?"
         );
         assert_eq!(first_sentence("//! A title\n//!\n//! A sentence.\n"), None);
         assert_eq!(first_sentence("use x;\n"), None);

@@ -41,7 +41,8 @@ impl Notes {
 
     pub(super) fn load(&self) -> Result<Journey> {
         let text = fs::read_to_string(self.folder.join("journey"))
-            .context("no replay waits to be continued")?;
+            .ok()
+            .context("no replay waits to be continued; start one with cargo x replay CHAPTER")?;
         let mut lines = text.lines().map(str::to_owned);
         Ok(Journey {
             chapter: lines.next().unwrap_or_default(),

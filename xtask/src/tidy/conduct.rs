@@ -63,7 +63,7 @@ fn terminal_and_environment(subject: &Subject<'_>) -> Vec<Finding> {
 
 /// `unwrap` is for poisoned locks; elsewhere `expect` states the invariant.
 fn unwraps(subject: &Subject<'_>) -> Vec<Finding> {
-    const OF_LOCKS: [&str; 7] = [
+    const OF_LOCKS: [&str; 8] = [
         "lock",
         "read",
         "write",
@@ -71,6 +71,7 @@ fn unwraps(subject: &Subject<'_>) -> Vec<Finding> {
         "get_mut",
         "wait",
         "wait_while",
+        "wait_timeout_while",
     ];
     let mut findings = Vec::new();
     for file in &subject.rust {

@@ -1,8 +1,8 @@
 //! Rules for the checkout: what a clone must hold, and what it must not.
 
 use super::{Finding, Rule, Subject, line_of};
-use crate::budget;
-use crate::markers;
+use crate::source::find_word;
+use crate::{budget, markers};
 
 pub(super) const RULES: [Rule; 6] = [
     symlinks,
@@ -53,29 +53,34 @@ fn machine_paths(subject: &Subject<'_>) -> Vec<Finding> {
     findings
 }
 
-/// No note to oneself; in Markdown the word alone may be the subject.
+/// No note to oneself. In Rust it is a comment; in Markdown the word alone may be the subject.
 fn leftovers(subject: &Subject<'_>) -> Vec<Finding> {
+    let rust = subject.rust.iter().flat_map(|file| {
+        let comments = file.source.comments.iter().enumerate();
+        comments.map(|(line, text)| (file.path, line, text.as_str()))
+    });
+    let others = subject.ws.tree.iter().filter(|(path, _)| {
+        [".md", ".toml", ".sh"]
+            .iter()
+            .any(|end| path.ends_with(end))
+    });
+    let others = others.flat_map(|(path, file)| {
+        file.text
+            .lines()
+            .enumerate()
+            .map(move |(line, text)| (path, line, text))
+    });
     let mut findings = Vec::new();
-    for (path, file) in subject.ws.tree.iter() {
-        let markdown = path.ends_with(".md");
-        if !markdown
-            && ![".rs", ".toml", ".sh"]
-                .iter()
-                .any(|end| path.ends_with(end))
-        {
-            continue;
-        }
-        for (line, text) in file.text.lines().enumerate() {
-            let found = LEFTOVERS
-                .iter()
-                .find(|word| match crate::source::find_word(text, word) {
-                    Some(at) => !markdown || text[at + word.len()..].starts_with(':'),
-                    None => false,
-                });
-            findings.extend(found.map(|word| {
+    for (path, line, text) in rust.chain(others) {
+        let found = LEFTOVERS.iter().find(|word| {
+            let after = find_word(text, word).map(|at| &text[at + word.len()..]);
+            after.is_some_and(|after| !path.ends_with(".md") || after.starts_with(':'))
+        });
+        findings.extend(
+            found.map(|word| {
                 Finding::at(path, line, format!("holds {word}; do it or file an issue"))
-            }));
-        }
+            }),
+        );
     }
     findings
 }
@@ -106,12 +111,13 @@ fn ignored(subject: &Subject<'_>) -> Vec<Finding> {
 /// CI runs what the README tells a newcomer to run, and nothing else.
 fn one_test_command(subject: &Subject<'_>) -> Vec<Finding> {
     let tree = &subject.ws.tree;
-    let (Some(script), Some(readme)) = (tree.text(".ci/run"), tree.text("README.md")) else {
+    let Some(script) = tree.text(".ci/run") else {
         return vec![Finding::file(
             ".ci/run",
-            "the script or the README.md is missing; add it",
+            "there is no script for CI; write one that runs the README's test command",
         )];
     };
+    let readme = tree.text("README.md").unwrap_or_default();
     let commands: Vec<_> = script
         .lines()
         .map(|line| line.trim().trim_start_matches("exec "))
@@ -224,7 +230,7 @@ mod tests {
                 leftovers,
                 &[
                     ("a.md", &format!("The {todo} list.\n")),
-                    ("a.rs", "// the todo list\n")
+                    ("a.rs", &format!("let a = \"{todo}\"; // the todo list\n"))
                 ]
             ),
             [""; 0]

@@ -38,7 +38,7 @@ struct RustFile<'a> {
     path: &'a str,
     text: &'a str,
     source: Source,
-    /// Whether all of it is for tests: it lies under `tests/`, `benches/` or `exercises/`.
+    /// Whether all of it is for tests.
     only_tests: bool,
 }
 
@@ -98,9 +98,7 @@ impl<'a> Subject<'a> {
                 path,
                 text: &file.text,
                 source: Source::scan(&file.text),
-                only_tests: ["tests", "benches", "exercises"]
-                    .iter()
-                    .any(|part| path.split('/').any(|it| it == *part)),
+                only_tests: is_test(path),
             })
             .collect();
         Self { ws, rust }
@@ -138,6 +136,12 @@ fn line_of(text: &str, start: &str) -> usize {
     text.lines()
         .position(|line| line.starts_with(start))
         .unwrap_or(0)
+}
+
+/// Whether the whole file is for tests: it lies under `tests/`, `benches/` or `exercises/`, or is a module `tests`.
+fn is_test(path: &str) -> bool {
+    let of_tests = |part: &str| ["tests", "benches", "exercises", "tests.rs"].contains(&part);
+    path.split('/').any(of_tests)
 }
 
 /// The chapter's folder that the path starts with.

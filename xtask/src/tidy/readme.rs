@@ -66,9 +66,7 @@ fn lesson(subject: &Subject<'_>) -> Vec<Finding> {
                 .iter()
                 .find(|line| !line.text.trim().is_empty())
         });
-        if !thesis.is_some_and(|line| {
-            line.place == Place::Prose && line.text.starts_with(|c: char| !"#-*|>".contains(c))
-        }) {
+        if !thesis.is_some_and(is_plain) {
             findings.push(Finding::at(
                 &path,
                 title.unwrap_or(0),
@@ -231,6 +229,12 @@ pub(super) fn section<'a, 'b>(lines: &'b [Line<'a>], name: &str) -> &'b [Line<'a
         .iter()
         .position(|line| markdown::heading(line, 2).is_some());
     &lines[start..next.map_or(lines.len(), |next| start + 1 + next)]
+}
+
+/// Whether a line is text of a paragraph: no heading, list, table, quotation or code block.
+fn is_plain(line: &Line<'_>) -> bool {
+    let starts = ["#", "- ", "* ", "|", ">"];
+    line.place == Place::Prose && !starts.iter().any(|start| line.text.starts_with(start))
 }
 
 /// The number in the front matter's `minutes:`.
