@@ -134,6 +134,14 @@ impl Workspace {
             .find(|base| &base.name == name && base.number < chapter.number)
     }
 
+    /// The chapters that come later than `chapter`.
+    pub fn after(&self, chapter: &Chapter) -> impl Iterator<Item = &Chapter> {
+        let number = chapter.number;
+        self.chapters
+            .iter()
+            .filter(move |later| later.number > number)
+    }
+
     /// The text of a file in the folder of `chapter`.
     pub fn text(&self, chapter: &Chapter, file: &str) -> Option<&str> {
         self.tree.text(&chapter.path(file))

@@ -60,11 +60,7 @@ pub fn run(ws: &Workspace, request: &Request) -> Result<String> {
         replay.refuse_uncommitted(start)?;
     }
     let mut report = String::new();
-    for chapter in ws
-        .chapters
-        .iter()
-        .filter(|chapter| chapter.number > start.number)
-    {
+    for chapter in ws.after(start) {
         for file in CARRIED {
             report += &replay.carry(chapter, file, resumed)?;
         }
@@ -93,6 +89,17 @@ struct Replay<'a> {
 impl Replay<'_> {
     /// Reads what changed in the chapter where the journey starts.
     fn begin(&mut self, start: &Chapter) -> Result<()> {
+        let commit = self.journey.commit.as_deref().unwrap_or("HEAD");
+        git::run(
+            &self.ws.root,
+            &[
+                "rev-parse",
+                "--verify",
+                "--quiet",
+                &format!("{commit}^{{commit}}"),
+            ],
+        )
+        .with_context(|| format!("there is no commit {commit}"))?;
         for file in CARRIED {
             let path = start.path(file);
             let change = match &self.journey.commit {
@@ -122,11 +129,7 @@ impl Replay<'_> {
 
     /// A file with changes of its own could not be told from one that is merged.
     fn refuse_uncommitted(&self, start: &Chapter) -> Result<()> {
-        let later = self
-            .ws
-            .chapters
-            .iter()
-            .filter(|chapter| chapter.number > start.number);
+        let later = self.ws.after(start);
         for path in later.flat_map(|chapter| CARRIED.map(|file| chapter.path(file))) {
             if let Some(text) = self.ws.tree.text(&path) {
                 let clean = self.committed("HEAD", &path)?.as_deref() == Some(text);
@@ -160,12 +163,7 @@ impl Replay<'_> {
                 "{path} still holds conflict markers; resolve them, then run {CONTINUE}"
             );
             let after = now.to_owned();
-            let line = format!(
-                "{path}: {}, merged before\n",
-                Count::between(&before, &after)
-            );
-            self.changes.insert(path, Change { before, after });
-            return Ok(line);
+            return Ok(self.note(path, Change { before, after }));
         }
         let labels = [
             chapter.name.clone(),
@@ -180,21 +178,23 @@ impl Replay<'_> {
         if merge.conflicts {
             return self.stop(path, &base.name);
         }
-        let count = Count::between(&before, &merge.text);
-        self.changes.insert(
-            path.clone(),
-            Change {
-                before,
-                after: merge.text,
-            },
-        );
-        Ok(if count.changed() == 0 {
+        let after = merge.text;
+        Ok(self.note(path, Change { before, after }))
+    }
+
+    /// Remembers a change for the chapters that follow, and says how large it is.
+    fn note(&mut self, path: String, change: Change) -> String {
+        let count = Count::between(&change.before, &change.after);
+        let line = if count.changed() == 0 {
             format!("{path}: unchanged\n")
         } else {
             format!("{path}: {count}\n")
-        })
+        };
+        self.changes.insert(path, change);
+        line
     }
 
+    /// Leaves the conflict to a person and says how to go on.
     fn stop(&mut self, path: String, base: &str) -> Result<String> {
         if self.dry_run {
             bail!("{path} would conflict with the change of {base}; nothing is written");
@@ -208,18 +208,7 @@ impl Replay<'_> {
 
     /// The text of a file in a commit; `None` when the commit does not have it.
     fn committed(&self, commit: &str, path: &str) -> Result<Option<String>> {
-        let root = &self.ws.root;
-        git::run(
-            root,
-            &[
-                "rev-parse",
-                "--verify",
-                "--quiet",
-                &format!("{commit}^{{commit}}"),
-            ],
-        )
-        .with_context(|| format!("there is no commit {commit}"))?;
-        let shown = git::output(root, &["show", &format!("{commit}:./{path}")])?;
+        let shown = git::output(&self.ws.root, &["show", &format!("{commit}:./{path}")])?;
         Ok(shown
             .status
             .success()

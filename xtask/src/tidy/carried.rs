@@ -2,9 +2,8 @@
 //!
 //! What a carried file holds is shown again in every later diff, so it must be short, steady and worth reading.
 
-use super::{Finding, Rule, RustFile, Subject};
+use super::{Finding, Rule, RustFile, Subject, words};
 use crate::imports;
-use crate::source::find_word;
 use crate::workspace::{CARRIED, Chapter, MAIN, chapter_number};
 
 pub(super) const RULES: [Rule; 7] = [
@@ -122,22 +121,9 @@ fn only_the_agent(subject: &Subject<'_>) -> Vec<Finding> {
 
 /// No printing, waiting, starting, reading, schemas or tests.
 fn forbidden(subject: &Subject<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (_, file) in carried(subject) {
-        for (line, code) in file.code() {
-            let word = FORBIDDEN
-                .iter()
-                .find(|(word, _)| find_word(code, word).is_some());
-            findings.extend(word.map(|(word, advice)| {
-                Finding::at(
-                    file.path,
-                    line,
-                    format!("a carried file holds `{word}`; {advice}"),
-                )
-            }));
-        }
-    }
-    findings
+    carried(subject)
+        .flat_map(|(_, file)| words(file.path, file.code(), "a carried file holds", &FORBIDDEN))
+        .collect()
 }
 
 /// No prompt text.

@@ -1,7 +1,6 @@
 //! Rules for the checkout: what a clone must hold, and what it must not.
 
-use super::{Finding, Rule, Subject, line_of};
-use crate::source::find_word;
+use super::{Finding, Rule, Subject, line_of, words};
 use crate::{budget, markers};
 
 pub(super) const RULES: [Rule; 6] = [
@@ -19,7 +18,14 @@ const MACHINE_PATHS: [&str; 3] = [
     concat!("/Us", "ers/"),
     concat!("/wo", "rk/"),
 ];
-const LEFTOVERS: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
+const LEFTOVERS: [(&str, &str); 2] = [
+    (concat!("TO", "DO"), "do it or file an issue"),
+    (concat!("FIX", "ME"), "do it or file an issue"),
+];
+const NOTES: [(&str, &str); 2] = [
+    (concat!("TO", "DO:"), "do it or file an issue"),
+    (concat!("FIX", "ME:"), "do it or file an issue"),
+];
 
 /// Symbolic links do not survive every system.
 fn symlinks(subject: &Subject<'_>) -> Vec<Finding> {
@@ -53,36 +59,24 @@ fn machine_paths(subject: &Subject<'_>) -> Vec<Finding> {
     findings
 }
 
-/// No note to oneself. In Rust it is a comment; in Markdown the word alone may be the subject.
+/// No note to oneself. In Rust it is a comment; in Markdown the word without a colon may be the subject.
 fn leftovers(subject: &Subject<'_>) -> Vec<Finding> {
-    let rust = subject.rust.iter().flat_map(|file| {
-        let comments = file.source.comments.iter().enumerate();
-        comments.map(|(line, text)| (file.path, line, text.as_str()))
-    });
-    let others = subject.ws.tree.iter().filter(|(path, _)| {
-        [".md", ".toml", ".sh"]
+    let others = |end: &'static str| {
+        subject
+            .ws
+            .tree
             .iter()
-            .any(|end| path.ends_with(end))
-    });
-    let others = others.flat_map(|(path, file)| {
-        file.text
-            .lines()
-            .enumerate()
-            .map(move |(line, text)| (path, line, text))
-    });
-    let mut findings = Vec::new();
-    for (path, line, text) in rust.chain(others) {
-        let found = LEFTOVERS.iter().find(|word| {
-            let after = find_word(text, word).map(|at| &text[at + word.len()..]);
-            after.is_some_and(|after| !path.ends_with(".md") || after.starts_with(':'))
-        });
-        findings.extend(
-            found.map(|word| {
-                Finding::at(path, line, format!("holds {word}; do it or file an issue"))
-            }),
-        );
-    }
-    findings
+            .filter(move |(path, _)| path.ends_with(end))
+    };
+    let rust = subject
+        .rust
+        .iter()
+        .flat_map(|file| words(file.path, file.comments(), "holds", &LEFTOVERS));
+    let toml = others(".toml")
+        .flat_map(|(path, file)| words(path, file.text.lines().enumerate(), "holds", &LEFTOVERS));
+    let markdown = others(".md")
+        .flat_map(|(path, file)| words(path, file.text.lines().enumerate(), "holds", &NOTES));
+    rust.chain(toml).chain(markdown).collect()
 }
 
 /// Build output and the agents' state stay out of the repository; the lock file is in it.
@@ -211,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_note_to_oneself_is_found_and_a_list_of_that_name_is_not() {
-        let [todo, fixme] = LEFTOVERS;
+        let [(todo, _), (fixme, _)] = LEFTOVERS;
 
         for (path, text) in [
             ("a.rs", format!("// {todo} later\n")),

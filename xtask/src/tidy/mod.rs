@@ -16,7 +16,7 @@ mod shape;
 
 use std::fmt;
 
-use crate::source::Source;
+use crate::source::{Source, find_word};
 use crate::workspace::{Workspace, chapter_number};
 
 /// One broken rule at one place.
@@ -126,9 +126,34 @@ impl RustFile<'_> {
         })
     }
 
+    /// The comments, with the numbers of their lines.
+    fn comments(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.source.comments.iter().map(String::as_str).enumerate()
+    }
+
+    /// All lines of code, with their numbers.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         self.source.code.iter().map(String::as_str).enumerate()
     }
+}
+
+/// Words that do not belong somewhere, each with what to do instead.
+type Words<'a> = &'a [(&'a str, &'a str)];
+
+/// A finding for each of `lines` that holds one of `words`; `who` says whose lines they are.
+fn words<'a>(
+    path: &str,
+    lines: impl Iterator<Item = (usize, &'a str)>,
+    who: &str,
+    words: Words<'_>,
+) -> Vec<Finding> {
+    let held = lines.filter_map(|(line, text)| {
+        let (word, advice) = words
+            .iter()
+            .find(|(word, _)| find_word(text, word).is_some())?;
+        Some(Finding::at(path, line, format!("{who} `{word}`; {advice}")))
+    });
+    held.collect()
 }
 
 /// The line (from 0) of the first line of `text` that starts with `start`; the first line when there is none.
