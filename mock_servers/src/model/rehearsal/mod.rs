@@ -15,10 +15,13 @@
 mod answer;
 mod gist;
 mod intents;
+mod lookup;
 mod pattern;
+mod phrases;
 mod progress;
 mod slots;
 mod small_talk;
+mod split;
 mod steps;
 mod table;
 mod tokens;
@@ -46,7 +49,7 @@ impl Brain for Rehearsal {
                 let mut steps: Vec<usize> = calls.iter().map(|(step, _)| *step).collect();
                 steps.dedup();
                 let steps = steps.into_iter().map(|step| &plan.steps[step]);
-                let reply = says(answer::announce(steps, answer::paths_of));
+                let reply = says(answer::announce(steps));
                 calls.into_iter().fold(reply, |reply, (_, call)| {
                     reply.and_calls(call.tool, call.input)
                 })

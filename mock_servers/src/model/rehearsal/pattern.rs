@@ -32,6 +32,8 @@ pub enum Kind {
     Quote,
     /// A quotation, or all words up to the next piece of the pattern.
     Text,
+    /// The same, but not beginning with `the`, `a` or the like: `write a poem to x.txt` is no text for x.txt.
+    Words,
     /// A command: a quotation, or a program with everything behind it.
     Command,
     /// A kind of file: `Python`, `.rs`, `*.md`.
@@ -127,6 +129,7 @@ fn parse_kind(name: &str) -> Option<Kind> {
         "number" => Kind::Number,
         "quote" => Kind::Quote,
         "text" => Kind::Text,
+        "words" => Kind::Words,
         "command" => Kind::Command,
         "files" => Kind::Files,
         "place" => Kind::Place,
@@ -180,6 +183,15 @@ impl Tokens<'_, '_> {
     ) -> bool {
         let fits: fn(&Token) -> bool = match kind {
             Kind::Text => return self.text(name, at, rest, taken),
+            Kind::Words
+                if self
+                    .all
+                    .get(at)
+                    .is_some_and(|token| token.is_any(words::FILLERS)) =>
+            {
+                return false;
+            }
+            Kind::Words => return self.text(name, at, rest, taken),
             Kind::Command => return self.command(name, at, rest, taken),
             Kind::Path => is_path,
             Kind::Word => |token| token.quoted || !token.is_any(words::FILLERS),
@@ -314,11 +326,20 @@ fn has_extension(name: &str) -> bool {
     })
 }
 
+/// A directory: a path without extension, or a bare word that is no word for `here`.
 fn is_place(token: &Token) -> bool {
-    is_path(token)
-        || !token.is_any(words::FILLERS)
-            && !token.is_any(words::HERE)
-            && files(token.text).is_none()
+    let bare = |token: &Token| {
+        !token.is_any(words::FILLERS) && !token.is_any(words::HERE) && files(token.text).is_none()
+    };
+    let name = token.text.trim_end_matches('/');
+    let is_file =
+        has_extension(name.rsplit('/').next().unwrap_or(name)) || known_file(name).is_some();
+    token.text.ends_with('/') || !is_file && (is_path(token) || bare(token))
+}
+
+/// The file a token names.
+pub fn named_file<'a>(token: &Token<'a>) -> &'a str {
+    known_file(token.text).unwrap_or(token.text)
 }
 
 /// The file a name without extension stands for.

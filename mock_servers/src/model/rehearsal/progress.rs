@@ -81,7 +81,15 @@ pub enum Verdict {
     Failed,
 }
 
-impl Outcome<'_> {
+impl<'a> Outcome<'a> {
+    /// The calls that were answered.
+    pub fn deeds(&self) -> &[Deed<'a>] {
+        match self {
+            Self::Done(deeds) => deeds,
+            Self::Known | Self::NoTool | Self::Unclear | Self::Skipped => &[],
+        }
+    }
+
     /// Whether something of it worked.
     pub fn is_fine(&self) -> bool {
         match self {
@@ -281,27 +289,27 @@ impl<'a> Walk<'_, 'a> {
 
     /// The files a listing named.
     fn found(&self, on: usize) -> Vec<&'a str> {
-        match &self.outcomes[on] {
-            Outcome::Done(deeds) => {
-                let fine = deeds.iter().filter(|deed| deed.verdict == Verdict::Fine);
-                fine.flat_map(|deed| gist::entries(deed.content))
-                    .take(MAX_FOUND)
-                    .collect()
-            }
-            Outcome::Known | Outcome::NoTool | Outcome::Unclear | Outcome::Skipped => Vec::new(),
-        }
+        let fine = self.outcomes[on]
+            .deeds()
+            .iter()
+            .filter(|deed| deed.verdict == Verdict::Fine);
+        fine.flat_map(|deed| gist::entries(deed.content))
+            .take(MAX_FOUND)
+            .collect()
     }
 
     /// What the steps so far have read: name and content.
     fn readings(&self) -> impl Iterator<Item = (&str, &'a str)> {
-        let steps = self.plan.steps.iter().zip(&self.outcomes);
-        steps
-            .flat_map(|(step, outcome)| match outcome {
-                Outcome::Done(deeds) if !step.intent.changes => &deeds[..],
-                _ => &[],
-            })
-            .filter(|deed| deed.verdict == Verdict::Fine)
-            .map(|deed| (deed.path.as_deref().unwrap_or("result"), deed.content))
+        let steps = self
+            .plan
+            .steps
+            .iter()
+            .zip(&self.outcomes)
+            .filter(|(step, _)| !step.intent.changes);
+        let deeds = steps
+            .flat_map(|(_, outcome)| outcome.deeds())
+            .filter(|deed| deed.verdict == Verdict::Fine);
+        deeds.map(|deed| (deed.path.as_deref().unwrap_or("Listing"), deed.content))
     }
 }
 

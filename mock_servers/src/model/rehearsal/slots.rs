@@ -27,20 +27,11 @@ impl Slots {
         self.0.push((name, value.into()));
     }
 
-    /// Gives a slot a value unless it has one.
-    pub fn fill(&mut self, name: &'static str, value: &str) {
-        if self.get(name).is_none() {
-            self.set(name, value);
-        }
-    }
-
     /// Stores what a slot of a pattern took, and returns it.
     pub fn take(&mut self, request: &str, tokens: &[Token], slot: &Taken) -> String {
         let first = &tokens[slot.from];
         let value = match slot.kind {
-            Kind::Path | Kind::Place => pattern::known_file(first.text)
-                .unwrap_or(first.text)
-                .to_owned(),
+            Kind::Path | Kind::Place => pattern::named_file(first).to_owned(),
             Kind::Word | Kind::It | Kind::Quote => first.text.to_owned(),
             Kind::Number => pattern::number(first).unwrap_or(first.text).to_owned(),
             Kind::Files => {
@@ -48,8 +39,8 @@ impl Slots {
                 self.set("label", label);
                 files
             }
-            Kind::Text | Kind::Command if first.quoted => first.text.to_owned(),
-            Kind::Text => typed(request, tokens, slot).to_owned(),
+            Kind::Text | Kind::Words | Kind::Command if first.quoted => first.text.to_owned(),
+            Kind::Text | Kind::Words => typed(request, tokens, slot).to_owned(),
             Kind::Command => without_tail(typed(request, tokens, slot)).to_owned(),
         };
         if slot.name != "path" {
@@ -155,6 +146,9 @@ fn formed(value: &str, form: &str) -> String {
             }
             text
         }),
+        "sample" => format!("new_file{}", value.trim_start_matches('*')),
+        "behind" if value == "." => String::new(),
+        "behind" => format!(" {}", shell_word(value)),
         "under" if value == "." => String::new(),
         "under" => format!("{}/", value.trim_end_matches('/')),
         "anywhere" => shell_word(&format!("*/{}", value.trim_start_matches("./"))),

@@ -1,18 +1,14 @@
-//! From a request to steps: where one ends and the next begins, and which row of the table each asks for.
+//! From a request to steps: which row of the table each asks for, and what it is done to.
 //!
-//! A sentence may hold several steps, and a step several things (`read a.md and b.md`). So a sentence ends a step for
-//! certain, but a comma or an `and` does so only where the words behind it ask for something by themselves.
 //! Invariant: nothing the user asked for is dropped; what no row fits is kept as not understood.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
-use super::intents::{self, row};
-use super::pattern::{self, Kind, Pattern, Taken};
+use super::intents::row;
+use super::pattern::{self, Kind, Taken};
 use super::slots::Slots;
+use super::split::{Fragment, fragments};
 use super::table::Intent;
-use super::tokens::{Break, Token, tokenize};
-use super::{small_talk, words};
+use super::tokens::{Token, tokenize};
+use super::{lookup, small_talk, words};
 
 /// The most steps of one request.
 const MAX_STEPS: usize = 24;
@@ -41,6 +37,8 @@ pub struct Step {
     pub waits: bool,
     /// The step without whose success it makes no sense.
     pub leans_on: Option<usize>,
+    /// Whether nobody asked for it: another step needs it, and tells what came of it.
+    pub unasked: bool,
 }
 
 /// What a step is done to.
@@ -56,16 +54,29 @@ pub enum Objects {
     Unclear,
 }
 
+impl Step {
+    fn new(intent: &'static Intent, slots: Slots, objects: Objects) -> Self {
+        Self {
+            intent,
+            slots,
+            objects,
+            waits: false,
+            leans_on: None,
+            unasked: false,
+        }
+    }
+}
+
 /// Works out the plan. `last_path` says which path the conversation named last.
 pub fn plan(requests: &[String], last_path: impl Fn() -> Option<String>) -> Plan {
     let mut planner = Planner {
         plan: Plan::default(),
+        set_out: None,
         last_path: &last_path,
     };
     for request in requests {
-        let tokens = tokenize(request);
-        for fragment in fragments(&tokens) {
-            planner.add(request, &tokens[fragment.from..fragment.to], fragment.waits);
+        for fragment in fragments(&tokenize(request)) {
+            planner.add(request, &fragment);
         }
     }
     planner.plan
@@ -73,38 +84,45 @@ pub fn plan(requests: &[String], last_path: impl Fn() -> Option<String>) -> Plan
 
 struct Planner<'p> {
     plan: Plan,
+    /// The path of a fragment that only says where: `in a.txt, …`.
+    set_out: Option<String>,
     last_path: &'p dyn Fn() -> Option<String>,
 }
 
 impl Planner<'_> {
-    fn add(&mut self, request: &str, tokens: &[Token], waits: bool) {
-        let tokens = &tokens[head(tokens)..];
-        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
-            return;
-        };
-        let typed = request[first.start..last.end].trim_end_matches(words::PUNCTUATION);
-        match find_row(tokens) {
-            _ if self.plan.steps.len() >= MAX_STEPS => self.plan.unknown.push(typed.to_owned()),
-            Some((intent, taken)) => self.add_step(intent, request, tokens, &taken, waits),
-            None => match (small_talk::reply(tokens), self.plan.steps.last()) {
-                (Some(reply), _) => self.plan.chat = Some(reply),
-                // `…, then Cargo.toml`: the verb of the step before still holds.
-                (None, Some(before))
-                    if before.intent.each
-                        && tokens.len() <= 3
-                        && !paths(tokens, &[]).is_empty() =>
-                {
-                    let objects = Objects::Named(paths(tokens, &[]));
-                    let step = Step {
-                        objects,
-                        waits,
-                        leans_on: None,
-                        ..before.clone()
-                    };
-                    self.plan.steps.push(step);
-                }
-                (None, _) => self.plan.unknown.push(typed.to_owned()),
+    fn add(&mut self, request: &str, fragment: &Fragment) {
+        let tokens = &fragment.tokens[..];
+        if self.plan.steps.len() >= MAX_STEPS {
+            return self.plan.unknown.push(typed(request, tokens));
+        }
+        match lookup::find(tokens) {
+            Some((intent, taken)) => self.add_step(intent, request, fragment, &taken),
+            None => match small_talk::reply(tokens) {
+                Some(reply) => self.plan.chat = Some(reply),
+                None => self.add_unknown(request, fragment),
             },
+        }
+    }
+
+    fn add_unknown(&mut self, request: &str, fragment: &Fragment) {
+        let named = paths(&fragment.tokens, &[]);
+        let is_short = fragment.tokens.len() <= 3 && !named.is_empty();
+        match self.plan.steps.last() {
+            // `…, then Cargo.toml`: the verb of the step before still holds.
+            Some(before) if before.intent.each && is_short => {
+                let objects = Objects::Named(named);
+                let step = Step {
+                    objects,
+                    waits: fragment.waits,
+                    leans_on: None,
+                    ..before.clone()
+                };
+                self.plan.steps.push(step);
+            }
+            _ => {
+                self.set_out = named.into_iter().next().filter(|_| is_short);
+                self.plan.unknown.push(typed(request, &fragment.tokens));
+            }
         }
     }
 
@@ -112,120 +130,109 @@ impl Planner<'_> {
         &mut self,
         intent: &'static Intent,
         request: &str,
-        tokens: &[Token],
+        fragment: &Fragment,
         taken: &[Taken],
-        waits: bool,
     ) {
-        let mut slots = Slots::default();
-        let mut objects = Objects::None;
-        let mut leans_on = None;
+        let tokens = &fragment.tokens[..];
+        let mut step = Step {
+            waits: fragment.waits,
+            ..Step::new(intent, Slots::default(), Objects::None)
+        };
         for slot in taken {
-            let value = slots.take(request, tokens, slot);
+            let value = step.slots.take(request, tokens, slot);
             match (slot.name, slot.kind) {
-                ("path", Kind::It) => (objects, leans_on) = self.refer(),
-                ("path", _) => objects = Objects::Named(vec![value]),
-                (name, Kind::It) => leans_on = self.refer_as(name, &mut slots),
+                (name, Kind::It) => self.refer(&mut step, name),
+                ("path", _) => step.objects = Objects::Named(vec![value]),
                 _ => {}
             }
         }
-        for (name, value) in intent.fills {
-            match (*name, *value) {
-                ("path", "it") if objects == Objects::None && intent.first.is_none() => {
-                    (objects, leans_on) = self.refer()
-                }
-                ("path", "it") => {}
-                ("path", _) if objects == Objects::None => {
-                    objects = Objects::Named(vec![value.to_string()])
-                }
-                (name, "it") if slots.get(name).is_none() => {
-                    leans_on = self.refer_as(name, &mut slots)
-                }
-                _ => slots.fill(name, value),
-            }
-        }
+        self.add_first(intent, tokens, taken, &mut step);
+        self.fill(&mut step);
         if intent.each
-            && let Objects::Named(named) = &mut objects
+            && let Objects::Named(named) = &mut step.objects
         {
             named.extend(paths(tokens, taken));
         }
-        self.add_first(intent, tokens, taken, &slots, &mut objects);
-        self.plan.steps.push(Step {
-            intent,
-            slots,
-            objects,
-            waits,
-            leans_on,
-        });
+        self.set_out = None;
+        self.plan.steps.push(step);
     }
 
-    /// Puts the step in front that this one needs, unless the request already has one that reads or finds.
-    fn add_first(
-        &mut self,
-        intent: &Intent,
-        tokens: &[Token],
-        taken: &[Taken],
-        slots: &Slots,
-        objects: &mut Objects,
-    ) {
-        let Some(first) = &intent.first else { return };
-        let named = paths(tokens, taken);
-        let intent = row(first.intent);
-        if first.path.is_empty() {
-            let mut slots = slots.clone();
-            intent
-                .fills
-                .iter()
-                .for_each(|(name, value)| slots.fill(name, value));
-            *objects = Objects::Found(self.plan.steps.len());
-            self.plan.steps.push(Step {
-                intent,
-                slots,
-                objects: Objects::None,
-                waits: true,
-                leans_on: None,
-            });
-        } else if !named.is_empty() || !self.plan.steps.iter().any(|step| !step.intent.changes) {
-            let named = if named.is_empty() {
-                vec![first.path.to_owned()]
-            } else {
-                named
+    /// Fills the slots that the words left empty.
+    fn fill(&mut self, step: &mut Step) {
+        for (name, value) in step.intent.fills {
+            let empty = match *name {
+                "path" => step.objects == Objects::None,
+                name => step.slots.get(name).is_none(),
             };
-            let objects = Objects::Named(named);
-            self.plan.steps.push(Step {
-                intent,
-                slots: Slots::default(),
-                objects,
-                waits: false,
-                leans_on: None,
-            });
+            let value = if empty {
+                step.slots.render(value, None)
+            } else {
+                String::new()
+            };
+            match (*name, value.as_str()) {
+                (_, "") => {}
+                (name, "it") => self.refer(step, name),
+                ("path", _) => step.objects = Objects::Named(vec![value]),
+                (name, _) => step.slots.set(name, value),
+            }
         }
     }
 
-    /// What `it` means: what the last step with a path was about, else what the conversation named last.
-    fn refer(&self) -> (Objects, Option<usize>) {
+    /// Puts the step in front that this one needs, unless the request already has one that reads or finds.
+    fn add_first(&mut self, intent: &Intent, tokens: &[Token], taken: &[Taken], step: &mut Step) {
+        let Some(first) = &intent.first else { return };
+        let named = paths(tokens, taken);
+        let mut before = Step {
+            unasked: true,
+            ..Step::new(row(first.intent), step.slots.clone(), Objects::None)
+        };
+        if first.path.is_empty() {
+            before.waits = step.waits;
+            self.fill(&mut before);
+            step.objects = Objects::Found(self.plan.steps.len());
+        } else if named.is_empty() && self.plan.steps.iter().any(|step| !step.intent.changes) {
+            return;
+        } else {
+            before.objects = Objects::Named(if named.is_empty() {
+                vec![first.path.to_owned()]
+            } else {
+                named
+            });
+        }
+        self.plan.steps.push(before);
+    }
+
+    /// Puts what `it` means into a slot: what the last step with a path was about, else what was named last.
+    fn refer(&mut self, step: &mut Step, slot: &'static str) {
+        let (objects, leans_on) = self.meant();
+        step.leans_on = leans_on;
+        match objects {
+            objects if slot == "path" => step.objects = objects,
+            Objects::Named(paths) => step
+                .slots
+                .set(slot, paths.into_iter().next_back().unwrap_or_default()),
+            Objects::None | Objects::Found(_) | Objects::Unclear => step.objects = Objects::Unclear,
+        }
+    }
+
+    fn meant(&mut self) -> (Objects, Option<usize>) {
+        if let Some(path) = self.set_out.take() {
+            self.plan.unknown.pop();
+            return (Objects::Named(vec![path]), None);
+        }
         for (index, step) in self.plan.steps.iter().enumerate().rev() {
-            if step.intent.told.contains("{list}") {
-                return (Objects::Found(index), Some(index));
-            }
-            if let Some(to) = step.slots.get("to") {
-                return (Objects::Named(vec![to.to_owned()]), Some(index));
-            }
-            if step.objects != Objects::None {
-                return (step.objects.clone(), Some(index));
-            }
+            let objects = match (step.slots.get("to"), &step.objects) {
+                _ if step.intent.told.contains("{list}") => Objects::Found(index),
+                (Some(to), _) => Objects::Named(vec![to.to_owned()]),
+                (None, Objects::None) => continue,
+                (None, objects) => objects.clone(),
+            };
+            return (objects, Some(index));
         }
         (
             (self.last_path)().map_or(Objects::Unclear, |path| Objects::Named(vec![path])),
             None,
         )
-    }
-
-    fn refer_as(&self, name: &'static str, slots: &mut Slots) -> Option<usize> {
-        let (objects, leans_on) = self.refer();
-        if let Objects::Named(paths) = objects {
-            slots.set(name, paths.into_iter().next_back().unwrap_or_default());
-        }
-        leans_on
     }
 }
 
@@ -236,167 +243,21 @@ fn paths(tokens: &[Token], taken: &[Taken]) -> Vec<String> {
             .iter()
             .any(|slot| (slot.from..slot.to).contains(index))
     };
-    let path = |index: usize| {
-        let token = &tokens[index];
-        pattern::is_path(token).then(|| {
-            pattern::known_file(token.text)
-                .unwrap_or(token.text)
-                .to_owned()
-        })
-    };
-    (0..tokens.len())
+    let named = (0..tokens.len())
         .filter(free)
-        .filter_map(path)
+        .map(|index| &tokens[index])
+        .filter(|token| pattern::is_path(token));
+    named
+        .map(|token| pattern::named_file(token).to_owned())
         .take(20)
         .collect()
 }
 
-struct Fragment {
-    from: usize,
-    to: usize,
-    waits: bool,
-}
-
-/// Cuts the tokens into steps.
-fn fragments(tokens: &[Token]) -> Vec<Fragment> {
-    let mut found: Vec<Fragment> = Vec::new();
-    let mut from = 0;
-    let mut waits = false;
-    for at in 1..tokens.len() {
-        let joint = joint(&tokens[at]);
-        let strong = tokens[at].before == Break::Strong && !is_lone_quote(tokens, at)
-            || tokens[at].is("then");
-        let weak =
-            !strong && (tokens[at].before == Break::Weak || joint.is_some()) && asks(&tokens[at..]);
-        if strong || weak {
-            found.push(Fragment {
-                from,
-                to: at,
-                waits,
-            });
-            from = at;
-            waits = joint_waits(&tokens[at..]);
-        }
-    }
-    found.push(Fragment {
-        from,
-        to: tokens.len(),
-        waits,
-    });
-    found.retain(|fragment| fragment.from < fragment.to);
-    found
-}
-
-/// A quotation on a line of its own belongs to what announced it.
-fn is_lone_quote(tokens: &[Token], at: usize) -> bool {
-    tokens[at].quoted
-        && tokens
-            .get(at + 1)
-            .is_none_or(|next| next.before == Break::Strong)
-}
-
-fn joint(token: &Token) -> Option<bool> {
-    words::JOINTS
-        .iter()
-        .find(|(word, _)| token.is(word))
-        .map(|(_, waits)| *waits)
-}
-
-fn joint_waits(tokens: &[Token]) -> bool {
-    tokens.iter().map_while(joint).any(|waits| waits)
-}
-
-/// Whether these words ask for something by themselves: a pattern fits right at their head, before the sentence ends.
-fn asks(tokens: &[Token]) -> bool {
-    let end = (1..tokens.len())
-        .find(|at| tokens[*at].before == Break::Strong)
-        .unwrap_or(tokens.len());
-    let tokens = &tokens[..end];
-    let tokens = &tokens[head(tokens)..];
-    !tokens.is_empty() && rows_at(tokens, 0).is_some()
-}
-
-/// How many words at the head only join, greet or lead to a question.
-fn head(tokens: &[Token]) -> usize {
-    let polite = |token: &Token| joint(token).is_some() || token.is_any(words::POLITE);
-    let skipped = tokens.iter().take_while(|token| polite(token)).count();
-    let leads = tokens[skipped..]
-        .iter()
-        .take_while(|token| token.is_any(words::LEADS))
-        .count();
-    match tokens.get(skipped + leads) {
-        Some(token) if token.is_any(words::QUESTIONS) => skipped + leads,
-        _ => skipped,
-    }
-}
-
-fn find_row(tokens: &[Token]) -> Option<(&'static Intent, Vec<Taken>)> {
-    let (row, mut taken) = (0..tokens.len().min(60)).find_map(|start| rows_at(tokens, start))?;
-    let (intent, also) = &INDEX.rows[row];
-    for pattern in also {
-        for slot in pattern.find(tokens, 0).unwrap_or_default() {
-            if !taken.iter().any(|other| {
-                other.name == slot.name
-                    || other.kind != Kind::Text && slot.from < other.to && other.from < slot.to
-            }) {
-                taken.push(slot);
-            }
-        }
-    }
-    Some((intent, taken))
-}
-
-fn rows_at(tokens: &[Token], start: usize) -> Option<(usize, Vec<Taken>)> {
-    let token = &tokens[start];
-    let by_word = match token.quoted {
-        false => INDEX
-            .by_word
-            .get(token.text.to_ascii_lowercase().as_str())
-            .map_or(&[][..], |found| found),
-        true => &[],
+fn typed(request: &str, tokens: &[Token]) -> String {
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+        return String::new();
     };
-    let mut candidates: Vec<usize> = by_word.iter().chain(&INDEX.others).copied().collect();
-    candidates.sort_unstable();
-    candidates.into_iter().find_map(|candidate| {
-        let (row, pattern) = &INDEX.patterns[candidate];
-        Some((*row, pattern.match_at(tokens, start)?))
-    })
+    request[first.start..last.end]
+        .trim_end_matches(words::PUNCTUATION)
+        .to_owned()
 }
-
-/// The patterns of the table, by the word they begin with.
-struct Index {
-    patterns: Vec<(usize, Pattern)>,
-    by_word: HashMap<&'static str, Vec<usize>>,
-    others: Vec<usize>,
-    rows: Vec<(&'static Intent, Vec<Pattern>)>,
-}
-
-static INDEX: LazyLock<Index> = LazyLock::new(|| {
-    let parsed = |texts: &'static [&'static str]| {
-        texts
-            .iter()
-            .copied()
-            .map(Pattern::parse)
-            .collect::<Vec<_>>()
-    };
-    let mut index = Index {
-        patterns: Vec::new(),
-        by_word: HashMap::new(),
-        others: Vec::new(),
-        rows: Vec::new(),
-    };
-    for (row, intent) in intents::all().enumerate() {
-        for pattern in parsed(intent.says) {
-            let place = index.patterns.len();
-            match pattern.first_words() {
-                [] => index.others.push(place),
-                words => words
-                    .iter()
-                    .for_each(|word| index.by_word.entry(word).or_default().push(place)),
-            }
-            index.patterns.push((row, pattern));
-        }
-        index.rows.push((intent, parsed(intent.also)));
-    }
-    index
-});

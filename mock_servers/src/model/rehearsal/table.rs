@@ -30,6 +30,8 @@ pub struct Intent {
     pub retells: bool,
     /// What the answer says when it is done (slots: `answer.rs`); nothing when empty.
     pub told: &'static str,
+    /// What the answer says when it is done and the result is empty; when this is empty too, `told`.
+    pub told_empty: &'static str,
     /// What it does, in an announcement or an apology: `read {path}`.
     pub doing: &'static str,
 }
@@ -65,6 +67,7 @@ pub const ROW: Intent = Intent {
     first: None,
     retells: false,
     told: "",
+    told_empty: "",
     doing: "",
 };
 

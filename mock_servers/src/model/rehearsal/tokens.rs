@@ -14,9 +14,11 @@ pub enum Break {
     /// Only space.
     None,
     /// A comma or a colon: the sentence goes on.
-    Weak,
-    /// The end of a sentence, of a line, or the number of a list item.
-    Strong,
+    Comma,
+    /// A full stop, a question mark or an exclamation mark.
+    Stop,
+    /// A semicolon, the end of a line, or the number of a list item.
+    Line,
 }
 
 /// A word without its punctuation, or the inside of a quotation.
@@ -84,7 +86,7 @@ impl<'a> Reader<'a> {
         let rest = self.rest();
         let space = rest.len() - rest.trim_start().len();
         if rest[..space].contains('\n') {
-            self.before = Break::Strong;
+            self.before = Break::Line;
             self.line_start = true;
         }
         self.at += space;
@@ -107,7 +109,7 @@ impl<'a> Reader<'a> {
             return false;
         }
         self.items = number.unwrap_or(0);
-        self.before = Break::Strong;
+        self.before = Break::Line;
         self.line_start = false;
         self.at += end;
         true
@@ -197,10 +199,12 @@ impl<'a> Reader<'a> {
     }
 
     fn after_punctuation(&mut self, marks: &str, end: usize) {
-        let strength = if marks.contains(['.', ';', '!', '?']) {
-            Break::Strong
+        let strength = if marks.contains(';') {
+            Break::Line
+        } else if marks.contains(['.', '!', '?']) {
+            Break::Stop
         } else if marks.contains([',', ':']) {
-            Break::Weak
+            Break::Comma
         } else {
             Break::None
         };

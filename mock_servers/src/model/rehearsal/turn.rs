@@ -98,11 +98,7 @@ impl<'a> Turn<'a> {
                     let asked = request_in(message)?.into_text();
                     let tokens = tokenize(&asked);
                     let path = tokens.iter().rev().find(|token| pattern::is_path(token))?;
-                    Some(
-                        pattern::known_file(path.text)
-                            .unwrap_or(path.text)
-                            .to_owned(),
-                    )
+                    Some(pattern::named_file(path).to_owned())
                 }
                 Role::Assistant => message.blocks.iter().rev().find_map(|block| match block {
                     Block::ToolUse { input, .. } => Some(input.get("path")?.as_str()?.to_owned()),

@@ -94,13 +94,18 @@ pub const QUESTIONS: &[&str] = &["what", "which", "where", "how", "who", "when"]
 pub const HERE: &[&str] = &[
     "code",
     "codebase",
+    "contents",
     "current",
     "dir",
+    "directories",
     "directory",
+    "everything",
     "file",
     "files",
     "folder",
+    "folders",
     "here",
+    "hidden",
     "it",
     "project",
     "repo",
@@ -108,10 +113,25 @@ pub const HERE: &[&str] = &[
     "root",
     "source",
     "sources",
+    "stuff",
     "there",
     "tree",
     "working",
     "workspace",
+    "background",
+    "parallel",
+];
+
+/// What one verb may be said of twice: `create a directory x and a file y`.
+pub const OBJECTS: &[&str] = &[
+    "file",
+    "files",
+    "directory",
+    "folder",
+    "script",
+    "program",
+    "module",
+    "branch",
 ];
 
 /// Words that only make a request polite.

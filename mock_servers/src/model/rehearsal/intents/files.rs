@@ -63,13 +63,15 @@ pub const FILES: &[Intent] = &[
             "printf '%s\\n' {content|line} >> {path|sh}",
         )])],
         changes: true,
-        told: "I appended it to {path}.",
+        told: "I appended the text to {path}.",
         doing: "append to {path}",
         ..ROW
     },
     Intent {
         name: "replace text in a file",
         says: &[
+            "change|update|bump|set|edit {what:text} from {old:text} to {new:text} in {path}",
+            "change|update|bump|set|edit {what:text} from {old:text} to {new:text}",
             "replace|change|substitute|swap|edit {old:text} with|by|to|into {new:text} in|inside|within {path}",
             "in {path} replace|change|substitute|swap {old:text} with|by|to|into {new:text}",
             "edit|change|update|modify|open {path} * replace|change {old:text} with|by|to|into {new:text}",
@@ -100,17 +102,23 @@ pub const FILES: &[Intent] = &[
     Intent {
         name: "create a file",
         says: &[
-            "create|make|write|add|generate|save|touch|produce * file|script|program|module called|named {path:word}",
+            "create|make|write|add|generate|save|produce file|script|program|module called|named {path:word}",
+            "put|write|save|store text|line|word|words|string {content:text} to|in|into|as file called|named {path:word}",
+            "put|write|save|store text|line|word|words|string {content:text} to|in|into|as {path}",
+            "put|write|save|store {content:words} to|in|into|as file called|named {path:word}",
+            "create|make|write|add|generate|save|produce * file|script|program|module called|named {path:word}",
             "try|attempt write|create|save|put * file|something|anything to|at|in|into|under {path}",
             "write|create|save|put|make file|something|anything to|at|in|into|under {path}",
             "write|put|save|store|echo {content:quote} to|in|into|as {path}",
-            "write|put|save|store {content:text} to|in|into|as {path}",
-            "create|make|write|add|generate|save|touch|produce * {path}",
+            "write|put|save|store {content:words} to|in|into|as {path}",
+            "create|make|write|add|generate|save|produce|put * {path}",
+            "create|make|write|add|generate * {kind:files} file|script|program|module",
             "create|make|add file",
             "i need|want * file called|named {path:word}",
         ],
         also: &[
-            "with|containing|contains|saying content|contents|text|line|body of? {content:text}",
+            "with|containing|contains|saying content|contents|text|line|body {content:text}",
+            "with|containing content|contents|text|line|body of|being {content:text}",
             "content|contents|text is|are|should|shall * {content:quote}",
             "that|which|to|and|it|should prints|print|printing|outputs|output|echoes|echo {print:text}",
             "printing|outputting|prints|outputs {print:text}",
@@ -118,7 +126,7 @@ pub const FILES: &[Intent] = &[
             "containing|saying|holding|reading {content:text}",
             "with {content:quote}",
         ],
-        fills: &[("path", "new_file.txt")],
+        fills: &[("path", "{kind|sample}"), ("path", "new_file.txt")],
         by: &[
             way(
                 "write_file",

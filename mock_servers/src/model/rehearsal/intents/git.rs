@@ -11,13 +11,16 @@ pub const GIT: &[Intent] = &[
         says: &["list|show|what|which|print|display * branches"],
         by: &[bash(&[("command", "git branch --all")])],
         told: "{printed}",
+        told_empty: "There are no branches yet.",
         doing: "list the branches",
         ..ROW
     },
     Intent {
         name: "create a git branch",
         says: &[
-            "create|make|add * branch called|named {path:word}",
+            "create|make|add branch called|named {path:word}",
+            "create|make|add git branch called|named {path:word}",
+            "create|make|add git branch {path:word}",
             "create|make branch {path:word}",
             "switch|change to * branch {path:word}",
         ],
@@ -30,12 +33,13 @@ pub const GIT: &[Intent] = &[
     Intent {
         name: "name the git branch",
         says: &[
-            "what|which|show|print|tell|get|display|current|name|check|on|find * branch",
+            "what|which|show|print|tell|get|display|current|name * branch",
             "branch am|are i|we",
             "^ branch",
         ],
         by: &[bash(&[("command", "git branch --show-current")])],
         told: "The current git branch is {first}.",
+        told_empty: "Git names no current branch.",
         doing: "ask git for the branch",
         ..ROW
     },
@@ -66,6 +70,7 @@ pub const GIT: &[Intent] = &[
         ],
         by: &[bash(&[("command", "git status --short")])],
         told: "{printed}",
+        told_empty: "Nothing has changed since the last commit.",
         doing: "ask git for the status",
         ..ROW
     },
@@ -74,6 +79,7 @@ pub const GIT: &[Intent] = &[
         says: &["show|print|display|what|see|get * diff|difference|differences"],
         by: &[bash(&[("command", "git diff")])],
         told: "{printed}",
+        told_empty: "There are no differences.",
         doing: "show the diff",
         ..ROW
     },

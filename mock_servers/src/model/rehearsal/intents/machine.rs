@@ -66,6 +66,7 @@ pub const MACHINE: &[Intent] = &[
         by: &[bash(&[("command", "cargo test")])],
         changes: true,
         told: "{printed}",
+        told_empty: "The tests ran and printed nothing.",
         doing: "run the tests",
         ..ROW
     },
@@ -80,6 +81,7 @@ pub const MACHINE: &[Intent] = &[
         by: &[bash(&[("command", "cargo build")])],
         changes: true,
         told: "{printed}",
+        told_empty: "The project is built.",
         doing: "build the project",
         ..ROW
     },
@@ -87,7 +89,7 @@ pub const MACHINE: &[Intent] = &[
         name: "run a command",
         says: &[
             "run|execute|exec|launch|invoke|start|try command|line|program {command}",
-            "run|execute|exec|launch|invoke|start|try|use {command}",
+            "run|execute|exec|launch|invoke|start|try {command}",
             "what does {command} print|say|show|output|return|give",
             "output of {command}",
             "show|what|print|give * of {command}",
@@ -96,6 +98,7 @@ pub const MACHINE: &[Intent] = &[
         by: &[bash(&[("command", "{command}")])],
         changes: true,
         told: "{printed}",
+        told_empty: "`{command}` printed nothing.",
         doing: "run `{command}`",
         ..ROW
     },
@@ -111,6 +114,7 @@ pub const MACHINE: &[Intent] = &[
         changes: true,
         each: true,
         told: "{printed}",
+        told_empty: "{path} printed nothing.",
         doing: "run {path}",
         ..ROW
     },

@@ -7,12 +7,37 @@ use crate::model::rehearsal::table::{Intent, ROW, bash, way};
 /// The rows.
 pub const READING: &[Intent] = &[
     Intent {
+        name: "list hidden files",
+        says: &["list|show|display|see|what|which * hidden * files|file"],
+        also: &["in|inside|under|of {where:place}"],
+        fills: &[("where", "."), ("label", "entries")],
+        by: &[bash(&[("command", "ls -A{where|behind}")])],
+        told: "I see {list}.",
+        doing: "list the files",
+        ..ROW
+    },
+    Intent {
+        name: "list the directories",
+        says: &[
+            "list|show|display|find|see|what|which directories|folders|subdirectories|subfolders",
+        ],
+        also: &["in|inside|under|of {where:place}"],
+        fills: &[("where", "."), ("label", "directories")],
+        by: &[bash(&[(
+            "command",
+            "find {where|sh} -maxdepth 1 -mindepth 1 -type d -not -name '.*'",
+        )])],
+        told: "I see {list}.",
+        doing: "list the directories",
+        ..ROW
+    },
+    Intent {
         name: "list a directory",
         says: &[
             "list|show|display|print|see|get|what|which|view * files|file|contents|content|everything * in|of|inside|under {where:place} *",
-            "list|show|display|print|get * {where:path} directory|folder|dir",
-            "list directory|folder|dir {where:place}",
-            "list {where:path}",
+            "list|show|display|print|get|read|open {where:place} directory|folder|dir",
+            "list|show|display|read|open directory|folder|dir {where:place}",
+            "list {where:place}",
             "list|show|display|print|see|get|give files|everything|directory|folder|contents|content|stuff|listing|there|here",
             "list|show|display|see|get|view * files|directory|folder",
             "what|which files|file|else",
@@ -24,13 +49,12 @@ pub const READING: &[Intent] = &[
             "^ list",
             "^ dir",
             "take look",
-            "which|what directories|folders",
             "what here|is in|inside * {where:place}",
         ],
         also: &["in|inside|under|of {where:place}"],
         fills: &[("where", "."), ("label", "entries")],
         by: &[
-            bash(&[("command", "ls {where|sh}")]),
+            bash(&[("command", "ls{where|behind}")]),
             way("glob", &[("pattern", "{where|under}*")]),
         ],
         told: "I see {list}.",
@@ -54,6 +78,34 @@ pub const READING: &[Intent] = &[
         seeks: true,
         told: "{path}: {gist}",
         doing: "read {path}",
+        ..ROW
+    },
+    Intent {
+        name: "read the first lines of a file",
+        says: &[
+            "read|show|print|display|give|get|view|what first {n:number} lines|line of|from|in {path}",
+            "head of {path}",
+        ],
+        fills: &[("n", "10")],
+        by: &[
+            way("read_file", &[("path", "{path}"), ("limit", "{n|number}")]),
+            bash(&[("command", "head -n {n} {path|sh}")]),
+        ],
+        told: "{view}",
+        doing: "read the start of {path}",
+        ..ROW
+    },
+    Intent {
+        name: "read the last lines of a file",
+        says: &[
+            "read|show|print|display|give|get|view|what last {n:number} lines|line of|from|in {path}",
+            "read|show|print|display|give|get|view|what {n:number} lines|line of|from|in {path}",
+            "tail of {path}",
+        ],
+        fills: &[("n", "10")],
+        by: &[bash(&[("command", "tail -n {n} {path|sh}")])],
+        told: "{view}",
+        doing: "read the end of {path}",
         ..ROW
     },
     Intent {

@@ -36,12 +36,16 @@ pub const SEARCH: &[Intent] = &[
             "look|find|scan for {what:word} in|inside|under|through|across",
             "find|locate|grep|search {what:quote} in|inside|under|through|across",
             "grep {what:word}",
-            "find|search {what:word} in|inside|under code|source|sources|{where:path}",
+            "find|search|look word|text|string|phrase|line|term {what:word}",
+            "find|search {what:word} in|inside|under code|source|sources|codebase|project|repo",
             "where is|are {what:quote}",
             "where is|are {what:word} used|defined|mentioned|called",
             "find|list|show|which * files * contain|contains|containing|mention|mentions|mentioning {what:word}",
         ],
-        also: &["in|inside|under|through|across {where:place}"],
+        also: &[
+            "in|inside|under|through|across {where:path}",
+            "in|inside|under|through|across {where:place}",
+        ],
         fills: &[("where", ".")],
         by: &[bash(&[(
             "command",

@@ -1,0 +1,90 @@
+//! Finds the row of the table that a few words ask for.
+//!
+//! The patterns are parsed once and kept by the word they begin with, so that a long table costs no more than a short
+//! one. Invariant: of the rows that fit, the one whose match starts first is meant; of those, the first in the table.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::intents;
+use super::pattern::{Kind, Pattern, Taken};
+use super::table::Intent;
+use super::tokens::Token;
+
+/// How many words of a step are looked at for where a match may start.
+const REACH: usize = 60;
+
+/// The row these words ask for, and what its slots took.
+pub fn find(tokens: &[Token]) -> Option<(&'static Intent, Vec<Taken>)> {
+    let (row, mut taken) = (0..tokens.len().min(REACH)).find_map(|start| fitting(tokens, start))?;
+    let (intent, also) = &INDEX.rows[row];
+    for pattern in also {
+        let more = pattern.find(tokens, 0).unwrap_or_default();
+        if !more
+            .iter()
+            .any(|slot| taken.iter().any(|other| clash(slot, other)))
+        {
+            taken.extend(more);
+        }
+    }
+    Some((intent, taken))
+}
+
+/// Whether a row fits with its match starting at the first of these words.
+pub fn fits_at_once(tokens: &[Token]) -> bool {
+    !tokens.is_empty() && fitting(tokens, 0).is_some()
+}
+
+fn clash(slot: &Taken, other: &Taken) -> bool {
+    let overlap = slot.from < other.to && other.from < slot.to;
+    slot.name == other.name || overlap && other.kind != Kind::Text
+}
+
+fn fitting(tokens: &[Token], start: usize) -> Option<(usize, Vec<Taken>)> {
+    let first = &tokens[start];
+    let word = if first.quoted {
+        String::new()
+    } else {
+        first.text.to_ascii_lowercase()
+    };
+    let by_word = INDEX
+        .by_word
+        .get(word.as_str())
+        .map_or(&[][..], Vec::as_slice);
+    let mut candidates: Vec<usize> = by_word.iter().chain(&INDEX.others).copied().collect();
+    candidates.sort_unstable();
+    candidates.into_iter().find_map(|candidate| {
+        let (row, pattern) = &INDEX.patterns[candidate];
+        Some((*row, pattern.match_at(tokens, start)?))
+    })
+}
+
+/// The patterns of the table, by the word they begin with.
+#[derive(Default)]
+struct Index {
+    rows: Vec<(&'static Intent, Vec<Pattern>)>,
+    patterns: Vec<(usize, Pattern)>,
+    by_word: HashMap<&'static str, Vec<usize>>,
+    others: Vec<usize>,
+}
+
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut index = Index::default();
+    for intent in intents::all() {
+        for pattern in intent.says.iter().copied().map(Pattern::parse) {
+            let place = index.patterns.len();
+            match pattern.first_words() {
+                [] => index.others.push(place),
+                words => words
+                    .iter()
+                    .for_each(|word| index.by_word.entry(word).or_default().push(place)),
+            }
+            index.patterns.push((index.rows.len(), pattern));
+        }
+        index.rows.push((
+            intent,
+            intent.also.iter().copied().map(Pattern::parse).collect(),
+        ));
+    }
+    index
+});
