@@ -85,6 +85,10 @@ impl Step {
     fn command(&self, cargo: &OsString) -> Command {
         let mut command = Command::new(cargo);
         command.args(self.args).stdin(Stdio::null());
+        // A git hook points git at the repository it runs for; the tests' own repositories must not follow it.
+        for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX"] {
+            command.env_remove(name);
+        }
         if let Some((name, added)) = self.env {
             command.env(name, joined(std::env::var(name).ok(), added));
         }
@@ -119,6 +123,17 @@ mod tests {
         assert_eq!(
             typed[5],
             "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps"
+        );
+    }
+
+    #[test]
+    fn a_step_does_not_follow_the_git_hook_that_calls_it() {
+        let command = STEPS[4].command(&OsString::from("cargo"));
+
+        assert!(
+            command
+                .get_envs()
+                .any(|(name, value)| name == "GIT_DIR" && value.is_none())
         );
     }
 
