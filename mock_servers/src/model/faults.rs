@@ -161,17 +161,22 @@ impl Display for Fault {
 }
 
 /// Reads `429:2,529,stall`: faults in the order in which they come, each with how often.
-pub fn faults(text: &str) -> Result<Vec<(Fault, u32)>, String> {
+///
+/// The error is a sentence that says what is wrong and which faults there are.
+pub fn faults(text: &str) -> Result<Vec<Fault>, String> {
     let items = text
         .split(',')
         .map(str::trim)
         .filter(|item| !item.is_empty());
-    items
-        .map(|item| match item.split_once(':') {
-            None => Ok((item.parse()?, 1)),
-            Some((fault, count)) => Ok((fault.parse()?, times(count)?)),
-        })
-        .collect()
+    let mut all = Vec::new();
+    for item in items {
+        let (fault, count): (Fault, u32) = match item.split_once(':') {
+            None => (item.parse()?, 1),
+            Some((fault, count)) => (fault.parse()?, times(count)?),
+        };
+        all.extend((0..count).map(|_| fault));
+    }
+    Ok(all)
 }
 
 /// Answers a line that begins with `/fault`, and arms what it asks for.
@@ -196,10 +201,13 @@ pub(super) fn command(line: &str, queue: &mut VecDeque<Fault>) -> String {
             queue.extend((0..count).map(|_| fault));
             format!("Armed. The next {count} requests get {fault}.")
         }
-        Err(reason) => format!(
-            "Nothing is armed: {reason}\n\nFaults:\n{}\n  off          none from here on",
-            Fault::list()
-        ),
+        Err(reason) => {
+            let off = "  off          none from here on";
+            format!(
+                "Nothing is armed: {reason}.\n\nFaults:\n{}\n{off}",
+                Fault::list()
+            )
+        }
     }
 }
 
@@ -262,4 +270,92 @@ fn string_arguments(reply: &mut Reply) -> bool {
         }
     }
     spoilt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_has_a_text_form_that_reads_back() {
+        for (name, fault, meaning) in FAULTS {
+            assert_eq!(name.parse::<Fault>(), Ok(fault));
+            assert_eq!(fault.meaning(), meaning);
+        }
+        assert_eq!(
+            "429=30".parse::<Fault>(),
+            Ok(Fault::RateLimited { retry_after: 30 })
+        );
+    }
+
+    #[test]
+    fn a_list_of_faults_keeps_its_order() {
+        let limited = Fault::RateLimited { retry_after: 1 };
+        let expected = [limited, limited, Fault::Overloaded, Fault::Drop];
+        assert_eq!(faults("429:2, 529,drop:1,"), Ok(expected.to_vec()));
+        assert_eq!(faults(""), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_wrong_fault_is_answered_with_the_list() {
+        for text in ["430", "stall=2", "=", "Drop"] {
+            let error = text.parse::<Fault>().expect_err(text);
+            assert!(
+                error.contains(text) && error.contains("error_event"),
+                "{error}"
+            );
+        }
+        assert!(
+            "429=soon"
+                .parse::<Fault>()
+                .expect_err("no number")
+                .contains("number of seconds")
+        );
+        assert!(
+            faults("drop:0")
+                .expect_err("none")
+                .contains("from 1 to 1000")
+        );
+    }
+
+    #[test]
+    fn a_command_says_what_it_armed() {
+        let rows = [
+            (
+                "/fault drop",
+                1,
+                "Armed. The next request gets no answer, the connection closes.",
+            ),
+            (
+                "/fault 429=5 2",
+                2,
+                "Armed. The next 2 requests get a 429 with retry-after: 5.",
+            ),
+            ("/fault off", 0, "All faults are off."),
+        ];
+        for (line, count, expected) in rows {
+            let mut queue = VecDeque::new();
+            assert_eq!(command(line, &mut queue), expected);
+            assert_eq!(queue.len(), count, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_command_arms_nothing_and_lists_the_faults() {
+        for line in [
+            "/fault",
+            "/fault 430",
+            "/fault drop many",
+            "/fault drop 1 2",
+            "/fault drop 0",
+        ] {
+            let mut queue = VecDeque::new();
+            let said = command(line, &mut queue);
+            assert!(
+                said.starts_with("Nothing is armed: ") && said.contains("drop_stream"),
+                "{said}"
+            );
+            assert!(queue.is_empty());
+        }
+    }
 }

@@ -88,8 +88,8 @@ impl Options {
         }
         options.tokens_per_second = number("MOCK_TOKENS_PER_SECOND")?;
         if let Some(text) = get("MOCK_MODEL_FAULTS") {
-            let armed = faults(&text).map_err(|wrong| format!("MOCK_MODEL_FAULTS: {wrong}"))?;
-            options.faults = expand(armed);
+            options.faults =
+                faults(&text).map_err(|wrong| format!("MOCK_MODEL_FAULTS: {wrong}"))?;
         }
         Ok(options)
     }
@@ -103,13 +103,6 @@ impl fmt::Debug for Options {
             .field("faults", &self.faults)
             .finish_non_exhaustive()
     }
-}
-
-fn expand(faults: Vec<(Fault, u32)>) -> Vec<Fault> {
-    let repeated = faults
-        .into_iter()
-        .map(|(fault, times)| (0..times).map(move |_| fault));
-    repeated.flatten().collect()
 }
 
 #[cfg(test)]

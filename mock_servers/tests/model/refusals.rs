@@ -581,7 +581,10 @@ fn a_body_is_json() {
             b"[]",
             "expected one object, nested less than 128 levels deep",
         ),
-        (b"{\"model\": \"m\",}", "key must be a string at line 1 column 15"),
+        (
+            b"{\"model\": \"m\",}",
+            "key must be a string at line 1 column 15",
+        ),
         (
             b"{\"messages\": [{\"role\": nope}]}",
             "expected ident at line 1 column 25",

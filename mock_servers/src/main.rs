@@ -1,0 +1,106 @@
+//! `cargo run -p mock_servers -- model`: the mock model as a server of its own.
+//!
+//! A class may share one, a client in another language may be tried against it, and its log shows what a harness sends.
+//! Invariant: the first line of standard output is the address; everything else goes to standard error.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use mock_servers::model::{Fault, MockModel, Options, Rehearsal, faults};
+
+fn main() -> ExitCode {
+    let arguments = std::env::args().skip(1).collect::<Vec<_>>();
+    match start(&arguments) {
+        Ok(Start::Model(model)) => {
+            println!("{}", model.url());
+            // The server has its own thread and runs until the process is ended.
+            loop {
+                std::thread::park();
+            }
+        }
+        Ok(Start::Help) => {
+            println!("{}", usage());
+            ExitCode::SUCCESS
+        }
+        Err(wrong) => {
+            eprintln!("{wrong}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+enum Start {
+    Model(MockModel),
+    Help,
+}
+
+fn start(arguments: &[String]) -> Result<Start, String> {
+    let mut arguments = arguments.iter().map(String::as_str);
+    match arguments.next() {
+        Some("model") => {}
+        Some("help" | "-h" | "--help") => return Ok(Start::Help),
+        Some(server @ ("docs" | "deploy" | "jira" | "notion")) => {
+            return Err(format!(
+                "The mock MCP server `{server}` comes with the MCP chapter."
+            ));
+        }
+        Some(other) => return Err(format!("There is no server `{other}`.\n\n{}", usage())),
+        None => return Err(usage()),
+    }
+    let Some(options) = options(arguments)? else {
+        return Ok(Start::Help);
+    };
+    let port = options.port;
+    let model = MockModel::start(options, Rehearsal);
+    let model = model.map_err(|error| format!("Port {port} cannot be taken: {error}"))?;
+    Ok(Start::Model(model))
+}
+
+/// The options of the environment, changed by flags; `None` when help is asked for.
+fn options<'a>(mut flags: impl Iterator<Item = &'a str>) -> Result<Option<Options>, String> {
+    let mut options = Options::from_env()?;
+    options.log = Some(Arc::new(|line| eprintln!("{line}")));
+    while let Some(flag) = flags.next() {
+        let mut value = || flags.next().ok_or_else(|| format!("{flag} needs a value."));
+        match flag {
+            "-h" | "--help" => return Ok(None),
+            "--http" => options.port = number(flag, value()?)?,
+            "--require-key" => options.require_key = true,
+            "--context-tokens" => options.context_tokens = number(flag, value()?)?,
+            "--tokens-per-second" => options.tokens_per_second = Some(number(flag, value()?)?),
+            "--faults" => {
+                options.faults = faults(value()?).map_err(|wrong| format!("{flag}: {wrong}"))?;
+            }
+            other => return Err(format!("There is no option `{other}`.\n\n{}", usage())),
+        }
+    }
+    if options.tokens_per_second == Some(0) {
+        return Err("--tokens-per-second 0: nothing would ever arrive.".to_owned());
+    }
+    Ok(Some(options))
+}
+
+fn number<T: std::str::FromStr>(flag: &str, text: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| format!("{flag} {text}: expected a whole number in range."))
+}
+
+fn usage() -> String {
+    format!(
+        "Usage: mock_servers model [OPTIONS]
+
+The mock model: a Messages API on 127.0.0.1 that needs neither key nor network.
+It prints its address and runs until it is ended. Requests are logged to standard error.
+
+Options:
+  --http PORT               the port; a free one without it
+  --require-key             refuse requests without a key
+  --context-tokens N        the size of the context window (MOCK_CONTEXT_TOKENS)
+  --tokens-per-second N     how fast replies come; at once without it (MOCK_TOKENS_PER_SECOND)
+  --faults LIST             what the first requests get, as in 429:2,stall (MOCK_MODEL_FAULTS)
+
+Faults:
+{}",
+        Fault::list()
+    )
+}

@@ -1,0 +1,292 @@
+//! The forms of an answer: plain and streamed, counted tokens, lists of models.
+
+use mock_servers::model::{MockModel, Options, StopReason, calls, says};
+use serde_json::{Value, json};
+
+use crate::client::{asks, hello, post, post_bytes, send};
+
+/// The same request, streamed.
+fn streamed(mut request: Value) -> Value {
+    request["stream"] = json!(true);
+    request
+}
+
+/// The same request with this limit on the reply.
+fn limited(mut request: Value, max_tokens: u32) -> Value {
+    request["max_tokens"] = json!(max_tokens);
+    request
+}
+
+/// Puts the deltas of one block together.
+fn joined(events: &[(String, Value)], field: &str) -> String {
+    events
+        .iter()
+        .filter_map(|(_, data)| data["delta"][field].as_str())
+        .collect()
+}
+
+fn reads() -> mock_servers::model::Reply {
+    says("I read it.").and_calls("read", json!({"path": "a.txt", "limit": 20}))
+}
+
+#[test]
+fn a_plain_answer_is_one_message() {
+    let model = MockModel::scripted([reads()]);
+    let response = post(&model, &hello());
+    assert_eq!(response.header("content-type"), Some("application/json"));
+    assert!(
+        response
+            .header("request-id")
+            .is_some_and(|id| id.starts_with("req_"))
+    );
+    let mut body = response.json();
+    for (place, prefix) in [("/id", "msg_01"), ("/content/1/id", "toolu_01")] {
+        let id = body.pointer_mut(place).expect(place).take();
+        assert!(id.as_str().is_some_and(|id| id.starts_with(prefix)), "{id}");
+    }
+    let expected = json!({
+        "id": null,
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-4-5",
+        "content": [
+            {"type": "text", "text": "I read it."},
+            {"type": "tool_use", "id": null, "name": "read", "input": {"path": "a.txt", "limit": 20}},
+        ],
+        "stop_reason": "tool_use",
+        "stop_sequence": null,
+        "usage": {
+            "input_tokens": 2,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+            "output_tokens": 11,
+            "service_tier": "standard",
+        },
+    });
+    assert_eq!(body, expected);
+}
+
+#[test]
+fn a_streamed_answer_has_the_events_of_the_api() {
+    let model = MockModel::scripted([reads()]);
+    let response = post(&model, &streamed(hello()));
+    assert_eq!(
+        response.header("content-type"),
+        Some("text/event-stream; charset=utf-8")
+    );
+    assert!(response.complete);
+    let events = response.events();
+    let names = events
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect::<Vec<_>>();
+    let block = [
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+    ];
+    let call = [block[0], block[1], block[1], block[2]];
+    let expected = [
+        &["message_start", "ping"][..],
+        &block,
+        &call,
+        &["message_delta", "message_stop"],
+    ];
+    assert_eq!(names, expected.concat());
+    assert!(events.iter().all(|(name, data)| data["type"] == *name));
+    assert_eq!(events[0].1["message"]["usage"]["input_tokens"], 2);
+    assert_eq!(events[0].1["message"]["stop_reason"], Value::Null);
+    assert_eq!(joined(&events, "text"), "I read it.");
+    assert_eq!(events[5].1["content_block"]["input"], json!({}));
+    assert_eq!(
+        events[6].1["delta"],
+        json!({"type": "input_json_delta", "partial_json": ""})
+    );
+    assert_eq!(
+        joined(&events, "partial_json"),
+        r#"{"limit":20,"path":"a.txt"}"#
+    );
+    assert_eq!(events[9].1["delta"]["stop_reason"], "tool_use");
+    assert_eq!(events[9].1["usage"]["output_tokens"], 11);
+}
+
+#[test]
+fn a_streamed_call_without_arguments_has_only_the_empty_delta() {
+    let model = MockModel::scripted([calls("get_version", json!({}))]);
+    let events = post(&model, &streamed(hello())).events();
+    assert_eq!(joined(&events, "partial_json"), "");
+    assert_eq!(
+        events
+            .iter()
+            .filter(|(name, _)| name == "content_block_delta")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn long_text_comes_in_pieces_that_split_no_character() {
+    let poem = "Über den Flüssen, 你好, und weiter. ".repeat(20);
+    let model = MockModel::scripted([says(poem.as_str())]);
+    let events = post(&model, &streamed(hello())).events();
+    assert_eq!(joined(&events, "text"), poem);
+    assert!(events.len() > 10);
+}
+
+#[test]
+fn a_slowed_stream_says_the_same() {
+    let options = Options {
+        tokens_per_second: Some(100_000),
+        ..Options::strict()
+    };
+    let model = MockModel::scripted_with(options, [reads(), reads()]);
+    let events = post(&model, &streamed(hello())).events();
+    assert_eq!(joined(&events, "text"), "I read it.");
+    assert_eq!(
+        events
+            .iter()
+            .filter(|(_, data)| data["delta"]["text"].is_string())
+            .count(),
+        3
+    );
+    assert_eq!(
+        post(&model, &hello()).json()["content"][0]["text"],
+        "I read it."
+    );
+}
+
+#[test]
+fn a_reply_longer_than_max_tokens_is_cut() {
+    let model = MockModel::scripted([says("Four times four."), says("Four times four.")]);
+    let plain = post(&model, &limited(hello(), 2)).json();
+    assert_eq!(plain["content"][0]["text"], "Four tim");
+    assert_eq!(
+        (&plain["stop_reason"], &plain["usage"]["output_tokens"]),
+        (&json!("max_tokens"), &json!(2))
+    );
+    let events = post(&model, &streamed(limited(hello(), 2))).events();
+    assert_eq!(joined(&events, "text"), "Four tim");
+    assert_eq!(
+        events[events.len() - 2].1["delta"]["stop_reason"],
+        "max_tokens"
+    );
+}
+
+#[test]
+fn a_call_longer_than_max_tokens_is_cut_in_the_middle() {
+    let write = || {
+        calls(
+            "write",
+            json!({"append": true, "content": "all of it, word for word"}),
+        )
+    };
+    let model = MockModel::scripted([write(), write()]);
+    let events = post(&model, &streamed(limited(hello(), 10))).events();
+    assert_eq!(
+        joined(&events, "partial_json"),
+        r#"{"append":true,"content":"all of"#
+    );
+    let plain = post(&model, &limited(hello(), 10)).json();
+    assert_eq!(plain["content"][0]["input"], json!({"append": true}));
+    assert_eq!(plain["stop_reason"], "max_tokens");
+}
+
+#[test]
+fn a_script_may_end_a_reply_for_its_own_reason() {
+    let model = MockModel::scripted([says("I will not.").stops_with(StopReason::Refusal)]);
+    assert_eq!(post(&model, &hello()).json()["stop_reason"], "refusal");
+}
+
+#[test]
+fn tokens_are_counted_without_an_answer() {
+    let model = MockModel::scripted([]);
+    let request = json!({
+        "model": "claude-sonnet-4-5",
+        "system": "12345678",
+        "tools": [{"name": "read", "description": "1234", "input_schema": {"type": "object"}}],
+        "messages": [
+            {"role": "user", "content": "12345"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "read", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "1234"}]},
+        ],
+    });
+    let response = post_bytes(
+        &model,
+        "/v1/messages/count_tokens",
+        request.to_string().as_bytes(),
+    );
+    assert_eq!(
+        response.json(),
+        json!({"input_tokens": 2 + (1 + 1 + 5) + 2 + (1 + 1) + 1})
+    );
+    let missing = post_bytes(&model, "/v1/messages/count_tokens", b"{}");
+    assert_eq!(missing.status, 400);
+    assert_eq!((model.requests().len(), model.refusals().len()), (0, 1));
+}
+
+#[test]
+fn models_are_listed() {
+    let model = MockModel::scripted([]);
+    let get = |path: &str| {
+        send(
+            &model,
+            "GET",
+            path,
+            &[("anthropic-version", "2023-06-01")],
+            b"",
+        )
+        .json()
+    };
+    let list = get("/v1/models");
+    assert_eq!(list["has_more"], false);
+    let first = &list["data"][0];
+    assert_eq!(first["id"], list["first_id"]);
+    assert_eq!(
+        get(&format!(
+            "/v1/models/{}",
+            first["id"].as_str().expect("an id")
+        )),
+        *first
+    );
+}
+
+#[test]
+fn the_root_says_what_this_is() {
+    let model = MockModel::scripted([]);
+    let response = send(&model, "GET", "/", &[], b"");
+    assert!(response.text().contains("mock model"), "{response:?}");
+}
+
+#[test]
+fn messages_of_one_role_are_combined_for_the_brain() {
+    let model = MockModel::scripted([says("Both.")]);
+    let mut request = asks("One.");
+    request["messages"] = json!([
+        {"role": "user", "content": "One."},
+        {"role": "user", "content": [{"type": "text", "text": "Two."}]},
+    ]);
+    post(&model, &request);
+    let seen = model.requests();
+    assert_eq!(seen[0].messages.len(), 1);
+    assert_eq!(seen[0].messages[0].blocks.len(), 2);
+}
+
+#[test]
+fn the_order_of_keys_does_not_matter() {
+    let model = MockModel::scripted([says("One."), says("Two.")]);
+    let head = r#""model":"m","max_tokens":10,"system":"S""#;
+    let talk = r#""messages" : [ {"content":"Hi.","role":"user"} ]"#;
+    for body in [
+        format!("{{{head},{talk}}}"),
+        format!(" {{ {talk} , {head} }} "),
+    ] {
+        assert_eq!(
+            post_bytes(&model, "/v1/messages", body.as_bytes()).status,
+            200,
+            "{body}"
+        );
+    }
+    let seen = model.requests();
+    assert_eq!(seen[0].messages[0].blocks, seen[1].messages[0].blocks);
+}
