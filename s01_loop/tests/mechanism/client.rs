@@ -1,0 +1,418 @@
+//! The client against a model that behaves, and against one that does not.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mock_servers::model::{
+    Block as Seen, Brain, Fault, MockModel, Options, Reply, Request, Role, StopReason, calls, says,
+};
+use s01_loop::{
+    ApiError, Client, Credentials, Event, History, Message, Output, Settings, System, ToolSpec,
+    Unwatched, Watch, bash,
+};
+use serde_json::json;
+
+/// Writes down what a user would see.
+#[derive(Default)]
+struct Notebook(Mutex<Vec<String>>);
+
+impl Watch for Notebook {
+    fn see(&self, event: Event<'_>) {
+        self.0.lock().unwrap().push(match event {
+            Event::Connected(endpoint) => format!("connected {endpoint}"),
+            Event::Waiting => "waiting".to_owned(),
+            Event::Text(text) => format!("text {text}"),
+            Event::Call(call) => format!("call {}", call.name),
+            Event::Notice(text) => format!("notice {text}"),
+            Event::Spent(usage) => format!("spent {}", usage.output_tokens),
+            Event::Done => "done".to_owned(),
+        });
+    }
+}
+
+impl Notebook {
+    /// The kinds of events, with runs of text as one.
+    fn kinds(&self) -> Vec<String> {
+        let mut kinds: Vec<String> = self
+            .0
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|line| line.split(' ').next().unwrap().to_owned())
+            .collect();
+        kinds.dedup();
+        kinds
+    }
+
+    fn text(&self) -> String {
+        self.0
+            .lock()
+            .unwrap()
+            .iter()
+            .filter_map(|line| line.strip_prefix("text "))
+            .collect()
+    }
+}
+
+fn client_of(model: &MockModel) -> Client {
+    client_at(model.url(), Credentials::api_key("sk-test"))
+}
+
+fn client_at(url: &str, credentials: Credentials) -> Client {
+    let settings = Settings {
+        credentials,
+        base_url: Some(url.to_owned()),
+        model: None,
+    };
+    Client::new(settings, Arc::new(Unwatched)).unwrap()
+}
+
+fn asking(request: &str) -> History {
+    let mut history = History::default();
+    history.user(request);
+    history
+}
+
+fn tools() -> [ToolSpec; 1] {
+    [bash::spec()]
+}
+
+#[tokio::test]
+async fn text_is_seen_while_it_arrives_and_again_in_the_reply() {
+    let model = MockModel::scripted([
+        says("Hello, this is a longer sentence.").and_calls("bash", json!({"command": "ls"}))
+    ]);
+    let notebook = Arc::new(Notebook::default());
+    let client = client_of(&model).watched_by(notebook.clone());
+    let reply = client
+        .send("Be brief.", &asking("hi"), &tools())
+        .await
+        .unwrap();
+    assert_eq!(reply.message().text(), "Hello, this is a longer sentence.");
+    assert_eq!(notebook.text(), reply.message().text());
+    assert_eq!(
+        notebook.kinds(),
+        ["waiting", "text", "call", "spent", "done"]
+    );
+    assert!(reply.wants_tools());
+    assert!(
+        reply.usage.input_tokens > 0 && reply.usage.output_tokens > 0,
+        "{:?}",
+        reply.usage
+    );
+}
+
+#[tokio::test]
+async fn the_model_is_sent_system_prompt_history_and_tools() {
+    let model = MockModel::scripted([says("Hi.")]);
+    client_of(&model)
+        .send("Be brief.", &asking("hello"), &tools())
+        .await
+        .unwrap();
+    let request = &model.requests()[0];
+    assert_eq!(&*request.system, "Be brief.");
+    assert_eq!(request.tools[0].name, "bash");
+    assert_eq!(request.messages[0].role, Role::User);
+    assert_eq!(request.messages[0].blocks, [Seen::Text("hello".into())]);
+}
+
+#[tokio::test]
+async fn a_round_trip_of_tools_is_accepted_by_the_api() {
+    let model = MockModel::scripted([
+        calls("bash", json!({"command": "echo a"})).and_calls("bash", json!({"command": "echo b"})),
+        says("Done."),
+    ]);
+    let client = client_of(&model);
+    let mut history = asking("go");
+    let reply = client.send("", &history, &tools()).await.unwrap();
+    history.push(reply.message());
+    for call in reply.tool_calls() {
+        history.answer(&call, Output::ok("fine"));
+    }
+    let last = client.send("", &history, &tools()).await.unwrap();
+    assert!(!last.wants_tools());
+    assert_eq!(model.requests()[1].messages.len(), 3);
+}
+
+#[tokio::test]
+async fn breakpoints_are_sent_where_they_were_put() {
+    let model = MockModel::scripted([says("Hi.")]);
+    let client = client_of(&model).with_breakpoint_on_last_message();
+    let system = System::from("Be brief.").breakpoint();
+    client
+        .send(system, &asking("hello"), &[bash::spec().breakpoint()])
+        .await
+        .unwrap();
+    let body = model.requests()[0].json();
+    let mark = json!({"type": "ephemeral"});
+    assert_eq!(body["tools"][0]["cache_control"], mark);
+    assert_eq!(body["system"][0]["cache_control"], mark);
+    assert_eq!(body["messages"][0]["content"][0]["cache_control"], mark);
+}
+
+#[tokio::test]
+async fn a_call_cut_by_max_tokens_is_dropped_and_the_text_kept() {
+    let model = MockModel::scripted([
+        says("I write it.").and_calls("bash", json!({"command": "x".repeat(4_000)})),
+        says("Shorter then."),
+    ]);
+    let client = client_of(&model).with_max_tokens(50);
+    let mut history = asking("write a long file");
+    let reply = client.send("", &history, &tools()).await.unwrap();
+    assert!(reply.is_cut() && reply.lost_a_call && !reply.wants_tools());
+    assert_eq!(reply.message().text(), "I write it.");
+    // Pitfall 2: with the half call in the history, every later request would be refused.
+    history.push(reply.message());
+    history.user("go on");
+    client.send("", &history, &tools()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_reply_cut_before_any_text_leaves_a_history_that_can_be_sent() {
+    let model = MockModel::scripted([
+        calls("bash", json!({"command": "x".repeat(4_000)})),
+        says("Hi."),
+    ]);
+    let client = client_of(&model).with_max_tokens(20);
+    let mut history = asking("go");
+    history.push(client.send("", &history, &tools()).await.unwrap().message());
+    history.user("again");
+    client.send("", &history, &tools()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_empty_reply_is_no_message() {
+    let model = MockModel::scripted([
+        Reply::default().stops_with(StopReason::EndTurn),
+        says("Hi."),
+    ]);
+    let client = client_of(&model);
+    let mut history = asking("go");
+    history.push(client.send("", &history, &[]).await.unwrap().message());
+    history.user("again");
+    client.send("", &history, &[]).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_id_that_comes_twice_is_made_unique() {
+    let model = MockModel::scripted([
+        calls("bash", json!({"command": "a"})),
+        calls("bash", json!({"command": "b"})),
+        says("Done."),
+    ]);
+    let client = client_of(&model);
+    let mut history = asking("go");
+    for round in 0..2 {
+        if round == 1 {
+            model.fault(Fault::RepeatedIds, 1);
+        }
+        let reply = client.send("", &history, &tools()).await.unwrap();
+        history.push(reply.message());
+        for call in reply.tool_calls() {
+            history.answer(&call, Output::ok("fine"));
+        }
+    }
+    client.send("", &history, &tools()).await.unwrap();
+    let mut ids: Vec<String> = history
+        .iter()
+        .flat_map(Message::tool_calls)
+        .map(|call| call.id.clone())
+        .collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 2);
+}
+
+#[tokio::test]
+async fn an_error_status_carries_the_servers_own_words() {
+    let model = talking_model(Options {
+        require_key: true,
+        ..Options::default()
+    });
+    let client = client_at(model.url(), Credentials::None);
+    let error = client.send("", &asking("hi"), &[]).await.unwrap_err();
+    assert!(
+        matches!(&error, ApiError::Status { status: 401, kind, .. } if kind == "authentication_error"),
+        "{error:?}"
+    );
+    assert!(
+        error
+            .to_string()
+            .ends_with("check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN"),
+        "{error}"
+    );
+
+    model.fault(Fault::RateLimited { retry_after: 7 }, 1);
+    let error = client_of(&model)
+        .send("", &asking("hi"), &[])
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, ApiError::Status { status: 429, retry_after: Some(wait), .. } if wait == Duration::from_secs(7)),
+        "{error:?}"
+    );
+}
+
+/// A model that always says the same.
+struct Talks;
+
+impl Brain for Talks {
+    fn answer(&self, _: &Request) -> Reply {
+        says("A sentence that is long enough to be broken.")
+    }
+}
+
+fn talking_model(options: Options) -> MockModel {
+    MockModel::start(options, Talks).unwrap()
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_is_an_error_of_its_own_kind() {
+    for (fault, expected) in [
+        (Fault::Drop, "no answer from"),
+        (Fault::DropStream, "the reply was cut off"),
+        (Fault::Malformed, "the answer is not a Messages API stream"),
+        (Fault::ErrorEvent, "the model's API broke off its reply"),
+    ] {
+        let model = talking_model(Options::default());
+        model.fault(fault, 1);
+        let notebook = Arc::new(Notebook::default());
+        let client = client_of(&model).watched_by(notebook.clone());
+        let error = client
+            .send("", &asking("hi"), &[])
+            .await
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with(expected), "{fault:?}: {error}");
+        assert_eq!(notebook.kinds().last().unwrap(), "done", "{fault:?}");
+    }
+}
+
+/// A server that answers every request with these bytes.
+fn server_that_answers(answer: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut stream = stream;
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn a_page_that_is_no_api_is_named_by_its_first_line() {
+    let url = server_that_answers(
+        "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 9\r\n\r\nBad proxy".into(),
+    );
+    let error = client_at(&url, Credentials::None)
+        .send("", &asking("hi"), &[])
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the model's API answered 502 (no Messages API error): Bad proxy — ask again"
+    );
+}
+
+#[tokio::test]
+async fn the_key_is_cut_out_of_an_error_that_repeats_it() {
+    let body = r#"{"type":"error","error":{"type":"authentication_error","message":"invalid key sk-secret-1"}}"#;
+    let url = server_that_answers(format!(
+        "HTTP/1.1 401 No\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    ));
+    let client = client_at(&url, Credentials::api_key("sk-secret-1"));
+    let error = client.send("", &asking("hi"), &[]).await.unwrap_err();
+    assert!(
+        !format!("{error} {error:?}").contains("sk-secret-1"),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains("invalid key [key]"), "{error}");
+}
+
+#[tokio::test]
+async fn nobody_at_the_address_is_said_so() {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let error = client_at(&format!("http://127.0.0.1:{port}"), Credentials::None)
+        .send("", &asking("hi"), &[])
+        .await;
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.starts_with(&format!("no answer from http://127.0.0.1:{port}: ")),
+        "{error}"
+    );
+    assert!(
+        error.ends_with("check the network and ANTHROPIC_BASE_URL"),
+        "{error}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_falls_silent_is_given_up() {
+    let model = talking_model(Options::default());
+    model.fault(Fault::Stall, 1);
+    let error = client_of(&model)
+        .send("", &asking("hi"), &[])
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            ApiError::Interrupted { .. } | ApiError::Unreachable { .. }
+        ),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn a_base_url_is_understood_or_refused_with_a_sentence() {
+    let client = |url: &str| {
+        Client::new(
+            Settings {
+                base_url: Some(url.to_owned()),
+                ..Settings::default()
+            },
+            Arc::new(Unwatched),
+        )
+    };
+    for url in [
+        "http://localhost:11434",
+        "http://localhost:11434/",
+        "http://localhost:11434/v1",
+        "http://localhost:11434/v1/",
+    ] {
+        assert!(
+            client(url)
+                .unwrap()
+                .endpoint()
+                .ends_with("at http://localhost:11434"),
+            "{url}"
+        );
+    }
+    for url in ["localhost:11434", "not a url", "ftp://example.com"] {
+        let error = format!("{:#}", client(url).err().unwrap());
+        assert!(error.starts_with("ANTHROPIC_BASE_URL"), "{url}: {error}");
+    }
+}
+
+#[test]
+fn without_key_and_url_the_mock_model_is_embedded() {
+    let client = Client::new(Settings::default(), Arc::new(Unwatched)).unwrap();
+    assert!(client.mock().is_some());
+    assert!(
+        client
+            .endpoint()
+            .starts_with("the mock model at http://127.0.0.1:"),
+        "{}",
+        client.endpoint()
+    );
+}
