@@ -1,0 +1,131 @@
+//! The fence around the workspace: whatever a path looks like, the file tools stay inside.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use crate::Bench;
+
+/// A bench with a directory beside the workspace that holds a secret, and links that lead there.
+fn bench_with_ways_out() -> (Bench, tempfile::TempDir) {
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("secret.txt"), "secret").unwrap();
+    let bench = Bench::new().file("inside.txt", "inside");
+    symlink(outside.path(), bench.ws.root().join("link")).unwrap();
+    symlink(
+        outside.path().join("secret.txt"),
+        bench.ws.root().join("file_link"),
+    )
+    .unwrap();
+    symlink(
+        outside.path().join("not_yet.txt"),
+        bench.ws.root().join("dangling"),
+    )
+    .unwrap();
+    symlink(
+        bench.ws.root().join("inside.txt"),
+        bench.ws.root().join("inner_link"),
+    )
+    .unwrap();
+    (bench, outside)
+}
+
+#[tokio::test]
+async fn no_path_leads_out() {
+    let (bench, outside) = bench_with_ways_out();
+    let absolute = outside.path().join("secret.txt").display().to_string();
+    let up = format!("{}{absolute}", "../".repeat(20));
+    for path in [
+        "link/secret.txt",
+        "file_link",
+        "dangling",
+        "link/new/deep.txt",
+        &absolute,
+        &up,
+        "missing/../../x",
+        "link/..",
+    ] {
+        for (tool, input) in [
+            ("read_file", json!({"path": path})),
+            (
+                "write_file",
+                json!({"path": path, "content": "overwritten"}),
+            ),
+            (
+                "edit_file",
+                json!({"path": path, "old_text": "secret", "new_text": "x"}),
+            ),
+        ] {
+            let error = bench.fails(tool, input).await;
+            assert!(
+                error.contains("outside the workspace") || error.contains("following the link"),
+                "{path}: {error}"
+            );
+        }
+    }
+    assert_eq!(
+        std::fs::read_to_string(outside.path().join("secret.txt")).unwrap(),
+        "secret"
+    );
+    assert!(
+        !outside.path().join("not_yet.txt").exists(),
+        "a file was written through a dangling link"
+    );
+}
+
+#[tokio::test]
+async fn a_link_inside_the_workspace_is_followed_and_stays_a_link() {
+    let (bench, _outside) = bench_with_ways_out();
+    bench
+        .works(
+            "write_file",
+            json!({"path": "inner_link", "content": "new"}),
+        )
+        .await;
+    assert_eq!(bench.read("inside.txt"), "new");
+    assert!(bench.ws.root().join("inner_link").is_symlink());
+}
+
+#[tokio::test]
+async fn strange_paths_get_a_sentence() {
+    let bench = Bench::new();
+    for (path, expected) in [
+        ("", "the path is empty"),
+        ("a\0b", "holds a NUL"),
+        ("~/x", "`~` means nothing here"),
+    ] {
+        let error = bench.fails("read_file", json!({ "path": path })).await;
+        assert!(error.contains(expected), "{path:?}: {error}");
+    }
+    // A name may begin with a tilde, and `..` may stay inside.
+    bench
+        .works("write_file", json!({"path": "a/../~b", "content": ""}))
+        .await;
+}
+
+#[tokio::test]
+async fn an_allowed_directory_opens_the_fence_for_itself_only() {
+    let (bench, outside) = bench_with_ways_out();
+    bench.ws.allow_directory(outside.path()).unwrap();
+    assert_eq!(
+        bench
+            .works("read_file", json!({"path": "link/secret.txt"}))
+            .await,
+        "secret"
+    );
+    let sibling = format!("{}2/x", outside.path().display());
+    assert!(
+        bench
+            .fails("read_file", json!({ "path": sibling }))
+            .await
+            .contains("outside the workspace")
+    );
+    let error = format!(
+        "{:#}",
+        bench
+            .ws
+            .allow_directory("no/such/dir".as_ref())
+            .unwrap_err()
+    );
+    assert!(error.starts_with("allowing the directory "), "{error}");
+}
