@@ -13,6 +13,7 @@
 //! Invariant: it calls only tools on offer, never sends an empty text, and ends every turn.
 
 mod answer;
+mod direct;
 mod gist;
 mod intents;
 mod lookup;
@@ -28,7 +29,7 @@ mod tokens;
 mod turn;
 mod words;
 
-use super::{Brain, Reply, Request, says};
+use super::{Brain, Reply, Request, Tool, says};
 use progress::Next;
 use steps::Plan;
 use turn::Turn;
@@ -40,6 +41,9 @@ pub struct Rehearsal;
 impl Brain for Rehearsal {
     fn answer(&self, request: &Request) -> Reply {
         let turn = Turn::read(&request.messages);
+        if let Some(reply) = called_by_name(&turn, &request.tools) {
+            return reply;
+        }
         let plan = steps::plan(&turn.requests, || turn.last_path());
         if plan.steps.is_empty() {
             return says(without_steps(&plan, &turn, request));
@@ -56,6 +60,18 @@ impl Brain for Rehearsal {
             }
             Next::Answer(outcomes) => says(answer::tell(&plan, &outcomes, &turn, &request.tools)),
         }
+    }
+}
+
+/// The reply to a request that names a tool on offer: the call, then what came of it.
+fn called_by_name(turn: &Turn, tools: &[Tool]) -> Option<Reply> {
+    let [request] = &turn.requests[..] else {
+        return None;
+    };
+    let (name, input) = direct::call(request, tools)?;
+    match turn.calls.last() {
+        Some(past) => Some(says(phrases::called(name, past.content, past.is_error))),
+        None => Some(says(format!("I will call {name}.")).and_calls(name, input)),
     }
 }
 

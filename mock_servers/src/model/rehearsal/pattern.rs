@@ -3,7 +3,7 @@
 //! ```text
 //! create|make     one of these words, in any case
 //! *               any words, or none
-//! ^               the step begins here
+//! ^  $            the step begins, ends here
 //! {path}          a slot; {from:path} names it otherwise than its kind
 //! ```
 //!
@@ -40,12 +40,15 @@ pub enum Kind {
     Files,
     /// A path, or the bare name of a directory.
     Place,
+    /// A path that names no directory.
+    File,
 }
 
 /// One piece of a pattern.
 #[derive(Clone, Debug)]
 enum Piece {
     Start,
+    End,
     Gap,
     Words(Vec<&'static str>),
     Slot(&'static str, Kind),
@@ -106,6 +109,9 @@ fn parse_piece(text: &'static str) -> Piece {
     if text == "^" {
         return Piece::Start;
     }
+    if text == "$" {
+        return Piece::End;
+    }
     match text
         .strip_prefix('{')
         .and_then(|slot| slot.strip_suffix('}'))
@@ -133,6 +139,7 @@ fn parse_kind(name: &str) -> Option<Kind> {
         "command" => Kind::Command,
         "files" => Kind::Files,
         "place" => Kind::Place,
+        "file" => Kind::File,
         _ => return None,
     })
 }
@@ -150,6 +157,7 @@ impl Tokens<'_, '_> {
         };
         match piece {
             Piece::Start => at == 0 && self.matches(rest, at, taken),
+            Piece::End => at == self.all.len(),
             Piece::Gap => (at..=self.reach).any(|next| self.matches(rest, next, taken)),
             Piece::Words(words) => self
                 .hits(at, |token| token.is_any(words))
@@ -200,6 +208,7 @@ impl Tokens<'_, '_> {
             Kind::Quote => |token| token.quoted,
             Kind::Files => |token| files(token.text).is_some(),
             Kind::Place => is_place,
+            Kind::File => |token| is_path(token) && !is_place(token),
         };
         let Some(hit) = self.hits(at, fits) else {
             return false;

@@ -112,6 +112,15 @@ pub fn matches(what: &str, content: &str) -> String {
     }
 }
 
+/// What a tool answered that no row of the table knows.
+pub fn called(tool: &str, content: &str, is_error: bool) -> String {
+    match (is_error, gist::body(content)) {
+        (true, _) => format!("{tool} failed: {}", reason(content)),
+        (false, "") => format!("{tool} answered nothing."),
+        (false, text) => format!("{tool} answered{}", fenced(text)),
+    }
+}
+
 /// `7 lines`, from what `wc -l` says or from the file itself.
 pub fn lines(tool: &str, content: &str) -> String {
     let counted = gist::body(content)

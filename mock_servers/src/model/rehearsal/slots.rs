@@ -31,7 +31,7 @@ impl Slots {
     pub fn take(&mut self, request: &str, tokens: &[Token], slot: &Taken) -> String {
         let first = &tokens[slot.from];
         let value = match slot.kind {
-            Kind::Path | Kind::Place => pattern::named_file(first).to_owned(),
+            Kind::Path | Kind::Place | Kind::File => pattern::named_file(first).to_owned(),
             Kind::Word | Kind::It | Kind::Quote => first.text.to_owned(),
             Kind::Number => pattern::number(first).unwrap_or(first.text).to_owned(),
             Kind::Files => {
@@ -70,16 +70,12 @@ impl Slots {
 
     /// The content of a file that is created or grows at this path.
     fn content(&self, path: &str) -> String {
-        let language = language(path);
-        match (self.get("print"), self.get("content"), language) {
+        let given = |slot: &str| self.get(slot).map(unescaped);
+        match (given("print"), given("content"), language(path)) {
             (Some(text), _, Some(language)) => language
                 .prints
-                .replace("{text}", &escaped(text, language.ext)),
-            (Some(text), _, None) | (None, Some(text), _)
-                if text.ends_with('\n') || text.is_empty() =>
-            {
-                text.to_owned()
-            }
+                .replace("{text}", &escaped(&text, language.ext)),
+            (Some(text), _, None) | (None, Some(text), _) if text.ends_with('\n') => text,
             (Some(text), _, None) | (None, Some(text), _) => format!("{text}\n"),
             (None, None, Some(language)) => language.blank.replace("{stem}", stem(path)),
             (None, None, None) => format!("This is {}.\n", file_name(path)),
@@ -112,10 +108,19 @@ pub fn render(template: &str, value: impl Fn(&str) -> Option<String>) -> String 
 fn typed<'a>(request: &'a str, tokens: &[Token], slot: &Taken) -> &'a str {
     let text = &request[tokens[slot.from].start..tokens[slot.to - 1].end];
     let text = text.trim_end_matches([',', ';', ':', '?']);
+    let text = text
+        .strip_suffix(')')
+        .filter(|text| !text.contains('('))
+        .unwrap_or(text);
     text.strip_suffix('.')
         .filter(|text| !text.ends_with(['.', ' ']))
         .unwrap_or(text)
         .trim()
+}
+
+/// `\n` and `\t` as the user types them in one line.
+fn unescaped(text: &str) -> String {
+    text.replace("\\n", "\n").replace("\\t", "\t")
 }
 
 fn without_tail(command: &str) -> &str {

@@ -96,6 +96,10 @@ const TALK: &[(&[&str], &str)] = &[
 const ABILITIES: &[&str] = &[
     "help",
     "what can you do",
+    "what can i do",
+    "what can i ask",
+    "what do you know",
+    "what do you understand",
     "what can you",
     "what do you do",
     "what could you do",

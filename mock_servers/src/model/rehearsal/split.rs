@@ -42,7 +42,9 @@ fn cut<'a>(tokens: &[Token<'a>], from: usize, at: usize) -> Option<Option<Token<
     // A small letter behind a full stop may go on with the sentence: `e.g. this`.
     let goes_on = token.before == Break::Stop && token.text.starts_with(char::is_lowercase);
     let ends = token.before >= Break::Stop && !goes_on && !is_lone_quotation(tokens, at);
-    if ends || token.is("then") {
+    // `run make in the background and …`: here the command ends, and the `and` is not the shell's.
+    let behind_command = tokens[at - 1].is("background") && joint(token).is_some();
+    if ends || behind_command || token.is("then") {
         return Some(None);
     }
     if token.before == Break::None && joint(token).is_none() {

@@ -146,8 +146,8 @@ impl Planner<'_> {
                 _ => {}
             }
         }
-        self.add_first(intent, tokens, taken, &mut step);
         self.fill(&mut step);
+        self.add_first(intent, tokens, taken, &mut step);
         if intent.each
             && let Objects::Named(named) = &mut step.objects
         {

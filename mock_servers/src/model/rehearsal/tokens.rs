@@ -13,7 +13,7 @@ const MAX_TOKENS: usize = 400;
 pub enum Break {
     /// Only space.
     None,
-    /// A comma or a colon: the sentence goes on.
+    /// A comma: the sentence goes on.
     Comma,
     /// A full stop, a question mark or an exclamation mark.
     Stop,
@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
             Break::Line
         } else if marks.contains(['.', '!', '?']) {
             Break::Stop
-        } else if marks.contains([',', ':']) {
+        } else if marks.contains(',') {
             Break::Comma
         } else {
             Break::None

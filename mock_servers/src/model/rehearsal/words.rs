@@ -62,6 +62,9 @@ pub const FILLERS: &[&str] = &[
 pub const JOINTS: &[(&str, bool)] = &[
     ("and", false),
     ("also", false),
+    ("while", false),
+    ("meanwhile", false),
+    ("waiting", false),
     ("plus", false),
     ("&", false),
     ("then", true),
@@ -139,6 +142,9 @@ pub const POLITE: &[&str] = &[
     "please", "can", "could", "would", "you", "kindly", "now", "just", "so", "ok", "okay", "hey",
     "let", "let's", "us",
 ];
+
+/// Words that call a tool by its name.
+pub const CALLS: &[&str] = &["use", "call", "invoke", "run", "execute", "try", "using"];
 
 /// Words that stand for something named before.
 pub const PRONOUNS: &[&str] = &["it", "them", "that", "this", "those", "these", "each"];

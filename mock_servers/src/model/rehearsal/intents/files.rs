@@ -72,6 +72,8 @@ pub const FILES: &[Intent] = &[
         says: &[
             "change|update|bump|set|edit {what:text} from {old:text} to {new:text} in {path}",
             "change|update|bump|set|edit {what:text} from {old:text} to {new:text}",
+            "replace|change|substitute occurrences|occurrence of {old:text} with|by|to {new:text} in|inside|within {path}",
+            "replace|change|substitute word|text|string|line {old:text} with|by|to {new:text} in|inside|within {path}",
             "replace|change|substitute|swap|edit {old:text} with|by|to|into {new:text} in|inside|within {path}",
             "in {path} replace|change|substitute|swap {old:text} with|by|to|into {new:text}",
             "edit|change|update|modify|open {path} * replace|change {old:text} with|by|to|into {new:text}",
@@ -100,6 +102,23 @@ pub const FILES: &[Intent] = &[
         ..ROW
     },
     Intent {
+        name: "create an empty file",
+        says: &[
+            "create|make|add empty|blank file|script called|named {path:word}",
+            "create|make|add empty|blank file|script {path}",
+            "create|make|add empty|blank {path}",
+        ],
+        by: &[
+            way("write_file", &[("path", "{path}"), ("content", "")]),
+            bash(&[("command", "{mkdir}: > {path|sh}")]),
+        ],
+        changes: true,
+        each: true,
+        told: "I created {path}, an empty file.",
+        doing: "create {path}",
+        ..ROW
+    },
+    Intent {
         name: "create a file",
         says: &[
             "create|make|write|add|generate|save|produce file|script|program|module called|named {path:word}",
@@ -114,6 +133,7 @@ pub const FILES: &[Intent] = &[
             "create|make|write|add|generate|save|produce|put * {path}",
             "create|make|write|add|generate * {kind:files} file|script|program|module",
             "create|make|add file",
+            "^ new file|script {path:word}",
             "i need|want * file called|named {path:word}",
         ],
         also: &[
@@ -122,8 +142,10 @@ pub const FILES: &[Intent] = &[
             "content|contents|text is|are|should|shall * {content:quote}",
             "that|which|to|and|it|should prints|print|printing|outputs|output|echoes|echo {print:text}",
             "printing|outputting|prints|outputs {print:text}",
-            "that|which says|say|shows|show|contains|contain|holds|hold|reads {content:text}",
+            "that|which says|say|shows|show {print:text}",
+            "that|which contains|contain|holds|hold|reads {content:text}",
             "containing|saying|holding|reading {content:text}",
+            "content|contents {content:text}",
             "with {content:quote}",
         ],
         fills: &[("path", "{kind|sample}"), ("path", "new_file.txt")],
@@ -188,6 +210,7 @@ pub const FILES: &[Intent] = &[
         says: &[
             "delete|remove|erase directory|folder|dir {path:word}",
             "delete|remove|erase {path:word} directory|folder|dir",
+            "delete|remove|erase {path:place} $",
         ],
         by: &[bash(&[("command", "rm -r {path|sh}")])],
         changes: true,

@@ -1,4 +1,4 @@
-//! Git. It stands before reading and listing: `show the last commit` names no file.
+//! Git. It stands above files: `create a branch called feature/tea` names none.
 //!
 //! Invariant: special rows stand above general ones.
 
@@ -63,7 +63,7 @@ pub const GIT: &[Intent] = &[
     Intent {
         name: "show the git status",
         says: &[
-            "what|anything * changed|modified|uncommitted|staged|dirty",
+            "what|which|anything * changed|modified|uncommitted|staged|dirty",
             "is * tree|repo|repository clean|dirty",
             "show|list|print|what|check|are|display * uncommitted|staged|modified|changed|git|repo changes|files|status",
             "status of|in repo|repository",

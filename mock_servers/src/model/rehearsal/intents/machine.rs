@@ -98,7 +98,7 @@ pub const MACHINE: &[Intent] = &[
         by: &[bash(&[("command", "{command}")])],
         changes: true,
         told: "{printed}",
-        told_empty: "`{command}` printed nothing.",
+        told_empty: "I ran `{command}`; it printed nothing.",
         doing: "run `{command}`",
         ..ROW
     },
@@ -114,7 +114,7 @@ pub const MACHINE: &[Intent] = &[
         changes: true,
         each: true,
         told: "{printed}",
-        told_empty: "{path} printed nothing.",
+        told_empty: "I ran {path}; it printed nothing.",
         doing: "run {path}",
         ..ROW
     },

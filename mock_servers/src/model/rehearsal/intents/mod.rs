@@ -28,16 +28,16 @@ pub const SECTIONS: &[Section] = &[
         rows: talk::TALK,
     },
     Section {
+        about: "git",
+        rows: git::GIT,
+    },
+    Section {
         about: "files",
         rows: files::FILES,
     },
     Section {
         about: "searching",
         rows: search::SEARCH,
-    },
-    Section {
-        about: "git",
-        rows: git::GIT,
     },
     Section {
         about: "commands",

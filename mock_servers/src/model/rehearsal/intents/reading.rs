@@ -7,6 +7,80 @@ use crate::model::rehearsal::table::{Intent, ROW, bash, way};
 /// The rows.
 pub const READING: &[Intent] = &[
     Intent {
+        name: "read the first lines of a file",
+        says: &[
+            "read|show|print|display|give|get|view|what first {n:number} lines|line of|from|in {path}",
+            "head of {path}",
+        ],
+        fills: &[("n", "10")],
+        by: &[
+            way("read_file", &[("path", "{path}"), ("limit", "{n|number}")]),
+            bash(&[("command", "head -n {n} {path|sh}")]),
+        ],
+        told: "{view}",
+        doing: "read the start of {path}",
+        ..ROW
+    },
+    Intent {
+        name: "read the last lines of a file",
+        says: &[
+            "read|show|print|display|give|get|view|what last {n:number} lines|line of|from|in {path}",
+            "read|show|print|display|give|get|view|what {n:number} lines|line of|from|in {path}",
+            "tail of {path}",
+        ],
+        fills: &[("n", "10")],
+        by: &[bash(&[("command", "tail -n {n} {path|sh}")])],
+        told: "{view}",
+        doing: "read the end of {path}",
+        ..ROW
+    },
+    Intent {
+        name: "summarize a file",
+        says: &[
+            "summarize|summarise|explain|describe * {path}",
+            "what is|does {path} about|do|for",
+            "give|write|tell * summary|overview|gist * {path}",
+            "tell about {path}",
+            "what {path} is|does about|do",
+        ],
+        by: &[
+            way("read_file", &[("path", "{path}")]),
+            bash(&[("command", "cat {path|sh}")]),
+        ],
+        each: true,
+        seeks: true,
+        told: "{path}: {gist}",
+        doing: "read {path}",
+        ..ROW
+    },
+    Intent {
+        name: "read a file",
+        says: &[
+            "read|open|print|check|inspect|load|review|examine|dump|type|output * {path}",
+            "show|display|view|see|look|get|give * {path:file}",
+            "what is|does|in|inside * {path:file}",
+            "content|contents|text of {path:file}",
+            "what {path} say|says|contain|contains",
+            "read|show|open|print|display|view|check|verify|reread {path:it}",
+            "read back",
+            "continue|keep|go|finish reading {path}",
+            "look at {path:it}",
+            "read|open|show|view file",
+            "verify|check it|file|result|contents|content",
+            "what does it|file|that say|contain",
+        ],
+        fills: &[("path", "it")],
+        by: &[
+            way("read_file", &[("path", "{path}")]),
+            bash(&[("command", "cat {path|sh}")]),
+        ],
+        each: true,
+        seeks: true,
+        told: "{view}",
+        doing: "read {path}",
+        ..ROW
+    },
+    Intent {
         name: "list hidden files",
         says: &["list|show|display|see|what|which * hidden * files|file"],
         also: &["in|inside|under|of {where:place}"],
@@ -37,7 +111,8 @@ pub const READING: &[Intent] = &[
             "list|show|display|print|see|get|what|which|view * files|file|contents|content|everything * in|of|inside|under {where:place} *",
             "list|show|display|print|get|read|open {where:place} directory|folder|dir",
             "list|show|display|read|open directory|folder|dir {where:place}",
-            "list {where:place}",
+            "^ list {where:place} $",
+            "show|display|view {where:path}",
             "list|show|display|print|see|get|give files|everything|directory|folder|contents|content|stuff|listing|there|here",
             "list|show|display|see|get|view * files|directory|folder",
             "what|which files|file|else",
@@ -46,8 +121,8 @@ pub const READING: &[Intent] = &[
             "how many files",
             "what we|you have|got here|there",
             "look around",
-            "^ list",
-            "^ dir",
+            "^ list $",
+            "^ dir $",
             "take look",
             "what here|is in|inside * {where:place}",
         ],
@@ -59,79 +134,6 @@ pub const READING: &[Intent] = &[
         ],
         told: "I see {list}.",
         doing: "list the files",
-        ..ROW
-    },
-    Intent {
-        name: "summarize a file",
-        says: &[
-            "summarize|summarise|explain|describe * {path}",
-            "what is|does {path} about|do|for",
-            "give|write|tell * summary|overview|gist * {path}",
-            "tell about {path}",
-            "what {path} is|does about|do",
-        ],
-        by: &[
-            way("read_file", &[("path", "{path}")]),
-            bash(&[("command", "cat {path|sh}")]),
-        ],
-        each: true,
-        seeks: true,
-        told: "{path}: {gist}",
-        doing: "read {path}",
-        ..ROW
-    },
-    Intent {
-        name: "read the first lines of a file",
-        says: &[
-            "read|show|print|display|give|get|view|what first {n:number} lines|line of|from|in {path}",
-            "head of {path}",
-        ],
-        fills: &[("n", "10")],
-        by: &[
-            way("read_file", &[("path", "{path}"), ("limit", "{n|number}")]),
-            bash(&[("command", "head -n {n} {path|sh}")]),
-        ],
-        told: "{view}",
-        doing: "read the start of {path}",
-        ..ROW
-    },
-    Intent {
-        name: "read the last lines of a file",
-        says: &[
-            "read|show|print|display|give|get|view|what last {n:number} lines|line of|from|in {path}",
-            "read|show|print|display|give|get|view|what {n:number} lines|line of|from|in {path}",
-            "tail of {path}",
-        ],
-        fills: &[("n", "10")],
-        by: &[bash(&[("command", "tail -n {n} {path|sh}")])],
-        told: "{view}",
-        doing: "read the end of {path}",
-        ..ROW
-    },
-    Intent {
-        name: "read a file",
-        says: &[
-            "read|show|open|print|display|view|see|check|inspect|load|review|look|examine|dump|type|output|give|get * {path}",
-            "what is|does|in|inside * {path}",
-            "content|contents of {path}",
-            "what {path} say|says|contain|contains",
-            "read|show|open|print|display|view|check|verify|reread {path:it}",
-            "read back",
-            "look at {path:it}",
-            "read|open|show|view file",
-            "verify|check it|file|result|contents|content",
-            "continue reading {path}",
-            "what does it|file|that say|contain",
-        ],
-        fills: &[("path", "it")],
-        by: &[
-            way("read_file", &[("path", "{path}")]),
-            bash(&[("command", "cat {path|sh}")]),
-        ],
-        each: true,
-        seeks: true,
-        told: "{view}",
-        doing: "read {path}",
         ..ROW
     },
 ];

@@ -40,7 +40,9 @@ pub const SEARCH: &[Intent] = &[
             "find|search {what:word} in|inside|under code|source|sources|codebase|project|repo",
             "where is|are {what:quote}",
             "where is|are {what:word} used|defined|mentioned|called",
+            "find|list|show|which * files * contain|contains|containing|mention|mentions|mentioning word|text|string|phrase {what:word}",
             "find|list|show|which * files * contain|contains|containing|mention|mentions|mentioning {what:word}",
+            "search|grep|scan code|codebase|project|repo|repository|files|workspace|directory for {what:word}",
         ],
         also: &[
             "in|inside|under|through|across {where:path}",
@@ -61,12 +63,14 @@ pub const SEARCH: &[Intent] = &[
             "read|open|show|summarize|summarise|explain|review|print {kind:files} files|file|scripts|sources in|under|inside {where:place}",
             "read|open|summarize|summarise|explain|review|print {kind:files} files|file|scripts|sources",
             "read|open|summarize|summarise|review files|file in|under|inside {where:place}",
+            "read|open|summarize|summarise|review|print every|all|each files|file",
         ],
-        fills: &[("kind", "*"), ("label", "files"), ("path", "it")],
+        fills: &[("kind", "*"), ("label", "files")],
         by: &[
             way("read_file", &[("path", "{path}")]),
             bash(&[("command", "cat {path|sh}")]),
         ],
+        also: &["in|inside|under|within|of {where:place}"],
         first: Some(First {
             intent: "find files",
             path: "",
@@ -80,7 +84,7 @@ pub const SEARCH: &[Intent] = &[
     Intent {
         name: "find files",
         says: &[
-            "list|find|show|search|locate|get|print|display|give * {kind:files} files|file|scripts|sources|modules|code",
+            "list|find|show|search|locate|get|print|display|give|see|view * {kind:files} files|file|scripts|sources|modules|code",
             "what|which|are|is|how * {kind:files} files|file|scripts|sources|modules",
             "list|find|show|what|which * files|everything * ending|end|ends|suffix|extension|type|named {kind:files}",
             "list|find|show {kind:files}",
@@ -105,6 +109,7 @@ pub const SEARCH: &[Intent] = &[
             "find|locate|search * {path}",
             "where is|are {path}",
             "is there * {path}",
+            "check|see|verify|tell|find if|whether * {path}",
             "does {path} exist|exists",
             "check|see|verify if|whether|that {path} exists|exist",
             "do we|you have {path}",

@@ -47,7 +47,7 @@ pub const TALK: &[Intent] = &[
         says: &[
             "tell|show|give|report|explain|print|display|what * output|outputs|prints|printed|result|results|happens|happened",
             "what it|that says|said|does|did|prints|printed|contains",
-            "tell|show|give|report|list it|them|what",
+            "tell|give|report|list it|them|what",
         ],
         told: "{previous}",
         ..ROW
