@@ -1,1 +1,13 @@
-//! stub
+#![doc = include_str!("../README.md")]
+
+mod ask;
+pub mod fatal;
+pub mod known;
+mod policy;
+pub mod rules;
+mod settings;
+pub mod shell;
+
+pub use ask::{Answering, Ask};
+pub use policy::{Policy, Verdict};
+pub use settings::{SETTINGS_FILE, read_settings};

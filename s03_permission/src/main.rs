@@ -1,0 +1,73 @@
+//! s03 · permission. Start with README.md.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use s01_loop::{Client, History, Repl};
+use s02_tools::{Step, Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
+use s03_permission::{Policy, Verdict};
+
+const SYSTEM: &str = "You are a coding agent. Use tools to solve tasks. Act, don't explain.";
+
+struct Agent {
+    repl: Repl,
+    client: Client,
+    history: History,
+    tools: Toolbox,
+    policy: Policy,
+}
+
+impl Agent {
+    fn new(repl: &Repl) -> Result<Self> {
+        let ws = Workspace::here()?;
+        let policy = Policy::open(&ws, repl.clone());
+        let tools = Toolbox::new()
+            .with(bash(&ws))
+            .with(read_file(&ws))
+            .with(write_file(&ws))
+            .with(edit_file(&ws))
+            .with(glob(&ws));
+        Ok(Self {
+            repl: repl.clone(),
+            client: Client::from_env(repl.watcher())?,
+            history: History::default(),
+            tools,
+            policy,
+        })
+    }
+
+    async fn turn(&mut self, line: String) -> Result<()> {
+        self.history.user(line);
+        loop {
+            let specs = self.tools.specs();
+            let reply = self.client.send(SYSTEM, &self.history, &specs).await?;
+            self.history.push(reply.message());
+            if !reply.wants_tools() {
+                return Ok(());
+            }
+
+            let mut steps = Vec::new();
+            for call in reply.tool_calls() {
+                steps.push(match self.policy.check(&self.tools, &call).await {
+                    Verdict::Allow => Step::Run(call),
+                    Verdict::Deny(why) => Step::Refuse(call, why),
+                });
+            }
+            let mut running = self.tools.run(steps);
+            while let Some((call, output)) = running.next().await {
+                self.repl.result(&call, &output);
+                self.history.answer(&call, output);
+            }
+        }
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<ExitCode> {
+    let repl = Repl::new(env!("CARGO_PKG_NAME"));
+    let mut agent = Agent::new(&repl)?;
+    while let Some(line) = repl.line().await {
+        repl.run(agent.turn(line)).await;
+    }
+    Ok(repl.exit_code())
+}

@@ -1,0 +1,197 @@
+//! The policy: may this call run?
+//!
+//! The order is fixed: what is fatal, deny rules, allow rules, ask rules, then what the tool touches. Reading is allowed,
+//! writing is allowed inside the workspace, a command is allowed when all of its parts are known to only read, and
+//! anything else is asked. Invariant: a call that the policy does not understand is never allowed in silence.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context, Result};
+use s01_loop::{Answer, ToolCall};
+use s02_tools::{Tool, Toolbox, Touches, Workspace};
+use serde_json::Value;
+
+use crate::ask::Ask;
+use crate::known::{Judgement, judge};
+use crate::rules::{Call, Decision, Rules};
+use crate::settings::{SETTINGS_FILE, read_settings};
+
+/// What the policy says to a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may run.
+    Allow,
+    /// It may not, for this reason, which is told to the model.
+    Deny(String),
+}
+
+/// Decides which calls run. Clones share rules and the user's answers.
+#[derive(Clone)]
+pub struct Policy {
+    ws: Workspace,
+    /// A std lock: nothing is awaited while it is held.
+    rules: Arc<Mutex<Rules>>,
+    ask: Arc<dyn Ask>,
+    /// One question at a time: an "always" may answer the next question before it is put.
+    asking: Arc<tokio::sync::Mutex<()>>,
+    asker: Option<String>,
+}
+
+/// What the rules and the defaults say, before anybody is asked.
+enum Ruling {
+    Allow,
+    Deny(String),
+    Ask { why: String, always: Option<String> },
+}
+
+impl Policy {
+    /// The policy of this workspace: its settings file, and this one to ask. What is wrong in the settings is told.
+    pub fn open(ws: &Workspace, ask: impl Ask + 'static) -> Self {
+        let settings = read_settings(ws).unwrap_or_else(|error| {
+            ask.tell(&format!("{error:#}"));
+            Value::Null
+        });
+        let (rules, complaints) = Rules::parse(&settings);
+        complaints.iter().for_each(|complaint| ask.tell(complaint));
+        if let Err(error) = allow_directories(ws, &settings) {
+            ask.tell(&format!("{error:#}"));
+        }
+        Self {
+            ws: ws.clone(),
+            rules: Arc::new(Mutex::new(rules)),
+            ask: Arc::new(ask),
+            asking: Arc::default(),
+            asker: None,
+        }
+    }
+
+    /// The same policy for another agent, whose name stands in its questions.
+    pub fn for_agent(&self, name: &str) -> Self {
+        Self { asker: Some(name.to_owned()), ..self.clone() }
+    }
+
+    /// Decides on one call, asking the user where the rules leave it open.
+    pub async fn check(&self, tools: &Toolbox, call: &ToolCall) -> Verdict {
+        let Some(tool) = tools.get(&call.name) else {
+            // Nothing can run; the toolbox tells the model which tools there are.
+            return Verdict::Allow;
+        };
+        if let Some(verdict) = self.settled(tool, call) {
+            return verdict;
+        }
+        let _turn = self.asking.lock().await;
+        match self.rule(tool, call) {
+            Ruling::Allow => Verdict::Allow,
+            Ruling::Deny(why) => Verdict::Deny(why),
+            Ruling::Ask { why, always } => self.put_question(call, &why, always).await,
+        }
+    }
+
+    /// The verdict when nobody needs to be asked.
+    fn settled(&self, tool: &Tool, call: &ToolCall) -> Option<Verdict> {
+        match self.rule(tool, call) {
+            Ruling::Allow => Some(Verdict::Allow),
+            Ruling::Deny(why) => Some(Verdict::Deny(why)),
+            Ruling::Ask { .. } => None,
+        }
+    }
+
+    async fn put_question(&self, call: &ToolCall, why: &str, always: Option<String>) -> Verdict {
+        let who = self.asker.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        let mut question = format!("{who}may {} run?\n{}\n{why}", call.name, shown_input(call));
+        if let Some(rule) = &always {
+            question.push_str(&format!("\nalways = {rule}, for this session"));
+        }
+        match self.ask.ask(&question).await {
+            Answer::Yes => Verdict::Allow,
+            Answer::Always => {
+                if let Some(rule) = always {
+                    self.rules.lock().unwrap().allow_for_session(&rule);
+                }
+                Verdict::Allow
+            }
+            Answer::No(reason) => Verdict::Deny(denied(&reason.to_string())),
+        }
+    }
+
+    fn rule(&self, tool: &Tool, call: &ToolCall) -> Ruling {
+        let argument = |name: &str| call.input.get(name).and_then(Value::as_str);
+        match tool.touches() {
+            Touches::Command => match argument("command") {
+                Some(command) => self.rule_on_command(tool, command),
+                // Without its argument the tool cannot run; it names what is missing.
+                None => Ruling::Allow,
+            },
+            Touches::FileToRead | Touches::FileToWrite => match argument("path").map(|path| self.ws.resolve(path)) {
+                Some(Ok(path)) => self.rule_on_file(tool, &path),
+                Some(Err(error)) => Ruling::Deny(denied(&format!("{error:#}"))),
+                None => Ruling::Allow,
+            },
+            Touches::Nothing | Touches::Harness => self.by_rules(tool, None, None, Ruling::Allow),
+            Touches::Anything => {
+                let why = "nobody knows what this tool changes".to_owned();
+                let always = Some(tool.name().to_owned());
+                self.by_rules(tool, None, None, Ruling::Ask { why, always })
+            }
+        }
+    }
+
+    fn rule_on_command(&self, tool: &Tool, command: &str) -> Ruling {
+        let otherwise = match judge(command) {
+            Judgement::Fatal(why) => return Ruling::Deny(denied(&why)),
+            Judgement::ReadOnly => Ruling::Allow,
+            Judgement::Ask(why) => Ruling::Ask { why, always: None },
+        };
+        self.by_rules(tool, Some(command), None, otherwise)
+    }
+
+    fn rule_on_file(&self, tool: &Tool, path: &Path) -> Ruling {
+        let writes = tool.touches() == Touches::FileToWrite;
+        if writes && path == self.ws.state(SETTINGS_FILE) {
+            // Whoever writes the rules writes his own permissions, so no rule speaks for this file.
+            let why = "this file holds the permissions themselves".to_owned();
+            return Ruling::Ask { why, always: None };
+        }
+        self.by_rules(tool, None, Some(path), Ruling::Allow)
+    }
+
+    /// Deny rules, allow rules, ask rules; else what the defaults say.
+    fn by_rules(&self, tool: &Tool, command: Option<&str>, path: Option<&Path>, otherwise: Ruling) -> Ruling {
+        let rules = self.rules.lock().unwrap();
+        let call = Call { tool: tool.name(), command, path, root: self.ws.root() };
+        let always = || rules.session_rule(&call);
+        match (rules.decide(&call), otherwise) {
+            (Some(Decision::Deny(rule)), _) => Ruling::Deny(denied(&format!("the rule {rule} forbids it"))),
+            (Some(Decision::Allow(_)), _) => Ruling::Allow,
+            (Some(Decision::Ask(rule)), _) => {
+                Ruling::Ask { why: format!("the rule {rule} wants it to be asked"), always: None }
+            }
+            (None, Ruling::Ask { why, always: None }) => Ruling::Ask { why, always: always() },
+            (None, otherwise) => otherwise,
+        }
+    }
+}
+
+/// What the model reads when a call is denied.
+fn denied(why: &str) -> String {
+    format!("permission denied: {why}. Do not try to get there another way; tell the user.")
+}
+
+/// The part of the input that a user must see whole before he says yes.
+fn shown_input(call: &ToolCall) -> String {
+    match call.input.get("command").or_else(|| call.input.get("path")).and_then(Value::as_str) {
+        Some(telling) => telling.to_owned(),
+        None => call.input.to_string(),
+    }
+}
+
+fn allow_directories(ws: &Workspace, settings: &Value) -> Result<()> {
+    let directories = settings.pointer("/permissions/additionalDirectories");
+    let directories: Vec<PathBuf> = match directories {
+        Some(list) => serde_json::from_value(list.clone())
+            .with_context(|| format!("permissions.additionalDirectories in {SETTINGS_FILE} is no list of paths"))?,
+        None => return Ok(()),
+    };
+    directories.iter().try_for_each(|directory| ws.allow_directory(directory))
+}

@@ -1,0 +1,302 @@
+//! Hooks from outside: commands that `.harness/settings.json` names for an event.
+//!
+//! A team writes its rules in any language, without touching the harness. The command gets the event as JSON on standard
+//! input; exit code 0 means go on, 2 means no, with standard error as the reason. The format is Claude Code's.
+//! Invariant: a hook that breaks, hangs or cannot be read is told to the user and stops nothing.
+
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use globset::Glob;
+use s01_loop::{End, Process, Repl};
+use s02_tools::Workspace;
+use s03_permission::read_settings;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::hooks::{Hooks, PostTool, PreTool, Prompt, Says, Stop};
+
+/// How long a command may take when the settings do not say.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The most bytes of a command's answer that are read.
+const MAX_ANSWER: usize = 100_000;
+
+/// One entry of an event's list: which tools, and what to run.
+#[derive(Deserialize)]
+struct Entry {
+    /// Tool names, separated by `|`, with `*` as a wildcard; nothing means every tool.
+    #[serde(default)]
+    matcher: String,
+    hooks: Vec<Action>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Action {
+    Command {
+        command: String,
+        /// In seconds.
+        timeout: Option<f64>,
+    },
+}
+
+/// A command that waits for its event.
+struct CommandHook {
+    ws: Workspace,
+    repl: Repl,
+    matcher: String,
+    command: String,
+    timeout: Duration,
+}
+
+impl Hooks {
+    /// The hooks that the settings of this workspace name. What is wrong in them is told.
+    pub fn from_settings(ws: &Workspace, repl: &Repl) -> Self {
+        // Settings that are no JSON at all have been reported by the policy, which reads them first.
+        let settings = read_settings(ws).unwrap_or_default();
+        let events = settings
+            .get("hooks")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
+        events
+            .into_iter()
+            .fold(Self::new(), |hooks, (event, entries)| {
+                let commands = serde_json::from_value::<Vec<Entry>>(entries)
+                    .with_context(|| {
+                        format!(
+                            "settings.json: the hooks of {event} cannot be read and are left out"
+                        )
+                    })
+                    .map(|entries| {
+                        entries
+                            .into_iter()
+                            .flat_map(|entry| entry.commands(ws, repl))
+                            .collect()
+                    });
+                let added =
+                    commands.and_then(|commands| hooks.clone().with_commands(&event, commands));
+                added.unwrap_or_else(|error| {
+                    repl.say(&format!("{error:#}"));
+                    hooks
+                })
+            })
+    }
+
+    fn with_commands(self, event: &str, commands: Vec<CommandHook>) -> Result<Self> {
+        commands.into_iter().map(Arc::new).try_fold(self, |hooks, hook| {
+            Ok(match event {
+                "UserPromptSubmit" => hooks.on_prompt(move |event| on_prompt(Arc::clone(&hook), event)),
+                "PreToolUse" => hooks.on_pre_tool(move |event| on_pre_tool(Arc::clone(&hook), event)),
+                "PostToolUse" => hooks.on_post_tool(move |event| on_post_tool(Arc::clone(&hook), event)),
+                "Stop" => hooks.on_stop(move |event| on_stop(Arc::clone(&hook), event)),
+                other => bail!(
+                    "settings.json: there is no hook event {other}; the events are UserPromptSubmit, PreToolUse, PostToolUse and Stop"
+                ),
+            })
+        })
+    }
+}
+
+async fn on_prompt(hook: Arc<CommandHook>, Prompt { text }: Prompt) -> Says {
+    hook.say(
+        json!({ "hook_event_name": "UserPromptSubmit", "prompt": text }),
+        true,
+    )
+    .await
+}
+
+async fn on_pre_tool(hook: Arc<CommandHook>, PreTool { call, .. }: PreTool) -> Says {
+    if !hook.matches(&call.name) {
+        return Says::Go;
+    }
+    hook.say(json!({ "hook_event_name": "PreToolUse", "tool_name": call.name, "tool_input": call.input }), false).await
+}
+
+async fn on_post_tool(hook: Arc<CommandHook>, PostTool { call, output }: PostTool) -> Says {
+    if !hook.matches(&call.name) {
+        return Says::Go;
+    }
+    let response = json!({ "text": output.text, "is_error": output.is_error });
+    let event = json!({
+        "hook_event_name": "PostToolUse", "tool_name": call.name, "tool_input": call.input,
+        "tool_response": response,
+    });
+    hook.say(event, true).await
+}
+
+async fn on_stop(hook: Arc<CommandHook>, Stop { again, .. }: Stop) -> Says {
+    hook.say(
+        json!({ "hook_event_name": "Stop", "stop_hook_active": again }),
+        false,
+    )
+    .await
+}
+
+impl Entry {
+    fn commands(self, ws: &Workspace, repl: &Repl) -> Vec<CommandHook> {
+        let matcher = self.matcher;
+        self.hooks
+            .into_iter()
+            .map(|Action::Command { command, timeout }| CommandHook {
+                ws: ws.clone(),
+                repl: repl.clone(),
+                matcher: matcher.clone(),
+                command,
+                timeout: timeout
+                    .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                    .unwrap_or(DEFAULT_TIMEOUT),
+            })
+            .collect()
+    }
+}
+
+impl CommandHook {
+    fn matches(&self, tool: &str) -> bool {
+        let fits = |pattern: &str| {
+            Glob::new(&pattern.to_lowercase())
+                .is_ok_and(|glob| glob.compile_matcher().is_match(tool))
+        };
+        self.matcher.trim().is_empty()
+            || self.matcher.split('|').any(|pattern| fits(pattern.trim()))
+    }
+
+    /// Runs the command on an event. `speaks` is whether plain text it prints is meant for the model.
+    async fn say(&self, mut event: Value, speaks: bool) -> Says {
+        event["cwd"] = self.ws.root().display().to_string().into();
+        match tokio::time::timeout(self.timeout, self.run(&event)).await {
+            Ok(Ok(Ran {
+                end: End::Exit(0),
+                answer,
+                ..
+            })) => said(&answer, speaks),
+            Ok(Ok(Ran {
+                end: End::Exit(2),
+                complaint,
+                ..
+            })) => Says::Block(match complaint.trim() {
+                "" => format!("the hook `{}` refused it without a reason", self.command),
+                reason => reason.to_owned(),
+            }),
+            Ok(Ok(Ran { end, complaint, .. })) => {
+                self.broke(&format!("ended with {end}: {}", complaint.trim()))
+            }
+            Ok(Err(error)) => self.broke(&format!("could not run: {error:#}")),
+            Err(_) => self.broke(&format!(
+                "took longer than {} s and was stopped",
+                self.timeout.as_secs_f64()
+            )),
+        }
+    }
+
+    fn broke(&self, how: &str) -> Says {
+        self.repl.say(&format!(
+            "the hook `{}` {how}; going on without it",
+            self.command
+        ));
+        Says::Go
+    }
+
+    async fn run(&self, event: &Value) -> Result<Ran> {
+        let mut input = tempfile::tempfile().context("writing the event")?;
+        input.write_all(event.to_string().as_bytes())?;
+        input.rewind()?;
+        let mut complaint = tempfile::tempfile().context("making room for standard error")?;
+        let stderr = Stdio::from(complaint.try_clone()?);
+        let mut process =
+            Process::start_with(self.ws.root(), &self.command, input.into(), Some(stderr))?;
+        let mut answer = Vec::new();
+        while let Some(piece) = process.read().await? {
+            let room = MAX_ANSWER.saturating_sub(answer.len());
+            answer.extend_from_slice(&piece[..piece.len().min(room)]);
+        }
+        let end = process.end().await?;
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        Ok(Ran {
+            end,
+            answer,
+            complaint: read_start(&mut complaint)?,
+        })
+    }
+}
+
+/// How a command ended and what it printed.
+struct Ran {
+    end: End,
+    answer: String,
+    complaint: String,
+}
+
+/// What a command says that ended well: JSON when it begins with a brace, else text.
+fn said(answer: &str, speaks: bool) -> Says {
+    let Ok(answer @ Value::Object(_)) = serde_json::from_str::<Value>(answer) else {
+        let text = answer.trim();
+        return if speaks && !text.is_empty() {
+            Says::Context(text.to_owned())
+        } else {
+            Says::Go
+        };
+    };
+    let specific = &answer["hookSpecificOutput"];
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    if answer["decision"] == "block" {
+        Says::Block(text(&answer["reason"]).unwrap_or_else(|| "a hook refused it".to_owned()))
+    } else if specific["permissionDecision"] == "deny" {
+        let reason = text(&specific["permissionDecisionReason"]);
+        Says::Block(reason.unwrap_or_else(|| "a hook refused it".to_owned()))
+    } else if specific["updatedInput"].is_object() {
+        Says::Rewrite(specific["updatedInput"].clone())
+    } else {
+        text(&specific["additionalContext"]).map_or(Says::Go, Says::Context)
+    }
+}
+
+fn read_start(file: &mut File) -> Result<String> {
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_ANSWER as u64).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_answers_in_text_or_in_json() {
+        let context = |text: &str| Says::Context(text.to_owned());
+        for (answer, speaks, expected) in [
+            ("", true, Says::Go),
+            ("mind the tests\n", true, context("mind the tests")),
+            ("mind the tests\n", false, Says::Go),
+            (
+                r#"{"decision": "block", "reason": "not now"}"#,
+                false,
+                Says::Block("not now".into()),
+            ),
+            (
+                r#"{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "no"}}"#,
+                false,
+                Says::Block("no".into()),
+            ),
+            (
+                r#"{"hookSpecificOutput": {"updatedInput": {"command": "ls"}}}"#,
+                false,
+                Says::Rewrite(json!({"command": "ls"})),
+            ),
+            (
+                r#"{"hookSpecificOutput": {"additionalContext": "hm"}}"#,
+                false,
+                context("hm"),
+            ),
+            (r#"{"other": 1}"#, true, Says::Go),
+        ] {
+            assert_eq!(said(answer, speaks), expected, "{answer}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Hooks: four points of the loop at which others may look, refuse and add.
+//!
+//! What everybody wants to do to an agent (log it, guard it, feed it context, keep it going) would each be another line in
+//! the loop; with hooks it is a line of assembly. Invariants: all hooks of an event run, in order, also when one of them
+//! has said no; what runs is what every PreToolUse hook has seen.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use s01_loop::{History, Output, ToolCall};
+use s02_tools::{Step, Toolbox};
+use serde_json::Value;
+
+/// How often Stop hooks may send one turn round again. A hook that always objects would never let it end.
+pub const MAX_STOPS: usize = 3;
+
+/// UserPromptSubmit: the user has asked for something.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    /// What the user typed.
+    pub text: String,
+}
+
+/// PreToolUse: a tool is about to run.
+#[derive(Clone)]
+pub struct PreTool {
+    /// The tools on offer, for a hook that wants to know what the call touches.
+    pub tools: Toolbox,
+    /// The call, as the hooks before this one have left it.
+    pub call: ToolCall,
+    /// Why a hook before this one has refused it.
+    pub blocked: Option<String>,
+}
+
+/// PostToolUse: a call has been answered.
+#[derive(Clone, Debug)]
+pub struct PostTool {
+    /// The call.
+    pub call: ToolCall,
+    /// The answer, as the hooks before this one have left it.
+    pub output: Output,
+}
+
+/// Stop: the model wants nothing more.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// The conversation.
+    pub history: History,
+    /// Whether a Stop hook has sent this turn round before.
+    pub again: bool,
+}
+
+/// What a hook says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Says {
+    /// Nothing to say.
+    Go,
+    /// No, for this reason. At Stop: not yet, for this reason.
+    Block(String),
+    /// Something the model should read beside the prompt or the output.
+    Context(String),
+    /// Other arguments for the call (PreToolUse only).
+    Rewrite(Value),
+}
+
+/// What becomes of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prompted {
+    /// It goes to the model, with what hooks added to it.
+    Go(String),
+    /// A hook refused it, for this reason.
+    Refused(String),
+}
+
+type Saying = Pin<Box<dyn Future<Output = Says> + Send>>;
+type Hook<Event> = Arc<dyn Fn(Event) -> Saying + Send + Sync>;
+
+/// The hooks of an agent. Clones share them, so that subagents and teammates are under the same ones.
+#[derive(Clone, Default)]
+pub struct Hooks {
+    prompt: Vec<Hook<Prompt>>,
+    pre_tool: Vec<Hook<PreTool>>,
+    post_tool: Vec<Hook<PostTool>>,
+    stop: Vec<Hook<Stop>>,
+    /// How often Stop hooks have sent the current turn round.
+    stops: Arc<AtomicUsize>,
+}
+
+impl Hooks {
+    /// No hooks.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a hook on UserPromptSubmit.
+    pub fn on_prompt<F, S>(mut self, hook: F) -> Self
+    where
+        F: Fn(Prompt) -> S + Send + Sync + 'static,
+        S: Future<Output = Says> + Send + 'static,
+    {
+        self.prompt.push(boxed(hook));
+        self
+    }
+
+    /// Adds a hook on PreToolUse.
+    pub fn on_pre_tool<F, S>(mut self, hook: F) -> Self
+    where
+        F: Fn(PreTool) -> S + Send + Sync + 'static,
+        S: Future<Output = Says> + Send + 'static,
+    {
+        self.pre_tool.push(boxed(hook));
+        self
+    }
+
+    /// Adds a hook on PostToolUse.
+    pub fn on_post_tool<F, S>(mut self, hook: F) -> Self
+    where
+        F: Fn(PostTool) -> S + Send + Sync + 'static,
+        S: Future<Output = Says> + Send + 'static,
+    {
+        self.post_tool.push(boxed(hook));
+        self
+    }
+
+    /// Adds a hook on Stop.
+    pub fn on_stop<F, S>(mut self, hook: F) -> Self
+    where
+        F: Fn(Stop) -> S + Send + Sync + 'static,
+        S: Future<Output = Says> + Send + 'static,
+    {
+        self.stop.push(boxed(hook));
+        self
+    }
+
+    /// The user has asked for something: may it go to the model, and with what?
+    pub async fn prompt(&self, text: String) -> Prompted {
+        self.stops.store(0, Ordering::Relaxed);
+        let (mut request, mut refused) = (text.clone(), None);
+        for hook in &self.prompt {
+            match hook(Prompt { text: text.clone() }).await {
+                Says::Go | Says::Rewrite(_) => {}
+                Says::Block(reason) => refused = refused.or(Some(reason)),
+                Says::Context(context) => request = with_context(request, &context),
+            }
+        }
+        match refused {
+            Some(reason) => Prompted::Refused(reason),
+            None => Prompted::Go(request),
+        }
+    }
+
+    /// A tool is about to run: does it, and with which arguments? After a rewrite the round starts again, so that no hook
+    /// has approved anything but what runs; each hook may rewrite a call once.
+    pub async fn pre_tool(&self, tools: &Toolbox, mut call: ToolCall) -> Step {
+        let mut has_rewritten = vec![false; self.pre_tool.len()];
+        'round: loop {
+            let mut blocked = None;
+            for (hook, has_rewritten) in self.pre_tool.iter().zip(&mut has_rewritten) {
+                let event = PreTool {
+                    tools: tools.clone(),
+                    call: call.clone(),
+                    blocked: blocked.clone(),
+                };
+                match hook(event).await {
+                    Says::Go | Says::Context(_) => {}
+                    Says::Block(reason) => blocked = blocked.or(Some(reason)),
+                    Says::Rewrite(input) => {
+                        if !*has_rewritten && input != call.input {
+                            *has_rewritten = true;
+                            call.input = input;
+                            continue 'round;
+                        }
+                    }
+                }
+            }
+            return match blocked {
+                Some(reason) => Step::Refuse(call, reason),
+                None => Step::Run(call),
+            };
+        }
+    }
+
+    /// A call has been answered: what does the model read?
+    pub async fn post_tool(&self, call: &ToolCall, mut output: Output) -> Output {
+        for hook in &self.post_tool {
+            match hook(PostTool {
+                call: call.clone(),
+                output: output.clone(),
+            })
+            .await
+            {
+                Says::Go | Says::Rewrite(_) => {}
+                Says::Block(text) | Says::Context(text) => {
+                    output.text = with_context(output.text, &text)
+                }
+            }
+        }
+        output
+    }
+
+    /// The model wants nothing more: is there a reason to go on? At most [`MAX_STOPS`] times a turn.
+    pub async fn stop(&self, history: &History) -> Option<String> {
+        let again = self.stops.load(Ordering::Relaxed) > 0;
+        let mut reasons = Vec::new();
+        for hook in &self.stop {
+            match hook(Stop {
+                history: history.clone(),
+                again,
+            })
+            .await
+            {
+                Says::Go | Says::Rewrite(_) => {}
+                Says::Block(reason) | Says::Context(reason) => reasons.push(reason),
+            }
+        }
+        if reasons.is_empty() || self.stops.fetch_add(1, Ordering::Relaxed) >= MAX_STOPS {
+            return None;
+        }
+        Some(format!("<stop-hook>\n{}\n</stop-hook>", reasons.join("\n")))
+    }
+}
+
+fn boxed<E, F, S>(hook: F) -> Hook<E>
+where
+    F: Fn(E) -> S + Send + Sync + 'static,
+    S: Future<Output = Says> + Send + 'static,
+{
+    Arc::new(move |event| Box::pin(hook(event)))
+}
+
+/// Text with what a hook adds to it, in a tag of its own so that the model can tell the two apart.
+fn with_context(text: String, context: &str) -> String {
+    format!(
+        "{text}\n\n<hook-context>\n{}\n</hook-context>",
+        context.trim()
+    )
+}

@@ -1,0 +1,132 @@
+//! The hooks that every later chapter carries: permission, log, large output, summary.
+//!
+//! Each is a function that returns a callback, so that `Agent::new` reads like a list. Invariant: a log entry or a
+//! summary that cannot be written never stops a call.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::future::{Ready, ready};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::pin::Pin;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use s01_loop::{Block, Message, Repl, Role};
+use s02_tools::Workspace;
+use s03_permission::{Policy, Verdict};
+use serde_json::json;
+
+use crate::hooks::{PostTool, PreTool, Says, Stop};
+
+/// The name of the log in the state folder.
+pub const LOG_FILE: &str = "log.jsonl";
+
+/// Outputs longer than this, in characters, are remarked on.
+pub const LARGE_OUTPUT: usize = 100_000;
+
+/// PreToolUse: the policy of the permission chapter, no longer a line of the loop.
+pub fn permission(
+    policy: Policy,
+) -> impl Fn(PreTool) -> Pin<Box<dyn Future<Output = Says> + Send>> + Send + Sync {
+    move |event| {
+        let policy = policy.clone();
+        Box::pin(async move {
+            if event.blocked.is_some() {
+                // Another hook has said no; the user need not be asked.
+                return Says::Go;
+            }
+            match policy.check(&event.tools, &event.call).await {
+                Verdict::Allow => Says::Go,
+                Verdict::Deny(why) => Says::Block(why),
+            }
+        })
+    }
+}
+
+/// PreToolUse: writes each call to `.harness/log.jsonl`, with the reason when it was blocked.
+pub fn log(ws: &Workspace) -> impl Fn(PreTool) -> Ready<Says> + Send + Sync + 'static {
+    let path = ws.state(LOG_FILE);
+    move |PreTool { call, blocked, .. }| {
+        let time = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map(|since| since.as_secs())
+            .unwrap_or_default();
+        let entry =
+            json!({ "time": time, "tool": call.name, "input": call.input, "blocked": blocked });
+        // A log that cannot be written is no reason to stop working.
+        let _ = append(&path, &entry.to_string());
+        ready(Says::Go)
+    }
+}
+
+/// PostToolUse: remarks on an output that fills the context, so that the model asks for less next time.
+pub fn large_output(PostTool { output, .. }: PostTool) -> Ready<Says> {
+    let size = output.text.chars().count();
+    ready(match size > LARGE_OUTPUT {
+        true => Says::Context(format!(
+            "This output has {size} characters; read parts of it, or search in it, next time."
+        )),
+        false => Says::Go,
+    })
+}
+
+/// Stop: says what the turn did.
+pub fn summary(repl: &Repl) -> impl Fn(Stop) -> Ready<Says> + Send + Sync + 'static {
+    let repl = repl.clone();
+    move |Stop { history, .. }| {
+        if let Some(summary) = summarize(&history) {
+            repl.say(&summary);
+        }
+        ready(Says::Go)
+    }
+}
+
+/// The calls of the last turn, by tool: `[summary] 3 calls: bash 2, read_file 1; 1 failed`.
+fn summarize(history: &[Message]) -> Option<String> {
+    let start = history.iter().rposition(is_request).unwrap_or(0);
+    let mut counts = BTreeMap::new();
+    for call in history[start..].iter().flat_map(Message::tool_calls) {
+        *counts.entry(call.name.as_str()).or_insert(0) += 1;
+    }
+    let failed = history[start..]
+        .iter()
+        .flat_map(Message::blocks)
+        .filter(|block| matches!(block, Block::ToolResult { is_error: true, .. }))
+        .count();
+    let total: usize = counts.values().sum();
+    let by_tool: Vec<String> = counts
+        .iter()
+        .map(|(tool, count)| format!("{tool} {count}"))
+        .collect();
+    let failures = if failed > 0 {
+        format!("; {failed} failed")
+    } else {
+        String::new()
+    };
+    let calls = if total == 1 { "call" } else { "calls" };
+    (total > 0).then(|| {
+        format!(
+            "[summary] {total} {calls}: {}{failures}",
+            by_tool.join(", ")
+        )
+    })
+}
+
+/// Whether a turn begins with this message: the user's, and not just the results of tools.
+fn is_request(message: &Message) -> bool {
+    message.role() == Role::User && message.answered_ids().next().is_none()
+}
+
+fn append(path: &Path, line: &str) -> std::io::Result<()> {
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    let mut file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)?;
+    // One write for the whole line: two agents may log at once.
+    file.write_all(format!("{line}\n").as_bytes())
+}
