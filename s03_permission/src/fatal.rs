@@ -18,11 +18,11 @@ const PROGRAMS: &[(&[&str], &str)] = &[
         &["fdisk", "sfdisk", "cfdisk", "gdisk", "sgdisk", "parted"],
         "changes the partitions of a disk",
     ),
-    (
-        &["shutdown", "reboot", "halt", "poweroff"],
-        "stops the machine",
-    ),
+    (&["shutdown", "reboot", "halt", "poweroff"], STOPS),
 ];
+
+const STOPS: &str = "stops the machine";
+const DELETES: &str = "deletes the system or a home directory";
 
 /// The directories at the top that a system consists of. `/tmp` is not among them.
 const SYSTEM: &[&str] = &[
@@ -64,76 +64,54 @@ pub fn fatal(line: &Line) -> Option<String> {
     line.commands.iter().find_map(|command| {
         let why = command_is_fatal(command, directory.as_deref());
         if matches!(command.name(), Some("cd" | "pushd")) {
-            directory = command
-                .args()
-                .last()
-                .and_then(|word| resolve(word, directory.as_deref()));
+            let target = command.args().last().cloned().unwrap_or_else(home);
+            directory = resolve(&target, directory.as_deref());
         }
         why.map(|why| format!("`{}` {why}", command.full_text()))
     })
 }
 
 fn command_is_fatal(command: &Command, directory: Option<&[String]>) -> Option<&'static str> {
-    let writes = command
+    let mut writes = command
         .redirects
         .iter()
         .filter(|redirect| redirect.operator.contains('>'));
-    if writes
-        .into_iter()
-        .any(|redirect| is_disk(&redirect.target.text))
-    {
+    if writes.any(|redirect| is_disk(&redirect.target.text)) {
         return Some("writes over a disk");
     }
     let name = command.name()?;
-    let args = command.args();
-    let is_system =
-        |word: &Word| resolve(word, directory).is_some_and(|path| is_system(&path, word));
-    let any_system = |words: &[Word]| words.iter().any(is_system);
     if let Some((_, why)) = PROGRAMS.iter().find(|(names, _)| names.contains(&name)) {
         return Some(why);
     }
-    match name {
-        _ if name.starts_with("mkfs.") => Some("erases a disk"),
-        "init" | "telinit"
-            if args
-                .iter()
-                .any(|word| matches!(word.text.as_str(), "0" | "6")) =>
-        {
-            Some("stops the machine")
-        }
-        "systemctl"
-            if args.iter().any(|word| {
-                matches!(word.text.as_str(), "poweroff" | "reboot" | "halt" | "kexec")
-            }) =>
-        {
-            Some("stops the machine")
-        }
-        "dd" if args
-            .iter()
-            .any(|word| word.text.strip_prefix("of=").is_some_and(is_device)) =>
-        {
-            Some("writes over a device")
-        }
-        "tee" | "shred" if args.iter().any(|word| is_disk(&word.text)) => {
-            Some("writes over a disk")
-        }
-        "cp" | "mv" if args.last().is_some_and(|word| is_disk(&word.text)) => {
-            Some("writes over a disk")
-        }
-        "rm" if is_recursive(args, "rR") && any_system(args) => {
-            Some("deletes a directory that the system consists of")
-        }
-        "chmod" | "chown" | "chgrp" if is_recursive(args, "R") && any_system(args) => {
-            Some("changes a directory that the system consists of")
-        }
-        "mv" if any_system(&args[..args.len().saturating_sub(1)]) => {
-            Some("moves a directory that the system consists of")
-        }
-        "find" if find_deletes_all(args) && any_system(starting_points(args)) => {
-            Some("deletes a directory that the system consists of")
-        }
-        _ => None,
-    }
+    let args = command.args();
+    let has = |texts: &[&str]| args.iter().any(|word| texts.contains(&word.text.as_str()));
+    let but_last = &args[..args.len().saturating_sub(1)];
+    let last = &args[but_last.len()..];
+    let on_disk = |words: &[Word]| words.iter().any(|word| is_disk(&word.text));
+    let on_device = |word: &Word| word.text.strip_prefix("of=").is_some_and(is_device);
+    let on_system = |words: &[Word]| words.iter().any(|word| names_system(word, directory));
+    let (is_fatal, why) = match name {
+        "init" | "telinit" => (has(&["0", "6"]), STOPS),
+        "systemctl" => (has(&["poweroff", "reboot", "halt", "kexec"]), STOPS),
+        "dd" => (args.iter().any(on_device), "writes over a device"),
+        "tee" | "shred" => (on_disk(args), "writes over a disk"),
+        "cp" => (on_disk(last), "writes over a disk"),
+        "mv" => (
+            on_disk(last) || on_system(but_last),
+            "moves the system or a home directory, or writes over a disk",
+        ),
+        "rm" => (is_recursive(args, "rR") && on_system(args), DELETES),
+        "chmod" | "chown" | "chgrp" => (
+            is_recursive(args, "R") && on_system(args),
+            "changes all of the system or of a home directory",
+        ),
+        "find" => (
+            find_deletes_all(args) && on_system(&starting_points(args)),
+            DELETES,
+        ),
+        _ => (name.starts_with("mkfs."), "erases a disk"),
+    };
+    is_fatal.then_some(why)
 }
 
 /// Whether one of the options is the recursive one, in any spelling.
@@ -144,18 +122,19 @@ fn is_recursive(args: &[Word], letters: &str) -> bool {
     })
 }
 
-/// Where `find` starts: the words in front of the expression.
-fn starting_points(args: &[Word]) -> &[Word] {
-    let options = args
-        .iter()
-        .take_while(|word| matches!(word.text.as_str(), "-H" | "-L" | "-P"))
-        .count();
-    let rest = &args[options..];
-    let end = rest
-        .iter()
-        .position(|word| word.text.starts_with(['-', '(', '!']))
-        .unwrap_or(rest.len());
-    &rest[..end]
+/// Where `find` starts: the words in front of the expression; without one, here.
+fn starting_points(args: &[Word]) -> Vec<Word> {
+    let is_option = |word: &&Word| matches!(word.text.as_str(), "-H" | "-L" | "-P");
+    let rest = args.iter().skip_while(is_option);
+    let points: Vec<_> = rest
+        .take_while(|word| !word.text.starts_with(['-', '(', '!']))
+        .cloned()
+        .collect();
+    if points.is_empty() {
+        vec![Word::fixed(".")]
+    } else {
+        points
+    }
 }
 
 /// Whether `find` deletes and has no test that narrows what it finds.
@@ -206,6 +185,15 @@ fn find_deletes_all(args: &[Word]) -> bool {
     (executes || args.iter().any(|word| word.text == "-delete")) && !args.iter().any(narrows)
 }
 
+/// Where `cd` alone goes.
+fn home() -> Word {
+    Word {
+        text: "~".to_string(),
+        known: 0,
+        splits: false,
+    }
+}
+
 /// The parts of an absolute path, dots resolved; a home directory is `home`, `~`. `None` when it is not known.
 fn resolve(word: &Word, directory: Option<&[String]>) -> Option<Vec<String>> {
     let text = word.text.as_str();
@@ -239,33 +227,44 @@ fn under_home(word: &Word) -> Option<&str> {
     text.strip_prefix("$HOME").filter(|rest| behind_slash(rest))
 }
 
-/// Whether a path is the root, a directory that the system consists of, a home, or everything in one of them.
-fn is_system(path: &[String], word: &Word) -> bool {
-    let is_whole = |path: &[String]| match path {
+/// Whether a word names the root, a directory that the system consists of, a home, or all that is in one of them.
+fn names_system(word: &Word, directory: Option<&[String]>) -> bool {
+    if !word.is_fixed() && word.text.starts_with('{') {
+        let mut alternatives = word.text.split(['{', ',', '}']);
+        return alternatives
+            .any(|path| !path.is_empty() && names_system(&Word::fixed(path), directory));
+    }
+    let Some(mut path) = resolve(word, directory) else {
+        return false;
+    };
+    let is_glob = |c: char| !word.is_fixed() && "*?[{".contains(c);
+    while path.last().is_some_and(|part| {
+        part.contains(is_glob) && part.chars().all(|c| "*?.{},[]!^".contains(c))
+    }) {
+        path.pop();
+    }
+    match path.as_slice() {
         [] => true,
+        // `/u*` meets `/usr`.
+        [top] if top.contains(is_glob) => {
+            let start = top.split(is_glob).next().unwrap_or_default();
+            SYSTEM.iter().any(|directory| directory.starts_with(start))
+        }
         [top] => SYSTEM.contains(&top.as_str()),
         [home, user] => home == "home" && user == "~",
         _ => false,
-    };
-    let glob = |c: char| "*?[{".contains(c);
-    match path.split_last() {
-        Some((last, parent)) if !word.is_fixed() && last.contains(glob) => {
-            let known = last.split(glob).next().unwrap_or_default();
-            let all = last.chars().all(|c| "*?.{},[]!^".contains(c));
-            (all && is_whole(parent))
-                || (parent.is_empty() && SYSTEM.iter().any(|top| top.starts_with(known)))
-        }
-        _ => is_whole(path),
     }
 }
 
 /// Whether `dd` must not write there: a device, save those that swallow or show what they are given.
 fn is_device(path: &str) -> bool {
     device(path).is_some_and(|name| {
-        !matches!(
-            name.as_str(),
-            "null" | "zero" | "full" | "stdout" | "stderr" | "tty"
-        )
+        let harmless = [
+            "null", "zero", "full", "stdout", "stderr", "tty", "fd/", "pts/", "shm/",
+        ];
+        !harmless
+            .iter()
+            .any(|device| name == *device || (device.ends_with('/') && name.starts_with(device)))
     })
 }
 

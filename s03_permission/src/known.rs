@@ -5,6 +5,8 @@
 //!
 //! Invariant: what is not on the lists, or not understood, is never [`Judgement::ReadOnly`].
 
+use std::path::Path;
+
 use crate::fatal;
 use crate::shell::{Assignment, Command, Line, Word};
 
@@ -72,14 +74,12 @@ pub(crate) fn command_only_reads(command: &Command) -> Result<(), String> {
         ));
     };
     let args = command.args();
-    let known = READERS
-        .iter()
-        .filter(|(names, _)| names.contains(&name))
-        .any(|(_, args_pass)| match args_pass {
-            Args::Any => true,
-            Args::Without(options) => !args.iter().any(|word| may_be(word, options)),
-            Args::Pass(check) => check(args),
-        });
+    let passes = |pass: &Args| match pass {
+        Args::Without(options) => !args.iter().any(|word| may_be(word, options)),
+        Args::Pass(check) => check(args),
+    };
+    let limited = READ_WITH.iter().find(|(known, _)| *known == name);
+    let known = READ.contains(&name) || limited.is_some_and(|(_, pass)| passes(pass));
     if known || is_version_question(name, args) {
         return Ok(());
     }
@@ -129,112 +129,79 @@ fn is_harmless(assignment: &Assignment, in_front: bool) -> bool {
     HARMLESS.contains(&name) || (!in_front && name.chars().all(small) && !name.starts_with("npm_"))
 }
 
+/// Whether a file steers what a reading command starts: git runs what a repository's configuration names, and
+/// `cargo --version` the toolchain of a directory. Whoever lets commands read without a question must not let these
+/// files be written without one. The path is relative to the workspace.
+pub fn steers_programs(file: &Path) -> bool {
+    let name = file
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    // A directory with a file HEAD can be a repository of its own.
+    matches!(name, "HEAD" | "rust-toolchain" | "rust-toolchain.toml")
+        || file.iter().any(|part| part == ".git")
+}
+
 /// Which arguments of a command pass.
 enum Args {
-    /// All.
-    Any,
     /// All but these options, their abbreviations included.
     Without(&'static [&'static str]),
     /// Those that a function accepts.
     Pass(fn(&[Word]) -> bool),
 }
 
-/// The commands that only read.
-const READERS: &[(&[&str], Args)] = &[
+/// Commands that only read, whatever their arguments are.
+#[rustfmt::skip]
+const READ: &[&str] = &[
     // Files and directories.
-    (
-        &[
-            "ls", "cat", "tac", "head", "tail", "wc", "nl", "stat", "du", "df", "cd", "pwd",
-            "readlink", "realpath",
-        ],
-        Args::Any,
-    ),
-    (
-        &[
-            "basename", "dirname", "cmp", "diff", "comm", "od", "hexdump", "strings", "base64",
-        ],
-        Args::Any,
-    ),
-    (
-        &[
-            "cksum",
-            "sum",
-            "md5sum",
-            "sha1sum",
-            "sha256sum",
-            "sha512sum",
-            "b2sum",
-        ],
-        Args::Any,
-    ),
-    (&["file"], Args::Without(&["-C", "--compile"])),
-    (&["tree"], Args::Without(&["-o", "-R"])),
-    (&["find"], Args::Pass(checks::find)),
+    "ls", "cat", "tac", "head", "tail", "wc", "nl", "stat", "du", "df", "cd", "pwd", "readlink", "realpath",
+    "basename", "dirname", "cmp", "diff", "comm", "od", "hexdump", "strings",
+    "cksum", "sum", "md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum",
     // Text.
+    "grep", "egrep", "fgrep", "cut", "tr", "rev", "paste", "join", "fold", "expand", "column", "jq",
+    // The machine.
+    "whoami", "id", "groups", "uname", "nproc", "uptime", "free", "ps", "tty", "locale", "printenv",
+    // The shell's own.
+    "echo", "true", "false", ":", "type", "which", "sleep", "seq", "expr",
+];
+
+/// Commands that only read with some arguments.
+const READ_WITH: &[(&str, Args)] = &[
+    ("[", Args::Pass(checks::bracket)),
+    ("[[", Args::Pass(checks::double_bracket)),
+    ("arch", Args::Pass(<[Word]>::is_empty)),
+    ("base64", Args::Without(&["-o", "--output"])),
+    ("break", Args::Pass(checks::numbers)),
+    ("command", Args::Pass(checks::asks_where)),
+    ("continue", Args::Pass(checks::numbers)),
+    ("date", Args::Pass(checks::date)),
+    ("env", Args::Pass(<[Word]>::is_empty)),
+    ("exit", Args::Pass(checks::numbers)),
+    ("file", Args::Without(&["-C", "--compile"])),
+    ("find", Args::Pass(checks::find)),
+    ("git", Args::Pass(git::only_reads)),
+    ("hostname", Args::Pass(<[Word]>::is_empty)),
+    ("printf", Args::Pass(checks::printf)),
+    ("read", Args::Pass(checks::read)),
+    ("return", Args::Pass(checks::numbers)),
+    ("rg", Args::Without(&["--pre", "--hostname-bin"])),
+    ("sed", Args::Pass(checks::sed)),
+    ("set", Args::Pass(checks::set)),
     (
-        &[
-            "grep", "egrep", "fgrep", "cut", "tr", "rev", "paste", "join", "fold", "expand",
-            "column", "jq",
-        ],
-        Args::Any,
-    ),
-    (&["rg"], Args::Without(&["--pre", "--hostname-bin"])),
-    (
-        &["sort"],
+        "sort",
         Args::Without(&["-o", "--output", "--compress-program"]),
     ),
-    (&["uniq"], Args::Pass(checks::uniq)),
-    (&["sed"], Args::Pass(checks::sed)),
-    // The machine.
-    (
-        &[
-            "whoami", "id", "groups", "uname", "arch", "nproc", "uptime", "free", "ps", "tty",
-            "locale", "printenv",
-        ],
-        Args::Any,
-    ),
-    (&["date"], Args::Pass(checks::date)),
-    (
-        &["hostname", "env", "lsblk"],
-        Args::Pass(<[Word]>::is_empty),
-    ),
-    // The shell's own.
-    (
-        &[
-            "echo", "true", "false", ":", "type", "which", "sleep", "seq", "expr",
-        ],
-        Args::Any,
-    ),
-    (&["command"], Args::Pass(checks::asks_where)),
-    (
-        &["printf"],
-        Args::Pass(|args| args.first().is_some_and(|format| !format.may_be_option())),
-    ),
-    (&["test"], Args::Pass(checks::test)),
-    (
-        &["["],
-        Args::Pass(|args| {
-            args.split_last()
-                .is_some_and(|(_, args)| checks::test(args))
-        }),
-    ),
-    (&["[["], Args::Pass(checks::double_test)),
-    (&["read"], Args::Pass(checks::read)),
-    (&["set"], Args::Pass(checks::set)),
-    (
-        &["exit", "return", "break", "continue"],
-        Args::Pass(|args| args.iter().all(|word| is_number(&word.text))),
-    ),
-    // Git reads with some of its subcommands.
-    (&["git"], Args::Pass(git::only_reads)),
+    ("test", Args::Pass(checks::test)),
+    ("tree", Args::Without(&["-o", "-R"])),
+    ("uniq", Args::Pass(checks::uniq)),
 ];
 
 /// Programs that may be asked for their version; an unknown program may do anything with `--version`.
 fn is_version_question(name: &str, args: &[Word]) -> bool {
+    #[rustfmt::skip]
     const PROGRAMS: &[&str] = &[
-        "bash", "bun", "cargo", "clang", "cmake", "curl", "deno", "docker", "gcc", "gh", "git",
-        "go", "java", "make", "node", "npm", "perl", "php", "pip", "pip3", "pnpm", "psql",
-        "python", "python3", "rg", "ruby", "rustc", "rustfmt", "rustup", "sqlite3", "uv", "yarn",
+        "bun", "cargo", "clang", "cmake", "curl", "deno", "docker", "gcc", "gh", "git", "go", "java", "make", "node", "npm",
+        "perl", "php", "pip", "pip3", "psql", "python", "python3", "rg", "ruby", "rustc", "rustfmt", "rustup", "sqlite3", "uv",
     ];
     let [Word { text, .. }] = args else {
         return false;
@@ -250,14 +217,10 @@ fn may_be(word: &Word, options: &[&str]) -> bool {
         return false;
     }
     let name = word.text.split('=').next().unwrap_or_default();
-    let certain = name.len() < word.known || word.is_fixed();
+    let certain = !word.splits && (name.len() < word.known || word.is_fixed());
     let is = |option: &&str| match option.strip_prefix("--") {
         Some(_) => name.len() > 2 && option.starts_with(name),
         None => !name.starts_with("--") && name.contains(&option[1..]),
     };
     !certain || options.iter().any(is)
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }

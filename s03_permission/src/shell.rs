@@ -17,7 +17,7 @@ mod words;
 pub(crate) use carriers::is_exec;
 
 /// How deep scripts may stand in scripts (`bash -c "bash -c …"`), and carriers in carriers.
-const MAX_NESTING: usize = 6;
+const MAX_NESTING: usize = 5;
 
 /// What a command line runs.
 #[derive(Debug, Default)]
@@ -101,6 +101,9 @@ impl Line {
         let Some(tree) = tree else {
             return self.doubt("the parser gave up");
         };
+        if check::is_too_deep(tree.root_node(), 0) {
+            return self.doubt("it is nested too deep to follow");
+        }
         if let Err(why) = check::matches_bash(tree.root_node(), script) {
             self.doubt(why);
         }
@@ -191,7 +194,8 @@ impl Redirect {
         let target = self.target.text.as_str();
         let fixed = self.target.is_fixed();
         match self.operator.as_str() {
-            "<<<" | "<&-" | ">&-" => true,
+            "<<<" => true,
+            "<&-" | ">&-" => target.is_empty(),
             "<&" => fixed && is_descriptor(target),
             "<" => fixed && !target.starts_with("/dev/tcp/") && !target.starts_with("/dev/udp/"),
             ">&" if is_descriptor(target) => fixed,
@@ -200,8 +204,10 @@ impl Redirect {
     }
 }
 
+/// `2`, `-` or `2-`; `2-3` is a file.
 fn is_descriptor(target: &str) -> bool {
-    !target.is_empty() && target.chars().all(|c| c.is_ascii_digit() || c == '-')
+    let digits = target.strip_suffix('-').unwrap_or(target);
+    !target.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
 }
 
 /// Quotes a word for the shell when it needs it.

@@ -2,7 +2,6 @@
 //!
 //! Invariant: a check accepts a word that is not fixed only where every value of it is harmless.
 
-use super::is_number;
 use crate::shell::{Word, is_exec};
 
 /// `find` without actions that write or delete; what `-exec` runs is a command of its own and judged as such.
@@ -50,7 +49,7 @@ pub(super) fn date(args: &[Word]) -> bool {
                         .any(|s| text.starts_with(s))
             }
         };
-        if !fine || (word.splits && !text.starts_with('+')) {
+        if !fine || word.splits {
             return false;
         }
     }
@@ -82,23 +81,57 @@ pub(super) fn sed(args: &[Word]) -> bool {
 }
 
 fn sed_prints(command: &str) -> bool {
-    let Some(addresses) = command.strip_suffix('p') else {
-        return false;
+    let is_regex = |address: &str| {
+        let inside = address
+            .strip_prefix('/')
+            .and_then(|rest| rest.strip_suffix('/'));
+        inside.is_some_and(|regex| !regex.contains(['/', '\\', '\n', '[']))
     };
-    let number = |text: &str| text == "$" || is_number(text);
-    let inside = addresses
-        .strip_prefix('/')
-        .and_then(|rest| rest.strip_suffix('/'));
-    let regex = inside.is_some_and(|regex| !regex.contains(['/', '\\', '\n', '[']));
-    addresses.is_empty()
-        || regex
-        || addresses.split(',').all(number) && addresses.matches(',').count() < 2
+    let is_address = |address: &str| address == "$" || is_number(address) || is_regex(address);
+    let addresses = command
+        .strip_suffix('p')
+        .map(|addresses| addresses.split(',').collect::<Vec<_>>());
+    addresses.is_some_and(|all| all == [""] || (all.len() < 3 && all.into_iter().all(is_address)))
 }
 
 /// `command -v NAME`; `command NAME` is that name's command and does not come here.
 pub(super) fn asks_where(args: &[Word]) -> bool {
     args.first()
         .is_some_and(|word| matches!(word.text.as_str(), "-v" | "-V"))
+}
+
+/// `printf` with a format that sets no variable: neither `-v name` nor `%n`.
+pub(super) fn printf(args: &[Word]) -> bool {
+    let Some(format) = args
+        .first()
+        .filter(|format| format.is_fixed() && !format.may_be_option())
+    else {
+        return false;
+    };
+    let conversions = format.text.replace("%%", "");
+    let letter = |text: &str| {
+        text.chars()
+            .find(|c| !"0123456789.*#+- 'hlLjzt".contains(*c))
+    };
+    conversions
+        .split('%')
+        .skip(1)
+        .all(|conversion| letter(conversion) != Some('n'))
+}
+
+/// `[ … ]` is `test`.
+pub(super) fn bracket(args: &[Word]) -> bool {
+    args.split_last()
+        .is_some_and(|(last, args)| last.text == "]" && test(args))
+}
+
+/// `exit 1` and the like.
+pub(super) fn numbers(args: &[Word]) -> bool {
+    args.iter().all(|word| is_number(&word.text))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
 /// `test` with one operator; `-v` and longer forms may evaluate the text of an argument.
@@ -114,7 +147,10 @@ pub(super) fn test(args: &[Word]) -> bool {
     let is_one = |word: &Word, operators: &[&str]| {
         word.is_fixed() && operators.contains(&word.text.as_str())
     };
-    !args.iter().any(|word| word.splits)
+    // An unquoted word may become several, operators among them.
+    let open =
+        |word: &Word| word.splits || (!word.is_fixed() && word.text.contains(['*', '?', '[', '{']));
+    !args.iter().any(open)
         && match args {
             [] | [_] => true,
             [operator, _] => is_one(operator, UNARY),
@@ -124,7 +160,7 @@ pub(super) fn test(args: &[Word]) -> bool {
 }
 
 /// `[[ … ]]`: bash finds its operators before it expands, and evaluates only around `-eq` and the like.
-pub(super) fn double_test(args: &[Word]) -> bool {
+pub(super) fn double_bracket(args: &[Word]) -> bool {
     const EVALUATE: &[&str] = &["-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
     !args
         .iter()

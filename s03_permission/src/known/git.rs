@@ -9,13 +9,7 @@ use super::may_be;
 use crate::shell::Word;
 
 /// Options of the reading subcommands that write a file or start a program.
-const NOT_READING: &[&str] = &[
-    "-O",
-    "--output",
-    "--ext-diff",
-    "--open-files-in-pager",
-    "--no-index",
-];
+const NOT_READING: &[&str] = &["-O", "--output", "--ext-diff", "--open-files-in-pager"];
 
 /// Subcommands that read with all options but those.
 const READ: &[&str] = &[

@@ -10,8 +10,8 @@ use tree_sitter::Node;
 
 use super::quotes;
 
-/// How deep a tree may be; deeper ones are not followed.
-pub(super) const MAX_DEPTH: usize = 120;
+/// How deep a tree may be: far above what people write, far below what overflows a stack.
+const MAX_DEPTH: usize = 64;
 
 /// Nodes that hold a list of statements.
 const LISTS: &[&str] = &[
@@ -60,13 +60,19 @@ pub(super) fn matches_bash(root: Node, source: &str) -> Result<(), String> {
     if root.has_error() || !outside.iter().all(|text| is_blank(text)) {
         return Err("it is not bash that can be understood".to_string());
     }
-    check(root, source, 0)
+    check(root, source)
 }
 
-fn check(node: Node, source: &str, depth: usize) -> Result<(), String> {
-    if depth > MAX_DEPTH {
-        return Err("it is nested too deep".to_string());
-    }
+/// Whether a tree is deeper than is followed. When it is not, everything else may recurse on it.
+pub(super) fn is_too_deep(node: Node, depth: usize) -> bool {
+    let mut cursor = node.walk();
+    depth > MAX_DEPTH
+        || node
+            .children(&mut cursor)
+            .any(|child| is_too_deep(child, depth + 1))
+}
+
+fn check(node: Node, source: &str) -> Result<(), String> {
     if !leaf_is_sound(node, source) {
         return Err(two_ways(&source[node.byte_range()]));
     }
@@ -89,7 +95,7 @@ fn check(node: Node, source: &str, depth: usize) -> Result<(), String> {
     }
     children
         .into_iter()
-        .try_for_each(|child| check(child, source, depth + 1))
+        .try_for_each(|child| check(child, source))
 }
 
 /// Checks the text of the nodes that the grammar cuts out by a pattern of its own.

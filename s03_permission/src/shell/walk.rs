@@ -5,7 +5,6 @@
 
 use tree_sitter::Node;
 
-use super::check::MAX_DEPTH;
 use super::words::is_word;
 use super::{Assignment, Command, Line, Redirect, Word};
 
@@ -14,7 +13,6 @@ pub(super) struct Walk<'l> {
     source: &'l str,
     line: &'l mut Line,
     nesting: usize,
-    depth: usize,
     /// The command that runs this script, as it stood in the line.
     carrier: Option<&'l str>,
 }
@@ -30,7 +28,6 @@ impl<'l> Walk<'l> {
             source,
             line,
             nesting,
-            depth: 0,
             carrier,
         }
     }
@@ -53,16 +50,6 @@ impl<'l> Walk<'l> {
 
     /// Adds the commands of a statement, or of the statements in it.
     pub(super) fn statement(&mut self, node: Node) {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            self.doubt("it is nested too deep".to_string());
-        } else {
-            self.statement_within_depth(node);
-        }
-        self.depth -= 1;
-    }
-
-    fn statement_within_depth(&mut self, node: Node) {
         match node.kind() {
             "program"
             | "list"
@@ -287,6 +274,8 @@ impl<'l> Walk<'l> {
             .child_by_field_name("name")
             .map(|name| self.text(name))
             .unwrap_or_default();
+        // Its name may be that of a program further on; that is not followed.
+        self.doubt(format!("it defines the function `{name}`"));
         let mut block = Command::default();
         for child in self
             .children(node)
@@ -297,7 +286,7 @@ impl<'l> Walk<'l> {
             match child.kind() {
                 "file_redirect" | "herestring_redirect" => self.redirect(child, &mut block),
                 _ => {
-                    if !name.is_empty() && self.starts_itself(child, name, 0) {
+                    if !name.is_empty() && self.starts_itself(child, name) {
                         self.line.fork_bomb.get_or_insert(name.to_string());
                     }
                     self.statement(child);
@@ -308,7 +297,7 @@ impl<'l> Walk<'l> {
     }
 
     /// Whether a function's body starts the function in the background, or twice in one pipe.
-    fn starts_itself(&self, node: Node, name: &str, depth: usize) -> bool {
+    fn starts_itself(&self, node: Node, name: &str) -> bool {
         let children = self.children(node);
         let is_call = |child: &Node| {
             let call = child
@@ -324,9 +313,9 @@ impl<'l> Walk<'l> {
         let within = || {
             children
                 .iter()
-                .any(|child| self.starts_itself(*child, name, depth + 1))
+                .any(|child| self.starts_itself(*child, name))
         };
-        twice || behind || (depth < MAX_DEPTH && within())
+        twice || behind || within()
     }
 
     /// Arithmetic evaluates the text of variables, substitutions included: only plain numbers pass.
@@ -337,7 +326,7 @@ impl<'l> Walk<'l> {
             "binary_expression",
             "parenthesized_expression",
         ];
-        if !self.all_within(node, PLAIN, 0) {
+        if !self.all_within(node, PLAIN) {
             self.doubt(format!(
                 "`{}` evaluates what its variables hold",
                 self.text(node)
@@ -346,15 +335,11 @@ impl<'l> Walk<'l> {
         }
     }
 
-    fn all_within(&self, node: Node, kinds: &[&str], depth: usize) -> bool {
-        depth < MAX_DEPTH
-            && self
-                .children(node)
-                .into_iter()
-                .filter(Node::is_named)
-                .all(|child| {
-                    kinds.contains(&child.kind()) && self.all_within(child, kinds, depth + 1)
-                })
+    fn all_within(&self, node: Node, kinds: &[&str]) -> bool {
+        let named = self.children(node).into_iter().filter(Node::is_named);
+        named
+            .into_iter()
+            .all(|child| kinds.contains(&child.kind()) && self.all_within(child, kinds))
     }
 
     /// Adds the commands of all substitutions at or below a node.
@@ -362,15 +347,10 @@ impl<'l> Walk<'l> {
         if matches!(node.kind(), "command_substitution" | "process_substitution") {
             return self.statement(node);
         }
-        self.depth += 1;
-        if self.depth < MAX_DEPTH {
-            self.children(node)
-                .into_iter()
-                .for_each(|child| self.substitutions(child));
-        } else {
-            self.doubt("it is nested too deep".to_string());
-        }
-        self.depth -= 1;
+        let children = self.children(node);
+        children
+            .into_iter()
+            .for_each(|child| self.substitutions(child));
     }
 
     fn finish(&mut self, mut command: Command) {
