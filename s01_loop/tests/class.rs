@@ -1,0 +1,248 @@
+//! The lesson as a class sees it: typed lines in, the rehearsing model behind it, every request checked by the mock.
+
+use mock_servers::class::Class;
+use mock_servers::model::rehearsal::Rehearsal;
+use mock_servers::model::{Block, Fault, MockModel, Options, calls, says};
+use serde_json::json;
+
+fn class() -> Class {
+    Class::new(env!("CARGO_BIN_EXE_s01_loop"))
+}
+
+/// The model of the lessons, which fails the test when it had to refuse a request.
+fn rehearsal() -> MockModel {
+    MockModel::start(Options::strict(), Rehearsal).unwrap()
+}
+
+/// The results that the model was sent last.
+fn last_results(model: &MockModel) -> Vec<String> {
+    let requests = model.requests();
+    let last = &requests.last().unwrap().messages;
+    let results = last
+        .iter()
+        .flat_map(|message| &message.blocks)
+        .filter_map(|block| match block {
+            Block::ToolResult { content, .. } => Some(content.clone()),
+            Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
+        });
+    results.collect()
+}
+
+#[test]
+fn without_key_and_network_the_first_line_names_the_mock_model() {
+    let ran = class().types(&["Hello"]);
+    let first = ran.stdout.lines().next().unwrap();
+    assert!(
+        first.starts_with("s01_loop · the mock model at http://127.0.0.1:"),
+        "{first}"
+    );
+    ran.succeeds().shows("s01 >> Hello");
+}
+
+#[test]
+fn create_a_file() {
+    let (class, model) = (class(), rehearsal());
+    let ran = class
+        .model(&model)
+        .types(&[r#"Create a file called hello.py that prints "Hello, World!""#]);
+    ran.succeeds().shows("> bash  ");
+}
+
+#[test]
+fn the_created_file_lies_on_disk() {
+    let class = class();
+    class
+        .types(&[r#"Create a file called hello.py that prints "Hello, World!""#])
+        .succeeds();
+    assert_eq!(class.read("hello.py"), "print(\"Hello, World!\")\n");
+}
+
+#[test]
+fn list_the_files() {
+    let model = rehearsal();
+    let class = class().file("a.py", "").file("b.txt", "").model(&model);
+    class
+        .types(&["List all Python files in this directory"])
+        .succeeds()
+        .shows("a.py")
+        .never_shows("b.txt");
+    assert_eq!(last_results(&model).len(), 1);
+}
+
+#[test]
+fn ask_for_the_branch() {
+    let model = rehearsal();
+    let class = class().git().model(&model);
+    class
+        .types(&["What is the current git branch?"])
+        .succeeds()
+        .shows("main");
+    assert_eq!(last_results(&model), ["main"]);
+}
+
+#[test]
+fn outside_a_repository_the_model_reads_the_error() {
+    let model = rehearsal();
+    let ran = class()
+        .model(&model)
+        .types(&["What is the current git branch?"]);
+    ran.succeeds().shows("not a git repository");
+    assert!(
+        last_results(&model)[0].contains("(exit code 128)"),
+        "{:?}",
+        last_results(&model)
+    );
+}
+
+#[test]
+fn other_words_do_as_well() {
+    for (request, shown) in [
+        ("which branch am I on", "main"),
+        ("make a script greet.py which outputs hi", "greet.py"),
+        ("show me what's in here", "notes.txt"),
+        ("run `echo out loud`", "out loud"),
+    ] {
+        let model = rehearsal();
+        class()
+            .file("notes.txt", "")
+            .git()
+            .model(&model)
+            .types(&[request])
+            .succeeds()
+            .shows(shown);
+    }
+}
+
+#[test]
+fn one_request_on_the_command_line_runs_one_turn() {
+    let class = class();
+    class
+        .asks("run `echo once`")
+        .succeeds()
+        .shows("once")
+        .never_shows("s01 >>");
+}
+
+#[test]
+fn a_failed_turn_is_one_sentence_and_exit_code_1() {
+    let model = MockModel::start(
+        Options {
+            require_key: true,
+            ..Options::default()
+        },
+        Rehearsal,
+    )
+    .unwrap();
+    let class = class().env("ANTHROPIC_BASE_URL", model.url());
+    let ran = class.asks("Hello");
+    ran.fails_with(1)
+        .shows("error: the model's API answered 401 (authentication_error): ");
+    ran.shows("check ANTHROPIC_API_KEY")
+        .never_shows("Status {")
+        .never_shows("stack backtrace");
+}
+
+#[test]
+fn a_failed_turn_leaves_a_session_that_goes_on() {
+    let model = MockModel::scripted([says("I am back.")]);
+    model.fault(Fault::Internal, 1);
+    class()
+        .model(&model)
+        .types(&["first", "second"])
+        .shows("error: ")
+        .shows("I am back.");
+    let request = model.requests().pop().unwrap();
+    assert_eq!(request.messages.len(), 1);
+    assert_eq!(
+        request.messages[0].blocks.first(),
+        Some(&Block::Text("first".into()))
+    );
+    assert_eq!(
+        request.messages[0].blocks.last(),
+        Some(&Block::Text("second".into()))
+    );
+}
+
+#[test]
+fn a_wrong_address_is_one_sentence() {
+    let ran = class()
+        .env("ANTHROPIC_BASE_URL", "localhost:1")
+        .asks("Hello");
+    assert_eq!(ran.code, Some(1));
+    ran.complains("ANTHROPIC_BASE_URL must begin with http:// or https://");
+}
+
+#[test]
+fn the_key_reaches_the_model_and_nobody_else() {
+    let model = MockModel::scripted([calls("bash", json!({"command": "env"})), says("Done.")]);
+    let class = class()
+        .model(&model)
+        .env("ANTHROPIC_AUTH_TOKEN", "other-secret");
+    class
+        .types(&["Show the environment"])
+        .succeeds()
+        .never_shows("test-key")
+        .never_shows("other-secret");
+    let seen = last_results(&model).concat();
+    assert!(
+        seen.contains("PATH=") && !seen.contains("test-key") && !seen.contains("other-secret"),
+        "{seen}"
+    );
+}
+
+#[test]
+fn several_calls_of_one_reply_are_answered_in_order() {
+    let model = MockModel::scripted([
+        calls("bash", json!({"command": "echo a"}))
+            .and_calls("bash", json!({"cmd": "wrong"}))
+            .and_calls("no_such_tool", json!({}))
+            .and_calls("bash", json!({"command": "echo d"})),
+        says("Done."),
+    ]);
+    class().model(&model).types(&["go"]).succeeds();
+    let results = last_results(&model);
+    assert_eq!(results[0], "a");
+    assert_eq!(results[1], "bash: missing field `command`");
+    assert_eq!(results[3], "d");
+    assert_eq!(results.len(), 4);
+}
+
+#[test]
+fn a_reply_that_calls_a_tool_goes_on_whatever_its_stop_reason() {
+    let model = MockModel::scripted([
+        calls("bash", json!({"command": "echo a"}))
+            .stops_with(mock_servers::model::StopReason::EndTurn),
+        says("Done."),
+    ]);
+    class()
+        .model(&model)
+        .types(&["go"])
+        .succeeds()
+        .shows("Done.");
+}
+
+#[test]
+fn arguments_and_ids_that_come_wrong_do_not_end_the_session() {
+    let model = MockModel::start(Options::strict(), Rehearsal).unwrap();
+    model.fault(Fault::StringArguments, 1);
+    model.fault(Fault::RepeatedIds, 2);
+    model.fault(Fault::CutCall, 1);
+    let class = class().file("a.py", "").model(&model);
+    class
+        .types(&[
+            "List all Python files",
+            "run `echo x`",
+            "run `echo y`",
+            "Hello",
+        ])
+        .succeeds()
+        .shows("s01 >> Hello");
+}
+
+#[test]
+fn the_tool_pool() {
+    let model = MockModel::scripted([says("Hi.")]);
+    class().model(&model).types(&["Hello"]).succeeds();
+    let body = model.requests()[0].json();
+    insta::assert_snapshot!(format!("{:#}", body["tools"]));
+}

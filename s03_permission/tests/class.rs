@@ -1,0 +1,308 @@
+//! The lesson as a class sees it: what is asked, what is denied, and what the model is told.
+
+use mock_servers::class::Class;
+use mock_servers::model::rehearsal::Rehearsal;
+use mock_servers::model::{Block, MockModel, Options, calls, says};
+use serde_json::json;
+
+fn class() -> Class {
+    Class::new(env!("CARGO_BIN_EXE_s03_permission"))
+        .file("README.md", "# Demo\n\nA small project.\n")
+}
+
+/// The model of the lessons, which fails the test when it had to refuse a request.
+fn rehearsal() -> MockModel {
+    MockModel::start(Options::strict(), Rehearsal).unwrap()
+}
+
+/// A model that runs these commands in one reply.
+fn runs(commands: &[&str]) -> MockModel {
+    let reply = commands
+        .iter()
+        .fold(mock_servers::model::Reply::default(), |reply, command| {
+            reply.and_calls("bash", json!({ "command": command }))
+        });
+    MockModel::scripted([reply, says("Done.")])
+}
+
+/// The results that the model was sent last, errors marked.
+fn results(model: &MockModel) -> Vec<(bool, String)> {
+    let requests = model.requests();
+    let blocks = requests
+        .last()
+        .unwrap()
+        .messages
+        .iter()
+        .flat_map(|message| message.blocks.clone());
+    let results = blocks.filter_map(|block| match block {
+        Block::ToolResult {
+            content, is_error, ..
+        } => Some((is_error, content)),
+        Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
+    });
+    results.collect()
+}
+
+#[test]
+fn a_file_inside_is_created_without_a_question() {
+    let model = rehearsal();
+    let class = class().model(&model);
+    class
+        .types(&["Create a file called test.txt in the current directory"])
+        .succeeds()
+        .never_shows("[y]es");
+    assert!(class.dir().join("test.txt").exists());
+}
+
+#[test]
+fn deleting_asks_and_no_is_told_to_the_model() {
+    let model = rehearsal();
+    let class = class().file("test.txt", "").model(&model);
+    class
+        .types(&["Delete the file test.txt", "n"])
+        .succeeds()
+        .shows("rm test.txt")
+        .shows("[y]es");
+    assert!(class.dir().join("test.txt").exists());
+    let (is_error, text) = results(&model).remove(0);
+    assert!(
+        is_error && text.starts_with("permission denied: the user said no."),
+        "{text}"
+    );
+}
+
+#[test]
+fn deleting_runs_after_yes() {
+    let model = rehearsal();
+    let class = class().file("test.txt", "").model(&model);
+    class.types(&["Delete the file test.txt", "yes"]).succeeds();
+    assert!(!class.dir().join("test.txt").exists());
+}
+
+#[test]
+fn looking_around_asks_nothing() {
+    let model = rehearsal();
+    let class = class().model(&model);
+    class
+        .types(&["What files are in the current directory?"])
+        .succeeds()
+        .shows("README.md")
+        .never_shows("[y]es");
+}
+
+#[test]
+fn a_file_outside_is_refused_without_a_question() {
+    let model = rehearsal();
+    let ran = class()
+        .model(&model)
+        .types(&["Try to write a file to /etc/something"]);
+    ran.succeeds()
+        .never_shows("[y]es")
+        .shows("outside the workspace");
+    assert!(!std::path::Path::new("/etc/something").exists());
+}
+
+#[test]
+fn other_words_do_as_well() {
+    let model = rehearsal();
+    let class = class().file("old.log", "").file("a.txt", "").model(&model);
+    class
+        .types(&[
+            "remove old.log please",
+            "y",
+            "rename a.txt to b.txt",
+            "a",
+            "list the files here",
+        ])
+        .succeeds()
+        .shows("b.txt");
+    assert!(!class.dir().join("old.log").exists() && class.dir().join("b.txt").exists());
+}
+
+#[test]
+fn on_a_pipe_a_line_that_is_no_answer_stays_the_next_request() {
+    let model = rehearsal();
+    let class = class().file("test.txt", "").model(&model);
+    let ran = class.types(&[
+        "Delete the file test.txt",
+        "What files are in the current directory?",
+    ]);
+    ran.succeeds()
+        .shows("s03 >> What files are in the current directory?");
+    assert!(class.dir().join("test.txt").exists());
+}
+
+#[test]
+fn at_the_end_of_the_input_nobody_answers() {
+    let model = runs(&["touch new.txt"]);
+    let class = class().model(&model);
+    class.types(&["go"]).succeeds();
+    assert!(!class.dir().join("new.txt").exists());
+    assert!(
+        results(&model)[0]
+            .1
+            .starts_with("permission denied: nobody was there"),
+        "{:?}",
+        results(&model)
+    );
+}
+
+#[test]
+fn always_answers_the_same_question_for_the_rest_of_the_session() {
+    let model = MockModel::scripted([
+        calls("bash", json!({"command": "touch a"}))
+            .and_calls("bash", json!({"command": "touch a"})),
+        calls("bash", json!({"command": "touch b"})),
+        says("Done."),
+    ]);
+    let class = class().model(&model);
+    let ran = class.types(&["go", "always", "n"]);
+    ran.succeeds();
+    assert_eq!(
+        ran.stdout.matches("[y]es").count(),
+        2,
+        "{}",
+        ran.transcript()
+    );
+    assert!(class.dir().join("a").exists() && !class.dir().join("b").exists());
+}
+
+#[test]
+fn fatal_commands_are_denied_whatever_the_answers_and_the_rules_say() {
+    let model = runs(&[
+        "rm -fr /",
+        "r''m -rf /",
+        "find / -delete",
+        ":(){ :|:& };:",
+        "sudo ls",
+        "echo hi",
+    ]);
+    let settings = json!({"permissions": {"allow": ["bash"]}}).to_string();
+    let ran = class()
+        .file(".harness/settings.json", settings)
+        .model(&model)
+        .types(&["go"]);
+    ran.never_shows("[y]es");
+    let results = results(&model);
+    for (is_error, text) in &results[..5] {
+        assert!(is_error & text.starts_with("permission denied: "), "{text}");
+    }
+    assert_eq!(results[5], (false, "hi".to_owned()));
+}
+
+#[test]
+fn rules_decide_before_anybody_is_asked() {
+    let settings = json!({"permissions": {
+        "deny": ["bash(touch secret:*)", "read_file(private/**)"],
+        "allow": ["bash(touch:*)"],
+        "ask": ["read_file(README.md)"],
+    }});
+    let model = MockModel::scripted([
+        calls("bash", json!({"command": "touch secret"}))
+            .and_calls("bash", json!({"command": "touch open"}))
+            .and_calls("read_file", json!({"path": "private/key"}))
+            .and_calls("read_file", json!({"path": "README.md"})),
+        says("Done."),
+    ]);
+    let class = class()
+        .file("private/key", "k")
+        .file(".harness/settings.json", settings.to_string())
+        .model(&model);
+    class.types(&["go", "n"]).succeeds();
+    let results = results(&model);
+    assert!(
+        results[0]
+            .1
+            .contains("the rule bash(touch secret:*) forbids it"),
+        "{results:?}"
+    );
+    assert!(!results[1].0 && class.dir().join("open").exists());
+    assert!(
+        results[2]
+            .1
+            .contains("the rule read_file(private/**) forbids it"),
+        "{results:?}"
+    );
+    assert!(results[3].1.contains("the user said no"), "{results:?}");
+}
+
+#[test]
+fn the_settings_themselves_are_never_written_without_a_question() {
+    let model = MockModel::scripted([
+        calls(
+            "write_file",
+            json!({"path": ".harness/settings.json", "content": "{}"}),
+        )
+        .and_calls(
+            "write_file",
+            json!({"path": ".harness/../.harness/settings.json", "content": "{}"}),
+        ),
+        says("Done."),
+    ]);
+    let settings = json!({"permissions": {"allow": ["write_file"]}}).to_string();
+    let class = class()
+        .file(".harness/settings.json", &settings)
+        .model(&model);
+    class.types(&["go", "n", "n"]).succeeds();
+    assert_eq!(class.read(".harness/settings.json"), settings);
+}
+
+#[test]
+fn damaged_settings_are_told_and_left_alone() {
+    let class = class().file(".harness/settings.json", "{\"permissions\": ");
+    let ran = class.types(&["Hello"]);
+    ran.succeeds()
+        .shows(".harness/settings.json is not JSON and is not used until it is mended");
+    assert_eq!(class.read(".harness/settings.json"), "{\"permissions\": ");
+}
+
+#[test]
+fn a_rule_that_cannot_be_read_is_named_and_the_others_stay() {
+    let settings = json!({"permissions": {"deny": ["bash(", "bash(touch:*)"]}}).to_string();
+    let model = runs(&["touch a"]);
+    let class = class()
+        .file(".harness/settings.json", settings)
+        .model(&model);
+    class.types(&["go"]).succeeds().shows("bash(");
+    assert!(
+        results(&model)[0].1.contains("forbids it"),
+        "{:?}",
+        results(&model)
+    );
+}
+
+#[test]
+fn another_directory_opens_when_the_settings_name_it() {
+    let outside = tempfile::tempdir().unwrap();
+    let settings = json!({"permissions": {"additionalDirectories": [outside.path()]}}).to_string();
+    let path = outside.path().join("new.txt");
+    let model = MockModel::scripted([
+        calls("write_file", json!({"path": path, "content": "x"})),
+        says("Done."),
+    ]);
+    class()
+        .file(".harness/settings.json", settings)
+        .model(&model)
+        .types(&["go"])
+        .succeeds();
+    assert!(path.exists());
+}
+
+#[test]
+fn the_tool_pool_and_its_count_in_the_readme() {
+    let model = MockModel::scripted([says("Hi.")]);
+    class().model(&model).types(&["Hello"]).succeeds();
+    let tools = model.requests()[0].json()["tools"].clone();
+    let names: Vec<&str> = tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["bash", "read_file", "write_file", "edit_file", "glob"]
+    );
+    let row = format!("| lead tools | 5 | {} |", names.len());
+    assert!(include_str!("../README.md").contains(&row), "{row}");
+}

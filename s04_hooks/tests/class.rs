@@ -1,0 +1,359 @@
+//! The lesson as a class sees it: hooks from settings.json, shipped hooks, and a loop they cannot break.
+
+use mock_servers::class::Class;
+use mock_servers::model::rehearsal::Rehearsal;
+use mock_servers::model::{Block, MockModel, Options, Role, calls, says};
+use serde_json::{Value, json};
+
+fn class() -> Class {
+    Class::new(env!("CARGO_BIN_EXE_s04_hooks")).file("README.md", "# Demo\n\nA small project.\n")
+}
+
+/// A class whose settings name one hook command for an event.
+fn class_with_hook(event: &str, matcher: &str, command: &str) -> Class {
+    let hook = json!({"type": "command", "command": command, "timeout": 20});
+    let settings = json!({"hooks": {event: [{"matcher": matcher, "hooks": [hook]}]}});
+    class().file(".harness/settings.json", settings.to_string())
+}
+
+/// The model of the lessons, which fails the test when it had to refuse a request.
+fn rehearsal() -> MockModel {
+    MockModel::start(Options::strict(), Rehearsal).unwrap()
+}
+
+/// A model that makes one call, then stops.
+fn makes(name: &str, input: Value) -> MockModel {
+    MockModel::scripted([calls(name, input), says("Done.")])
+}
+
+/// The results that the model was sent, errors marked.
+fn results(model: &MockModel) -> Vec<(bool, String)> {
+    let requests = model.requests();
+    let blocks = requests
+        .last()
+        .unwrap()
+        .messages
+        .iter()
+        .flat_map(|message| message.blocks.clone());
+    let results = blocks.filter_map(|block| match block {
+        Block::ToolResult {
+            content, is_error, ..
+        } => Some((is_error, content)),
+        Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
+    });
+    results.collect()
+}
+
+/// What the user's side said in text, in the last request.
+fn user_texts(model: &MockModel) -> Vec<String> {
+    let requests = model.requests();
+    let messages = requests
+        .last()
+        .unwrap()
+        .messages
+        .iter()
+        .filter(|message| message.role == Role::User);
+    let texts = messages
+        .flat_map(|message| message.blocks.clone())
+        .filter_map(|block| match block {
+            Block::Text(text) => Some(text),
+            Block::ToolUse { .. } | Block::ToolResult { .. } | Block::Other(_) => None,
+        });
+    texts.collect()
+}
+
+fn log(class: &Class) -> Vec<Value> {
+    class
+        .read(".harness/log.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn reading_is_summed_up_and_logged() {
+    let model = rehearsal();
+    let class = class().model(&model);
+    class
+        .types(&["Read the file README.md"])
+        .succeeds()
+        .shows("[summary] 1 call: read_file 1");
+    assert_eq!(log(&class)[0]["tool"], "read_file");
+    assert_eq!(log(&class)[0]["blocked"], Value::Null);
+}
+
+#[test]
+fn creating_goes_through_until_a_hook_says_no() {
+    let model = rehearsal();
+    let free = class().model(&model);
+    free.types(&["Create a file called test.txt"]).succeeds();
+    assert!(free.dir().join("test.txt").exists());
+
+    let model = rehearsal();
+    let refuse = "grep -q '\\.txt' && { echo 'no text files today' >&2; exit 2; } || exit 0";
+    let guarded = class_with_hook("PreToolUse", "write_file|edit_file", refuse).model(&model);
+    guarded
+        .types(&["Create a file called test.txt"])
+        .succeeds()
+        .shows("no text files today");
+    assert!(!guarded.dir().join("test.txt").exists());
+    assert_eq!(results(&model)[0], (true, "no text files today".to_owned()));
+    assert_eq!(
+        log(&guarded)[0]["blocked"],
+        "no text files today",
+        "the log hook must see a blocked call"
+    );
+}
+
+#[test]
+fn deleting_in_tmp_asks_and_the_refusal_is_logged() {
+    let model = rehearsal();
+    let class = class().model(&model);
+    class
+        .types(&["Delete all temporary files in /tmp", "n"])
+        .succeeds()
+        .shows("[y]es");
+    assert!(
+        log(&class)[0]["blocked"]
+            .as_str()
+            .unwrap()
+            .contains("the user said no"),
+        "{:?}",
+        log(&class)
+    );
+}
+
+#[test]
+fn other_words_do_as_well() {
+    for (request, shown) in [
+        ("what does README.md say?", "[summary] 1 call: read_file 1"),
+        (
+            "make notes.md with the text hello",
+            "[summary] 1 call: write_file 1",
+        ),
+        (
+            "show me README.md, then list the files here",
+            "[summary] 2 calls: ",
+        ),
+    ] {
+        let model = rehearsal();
+        class()
+            .model(&model)
+            .types(&[request])
+            .succeeds()
+            .shows(shown);
+    }
+}
+
+#[test]
+fn a_hook_gets_its_event_as_json() {
+    let model = makes("read_file", json!({"path": "README.md"}));
+    let class = class_with_hook("PostToolUse", "*", "cat > event.json").model(&model);
+    class.types(&["go"]).succeeds();
+    let event: Value = serde_json::from_str(&class.read("event.json")).unwrap();
+    assert_eq!(event["hook_event_name"], "PostToolUse");
+    assert_eq!(event["tool_name"], "read_file");
+    assert_eq!(event["tool_input"], json!({"path": "README.md"}));
+    assert_eq!(event["tool_response"]["is_error"], false);
+    assert_eq!(
+        event["cwd"],
+        class.dir().canonicalize().unwrap().display().to_string()
+    );
+}
+
+#[test]
+fn a_matcher_leaves_other_tools_alone() {
+    let model = makes("read_file", json!({"path": "README.md"}));
+    class_with_hook("PreToolUse", "bash", "exit 2")
+        .model(&model)
+        .types(&["go"])
+        .succeeds();
+    assert!(!results(&model)[0].0);
+}
+
+#[test]
+fn a_rewrite_is_what_runs_and_what_the_user_is_asked_about() {
+    let model = makes("bash", json!({"command": "ls"}));
+    let rewrite =
+        json!({"hookSpecificOutput": {"updatedInput": {"command": "touch rewritten"}}}).to_string();
+    let class = class_with_hook("PreToolUse", "bash", &format!("echo '{rewrite}'")).model(&model);
+    // `ls` needs no permission, what it was rewritten to does.
+    class
+        .types(&["go", "n"])
+        .succeeds()
+        .shows("touch rewritten")
+        .shows("[y]es");
+    assert!(!class.dir().join("rewritten").exists());
+    assert!(
+        results(&model)[0].1.contains("the user said no"),
+        "{:?}",
+        results(&model)
+    );
+}
+
+#[test]
+fn context_reaches_the_model_beside_prompt_and_output() {
+    let model = makes("read_file", json!({"path": "README.md"}));
+    let hook =
+        |text: &str| json!([{"hooks": [{"type": "command", "command": format!("echo {text}")}]}]);
+    let settings = json!({"hooks": {"UserPromptSubmit": hook("the branch is main"), "PostToolUse": hook("mind the tests")}});
+    class()
+        .file(".harness/settings.json", settings.to_string())
+        .model(&model)
+        .types(&["go"])
+        .succeeds();
+    assert_eq!(
+        user_texts(&model),
+        ["go\n\n<hook-context>\nthe branch is main\n</hook-context>"]
+    );
+    let output = &results(&model)[0].1;
+    assert!(
+        output.ends_with("<hook-context>\nmind the tests\n</hook-context>"),
+        "{output}"
+    );
+}
+
+#[test]
+fn a_refused_prompt_never_reaches_the_model() {
+    let model = MockModel::scripted([says("Hi.")]);
+    let refuse =
+        "grep -q secret && { echo 'that word is not for the model' >&2; exit 2; } || exit 0";
+    let class = class_with_hook("UserPromptSubmit", "", refuse).model(&model);
+    class
+        .types(&["tell the secret", "Hello"])
+        .succeeds()
+        .shows("that word is not for the model");
+    assert_eq!(user_texts(&model), ["Hello"]);
+}
+
+#[test]
+fn a_stop_hook_that_always_objects_goes_round_three_times() {
+    let model = MockModel::scripted(["1", "2", "3", "4", "a", "b", "c", "d"].map(says));
+    let class = class_with_hook("Stop", "", "echo 'run the tests' >&2; exit 2").model(&model);
+    class.types(&["go", "again"]).succeeds();
+    let texts = user_texts(&model);
+    assert_eq!(
+        texts
+            .iter()
+            .filter(|text| text.contains("run the tests"))
+            .count(),
+        6,
+        "{texts:?}"
+    );
+}
+
+#[test]
+fn a_stop_hook_is_told_when_it_has_objected_before() {
+    let model = MockModel::scripted([says("1"), says("2")]);
+    let once = "grep -q '\"stop_hook_active\":true' && exit 0; echo 'once more' >&2; exit 2";
+    class_with_hook("Stop", "", once)
+        .model(&model)
+        .types(&["go"])
+        .succeeds();
+    assert_eq!(
+        user_texts(&model),
+        ["go", "<stop-hook>\nonce more\n</stop-hook>"]
+    );
+}
+
+#[test]
+fn a_hook_that_breaks_is_told_and_stops_nothing() {
+    for (command, told) in [
+        (
+            "echo oops >&2; exit 1",
+            "ended with exit code 1: oops; going on without it",
+        ),
+        ("kill -9 $$", "ended with signal 9"),
+        ("no_such_program_here", "ended with exit code 127"),
+    ] {
+        let model = makes("read_file", json!({"path": "README.md"}));
+        class_with_hook("PreToolUse", "", command)
+            .model(&model)
+            .types(&["go"])
+            .succeeds()
+            .shows(told);
+        assert!(!results(&model)[0].0, "{command}");
+    }
+}
+
+#[test]
+fn a_hook_that_hangs_is_stopped_at_its_timeout() {
+    let hook = json!({"type": "command", "command": "sleep 1000", "timeout": 0.05});
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}});
+    let model = makes("read_file", json!({"path": "README.md"}));
+    let ran = class()
+        .file(".harness/settings.json", settings.to_string())
+        .model(&model)
+        .types(&["go"]);
+    ran.succeeds()
+        .shows("took longer than 0.05 s and was stopped");
+    assert!(!results(&model)[0].0);
+}
+
+#[test]
+fn settings_that_make_no_sense_are_told_and_the_rest_is_used() {
+    let settings = json!({"hooks": {
+        "BeforeLunch": [{"hooks": []}, {"hooks": [{"type": "command", "command": "true"}]}],
+        "PreToolUse": [{"hooks": [{"type": "prayer"}]}],
+        "PostToolUse": [{"hooks": [{"type": "command", "command": "echo seen"}]}],
+    }});
+    let model = makes("read_file", json!({"path": "README.md"}));
+    let ran = class()
+        .file(".harness/settings.json", settings.to_string())
+        .model(&model)
+        .types(&["go"]);
+    ran.succeeds()
+        .shows("there is no hook event BeforeLunch")
+        .shows("the hooks of PreToolUse cannot be read");
+    assert!(
+        results(&model)[0].1.contains("seen"),
+        "{:?}",
+        results(&model)
+    );
+}
+
+#[test]
+fn a_large_output_is_remarked_on() {
+    let model = makes("read_file", json!({"path": "big.txt", "limit": 100_000}));
+    class()
+        .file("big.txt", "a line of text\n".repeat(8_000))
+        .model(&model)
+        .types(&["go"])
+        .succeeds();
+    let output = &results(&model)[0].1;
+    assert!(
+        output.contains("This output has 120000 characters"),
+        "{}",
+        &output[output.len() - 200..]
+    );
+}
+
+#[test]
+fn a_log_that_cannot_be_written_stops_nothing() {
+    let model = makes("read_file", json!({"path": "README.md"}));
+    class()
+        .file(".harness/log.jsonl/in_the_way", "")
+        .model(&model)
+        .types(&["go"])
+        .succeeds()
+        .shows("Done.");
+}
+
+#[test]
+fn the_tool_pool_and_its_count_in_the_readme() {
+    let model = MockModel::scripted([says("Hi.")]);
+    class().model(&model).types(&["Hello"]).succeeds();
+    let tools = model.requests()[0].json()["tools"].clone();
+    let names: Vec<&str> = tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["bash", "read_file", "write_file", "edit_file", "glob"]
+    );
+    let row = format!("| lead tools | 5 | {} |", names.len());
+    assert!(include_str!("../README.md").contains(&row), "{row}");
+}

@@ -1,0 +1,120 @@
+//! Hooks as Rust callbacks, through the public handle.
+
+use std::sync::{Arc, Mutex};
+
+use s01_loop::{History, Output, ToolCall};
+use s02_tools::{Step, Toolbox};
+use s04_hooks::{Hooks, MAX_STOPS, PreTool, Prompted, Says};
+use serde_json::{Map, Value, json};
+
+fn call(input: Value) -> ToolCall {
+    ToolCall {
+        id: "toolu_1".into(),
+        name: "bash".into(),
+        input,
+        extra: Map::new(),
+    }
+}
+
+/// Writes down the inputs that a hook has seen, and whether the call was blocked by then.
+type Seen = Arc<Mutex<Vec<(Value, bool)>>>;
+
+fn watching(seen: &Seen) -> impl Fn(PreTool) -> std::future::Ready<Says> + use<> {
+    let seen = Arc::clone(seen);
+    move |PreTool { call, blocked, .. }| {
+        seen.lock().unwrap().push((call.input, blocked.is_some()));
+        std::future::ready(Says::Go)
+    }
+}
+
+#[tokio::test]
+async fn all_hooks_run_in_order_also_behind_a_no() {
+    let seen = Seen::default();
+    let hooks = Hooks::new()
+        .on_pre_tool(watching(&seen))
+        .on_pre_tool(async |_| Says::Block("first".into()))
+        .on_pre_tool(async |_| Says::Block("second".into()))
+        .on_pre_tool(watching(&seen));
+    let step = hooks.pre_tool(&Toolbox::new(), call(json!(1))).await;
+    assert!(matches!(step, Step::Refuse(_, reason) if reason == "first"));
+    assert_eq!(*seen.lock().unwrap(), [(json!(1), false), (json!(1), true)]);
+}
+
+#[tokio::test]
+async fn every_hook_has_seen_what_runs() {
+    let seen = Seen::default();
+    let hooks = Hooks::new()
+        .on_pre_tool(watching(&seen))
+        .on_pre_tool(async |_| Says::Rewrite(json!("rewritten")))
+        .on_pre_tool(watching(&seen));
+    let step = hooks.pre_tool(&Toolbox::new(), call(json!("asked"))).await;
+    assert!(matches!(step, Step::Run(call) if call.input == "rewritten"));
+    let inputs: Vec<Value> = seen
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|(input, _)| input.clone())
+        .collect();
+    assert_eq!(
+        inputs,
+        [json!("asked"), json!("rewritten"), json!("rewritten")]
+    );
+}
+
+#[tokio::test]
+async fn hooks_that_rewrite_each_other_come_to_an_end() {
+    let longer =
+        async |PreTool { call, .. }: PreTool| Says::Rewrite(json!(format!("{}!", call.input)));
+    let hooks = Hooks::new().on_pre_tool(longer).on_pre_tool(longer);
+    assert!(matches!(
+        hooks.pre_tool(&Toolbox::new(), call(json!(0))).await,
+        Step::Run(_)
+    ));
+}
+
+#[tokio::test]
+async fn a_no_that_was_lifted_by_a_rewrite_counts_no_more() {
+    let hooks = Hooks::new()
+        .on_pre_tool(
+            async |PreTool { call, .. }: PreTool| match call.input == "bad" {
+                true => Says::Block("bad".into()),
+                false => Says::Go,
+            },
+        )
+        .on_pre_tool(async |_| Says::Rewrite(json!("good")));
+    assert!(matches!(
+        hooks.pre_tool(&Toolbox::new(), call(json!("bad"))).await,
+        Step::Run(_)
+    ));
+}
+
+#[tokio::test]
+async fn contexts_add_up() {
+    let hooks = Hooks::new()
+        .on_prompt(async |_| Says::Context("one".into()))
+        .on_prompt(async |_| Says::Context("two".into()))
+        .on_post_tool(async |_| Says::Context("three".into()));
+    let tagged = |text: &str| format!("\n\n<hook-context>\n{text}\n</hook-context>");
+    assert_eq!(
+        hooks.prompt("go".into()).await,
+        Prompted::Go(format!("go{}{}", tagged("one"), tagged("two")))
+    );
+    let output = hooks
+        .post_tool(&call(json!({})), Output::error("oops"))
+        .await;
+    assert_eq!(output, Output::error(format!("oops{}", tagged("three"))));
+}
+
+#[tokio::test]
+async fn the_count_of_stops_begins_anew_with_each_prompt() {
+    let hooks = Hooks::new().on_stop(async |_| Says::Block("more".into()));
+    let history = History::default();
+    for _ in 0..2 {
+        hooks.prompt("go".into()).await;
+        let mut rounds = 0;
+        while hooks.stop(&history).await.is_some() {
+            rounds += 1;
+        }
+        assert_eq!(rounds, MAX_STOPS);
+    }
+}
