@@ -143,10 +143,10 @@ impl FromStr for Fault {
                     retry_after: seconds.parse().map_err(wrong)?,
                 })
             }
-            _ => Err(format!(
-                "there is no fault `{text}`; there are:\n{}",
-                Self::list()
-            )),
+            _ => {
+                let names = FAULTS.map(|(name, _, _)| name).join(", ");
+                Err(format!("there is no fault `{text}` (there are {names})"))
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
@@ -114,10 +114,13 @@ async fn route(shared: &Shared, request: Request<Incoming>, id: &str) -> Result<
                 format!("{tokens} tokens"),
             ))
         }
-        "/v1/models" => Ok(sent(models::all(), String::new())),
+        "/v1/models" => Ok(sent(
+            models::all(shared.options.context_tokens),
+            String::new(),
+        )),
         path => match path
             .strip_prefix("/v1/models/")
-            .map(|id| (id, models::one(id)))
+            .map(|id| (id, models::one(id, shared.options.context_tokens)))
         {
             Some((_, Some(model))) => Ok(sent(model, String::new())),
             Some((id, None)) => refuse(404, format!("model: {id}")),
@@ -148,7 +151,11 @@ fn has_key(headers: &HeaderMap) -> bool {
 /// Reads the body. One that is too long is read to its end, so that the client hears why it is refused.
 async fn read(request: Request<Incoming>) -> Result<Bytes, Ending> {
     let mut incoming = request.into_body();
-    let mut body = BytesMut::new();
+    let announced = incoming
+        .size_hint()
+        .exact()
+        .and_then(|length| usize::try_from(length).ok());
+    let mut body = BytesMut::with_capacity(announced.unwrap_or(0).min(MOST_BYTES));
     let mut length = 0;
     while let Some(frame) = incoming.frame().await {
         let frame = frame.map_err(|_| Ending::Dropped)?;

@@ -1,7 +1,7 @@
 //! The models the mock lists, and their limits.
 //!
 //! The mock answers whatever model it is asked for; the list exists for clients that show one.
-//! Invariant: a model that is not listed has the limits of most models.
+//! Invariant: a model that is not listed may be asked for as much as most models.
 
 use serde_json::{Value, json};
 
@@ -9,42 +9,42 @@ use serde_json::{Value, json};
 struct Model {
     id: &'static str,
     name: &'static str,
-    created: &'static str,
+    /// The most tokens a reply may be asked for.
+    most_output: u32,
 }
 
 const MODELS: [Model; 3] = [
     Model {
-        id: "claude-opus-4-5",
-        name: "Claude Opus 4.5",
-        created: "2025-11-24T00:00:00Z",
+        id: "claude-opus-4-6",
+        name: "Claude Opus 4.6",
+        most_output: 128_000,
+    },
+    Model {
+        id: "claude-sonnet-4-6",
+        name: "Claude Sonnet 4.6",
+        most_output: USUAL_OUTPUT,
     },
     Model {
         id: "claude-haiku-4-5",
         name: "Claude Haiku 4.5",
-        created: "2025-10-01T00:00:00Z",
-    },
-    Model {
-        id: "claude-sonnet-4-5",
-        name: "Claude Sonnet 4.5",
-        created: "2025-09-29T00:00:00Z",
+        most_output: USUAL_OUTPUT,
     },
 ];
 
-/// The most output tokens of the listed models.
 const USUAL_OUTPUT: u32 = 64_000;
 
-/// The most tokens a reply of this model may be asked for.
-pub fn most_output(model: &str) -> u32 {
-    match model {
-        // The one well-known family with a smaller limit than the rest.
-        model if model.starts_with("claude-opus-4-1") => 32_000,
-        _ => USUAL_OUTPUT,
-    }
+/// The most tokens a reply of this model, or of a dated version of it, may be asked for.
+pub fn most_output(id: &str) -> u32 {
+    let model = MODELS.iter().find(|model| id.starts_with(model.id));
+    model.map_or(USUAL_OUTPUT, |model| model.most_output)
 }
 
-/// The body of `GET /v1/models`.
-pub fn all() -> Value {
-    let data = MODELS.iter().map(Model::json).collect::<Vec<_>>();
+/// The body of `GET /v1/models`, for a server with this context window.
+pub fn all(window: u32) -> Value {
+    let data = MODELS
+        .iter()
+        .map(|model| model.json(window))
+        .collect::<Vec<_>>();
     json!({
         "data": data,
         "has_more": false,
@@ -54,12 +54,24 @@ pub fn all() -> Value {
 }
 
 /// The body of `GET /v1/models/{id}`.
-pub fn one(id: &str) -> Option<Value> {
-    MODELS.iter().find(|model| model.id == id).map(Model::json)
+pub fn one(id: &str, window: u32) -> Option<Value> {
+    MODELS
+        .iter()
+        .find(|model| model.id == id)
+        .map(|model| model.json(window))
 }
 
 impl Model {
-    fn json(&self) -> Value {
-        json!({"type": "model", "id": self.id, "display_name": self.name, "created_at": self.created})
+    fn json(&self, window: u32) -> Value {
+        json!({
+            "type": "model",
+            "id": self.id,
+            "display_name": self.name,
+            // The API gives the epoch for a date it does not know.
+            "created_at": "1970-01-01T00:00:00Z",
+            "lifecycle": "active",
+            "max_input_tokens": window,
+            "max_tokens": self.most_output,
+        })
     }
 }

@@ -38,8 +38,8 @@ pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 const CONTEXT_TOKENS: u32 = 200_000;
 /// The smallest prefix that most models cache.
 const CACHE_MINIMUM: u32 = 1024;
-/// Enough for a look at the last turns; a day-long class must not fill the memory.
-const KEEP: usize = 64;
+/// Enough for a look at the last turns; a day-long class must not fill the memory of a student's process.
+const KEEP: usize = 8;
 
 impl Default for Options {
     fn default() -> Self {

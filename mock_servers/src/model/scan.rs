@@ -128,16 +128,15 @@ impl<'a> Scanner<'a> {
 
 /// How many bytes two slices have in common from their start.
 pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    // Whole chunks first: comparing them is one memcmp, and most of a conversation is equal.
-    const CHUNK: usize = 4096;
-    let equal_chunks = a
-        .chunks_exact(CHUNK)
-        .zip(b.chunks_exact(CHUNK))
-        .take_while(|(x, y)| x == y)
-        .count();
-    let done = equal_chunks * CHUNK;
-    let rest = a[done..].iter().zip(&b[done..]);
-    done + rest.take_while(|(x, y)| x == y).count()
+    let mut done = 0;
+    // Large chunks first: comparing them is one memcmp, and most of a conversation is equal.
+    for chunk in [4096, 64, 1] {
+        let pairs = a[done..]
+            .chunks_exact(chunk)
+            .zip(b[done..].chunks_exact(chunk));
+        done += pairs.take_while(|(x, y)| x == y).count() * chunk;
+    }
+    done
 }
 
 #[cfg(test)]

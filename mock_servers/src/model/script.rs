@@ -80,7 +80,7 @@ impl Mind {
         left.map(|script| {
             let (name, count) = (script.name(), script.replies.len());
             format!(
-                "{name} has {count} replies left after {} requests; next: {:?}",
+                "{name} has unused replies: {count}, after {} requests. The next: {:?}",
                 script.used, script.replies[0]
             )
         })

@@ -45,6 +45,11 @@ impl MockModel {
         Self::start(Options::default(), Rehearsal).expect("loopback has a free port")
     }
 
+    /// A model that rehearses, on a free port, with the options of a test.
+    pub fn strict_rehearsal() -> Self {
+        Self::start(Options::strict(), Rehearsal).expect("loopback has a free port")
+    }
+
     /// A model that reads its replies from a script, on a free port, with the options of a test.
     pub fn scripted(replies: impl IntoIterator<Item = Reply>) -> Self {
         Self::scripted_with(Options::strict(), replies)
@@ -79,7 +84,7 @@ impl MockModel {
     pub fn wait_for_requests(&self, count: usize) -> Vec<Arc<Request>> {
         let (state, kept) = self.shared.watch();
         let waited = kept.wait_timeout_while(state, PATIENCE, |state| state.count < count);
-        let (state, timeout) = waited.unwrap();
+        let (state, timeout) = waited.expect("no thread panics while it holds the state");
         let requests = state.requests.iter().cloned().collect();
         let (seen, refusals) = (state.count, format!("{:?}", state.refusals));
         // The lock must not be poisoned by the panic, or the handle could not be dropped.

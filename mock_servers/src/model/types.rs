@@ -180,3 +180,10 @@ pub trait Brain: Send + Sync {
     /// Answers one request.
     fn answer(&self, request: &Request) -> Reply;
 }
+
+/// A function is a brain: what a test needs when no script fits.
+impl<F: Fn(&Request) -> Reply + Send + Sync> Brain for F {
+    fn answer(&self, request: &Request) -> Reply {
+        self(request)
+    }
+}

@@ -9,4 +9,5 @@ mod faulty;
 mod memory;
 mod refusals;
 mod scripts;
+mod sdk;
 mod wire;

@@ -84,7 +84,7 @@ fn a_reply_not_used_fails_the_test() {
     post(&model, &asks("First?"));
     let complaint = complaint(model);
     assert!(
-        complaint.contains("1 replies left after 1 requests"),
+        complaint.contains("unused replies: 1, after 1 requests"),
         "{complaint}"
     );
 }

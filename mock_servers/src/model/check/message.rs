@@ -25,7 +25,9 @@ pub struct Known {
     pub pieces: Vec<Piece>,
 }
 
-const OTHER_TYPES: [&str; 10] = [
+const OTHER_TYPES: [&str; 15] = [
+    "bash_code_execution_tool_result",
+    "browser_state",
     "code_execution_tool_result",
     "container_upload",
     "document",
@@ -33,7 +35,10 @@ const OTHER_TYPES: [&str; 10] = [
     "redacted_thinking",
     "search_result",
     "server_tool_use",
+    "text_editor_code_execution_tool_result",
     "thinking",
+    "tool_reference",
+    "tool_search_tool_result",
     "web_fetch_tool_result",
     "web_search_tool_result",
 ];
@@ -203,7 +208,7 @@ fn tool_use(mut fields: Fields) -> Result<(Block, Piece), Flaw> {
         return Err(Flaw::at("input", "Input should be a valid dictionary"));
     }
     let cache = fields.cache_control()?;
-    fields.ignore(&["caller"]);
+    fields.ignore(&["caller", "toolset_name"]);
     fields.none_left()?;
     let hash = hash(&(
         Role::Assistant as u8,
@@ -237,6 +242,7 @@ fn tool_result(mut fields: Fields) -> Result<(Block, Piece), Flaw> {
         .map_err(|flaw| flaw.under("content"))?
         .unwrap_or_default();
     let cache = fields.cache_control()?;
+    fields.ignore(&["toolset_name"]);
     fields.none_left()?;
     if is_error && content.is_empty() {
         return Err(Flaw::here("content cannot be empty if `is_error` is true"));

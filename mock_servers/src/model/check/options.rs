@@ -25,9 +25,10 @@ pub struct Options {
 }
 
 /// Fields that the API knows and the mock does not use.
-const UNUSED: [&str; 10] = [
+const UNUSED: [&str; 12] = [
     "container",
     "context_management",
+    "diagnostics",
     "inference_geo",
     "mcp_servers",
     "output_config",
@@ -36,6 +37,7 @@ const UNUSED: [&str; 10] = [
     "speed",
     "thinking",
     "user_profile_id",
+    "workspace_id",
 ];
 
 /// Reads one field.

@@ -47,23 +47,20 @@ fn is_property_key(key: &str) -> bool {
     (1..=64).contains(&key.len()) && key.bytes().all(allowed)
 }
 
-/// The path of the keyword that is wrong.
+/// The path of the keyword that is wrong; it grows on the way out.
 type Wrong = String;
 
 fn schema(value: &Value) -> Result<(), Wrong> {
     match value {
         Value::Bool(_) => Ok(()),
         Value::Object(keywords) => all(keywords),
-        _ => Err("expected a schema".to_owned()),
+        _ => Err(Wrong::new()),
     }
 }
 
 fn all(keywords: &Map<String, Value>) -> Result<(), Wrong> {
     for (name, value) in keywords {
-        keyword(name, value).map_err(|inner| match inner.as_str() {
-            "" => name.clone(),
-            inner => format!("{name}.{inner}"),
-        })?;
+        under(name, keyword(name, value))?;
     }
     Ok(())
 }
@@ -72,7 +69,7 @@ fn keyword(name: &str, value: &Value) -> Result<(), Wrong> {
     match name {
         "type" => holds(is_type(value)),
         "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
-            let named = value.as_object().ok_or_else(String::new)?;
+            let named = value.as_object().ok_or_else(Wrong::new)?;
             named
                 .iter()
                 .try_for_each(|(key, inner)| under(key, schema(inner)))
@@ -89,7 +86,7 @@ fn keyword(name: &str, value: &Value) -> Result<(), Wrong> {
         | "unevaluatedProperties" => schema(value),
         "prefixItems" | "allOf" | "anyOf" | "oneOf" => {
             let items = value.as_array().filter(|items| !items.is_empty());
-            let items = items.ok_or_else(String::new)?;
+            let items = items.ok_or_else(Wrong::new)?;
             let mut numbered = items.iter().enumerate();
             numbered.try_for_each(|(i, inner)| under(&i.to_string(), schema(inner)))
         }
@@ -113,11 +110,14 @@ fn keyword(name: &str, value: &Value) -> Result<(), Wrong> {
 }
 
 fn holds(rule: bool) -> Result<(), Wrong> {
-    if rule { Ok(()) } else { Err(String::new()) }
+    if rule { Ok(()) } else { Err(Wrong::new()) }
 }
 
 fn under(outer: &str, result: Result<(), Wrong>) -> Result<(), Wrong> {
-    result.map_err(|inner| format!("{outer}.{inner}"))
+    result.map_err(|inner| match inner.as_str() {
+        "" => outer.to_owned(),
+        inner => format!("{outer}.{inner}"),
+    })
 }
 
 fn is_type(value: &Value) -> bool {
