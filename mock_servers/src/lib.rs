@@ -12,3 +12,8 @@
 #[cfg(feature = "class")]
 pub mod class;
 pub mod model;
+
+/// The README's example, compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
