@@ -109,7 +109,11 @@ struct Inner {
 impl Message {
     /// A message of these blocks.
     pub fn new(role: Role, blocks: Vec<Block>) -> Self {
-        let wire = json!({ "role": role, "content": blocks }).to_string();
+        let wire = serde_json::to_string(&Wire {
+            role,
+            content: &blocks,
+        })
+        .expect("strings and JSON values serialize");
         Self(Arc::new(Inner { role, blocks, wire }))
     }
 
@@ -171,9 +175,9 @@ impl Message {
 
 impl Serialize for Message {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Stored {
+        Wire {
             role: self.role(),
-            content: Content::Blocks(self.blocks().to_vec()),
+            content: self.blocks(),
         }
         .serialize(serializer)
     }
@@ -189,8 +193,15 @@ impl<'de> Deserialize<'de> for Message {
     }
 }
 
-/// A message as it lies on disk or on the wire.
-#[derive(Serialize, Deserialize)]
+/// A message as it goes out.
+#[derive(Serialize)]
+struct Wire<'a> {
+    role: Role,
+    content: &'a [Block],
+}
+
+/// A message as it comes in: somebody else may have written its content as a string.
+#[derive(Deserialize)]
 struct Stored {
     role: Role,
     content: Content,

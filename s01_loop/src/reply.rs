@@ -3,8 +3,6 @@
 //! Text is shown as it comes; a block counts only when it is whole. Invariant: a reply holds nothing that the API would
 //! refuse to read back: no empty text, no half tool call, no id twice.
 
-use std::collections::HashSet;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -65,8 +63,8 @@ impl Reply {
 /// Collects the events of one stream into a reply.
 pub(crate) struct Assembler<'a> {
     watch: &'a dyn Watch,
-    /// Ids that the conversation has used; a call that repeats one gets a new id.
-    used_ids: HashSet<String>,
+    /// The conversation so far: a call that repeats an id of it gets a new one.
+    history: &'a [Message],
     open: Option<OpenBlock>,
     blocks: Vec<Block>,
     stop_reason: Option<String>,
@@ -83,15 +81,10 @@ struct OpenBlock {
 }
 
 impl<'a> Assembler<'a> {
-    pub(crate) fn new(watch: &'a dyn Watch, history: &[Message]) -> Self {
-        let used_ids = history
-            .iter()
-            .flat_map(Message::tool_calls)
-            .map(|call| call.id.clone())
-            .collect();
+    pub(crate) fn new(watch: &'a dyn Watch, history: &'a [Message]) -> Self {
         Self {
             watch,
-            used_ids,
+            history,
             open: None,
             blocks: Vec::new(),
             stop_reason: None,
@@ -210,13 +203,25 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    fn make_id_unique(&mut self, call: &mut ToolCall) {
+    fn make_id_unique(&self, call: &mut ToolCall) {
         let original = call.id.clone();
         let mut copy = 1;
-        while !self.used_ids.insert(call.id.clone()) {
+        while self.is_used(&call.id) {
             copy += 1;
             call.id = format!("{original}_{copy}");
         }
+    }
+
+    fn is_used(&self, id: &str) -> bool {
+        let here = self
+            .blocks
+            .iter()
+            .any(|block| matches!(block, Block::ToolUse(call) if call.id == id));
+        here || self
+            .history
+            .iter()
+            .flat_map(Message::tool_calls)
+            .any(|call| call.id == id)
     }
 }
 
