@@ -138,8 +138,10 @@ pub fn steers_programs(file: &Path) -> bool {
         .and_then(|name| name.to_str())
         .unwrap_or_default();
     // A directory with a file HEAD can be a repository of its own.
-    matches!(name, "HEAD" | "rust-toolchain" | "rust-toolchain.toml")
-        || file.iter().any(|part| part == ".git")
+    matches!(
+        name,
+        "HEAD" | ".gitconfig" | "rust-toolchain" | "rust-toolchain.toml"
+    ) || file.iter().any(|part| part == ".git")
 }
 
 /// Which arguments of a command pass.

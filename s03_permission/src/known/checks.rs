@@ -4,10 +4,11 @@
 
 use crate::shell::{Word, is_exec};
 
-/// `find` without actions that write or delete; what `-exec` runs is a command of its own and judged as such.
+/// `find` without actions that write or delete; what `-exec` runs is a command of its own and judged as such. That of
+/// `-execdir` runs in the file's directory, which may steer it.
 pub(super) fn find(args: &[Word]) -> bool {
     const WRITES: &[&str] = &[
-        "-delete", "-ok", "-okdir", "-fprint", "-fprint0", "-fprintf", "-fls",
+        "-delete", "-execdir", "-ok", "-okdir", "-fprint", "-fprint0", "-fprintf", "-fls",
     ];
     let mut in_command = false;
     args.iter().all(|word| {

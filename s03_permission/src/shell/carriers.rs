@@ -191,7 +191,7 @@ impl Line {
         let mut is_script = false;
         while let Some(word) = command.words.get(at).filter(|word| word.may_be_option()) {
             let flags = word.text.trim_start_matches('-');
-            if !word.is_fixed() || !flags.chars().all(|c| "celoux".contains(c)) {
+            if !word.is_fixed() || !flags.chars().all(|c| "ceoux".contains(c)) {
                 self.doubt(format!("the option `{}` of {name} is not known", word.text));
             }
             is_script |= flags.contains('c');

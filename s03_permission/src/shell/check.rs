@@ -60,7 +60,19 @@ pub(super) fn matches_bash(root: Node, source: &str) -> Result<(), String> {
     if root.has_error() || !outside.iter().all(|text| is_blank(text)) {
         return Err("it is not bash that can be understood".to_string());
     }
+    if !continuations_stand_apart(source) {
+        return Err("a backslash joins two of its lines in the middle of a word".to_string());
+    }
     check(root, source)
+}
+
+/// Whether a blank stands in front of each backslash that joins two lines. Bash joins them before it looks for words,
+/// substitutions and comments, the grammar after it: `"$\` and `(rm x)"` on the next line run `rm x`.
+fn continuations_stand_apart(source: &str) -> bool {
+    source.match_indices("\\\n").all(|(at, _)| {
+        let mut before = source[..at].chars().rev();
+        before.next().is_none_or(|c| c == ' ' || c == '\t') && before.next() != Some('\\')
+    })
 }
 
 /// Whether a tree is deeper than is followed. When it is not, everything else may recurse on it.
@@ -104,6 +116,9 @@ fn leaf_is_sound(node: Node, source: &str) -> bool {
     match node.kind() {
         "word" | "number" | "variable_name" if node.child_count() == 0 => !has_bare_blank(text),
         "regex" | "extglob_pattern" => !text.contains(['$', '`', ' ', '\t', '\n', '\\', '"', '\'']),
+        // Two backquotes in a row: an empty substitution, or the end of one and the start of the next.
+        "``" => false,
+        "expansion" => !has_inner_quotes(node, source),
         "ansi_c_string" => quotes::ansi_c(text).is_some(),
         // Bash starts a comment only where a word could start.
         "comment" => source[..node.start_byte()]
@@ -114,6 +129,18 @@ fn leaf_is_sound(node: Node, source: &str) -> bool {
         "command_substitution" => text.starts_with("$(") || !text.contains('\\'),
         _ => true,
     }
+}
+
+/// Whether `${x:-'…'}` holds single quotes: between double quotes and in a heredoc they quote nothing, so that bash runs
+/// the substitutions in them. Also true of what the grammar takes for plain text in spite of a `$` or a backquote.
+fn has_inner_quotes(node: Node, source: &str) -> bool {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).any(|child| match child.kind() {
+        "raw_string" | "ansi_c_string" => true,
+        "word" => source[child.byte_range()].contains(['$', '`', '\'']),
+        "command_substitution" | "process_substitution" => false,
+        _ => has_inner_quotes(child, source),
+    })
 }
 
 /// Checks what stands between two children.

@@ -172,10 +172,10 @@ impl<'l> Walk<'l> {
         let children = self.children(node);
         let name = children
             .first()
-            .map(|name| self.text(*name))
-            .unwrap_or_default()
+            .map_or("", |name| self.text(*name))
             .to_string();
-        let identifier = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let identifier = letters && !name.starts_with(|c: char| c.is_ascii_digit());
         if !identifier || children.iter().any(|child| child.kind() == "array") {
             self.doubt(format!(
                 "the assignment `{}` may evaluate its text",

@@ -107,10 +107,8 @@ impl Walk<'_> {
         let text = self.text(node);
         match node.kind() {
             "concatenation" | "command_name" => {
-                // The grammar's token for an empty pair of backquotes adds nothing.
                 self.children(node)
                     .into_iter()
-                    .filter(|child| child.kind() != "``")
                     .for_each(|child| self.piece(child, word));
             }
             "number" if node.named_child_count() > 0 => self.unknown(node, word, true),
