@@ -28,10 +28,8 @@ impl Agent {
     async fn turn(&mut self, line: String) -> Result<()> {
         self.history.user(line);
         loop {
-            let reply = self
-                .client
-                .send(SYSTEM, &self.history, &[bash::spec()])
-                .await?;
+            let specs = [bash::spec()];
+            let reply = self.client.send(SYSTEM, &self.history, &specs).await?;
             self.history.push(reply.message());
             if !reply.wants_tools() {
                 return Ok(());

@@ -180,12 +180,10 @@ impl From<Result<String>> for Output {
 mod tests {
     use super::*;
 
-    #[derive(Debug, Deserialize, JsonSchema)]
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     struct Args {
         /// Where to look.
-        #[allow(dead_code)]
         path: String,
-        #[allow(dead_code)]
         limit: Option<u32>,
     }
 
@@ -209,6 +207,18 @@ mod tests {
             json!({"type": "string", "description": "Where to look."})
         );
         assert_eq!(schema.get("$schema"), None);
+    }
+
+    #[test]
+    fn arguments_become_the_input_type() {
+        let args: Args = call(json!({"path": "a", "other": 1})).args().unwrap();
+        assert_eq!(
+            args,
+            Args {
+                path: "a".into(),
+                limit: None
+            }
+        );
     }
 
     #[test]

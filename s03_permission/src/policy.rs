@@ -34,8 +34,7 @@ pub struct Policy {
     rules: Arc<Mutex<Rules>>,
     ask: Arc<dyn Ask>,
     /// One question at a time: an "always" may answer the next question before it is put.
-    asking: Arc<tokio::sync::Mutex<()>>,
-    asker: Option<String>,
+    question: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// What the rules and the defaults say, before anybody is asked.
@@ -61,14 +60,16 @@ impl Policy {
             ws: ws.clone(),
             rules: Arc::new(Mutex::new(rules)),
             ask: Arc::new(ask),
-            asking: Arc::default(),
-            asker: None,
+            question: Arc::default(),
         }
     }
 
-    /// The same policy for another agent, whose name stands in its questions.
-    pub fn for_agent(&self, name: &str) -> Self {
-        Self { asker: Some(name.to_owned()), ..self.clone() }
+    /// The same policy with somebody else to ask, such as the terminal under a teammate's name.
+    pub fn asking(&self, ask: impl Ask + 'static) -> Self {
+        Self {
+            ask: Arc::new(ask),
+            ..self.clone()
+        }
     }
 
     /// Decides on one call, asking the user where the rules leave it open.
@@ -80,7 +81,7 @@ impl Policy {
         if let Some(verdict) = self.settled(tool, call) {
             return verdict;
         }
-        let _turn = self.asking.lock().await;
+        let _turn = self.question.lock().await;
         match self.rule(tool, call) {
             Ruling::Allow => Verdict::Allow,
             Ruling::Deny(why) => Verdict::Deny(why),
@@ -98,11 +99,15 @@ impl Policy {
     }
 
     async fn put_question(&self, call: &ToolCall, why: &str, always: Option<String>) -> Verdict {
-        let who = self.asker.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-        let mut question = format!("{who}may {} run?\n{}\n{why}", call.name, shown_input(call));
-        if let Some(rule) = &always {
-            question.push_str(&format!("\nalways = {rule}, for this session"));
-        }
+        let means = always
+            .as_ref()
+            .map(|rule| format!("; always means {rule}, in this session"));
+        let question = format!(
+            "{} needs permission:\n{}\n{why}{}\nrun it?",
+            call.name,
+            shown_input(call),
+            means.unwrap_or_default()
+        );
         match self.ask.ask(&question).await {
             Answer::Yes => Verdict::Allow,
             Answer::Always => {
@@ -123,11 +128,13 @@ impl Policy {
                 // Without its argument the tool cannot run; it names what is missing.
                 None => Ruling::Allow,
             },
-            Touches::FileToRead | Touches::FileToWrite => match argument("path").map(|path| self.ws.resolve(path)) {
-                Some(Ok(path)) => self.rule_on_file(tool, &path),
-                Some(Err(error)) => Ruling::Deny(denied(&format!("{error:#}"))),
-                None => Ruling::Allow,
-            },
+            Touches::FileToRead | Touches::FileToWrite => {
+                match argument("path").map(|path| self.ws.resolve(path)) {
+                    Some(Ok(path)) => self.rule_on_file(tool, &path),
+                    Some(Err(error)) => Ruling::Deny(denied(&format!("{error:#}"))),
+                    None => Ruling::Allow,
+                }
+            }
             Touches::Nothing | Touches::Harness => self.by_rules(tool, None, None, Ruling::Allow),
             Touches::Anything => {
                 let why = "nobody knows what this tool changes".to_owned();
@@ -157,17 +164,34 @@ impl Policy {
     }
 
     /// Deny rules, allow rules, ask rules; else what the defaults say.
-    fn by_rules(&self, tool: &Tool, command: Option<&str>, path: Option<&Path>, otherwise: Ruling) -> Ruling {
+    fn by_rules(
+        &self,
+        tool: &Tool,
+        command: Option<&str>,
+        path: Option<&Path>,
+        otherwise: Ruling,
+    ) -> Ruling {
         let rules = self.rules.lock().unwrap();
-        let call = Call { tool: tool.name(), command, path, root: self.ws.root() };
+        let call = Call {
+            tool: tool.name(),
+            command,
+            path,
+            root: self.ws.root(),
+        };
         let always = || rules.session_rule(&call);
         match (rules.decide(&call), otherwise) {
-            (Some(Decision::Deny(rule)), _) => Ruling::Deny(denied(&format!("the rule {rule} forbids it"))),
-            (Some(Decision::Allow(_)), _) => Ruling::Allow,
-            (Some(Decision::Ask(rule)), _) => {
-                Ruling::Ask { why: format!("the rule {rule} wants it to be asked"), always: None }
+            (Some(Decision::Deny(rule)), _) => {
+                Ruling::Deny(denied(&format!("the rule {rule} forbids it")))
             }
-            (None, Ruling::Ask { why, always: None }) => Ruling::Ask { why, always: always() },
+            (Some(Decision::Allow(_)), _) => Ruling::Allow,
+            (Some(Decision::Ask(rule)), _) => Ruling::Ask {
+                why: format!("the rule {rule} wants it to be asked"),
+                always: None,
+            },
+            (None, Ruling::Ask { why, always: None }) => Ruling::Ask {
+                why,
+                always: always(),
+            },
             (None, otherwise) => otherwise,
         }
     }
@@ -180,18 +204,26 @@ fn denied(why: &str) -> String {
 
 /// The part of the input that a user must see whole before he says yes.
 fn shown_input(call: &ToolCall) -> String {
-    match call.input.get("command").or_else(|| call.input.get("path")).and_then(Value::as_str) {
-        Some(telling) => telling.to_owned(),
-        None => call.input.to_string(),
+    match call
+        .input
+        .get("command")
+        .or_else(|| call.input.get("path"))
+        .and_then(Value::as_str)
+    {
+        Some(telling) => format!("  {}", telling.replace('\n', "\n  ")),
+        None => format!("  {}", call.input),
     }
 }
 
 fn allow_directories(ws: &Workspace, settings: &Value) -> Result<()> {
     let directories = settings.pointer("/permissions/additionalDirectories");
     let directories: Vec<PathBuf> = match directories {
-        Some(list) => serde_json::from_value(list.clone())
-            .with_context(|| format!("permissions.additionalDirectories in {SETTINGS_FILE} is no list of paths"))?,
+        Some(list) => serde_json::from_value(list.clone()).with_context(|| {
+            format!("permissions.additionalDirectories in {SETTINGS_FILE} is no list of paths")
+        })?,
         None => return Ok(()),
     };
-    directories.iter().try_for_each(|directory| ws.allow_directory(directory))
+    directories
+        .iter()
+        .try_for_each(|directory| ws.allow_directory(directory))
 }
