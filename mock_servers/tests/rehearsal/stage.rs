@@ -47,32 +47,57 @@ impl Play {
     pub fn lines(&self) -> Vec<String> {
         let subject = |input: &Value| {
             let names = ["command", "path", "pattern"];
-            names.iter().find_map(|name| input[*name].as_str()).unwrap_or("").to_owned()
+            names
+                .iter()
+                .find_map(|name| input[*name].as_str())
+                .unwrap_or("")
+                .to_owned()
         };
-        self.calls.iter().map(|(_, name, input)| format!("{name} {}", subject(input))).collect()
+        self.calls
+            .iter()
+            .map(|(_, name, input)| format!("{name} {}", subject(input)))
+            .collect()
     }
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.dir);
+        if !self.dir.as_os_str().is_empty() {
+            let _ = fs::remove_dir_all(&self.dir);
+        }
     }
 }
 
 impl Stage {
-    /// A small project: a README, a manifest, two Python files, a git repository on branch `main`.
+    /// A small project: a README, a manifest, two Python files and a Rust one.
     pub fn new(tools: &[&str]) -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("rehearsal-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let dir = std::env::temp_dir().join(name);
-        fs::create_dir_all(dir.join("src")).expect("the temporary directory is writable");
-        let stage = Self { dir, messages: Vec::new(), tools: offer(tools), intercept: Box::new(|_, _| None) };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let mut stage = Self::bare(tools);
+        stage.dir = std::env::temp_dir().join(format!("rehearsal-{}-{number}", std::process::id()));
+        fs::create_dir_all(stage.dir.join("src")).expect("the temporary directory is writable");
         stage.put("README.md", "# Tea timer\n\nA small program that counts the minutes of a cup of tea. It beeps.\n\n## Use\n\nRun it.\n");
-        stage.put("Cargo.toml", "[package]\nname = \"tea_timer\"\nversion = \"0.3.0\"\n\n[dependencies]\n");
-        stage.put("src/main.rs", "//! Counts down.\n\nfn main() {\n    // TODO beep\n    println!(\"tea\");\n}\n");
+        stage.put(
+            "Cargo.toml",
+            "[package]\nname = \"tea_timer\"\nversion = \"0.3.0\"\n\n[dependencies]\n",
+        );
+        stage.put(
+            "src/main.rs",
+            "//! Counts down.\n\nfn main() {\n    // TODO beep\n    println!(\"tea\");\n}\n",
+        );
         stage.put("boil.py", "print('boil')\n");
         stage.put("src/pour.py", "print('pour')\n");
         stage
+    }
+
+    /// No workspace: for plays in which every call is intercepted.
+    pub fn bare(tools: &[&str]) -> Self {
+        Self {
+            dir: PathBuf::new(),
+            messages: Vec::new(),
+            tools: offer(tools),
+            intercept: Box::new(|_, _| None),
+        }
     }
 
     /// Adds a git repository with one commit.
@@ -83,19 +108,25 @@ impl Stage {
     }
 
     /// Answers some calls instead of running them.
-    pub fn intercepting(mut self, intercept: impl Fn(&str, &Value) -> Option<(String, bool)> + 'static) -> Self {
+    pub fn intercepting(
+        mut self,
+        intercept: impl Fn(&str, &Value) -> Option<(String, bool)> + 'static,
+    ) -> Self {
         self.intercept = Box::new(intercept);
         self
     }
 
+    /// Writes a file of the workspace.
     pub fn put(&self, path: &str, text: &str) {
         fs::write(self.dir.join(path), text).expect("the workspace is writable");
     }
 
+    /// Reads a file of the workspace.
     pub fn text(&self, path: &str) -> String {
         fs::read_to_string(self.dir.join(path)).unwrap_or_else(|_| panic!("there is no {path}"))
     }
 
+    /// Whether the workspace has this file.
     pub fn has(&self, path: &str) -> bool {
         self.dir.join(path).exists()
     }
@@ -128,14 +159,23 @@ impl Stage {
                     Block::Text(said) => text = said,
                     Block::ToolUse { id, name, input } => {
                         let (content, is_error) = self.run(&name, &input);
-                        results.push(Block::ToolResult { tool_use_id: id, content, is_error });
+                        results.push(Block::ToolResult {
+                            tool_use_id: id,
+                            content,
+                            is_error,
+                        });
                         calls.push((round, name, input));
                     }
-                    Block::ToolResult { .. } | Block::Other(_) => unreachable!("a model says neither"),
+                    Block::ToolResult { .. } | Block::Other(_) => {
+                        unreachable!("a model says neither")
+                    }
                 }
             }
             if results.is_empty() {
-                return Play { calls, answer: text };
+                return Play {
+                    calls,
+                    answer: text,
+                };
             }
             self.push(Role::User, results);
         }
@@ -153,7 +193,11 @@ impl Stage {
             body: Default::default(),
         };
         let reply = Rehearsal.answer(&request);
-        assert_eq!(reply, Rehearsal.answer(&request), "the same request has the same reply");
+        assert_eq!(
+            reply,
+            Rehearsal.answer(&request),
+            "the same request has the same reply"
+        );
         assert!(!reply.blocks.is_empty(), "a reply says something");
         let block = |(index, block): (usize, ReplyBlock)| match block {
             ReplyBlock::Text(text) => {
@@ -161,8 +205,15 @@ impl Stage {
                 Block::Text(text)
             }
             ReplyBlock::ToolUse { name, input, .. } => {
-                assert!(self.tools.iter().any(|tool| tool.name == name), "{name} is not on offer");
-                Block::ToolUse { id: format!("toolu_{}_{round}_{index}", self.messages.len()), name, input }
+                assert!(
+                    self.tools.iter().any(|tool| tool.name == name),
+                    "{name} is not on offer"
+                );
+                Block::ToolUse {
+                    id: format!("toolu_{}_{round}_{index}", self.messages.len()),
+                    name,
+                    input,
+                }
             }
         };
         reply.blocks.into_iter().enumerate().map(block).collect()
@@ -174,20 +225,39 @@ impl Stage {
         }
         let arg = |name: &str| input[name].as_str().unwrap_or_default().to_owned();
         let path = self.dir.join(arg("path"));
+        if is_outside(&arg("path")) || arg("command").split_whitespace().any(is_outside) {
+            return (
+                "permission denied: this is outside the workspace".to_owned(),
+                true,
+            );
+        }
         match name {
             "bash" => shell(&self.dir, &arg("command")),
             "read_file" => match fs::read_to_string(&path) {
-                Ok(text) => (text, false),
+                Ok(text) => {
+                    let limit = input["limit"]
+                        .as_u64()
+                        .map_or(usize::MAX, |limit| limit as usize);
+                    (
+                        text.lines()
+                            .take(limit)
+                            .map(|line| format!("{line}\n"))
+                            .collect(),
+                        false,
+                    )
+                }
                 Err(_) => (format!("{}: no such file", arg("path")), true),
             },
             "write_file" => {
-                fs::create_dir_all(path.parent().expect("a file has a parent")).expect("the workspace is writable");
+                fs::create_dir_all(path.parent().expect("a file has a parent"))
+                    .expect("the workspace is writable");
                 fs::write(&path, arg("content")).expect("the workspace is writable");
                 (format!("wrote {}", arg("path")), false)
             }
             "edit_file" => match fs::read_to_string(&path) {
                 Ok(text) if text.contains(&arg("old_text")) => {
-                    fs::write(&path, text.replacen(&arg("old_text"), &arg("new_text"), 1)).expect("writable");
+                    fs::write(&path, text.replacen(&arg("old_text"), &arg("new_text"), 1))
+                        .expect("writable");
                     (format!("edited {}", arg("path")), false)
                 }
                 Ok(_) => (format!("old_text was not found in {}", arg("path")), true),
@@ -211,18 +281,39 @@ pub fn offer(names: &[&str]) -> Arc<[Tool]> {
     };
     let tool = |name: &&str| {
         let fields = fields(name);
-        let properties: Value = fields.iter().map(|field| (field.to_string(), json!({"type": "string"}))).collect();
+        let properties: Value = fields
+            .iter()
+            .map(|field| (field.to_string(), json!({"type": "string"})))
+            .collect();
         let input_schema = json!({"type": "object", "properties": properties, "required": fields});
-        Tool { name: name.to_string(), description: String::new(), input_schema }
+        Tool {
+            name: name.to_string(),
+            description: String::new(),
+            input_schema,
+        }
     };
     names.iter().map(tool).collect()
 }
 
+/// An absolute path. Nothing a test asks for may reach the machine it runs on.
+fn is_outside(word: &str) -> bool {
+    word.starts_with(['/', '~']) && word != "/dev/null"
+}
+
 fn shell(dir: &Path, command: &str) -> (String, bool) {
-    let output = Command::new("sh").arg("-c").arg(command).current_dir(dir).output().expect("sh runs");
+    let output = Command::new("sh")
+        .arg("-c")
+        .arg(command)
+        .current_dir(dir)
+        .output()
+        .expect("sh runs");
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text).trim_end().to_owned();
-    let text = if text.is_empty() { "(no output)".to_owned() } else { text };
+    let text = if text.is_empty() {
+        "(no output)".to_owned()
+    } else {
+        text
+    };
     match output.status.code() {
         Some(0) => (text, false),
         code => (format!("{text}\n(exit code {})", code.unwrap_or(-1)), true),
@@ -236,8 +327,11 @@ fn glob(dir: &Path, pattern: &str) -> String {
         None => (false, pattern),
     };
     let start = pattern.split("**/").next().filter(|_| deep).unwrap_or("");
+    let kind = if deep { "-type f" } else { "" };
     let depth = if deep { "" } else { "-maxdepth 1 -mindepth 1" };
-    let find = format!("find ./{start} {depth} -path '*/{name}' -not -path '*/.*' | sed 's|^\\./*||' | sort");
+    let find = format!(
+        "find ./{start} {depth} -path '*/{name}' {kind} -not -path '*/.*' | sed 's|^\\./*||' | sort"
+    );
     match shell(dir, &find).0.as_str() {
         "(no output)" => format!("No files match {pattern}."),
         files => files.to_owned(),

@@ -29,7 +29,11 @@ pub fn body(result: &str) -> &str {
         (Some(_), None) => "",
         (None, _) => result,
     };
-    if text == "(no output)" { "" } else { text }
+    if matches!(text, "(no output)" | "(the file is empty)") {
+        ""
+    } else {
+        text
+    }
 }
 
 /// The entries of a listing, one a line.

@@ -13,6 +13,7 @@
 //! Invariant: it calls only tools on offer, never sends an empty text, and ends every turn.
 
 mod answer;
+mod asked;
 mod direct;
 mod gist;
 mod intents;

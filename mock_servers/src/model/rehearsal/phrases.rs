@@ -35,18 +35,17 @@ fn joined(items: &[String], word: &str) -> String {
     }
 }
 
-/// The first line of a failed result as a sentence.
+/// The first sentence of a failed result.
 pub fn reason(content: &str) -> String {
-    let lines = gist::body(content).lines().map(str::trim);
-    let line: String = lines
-        .filter(|line| !line.is_empty())
-        .take(1)
-        .flat_map(|line| line.chars().take(240))
-        .collect();
-    match line.chars().next_back() {
-        None => "no reason was given.".to_owned(),
-        Some('.' | '!' | '?') => line,
-        Some(_) => format!("{line}."),
+    let line = gist::body(content)
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty());
+    let sentence = gist::first_sentence(line.unwrap_or("no reason was given"));
+    if sentence.ends_with(['.', '!', '?', '…']) {
+        sentence
+    } else {
+        format!("{sentence}.")
     }
 }
 

@@ -116,7 +116,7 @@ pub fn reply(tokens: &[Token]) -> Option<&'static str> {
         return None;
     }
     TALK.iter()
-        .find(|(phrases, _)| phrases.iter().any(|phrase| open(&phrase)))
+        .find(|(phrases, _)| phrases.iter().any(|phrase| open(phrase)))
         .map(|(_, reply)| *reply)
 }
 

@@ -39,9 +39,13 @@ pub fn fragments<'a>(tokens: &[Token<'a>]) -> Vec<Fragment<'a>> {
 /// Whether a step begins at `at`; with the verb it shares with the step before, if it has none of its own.
 fn cut<'a>(tokens: &[Token<'a>], from: usize, at: usize) -> Option<Option<Token<'a>>> {
     let token = &tokens[at];
+    if is_lone_quotation(tokens, at) {
+        // It belongs to what announced it, unless that is a quotation itself: a list of commands.
+        return tokens[from].quoted.then_some(None);
+    }
     // A small letter behind a full stop may go on with the sentence: `e.g. this`.
     let goes_on = token.before == Break::Stop && token.text.starts_with(char::is_lowercase);
-    let ends = token.before >= Break::Stop && !goes_on && !is_lone_quotation(tokens, at);
+    let ends = token.before >= Break::Stop && !goes_on;
     // `run make in the background and …`: here the command ends, and the `and` is not the shell's.
     let behind_command = tokens[at - 1].is("background") && joint(token).is_some();
     if ends || behind_command || token.is("then") {
@@ -74,12 +78,12 @@ fn sentence_from<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
     &tokens[..end.unwrap_or(tokens.len())]
 }
 
-/// A quotation on a line of its own belongs to what announced it.
+/// A quotation in a line or sentence of its own.
 fn is_lone_quotation(tokens: &[Token], at: usize) -> bool {
-    tokens[at].quoted
-        && tokens
-            .get(at + 1)
-            .is_none_or(|next| next.before >= Break::Stop)
+    let ends = tokens
+        .get(at + 1)
+        .is_none_or(|next| next.before >= Break::Stop);
+    tokens[at].quoted && tokens[at].before >= Break::Stop && ends
 }
 
 fn joint(token: &Token) -> Option<bool> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::asked::{Asked, request_in, without_added};
 use super::tokens::tokenize;
 use super::{pattern, words};
 use crate::model::{Block, Message, Role};
@@ -153,102 +154,6 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// What a message of the user asks for.
-enum Asked {
-    /// A request of its own.
-    New(String),
-    /// Something that fell due while the model was at work.
-    More(String),
-}
-
-impl Asked {
-    fn into_text(self) -> String {
-        match self {
-            Self::New(text) | Self::More(text) => text,
-        }
-    }
-}
-
-fn request_in(message: &Message) -> Option<Asked> {
-    if message.role == Role::Assistant {
-        return None;
-    }
-    let has_results = message
-        .blocks
-        .iter()
-        .any(|block| matches!(block, Block::ToolResult { .. }));
-    // Results and a request stand in one message only when the turn before was interrupted; then a note says so.
-    let mut interrupted = false;
-    let mut asked = None;
-    for block in &message.blocks {
-        match block {
-            Block::ToolResult {
-                content, is_error, ..
-            } => interrupted |= *is_error && content.contains("interrupt"),
-            Block::Text(text) if is_note(text) => interrupted = true,
-            Block::Text(text) => {
-                let text = without_context(text);
-                let text = text.trim();
-                if let Some(scheduled) = text.strip_prefix("[Scheduled]") {
-                    let text = scheduled.trim().to_owned();
-                    asked = Some(if has_results {
-                        Asked::More(text)
-                    } else {
-                        Asked::New(text)
-                    });
-                } else if !text.is_empty() && (!has_results || interrupted) {
-                    asked = Some(Asked::New(text.to_owned()));
-                }
-            }
-            Block::ToolUse { .. } | Block::Other(_) => {}
-        }
-    }
-    asked
-}
-
-/// `[The turn above ended …]`: a note of the harness in brackets.
-fn is_note(text: &str) -> bool {
-    let text = text.trim();
-    text.starts_with('[') && text.ends_with(']')
-}
-
-/// A text without the elements a harness wrapped in tags.
-fn without_context(text: &str) -> String {
-    let mut kept = String::new();
-    let mut rest = text;
-    while let Some((start, end)) = first_element(rest) {
-        kept.push_str(&rest[..start]);
-        rest = &rest[end..];
-    }
-    kept.push_str(rest);
-    kept
-}
-
-/// Where the first context element begins and ends: its tag stands at the start of a line, outside code fences.
-fn first_element(text: &str) -> Option<(usize, usize)> {
-    let mut fenced = false;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let start = at + (line.len() - line.trim_start().len());
-        at += line.len();
-        fenced ^= text[start..].starts_with("```");
-        let Some(inside) = text[start..].strip_prefix('<').filter(|_| !fenced) else {
-            continue;
-        };
-        let name = &inside[..inside
-            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))
-            .unwrap_or(0)];
-        if !name.contains(['-', '_']) && !words::CONTEXT_TAGS.contains(&name) || name.is_empty() {
-            continue;
-        }
-        let close = format!("</{name}>");
-        if let Some(length) = text[start..].find(&close) {
-            return Some((start, start + length + close.len()));
-        }
-    }
-    None
-}
-
 fn past_calls(messages: &[Arc<Message>]) -> Vec<Past<'_>> {
     let mut calls = Vec::new();
     for pair in messages.windows(2) {
@@ -277,7 +182,7 @@ fn past_calls(messages: &[Arc<Message>]) -> Vec<Past<'_>> {
                 calls.push(Past {
                     name,
                     input,
-                    content,
+                    content: without_added(content),
                     is_error,
                     claimed: Cell::new(false),
                 });

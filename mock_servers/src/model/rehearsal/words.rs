@@ -320,6 +320,9 @@ pub const CONTEXT_TAGS: &[&str] = &[
     "summary",
 ];
 
+/// Tags of what a harness asks for itself, in the user's place.
+pub const ASKING_TAGS: &[&str] = &["stop-hook"];
+
 /// What the user says to have the request before carried out again.
 pub const AGAIN: &[&str] = &[
     "again",

@@ -60,7 +60,6 @@ pub const SEARCH: &[Intent] = &[
     Intent {
         name: "read all files of a kind",
         says: &[
-            "read|open|show|summarize|summarise|explain|review|print {kind:files} files|file|scripts|sources in|under|inside {where:place}",
             "read|open|summarize|summarise|explain|review|print {kind:files} files|file|scripts|sources",
             "read|open|summarize|summarise|review files|file in|under|inside {where:place}",
             "read|open|summarize|summarise|review|print every|all|each files|file",

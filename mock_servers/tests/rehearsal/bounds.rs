@@ -1,0 +1,171 @@
+//! Any text is answered: nothing panics, loops or says nothing. The stage checks the rest.
+
+use serde_json::json;
+
+use crate::stage::{BASH, FILES, Stage};
+
+const WORDS: &[&str] = &[
+    "create",
+    "read",
+    "it",
+    "and",
+    "then",
+    "the",
+    "file",
+    "a.txt",
+    "\"",
+    "'",
+    "`",
+    "```",
+    ",",
+    ".",
+    "\n",
+    "1.",
+    "-",
+    "to",
+    "with",
+    "rename",
+    "them",
+    "all",
+    "Python",
+    "files",
+    "in",
+    "src",
+    "delete",
+    "summary",
+    "run",
+    "ls",
+    "find",
+    "for",
+    "what",
+    "is",
+    "<a-b>",
+    "</a-b>",
+    "[x]",
+    "{",
+    "}",
+    "é",
+    "日本",
+    "\u{202e}",
+    "🫖",
+    "README.md",
+    "tell",
+    "me",
+    "about",
+    ":",
+];
+
+/// Texts drawn from the words above by a small generator, the same in every run.
+fn texts(count: usize) -> impl Iterator<Item = String> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    (0..count).map(move |_| {
+        let length = 1 + next(30);
+        let words: Vec<&str> = (0..length).map(|_| WORDS[next(WORDS.len())]).collect();
+        words.join(if next(4) == 0 { "" } else { " " })
+    })
+}
+
+#[test]
+fn every_text_comes_to_an_end_whatever_the_tools_answer() {
+    let answers: [(&str, bool); 7] = [
+        ("", false),
+        ("(no output)", false),
+        ("a.txt\nb.txt", false),
+        ("no such file", true),
+        ("permission denied: no", true),
+        ("missing field `x`", true),
+        ("boom\n(exit code 1)", true),
+    ];
+    for (index, text) in texts(3_000).enumerate() {
+        let (content, is_error) = answers[index % answers.len()];
+        let tools = [BASH, FILES, &[], &["glob", "read_file"]][index % 4];
+        let mut stage =
+            Stage::bare(tools).intercepting(move |_, _| Some((content.to_owned(), is_error)));
+        stage.ask(&text);
+        stage.ask("delete it");
+    }
+}
+
+#[test]
+fn odd_and_huge_texts_are_answered() {
+    let huge = [
+        "a".repeat(100_000),
+        "create show list find read what, ".repeat(3_000),
+        "\"' ` ".repeat(20_000),
+        "<a-b>\n".repeat(15_000),
+        "read a.txt\n".repeat(9_000),
+        "é日🫖 ".repeat(8_000),
+        format!("create big.txt with ```\n{}```", "line\n".repeat(20_000)),
+    ];
+    let odd = [
+        " ",
+        "?",
+        "\"",
+        "'",
+        "```",
+        "\u{0}",
+        "{",
+        "}",
+        "{path}",
+        "[x]",
+        "<a-b></a-b>",
+        "1.",
+        "-",
+        "then",
+        "and and",
+        "...",
+        "it",
+    ];
+    for text in odd.into_iter().map(str::to_owned).chain(huge) {
+        let mut stage = Stage::bare(FILES).intercepting(|_, _| Some(("fine".to_owned(), false)));
+        stage.ask(&text);
+    }
+}
+
+#[test]
+fn a_quoted_content_arrives_unchanged_however_long_it_is() {
+    let content = "let tea = \"Earl Grey\"; // it's 'hot', then read a.md\n".repeat(2_000);
+    let mut stage = Stage::bare(FILES).intercepting(|_, _| Some(("fine".to_owned(), false)));
+    let play = stage.ask(&format!(
+        "Create big.rs with this content:\n```rust\n{content}```"
+    ));
+    assert_eq!(play.calls.len(), 1);
+    assert_eq!(
+        play.calls[0].2,
+        json!({"path": "big.rs", "content": content})
+    );
+}
+
+#[test]
+fn a_repeated_tool_use_id_does_not_confuse_it() {
+    use mock_servers::model::{Block, Role};
+    let mut stage = Stage::new(FILES);
+    stage.push(
+        Role::User,
+        vec![Block::Text("read README.md and boil.py".to_owned())],
+    );
+    let call = |path: &str| Block::ToolUse {
+        id: "toolu_1".to_owned(),
+        name: "read_file".to_owned(),
+        input: json!({"path": path}),
+    };
+    stage.push(Role::Assistant, vec![call("README.md"), call("boil.py")]);
+    let result = |content: &str| Block::ToolResult {
+        tool_use_id: "toolu_1".to_owned(),
+        content: content.to_owned(),
+        is_error: false,
+    };
+    stage.push(Role::User, vec![result("# Tea"), result("print('boil')")]);
+    let play = stage.play();
+    assert!(play.calls.is_empty());
+    assert_eq!(
+        play.answer,
+        "README.md (1 line): Tea\nboil.py (1 line): print('boil')"
+    );
+}
