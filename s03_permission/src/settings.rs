@@ -21,11 +21,21 @@ pub fn read_settings(ws: &Workspace) -> Result<Value> {
     let path = ws.state(SETTINGS_FILE);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Value::Object(Default::default())),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Ok(Value::Object(Default::default()));
+        }
         Err(error) => return Err(error).with_context(|| format!("reading {}", ws.shown(&path))),
     };
-    let settings: Value = serde_json::from_str(&text)
-        .with_context(|| format!("{} is not JSON and is not used until it is mended", ws.shown(&path)))?;
-    ensure!(settings.is_object(), "{} holds no JSON object and is not used", ws.shown(&path));
+    let settings: Value = serde_json::from_str(&text).with_context(|| {
+        format!(
+            "{} is not JSON and is not used until it is mended",
+            ws.shown(&path)
+        )
+    })?;
+    ensure!(
+        settings.is_object(),
+        "{} holds no JSON object and is not used",
+        ws.shown(&path)
+    );
     Ok(settings)
 }
