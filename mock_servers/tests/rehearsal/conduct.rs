@@ -56,6 +56,21 @@ fn several_similar_names_are_offered() {
 }
 
 #[test]
+fn a_second_try_is_not_mixed_up_with_a_call_made_beside_the_first() {
+    let play = Stage::new(FILES).ask("read lemon.md and count the lines of README.md");
+    let lines = play.lines();
+    assert_eq!(lines[..2], ["read_file lemon.md", "bash wc -l README.md"]);
+    assert_eq!(
+        lines[2..],
+        ["bash find . -iname '*lemon*' -type f -not -path '*/.*'"]
+    );
+    assert_eq!(
+        play.answer,
+        "I could not read lemon.md: lemon.md: no such file.\nREADME.md has 7 lines."
+    );
+}
+
+#[test]
 fn a_denied_step_takes_those_that_lean_on_it_along_but_no_others() {
     let deny = |name: &str, _: &serde_json::Value| {
         (name == "write_file").then(|| ("permission denied: no".to_owned(), true))

@@ -147,6 +147,12 @@ const REQUESTS: &[(&str, &str, &str, &str)] = &[
         "greet.txt",
     ),
     (
+        "create a file called „a b.txt“ with the text „hallo“",
+        "bash printf '%s\\n' hallo > 'a b.txt'",
+        "write_file a b.txt",
+        "I created a b.txt.",
+    ),
+    (
         "create notes/a.md with `# A`",
         "bash mkdir -p notes && printf '%s\\n' '# A' > notes/a.md",
         "write_file notes/a.md",

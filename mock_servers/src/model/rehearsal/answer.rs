@@ -10,11 +10,12 @@ use super::intents::SECTIONS;
 use super::phrases::{
     alternatives, brief, fenced, first_line, lines, list, listed, matches, reason, view,
 };
-use super::progress::{Deed, Outcome, Verdict};
+use super::progress::{Deed, Outcome};
 use super::slots::render;
 use super::steps::{Objects, Plan, Step};
 use super::table::Intent;
 use super::turn::Turn;
+use super::verdict::Verdict;
 use crate::model::Tool;
 
 /// Says what is going to be done.

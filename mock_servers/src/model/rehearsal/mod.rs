@@ -28,6 +28,7 @@ mod steps;
 mod table;
 mod tokens;
 mod turn;
+mod verdict;
 mod words;
 
 use super::{Brain, Reply, Request, Tool, says};

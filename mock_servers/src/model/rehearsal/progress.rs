@@ -13,7 +13,7 @@ use super::slots::Slots;
 use super::steps::{Objects, Plan, Step};
 use super::table::{Intent, Way};
 use super::turn::{Past, Turn};
-use super::words;
+use super::verdict::{Verdict, judge};
 use crate::model::Tool;
 
 /// The most files of a listing that are then worked on one by one.
@@ -64,21 +64,6 @@ pub struct Deed<'a> {
     pub verdict: Verdict,
     /// Similar names, when the path was not there.
     pub similar: Vec<&'a str>,
-}
-
-/// What a result means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It worked.
-    Fine,
-    /// A rule or the user said no.
-    Denied,
-    /// What was named is not there.
-    Missing,
-    /// The call was wrong.
-    BadArgument,
-    /// It went wrong otherwise.
-    Failed,
 }
 
 impl<'a> Outcome<'a> {
@@ -202,11 +187,11 @@ impl<'a> Walk<'_, 'a> {
         path: Option<String>,
     ) -> Option<Deed<'a>> {
         let call = fill(way, slots, path.as_deref());
-        let mut past = self.past_or_want(index, &call)?;
+        let mut past = self.past_or_want(index, &call, None)?;
         if judge(past) == Verdict::BadArgument
             && let Some(better) = self.correct(&call, past)
         {
-            past = self.past_or_want(index, &better)?;
+            past = self.past_or_want(index, &better, Some(past))?;
         }
         let mut deed = Deed {
             path,
@@ -216,7 +201,7 @@ impl<'a> Walk<'_, 'a> {
             similar: Vec::new(),
         };
         if deed.verdict == Verdict::Missing && intent.seeks {
-            self.seek(index, way, slots, &mut deed)?;
+            self.seek(index, way, slots, past, &mut deed)?;
         }
         Some(deed)
     }
@@ -227,24 +212,32 @@ impl<'a> Walk<'_, 'a> {
         index: usize,
         way: &'static Way,
         slots: &Slots,
+        missed: &'a Past<'a>,
         deed: &mut Deed<'a>,
     ) -> Option<()> {
         let Some(look) = self.way(row("look for a similar name")) else {
             return Some(());
         };
-        let found = self.past_or_want(index, &fill(look, slots, deed.path.as_deref()))?;
+        let call = fill(look, slots, deed.path.as_deref());
+        let found = self.past_or_want(index, &call, Some(missed))?;
         if judge(found) == Verdict::Fine {
             deed.similar = gist::entries(found.content).collect();
         }
         if let [only] = deed.similar[..] {
-            let again = self.past_or_want(index, &fill(way, slots, Some(only)))?;
+            let again = self.past_or_want(index, &fill(way, slots, Some(only)), Some(found))?;
             (deed.content, deed.verdict) = (again.content, judge(again));
         }
         Some(())
     }
 
-    fn past_or_want(&mut self, index: usize, call: &Call) -> Option<&'a Past<'a>> {
-        let past = self.turn.claim(call.tool, &call.input);
+    /// The answer to a call. When there is none the call is still to be made.
+    fn past_or_want(
+        &mut self,
+        index: usize,
+        call: &Call,
+        after: Option<&Past>,
+    ) -> Option<&'a Past<'a>> {
+        let past = self.turn.claim(call.tool, &call.input, after);
         if past.is_none() {
             self.wanted.push((index, call.clone()));
         }
@@ -328,59 +321,5 @@ fn fill(way: &'static Way, slots: &Slots, path: Option<&str>) -> Call {
     Call {
         tool: way.tool,
         input: Value::Object(args.collect()),
-    }
-}
-
-/// What a result means.
-pub fn judge(past: &Past) -> Verdict {
-    let exit_code = gist::exit_code(past.content);
-    if !past.is_error && exit_code.is_none() {
-        return Verdict::Fine;
-    }
-    // grep says with 1 that nothing matched.
-    if exit_code == Some(1) && gist::body(past.content).is_empty() {
-        return match past.input.get("command").and_then(Value::as_str) {
-            Some(command) if command.starts_with("grep") => Verdict::Fine,
-            _ => Verdict::Failed,
-        };
-    }
-    let text: String = past
-        .content
-        .chars()
-        .take(1000)
-        .collect::<String>()
-        .to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if says(words::MISSING) {
-        Verdict::Missing
-    } else if says(words::DENIED) {
-        Verdict::Denied
-    } else if exit_code.is_none() && says(words::BAD_ARGUMENT) {
-        Verdict::BadArgument
-    } else {
-        Verdict::Failed
-    }
-}
-
-impl<'a> Turn<'a> {
-    /// The answer to a call, each answer once. A harness may have rewritten the arguments: then the next unclaimed call
-    /// of the same tool is the one.
-    fn claim(&'a self, tool: &str, input: &Value) -> Option<&'a Past<'a>> {
-        let free = || {
-            self.calls
-                .iter()
-                .filter(|past| !past.claimed.get() && past.name == tool)
-        };
-        let exact = free().find(|past| past.input == input);
-        if exact.is_some() {
-            // Wrong calls before it were earlier tries of the same.
-            free()
-                .take_while(|past| past.input != input)
-                .filter(|past| judge(past) == Verdict::BadArgument)
-                .for_each(|past| past.claimed.set(true));
-        }
-        let past = exact.or_else(|| free().next())?;
-        past.claimed.set(true);
-        Some(past)
     }
 }

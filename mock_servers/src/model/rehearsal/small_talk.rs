@@ -111,28 +111,21 @@ const ABILITIES: &[&str] = &[
 
 /// The answer to a phrase that asks for nothing; `None` when it is no small talk.
 pub fn reply(tokens: &[Token]) -> Option<&'static str> {
-    let open = |phrase: &&str| opens(tokens, phrase);
-    if tokens.len() > 8 {
-        return None;
-    }
+    let fits = |phrases: &[&str]| phrases.iter().any(|phrase| opens(tokens, phrase));
     TALK.iter()
-        .find(|(phrases, _)| phrases.iter().any(|phrase| open(phrase)))
+        .find(|(phrases, _)| fits(phrases))
         .map(|(_, reply)| *reply)
 }
 
 /// Whether a request only asks what the model can do.
 pub fn asks_abilities(tokens: &[Token]) -> bool {
-    tokens.len() <= 10 && ABILITIES.iter().any(|phrase| opens(tokens, phrase))
+    ABILITIES.iter().any(|phrase| opens(tokens, phrase))
 }
 
 /// Whether the tokens begin with a phrase and say little more.
 fn opens(tokens: &[Token], phrase: &str) -> bool {
-    let mut words = phrase.split(' ');
-    let mut at = 0;
-    let all = words.all(|word| {
-        let hit = tokens.get(at).is_some_and(|token| token.is(word));
-        at += 1;
-        hit
-    });
-    all && tokens.len() <= at + 3
+    let words: Vec<&str> = phrase.split(' ').collect();
+    let said =
+        tokens.len() >= words.len() && words.iter().zip(tokens).all(|(word, token)| token.is(word));
+    said && tokens.len() <= words.len() + 3
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::asked::{Asked, request_in, without_added};
 use super::tokens::tokenize;
+use super::verdict::{Verdict, judge};
 use super::{pattern, words};
 use crate::model::{Block, Message, Role};
 
@@ -38,8 +39,10 @@ pub struct Past<'a> {
     pub content: &'a str,
     /// Whether the tool failed.
     pub is_error: bool,
+    /// In which reply of the turn it was made.
+    round: usize,
     /// Whether a step has claimed it.
-    pub claimed: Cell<bool>,
+    claimed: Cell<bool>,
 }
 
 impl<'a> Turn<'a> {
@@ -86,6 +89,33 @@ impl<'a> Turn<'a> {
             self.requests = vec![text];
         }
         self
+    }
+
+    /// The answer to a call, each answer once; for a second try, one that came later than the first. A harness may have
+    /// rewritten the arguments: then the next unclaimed call of the same tool is the one.
+    pub fn claim(
+        &'a self,
+        tool: &str,
+        input: &Value,
+        after: Option<&Past>,
+    ) -> Option<&'a Past<'a>> {
+        let late = |past: &Past| after.is_none_or(|first| past.round > first.round);
+        let free = || {
+            self.calls
+                .iter()
+                .filter(|past| !past.claimed.get() && past.name == tool && late(past))
+        };
+        let exact = free().find(|past| past.input == input);
+        if exact.is_some() {
+            // Wrong calls before it were earlier tries of the same.
+            let earlier = free().take_while(|past| past.input != input);
+            earlier
+                .filter(|past| judge(past) == Verdict::BadArgument)
+                .for_each(|past| past.claimed.set(true));
+        }
+        let past = exact.or_else(|| free().next())?;
+        past.claimed.set(true);
+        Some(past)
     }
 
     /// The path named last before this request.
@@ -156,7 +186,7 @@ impl<'a> Turn<'a> {
 
 fn past_calls(messages: &[Arc<Message>]) -> Vec<Past<'_>> {
     let mut calls = Vec::new();
-    for pair in messages.windows(2) {
+    for (round, pair) in messages.windows(2).enumerate() {
         // Ids may repeat within a reply; the n-th use of an id is answered by the n-th result with it.
         let mut seen: Vec<&str> = Vec::new();
         for block in &pair[0].blocks {
@@ -184,6 +214,7 @@ fn past_calls(messages: &[Arc<Message>]) -> Vec<Past<'_>> {
                     input,
                     content: without_added(content),
                     is_error,
+                    round,
                     claimed: Cell::new(false),
                 });
             }

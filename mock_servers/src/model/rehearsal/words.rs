@@ -342,7 +342,7 @@ pub const AGAIN: &[&str] = &[
 
 /// In a failed result: the user or a rule said no.
 pub const DENIED: &[&str] = &[
-    "denied",
+    "permission denied",
     "not allowed",
     "not permitted",
     "refused",
@@ -350,12 +350,11 @@ pub const DENIED: &[&str] = &[
     "declined",
     "blocked",
     "forbidden",
-    "outside",
+    "outside the workspace",
     "said no",
     "answered no",
     "interrupted",
     "cancelled",
-    "permission",
 ];
 
 /// In a failed result: what was named is not there.

@@ -60,3 +60,76 @@ pub fn row(name: &str) -> &'static Intent {
 pub fn all() -> impl Iterator<Item = &'static Intent> {
     SECTIONS.iter().flat_map(|section| section.rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::rehearsal::pattern::Pattern;
+
+    /// Slots that are filled without being in a pattern of the row.
+    const DERIVED: &[&str] = &[
+        "path", "path.tmp", "content", "summary", "mkdir", "runner", "kind", "label",
+    ];
+
+    fn slots(template: &str) -> impl Iterator<Item = &str> {
+        let slots = template
+            .split('{')
+            .skip(1)
+            .filter_map(|rest| rest.split_once('}'));
+        slots.map(|(slot, _)| slot.split('|').next().unwrap_or(slot))
+    }
+
+    #[test]
+    fn names_are_unique_and_what_comes_first_exists() {
+        let mut names: Vec<&str> = all().map(|intent| intent.name).collect();
+        all()
+            .filter_map(|intent| intent.first.as_ref())
+            .for_each(|first| assert!(!row(first.intent).says.is_empty()));
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn every_pattern_parses_and_begins_with_a_word_or_a_slot() {
+        for intent in all() {
+            for text in intent.says.iter().chain(intent.also).copied() {
+                Pattern::parse(text);
+                assert!(
+                    !text.starts_with('*') && !text.contains("  "),
+                    "{}: {text}",
+                    intent.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_argument_comes_from_a_slot_that_something_fills() {
+        for intent in all() {
+            let filled = |slot: &str| {
+                let patterns = intent.says.iter().chain(intent.also);
+                let taken = patterns
+                    .flat_map(|text| slots(text))
+                    .any(|name| name.split(':').next() == Some(slot));
+                taken
+                    || DERIVED.contains(&slot)
+                    || intent.fills.iter().any(|(name, _)| *name == slot)
+            };
+            for (argument, template) in intent.by.iter().flat_map(|way| way.args) {
+                slots(template).for_each(|slot| {
+                    assert!(filled(slot), "{}: {argument} takes {{{slot}}}", intent.name)
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_calls_a_tool_says_what_for() {
+        assert!(
+            all()
+                .all(|intent| intent.by.is_empty() != intent.doing.starts_with(char::is_lowercase))
+        );
+    }
+}
