@@ -162,7 +162,7 @@ impl Client {
         let address = url.origin().ascii_serialization();
         match self.shared.mock {
             Some(_) => format!(
-                "the mock model at {address} (no key, no network: it rehearses the lessons)"
+                "the mock model at {address} (no key needed)"
             ),
             None => format!("{} at {address}", self.model),
         }

@@ -155,12 +155,25 @@ impl Policy {
 
     fn rule_on_file(&self, tool: &Tool, path: &Path) -> Ruling {
         let writes = tool.touches() == Touches::FileToWrite;
-        if writes && path == self.ws.state(SETTINGS_FILE) {
-            // Whoever writes the rules writes his own permissions, so no rule speaks for this file.
-            let why = "this file holds the permissions themselves".to_owned();
-            return Ruling::Ask { why, always: None };
+        if let (true, Some(why)) = (writes, self.guarded(path)) {
+            // No rule speaks for these files: whoever writes them gives himself permissions.
+            return Ruling::Ask {
+                why: why.to_owned(),
+                always: None,
+            };
         }
         self.by_rules(tool, None, Some(path), Ruling::Allow)
+    }
+
+    /// Why a file inside the workspace is not to be written without a question.
+    fn guarded(&self, path: &Path) -> Option<&'static str> {
+        if path == self.ws.state(SETTINGS_FILE) {
+            Some("this file holds the permissions and hooks themselves")
+        } else if path.starts_with(self.ws.root().join(".git")) {
+            Some("git runs commands that are written there")
+        } else {
+            None
+        }
     }
 
     /// Deny rules, allow rules, ask rules; else what the defaults say.
@@ -202,17 +215,25 @@ fn denied(why: &str) -> String {
     format!("permission denied: {why}. Do not try to get there another way; tell the user.")
 }
 
-/// The part of the input that a user must see whole before he says yes.
+/// The input as a user must see it before he says yes: all of it, with line breaks as they are.
 fn shown_input(call: &ToolCall) -> String {
-    match call
-        .input
-        .get("command")
-        .or_else(|| call.input.get("path"))
-        .and_then(Value::as_str)
-    {
-        Some(telling) => format!("  {}", telling.replace('\n', "\n  ")),
-        None => format!("  {}", call.input),
-    }
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    let shown = match (call.input.get("command"), call.input.as_object()) {
+        (Some(command), _) => text(command),
+        (None, Some(fields)) => {
+            let lines = fields
+                .iter()
+                .rev()
+                .map(|(name, value)| format!("{name}: {}", text(value)));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        (None, None) => call.input.to_string(),
+    };
+    format!("  {}", shown.replace('\n', "\n  "))
 }
 
 fn allow_directories(ws: &Workspace, settings: &Value) -> Result<()> {

@@ -236,6 +236,10 @@ fn the_settings_themselves_are_never_written_without_a_question() {
         .and_calls(
             "write_file",
             json!({"path": ".harness/../.harness/settings.json", "content": "{}"}),
+        )
+        .and_calls(
+            "write_file",
+            json!({"path": ".git/hooks/pre-commit", "content": "rm -rf ."}),
         ),
         says("Done."),
     ]);
@@ -243,8 +247,12 @@ fn the_settings_themselves_are_never_written_without_a_question() {
     let class = class()
         .file(".harness/settings.json", &settings)
         .model(&model);
-    class.types(&["go", "n", "n"]).succeeds();
+    class
+        .types(&["go", "n", "n", "n"])
+        .succeeds()
+        .shows("content: rm -rf .");
     assert_eq!(class.read(".harness/settings.json"), settings);
+    assert!(!class.dir().join(".git/hooks").exists());
 }
 
 #[test]
