@@ -1,8 +1,8 @@
 //! The user's rules: `Tool(pattern)` in settings.json, as in Claude Code.
 //!
 //! `deny` and `ask` hit when any part of a call matches; `allow` holds only when the rules cover every part.
-//! Invariant: a rule that cannot be read is told and left out, and the others stay; an allow rule never covers a part
-//! that is not understood, writes a file by a redirect, or has a name that only the running shell knows.
+//! Invariant: a rule that cannot be read is told and left out, and the others stay; an allow rule with a pattern never
+//! covers a part that is not understood, writes a file by a redirect, or has a name that only the running shell knows.
 
 use std::path::Path;
 

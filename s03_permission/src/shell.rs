@@ -165,6 +165,15 @@ impl Word {
         }
     }
 
+    /// A word of which nothing is known, not even whether it is one.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            text: "…".to_string(),
+            known: 0,
+            splits: true,
+        }
+    }
+
     /// Whether the whole text is certain.
     pub fn is_fixed(&self) -> bool {
         self.known == self.text.len()
@@ -212,8 +221,9 @@ fn is_descriptor(target: &str) -> bool {
 
 /// Quotes a word for the shell when it needs it.
 fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-[]!^".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
+    let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-^".contains(c);
+    let bracket = matches!(text, "[" | "]" | "[[" | "]]");
+    if bracket || (!text.is_empty() && text.chars().all(plain)) {
         return text.to_string();
     }
     format!("'{}'", text.replace('\'', r"'\''"))

@@ -61,6 +61,9 @@ impl CommandPattern {
             Some(prefix) if !prefix.contains('*') => {
                 Ok(Self::Prefix(canonical(&plain(prefix), allows)?))
             }
+            _ if marked.contains(STAR) => {
+                Err(r"a pattern with `*` for any text cannot hold `\*` for a star".to_string())
+            }
             _ => Ok(Self::Wildcard(canonical(&plain(&marked), allows)?)),
         }
     }
@@ -90,13 +93,12 @@ impl CommandPattern {
 
     /// Whether a part of a line matches, as it stands there or as what a carrier runs.
     pub(super) fn hits(&self, command: &Command) -> bool {
-        let full = || [command.full_text()];
         let texts = [command.text(), command.written.clone()];
         match self {
             Self::Exact {
                 command: Some(exact),
                 ..
-            } => texts.contains(exact) || full().contains(exact),
+            } => texts.contains(exact) || command.full_text() == *exact,
             Self::Exact { command: None, .. } => false,
             Self::Prefix(prefix) => texts.iter().any(|text| begins_with(text, prefix)),
             Self::Wildcard(wildcard) => texts.iter().any(|text| matches_wildcard(text, wildcard)),
@@ -198,13 +200,13 @@ fn matches_wildcard(text: &str, wildcard: &str) -> bool {
 /// A pattern for files.
 #[derive(Debug)]
 pub(super) struct FilePattern {
-    from: From,
+    from: Base,
     globs: GlobSet,
 }
 
 /// Where a pattern starts.
 #[derive(Debug)]
-enum From {
+enum Base {
     Workspace,
     Directory(PathBuf),
 }
@@ -213,13 +215,14 @@ impl FilePattern {
     pub(super) fn parse(pattern: &str) -> Result<Self, String> {
         let pattern = pattern.trim();
         let (from, relative) = if let Some(absolute) = pattern.strip_prefix("//") {
-            (From::Directory(PathBuf::from("/")), format!("/{absolute}"))
+            (Base::Directory(PathBuf::from("/")), format!("/{absolute}"))
         } else if let Some(under_home) = pattern.strip_prefix("~/") {
+            // The only thing that a rule needs from the environment.
             let home = std::env::home_dir().ok_or("nobody knows where the home directory is")?;
-            (From::Directory(home), format!("/{under_home}"))
+            (Base::Directory(home), format!("/{under_home}"))
         } else {
             (
-                From::Workspace,
+                Base::Workspace,
                 pattern
                     .strip_prefix('.')
                     .filter(|rest| rest.starts_with('/'))
@@ -260,8 +263,8 @@ impl FilePattern {
 
     pub(super) fn matches(&self, path: &Path, root: &Path) -> bool {
         let from = match &self.from {
-            From::Workspace => root,
-            From::Directory(directory) => directory,
+            Base::Workspace => root,
+            Base::Directory(directory) => directory,
         };
         path.strip_prefix(from)
             .is_ok_and(|relative| self.globs.is_match(relative))

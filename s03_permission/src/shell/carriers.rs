@@ -281,11 +281,7 @@ fn add_input(xargs: &[Word], words: &mut Vec<Word>) {
             .iter_mut()
             .filter(|word| word.text.contains(&replace))
             .for_each(make_unknown),
-        None => words.push(Word {
-            text: "…".to_string(),
-            known: 0,
-            splits: true,
-        }),
+        None => words.push(Word::unknown()),
     }
 }
 

@@ -125,8 +125,10 @@ fn leaf_is_sound(node: Node, source: &str) -> bool {
             .chars()
             .next_back()
             .is_none_or(|c| " \t\n;&|()".contains(c)),
-        // Within backquotes bash removes backslashes before it reads the command.
-        "command_substitution" => text.starts_with("$(") || !text.contains('\\'),
+        // Backquotes end at the next one, even between quotes, and bash removes backslashes before it reads the command.
+        "command_substitution" => {
+            text.starts_with("$(") || (!text.contains('\\') && text.matches('`').count() == 2)
+        }
         _ => true,
     }
 }

@@ -51,6 +51,7 @@ impl<'l> Walk<'l> {
     /// Adds the commands of a statement, or of the statements in it.
     pub(super) fn statement(&mut self, node: Node) {
         match node.kind() {
+            "compound_statement" if self.text(node).starts_with("((") => self.arithmetic(node),
             "program"
             | "list"
             | "pipeline"
@@ -63,10 +64,9 @@ impl<'l> Walk<'l> {
             | "negated_command"
             | "command_substitution"
             | "process_substitution"
+            | "compound_statement"
+            | "case_statement"
             | "case_item" => self.parts(node),
-            "compound_statement" if self.text(node).starts_with("((") => self.arithmetic(node),
-            "compound_statement" => self.parts(node),
-            "case_statement" => self.parts(node),
             "command"
             | "declaration_command"
             | "unset_command"
@@ -142,9 +142,9 @@ impl<'l> Walk<'l> {
 
     /// The expression between brackets, as the words that bash's `[` gets.
     fn test_part(&mut self, node: Node, command: &mut Command) {
-        const OPERATORS: &[&str] = &[
-            "[", "]", "[[", "]]", "=", "==", "!=", "!", "&&", "||", "(", ")", "<", ">", "=~",
-        ];
+        const OPERATORS: &[&str] = &["[", "]", "[[", "]]", "=", "==", "!=", "!"];
+        // Between single brackets these are redirects, pipes and subshells to bash.
+        const DOUBLE_ONLY: &[&str] = &["&&", "||", "(", ")", "<", ">", "=~"];
         let double = command.words.first().is_some_and(|word| word.text == "[[");
         match node.kind() {
             "unary_expression" | "binary_expression" | "parenthesized_expression" => {
@@ -156,9 +156,7 @@ impl<'l> Walk<'l> {
                     }
                 }
             }
-            kind if OPERATORS.contains(&kind)
-                && (double || !"&&||()<>=~".contains(kind) || kind == "=") =>
-            {
+            kind if OPERATORS.contains(&kind) || (double && DOUBLE_ONLY.contains(&kind)) => {
                 command.words.push(Word::fixed(kind));
             }
             _ => {
@@ -252,14 +250,9 @@ impl<'l> Walk<'l> {
         for child in self.children(node).into_iter().filter(Node::is_named) {
             match child.kind() {
                 "variable_name" if loops.assignments.is_empty() => {
-                    let value = Word {
-                        text: "…".to_string(),
-                        known: 0,
-                        splits: true,
-                    };
                     loops.assignments.push(Assignment {
                         name: self.text(child).to_string(),
-                        value,
+                        value: Word::unknown(),
                     });
                 }
                 kind if is_word(kind) => drop(self.word(child)),

@@ -147,6 +147,7 @@ fn spelling_does_not_hide_a_command() {
         ("echo \"$\\\n(rm x)\"", Asked),
         ("echo a\\\n#b; rm x", Asked),
         ("echo `cat a``rm x`", Asked),
+        ("echo `echo '`; rm x; `'`", Asked),
         // Between double quotes single quotes quote nothing.
         ("echo \"${x:-'$(rm y)'}\"", Asked),
         ("l''s -la", Reads),
