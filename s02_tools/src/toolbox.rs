@@ -98,11 +98,14 @@ impl Toolbox {
     }
 }
 
+/// A call with its output, on its way.
+type Answered = Pin<Box<dyn Future<Output = (ToolCall, Output)> + Send>>;
+
 /// The calls of one reply on their way. Dropping it stops the work.
 pub struct Running {
     tools: Toolbox,
     waiting: VecDeque<Step>,
-    active: FuturesOrdered<Pin<Box<dyn Future<Output = (ToolCall, Output)> + Send>>>,
+    active: FuturesOrdered<Answered>,
 }
 
 impl Running {
