@@ -127,12 +127,15 @@ fn a_terminal_shows_what_is_typed_and_answered() {
 fn ctrl_c_interrupts_the_running_command_only() {
     let (_class, mut terminal) = prompt();
     terminal
-        .type_line("echo started; sleep 1000; echo not reached")
+        .type_line("sh -c 'echo started; exec sleep 1000'; echo not reached")
         .wait_for("\nstarted");
+    let prompts = |count| move |screen: &str| screen.matches("ready>").count() == count;
     terminal
         .press(Key::CtrlC)
+        .wait_until("a second prompt", prompts(2));
+    terminal
         .type_line("echo still $((1 + 1)) here")
-        .wait_for("still 2 here");
+        .wait_for("\nstill 2 here");
     assert!(!terminal.screen().contains("\nnot reached"));
 }
 
