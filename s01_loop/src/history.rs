@@ -47,43 +47,21 @@ impl History {
     /// Adds the model's reply. An empty reply adds nothing: the API would refuse it.
     pub fn push(&mut self, reply: Message) {
         self.unfinished = reply.tool_calls().next().is_some();
-        if !reply.blocks().is_empty() {
-            self.messages.push(reply);
+        if reply.blocks().is_empty() {
+            return;
+        }
+        match self.messages.pop_if(|last| last.role() == Role::Assistant) {
+            Some(last) => {
+                let blocks = [last.blocks(), reply.blocks()].concat();
+                self.messages.push(Message::new(Role::Assistant, blocks));
+            }
+            None => self.messages.push(reply),
         }
     }
 
     /// Answers one call of the last reply. Answers may come in any order; they are kept in the order of the calls.
     pub fn answer(&mut self, call: &ToolCall, output: Output) {
-        let Some(asked) = self
-            .messages
-            .iter()
-            .rposition(|message| message.role() == Role::Assistant)
-        else {
-            return;
-        };
-        let order: Vec<&str> = self.messages[asked]
-            .tool_calls()
-            .map(|call| call.id.as_str())
-            .collect();
-        let place = |id: &str| order.iter().position(|other| *other == id);
-        if place(&call.id).is_none() || self.is_answered(&call.id) {
-            return;
-        }
-        let mut blocks = self
-            .messages
-            .get(asked + 1)
-            .map(|message| message.blocks().to_vec())
-            .unwrap_or_default();
-        let at = blocks
-            .iter()
-            .take_while(|block| match block {
-                Block::ToolResult { tool_use_id, .. } => place(tool_use_id) < place(&call.id),
-                Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => false,
-            })
-            .count();
-        blocks.insert(at, call.answer(output));
-        self.messages.truncate(asked + 1);
-        self.messages.push(Message::new(Role::User, blocks));
+        self.insert_result(call.answer(output));
         if !self.has_open_calls() {
             for note in std::mem::take(&mut self.held) {
                 self.append(note);
@@ -124,15 +102,74 @@ impl History {
             .filter(move |call| !answered.contains(call.id.as_str()))
     }
 
-    /// Puts these messages in place of the old ones: a compacted or a resumed conversation.
+    /// Puts these messages in place of the old ones: a compacted or a resumed conversation. Where a cut has torn a call
+    /// from its result, the result goes and the call is answered as interrupted.
     pub fn replace(&mut self, messages: Vec<Message>) {
-        self.messages = messages;
+        self.messages.clear();
+        self.held.clear();
+        for message in messages {
+            match message.role() {
+                Role::Assistant if self.messages.is_empty() => {}
+                Role::Assistant => {
+                    self.settle();
+                    self.push(message);
+                }
+                Role::User => self.take_back(&message),
+            }
+        }
         self.unfinished = self.has_open_calls();
     }
 
-    fn is_answered(&self, id: &str) -> bool {
-        self.last()
-            .is_some_and(|last| last.answered_ids().any(|other| other == id))
+    /// Adds a user message of an earlier conversation: results that answer an open call, and everything else.
+    fn take_back(&mut self, message: &Message) {
+        let is_result = |block: &&Block| matches!(block, Block::ToolResult { .. });
+        for result in message.blocks().iter().filter(is_result) {
+            self.insert_result(result.clone());
+        }
+        if message.blocks().iter().any(|block| !is_result(&block)) {
+            self.settle();
+        }
+        for block in message.blocks().iter().filter(|block| !is_result(block)) {
+            self.append(block.clone());
+        }
+    }
+
+    /// Puts a result where it belongs: at the head of the message behind the calls, in the order of the calls. One that
+    /// answers no open call is dropped.
+    fn insert_result(&mut self, result: Block) {
+        let Block::ToolResult {
+            tool_use_id: id, ..
+        } = &result
+        else {
+            return;
+        };
+        if !self.open_calls().any(|call| call.id == *id) {
+            return;
+        }
+        let last_reply = self
+            .messages
+            .iter()
+            .rposition(|message| message.role() == Role::Assistant);
+        let asked = last_reply.expect("an open call stands in a reply");
+        let place = |id: &str| {
+            self.messages[asked]
+                .tool_calls()
+                .position(|call| call.id == id)
+        };
+        let mut blocks = self
+            .messages
+            .get(asked + 1)
+            .map_or_else(Vec::new, |message| message.blocks().to_vec());
+        let at = blocks
+            .iter()
+            .take_while(|block| match block {
+                Block::ToolResult { tool_use_id, .. } => place(tool_use_id) < place(id),
+                Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => false,
+            })
+            .count();
+        blocks.insert(at, result);
+        self.messages.truncate(asked + 1);
+        self.messages.push(Message::new(Role::User, blocks));
     }
 
     /// Adds a block to the user's side: to the last message when it is the user's, else as a new one.
@@ -252,6 +289,41 @@ mod tests {
         assert_eq!(shape(&history)[2], "a: A");
         history.answer(&call("b"), Output::ok("B"));
         assert_eq!(shape(&history)[2], "a: A | b: B | mail");
+    }
+
+    #[test]
+    fn a_cut_that_tears_a_call_from_its_result_is_mended() {
+        let results = |ids: &[&str]| {
+            Message::new(
+                Role::User,
+                ids.iter()
+                    .map(|id| call(id).answer(Output::ok(id.to_uppercase())))
+                    .collect(),
+            )
+        };
+        let mut history = History::default();
+        history.replace(vec![
+            results(&["lost"]),
+            Message::assistant("before the first request"),
+            Message::user("go"),
+            asks(&["a", "b"]),
+            results(&["b", "b", "stray"]),
+            Message::assistant("so"),
+            asks(&["c"]),
+            Message::user("next"),
+            asks(&["d"]),
+        ]);
+        assert_eq!(
+            shape(&history)[..4],
+            [
+                "go".to_owned(),
+                "call a | call b".into(),
+                format!("a: {INTERRUPTED_CALL} | b: B"),
+                "so | call c".into()
+            ]
+        );
+        assert_eq!(shape(&history)[4], format!("c: {INTERRUPTED_CALL} | next"));
+        assert_eq!(history.open_calls().count(), 1);
     }
 
     #[test]
