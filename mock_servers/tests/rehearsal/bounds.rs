@@ -119,6 +119,9 @@ fn odd_and_huge_texts_are_answered() {
         "-",
         "then",
         "and and",
+        "99999999999999999999. a",
+        "4294967295. a\n65535) b\n65536. c",
+        "list files ???",
         "...",
         "it",
     ];
@@ -168,4 +171,16 @@ fn a_repeated_tool_use_id_does_not_confuse_it() {
         play.answer,
         "README.md (1 line): Tea\nboil.py (1 line): print('boil')"
     );
+}
+
+#[test]
+fn what_is_too_long_to_read_is_said_to_be_left_out() {
+    let mut stage = Stage::bare(FILES).intercepting(|_, _| Some(("fine".to_owned(), false)));
+    let answer = stage.ask(&"read a.txt\n".repeat(1_000)).answer;
+    assert!(
+        answer.contains("I did not understand “read a.txt”, so I left it out."),
+        "{answer}"
+    );
+    assert!(answer.ends_with("more of your sentences."), "{answer}");
+    assert!(answer.len() < 3_000, "{answer}");
 }

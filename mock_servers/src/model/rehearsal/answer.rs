@@ -18,6 +18,9 @@ use super::turn::Turn;
 use super::verdict::Verdict;
 use crate::model::Tool;
 
+/// The most parts of a request that are quoted as not understood.
+const MAX_UNKNOWN: usize = 3;
+
 /// Says what is going to be done.
 pub fn announce<'s>(steps: impl Iterator<Item = &'s Step>) -> String {
     let mut doing: Vec<String> = steps.map(doing).collect();
@@ -45,11 +48,19 @@ pub fn tell(plan: &Plan, outcomes: &[Outcome], turn: &Turn, tools: &[Tool]) -> S
             parts.extend(teller.step(index, step, outcome));
         }
     }
-    for unknown in &plan.unknown {
+    for unknown in plan.unknown.iter().take(MAX_UNKNOWN) {
         parts.push(format!(
             "I did not understand “{}”, so I left it out.",
             gist::first_sentence(unknown)
         ));
+    }
+    if let Some(more) = plan
+        .unknown
+        .len()
+        .checked_sub(MAX_UNKNOWN)
+        .filter(|more| *more > 0)
+    {
+        parts.push(format!("I left out {more} more of your sentences."));
     }
     parts.retain(|part| !part.trim().is_empty());
     if parts.is_empty() {

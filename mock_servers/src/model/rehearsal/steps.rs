@@ -75,8 +75,17 @@ pub fn plan(requests: &[String], last_path: impl Fn() -> Option<String>) -> Plan
         last_path: &last_path,
     };
     for request in requests {
-        for fragment in fragments(&tokenize(request)) {
+        let tokens = tokenize(request);
+        for fragment in fragments(&tokens) {
             planner.add(request, &fragment);
+        }
+        // A very long request is only read at its beginning.
+        let rest = tokens.last().map_or("", |last| {
+            request[last.end..]
+                .trim_matches(|c: char| c.is_whitespace() || words::PUNCTUATION.contains(&c))
+        });
+        if !rest.is_empty() {
+            planner.plan.unknown.push(rest.to_owned());
         }
     }
     planner.plan

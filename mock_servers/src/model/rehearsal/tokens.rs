@@ -72,7 +72,7 @@ struct Reader<'a> {
     before: Break,
     line_start: bool,
     /// The number of the last list item, to tell `2)` in a line from a number.
-    items: usize,
+    items: u32,
     tokens: Vec<Token<'a>>,
 }
 
@@ -102,13 +102,13 @@ impl<'a> Reader<'a> {
             .trim_start_matches('(')
             .strip_suffix(['.', ')'])
             .and_then(|digits| digits.parse().ok());
-        let is_next =
-            number.is_some_and(|number: usize| self.line_start || number == self.items + 1);
+        let is_next = number
+            .is_some_and(|number: u16| self.line_start || u32::from(number) == self.items + 1);
         let is_bullet = self.line_start && matches!(marker, "-" | "*" | "•");
         if end == rest.len() || !(is_next || is_bullet) {
             return false;
         }
-        self.items = number.unwrap_or(0);
+        self.items = number.map_or(0, u32::from);
         self.before = Break::Line;
         self.line_start = false;
         self.at += end;

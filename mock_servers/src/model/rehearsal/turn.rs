@@ -79,14 +79,15 @@ impl<'a> Turn<'a> {
 
     /// `try again` means the request before.
     fn again(mut self) -> Self {
-        let asked = self
-            .requests
-            .last()
-            .map(|text| text.trim().trim_end_matches(['.', '!']).to_lowercase());
-        if asked.is_some_and(|text| words::AGAIN.contains(&text.as_str()))
-            && let Some(text) = self.earlier_requests().find(|text| text.len() > 12)
-        {
-            self.requests = vec![text];
+        if self.requests.last().is_some_and(|text| says_again(text)) {
+            let earlier = self
+                .before
+                .iter()
+                .rev()
+                .take(MEMORY)
+                .filter_map(|message| request_in(message));
+            let meant = earlier.map(Asked::into_text).find(|text| !says_again(text));
+            self.requests = meant.map_or(self.requests, |text| vec![text]);
         }
         self
     }
@@ -174,14 +175,11 @@ impl<'a> Turn<'a> {
             .unwrap_or(0);
         past_calls(&self.before[start..])
     }
+}
 
-    fn earlier_requests(&self) -> impl Iterator<Item = String> + use<'a> {
-        self.before
-            .iter()
-            .rev()
-            .take(MEMORY)
-            .filter_map(|message| request_in(message).map(Asked::into_text))
-    }
+fn says_again(text: &str) -> bool {
+    let text = text.trim().trim_end_matches(['.', '!', ',']).to_lowercase();
+    words::AGAIN.contains(&text.as_str())
 }
 
 fn past_calls(messages: &[Arc<Message>]) -> Vec<Past<'_>> {

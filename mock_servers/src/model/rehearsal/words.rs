@@ -282,8 +282,8 @@ pub const PROGRAMS: &[&str] = &[
 
 /// Programs whose names are also English words: commands only behind `run` or `execute`.
 pub const ENGLISH_PROGRAMS: &[&str] = &[
-    "cut", "date", "diff", "file", "find", "go", "head", "kill", "make", "python3", "ruby", "sort",
-    "stat", "tail", "tar", "test", "time", "uniq", "which", "who", "yes", "just",
+    "cut", "date", "diff", "file", "find", "go", "head", "kill", "make", "ruby", "sort", "stat",
+    "tail", "tar", "test", "time", "uniq", "which", "who", "yes", "just",
 ];
 
 /// What may follow a command and is no part of it.

@@ -36,6 +36,7 @@ pub const SEARCH: &[Intent] = &[
             "look|find|scan for {what:word} in|inside|under|through|across",
             "find|locate|grep|search {what:quote} in|inside|under|through|across",
             "grep {what:word}",
+            "^ search|grep|scan|look for {what:word} $",
             "find|search|look word|text|string|phrase|line|term {what:word}",
             "find|search {what:word} in|inside|under code|source|sources|codebase|project|repo",
             "where is|are {what:quote}",
