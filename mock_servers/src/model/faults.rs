@@ -43,6 +43,19 @@ pub enum Fault {
     StringArguments,
 }
 
+/// A fault of the line: the answer is right and does not arrive whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Breakage {
+    /// The connection closes in the middle.
+    Drop,
+    /// Nothing more comes.
+    Stall,
+    /// A line is not JSON.
+    Malformed,
+    /// An `error` event ends the stream.
+    ErrorEvent,
+}
+
 /// Every fault: its text form, and what becomes of the request.
 const FAULTS: [(&str, Fault, &str); 12] = [
     (
@@ -99,12 +112,22 @@ impl Fault {
         row.map_or("", |(_, _, meaning)| meaning)
     }
 
-    /// Whether the reply does not arrive whole, so that the request is made again.
-    pub(super) fn breaks_the_answer(self) -> bool {
-        matches!(
-            self,
-            Self::DropStream | Self::Stall | Self::Malformed | Self::ErrorEvent
-        )
+    /// What breaks the answer on its way, so that the request is made again.
+    pub(super) fn breakage(self) -> Option<Breakage> {
+        match self {
+            Self::DropStream => Some(Breakage::Drop),
+            Self::Stall => Some(Breakage::Stall),
+            Self::Malformed => Some(Breakage::Malformed),
+            Self::ErrorEvent => Some(Breakage::ErrorEvent),
+            Self::RateLimited { .. }
+            | Self::Overloaded
+            | Self::Internal
+            | Self::TooLong
+            | Self::Drop
+            | Self::CutCall
+            | Self::RepeatedIds
+            | Self::StringArguments => None,
+        }
     }
 
     /// Spoils a reply. Says whether there was something to spoil.

@@ -5,7 +5,6 @@
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -14,17 +13,14 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_A
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::body::{Step, Steps};
-use super::faults::Fault;
+use super::body::Steps;
+use super::delivery::deliver;
 use super::models;
 use super::refusal::Refusal;
 use super::shared::{Answered, Outcome, Shared};
-use super::wire::{self, Envelope, Event};
 
 /// The most bytes a request may have, as the API documents it.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
-/// The tokens of one event when nothing slows the stream.
-const TOKENS_PER_EVENT: u32 = 16;
 /// What `GET /` says.
 const HELLO: &str = "The mock model of the course: a Messages API. POST /v1/messages\n";
 
@@ -178,101 +174,18 @@ fn message(shared: &Shared, body: &Bytes, request_id: &str) -> Result<Sent, Endi
         Outcome::Refused(refusal) => return Err(Ending::Refused(refusal)),
         Outcome::Dropped => return Err(Ending::Dropped),
     };
-    let id = shared.ids.fresh("msg");
-    let envelope = Envelope {
-        id: &id,
-        model: &answered.model,
-        usage: answered.usage,
-    };
-    let speed = shared.options.tokens_per_second;
-    let (content_type, body) = if answered.stream {
-        let events = wire::events(
-            &answered.answer,
-            &envelope,
-            speed.map_or(TOKENS_PER_EVENT, |_| 1),
-        );
-        (
-            "text/event-stream; charset=utf-8",
-            stream(events, answered.fault, speed, request_id),
-        )
+    let content_type = if answered.stream {
+        "text/event-stream; charset=utf-8"
     } else {
-        let body = wire::plain(&answered.answer, &envelope);
-        (
-            "application/json",
-            plain(body, answered.fault, speed, answered.answer.tokens),
-        )
+        "application/json"
     };
+    let id = shared.ids.fresh("msg");
+    let speed = shared.options.tokens_per_second;
     Ok(Sent {
         content_type,
-        body,
+        body: deliver(&answered, &id, speed, request_id),
         note: note(&answered),
     })
-}
-
-/// The body of a stream, slowed and broken as asked.
-fn stream(events: Vec<Event>, fault: Option<Fault>, speed: Option<u32>, id: &str) -> Steps {
-    let breaks = fault.filter(|fault| fault.breaks_the_answer());
-    if speed.is_none() && breaks.is_none() {
-        // One piece: a frame for each event would cost more than all the rest of the answer.
-        let mut all = BytesMut::with_capacity(events.iter().map(|event| event.bytes.len()).sum());
-        events
-            .iter()
-            .for_each(|event| all.extend_from_slice(&event.bytes));
-        return Steps::chunked([Step::Send(all.freeze())]);
-    }
-    // Never the last three events: the block has to stay open.
-    let middle = (events.len() / 2).min(events.len().saturating_sub(3));
-    let mut steps = Vec::new();
-    for (i, event) in events.into_iter().enumerate() {
-        if i == middle {
-            match breaks {
-                Some(Fault::DropStream) => steps.extend([Step::Wait(TICK), Step::Break]),
-                Some(Fault::Stall) => steps.push(Step::Hang),
-                Some(Fault::ErrorEvent) => {
-                    let body = Refusal::new(529, "Overloaded").body(id);
-                    steps.push(Step::Send(wire::error_event(body)));
-                }
-                Some(Fault::Malformed) => steps.push(Step::Send(MALFORMED)),
-                _ => {}
-            }
-            if matches!(
-                breaks,
-                Some(Fault::DropStream | Fault::Stall | Fault::ErrorEvent)
-            ) {
-                break;
-            }
-        }
-        steps.extend(pause(event.tokens, speed));
-        steps.push(Step::Send(event.bytes));
-    }
-    Steps::chunked(steps)
-}
-
-/// Time for what was sent to leave, before the connection breaks.
-const TICK: Duration = Duration::from_millis(1);
-/// An event whose data ends too early.
-const MALFORMED: Bytes =
-    Bytes::from_static(b"event: content_block_delta\ndata: {\"type\":\"content_block_del\n\n");
-
-/// A plain body, slowed and broken as asked.
-fn plain(body: Bytes, fault: Option<Fault>, speed: Option<u32>, tokens: u32) -> Steps {
-    let half = body.slice(..body.len() / 2);
-    match fault {
-        Some(Fault::DropStream) => {
-            Steps::chunked([Step::Send(half), Step::Wait(TICK), Step::Break])
-        }
-        Some(Fault::Stall) => Steps::chunked([Step::Send(half), Step::Hang]),
-        Some(Fault::Malformed) => Steps::whole(half),
-        _ => match pause(tokens, speed) {
-            None => Steps::whole(body),
-            Some(wait) => Steps::chunked([wait, Step::Send(body)]),
-        },
-    }
-}
-
-fn pause(tokens: u32, speed: Option<u32>) -> Option<Step> {
-    let seconds = f64::from(tokens) / f64::from(speed?);
-    (tokens > 0).then(|| Step::Wait(Duration::from_secs_f64(seconds)))
 }
 
 fn note(answered: &Answered) -> String {

@@ -1,13 +1,14 @@
 //! The mock model: a Messages API on loopback that needs neither key nor network.
 //!
-//! `server` accepts, `http` routes, `reader` and `check` examine, `cache` charges, a brain or a script thinks, `answer`
-//! and `wire` send; `shared` is the way of one request through all of them.
+//! `server` accepts, `http` routes, `reader` and `check` examine, `cache` charges, a brain or a script thinks, `answer`,
+//! `wire` and `delivery` send; `shared` is the way of one request through all of them.
 //! Invariant: what the real API would refuse, it refuses, with the same status and error type.
 
 mod answer;
 mod body;
 mod cache;
 mod check;
+mod delivery;
 mod faults;
 mod http;
 mod models;

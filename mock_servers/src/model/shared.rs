@@ -195,7 +195,7 @@ impl Shared {
         let fault = fault.filter(|fault| fault.spoil(&mut reply, request));
         if let Some(fault) = fault {
             self.state().faults.pop_front();
-            if fault.breaks_the_answer() {
+            if fault.breakage().is_some() {
                 self.mind.put_back(request, reply.clone());
             }
         }

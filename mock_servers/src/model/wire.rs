@@ -68,7 +68,7 @@ pub fn events(answer: &Answer, envelope: &Envelope<'_>, delta: u32) -> Vec<Event
 }
 
 /// An `error` event.
-pub fn error_event(body: Value) -> Bytes {
+pub fn error_event(body: &Value) -> Bytes {
     format!("event: error\ndata: {body}\n\n").into()
 }
 

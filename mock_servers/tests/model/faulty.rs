@@ -109,7 +109,7 @@ fn a_stalled_answer_begins_and_stays_open() {
         assert_eq!(end, ErrorKind::WouldBlock);
         let seen = String::from_utf8_lossy(&seen);
         assert!(
-            seen.contains("Roses") && !seen.contains("message_stop"),
+            seen.contains("Rose") && !seen.contains("message_stop"),
             "{seen}"
         );
         assert_eq!(post(&model, &request).status, 200);
