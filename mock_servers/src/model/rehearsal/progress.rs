@@ -3,7 +3,7 @@
 //! The plan is walked from its start on every request. Each step's call is looked up among the calls of the turn; the
 //! first steps whose calls are not there yet are what to do now. So a step's arguments may come from earlier results,
 //! and a reply that got lost is made again.
-//! Invariant: it ends. A step gets at most three calls for each thing it is done to, a denied one no second.
+//! Invariant: it ends. A step gets at most four calls for each thing it is done to, a denied one no second.
 
 use serde_json::{Map, Value};
 
