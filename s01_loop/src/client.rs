@@ -161,9 +161,7 @@ impl Client {
         let url = &self.shared.messages_url;
         let address = url.origin().ascii_serialization();
         match self.shared.mock {
-            Some(_) => format!(
-                "the mock model at {address} (no key needed)"
-            ),
+            Some(_) => format!("the mock model at {address} (no key needed)"),
             None => format!("{} at {address}", self.model),
         }
     }
