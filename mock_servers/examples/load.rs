@@ -49,7 +49,7 @@ fn requests(conversation: usize, stream: bool, model: &MockModel) -> Vec<Vec<u8>
     let mut requests = Vec::new();
     while messages.len() < MESSAGES {
         let body = json!({
-            "model": "claude-sonnet-4-6",
+            "model": "claude-sonnet-5-5",
             "max_tokens": 8000,
             "stream": stream,
             "system": [{"type": "text", "text": "s".repeat(2000), "cache_control": {"type": "ephemeral"}}],

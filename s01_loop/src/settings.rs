@@ -15,7 +15,7 @@ pub const KEY_VARIABLES: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN
 pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
 
 /// The model that is asked when `MODEL_ID` names none.
-pub const DEFAULT_MODEL: &str = "claude-sonnet-4-5";
+pub const DEFAULT_MODEL: &str = "claude-sonnet-5-5";
 
 /// A secret that can be sent but not printed.
 #[derive(Clone, PartialEq, Eq)]

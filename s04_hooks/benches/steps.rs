@@ -169,7 +169,7 @@ async fn bare(tool: &str, input: &Value) -> Run {
     let mut messages = r#"{"role":"user","content":"go"}"#.to_owned();
     loop {
         let body = format!(
-            r#"{{"model":"claude-sonnet-4-5","max_tokens":8000,"stream":true,"messages":[{messages}]}}"#
+            r#"{{"model":"claude-sonnet-5-5","max_tokens":8000,"stream":true,"messages":[{messages}]}}"#
         );
         let request = http
             .post(&url)

@@ -15,14 +15,14 @@ struct Model {
 
 const MODELS: [Model; 3] = [
     Model {
-        id: "claude-opus-4-6",
-        name: "Claude Opus 4.6",
+        id: "claude-opus-5-5",
+        name: "Claude Opus 5.5",
         most_output: 128_000,
     },
     Model {
-        id: "claude-sonnet-4-6",
-        name: "Claude Sonnet 4.6",
-        most_output: USUAL_OUTPUT,
+        id: "claude-sonnet-5-5",
+        name: "Claude Sonnet 5.5",
+        most_output: 128_000,
     },
     Model {
         id: "claude-haiku-4-5",

@@ -13,7 +13,7 @@ fn request(tools: &[&str], messages: Value) -> Value {
         json!({"name": name, "description": "d".repeat(4000), "input_schema": {"type": "object"}})
     });
     json!({
-        "model": "claude-sonnet-4-6",
+        "model": "claude-sonnet-5-5",
         "max_tokens": 100,
         "tools": tools.collect::<Vec<_>>(),
         "system": [{"type": "text", "text": "s".repeat(4000), "cache_control": {"type": "ephemeral"}}],

@@ -101,7 +101,7 @@ pub fn hello() -> Value {
 /// A request with this line from the user.
 pub fn asks(line: &str) -> Value {
     json!({
-        "model": "claude-sonnet-4-6",
+        "model": "claude-sonnet-5-5",
         "max_tokens": 1000,
         "messages": [{"role": "user", "content": line}],
     })

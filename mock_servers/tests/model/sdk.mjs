@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 
 const [baseURL] = process.argv.slice(2);
-const model = "claude-sonnet-4-6";
+const model = "claude-sonnet-5-5";
 const client = new Anthropic({ baseURL, apiKey: "test", maxRetries: 0 });
 const hello = { model, max_tokens: 1000, messages: [{ role: "user", content: "Hello." }] };
 const weather = {

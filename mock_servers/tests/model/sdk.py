@@ -5,7 +5,7 @@ import sys
 import anthropic
 
 URL = sys.argv[1]
-MODEL = "claude-sonnet-4-6"
+MODEL = "claude-sonnet-5-5"
 client = anthropic.Anthropic(base_url=URL, api_key="test", max_retries=0)
 WEATHER = {
     "name": "get_weather",
@@ -100,7 +100,7 @@ def lists_and_counts():
     assert count.input_tokens == 2, count
     models = [model.id for model in client.models.list()]
     assert MODEL in models, models
-    assert client.models.retrieve(MODEL).display_name == "Claude Sonnet 4.6"
+    assert client.models.retrieve(MODEL).display_name == "Claude Sonnet 5.5"
 
 
 def refused(kind, status, words, ask):
@@ -118,7 +118,7 @@ def refused(kind, status, words, ask):
 def refusals():
     schema = {"type": "object"}
     rows = [
-        ({"max_tokens": 10**6, "timeout": 60}, "max_tokens: 1000000 > 64000"),
+        ({"max_tokens": 10**6, "timeout": 60}, "max_tokens: 1000000 > 128000"),
         ({"max_tokens": "many", "timeout": 60}, "max_tokens: Input should be a valid integer"),
         ({"messages": []}, "at least one message is required"),
         ({"messages": [assistant("Hi.")]}, "first message must use the \"user\" role"),

@@ -48,7 +48,7 @@ fn a_plain_answer_is_one_message() {
         "id": null,
         "type": "message",
         "role": "assistant",
-        "model": "claude-sonnet-4-6",
+        "model": "claude-sonnet-5-5",
         "content": [
             {"type": "text", "text": "I read it."},
             {"type": "tool_use", "id": null, "name": "read", "input": {"path": "a.txt", "limit": 20}},
@@ -202,7 +202,7 @@ fn a_script_may_end_a_reply_for_its_own_reason() {
 fn tokens_are_counted_without_an_answer() {
     let model = MockModel::scripted([]);
     let request = json!({
-        "model": "claude-sonnet-4-6",
+        "model": "claude-sonnet-5-5",
         "system": "12345678",
         "tools": [{"name": "read", "description": "1234", "input_schema": {"type": "object"}}],
         "messages": [

@@ -114,7 +114,7 @@ fn at_most_four_breakpoints_are_set() {
     let too_many = "A maximum of 4 blocks with cache_control may be provided. Found 5.";
     let blocks = |count: usize| (0..count).map(|_| cached("a")).collect::<Vec<_>>();
     let spread = json!({
-        "model": "claude-sonnet-4-6",
+        "model": "claude-sonnet-5-5",
         "max_tokens": 1000,
         "cache_control": {"type": "ephemeral"},
         "tools": [{"name": "ls", "input_schema": {"type": "object"}, "cache_control": {"type": "ephemeral"}}],

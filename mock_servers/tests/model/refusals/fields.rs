@@ -60,8 +60,8 @@ fn fields_are_there_and_have_their_type() {
             "system.0: text content blocks must be non-empty",
         ),
         (
-            with("max_tokens", json!(64_001)),
-            "max_tokens: 64001 > 64000, which is the maximum allowed number of output tokens for claude-sonnet-4-6",
+            with("max_tokens", json!(128_001)),
+            "max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens for claude-sonnet-5-5",
         ),
     ]);
 }
