@@ -37,7 +37,7 @@ pub fn judge(command: &str) -> Judgement {
 }
 
 /// Says whether every part of a line only reads, or which one does not.
-pub(crate) fn only_reads(line: &Line) -> Result<(), String> {
+fn only_reads(line: &Line) -> Result<(), String> {
     if let Some(doubt) = line.doubts.first() {
         return Err(doubt.clone());
     }
