@@ -13,7 +13,7 @@ use s02_tools::{Tool, Toolbox, Touches, Workspace};
 use serde_json::Value;
 
 use crate::ask::Ask;
-use crate::known::{Judgement, judge};
+use crate::known::{Judgement, judge, steers_programs};
 use crate::rules::{Call, Decision, Rules};
 use crate::settings::{SETTINGS_FILE, read_settings};
 
@@ -169,8 +169,8 @@ impl Policy {
     fn guarded(&self, path: &Path) -> Option<&'static str> {
         if path == self.ws.state(SETTINGS_FILE) {
             Some("this file holds the permissions and hooks themselves")
-        } else if path.starts_with(self.ws.root().join(".git")) {
-            Some("git runs commands that are written there")
+        } else if steers_programs(path.strip_prefix(self.ws.root()).unwrap_or(path)) {
+            Some("git or cargo runs what is written there, also when they are only asked to read")
         } else {
             None
         }

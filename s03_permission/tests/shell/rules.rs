@@ -16,7 +16,7 @@ fn bash(command: &str) -> Call<'_> {
         tool: "bash",
         command: Some(command),
         path: None,
-        root: Path::new("/work/shop"),
+        root: Path::new("/srv/shop"),
     }
 }
 
@@ -25,7 +25,7 @@ fn file<'a>(tool: &'a str, path: &'a str) -> Call<'a> {
         tool,
         command: None,
         path: Some(Path::new(path)),
-        root: Path::new("/work/shop"),
+        root: Path::new("/srv/shop"),
     }
 }
 
@@ -150,11 +150,11 @@ fn a_rule_without_brackets_speaks_of_the_whole_tool() {
     assert!(allows(&allow(&["Bash"]), bash("rm x > y `")));
     assert!(denies(
         &deny(&["write_file"]),
-        file("write_file", "/work/shop/a")
+        file("write_file", "/srv/shop/a")
     ));
     assert!(!denies(
         &deny(&["write_file"]),
-        file("edit_file", "/work/shop/a")
+        file("edit_file", "/srv/shop/a")
     ));
 }
 
@@ -168,35 +168,35 @@ fn file_patterns_read_like_a_gitignore() {
     ]);
     assert!(denies(
         &denied,
-        file("read_file", "/work/shop/secrets/a/key.pem")
+        file("read_file", "/srv/shop/secrets/a/key.pem")
     ));
     assert!(!denies(
         &denied,
-        file("read_file", "/work/shop/src/secrets/a")
+        file("read_file", "/srv/shop/src/secrets/a")
     ));
     assert!(denies(
         &denied,
-        file("edit_file", "/work/shop/deep/prod.env")
+        file("edit_file", "/srv/shop/deep/prod.env")
     ));
-    assert!(denies(&denied, file("write_file", "/work/shop/prod.env")));
+    assert!(denies(&denied, file("write_file", "/srv/shop/prod.env")));
     assert!(denies(&denied, file("read_file", "/etc/shadow")));
     assert!(denies(
         &denied,
-        file("read_file", "/work/shop/src/private/x")
+        file("read_file", "/srv/shop/src/private/x")
     ));
     assert!(!denies(&denied, file("read_file", "/elsewhere/private")));
     let allowed = allow(&["write_file(src/*.rs)"]);
     assert!(allows(
         &allowed,
-        file("write_file", "/work/shop/src/main.rs")
+        file("write_file", "/srv/shop/src/main.rs")
     ));
     assert!(!allows(
         &allowed,
-        file("write_file", "/work/shop/src/deep/main.rs")
+        file("write_file", "/srv/shop/src/deep/main.rs")
     ));
     assert!(!allows(
         &allowed,
-        file("read_file", "/work/shop/src/main.rs")
+        file("read_file", "/srv/shop/src/main.rs")
     ));
 }
 
@@ -206,7 +206,7 @@ fn a_server_of_tools_is_named_by_its_prefix() {
         tool,
         command: None,
         path: None,
-        root: Path::new("/work/shop"),
+        root: Path::new("/srv/shop"),
     };
     for rule in ["mcp__docs", "mcp__docs__*", "mcp__docs__search"] {
         assert!(denies(&deny(&[rule]), call("mcp__docs__search")), "{rule}");
@@ -295,16 +295,16 @@ fn always_covers_a_subcommand_or_exactly_this_line() {
 fn always_covers_a_directory_of_files() {
     let cases = [
         (
-            "/work/shop/src/main.rs",
+            "/srv/shop/src/main.rs",
             "write_file(/src/**)",
-            "/work/shop/src/deep/x",
-            "/work/shop/docs/x",
+            "/srv/shop/src/deep/x",
+            "/srv/shop/docs/x",
         ),
         (
-            "/work/shop/a.txt",
+            "/srv/shop/a.txt",
             "write_file(/**)",
-            "/work/shop/b.txt",
-            "/work/other/b.txt",
+            "/srv/shop/b.txt",
+            "/srv/other/b.txt",
         ),
         (
             "/tmp/out[1]/a",
