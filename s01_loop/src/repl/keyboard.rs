@@ -100,8 +100,10 @@ enum Editor {
         doomed: bool,
     },
     Open,
-    /// The signal is on its way; a second one could come after the handler has gone.
-    Closing,
+    /// The signal is on its way; `sure` when nothing can swallow it.
+    Closing {
+        sure: bool,
+    },
 }
 
 impl Keyboard {
@@ -201,13 +203,21 @@ impl Keyboard {
             }
             Editor::Opening { .. } => desk.editor = Editor::Opening { doomed: true },
             Editor::Open => {
-                desk.editor = Editor::Closing;
-                if let Some(thread) = &*self.thread.lock().unwrap() {
-                    // It can fail only when the thread has ended, and with it its prompt.
-                    let _ = pthread_kill(thread.as_pthread_t(), Signal::SIGINT);
-                }
+                desk.editor = Editor::Closing { sure: false };
+                self.signal();
             }
-            Editor::Closing => {}
+            // Only where what is left of a signal, when the editor has closed meanwhile, means nothing.
+            Editor::Closing { sure: false } if self.wires.is_ctrl_c_a_key() => self.signal(),
+            Editor::Closing { .. } => {}
+        }
+    }
+
+    /// Interrupts the editor from outside.
+    fn signal(&self) {
+        if let Some(thread) = &*self.thread.lock().unwrap() {
+            // To the thread itself, because it may wait for the rest of a key sequence, and nothing else ends that. It
+            // fails only when the thread has ended.
+            let _ = pthread_kill(thread.as_pthread_t(), Signal::SIGINT);
         }
     }
 
@@ -297,11 +307,15 @@ impl Keyboard {
     /// The editor shows this line now. Its signal handler is in place, so it can be closed.
     pub fn edited(&self, line: &str, cursor: usize) {
         let mut desk = self.desk();
-        if let Editor::Opening { doomed } = desk.editor {
-            desk.editor = Editor::Open;
-            if doomed {
-                desk.close_editor();
+        match desk.editor {
+            Editor::Opening { doomed } => {
+                desk.editor = Editor::Open;
+                if doomed {
+                    desk.close_editor();
+                }
             }
+            Editor::Closing { sure: false } => desk.close_editor(),
+            Editor::Open | Editor::Closing { sure: true } | Editor::Closed => {}
         }
         line.clone_into(&mut desk.shown);
         if let Some(draft) = desk.draft() {
@@ -378,10 +392,11 @@ impl Desk {
 
     /// What the open question is answered with, if anything.
     fn said(&mut self) -> Option<Said> {
-        if self.editor != Editor::Closed {
+        let question = self.question.as_mut()?;
+        if self.doing == Wanted::Answer(question.number) && self.editor != Editor::Closed {
+            // What was typed behind the answer is still to be read.
             return None;
         }
-        let question = self.question.as_mut()?;
         if let Some(said) = question.said.take() {
             return Some(said);
         }
@@ -417,11 +432,24 @@ impl Desk {
 
     /// From within the editor: it ends when it has read what it already took from the terminal, and before it takes
     /// more. So nothing that was typed behind Enter is lost in its buffer.
+    ///
+    /// Its signal handler writes a byte to a pipe, and its loop takes up to 64 bytes and looks at the first only: a
+    /// change of the window's size that came just before swallows a signal. It cannot swallow this many.
     fn close_editor(&mut self) {
-        if self.editor == Editor::Open {
-            self.editor = Editor::Closing;
-            // It cannot fail: the signal exists.
-            let _ = raise(Signal::SIGINT);
+        if matches!(self.editor, Editor::Open | Editor::Closing { sure: false }) {
+            self.editor = Editor::Closing { sure: true };
+            for _ in 0..64 {
+                // It cannot fail: the signal exists.
+                let _ = raise(Signal::SIGINT);
+            }
+        }
+    }
+
+    /// The prompt of the open question, if one is to be shown.
+    pub fn question_prompt(&mut self) -> Option<String> {
+        match self.asked() {
+            Asked::Question(question) => Some(question.prompt.clone()),
+            Asked::Line(_) | Asked::Withdrawn => None,
         }
     }
 }

@@ -68,6 +68,9 @@ impl Terminal {
             Ok(mode) => mode,
             Err(_) => return Err(wake),
         };
+        if watched {
+            keyboard.wires.ctrl_c_is_a_key();
+        }
         let history = History::open(harness, &mut editor);
         Ok(Self {
             keyboard: keyboard.clone(),
@@ -106,10 +109,8 @@ impl Terminal {
     fn edit(&mut self) {
         let (prompt, Draft { left, right }) = {
             let mut desk = self.keyboard.desk();
-            let prompt = match &desk.question {
-                Some(question) => question.prompt.clone(),
-                None => self.prompt.clone(),
-            };
+            let prompt = desk.question_prompt();
+            let prompt = prompt.unwrap_or_else(|| self.prompt.clone());
             (prompt, desk.draft().cloned().unwrap_or_default())
         };
         self.screen.open_prompt();

@@ -14,6 +14,7 @@ pub struct Wires {
     interrupts: watch::Sender<u64>,
     leave: watch::Sender<Option<u8>>,
     signals: AtomicBool,
+    ctrl_c_is_a_key: AtomicBool,
 }
 
 impl Wires {
@@ -22,6 +23,7 @@ impl Wires {
             interrupts: watch::Sender::new(0),
             leave: watch::Sender::new(None),
             signals: AtomicBool::new(false),
+            ctrl_c_is_a_key: AtomicBool::new(false),
         }
     }
 
@@ -57,6 +59,16 @@ impl Wires {
         let _ = self.leave.subscribe().wait_for(Option::is_some).await;
     }
 
+    /// The terminal gives Ctrl-C as a key from now on. SIGINT is our own then, for closing a line editor, and what is left
+    /// of it when the editor has closed is no interrupt.
+    pub fn ctrl_c_is_a_key(&self) {
+        self.ctrl_c_is_a_key.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_ctrl_c_a_key(&self) -> bool {
+        self.ctrl_c_is_a_key.load(Ordering::Relaxed)
+    }
+
     /// Listens to SIGINT, SIGTERM and SIGHUP from now on. It must come before the first line editor: rustyline puts its
     /// own handler for SIGINT in place and puts back the one it found, which must be this one and not the default.
     pub fn listen(self: &std::sync::Arc<Self>) {
@@ -76,11 +88,11 @@ impl Wires {
             let wires = self.clone();
             tokio::spawn(async move {
                 while signals.recv().await.is_some() {
-                    if kind == SignalKind::interrupt() {
-                        wires.interrupt();
-                    } else {
+                    if kind != SignalKind::interrupt() {
                         // As a shell counts: 128 and the number of the signal.
                         wires.leave(128 + kind.as_raw_value() as u8);
+                    } else if !wires.is_ctrl_c_a_key() {
+                        wires.interrupt();
                     }
                 }
             });

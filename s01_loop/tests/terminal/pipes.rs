@@ -1,0 +1,142 @@
+//! Where nobody sits: pipes, one request on the command line, an output that is closed.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use mock_servers::class::Class;
+use mock_servers::model::{Fault, MockModel, Options, calls, says};
+use serde_json::json;
+
+use crate::{last_text, model, program};
+
+fn class() -> Class {
+    Class::new(env!("CARGO_BIN_EXE_s01_loop"))
+}
+
+#[test]
+fn piped_lines_are_typed_lines() {
+    let model = model([says("one"), says("two")]);
+    let ran = class()
+        .model(&model)
+        .types(&["first", "", "second", "q", "never"]);
+    ran.succeeds()
+        .shows("s01 >> first\none\ns01 >> second\ntwo\n")
+        .never_shows("never");
+    assert!(!ran.stdout.contains('\x1b'), "{}", ran.transcript());
+}
+
+#[test]
+fn the_last_line_needs_no_end_and_no_valid_text() {
+    let model = model([says("fine")]);
+    let class = class().model(&model);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_s01_loop"))
+        .current_dir(class.dir())
+        .env("ANTHROPIC_BASE_URL", model.url())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    stdin.write_all(b"caf\xe9").expect("it reads");
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(last_text(&model.requests()[0]), "caf\u{fffd}");
+}
+
+#[test]
+fn a_line_of_a_megabyte_is_one_request() {
+    let options = Options {
+        context_tokens: 1_000_000,
+        ..Options::strict()
+    };
+    let model = MockModel::scripted_with(options, [says("a lot")]);
+    let line = "word ".repeat(200_000);
+    let ran = class().model(&model).types(&[&line]);
+    ran.succeeds().shows("more bytes\na lot\n");
+    assert_eq!(last_text(&model.requests()[0]).len(), line.len());
+}
+
+#[test]
+fn parallel_calls_are_told_apart() {
+    let both = calls("bash", json!({"command": "echo one"}))
+        .and_calls("bash", json!({"command": "echo two"}));
+    let model = model([both, says("done")]);
+    class().model(&model).types(&["run both"]).succeeds().shows(
+        "> bash  echo one\n> bash  echo two\n< bash  echo one\n  one\n< bash  echo two\n  two\ndone\n",
+    );
+}
+
+#[test]
+fn one_request_runs_one_turn() {
+    let model = model([says("four")]);
+    class()
+        .model(&model)
+        .asks("what is 2 + 2")
+        .succeeds()
+        .shows("four\n")
+        .never_shows(">>");
+}
+
+#[test]
+fn a_failed_turn_is_exit_code_1() {
+    let model = model([says("not now"), says("later")]);
+    model.fault(Fault::Internal, 1);
+    class()
+        .model(&model)
+        .asks("hello")
+        .fails_with(1)
+        .shows("error: ");
+    model.fault(Fault::Internal, 1);
+    class().model(&model).types(&["hello"]).fails_with(1);
+    class().model(&model).types(&["hello"]).succeeds();
+    class().model(&model).types(&["hello"]).succeeds();
+}
+
+#[test]
+fn wrong_options_are_one_sentence() {
+    class()
+        .arg("--frobnicate")
+        .types(&[])
+        .fails_with(2)
+        .complains("unknown option --frobnicate");
+    class()
+        .arg("--help")
+        .types(&[])
+        .succeeds()
+        .shows("s01_loop \"request\"");
+}
+
+#[test]
+fn a_reader_who_leaves_ends_the_session_quietly() {
+    let class = class();
+    let output = Command::new("bash")
+        .args(["-c", "printf 'list all files\\nlist all files\\n' | \"$0\" | head -n 1; echo \"${PIPESTATUS[1]}\""])
+        .arg(env!("CARGO_BIN_EXE_s01_loop"))
+        .current_dir(class.dir())
+        .output()
+        .expect("bash runs");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(
+        String::from_utf8_lossy(&output.stdout).ends_with("\n0\n"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn on_a_pipe_the_next_line_answers_if_it_is_an_answer() {
+    let ran = program::class(None).types(&[
+        "ask May I?",
+        " Yes",
+        "ask Again?",
+        "a",
+        "ask Still?",
+        "list the files",
+        "n",
+        "ask Anybody?",
+    ]);
+    ran.shows("May I? Yes\n")
+        .shows("Again? Always\n")
+        .shows("Still? No(NotAnAnswer)\ns01 >> list the files\nrequest: list the files\n")
+        .shows("s01 >> n\nrequest: n\n")
+        .shows("Anybody? No(Nobody)\n");
+}
