@@ -1,7 +1,7 @@
 //! What rustyline is told: the keys that end a line, the look of the prompt, and to report every edit.
 //!
 //! rustyline reads ahead: whatever it took from the terminal behind an Enter is lost when it returns. So Enter, Ctrl-C
-//! and Ctrl-D never end it here. They are noted, the line is cleared, and a signal ends it when its buffer is empty
+//! and the like never end it here. They are noted, the line is cleared, and a signal ends it when its buffer is empty
 //! ([`Keyboard`] says how). Invariant: the desk always holds the text and the cursor that the user sees.
 
 use std::borrow::Cow;
@@ -18,6 +18,7 @@ use rustyline::{
     KeyEvent, Movement, RepeatCount, Result,
 };
 
+use super::desk::Key;
 use super::keyboard::Keyboard;
 use super::screen::Screen;
 use super::style::Paint;
@@ -48,6 +49,7 @@ pub fn open(keyboard: &Arc<Keyboard>, screen: &Arc<Screen>) -> Result<LineEditor
         (KeyEvent::ctrl('J'), Key::Enter),
         (KeyEvent::ctrl('C'), Key::Interrupt),
         (KeyEvent::ctrl('D'), Key::End),
+        (KeyEvent::ctrl('Z'), Key::Suspend),
     ];
     for (event, key) in keys {
         let keyboard = keyboard.clone();
@@ -96,13 +98,6 @@ impl Highlighter for Reporter {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Key {
-    Enter,
-    Interrupt,
-    End,
-}
-
 /// A key that ends the line.
 struct Ending {
     key: Key,
@@ -118,13 +113,14 @@ impl ConditionalEventHandler for Ending {
         context: &EventContext<'_>,
     ) -> Option<Cmd> {
         let line = context.line();
-        match self.key {
-            Key::Enter => self.keyboard.entered(line),
-            Key::Interrupt => self.keyboard.interrupted(line),
-            // On a line with text it deletes the character under the cursor, as everywhere.
-            Key::End if !line.is_empty() => return None,
-            Key::End => self.keyboard.left(),
+        if self.key == Key::End && !line.is_empty() {
+            // It deletes the character under the cursor, as everywhere.
+            return None;
         }
-        Some(Cmd::Kill(Movement::WholeBuffer))
+        self.keyboard.ended(self.key, line);
+        match self.key {
+            Key::Suspend => Some(Cmd::Noop),
+            Key::Enter | Key::Interrupt | Key::End => Some(Cmd::Kill(Movement::WholeBuffer)),
+        }
     }
 }

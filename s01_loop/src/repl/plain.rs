@@ -6,7 +6,8 @@
 use std::io::{self, BufRead, PipeReader};
 use std::sync::Arc;
 
-use super::keyboard::{Input, Keyboard, Wanted};
+use super::desk::{Desk, Input, Wanted};
+use super::keyboard::Keyboard;
 
 /// Reads until the input ends or nobody wants more.
 pub fn serve(keyboard: &Arc<Keyboard>, mut wake: PipeReader) {
@@ -16,8 +17,8 @@ pub fn serve(keyboard: &Arc<Keyboard>, mut wake: PipeReader) {
             Wanted::Quit => return,
             Wanted::Nothing if !reads_ahead => keyboard.awake(&mut wake),
             Wanted::Nothing | Wanted::Line | Wanted::Answer(_) => match line() {
-                Some(line) => keyboard.read(line),
-                None => return keyboard.gone(),
+                Some(line) => keyboard.desk(|desk| desk.read(line)),
+                None => return keyboard.desk(Desk::gone),
             },
         }
     }

@@ -2,20 +2,19 @@
 //!
 //! A model streams, tools report, teammates talk, a spinner turns and a prompt stands open, all on one terminal.
 //! Invariants: two speakers never share a line; nothing is written into an open prompt, it is held until the prompt is
-//! out of the way; a spinner is gone before anything is printed; when nobody reads any more the session ends quietly.
+//! out of the way; when nobody reads any more the session ends quietly.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use super::style::{Paint, Style};
+use super::spinner::Spinner;
+use super::style::Style;
 use super::text;
 use super::wires::Wires;
 
-const TICK: Duration = Duration::from_millis(100);
+/// Whether something is held back by an open prompt, which should close for a moment.
+pub type Held = bool;
 
 /// Standard output.
 pub struct Screen {
@@ -33,10 +32,8 @@ struct State {
     prompt_open: bool,
     /// Whole lines that wait for the end of the prompt or of the line.
     held: String,
-    /// What the user waits for, and the spinner that says so.
-    waiting_for: Option<String>,
-    spinner: Option<ProgressBar>,
-    /// Id and name of the calls without a result.
+    spinner: Spinner,
+    /// Id and name of the main speaker's calls that have no result.
     running: Vec<(String, String)>,
     /// The call that was printed last, if nothing was printed since.
     last_call: Option<String>,
@@ -62,108 +59,112 @@ impl Screen {
     }
 
     /// Prints whole lines, quiet or not.
-    pub fn print(&self, lines: &str) -> bool {
-        self.lock().lines(self, lines)
+    pub fn print(&self, lines: &str) -> Held {
+        self.state().lines(self, lines)
     }
 
-    /// Prints whole lines. Says whether they are held back by an open prompt.
-    pub fn lines(&self, lines: &str) -> bool {
+    /// Prints whole lines.
+    pub fn lines(&self, lines: &str) -> Held {
         !self.is_quiet() && self.print(lines)
     }
 
-    /// Prints a piece of the main speaker's text as it comes; by whole lines, with the rest in `partial`, while a prompt
-    /// is open. Says whether something is held back by an open prompt.
-    pub fn text(&self, piece: &str, partial: &mut String) -> bool {
+    /// Prints a piece of the main speaker's text as it comes; while a prompt is open by whole lines, with the rest in
+    /// `partial`.
+    pub fn text(&self, piece: &str, partial: &mut String) -> Held {
         if self.is_quiet() {
             return false;
         }
-        let mut state = self.lock();
-        state.wait_for(self, None);
+        let mut state = self.state();
+        state.spinner.wait_for(None);
+        state.last_call = None;
         partial.push_str(piece);
         let whole = partial.rfind('\n').map_or(0, |newline| newline + 1);
-        if state.prompt_open {
-            let lines: String = partial.drain(..whole).collect();
-            state.held.push_str(&lines);
-            return !lines.is_empty();
-        }
         let rest = partial.split_off(whole);
-        let mut out = std::mem::take(partial);
+        let mut out = std::mem::replace(partial, rest);
+        if state.prompt_open {
+            state.held.push_str(&out);
+            return !out.is_empty();
+        }
         if whole > 0 {
+            state.mid_line = false;
+            // What waited for the end of the line.
             out.push_str(&std::mem::take(&mut state.held));
         }
-        state.mid_line = !rest.is_empty() || state.mid_line && whole == 0;
-        state.put(self, &(out + &rest));
-        state.last_call = None;
+        state.mid_line |= !partial.is_empty();
+        out.push_str(&std::mem::take(partial));
+        state.put(self, &out);
         false
     }
 
     /// Ends the main speaker's line, if there is one.
-    pub fn end_line(&self, partial: &mut String) -> bool {
+    pub fn end_line(&self, partial: &mut String) -> Held {
         let rest = std::mem::take(partial);
-        self.lock().end_line(self);
+        self.state().end_line(self);
         !rest.is_empty() && self.lines(&rest)
     }
 
-    /// Prints the line of a call; the main speaker's calls are what the user waits for next.
-    pub fn call(&self, id: &str, line: &str, runs: Option<&str>) -> bool {
-        if self.is_quiet() {
-            return false;
-        }
-        let mut state = self.lock();
-        let held = state.lines(self, line);
+    /// Prints the line of a call. With a name the call is the main speaker's, and what the user waits for next.
+    pub fn call(&self, id: &str, line: &str, name: Option<&str>) -> Held {
+        let held = self.lines(line);
+        let mut state = self.state();
         state.last_call = Some(id.to_owned());
-        if let Some(name) = runs {
-            state.running.push((id.to_owned(), name.to_owned()));
+        if let Some(name) = name {
+            state.running.push((id.to_owned(), text::one_line(name)));
         }
         held
     }
 
-    /// Prints a result below its call, with the label in front unless the call is the last thing printed.
-    pub fn result(&self, id: &str, label: &str, lines: &str) -> bool {
-        if self.is_quiet() {
-            return false;
-        }
-        let mut state = self.lock();
-        let follows = state.last_call.as_deref() == Some(id);
-        let held = match follows {
-            true => state.lines(self, lines),
-            false => state.lines(self, &format!("{label}\n{lines}")),
+    /// Prints a result below its call, with the label in front unless the call is what was printed last.
+    pub fn result(&self, id: &str, label: &str, lines: &str) -> Held {
+        let follows = {
+            let mut state = self.state();
+            state.running.retain(|(running, _)| running != id);
+            state.wait_for_tool();
+            state.last_call.as_deref() == Some(id)
         };
-        state.running.retain(|(running, _)| running != id);
-        state.wait_for_tool(self);
+        let held = match follows {
+            true => self.lines(lines),
+            false => self.lines(&format!("{label}\n{lines}")),
+        };
+        self.state().show_spinner(self);
         held
     }
 
     /// A request is under way.
     pub fn wait_for_model(&self) {
-        self.lock()
-            .wait_for(self, Some("waiting for the model".to_owned()));
+        let mut state = self.state();
+        state
+            .spinner
+            .wait_for(Some("waiting for the model".to_owned()));
+        state.show_spinner(self);
     }
 
     /// The request is over: its calls run now, if it had any.
     pub fn wait_for_tool(&self) {
-        self.lock().wait_for_tool(self);
+        let mut state = self.state();
+        state.wait_for_tool();
+        state.show_spinner(self);
     }
 
     /// The turn is over.
     pub fn idle(&self) {
-        let mut state = self.lock();
-        state.end_line(self);
+        let mut state = self.state();
         state.running.clear();
-        state.wait_for(self, None);
+        state.spinner.wait_for(None);
+        state.end_line(self);
     }
 
     /// A prompt is about to be drawn: everything printed is held from now on.
     pub fn open_prompt(&self) {
-        let mut state = self.lock();
+        let mut state = self.state();
         state.end_line(self);
         state.prompt_open = true;
-        state.show_spinner(self);
+        state.spinner.hide();
     }
 
     /// The prompt, which took this many rows, is to vanish; what was held is printed.
     pub fn close_prompt(&self, rows: usize) {
-        let mut state = self.lock();
+        let mut state = self.state();
         state.prompt_open = false;
         state.put(self, &format!("\x1b[{rows}A\r\x1b[J"));
         state.release(self);
@@ -172,23 +173,23 @@ impl Screen {
 
     /// Prints a prompt where no line editor does it. The user's Enter ends the line.
     pub fn plain_prompt(&self, prompt: &str) {
-        let mut state = self.lock();
+        let mut state = self.state();
         state.end_line(self);
         state.put(self, prompt);
     }
 
-    /// Sends the terminal itself a command.
+    /// Gives the terminal itself a command.
     pub fn command(&self, command: &str) {
-        self.lock().put(self, command);
+        self.state().put(self, command);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
 }
 
 impl State {
-    fn lines(&mut self, screen: &Screen, lines: &str) -> bool {
+    fn lines(&mut self, screen: &Screen, lines: &str) -> Held {
         self.last_call = None;
         self.held.push_str(lines);
         if !lines.ends_with('\n') {
@@ -216,57 +217,23 @@ impl State {
         }
     }
 
-    fn wait_for_tool(&mut self, screen: &Screen) {
+    fn wait_for_tool(&mut self) {
         let next = self.running.first();
-        let next = next.map(|(_, name)| format!("running {}", text::one_line(name)));
-        self.wait_for(screen, next);
+        let next = next.map(|(_, name)| format!("running {name}"));
+        self.spinner.wait_for(next);
     }
 
-    fn wait_for(&mut self, screen: &Screen, what: Option<String>) {
-        if self.waiting_for != what {
-            self.waiting_for = what;
-            self.hide_spinner();
-        }
-        self.show_spinner(screen);
-    }
-
-    /// Shows the spinner when there is something to wait for and room to say so; hides it when not.
     fn show_spinner(&mut self, screen: &Screen) {
-        let Some(what) = self.waiting_for.clone() else {
-            return self.hide_spinner();
-        };
-        if self.prompt_open || self.mid_line {
-            return self.hide_spinner();
-        }
-        if self.spinner.is_some() || !screen.style.can_move() || screen.is_quiet() {
-            return;
-        }
-        let style = screen.style.paint(Paint::Dim, "{spinner} {msg} {elapsed}");
-        let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stdout())
-            .with_style(ProgressStyle::with_template(&style).expect("the template is constant"))
-            .with_message(what);
-        spinner.enable_steady_tick(TICK);
-        self.spinner = Some(spinner);
-    }
-
-    fn hide_spinner(&mut self) {
-        if let Some(spinner) = self.spinner.take() {
-            spinner.finish_and_clear();
+        if !self.mid_line && !self.prompt_open && !screen.is_quiet() {
+            self.spinner.show(&screen.style);
         }
     }
 
     fn put(&mut self, screen: &Screen, text: &str) {
-        if self.mid_line {
-            self.hide_spinner();
-        }
-        let write = || {
+        let written = self.spinner.beside(|| {
             let mut out = io::stdout().lock();
             out.write_all(text.as_bytes()).and_then(|()| out.flush())
-        };
-        let written = match &self.spinner {
-            Some(spinner) => spinner.suspend(write),
-            None => write(),
-        };
+        });
         if written.is_err() {
             // Nobody reads any more, as behind `| head`: that is no failure.
             screen.wires.leave(0);

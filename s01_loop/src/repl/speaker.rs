@@ -8,7 +8,6 @@ use std::sync::Mutex;
 use super::Repl;
 use super::style::Paint;
 use super::text;
-use crate::tool::ToolCall;
 use crate::watch::{Event, Watch};
 
 /// One voice on the screen.
@@ -63,17 +62,6 @@ impl Speaker {
             self.repl.lines(&std::mem::take(&mut speech.partial));
         }
     }
-
-    fn call(&self, call: &ToolCall) {
-        let inner = &self.repl.inner;
-        let line = self.repl.call_line('>', call, inner.screen.style.columns());
-        let runs = self.repl.name.is_none().then_some(call.name.as_str());
-        inner.nudge_if(
-            inner
-                .screen
-                .call(&call.id, &self.repl.attributed(&line), runs),
-        );
-    }
 }
 
 impl Watch for Speaker {
@@ -91,12 +79,12 @@ impl Watch for Speaker {
             Event::Text(piece) => self.text(speech, piece),
             Event::Call(call) => {
                 self.pause(speech);
-                self.call(call);
+                self.repl.call(call, is_main);
             }
             Event::Notice(notice) => {
                 self.pause(speech);
                 let notice = format!("({})", text::clean(notice));
-                self.repl.lines(&screen.style.paint(Paint::Dim, &notice));
+                self.repl.painted(Paint::Dim, &notice);
             }
             Event::Done => {
                 self.pause(speech);

@@ -7,19 +7,23 @@ use std::io::{self, PipeReader};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{
     self, FlushArg, InputFlags, LocalFlags, SetArg, SpecialCharacterIndices, Termios,
 };
-use nix::unistd::read;
+use nix::unistd::{Pid, read};
 use rustyline::ExternalPrinter;
 use rustyline::error::ReadlineError;
 
+use super::desk::{Desk, Key, Wanted};
 use super::editor::{self, LineEditor};
 use super::history::History;
-use super::keyboard::{Input, Keyboard, Wanted};
+use super::keyboard::Keyboard;
 use super::screen::Screen;
 use super::style::Paint;
 use super::text;
@@ -28,6 +32,8 @@ use super::typeahead::Draft;
 /// Pasted text comes with marks around it, so that its newlines are no Enter.
 const PASTE_MARKS: &str = "\x1b[?2004h";
 const NO_PASTE_MARKS: &str = "\x1b[?2004l";
+/// How long a stop signal may take to arrive.
+const STOPPING: Duration = Duration::from_millis(50);
 const EXIT_HINT: &str = "(Ctrl-D, q or exit leaves)";
 
 /// A terminal, ready to be read from.
@@ -39,7 +45,6 @@ pub struct Terminal {
     history: History,
     /// Never printed to: while it exists, rustyline waits for signals wherever they arrive, and not only for keys.
     _printer: Box<dyn ExternalPrinter + Send>,
-    wake: PipeReader,
     /// The newest question that was shown.
     asked: u64,
     /// Whether pastes come with marks while nothing is edited; the editor switches them off when it closes.
@@ -49,49 +54,36 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Takes the terminal over, or gives the wake pipe back when it cannot be used.
+    /// Takes the terminal over; `None` when it cannot be used.
     pub fn open(
         keyboard: &Arc<Keyboard>,
         screen: &Arc<Screen>,
         prompt: &str,
         harness: &Path,
-        wake: PipeReader,
-    ) -> Result<Self, PipeReader> {
-        let watched = keyboard.input() == Input::Terminal { watched: true };
-        let Ok(mut editor) = editor::open(keyboard, screen) else {
-            return Err(wake);
-        };
-        let Ok(printer) = editor.create_external_printer() else {
-            return Err(wake);
-        };
-        let mode = match watched.then(|| Mode::enter(screen.clone())).transpose() {
-            Ok(mode) => mode,
-            Err(_) => return Err(wake),
-        };
-        if watched {
-            keyboard.wires.ctrl_c_is_a_key();
-        }
-        let history = History::open(harness, &mut editor);
-        Ok(Self {
+        watched: bool,
+    ) -> Option<Self> {
+        let mut editor = editor::open(keyboard, screen).ok()?;
+        let printer = editor.create_external_printer().ok()?;
+        let mode = watched.then(|| Mode::enter(screen.clone()));
+        Some(Self {
+            mode: mode.transpose().ok()?,
             keyboard: keyboard.clone(),
             screen: screen.clone(),
             prompt: prompt.to_owned(),
+            history: History::open(harness, &mut editor),
             editor,
-            history,
             _printer: Box::new(printer),
-            wake,
             asked: 0,
             paste_marks: false,
-            mode,
         })
     }
 
     /// Works until it shall quit.
-    pub fn serve(mut self) {
+    pub fn serve(mut self, mut wake: PipeReader) {
         loop {
             match self.keyboard.next() {
                 Wanted::Quit => return,
-                Wanted::Nothing => self.watch(PollTimeout::NONE),
+                Wanted::Nothing => self.watch(&mut wake),
                 Wanted::Line => self.edit(),
                 Wanted::Answer(number) => {
                     if self.asked < number {
@@ -107,82 +99,100 @@ impl Terminal {
 
     /// Opens the prompt and closes it again. What the user did meanwhile is noted on the desk.
     fn edit(&mut self) {
-        let (prompt, Draft { left, right }) = {
-            let mut desk = self.keyboard.desk();
-            let prompt = desk.question_prompt();
-            let prompt = prompt.unwrap_or_else(|| self.prompt.clone());
-            (prompt, desk.draft().cloned().unwrap_or_default())
-        };
+        let (question, Draft { left, right }) = self.keyboard.prompt_and_draft();
+        let prompt = question.unwrap_or_else(|| self.prompt.clone());
         self.screen.open_prompt();
         let end = self
             .editor
             .readline_with_initial(prompt.as_str(), (&left, &right));
         self.paste_marks = false;
-        let (shown, hint) = {
-            let mut desk = self.keyboard.desk();
-            (desk.shown.clone(), std::mem::take(&mut desk.looks_for_exit))
-        };
-        self.screen
-            .close_prompt(text::rows(&(prompt + &shown), self.screen.style.columns()));
-        if hint {
+        let (shown, looks_for_exit, suspends) = self.keyboard.desk(|desk| {
+            let shown = std::mem::take(&mut desk.shown);
+            let looks_for_exit = std::mem::take(&mut desk.looks_for_exit);
+            (shown, looks_for_exit, std::mem::take(&mut desk.suspends))
+        });
+        let rows = text::rows(&(prompt + &shown), self.screen.style.columns());
+        self.screen.close_prompt(rows);
+        if looks_for_exit {
             self.screen
                 .lines(&self.screen.style.paint(Paint::Dim, EXIT_HINT));
         }
+        if suspends {
+            self.suspend();
+        }
         self.keyboard.closed();
         match end {
-            Ok(line) => self.keyboard.entered(&line),
+            // As our own signal ends it.
             Err(ReadlineError::Interrupted | ReadlineError::Errno(Errno::EINTR)) => {}
             // A byte that is no UTF-8: it is dropped, the line stays.
             Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {}
-            Err(_) => self.keyboard.gone(),
+            Err(_) => self.keyboard.desk(Desk::gone),
+            Ok(line) => _ = self.keyboard.desk(|desk| desk.ended(Key::Enter, &line)),
         }
     }
 
-    /// Keeps what is typed until woken, or at most this long.
-    fn watch(&mut self, timeout: PollTimeout) {
-        let stdin = io::stdin();
-        let mut ready = [
-            PollFd::new(self.wake.as_fd(), PollFlags::POLLIN),
-            PollFd::new(stdin.as_fd(), PollFlags::POLLIN),
-        ];
-        let watches = self.mode.is_some() && !self.keyboard.desk().gone;
+    /// Waits for keys and keeps what is typed, until woken.
+    fn watch(&mut self, wake: &mut PipeReader) {
+        let watches = self.mode.is_some() && !self.keyboard.is_gone();
         if watches && !std::mem::replace(&mut self.paste_marks, true) {
             self.screen.command(PASTE_MARKS);
         }
-        let polled = poll(&mut ready[..=usize::from(watches)], timeout);
+        let stdin = io::stdin();
+        let mut ready = [
+            PollFd::new(wake.as_fd(), PollFlags::POLLIN),
+            PollFd::new(stdin.as_fd(), PollFlags::POLLIN),
+        ];
+        let polled = poll(&mut ready[..=usize::from(watches)], PollTimeout::NONE);
         let [woken, typed] = ready.map(|fd| fd.any().unwrap_or(false));
         match polled {
-            Ok(_) if woken => self.keyboard.awake(&mut self.wake),
+            Ok(_) if woken => self.keyboard.awake(wake),
             Ok(_) if typed => self.keep_what_was_typed(),
             Ok(_) | Err(Errno::EINTR) => {}
-            Err(_) => self.keyboard.gone(),
+            Err(_) => self.keyboard.desk(Desk::gone),
         }
     }
 
     fn keep_what_was_typed(&self) {
         let mut bytes = [0; 1024];
         match read(io::stdin(), &mut bytes) {
-            Ok(0) => self.keyboard.gone(),
-            Ok(count) => self.keyboard.typed(&bytes[..count]),
+            Ok(count @ 1..) => self.keyboard.typed(&bytes[..count]),
             Err(Errno::EINTR | Errno::EAGAIN) => {}
-            Err(_) => self.keyboard.gone(),
+            Ok(_) | Err(_) => self.keyboard.desk(Desk::gone),
         }
     }
 
     /// What was typed before the question was seen is no answer to it. It is kept for later; or dropped, when there is
     /// no later because this process runs a single turn.
-    fn keep_what_was_typed_before(&mut self) {
-        if self.mode.is_some() {
-            self.watch(PollTimeout::ZERO);
-        } else {
+    fn keep_what_was_typed_before(&self) {
+        let stdin = io::stdin();
+        let mut ready = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+        if self.mode.is_none() {
             // It fails only where there is nothing to drop.
             let _ = termios::tcflush(io::stdin(), FlushArg::TCIFLUSH);
+        } else if poll(&mut ready, PollTimeout::ZERO).is_ok_and(|count| count > 0) {
+            self.keep_what_was_typed();
+        }
+    }
+
+    /// Stops this program, and those it runs under, until the shell wakes them.
+    fn suspend(&self) {
+        if let Some(mode) = &self.mode {
+            mode.leave();
+        }
+        // The whole group, as the terminal would: `cargo run` has to stop too, or the shell waits for it.
+        let _ = kill(Pid::from_raw(0), Signal::SIGTSTP);
+        // The signal may stop this thread a moment after the call returns; the terminal is the shell's by then.
+        thread::sleep(STOPPING);
+        if let Some(mode) = &self.mode {
+            let _ = mode.set(&mode.watching);
         }
     }
 
     /// Adds new requests to the history.
     fn remember(&mut self) {
-        let fresh = std::mem::take(&mut self.keyboard.desk().typed.fresh);
+        let fresh = self
+            .keyboard
+            .desk(|desk| std::mem::take(&mut desk.typed.fresh));
         for line in fresh {
             if let Err(error) = self.history.add(&mut self.editor, &line) {
                 let notice = format!("(the history is not kept: {error:#})");
@@ -196,27 +206,41 @@ impl Terminal {
 /// The mode of a terminal whose keys are read as they are pressed and not shown. Output stays as it is.
 struct Mode {
     original: Termios,
+    watching: Termios,
     screen: Arc<Screen>,
 }
 
 impl Mode {
     fn enter(screen: Arc<Screen>) -> nix::Result<Self> {
         let original = termios::tcgetattr(io::stdin())?;
-        let mut mode = original.clone();
-        mode.local_flags &=
+        let mut watching = original.clone();
+        watching.local_flags &=
             !(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG | LocalFlags::IEXTEN);
-        mode.input_flags &= !(InputFlags::ICRNL | InputFlags::IXON);
-        mode.control_chars[SpecialCharacterIndices::VMIN as usize] = 1;
-        mode.control_chars[SpecialCharacterIndices::VTIME as usize] = 0;
-        termios::tcsetattr(io::stdin(), SetArg::TCSADRAIN, &mode)?;
-        Ok(Self { original, screen })
+        watching.input_flags &= !(InputFlags::ICRNL | InputFlags::IXON);
+        watching.control_chars[SpecialCharacterIndices::VMIN as usize] = 1;
+        watching.control_chars[SpecialCharacterIndices::VTIME as usize] = 0;
+        let mode = Self {
+            original,
+            watching,
+            screen,
+        };
+        mode.set(&mode.watching)?;
+        Ok(mode)
+    }
+
+    fn set(&self, mode: &Termios) -> nix::Result<()> {
+        termios::tcsetattr(io::stdin(), SetArg::TCSADRAIN, mode)
+    }
+
+    /// Puts the mode back that was found. A terminal that has gone needs none.
+    fn leave(&self) {
+        self.screen.command(NO_PASTE_MARKS);
+        let _ = self.set(&self.original);
     }
 }
 
 impl Drop for Mode {
     fn drop(&mut self) {
-        self.screen.command(NO_PASTE_MARKS);
-        // A terminal that has gone needs no mode.
-        let _ = termios::tcsetattr(io::stdin(), SetArg::TCSADRAIN, &self.original);
+        self.leave();
     }
 }

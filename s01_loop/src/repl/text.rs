@@ -57,6 +57,11 @@ pub fn echo(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}… {rest} more bytes", clean(&line[..end])))
 }
 
+/// How many columns the text takes.
+pub fn columns(text: &str) -> usize {
+    measure_text_width(text)
+}
+
 /// How many rows a prompt and the text behind it take on a terminal of this width, counted as rustyline does.
 pub fn rows(text: &str, columns: usize) -> usize {
     let (mut row, mut column) = (0, 0);
@@ -67,7 +72,7 @@ pub fn rows(text: &str, columns: usize) -> usize {
         }
         let width = match c {
             '\t' => 8 - column % 8,
-            c => measure_text_width(c.encode_utf8(&mut [0; 4])),
+            c => self::columns(c.encode_utf8(&mut [0; 4])),
         };
         column += width;
         if column > columns {

@@ -1,0 +1,62 @@
+//! Asking the user, and waiting for as long as it takes.
+
+use std::borrow::Cow;
+
+use super::answer::{Answer, Refusal};
+use super::desk::{Input, Said};
+use super::{Repl, text};
+
+/// How often a question is asked on a terminal before no answer is taken for no.
+const TIMES: usize = 3;
+
+impl Repl {
+    /// Asks the user to decide: `question` is a line, with details above it if it has several. Dropping the future
+    /// withdraws the question; several askers wait in line.
+    pub async fn confirm(&self, question: &str) -> Answer {
+        let inner = &self.inner;
+        let _turn = inner.asking.lock().await;
+        inner.wires.listen();
+        inner.start_thread();
+        let question = self.attributed(&text::clean(question.trim_end()));
+        let (details, question) = question.rsplit_once('\n').unwrap_or(("", &question));
+        if !details.is_empty() {
+            inner.nudge_if(inner.screen.print(details));
+        }
+        let prompt = format!("{question} [y]es / [a]lways / [N]o: ");
+        let is_dumb = inner.keyboard.input() == Input::Dumb;
+        for _ in 0..TIMES {
+            if is_dumb {
+                inner.screen.plain_prompt(&prompt);
+            }
+            let said = inner.keyboard.ask(prompt.clone()).await;
+            if !is_dumb {
+                inner.nudge_if(inner.screen.print(&format!("{prompt}{}", shown(&said))));
+            }
+            if let Some(answer) = answer(&said) {
+                return answer;
+            }
+        }
+        Answer::No(Refusal::NotAnAnswer)
+    }
+}
+
+fn answer(said: &Said) -> Option<Answer> {
+    match said {
+        Said::Line(line) if line.trim().is_empty() => Some(Answer::No(Refusal::User)),
+        Said::Line(line) => Answer::parse(line),
+        Said::NotAnAnswer => Some(Answer::No(Refusal::NotAnAnswer)),
+        Said::Interrupted => Some(Answer::No(Refusal::Interrupted)),
+        Said::Nobody => Some(Answer::No(Refusal::Nobody)),
+    }
+}
+
+/// What stands behind the question when it is settled.
+fn shown(said: &Said) -> Cow<'_, str> {
+    match said {
+        Said::Line(line) if line.trim().is_empty() => "no".into(),
+        Said::Line(line) => text::echo(line),
+        Said::NotAnAnswer => "no (the next line is no answer)".into(),
+        Said::Interrupted => "no".into(),
+        Said::Nobody => "no (nobody is there to answer)".into(),
+    }
+}

@@ -1,0 +1,102 @@
+//! Showing: calls, results, notices and errors, each under the name of who speaks.
+
+use super::style::Paint;
+use super::{Repl, text};
+use crate::tool::{Output, ToolCall};
+
+/// How wide the label is that says whose result follows.
+const LABEL_COLUMNS: usize = 60;
+
+impl Repl {
+    /// Prints whole lines, above an open prompt.
+    pub fn say(&self, text: &str) {
+        self.lines(&text::clean(text));
+    }
+
+    /// Prints whole lines even when everything else is [quiet](Self::quiet).
+    pub fn print(&self, text: &str) {
+        let lines = self.attributed(&text::clean(text));
+        self.inner.nudge_if(self.inner.screen.print(&lines));
+    }
+
+    /// Shows a short preview of a result below the line of its call.
+    pub fn result(&self, call: &ToolCall, output: &Output) {
+        let style = &self.inner.screen.style;
+        let columns = self.columns(style.columns());
+        let (mark, paint) = match output.is_error {
+            true => ("✗", Paint::Error),
+            false => (" ", Paint::Dim),
+        };
+        let lines = text::preview(output, columns.saturating_sub(2));
+        let lines = lines.iter().enumerate().map(|(index, line)| match index {
+            0 => style.paint(paint, &format!("{mark} {line}")),
+            _ => style.paint(Paint::Dim, &format!("  {line}")),
+        });
+        let lines = self.attributed(&lines.collect::<Vec<_>>().join("\n"));
+        let label = self.attributed(&self.call_line('<', call, columns.min(LABEL_COLUMNS)));
+        self.inner
+            .nudge_if(self.inner.screen.result(&call.id, &label, &lines));
+    }
+
+    /// Shows a call, `runs` if the user waits for it.
+    pub(super) fn call(&self, call: &ToolCall, runs: bool) {
+        let screen = &self.inner.screen;
+        let line = self.call_line('>', call, self.columns(screen.style.columns()));
+        let name = runs.then_some(call.name.as_str());
+        self.inner
+            .nudge_if(screen.call(&call.id, &self.attributed(&line), name));
+    }
+
+    /// Shows what went wrong, in one sentence; to standard error where nothing else is shown.
+    pub(super) fn error(&self, error: &anyhow::Error) {
+        let error = format!("error: {error:#}");
+        let error = text::clean(&error);
+        if self.inner.screen.is_quiet() {
+            eprintln!("{error}");
+        } else {
+            self.painted(Paint::Error, &error);
+        }
+    }
+
+    /// Prints whole lines in one colour.
+    pub(super) fn painted(&self, paint: Paint, lines: &str) {
+        self.lines(&self.inner.screen.style.paint(paint, lines));
+    }
+
+    /// Prints whole lines that are clean already.
+    pub(super) fn lines(&self, lines: &str) {
+        let held = self.inner.screen.lines(&self.attributed(lines));
+        self.inner.nudge_if(held);
+    }
+
+    /// The lines, each with the speaker's name in front.
+    pub(super) fn attributed(&self, lines: &str) -> String {
+        let Some(name) = &self.name else {
+            return lines.to_owned();
+        };
+        let margin = self
+            .inner
+            .screen
+            .style
+            .paint(Paint::Call, &format!("{name} │"));
+        let lines = lines.trim_end_matches('\n').split('\n');
+        let lines: Vec<String> = lines.map(|line| format!("{margin} {line}")).collect();
+        lines.join("\n")
+    }
+
+    /// What is left of a line behind the speaker's name.
+    fn columns(&self, columns: usize) -> usize {
+        let margin = self.name.as_ref().map_or(0, |name| text::columns(name) + 3);
+        columns.saturating_sub(margin)
+    }
+
+    fn call_line(&self, mark: char, call: &ToolCall, columns: usize) -> String {
+        let name = format!("{mark} {}", text::one_line(&call.name));
+        let line = format!("{name}  {}", text::arguments(call));
+        let line = text::cut(line.trim_end(), columns).into_owned();
+        match line.strip_prefix(&name) {
+            Some(rest) => self.inner.screen.style.paint(Paint::Call, &name) + rest,
+            None => line,
+        }
+    }
+}
