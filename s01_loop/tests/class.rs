@@ -9,25 +9,6 @@ fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s01_loop"))
 }
 
-/// The model of the lessons, which fails the test when it had to refuse a request.
-fn rehearsal() -> MockModel {
-    MockModel::start(Options::strict(), Rehearsal).unwrap()
-}
-
-/// The results that the model was sent last.
-fn last_results(model: &MockModel) -> Vec<String> {
-    let requests = model.requests();
-    let last = &requests.last().unwrap().messages;
-    let results = last
-        .iter()
-        .flat_map(|message| &message.blocks)
-        .filter_map(|block| match block {
-            Block::ToolResult { content, .. } => Some(content.clone()),
-            Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
-        });
-    results.collect()
-}
-
 #[test]
 fn without_key_and_network_the_first_line_names_the_mock_model() {
     let ran = class().types(&["Hello"]);
@@ -41,7 +22,7 @@ fn without_key_and_network_the_first_line_names_the_mock_model() {
 
 #[test]
 fn create_a_file() {
-    let (class, model) = (class(), rehearsal());
+    let (class, model) = (class(), MockModel::strict_rehearsal());
     let ran = class
         .model(&model)
         .types(&[r#"Create a file called hello.py that prints "Hello, World!""#]);
@@ -59,38 +40,40 @@ fn the_created_file_lies_on_disk() {
 
 #[test]
 fn list_the_files() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().file("a.py", "").file("b.txt", "").model(&model);
     class
         .types(&["List all Python files in this directory"])
         .succeeds()
         .shows("a.py")
         .never_shows("b.txt");
-    assert_eq!(last_results(&model).len(), 1);
+    assert_eq!(model.last_request().results().len(), 1);
 }
 
 #[test]
 fn ask_for_the_branch() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().git().model(&model);
     class
         .types(&["What is the current git branch?"])
         .succeeds()
         .shows("main");
-    assert_eq!(last_results(&model), ["main"]);
+    assert_eq!(model.last_request().results(), [(false, "main".to_owned())]);
 }
 
 #[test]
 fn outside_a_repository_the_model_reads_the_error() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let ran = class()
         .model(&model)
         .types(&["What is the current git branch?"]);
     ran.succeeds().shows("not a git repository");
     assert!(
-        last_results(&model)[0].contains("(exit code 128)"),
+        model.last_request().results()[0]
+            .1
+            .contains("(exit code 128)"),
         "{:?}",
-        last_results(&model)
+        model.last_request().results()
     );
 }
 
@@ -102,7 +85,7 @@ fn other_words_do_as_well() {
         ("show me what's in here", "notes.txt"),
         ("run `echo out loud`", "out loud"),
     ] {
-        let model = rehearsal();
+        let model = MockModel::strict_rehearsal();
         class()
             .file("notes.txt", "")
             .git()
@@ -125,14 +108,11 @@ fn one_request_on_the_command_line_runs_one_turn() {
 
 #[test]
 fn a_failed_turn_is_one_sentence_and_exit_code_1() {
-    let model = MockModel::start(
-        Options {
-            require_key: true,
-            ..Options::default()
-        },
-        Rehearsal,
-    )
-    .unwrap();
+    let options = Options {
+        require_key: true,
+        ..Options::default()
+    };
+    let model = MockModel::start(options, Rehearsal).unwrap();
     let class = class().env("ANTHROPIC_BASE_URL", model.url());
     let ran = class.asks("Hello");
     ran.fails_with(1)
@@ -183,7 +163,7 @@ fn the_key_reaches_the_model_and_nobody_else() {
         .succeeds()
         .never_shows("test-key")
         .never_shows("other-secret");
-    let seen = last_results(&model).concat();
+    let (_, seen) = model.last_request().results().remove(0);
     assert!(
         seen.contains("PATH=") && !seen.contains("test-key") && !seen.contains("other-secret"),
         "{seen}"
@@ -200,10 +180,10 @@ fn several_calls_of_one_reply_are_answered_in_order() {
         says("Done."),
     ]);
     class().model(&model).types(&["go"]).succeeds();
-    let results = last_results(&model);
-    assert_eq!(results[0], "a");
-    assert_eq!(results[1], "bash: missing field `command`");
-    assert_eq!(results[3], "d");
+    let results = model.last_request().results();
+    assert_eq!(results[0].1, "a");
+    assert_eq!(results[1].1, "bash: missing field `command`");
+    assert_eq!(results[3].1, "d");
     assert_eq!(results.len(), 4);
 }
 
@@ -223,7 +203,7 @@ fn a_reply_that_calls_a_tool_goes_on_whatever_its_stop_reason() {
 
 #[test]
 fn arguments_and_ids_that_come_wrong_do_not_end_the_session() {
-    let model = MockModel::start(Options::strict(), Rehearsal).unwrap();
+    let model = MockModel::strict_rehearsal();
     model.fault(Fault::StringArguments, 1);
     model.fault(Fault::RepeatedIds, 2);
     model.fault(Fault::CutCall, 1);

@@ -1,8 +1,7 @@
 //! The lesson as a class sees it: each prompt of the README, other words for it, and what lies on disk afterwards.
 
 use mock_servers::class::Class;
-use mock_servers::model::rehearsal::Rehearsal;
-use mock_servers::model::{Block, MockModel, Options, calls, says};
+use mock_servers::model::{Block, MockModel, calls, says};
 use serde_json::json;
 
 fn class() -> Class {
@@ -11,73 +10,53 @@ fn class() -> Class {
         .file("Cargo.toml", "[package]\nname = \"demo\"\n")
 }
 
-/// The model of the lessons, which fails the test when it had to refuse a request.
-fn rehearsal() -> MockModel {
-    MockModel::start(Options::strict(), Rehearsal).unwrap()
-}
-
-/// The tools that were called, reply by reply.
-fn calls_by_reply(model: &MockModel) -> Vec<Vec<String>> {
-    let requests = model.requests();
-    let name = |block: &Block| match block {
-        Block::ToolUse { name, .. } => Some(name.clone()),
-        Block::Text(_) | Block::ToolResult { .. } | Block::Other(_) => None,
-    };
-    let replies = requests
-        .last()
-        .unwrap()
-        .messages
-        .iter()
-        .map(|message| message.blocks.iter().filter_map(name).collect());
-    replies
-        .filter(|calls: &Vec<String>| !calls.is_empty())
-        .collect()
-}
-
 #[test]
 fn read_and_tell() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let ran = class()
         .model(&model)
         .types(&["Read the file README.md and tell me what this project is about"]);
     ran.succeeds()
         .shows("> read_file  README.md")
         .shows("A small project to play with.");
-    assert_eq!(calls_by_reply(&model), [["read_file"]]);
+    assert_eq!(model.last_request().calls(), [["read_file"]]);
 }
 
 #[test]
 fn create_and_read_back() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
     class
         .types(&[r#"Create a file called test.py that prints "hello", then read it back"#])
         .succeeds();
-    assert_eq!(calls_by_reply(&model), [["write_file"], ["read_file"]]);
+    assert_eq!(
+        model.last_request().calls(),
+        [["write_file"], ["read_file"]]
+    );
     assert_eq!(class.read("test.py"), "print(\"hello\")\n");
 }
 
 #[test]
 fn find_files() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().file("src/a.py", "").file("b.py", "").model(&model);
     class
         .types(&["Find all Python files in this directory"])
         .succeeds()
         .shows("src/a.py")
         .shows("b.py");
-    assert_eq!(calls_by_reply(&model), [["glob"]]);
+    assert_eq!(model.last_request().calls(), [["glob"]]);
 }
 
 #[test]
 fn read_two_files_at_once_and_summarise() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
     class
         .types(&["Read both README.md and Cargo.toml, then create a summary file"])
         .succeeds();
     assert_eq!(
-        calls_by_reply(&model),
+        model.last_request().calls(),
         [vec!["read_file", "read_file"], vec!["write_file"]]
     );
     let written = std::fs::read_dir(class.dir())
@@ -104,7 +83,7 @@ fn other_words_do_as_well() {
         ("make notes.md with the text hello", "notes.md"),
         ("show me Cargo.toml", "demo"),
     ] {
-        let model = rehearsal();
+        let model = MockModel::strict_rehearsal();
         class()
             .model(&model)
             .types(&[request])
@@ -115,7 +94,7 @@ fn other_words_do_as_well() {
 
 #[test]
 fn a_path_that_leads_out_is_refused_and_told() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
     class
         .types(&["Write hello into ../outside.txt"])

@@ -1,18 +1,12 @@
 //! The lesson as a class sees it: what is asked, what is denied, and what the model is told.
 
 use mock_servers::class::Class;
-use mock_servers::model::rehearsal::Rehearsal;
-use mock_servers::model::{Block, MockModel, Options, calls, says};
+use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s03_permission"))
         .file("README.md", "# Demo\n\nA small project.\n")
-}
-
-/// The model of the lessons, which fails the test when it had to refuse a request.
-fn rehearsal() -> MockModel {
-    MockModel::start(Options::strict(), Rehearsal).unwrap()
 }
 
 /// A model that runs these commands in one reply.
@@ -25,27 +19,9 @@ fn runs(commands: &[&str]) -> MockModel {
     MockModel::scripted([reply, says("Done.")])
 }
 
-/// The results that the model was sent last, errors marked.
-fn results(model: &MockModel) -> Vec<(bool, String)> {
-    let requests = model.requests();
-    let blocks = requests
-        .last()
-        .unwrap()
-        .messages
-        .iter()
-        .flat_map(|message| message.blocks.clone());
-    let results = blocks.filter_map(|block| match block {
-        Block::ToolResult {
-            content, is_error, ..
-        } => Some((is_error, content)),
-        Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
-    });
-    results.collect()
-}
-
 #[test]
 fn a_file_inside_is_created_without_a_question() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
     class
         .types(&["Create a file called test.txt in the current directory"])
@@ -56,7 +32,7 @@ fn a_file_inside_is_created_without_a_question() {
 
 #[test]
 fn deleting_asks_and_no_is_told_to_the_model() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().file("test.txt", "").model(&model);
     class
         .types(&["Delete the file test.txt", "n"])
@@ -64,7 +40,7 @@ fn deleting_asks_and_no_is_told_to_the_model() {
         .shows("rm test.txt")
         .shows("[y]es");
     assert!(class.dir().join("test.txt").exists());
-    let (is_error, text) = results(&model).remove(0);
+    let (is_error, text) = model.last_request().results().remove(0);
     assert!(
         is_error && text.starts_with("permission denied: the user said no."),
         "{text}"
@@ -73,7 +49,7 @@ fn deleting_asks_and_no_is_told_to_the_model() {
 
 #[test]
 fn deleting_runs_after_yes() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().file("test.txt", "").model(&model);
     class.types(&["Delete the file test.txt", "yes"]).succeeds();
     assert!(!class.dir().join("test.txt").exists());
@@ -81,7 +57,7 @@ fn deleting_runs_after_yes() {
 
 #[test]
 fn looking_around_asks_nothing() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
     class
         .types(&["What files are in the current directory?"])
@@ -92,7 +68,7 @@ fn looking_around_asks_nothing() {
 
 #[test]
 fn a_file_outside_is_refused_without_a_question() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let ran = class()
         .model(&model)
         .types(&["Try to write a file to /etc/something"]);
@@ -104,7 +80,7 @@ fn a_file_outside_is_refused_without_a_question() {
 
 #[test]
 fn other_words_do_as_well() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().file("old.log", "").file("a.txt", "").model(&model);
     class
         .types(&[
@@ -121,7 +97,7 @@ fn other_words_do_as_well() {
 
 #[test]
 fn on_a_pipe_a_line_that_is_no_answer_stays_the_next_request() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().file("test.txt", "").model(&model);
     let ran = class.types(&[
         "Delete the file test.txt",
@@ -139,11 +115,11 @@ fn at_the_end_of_the_input_nobody_answers() {
     class.types(&["go"]).succeeds();
     assert!(!class.dir().join("new.txt").exists());
     assert!(
-        results(&model)[0]
+        model.last_request().results()[0]
             .1
             .starts_with("permission denied: nobody was there"),
         "{:?}",
-        results(&model)
+        model.last_request().results()
     );
 }
 
@@ -183,7 +159,7 @@ fn fatal_commands_are_denied_whatever_the_answers_and_the_rules_say() {
         .model(&model)
         .types(&["go"]);
     ran.never_shows("[y]es");
-    let results = results(&model);
+    let results = model.last_request().results();
     for (is_error, text) in &results[..5] {
         assert!(is_error & text.starts_with("permission denied: "), "{text}");
     }
@@ -209,7 +185,7 @@ fn rules_decide_before_anybody_is_asked() {
         .file(".harness/settings.json", settings.to_string())
         .model(&model);
     class.types(&["go", "n"]).succeeds();
-    let results = results(&model);
+    let results = model.last_request().results();
     assert!(
         results[0]
             .1
@@ -273,9 +249,9 @@ fn a_rule_that_cannot_be_read_is_named_and_the_others_stay() {
         .model(&model);
     class.types(&["go"]).succeeds().shows("bash(");
     assert!(
-        results(&model)[0].1.contains("forbids it"),
+        model.last_request().results()[0].1.contains("forbids it"),
         "{:?}",
-        results(&model)
+        model.last_request().results()
     );
 }
 
@@ -300,13 +276,7 @@ fn another_directory_opens_when_the_settings_name_it() {
 fn the_tool_pool_and_its_count_in_the_readme() {
     let model = MockModel::scripted([says("Hi.")]);
     class().model(&model).types(&["Hello"]).succeeds();
-    let tools = model.requests()[0].json()["tools"].clone();
-    let names: Vec<&str> = tools
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|tool| tool["name"].as_str())
-        .collect();
+    let names = model.last_request().tool_names();
     assert_eq!(
         names,
         ["bash", "read_file", "write_file", "edit_file", "glob"]

@@ -25,22 +25,6 @@ fn questions(screen: &str) -> usize {
     screen.matches(QUESTION).count()
 }
 
-/// The results that the model was sent last.
-fn results(model: &MockModel) -> Vec<String> {
-    let requests = model.requests();
-    let blocks = requests
-        .last()
-        .unwrap()
-        .messages
-        .iter()
-        .flat_map(|message| message.blocks.clone());
-    let results = blocks.filter_map(|block| match block {
-        Block::ToolResult { content, .. } => Some(content),
-        Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
-    });
-    results.collect()
-}
-
 #[test]
 fn yes_counts_once() {
     let (class, _model, mut terminal) = session(&["a", "a"]);
@@ -65,7 +49,7 @@ fn no_and_enter_both_mean_no() {
     terminal.wait_until("a second question", |screen| questions(screen) == 2);
     terminal.press(Key::Enter).wait_for("All done.");
     assert!(!class.dir().join("a").exists() && !class.dir().join("b").exists());
-    for text in results(&model) {
+    for (_, text) in model.last_request().results() {
         assert!(
             text.starts_with("permission denied: the user said no."),
             "{text}"
@@ -90,9 +74,11 @@ fn ctrl_c_at_a_question_says_no_and_ends_the_turn() {
     assert!(!class.dir().join("a").exists());
     // The strict model has accepted the request: the call was answered.
     assert!(
-        results(&model)[0].starts_with("interrupted"),
+        model.last_request().results()[0]
+            .1
+            .starts_with("interrupted"),
         "{:?}",
-        results(&model)
+        model.last_request().results()
     );
 }
 

@@ -1,8 +1,7 @@
 //! The lesson as a class sees it: hooks from settings.json, shipped hooks, and a loop they cannot break.
 
 use mock_servers::class::Class;
-use mock_servers::model::rehearsal::Rehearsal;
-use mock_servers::model::{Block, MockModel, Options, Role, calls, says};
+use mock_servers::model::{MockModel, calls, says};
 use serde_json::{Value, json};
 
 fn class() -> Class {
@@ -16,50 +15,9 @@ fn class_with_hook(event: &str, matcher: &str, command: &str) -> Class {
     class().file(".harness/settings.json", settings.to_string())
 }
 
-/// The model of the lessons, which fails the test when it had to refuse a request.
-fn rehearsal() -> MockModel {
-    MockModel::start(Options::strict(), Rehearsal).unwrap()
-}
-
 /// A model that makes one call, then stops.
 fn makes(name: &str, input: Value) -> MockModel {
     MockModel::scripted([calls(name, input), says("Done.")])
-}
-
-/// The results that the model was sent, errors marked.
-fn results(model: &MockModel) -> Vec<(bool, String)> {
-    let requests = model.requests();
-    let blocks = requests
-        .last()
-        .unwrap()
-        .messages
-        .iter()
-        .flat_map(|message| message.blocks.clone());
-    let results = blocks.filter_map(|block| match block {
-        Block::ToolResult {
-            content, is_error, ..
-        } => Some((is_error, content)),
-        Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
-    });
-    results.collect()
-}
-
-/// What the user's side said in text, in the last request.
-fn user_texts(model: &MockModel) -> Vec<String> {
-    let requests = model.requests();
-    let messages = requests
-        .last()
-        .unwrap()
-        .messages
-        .iter()
-        .filter(|message| message.role == Role::User);
-    let texts = messages
-        .flat_map(|message| message.blocks.clone())
-        .filter_map(|block| match block {
-            Block::Text(text) => Some(text),
-            Block::ToolUse { .. } | Block::ToolResult { .. } | Block::Other(_) => None,
-        });
-    texts.collect()
 }
 
 fn log(class: &Class) -> Vec<Value> {
@@ -72,7 +30,7 @@ fn log(class: &Class) -> Vec<Value> {
 
 #[test]
 fn reading_is_summed_up_and_logged() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
     class
         .types(&["Read the file README.md"])
@@ -84,12 +42,12 @@ fn reading_is_summed_up_and_logged() {
 
 #[test]
 fn creating_goes_through_until_a_hook_says_no() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let free = class().model(&model);
     free.types(&["Create a file called test.txt"]).succeeds();
     assert!(free.dir().join("test.txt").exists());
 
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let refuse = "grep -q '\\.txt' && { echo 'no text files today' >&2; exit 2; } || exit 0";
     let guarded = class_with_hook("PreToolUse", "write_file|edit_file", refuse).model(&model);
     guarded
@@ -97,7 +55,10 @@ fn creating_goes_through_until_a_hook_says_no() {
         .succeeds()
         .shows("no text files today");
     assert!(!guarded.dir().join("test.txt").exists());
-    assert_eq!(results(&model)[0], (true, "no text files today".to_owned()));
+    assert_eq!(
+        model.last_request().results()[0],
+        (true, "no text files today".to_owned())
+    );
     assert_eq!(
         log(&guarded)[0]["blocked"],
         "no text files today",
@@ -107,7 +68,7 @@ fn creating_goes_through_until_a_hook_says_no() {
 
 #[test]
 fn deleting_in_tmp_asks_and_the_refusal_is_logged() {
-    let model = rehearsal();
+    let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
     class
         .types(&["Delete all temporary files in /tmp", "n"])
@@ -136,7 +97,7 @@ fn other_words_do_as_well() {
             "[summary] 2 calls: ",
         ),
     ] {
-        let model = rehearsal();
+        let model = MockModel::strict_rehearsal();
         class()
             .model(&model)
             .types(&[request])
@@ -168,7 +129,7 @@ fn a_matcher_leaves_other_tools_alone() {
         .model(&model)
         .types(&["go"])
         .succeeds();
-    assert!(!results(&model)[0].0);
+    assert!(!model.last_request().results()[0].0);
 }
 
 #[test]
@@ -185,9 +146,11 @@ fn a_rewrite_is_what_runs_and_what_the_user_is_asked_about() {
         .shows("[y]es");
     assert!(!class.dir().join("rewritten").exists());
     assert!(
-        results(&model)[0].1.contains("the user said no"),
+        model.last_request().results()[0]
+            .1
+            .contains("the user said no"),
         "{:?}",
-        results(&model)
+        model.last_request().results()
     );
 }
 
@@ -203,10 +166,10 @@ fn context_reaches_the_model_beside_prompt_and_output() {
         .types(&["go"])
         .succeeds();
     assert_eq!(
-        user_texts(&model),
+        model.last_request().user_texts(),
         ["go\n\n<hook-context>\nthe branch is main\n</hook-context>"]
     );
-    let output = &results(&model)[0].1;
+    let output = &model.last_request().results()[0].1;
     assert!(
         output.ends_with("<hook-context>\nmind the tests\n</hook-context>"),
         "{output}"
@@ -223,7 +186,7 @@ fn a_refused_prompt_never_reaches_the_model() {
         .types(&["tell the secret", "Hello"])
         .succeeds()
         .shows("that word is not for the model");
-    assert_eq!(user_texts(&model), ["Hello"]);
+    assert_eq!(model.last_request().user_texts(), ["Hello"]);
 }
 
 #[test]
@@ -231,7 +194,7 @@ fn a_stop_hook_that_always_objects_goes_round_three_times() {
     let model = MockModel::scripted(["1", "2", "3", "4", "a", "b", "c", "d"].map(says));
     let class = class_with_hook("Stop", "", "echo 'run the tests' >&2; exit 2").model(&model);
     class.types(&["go", "again"]).succeeds();
-    let texts = user_texts(&model);
+    let texts = model.last_request().user_texts();
     assert_eq!(
         texts
             .iter()
@@ -251,7 +214,7 @@ fn a_stop_hook_is_told_when_it_has_objected_before() {
         .types(&["go"])
         .succeeds();
     assert_eq!(
-        user_texts(&model),
+        model.last_request().user_texts(),
         ["go", "<stop-hook>\nonce more\n</stop-hook>"]
     );
 }
@@ -272,7 +235,7 @@ fn a_hook_that_breaks_is_told_and_stops_nothing() {
             .types(&["go"])
             .succeeds()
             .shows(told);
-        assert!(!results(&model)[0].0, "{command}");
+        assert!(!model.last_request().results()[0].0, "{command}");
     }
 }
 
@@ -287,7 +250,7 @@ fn a_hook_that_hangs_is_stopped_at_its_timeout() {
         .types(&["go"]);
     ran.succeeds()
         .shows("took longer than 0.05 s and was stopped");
-    assert!(!results(&model)[0].0);
+    assert!(!model.last_request().results()[0].0);
 }
 
 #[test]
@@ -306,9 +269,9 @@ fn settings_that_make_no_sense_are_told_and_the_rest_is_used() {
         .shows("there is no hook event BeforeLunch")
         .shows("the hooks of PreToolUse cannot be read");
     assert!(
-        results(&model)[0].1.contains("seen"),
+        model.last_request().results()[0].1.contains("seen"),
         "{:?}",
-        results(&model)
+        model.last_request().results()
     );
 }
 
@@ -320,7 +283,7 @@ fn a_large_output_is_remarked_on() {
         .model(&model)
         .types(&["go"])
         .succeeds();
-    let output = &results(&model)[0].1;
+    let output = &model.last_request().results()[0].1;
     assert!(
         output.contains("This output has 120000 characters"),
         "{}",
@@ -343,13 +306,7 @@ fn a_log_that_cannot_be_written_stops_nothing() {
 fn the_tool_pool_and_its_count_in_the_readme() {
     let model = MockModel::scripted([says("Hi.")]);
     class().model(&model).types(&["Hello"]).succeeds();
-    let tools = model.requests()[0].json()["tools"].clone();
-    let names: Vec<&str> = tools
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|tool| tool["name"].as_str())
-        .collect();
+    let names = model.last_request().tool_names();
     assert_eq!(
         names,
         ["bash", "read_file", "write_file", "edit_file", "glob"]

@@ -77,6 +77,14 @@ impl MockModel {
         self.shared.state().requests.iter().cloned().collect()
     }
 
+    /// The newest request that passed the checks.
+    ///
+    /// # Panics
+    /// When there was none.
+    pub fn last_request(&self) -> Arc<Request> {
+        self.requests().pop().expect("the model has been asked")
+    }
+
     /// Waits until `count` requests have passed the checks since the start, and returns those that are kept.
     ///
     /// # Panics

@@ -30,6 +30,52 @@ impl Request {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("a request that reached a brain is valid JSON")
     }
+
+    /// The names of the tools on offer.
+    pub fn tool_names(&self) -> Vec<String> {
+        self.tools.iter().map(|tool| tool.name.clone()).collect()
+    }
+
+    /// The tools that were called so far, reply by reply; replies without a call are left out.
+    pub fn calls(&self) -> Vec<Vec<String>> {
+        let name = |block: &Block| match block {
+            Block::ToolUse { name, .. } => Some(name.clone()),
+            Block::Text(_) | Block::ToolResult { .. } | Block::Other(_) => None,
+        };
+        let names = |message: &Arc<Message>| message.blocks.iter().filter_map(name).collect();
+        let replies = self.messages.iter().map(names);
+        replies
+            .filter(|calls: &Vec<String>| !calls.is_empty())
+            .collect()
+    }
+
+    /// The results of tools so far: whether the tool failed, and its text.
+    pub fn results(&self) -> Vec<(bool, String)> {
+        let result = |block: &Block| match block {
+            Block::ToolResult {
+                content, is_error, ..
+            } => Some((*is_error, content.clone())),
+            Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
+        };
+        let blocks = self.messages.iter().flat_map(|message| &message.blocks);
+        blocks.filter_map(result).collect()
+    }
+
+    /// What the user's side has said in text so far.
+    pub fn user_texts(&self) -> Vec<String> {
+        let text = |block: &Block| match block {
+            Block::Text(text) => Some(text.clone()),
+            Block::ToolUse { .. } | Block::ToolResult { .. } | Block::Other(_) => None,
+        };
+        let users = self
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::User);
+        users
+            .flat_map(|message| &message.blocks)
+            .filter_map(text)
+            .collect()
+    }
 }
 
 /// A tool on offer.
