@@ -23,14 +23,15 @@ impl Repl {
             inner.nudge_if(inner.screen.print(details));
         }
         let prompt = format!("{question} [y]es / [a]lways / [N]o: ");
-        let is_dumb = inner.keyboard.input() == Input::Dumb;
         for _ in 0..TIMES {
-            if is_dumb {
-                inner.screen.plain_prompt(&prompt);
-            }
             let said = inner.keyboard.ask(prompt.clone()).await;
-            if !is_dumb {
-                inner.nudge_if(inner.screen.print(&format!("{prompt}{}", shown(&said))));
+            match (inner.keyboard.input(), &said) {
+                // The user sees what they typed.
+                (Input::Dumb, Said::Line(_)) => {}
+                (_, said) => {
+                    let settled = format!("{prompt}{}", shown(said));
+                    inner.nudge_if(inner.screen.print(&settled));
+                }
             }
             if let Some(answer) = answer(&said) {
                 return answer;

@@ -227,14 +227,6 @@ impl Desk {
         }
     }
 
-    /// A line came without an editor. A person who sees a question answers it.
-    pub fn read(&mut self, line: String) {
-        match (self.input, &mut self.question) {
-            (Input::Dumb, Some(question)) => question.said = Some(Said::Line(line)),
-            (Input::Dumb | Input::Pipe | Input::Terminal { .. }, _) => self.typed.accept(line),
-        }
-    }
-
     /// Standard input has ended.
     pub fn gone(&mut self) {
         self.gone = true;
@@ -309,7 +301,7 @@ mod tests {
     #[test]
     fn on_a_pipe_a_line_that_is_no_answer_stays_the_next_request() {
         let mut desk = answering(Input::Pipe);
-        desk.read("list files".into());
+        desk.typed.accept("list files".into());
         assert_eq!(desk.wanted(), Wanted::Nothing);
         assert_eq!(desk.said(), Some(Said::NotAnAnswer));
         assert_eq!(desk.typed.lines, ["list files"]);

@@ -4,19 +4,23 @@
 
 use std::io::{self, IsTerminal, PipeReader};
 use std::path::Path;
+use std::pin::pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use super::args;
 use super::desk::Input;
+use super::dumb;
 use super::keyboard::Keyboard;
-use super::plain;
+use super::pipe;
 use super::screen::{Held, Screen};
 use super::style::Paint;
 use super::terminal::Terminal;
 use super::text;
 use super::wires::Wires;
 
+/// The exit code of a run that Ctrl-C ended, as a shell counts: 128 and the number of SIGINT.
+pub const INTERRUPTED: u8 = 130;
 /// Where this program keeps what outlives it, below the working directory.
 const HARNESS: &str = ".harness";
 
@@ -78,37 +82,40 @@ impl Inner {
             return once.lock().unwrap().take();
         }
         self.start_thread();
-        let input = self.keyboard.input();
-        let line = match self.keyboard.typed_ahead() {
+        let ahead = self.keyboard.typed_ahead();
+        let is_ahead = ahead.is_some();
+        let line = match ahead {
             Some(line) => line,
-            None => match input {
-                Input::Terminal { .. } => self.keyboard.line().await?,
-                Input::Pipe => self.next_plain_line(input).await?,
-                // The user sees it already.
-                Input::Dumb => return self.next_plain_line(input).await,
-            },
+            None => self.typed_line().await?,
         };
-        if !line.trim().is_empty() || input != Input::Pipe {
+        let is_shown = match self.keyboard.input() {
+            Input::Terminal { .. } => false,
+            Input::Dumb => !is_ahead,
+            Input::Pipe => line.trim().is_empty(),
+        };
+        if !is_shown {
             let prompt = self.screen.style.paint(Paint::Prompt, &self.prompt);
             self.nudge_if(self.screen.lines(&format!("{prompt}{}", text::echo(&line))));
         }
         Some(line)
     }
 
-    /// The next line where nothing is edited and Ctrl-C is a signal. It ends a pipe; on a terminal the system clears
-    /// the half line, and the prompt is shown again.
-    async fn next_plain_line(&self, input: Input) -> Option<String> {
+    /// The next line that is typed. Where Ctrl-C is a signal it ends a pipe, and on a terminal, where the system clears
+    /// the half line, shows the prompt again.
+    async fn typed_line(&self) -> Option<String> {
         let mut interrupts = self.wires.interrupts();
+        let mut line = pin!(self.keyboard.line());
         loop {
-            if input == Input::Dumb {
-                self.screen.plain_prompt(&self.prompt);
-            }
             tokio::select! {
                 biased;
-                line = self.keyboard.line() => return line,
-                _ = interrupts.changed() => match input {
-                    Input::Pipe => self.wires.leave(130),
-                    Input::Dumb | Input::Terminal { .. } => self.nudge_if(self.screen.lines("")),
+                line = &mut line => return line,
+                _ = interrupts.changed() => match self.keyboard.input() {
+                    Input::Terminal { .. } => {}
+                    Input::Dumb => self.keyboard.nudge(),
+                    Input::Pipe => {
+                        self.wires.leave(INTERRUPTED);
+                        return None;
+                    }
                 }
             }
         }
@@ -122,20 +129,24 @@ impl Inner {
         };
         let (keyboard, screen) = (self.keyboard.clone(), self.screen.clone());
         let (wires, prompt) = (self.wires.clone(), self.prompt.clone());
-        let thread = std::thread::spawn(move || {
-            if let Input::Terminal { watched } = keyboard.input() {
+        let thread = std::thread::spawn(move || match keyboard.input() {
+            Input::Pipe => pipe::serve(&keyboard, wake),
+            Input::Dumb => dumb::serve(&keyboard, &screen, &prompt, wake),
+            Input::Terminal { watched } => {
                 let harness = Path::new(HARNESS);
                 match Terminal::open(&keyboard, &screen, &prompt, harness, watched) {
                     Some(terminal) => {
                         if watched {
                             wires.ctrl_c_is_a_key();
                         }
-                        return terminal.serve(wake);
+                        terminal.serve(wake);
                     }
-                    None => keyboard.desk(|desk| desk.input = Input::Dumb),
+                    None => {
+                        keyboard.desk(|desk| desk.input = Input::Dumb);
+                        dumb::serve(&keyboard, &screen, &prompt, wake);
+                    }
                 }
             }
-            plain::serve(&keyboard, wake);
         });
         self.keyboard.started(thread);
     }

@@ -78,19 +78,13 @@ impl Keyboard {
 
     /// The next line that is typed, or `None` when there will be none.
     pub async fn line(&self) -> Option<String> {
-        let mut changed = self.changed.subscribe();
         let begin = |desk: &mut Desk| desk.lines_wanted += 1;
-        let _wanted = Wants::new(self, begin, |desk| desk.lines_wanted -= 1);
-        loop {
-            if let Some(line) = self.typed_ahead() {
-                return Some(line);
-            }
-            if self.state().desk.typed.ended {
-                return None;
-            }
-            // The sender lives in `self`, so waiting cannot fail.
-            let _ = changed.changed().await;
-        }
+        let wanted = Wants::new(self, begin, |desk| desk.lines_wanted -= 1);
+        let next = |state: &mut State| match state.desk.typed.lines.pop_front() {
+            None if !state.desk.typed.ended => None,
+            line => Some(line),
+        };
+        wanted.until(next).await
     }
 
     /// The next line, if it is typed already.
@@ -100,14 +94,8 @@ impl Keyboard {
 
     /// What the user says to this question. One question at a time.
     pub async fn ask(&self, prompt: String) -> Said {
-        let mut changed = self.changed.subscribe();
-        let _wanted = Wants::new(self, |desk| desk.put(prompt), Desk::withdraw);
-        loop {
-            if let Some(said) = self.state().said() {
-                return said;
-            }
-            let _ = changed.changed().await;
-        }
+        let wanted = Wants::new(self, |desk| desk.put(prompt), Desk::withdraw);
+        wanted.until(State::said).await
     }
 
     /// Lets the thread look again, which closes an open prompt for a moment: something wants to be printed.
@@ -271,18 +259,44 @@ impl State {
 /// Something wanted of the thread for as long as this lives.
 struct Wants<'a> {
     keyboard: &'a Keyboard,
-    end: fn(&mut Desk),
+    changed: watch::Receiver<()>,
+    /// Ends the wanting, once.
+    end: Option<fn(&mut Desk)>,
 }
 
 impl<'a> Wants<'a> {
     fn new(keyboard: &'a Keyboard, begin: impl FnOnce(&mut Desk), end: fn(&mut Desk)) -> Self {
+        let changed = keyboard.changed.subscribe();
         keyboard.change(begin);
-        Self { keyboard, end }
+        Self {
+            keyboard,
+            changed,
+            end: Some(end),
+        }
+    }
+
+    /// Waits until it is there. The wanting ends in the moment it is taken, or the thread would begin to read the next.
+    async fn until<T>(mut self, mut take: impl FnMut(&mut State) -> Option<T>) -> T {
+        loop {
+            {
+                let mut state = self.keyboard.state();
+                if let Some(taken) = take(&mut state) {
+                    if let Some(end) = self.end.take() {
+                        end(&mut state.desk);
+                    }
+                    return taken;
+                }
+            }
+            // The sender lives in the keyboard, so waiting cannot fail.
+            let _ = self.changed.changed().await;
+        }
     }
 }
 
 impl Drop for Wants<'_> {
     fn drop(&mut self) {
-        self.keyboard.change(self.end);
+        if let Some(end) = self.end.take() {
+            self.keyboard.change(end);
+        }
     }
 }

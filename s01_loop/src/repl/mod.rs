@@ -21,7 +21,7 @@
 //! | `desk`, `keyboard` | who gets what is typed; how tasks wait for it and how an open prompt is called back |
 //! | `terminal`, `editor`, `history` | the thread on a terminal: rustyline, and watching keys without it |
 //! | `typeahead` | keys pressed during a turn |
-//! | `plain` | the thread on a pipe |
+//! | `pipe`, `dumb` | the thread on a pipe, and on a terminal that can only print |
 //! | `screen`, `spinner`, `style`, `text` | the only writer; what is awaited; colours and width; making text harmless |
 //! | `speaker`, `answer`, `args`, `wires` | a client's events; answers; the command line; Ctrl-C and signals |
 
@@ -29,11 +29,12 @@ mod answer;
 mod args;
 mod ask;
 mod desk;
+mod dumb;
 mod editor;
 mod history;
 mod inner;
 mod keyboard;
-mod plain;
+mod pipe;
 mod screen;
 mod show;
 mod speaker;
@@ -54,7 +55,7 @@ use anyhow::Result;
 
 pub use answer::{Answer, Refusal};
 use args::Args;
-use inner::Inner;
+use inner::{INTERRUPTED, Inner};
 use speaker::Speaker;
 use style::Paint;
 
@@ -175,8 +176,7 @@ impl Repl {
             None => {
                 self.painted(Paint::Dim, "(interrupted)");
                 if !inner.is_session() {
-                    // As a shell counts: 128 and the number of SIGINT.
-                    inner.wires.leave(130);
+                    inner.wires.leave(INTERRUPTED);
                 }
             }
         }

@@ -171,11 +171,20 @@ impl Screen {
         state.show_spinner(self);
     }
 
-    /// Prints a prompt where no line editor does it. The user's Enter ends the line.
-    pub fn plain_prompt(&self, prompt: &str) {
+    /// Prints a prompt where no line editor does it; everything else is held.
+    pub fn open_plain_prompt(&self, prompt: &str) {
+        self.open_prompt();
+        self.command(prompt);
+    }
+
+    /// The prompt is over; `entered` when the user's Enter has ended its line.
+    pub fn close_plain_prompt(&self, entered: bool) {
         let mut state = self.state();
-        state.end_line(self);
-        state.put(self, prompt);
+        state.prompt_open = false;
+        if !entered {
+            state.put(self, "\n");
+        }
+        state.release(self);
     }
 
     /// Gives the terminal itself a command.

@@ -40,10 +40,15 @@ pub struct Program {
 impl Program {
     /// Starts it and waits for its prompt.
     pub fn start() -> Self {
+        Self::start_on("xterm-256color")
+    }
+
+    /// Starts it on this kind of terminal and waits for its prompt.
+    pub fn start_on(term: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary directory");
         let socket = folder.path().join("orders");
         let listener = UnixListener::bind(&socket).expect("a fresh path");
-        let class = class(Some(&socket));
+        let class = class(Some(&socket)).env("TERM", term);
         let mut terminal = class.terminal(80, 24);
         let (orders, _) = listener.accept().expect("the program connects");
         terminal.wait_for("s01 >>");

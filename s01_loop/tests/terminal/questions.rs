@@ -170,3 +170,24 @@ fn a_turn_that_comes_by_itself_gives_the_half_line_back() {
         .order("end")
         .wait_for("the model talks\nthe turn ends\ns01 >> half a line");
 }
+
+#[test]
+fn a_terminal_that_only_prints_asks_the_same_questions() {
+    let mut program = Program::start_on("dumb");
+    program.order("turn").wait_for("the turn begins");
+    program.terminal.type_line("y").wait_for("\ny");
+    program.order("ask Really?").wait_for("Really? [y]es");
+    program.terminal.type_line("hm");
+    program
+        .terminal
+        .wait_for("[N]o: hm\nReally? [y]es / [a]lways / [N]o:");
+    program
+        .terminal
+        .type_line("n")
+        .wait_for("\nReally? No(User)");
+    program.order("ask Still?").wait_for("Still? [y]es");
+    program
+        .terminal
+        .press(Key::CtrlC)
+        .wait_for("(interrupted)\ns01 >> y\nrequest: y\ns01 >>");
+}
