@@ -17,13 +17,13 @@ use super::screen::Screen;
 /// Reads until the terminal has gone or nobody wants more.
 pub fn serve(keyboard: &Keyboard, screen: &Screen, prompt: &str, mut wake: PipeReader) {
     loop {
-        let wanted = keyboard.next();
+        let wanted = keyboard.next(&mut wake);
         match wanted {
             Wanted::Quit => return,
             Wanted::Nothing => {}
             Wanted::Line => screen.open_plain_prompt(prompt),
             Wanted::Answer(_) => {
-                while is_typed(&wake, PollTimeout::ZERO) {
+                while !keyboard.is_gone() && is_typed(&wake, PollTimeout::ZERO) {
                     read(keyboard, |desk, line| desk.typed.accept(line));
                 }
                 let (question, _) = keyboard.prompt_and_draft();
@@ -33,8 +33,6 @@ pub fn serve(keyboard: &Keyboard, screen: &Screen, prompt: &str, mut wake: PipeR
         let typed = is_typed(&wake, PollTimeout::NONE);
         if typed {
             read(keyboard, |desk, line| _ = desk.ended(Key::Enter, &line));
-        } else {
-            keyboard.awake(&mut wake);
         }
         if wanted != Wanted::Nothing {
             screen.close_plain_prompt(typed && !keyboard.is_gone());

@@ -162,9 +162,14 @@ impl Keyboard {
 
 /// The thread.
 impl Keyboard {
-    /// What to do next. With a line editor, a prompt counts as opening from here on.
-    pub fn next(&self) -> Wanted {
+    /// What to do next; whatever the thread was woken for is considered by that. With a line editor, a prompt counts as
+    /// opening from here on.
+    pub fn next(&self, wake: &mut PipeReader) -> Wanted {
         let state = &mut *self.state();
+        if std::mem::take(&mut state.woken) {
+            // The byte is there: it was written before the flag could be seen.
+            let _ = wake.read(&mut [0]);
+        }
         state.desk.doing = state.desk.wanted();
         let edits = matches!(state.desk.input, Input::Terminal { .. });
         state.editor = match state.desk.doing {
@@ -179,12 +184,6 @@ impl Keyboard {
         let value = change(&mut self.state().desk);
         self.changed.send_replace(());
         value
-    }
-
-    /// Empties the pipe that woke the thread.
-    pub fn awake(&self, wake: &mut PipeReader) {
-        let _ = wake.read(&mut [0]);
-        self.state().woken = false;
     }
 
     /// Keys were pressed while nothing was edited.

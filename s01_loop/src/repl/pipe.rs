@@ -3,6 +3,10 @@
 //! Invariant: it reads only as fast as lines are wanted, so the input may be endless.
 
 use std::io::{self, BufRead, PipeReader};
+use std::os::fd::AsFd;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::desk::{Desk, Wanted};
 use super::keyboard::Keyboard;
@@ -10,15 +14,21 @@ use super::keyboard::Keyboard;
 /// Reads until the input ends or nobody wants more.
 pub fn serve(keyboard: &Keyboard, mut wake: PipeReader) {
     loop {
-        match keyboard.next() {
+        match keyboard.next(&mut wake) {
             Wanted::Quit => return,
-            Wanted::Nothing => keyboard.awake(&mut wake),
+            Wanted::Nothing => wait(&wake),
             Wanted::Line | Wanted::Answer(_) => match line() {
                 Some(line) => keyboard.desk(|desk| desk.typed.accept(line)),
                 None => return keyboard.desk(Desk::gone),
             },
         }
     }
+}
+
+/// Waits to be woken.
+fn wait(wake: &PipeReader) {
+    let mut ready = [PollFd::new(wake.as_fd(), PollFlags::POLLIN)];
+    while poll(&mut ready, PollTimeout::NONE) == Err(Errno::EINTR) {}
 }
 
 /// The next line without its end; bytes that are no UTF-8 are replaced. `None` at the end of the input.

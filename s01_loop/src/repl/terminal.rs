@@ -81,9 +81,9 @@ impl Terminal {
     /// Works until it shall quit.
     pub fn serve(mut self, mut wake: PipeReader) {
         loop {
-            match self.keyboard.next() {
+            match self.keyboard.next(&mut wake) {
                 Wanted::Quit => return,
-                Wanted::Nothing => self.watch(&mut wake),
+                Wanted::Nothing => self.watch(&wake),
                 Wanted::Line => self.edit(),
                 Wanted::Answer(number) => {
                     if self.asked < number {
@@ -132,7 +132,7 @@ impl Terminal {
     }
 
     /// Waits for keys and keeps what is typed, until woken.
-    fn watch(&mut self, wake: &mut PipeReader) {
+    fn watch(&mut self, wake: &PipeReader) {
         let watches = self.mode.is_some() && !self.keyboard.is_gone();
         if watches && !std::mem::replace(&mut self.paste_marks, true) {
             self.screen.command(PASTE_MARKS);
@@ -143,9 +143,8 @@ impl Terminal {
             PollFd::new(stdin.as_fd(), PollFlags::POLLIN),
         ];
         let polled = poll(&mut ready[..=usize::from(watches)], PollTimeout::NONE);
-        let [woken, typed] = ready.map(|fd| fd.any().unwrap_or(false));
+        let [_, typed] = ready.map(|fd| fd.any().unwrap_or(false));
         match polled {
-            Ok(_) if woken => self.keyboard.awake(wake),
             Ok(_) if typed => self.keep_what_was_typed(),
             Ok(_) | Err(Errno::EINTR) => {}
             Err(_) => self.keyboard.desk(Desk::gone),
