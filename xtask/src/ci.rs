@@ -20,10 +20,11 @@ struct Step {
     env: Option<(&'static str, &'static str)>,
 }
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     step("fmt", &["fmt", "--all", "--check"]),
     step("tidy", &["x", "tidy"]),
     step("budget", &["x", "budget"]),
+    step("features", &["x", "features"]),
     step(
         "clippy",
         &[
@@ -121,14 +122,14 @@ mod tests {
 
         assert_eq!(typed[1], "cargo x tidy");
         assert_eq!(
-            typed[5],
+            typed[6],
             "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps"
         );
     }
 
     #[test]
     fn a_step_does_not_follow_the_git_hook_that_calls_it() {
-        let command = STEPS[4].command(&OsString::from("cargo"));
+        let command = STEPS[5].command(&OsString::from("cargo"));
 
         assert!(
             command

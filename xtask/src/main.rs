@@ -6,6 +6,7 @@
 mod budget;
 mod ci;
 mod diff;
+mod features;
 #[cfg(test)]
 mod fixture;
 mod git;
@@ -61,6 +62,7 @@ fn command() -> Command {
                 .arg(flag("write").help("Bring CONTRIBUTING.md and the counts in the READMEs up to date")),
         )
         .subcommand(Command::new("tidy").about("Check the rules of the course; fail on findings"))
+        .subcommand(Command::new("features").about("Name dependencies that one chapter builds otherwise than another"))
         .subcommand(
             Command::new("replay")
                 .about("Carry a change of a chapter's carried files to every later chapter, by 3-way merge")
@@ -80,7 +82,8 @@ fn run(matches: &ArgMatches) -> Result<()> {
     match matches.subcommand() {
         Some(("diff", args)) => run_diff(&ws, args),
         Some(("budget", args)) => run_budget(&ws, args),
-        Some(("tidy", _)) => run_tidy(&ws),
+        Some(("tidy", _)) => report(&tidy::findings(&ws)),
+        Some(("features", _)) => report(&features::findings(&ws)?),
         Some(("replay", args)) => {
             let request = replay::Request {
                 chapter: args.get_one::<String>("chapter").cloned(),
@@ -133,8 +136,7 @@ fn run_budget(ws: &Workspace, args: &ArgMatches) -> Result<()> {
     }
 }
 
-fn run_tidy(ws: &Workspace) -> Result<()> {
-    let findings = tidy::findings(ws);
+fn report(findings: &[impl std::fmt::Display]) -> Result<()> {
     terminal::print(
         &findings
             .iter()
