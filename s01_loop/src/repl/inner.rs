@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use super::args;
-use super::desk::Input;
+use super::desk::{Desk, Input};
 use super::dumb;
 use super::keyboard::Keyboard;
 use super::pipe;
@@ -129,22 +129,24 @@ impl Inner {
         };
         let (keyboard, screen) = (self.keyboard.clone(), self.screen.clone());
         let (wires, prompt) = (self.wires.clone(), self.prompt.clone());
-        let thread = std::thread::spawn(move || match keyboard.input() {
-            Input::Pipe => pipe::serve(&keyboard, wake),
-            Input::Dumb => dumb::serve(&keyboard, &screen, &prompt, wake),
-            Input::Terminal { watched } => {
+        let thread = std::thread::spawn(move || {
+            let _end = End(keyboard.clone());
+            if let Input::Terminal { watched } = keyboard.input() {
                 let harness = Path::new(HARNESS);
-                match Terminal::open(&keyboard, &screen, &prompt, harness, watched) {
-                    Some(terminal) => {
-                        if watched {
-                            wires.ctrl_c_is_a_key();
-                        }
-                        terminal.serve(wake);
+                if let Some(terminal) =
+                    Terminal::open(&keyboard, &screen, &prompt, harness, watched)
+                {
+                    if watched {
+                        wires.ctrl_c_is_a_key();
                     }
-                    None => {
-                        keyboard.desk(|desk| desk.input = Input::Dumb);
-                        dumb::serve(&keyboard, &screen, &prompt, wake);
-                    }
+                    return terminal.serve(wake);
+                }
+                keyboard.desk(|desk| desk.input = Input::Dumb);
+            }
+            match keyboard.input() {
+                Input::Pipe => pipe::serve(&keyboard, wake),
+                Input::Dumb | Input::Terminal { .. } => {
+                    dumb::serve(&keyboard, &screen, &prompt, wake);
                 }
             }
         });
@@ -155,5 +157,14 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.keyboard.close();
+    }
+}
+
+/// Whatever ends the thread, a panic too, nobody waits for it in vain.
+struct End(Arc<Keyboard>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.desk(Desk::gone);
     }
 }

@@ -133,9 +133,12 @@ impl Keyboard {
         *self.thread.lock().unwrap() = Some(thread);
     }
 
-    /// Ends the thread, which puts the terminal back in order.
+    /// Ends the thread, which puts the terminal back in order. Nobody gets a line or an answer any more.
     pub fn close(&self) {
-        self.state().desk.quitting = true;
+        self.desk(|desk| {
+            desk.quitting = true;
+            desk.gone();
+        });
         self.nudge();
         // A thread that waits for a pipe cannot be called back, and has nothing to put in order.
         if matches!(self.input(), Input::Terminal { .. }) {

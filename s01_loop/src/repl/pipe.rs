@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::desk::{Desk, Wanted};
+use super::desk::Wanted;
 use super::keyboard::Keyboard;
 
 /// Reads until the input ends or nobody wants more.
@@ -19,7 +19,7 @@ pub fn serve(keyboard: &Keyboard, mut wake: PipeReader) {
             Wanted::Nothing => wait(&wake),
             Wanted::Line | Wanted::Answer(_) => match line() {
                 Some(line) => keyboard.desk(|desk| desk.typed.accept(line)),
-                None => return keyboard.desk(Desk::gone),
+                None => return,
             },
         }
     }

@@ -7,8 +7,10 @@ use std::io::{self, IsTerminal};
 
 use console::Term;
 
-/// The width of a line when there is no terminal to ask.
-const COLUMNS: usize = 200;
+/// The width of a line where there is no terminal.
+const PIPE_COLUMNS: usize = 200;
+/// The width of a terminal that does not know its own.
+const TERMINAL_COLUMNS: usize = 80;
 
 /// How a piece of text looks on a terminal that has colours.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +47,11 @@ impl Style {
 
     /// The width of a line.
     pub fn columns(&self) -> usize {
-        let size = self.terminal.as_ref().and_then(Term::size_checked);
-        size.map_or(COLUMNS, |(_, columns)| columns.into())
+        match self.terminal.as_ref().map(Term::size_checked) {
+            None => PIPE_COLUMNS,
+            Some(None | Some((_, 0))) => TERMINAL_COLUMNS,
+            Some(Some((_, columns))) => columns.into(),
+        }
     }
 
     /// The text in its colour, when there are colours.

@@ -229,3 +229,39 @@ fn without_a_place_for_its_history_it_works_and_says_so_once() {
         1
     );
 }
+
+#[test]
+fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_gives_it_back() {
+    let model = model([says("I am back")]);
+    let class = Class::new("bash").arg("--norc").arg("-i").model(&model);
+    let class = class.env("PS1", "shell> ");
+    let mut shell = class.terminal(80, 24);
+    shell
+        .wait_for("shell>")
+        .type_line(env!("CARGO_BIN_EXE_s01_loop"));
+    shell
+        .wait_for("s01 >>")
+        .type_text("are you")
+        .wait_for("s01 >> are you");
+    shell.press(Key::CtrlZ).wait_for("Stopped").type_line("fg");
+    shell.wait_for("\ns01 >> are you").type_line(" back?");
+    shell.wait_for("s01 >> are you back?\nI am back\ns01 >>");
+}
+
+#[test]
+fn the_terminal_is_left_as_it_was_found() {
+    let model = model([]);
+    let class = Class::new("bash")
+        .arg("-c")
+        .arg("\"$0\"; stty -a; echo end");
+    let class = class.arg(env!("CARGO_BIN_EXE_s01_loop")).model(&model);
+    let mut terminal = class.terminal(80, 24);
+    terminal
+        .wait_for("s01 >>")
+        .press(Key::CtrlD)
+        .wait_for("\nend");
+    let settings = terminal.screen();
+    for off in ["-isig", "-icanon", "-echo ", "-icrnl", "-ixon"] {
+        assert!(!settings.contains(off), "{settings}");
+    }
+}
