@@ -15,6 +15,7 @@ use tokio::sync::watch;
 
 use super::desk::{Desk, Input, Key, Said, Wanted};
 use super::typeahead::Draft;
+use super::wants::Wants;
 use super::wires::Wires;
 
 /// Shared by those who ask and the thread.
@@ -27,8 +28,9 @@ pub struct Keyboard {
     wires: Arc<Wires>,
 }
 
-struct State {
-    desk: Desk,
+/// What the lock protects.
+pub struct State {
+    pub desk: Desk,
     editor: Editor,
     /// A byte is in the pipe.
     woken: bool,
@@ -70,6 +72,11 @@ impl Keyboard {
             wires,
         };
         Ok((keyboard, reader))
+    }
+
+    /// Tells when something was typed.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     pub fn input(&self) -> Input {
@@ -148,7 +155,7 @@ impl Keyboard {
     }
 
     /// Changes what is wanted and tells the thread if it must do something else now.
-    fn change(&self, change: impl FnOnce(&mut Desk)) {
+    pub fn change(&self, change: impl FnOnce(&mut Desk)) {
         let mut state = self.state();
         change(&mut state.desk);
         let stale = state.desk.wanted() != state.desk.doing;
@@ -158,7 +165,8 @@ impl Keyboard {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// The desk and the editor's state, locked.
+    pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
 }
@@ -254,51 +262,6 @@ impl State {
                 // It cannot fail: the signal exists.
                 let _ = raise(Signal::SIGINT);
             }
-        }
-    }
-}
-
-/// Something wanted of the thread for as long as this lives.
-struct Wants<'a> {
-    keyboard: &'a Keyboard,
-    changed: watch::Receiver<()>,
-    /// Ends the wanting, once.
-    end: Option<fn(&mut Desk)>,
-}
-
-impl<'a> Wants<'a> {
-    fn new(keyboard: &'a Keyboard, begin: impl FnOnce(&mut Desk), end: fn(&mut Desk)) -> Self {
-        let changed = keyboard.changed.subscribe();
-        keyboard.change(begin);
-        Self {
-            keyboard,
-            changed,
-            end: Some(end),
-        }
-    }
-
-    /// Waits until it is there. The wanting ends in the moment it is taken, or the thread would begin to read the next.
-    async fn until<T>(mut self, mut take: impl FnMut(&mut State) -> Option<T>) -> T {
-        loop {
-            {
-                let mut state = self.keyboard.state();
-                if let Some(taken) = take(&mut state) {
-                    if let Some(end) = self.end.take() {
-                        end(&mut state.desk);
-                    }
-                    return taken;
-                }
-            }
-            // The sender lives in the keyboard, so waiting cannot fail.
-            let _ = self.changed.changed().await;
-        }
-    }
-}
-
-impl Drop for Wants<'_> {
-    fn drop(&mut self) {
-        if let Some(end) = self.end.take() {
-            self.keyboard.change(end);
         }
     }
 }

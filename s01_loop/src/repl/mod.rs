@@ -18,7 +18,7 @@
 //! |---|---|
 //! | `ask`, `show` | questions; calls, results, notices and errors |
 //! | `inner` | what the clones share, and the start of the thread |
-//! | `desk`, `keyboard` | who gets what is typed; how tasks wait for it and how an open prompt is called back |
+//! | `desk`, `keyboard`, `wants` | who gets what is typed; how an open prompt is called back; how tasks wait |
 //! | `terminal`, `editor`, `history` | the thread on a terminal: rustyline, and watching keys without it |
 //! | `typeahead` | keys pressed during a turn |
 //! | `pipe`, `dumb` | the thread on a pipe, and on a terminal that can only print |
@@ -43,6 +43,7 @@ mod style;
 mod terminal;
 mod text;
 mod typeahead;
+mod wants;
 mod wires;
 
 use std::future::Future;

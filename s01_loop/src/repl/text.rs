@@ -114,6 +114,9 @@ pub fn preview(output: &Output, columns: usize) -> Vec<String> {
     let lines: Vec<&str> = output.text.trim_end().lines().collect();
     let line = |line: &&str| cut(&one_line(&line.replace('\t', "    ")), columns).into_owned();
     let tail = usize::from(output.is_error);
+    if lines.is_empty() {
+        return vec!["(empty)".to_owned()];
+    }
     if lines.len() <= PREVIEW_LINES + 1 {
         return lines.iter().map(line).collect();
     }
@@ -211,6 +214,7 @@ mod tests {
             preview(&Output::ok(numbers(5)), 80),
             ["1", "2", "3", "4", "5"]
         );
+        assert_eq!(preview(&Output::ok("\n"), 80), ["(empty)"]);
         assert_eq!(
             preview(&Output::ok(numbers(16)), 80),
             ["1", "2", "3", "4", "… 12 more lines"]
