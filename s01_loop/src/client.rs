@@ -28,8 +28,8 @@ pub const MAX_TOKENS: u32 = 8_000;
 
 const API_VERSION: &str = "2023-06-01";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The API pings a slow stream, so silence for this long means that nobody is there any more.
-const SILENCE_TIMEOUT: Duration = Duration::from_secs(90);
+/// The API pings a slow stream; a model on a laptop may read a long prompt for minutes before its first word.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A model behind the Messages API. Clones share the connection and may ask different models.
 #[derive(Clone)]
@@ -56,10 +56,12 @@ pub struct System {
 }
 
 impl System {
-    /// Adds a block of text.
+    /// Adds a block of text; a blank one, which the API refuses, is left out.
     pub fn and(mut self, text: impl Into<String>) -> Self {
-        self.blocks
-            .push(json!({ "type": "text", "text": text.into() }));
+        let text = text.into();
+        if !text.trim().is_empty() {
+            self.blocks.push(json!({ "type": "text", "text": text }));
+        }
         self
     }
 
@@ -74,12 +76,7 @@ impl System {
 
 impl<T: Into<String>> From<T> for System {
     fn from(text: T) -> Self {
-        let text: String = text.into();
-        if text.is_empty() {
-            Self::default()
-        } else {
-            Self::default().and(text)
-        }
+        Self::default().and(text)
     }
 }
 
@@ -198,11 +195,8 @@ impl Client {
         }
         let reply = reply.finish()?;
         self.watcher.see(Event::Spent(&reply.usage));
-        if reply.is_cut() {
-            self.watcher.see(Event::Notice(&format!(
-                "the reply was cut at {} tokens",
-                self.max_tokens
-            )));
+        if let Some(remark) = reply.remark() {
+            self.watcher.see(Event::Notice(&remark));
         }
         Ok(reply)
     }
@@ -255,7 +249,7 @@ impl Client {
             reason: self.reason(&error),
         })?;
         if response.status().is_success() {
-            return Ok(response);
+            return a_stream(response);
         }
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
@@ -302,6 +296,20 @@ fn messages_url(base_url: &str) -> Result<Url> {
     Ok(url)
 }
 
+/// The response, if it is what was asked for: some other server may live at the address.
+fn a_stream(response: Response) -> Result<Response, ApiError> {
+    let kind = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    match kind {
+        Some(kind) if kind.starts_with("text/event-stream") => Ok(response),
+        kind => Err(ApiError::Malformed {
+            reason: format!("its content type is {}", kind.unwrap_or("not given")),
+        }),
+    }
+}
+
 fn start_mock() -> Result<MockModel> {
     let options = Options::from_env().map_err(Error::msg)?;
     MockModel::start(options, Rehearsal).context("starting the mock model")
@@ -322,12 +330,12 @@ fn http_client(url: &Url, credentials: &Credentials) -> Result<reqwest::Client> 
         .default_headers(headers)
         .tcp_nodelay(true)
         .connect_timeout(CONNECT_TIMEOUT)
-        .read_timeout(SILENCE_TIMEOUT);
+        .read_timeout(SILENCE_TIMEOUT)
+        // The Messages API does not redirect, and another host must not be sent the key.
+        .redirect(reqwest::redirect::Policy::none());
     if url.scheme() == "http" {
         // Reading the system's certificates takes tens of milliseconds; http never looks at them.
-        builder = builder
-            .tls_certs_only([])
-            .redirect(reqwest::redirect::Policy::none());
+        builder = builder.tls_certs_only([]);
     }
     if is_loopback(url) {
         builder = builder.no_proxy();

@@ -21,6 +21,8 @@ pub struct History {
     messages: Vec<Message>,
     /// Whether the last request still waits for its final reply.
     unfinished: bool,
+    /// Where the current turn begins: the message that holds its request.
+    turn: usize,
     /// Notes that came while calls were unanswered; they follow the last result.
     held: Vec<Block>,
 }
@@ -34,6 +36,7 @@ impl History {
         }
         self.unfinished = true;
         self.append(Block::text(request));
+        self.turn = self.messages.len().saturating_sub(1);
     }
 
     /// Adds what the harness wants the model to know (a reminder, a notice, mail), never between a call and its result.
@@ -106,7 +109,6 @@ impl History {
     /// from its result, the result goes and the call is answered as interrupted.
     pub fn replace(&mut self, messages: Vec<Message>) {
         self.messages.clear();
-        self.held.clear();
         for message in messages {
             match message.role() {
                 Role::Assistant if self.messages.is_empty() => {}
@@ -117,7 +119,17 @@ impl History {
                 Role::User => self.take_back(&message),
             }
         }
-        self.unfinished = self.has_open_calls();
+        let is_request = |message: &Message| {
+            message.role() == Role::User && message.answered_ids().next().is_none()
+        };
+        self.turn = self.messages.iter().rposition(is_request).unwrap_or(0);
+        self.unfinished |=
+            self.last().is_some_and(|last| last.role() == Role::User) || self.has_open_calls();
+    }
+
+    /// The messages of the current turn, from its request on.
+    pub fn turn(&self) -> &[Message] {
+        self.messages.get(self.turn..).unwrap_or_default()
     }
 
     /// Adds a user message of an earlier conversation: results that answer an open call, and everything else.
@@ -324,6 +336,26 @@ mod tests {
         );
         assert_eq!(shape(&history)[4], format!("c: {INTERRUPTED_CALL} | next"));
         assert_eq!(history.open_calls().count(), 1);
+    }
+
+    #[test]
+    fn compaction_in_the_middle_of_a_turn_keeps_the_turn_open_and_its_notes() {
+        let mut history = History::default();
+        history.user("first");
+        history.push(Message::assistant("fine"));
+        history.user("go");
+        history.push(asks(&["a"]));
+        history.note("mail");
+        history.replace(vec![Message::user("a summary; now: go"), asks(&["a"])]);
+        history.answer(&call("a"), Output::ok("A"));
+        assert_eq!(shape(&history)[2], "a: A | mail");
+        assert_eq!(history.turn().len(), 3);
+        history.user("next");
+        assert_eq!(
+            shape(&history)[2],
+            format!("a: A | mail | {INTERRUPTED_TURN} | next")
+        );
+        assert_eq!(history.turn().len(), 1);
     }
 
     #[test]

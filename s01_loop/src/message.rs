@@ -163,10 +163,13 @@ impl Message {
         &self.0.wire
     }
 
-    /// Its JSON with a prompt-cache breakpoint on the last block: the API keeps the prompt up to here for five minutes.
+    /// Its JSON with a prompt-cache breakpoint on the last block that may bear one (a thinking block may not): the API
+    /// keeps the prompt up to there for five minutes.
     pub fn wire_with_breakpoint(&self) -> String {
+        let may_bear = |block: &Block| !matches!(block, Block::Other(_));
         let mut content = json!(self.blocks());
-        if let Some(Value::Object(last)) = content.as_array_mut().and_then(|list| list.last_mut()) {
+        let last = self.blocks().iter().rposition(may_bear);
+        if let Some(Value::Object(last)) = last.map(|at| &mut content[at]) {
             last.insert("cache_control".into(), ephemeral());
         }
         json!({ "role": self.role(), "content": content }).to_string()

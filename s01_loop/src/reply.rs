@@ -54,9 +54,27 @@ impl Reply {
         self.message.tool_calls().cloned().collect()
     }
 
-    /// Whether `max_tokens` ended it.
+    /// Whether a limit ended it before the model did.
     pub fn is_cut(&self) -> bool {
-        self.stop_reason == "max_tokens"
+        is_cut(&self.stop_reason)
+    }
+
+    /// What the user should know about how it ended.
+    pub(crate) fn remark(&self) -> Option<String> {
+        let reason = self.stop_reason.as_str();
+        match reason {
+            _ if self.lost_a_call => {
+                Some("the reply was cut in the middle of a tool call, which was dropped".into())
+            }
+            _ if self.is_cut() => Some(format!("the reply was cut ({reason})")),
+            "" | "end_turn" | "tool_use" | "stop_sequence" | "pause_turn"
+                if self.message.blocks().is_empty() =>
+            {
+                Some("the model answered nothing".into())
+            }
+            "" | "end_turn" | "tool_use" | "stop_sequence" | "pause_turn" => None,
+            other => Some(format!("the model ended its reply with `{other}`")),
+        }
     }
 }
 
@@ -69,7 +87,8 @@ pub(crate) struct Assembler<'a> {
     blocks: Vec<Block>,
     stop_reason: Option<String>,
     usage: Usage,
-    lost_a_call: bool,
+    /// Places of calls whose JSON could not be read.
+    unreadable: Vec<usize>,
     complete: bool,
 }
 
@@ -89,7 +108,7 @@ impl<'a> Assembler<'a> {
             blocks: Vec::new(),
             stop_reason: None,
             usage: Usage::default(),
-            lost_a_call: false,
+            unreadable: Vec::new(),
             complete: false,
         }
     }
@@ -100,9 +119,16 @@ impl<'a> Assembler<'a> {
             reason: format!("an event cannot be read ({error})"),
         })?;
         match event {
-            Wire::MessageStart { message } => self.usage = message.usage.onto(Usage::default()),
+            Wire::MessageStart { message } => {
+                self.usage = message.usage.unwrap_or_default().onto(Usage::default())
+            }
             Wire::ContentBlockStart { content_block } => {
                 self.close_block();
+                if let Some(Value::String(text)) = content_block.get("text")
+                    && !text.is_empty()
+                {
+                    self.watch.see(Event::Text(text));
+                }
                 self.open = Some(OpenBlock {
                     fields: content_block,
                     input: String::new(),
@@ -112,7 +138,9 @@ impl<'a> Assembler<'a> {
             Wire::ContentBlockStop {} => self.close_block(),
             Wire::MessageDelta { delta, usage } => {
                 self.stop_reason = delta.stop_reason.or(self.stop_reason.take());
-                self.usage = usage.onto(std::mem::take(&mut self.usage));
+                self.usage = usage
+                    .unwrap_or_default()
+                    .onto(std::mem::take(&mut self.usage));
             }
             Wire::MessageStop {} => self.complete = true,
             Wire::Error { error } => {
@@ -128,18 +156,46 @@ impl<'a> Assembler<'a> {
 
     /// The reply, once the stream has ended.
     pub(crate) fn finish(mut self) -> Result<Reply, ApiError> {
-        if !self.complete && self.stop_reason.is_none() {
-            return Err(ApiError::Interrupted {
-                reason: "the connection closed in the middle of it".into(),
-            });
-        }
+        let stop_reason = match self.stop_reason.take() {
+            Some(reason) => reason,
+            None if self.complete => String::new(),
+            None => {
+                return Err(ApiError::Interrupted {
+                    reason: "the connection closed in the middle of it".into(),
+                });
+            }
+        };
         self.close_block();
+        let lost_a_call = self.drop_half_call(&stop_reason);
+        while self.blocks.pop_if(|last| is_thinking(last)).is_some() {
+            // The API refuses an assistant message that ends in thinking.
+        }
         Ok(Reply {
             message: Message::new(Role::Assistant, self.blocks),
-            stop_reason: self.stop_reason.unwrap_or_default(),
+            stop_reason,
             usage: self.usage,
-            lost_a_call: self.lost_a_call,
+            lost_a_call,
         })
+    }
+
+    /// A call whose JSON cannot be read is half a call when the reply was cut, and then it goes. Otherwise the model wrote
+    /// it like that, and the tool will say what is wrong with it.
+    fn drop_half_call(&mut self, stop_reason: &str) -> bool {
+        let unreadable = std::mem::take(&mut self.unreadable);
+        if is_cut(stop_reason)
+            && unreadable
+                .last()
+                .is_some_and(|at| at + 1 == self.blocks.len())
+        {
+            self.blocks.pop();
+            return true;
+        }
+        for at in unreadable {
+            if let Some(Block::ToolUse(call)) = self.blocks.get(at) {
+                self.watch.see(Event::Call(call));
+            }
+        }
+        false
     }
 
     /// Adds a delta to the open block. Deltas of unknown types add to the field of the same name, so that a block type
@@ -183,20 +239,22 @@ impl<'a> Assembler<'a> {
         let Some(OpenBlock { mut fields, input }) = self.open.take() else {
             return;
         };
-        if fields.get("type").is_some_and(|kind| kind == "tool_use") {
-            match whole_input(fields.get("input"), &input) {
-                Some(input) => fields.insert("input".into(), input),
-                None => {
-                    self.lost_a_call = true;
-                    return;
-                }
-            };
+        let is_call = fields.get("type").is_some_and(|kind| kind == "tool_use");
+        let parsed = parse_input(fields.get("input"), &input);
+        if is_call {
+            let input = parsed
+                .clone()
+                .unwrap_or_else(|| json!({ "not_json": input }));
+            fields.insert("input".into(), input);
         }
         let fields = Value::Object(fields);
         let mut block = serde_json::from_value(fields.clone()).unwrap_or(Block::Other(fields));
         if let Block::ToolUse(call) = &mut block {
             self.make_id_unique(call);
-            self.watch.see(Event::Call(call));
+            match parsed {
+                Some(_) => self.watch.see(Event::Call(call)),
+                None => self.unreadable.push(self.blocks.len()),
+            }
         }
         if !block.is_empty_text() {
             self.blocks.push(block);
@@ -225,9 +283,9 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// The input of a tool call, or nothing when the stream cut it. The API takes only objects back: an object sent as a
+/// The input of a tool call, or nothing when its JSON cannot be read. The API takes only objects back: an object sent as a
 /// string is unpacked, anything else is kept under a name that no tool knows, so that the tool can complain.
-fn whole_input(start: Option<&Value>, pieces: &str) -> Option<Value> {
+fn parse_input(start: Option<&Value>, pieces: &str) -> Option<Value> {
     let input = match (pieces, start) {
         ("", Some(start)) => start.clone(),
         ("", None) => json!({}),
@@ -237,11 +295,22 @@ fn whole_input(start: Option<&Value>, pieces: &str) -> Option<Value> {
         .as_str()
         .and_then(|text| serde_json::from_str(text).ok());
     let input = unpacked.unwrap_or(input);
-    Some(if input.is_object() {
-        input
-    } else {
-        json!({ "not_an_object": input })
+    Some(match input.is_object() {
+        true => input,
+        false => json!({ "not_an_object": input }),
     })
+}
+
+/// Whether a limit ended the reply before the model did.
+fn is_cut(stop_reason: &str) -> bool {
+    matches!(stop_reason, "max_tokens" | "model_context_window_exceeded")
+}
+
+fn is_thinking(block: &Block) -> bool {
+    let Block::Other(fields) = block else {
+        return false;
+    };
+    fields["type"] == "thinking" || fields["type"] == "redacted_thinking"
 }
 
 /// The events of the wire. Unknown ones are skipped, as the API's versioning policy asks.
@@ -261,7 +330,7 @@ enum Wire {
     MessageDelta {
         delta: Delta,
         #[serde(default)]
-        usage: Counts,
+        usage: Option<Counts>,
     },
     MessageStop {},
     Error {
@@ -274,7 +343,7 @@ enum Wire {
 #[derive(Deserialize)]
 struct Start {
     #[serde(default)]
-    usage: Counts,
+    usage: Option<Counts>,
 }
 
 #[derive(Deserialize)]

@@ -14,8 +14,9 @@ pub const KEY_VARIABLES: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN
 /// The API that a key without a base URL belongs to.
 pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
 
-/// The model that is asked when `MODEL_ID` names none.
-pub const DEFAULT_MODEL: &str = "claude-sonnet-5-5";
+/// The model that is asked when `MODEL_ID` names none. It thinks only when told to; newer ones think by default and bind
+/// their thinking blocks to the prompt before them, which later chapters change.
+pub const DEFAULT_MODEL: &str = "claude-sonnet-4-6";
 
 /// A secret that can be sent but not printed.
 #[derive(Clone, PartialEq, Eq)]

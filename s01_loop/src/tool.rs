@@ -125,11 +125,15 @@ impl ToolCall {
         })
     }
 
-    /// The tool_result block that answers this call.
+    /// The tool_result block that answers this call. The API refuses an error without a text.
     pub fn answer(&self, output: Output) -> Block {
+        let text = match output.is_error && output.text.trim().is_empty() {
+            true => format!("{} failed without saying why", self.name),
+            false => output.text,
+        };
         Block::ToolResult {
             tool_use_id: self.id.clone(),
-            content: Content::Text(output.text),
+            content: Content::Text(text),
             is_error: output.is_error,
             extra: Map::new(),
         }
@@ -143,6 +147,8 @@ pub struct Output {
     pub text: String,
     /// Whether the tool failed.
     pub is_error: bool,
+    /// Whether the call was refused and the tool never ran.
+    pub is_refused: bool,
 }
 
 impl Output {
@@ -151,14 +157,24 @@ impl Output {
         Self {
             text: text.into(),
             is_error: false,
+            is_refused: false,
         }
     }
 
-    /// The output of a tool that failed or was not run: what happened, and what to do about it.
+    /// The answer to a call that somebody refused: why.
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Self {
+            is_refused: true,
+            ..Self::error(reason)
+        }
+    }
+
+    /// The output of a tool that failed: what happened, and what to do about it.
     pub fn error(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             is_error: true,
+            is_refused: false,
         }
     }
 }
@@ -241,6 +257,14 @@ mod tests {
                 .starts_with("look: invalid type: string"),
             "{no_object}"
         );
+    }
+
+    #[test]
+    fn an_error_without_words_gets_some() {
+        let Block::ToolResult { content, .. } = call(json!({})).answer(Output::error(" ")) else {
+            panic!("an answer is a tool_result");
+        };
+        assert_eq!(content.text(), "look failed without saying why");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use serde_json::json;
 
 /// Writes down what a user would see.
 #[derive(Default)]
-struct Notebook(Mutex<Vec<String>>);
+pub struct Notebook(Mutex<Vec<String>>);
 
 impl Watch for Notebook {
     fn see(&self, event: Event<'_>) {
@@ -34,7 +34,7 @@ impl Watch for Notebook {
 
 impl Notebook {
     /// The kinds of events, with runs of text as one.
-    fn kinds(&self) -> Vec<String> {
+    pub fn kinds(&self) -> Vec<String> {
         let mut kinds: Vec<String> = self
             .0
             .lock()
@@ -44,6 +44,10 @@ impl Notebook {
             .collect();
         kinds.dedup();
         kinds
+    }
+
+    pub fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
     }
 
     fn text(&self) -> String {
@@ -60,7 +64,7 @@ fn client_of(model: &MockModel) -> Client {
     client_at(model.url(), Credentials::api_key("sk-test"))
 }
 
-fn client_at(url: &str, credentials: Credentials) -> Client {
+pub fn client_at(url: &str, credentials: Credentials) -> Client {
     let settings = Settings {
         credentials,
         base_url: Some(url.to_owned()),
@@ -69,13 +73,13 @@ fn client_at(url: &str, credentials: Credentials) -> Client {
     Client::new(settings, Arc::new(Unwatched)).unwrap()
 }
 
-fn asking(request: &str) -> History {
+pub fn asking(request: &str) -> History {
     let mut history = History::default();
     history.user(request);
     history
 }
 
-fn tools() -> [ToolSpec; 1] {
+pub fn tools() -> [ToolSpec; 1] {
     [bash::spec()]
 }
 
@@ -291,7 +295,7 @@ async fn a_stream_that_breaks_is_an_error_of_its_own_kind() {
 }
 
 /// A server that answers every request with these bytes.
-fn server_that_answers(answer: String) -> String {
+pub fn server_that_answers(answer: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {

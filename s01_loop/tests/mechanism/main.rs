@@ -2,3 +2,4 @@
 
 mod bash;
 mod client;
+mod streams;

@@ -1,0 +1,151 @@
+//! Streams that the mock model does not send: of other servers, of models that think, of models that write bad JSON.
+
+use std::sync::Arc;
+
+use s01_loop::{ApiError, History, Reply};
+use serde_json::{Value, json};
+
+use crate::client::{Notebook, asking, client_at, server_that_answers, tools};
+
+/// A server that streams these blocks, each with one delta, and ends with this stop reason.
+fn server_of(blocks: &[(Value, Value)], stop_reason: &str) -> String {
+    let mut events = vec![json!({"type": "message_start", "message": {"usage": null}})];
+    for (index, (start, delta)) in blocks.iter().enumerate() {
+        events.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
+        events.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+        events.push(json!({"type": "content_block_stop", "index": index}));
+    }
+    events.push(
+        json!({"type": "message_delta", "delta": {"stop_reason": stop_reason}, "usage": null}),
+    );
+    events.push(json!({"type": "message_stop"}));
+    let body: String = events
+        .iter()
+        .map(|event| format!("data: {event}\n\n"))
+        .collect();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close";
+    server_that_answers(format!(
+        "{head}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    ))
+}
+
+fn thinking() -> (Value, Value) {
+    (
+        json!({"type": "thinking", "thinking": "hm", "signature": ""}),
+        json!({"type": "signature_delta", "signature": "c2ln"}),
+    )
+}
+
+fn text(text: &str) -> (Value, Value) {
+    (
+        json!({"type": "text", "text": ""}),
+        json!({"type": "text_delta", "text": text}),
+    )
+}
+
+fn call(input: &str) -> (Value, Value) {
+    (
+        json!({"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {}}),
+        json!({"type": "input_json_delta", "partial_json": input}),
+    )
+}
+
+/// The reply to a request, and what a user saw of it.
+async fn reply_of(blocks: &[(Value, Value)], stop_reason: &str) -> (Reply, Arc<Notebook>) {
+    let notebook = Arc::new(Notebook::default());
+    let client =
+        client_at(&server_of(blocks, stop_reason), Default::default()).watched_by(notebook.clone());
+    (
+        client.send("", &asking("go"), &tools()).await.unwrap(),
+        notebook,
+    )
+}
+
+#[tokio::test]
+async fn thinking_is_kept_with_its_signature_before_what_follows_it() {
+    let (reply, _) = reply_of(&[thinking(), text("Hi.")], "end_turn").await;
+    let sent: Value = serde_json::from_str(reply.message().wire()).unwrap();
+    assert_eq!(
+        sent["content"][0],
+        json!({"type": "thinking", "thinking": "hm", "signature": "c2ln"})
+    );
+    assert_eq!(reply.message().text(), "Hi.");
+}
+
+#[tokio::test]
+async fn a_reply_never_ends_in_thinking() {
+    for blocks in [
+        vec![thinking()],
+        vec![text("Hi."), thinking()],
+        vec![thinking(), call(r#"{"comm"#)],
+    ] {
+        let (reply, _) = reply_of(&blocks, "max_tokens").await;
+        let last = reply
+            .message()
+            .blocks()
+            .last()
+            .map(|block| json!(block)["type"].clone());
+        assert!(last.is_none() || last == Some("text".into()), "{last:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_whole_call_with_bad_json_reaches_its_tool_which_says_what_is_missing() {
+    let (reply, notebook) = reply_of(&[call("{command: ls}")], "tool_use").await;
+    let calls = reply.tool_calls();
+    assert_eq!(calls[0].input, json!({"not_json": "{command: ls}"}));
+    assert_eq!(
+        s01_loop::bash::run("/".as_ref(), &calls[0]).await.text,
+        "bash: missing field `command`"
+    );
+    assert!(notebook.kinds().contains(&"call".to_owned()));
+}
+
+#[tokio::test]
+async fn how_a_reply_ended_is_said_when_it_is_unusual() {
+    for (blocks, stop_reason, said) in [
+        (
+            vec![],
+            "refusal",
+            "notice the model ended its reply with `refusal`",
+        ),
+        (vec![], "end_turn", "notice the model answered nothing"),
+        (
+            vec![text("Hi")],
+            "model_context_window_exceeded",
+            "notice the reply was cut",
+        ),
+        (
+            vec![call(r#"{"comm"#)],
+            "max_tokens",
+            "notice the reply was cut in the middle of a tool call",
+        ),
+    ] {
+        let (_, notebook) = reply_of(&blocks, stop_reason).await;
+        assert!(
+            notebook.lines().iter().any(|line| line.starts_with(said)),
+            "{said}: {:?}",
+            notebook.lines()
+        );
+    }
+    let (_, notebook) = reply_of(&[text("Hi.")], "end_turn").await;
+    assert!(!notebook.kinds().contains(&"notice".to_owned()));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_stream_is_no_broken_stream() {
+    for kind in ["text/html", "application/json"] {
+        let url = server_that_answers(format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: 2\r\n\r\n{{}}"
+        ));
+        let error = client_at(&url, Default::default())
+            .send("", &History::default(), &[])
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(&error, ApiError::Malformed { reason } if reason.contains(kind)),
+            "{error:?}"
+        );
+    }
+}
