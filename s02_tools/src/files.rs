@@ -19,6 +19,12 @@ use crate::workspace::Workspace;
 /// The most lines that one read returns unless it asks for more.
 pub const DEFAULT_LIMIT: usize = 2_000;
 
+/// The most bytes that one read returns: far more would not fit into a context window, and the API takes 32 MB.
+pub const MAX_READ: usize = 400_000;
+
+/// The largest file that is read line by line, in bytes.
+const MAX_FILE: u64 = 100_000_000;
+
 /// The input of read_file.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ReadFile {
@@ -115,16 +121,19 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
         bail!("it is a directory; name a file");
     };
     fs::create_dir_all(directory).with_context(|| format!("creating {}", directory.display()))?;
-    // A new file gets the usual permissions; the process's umask narrows them.
-    let permissions = match fs::metadata(path) {
-        Ok(old) => old.permissions(),
-        Err(_) => fs::Permissions::from_mode(0o666),
-    };
+    let old = fs::metadata(path).ok().map(|old| old.permissions());
+    if old.as_ref().is_some_and(fs::Permissions::readonly) {
+        bail!("it is read-only; change its permissions first if that is meant");
+    }
     let mut file = tempfile::Builder::new()
         .prefix(".write-")
-        .permissions(permissions)
+        // The process's umask narrows this as it does for any new file.
+        .permissions(fs::Permissions::from_mode(0o666))
         .tempfile_in(directory)
         .with_context(|| format!("creating a file in {}", directory.display()))?;
+    if let Some(old) = old {
+        file.as_file().set_permissions(old)?;
+    }
     file.write_all(content)?;
     file.persist(path)?;
     Ok(())
@@ -133,6 +142,7 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
 /// The lines from `first` (counted from 1), and a note when there are more.
 fn read_lines(path: &Path, first: usize, limit: usize) -> Result<String> {
     let mut reader = BufReader::new(open_file(path)?);
+    let wanted = first..first.saturating_add(limit);
     let (mut shown, mut number, mut line) = (Vec::new(), 0, Vec::new());
     loop {
         line.clear();
@@ -144,12 +154,16 @@ fn read_lines(path: &Path, first: usize, limit: usize) -> Result<String> {
             "it is a binary file; use bash to look at it"
         );
         number += 1;
-        if (first..first.saturating_add(limit)).contains(&number) {
+        if wanted.contains(&number) {
             shown.extend_from_slice(&line);
+            ensure!(
+                shown.len() <= MAX_READ,
+                "lines {first} to {number} have more than {MAX_READ} bytes; read fewer, or search with bash"
+            );
         }
     }
     let text = String::from_utf8_lossy(&shown).into_owned();
-    let last = first.saturating_add(limit - 1).min(number);
+    let last = (wanted.end - 1).min(number);
     match number {
         0 => Ok("(the file is empty)".to_owned()),
         _ if first > number => {
@@ -179,6 +193,12 @@ fn read_text(path: &Path) -> Result<String> {
 /// Opens a regular file; a pipe or a device would keep the reader waiting for ever.
 fn open_file(path: &Path) -> Result<File> {
     match fs::metadata(path) {
+        Ok(found) if found.is_file() && found.len() > MAX_FILE => {
+            bail!(
+                "it has {} bytes; use head, tail or grep in bash",
+                found.len()
+            )
+        }
         Ok(found) if found.is_file() => Ok(File::open(path)?),
         Ok(found) if found.is_dir() => bail!("it is a directory; list it with glob or bash"),
         Ok(_) => bail!("it is not a regular file"),

@@ -45,6 +45,8 @@ fn find(ws: &Workspace, pattern: &str) -> Result<String> {
         .compile_matcher();
     let files = WalkBuilder::new(ws.root())
         .hidden(false)
+        // A worktree lies in the state folder, which the repository around it ignores.
+        .parents(!ws.root().iter().any(|part| part == STATE_DIR))
         .require_git(false)
         .filter_entry(|entry| entry.file_name() != ".git" && entry.file_name() != STATE_DIR)
         .build()

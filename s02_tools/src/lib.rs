@@ -8,7 +8,9 @@ mod toolbox;
 mod workspace;
 
 pub use bash::bash;
-pub use files::{EditFile, ReadFile, WriteFile, edit_file, read_file, write_file, write_whole};
+pub use files::{
+    EditFile, MAX_READ, ReadFile, WriteFile, edit_file, read_file, write_file, write_whole,
+};
 pub use glob::{Glob, glob};
 pub use tool::{Tool, Touches, Work};
 pub use toolbox::{Running, Step, Toolbox};

@@ -42,10 +42,12 @@ impl Agent {
                 return Ok(());
             }
 
-            let mut running = self.tools.run(reply.tool_calls());
-            while let Some((call, output)) = running.next().await {
-                self.repl.result(&call, &output);
-                self.history.answer(&call, output);
+            for batch in self.tools.batches(reply.tool_calls()) {
+                let mut running = self.tools.run(batch);
+                while let Some((call, output)) = running.next().await {
+                    self.repl.result(&call, &output);
+                    self.history.answer(&call, output);
+                }
             }
         }
     }

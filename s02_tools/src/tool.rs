@@ -38,6 +38,7 @@ pub type Work = Pin<Box<dyn Future<Output = Output> + Send>>;
 pub struct Tool {
     spec: ToolSpec,
     touches: Touches,
+    side_by_side: bool,
     run: Arc<dyn Fn(ToolCall) -> Work + Send + Sync>,
 }
 
@@ -51,6 +52,7 @@ impl Tool {
         Self {
             spec,
             touches: Touches::Anything,
+            side_by_side: false,
             run: Arc::new(move |call| Box::pin(run(call))),
         }
     }
@@ -84,11 +86,19 @@ impl Tool {
         self.touches
     }
 
-    /// Whether it changes nothing, so that several calls may run side by side.
-    pub fn is_read_only(&self) -> bool {
+    /// The same tool, whose calls may run beside others although they do more than read.
+    pub fn side_by_side(mut self) -> Self {
+        self.side_by_side = true;
+        self
+    }
+
+    /// Whether a call of it may run beside others.
+    pub fn runs_beside_others(&self) -> bool {
         match self.touches {
             Touches::Nothing | Touches::FileToRead => true,
-            Touches::FileToWrite | Touches::Command | Touches::Harness | Touches::Anything => false,
+            Touches::FileToWrite | Touches::Command | Touches::Harness | Touches::Anything => {
+                self.side_by_side
+            }
         }
     }
 

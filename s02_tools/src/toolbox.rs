@@ -3,7 +3,6 @@
 //! The loop asks it for the specs before a request and hands it the calls afterwards; adding a tool changes neither.
 //! Invariant: names are unique, and the first tool of a name wins: nothing that comes later can replace a built-in.
 
-use std::collections::VecDeque;
 use std::pin::Pin;
 
 use futures_util::StreamExt;
@@ -79,65 +78,46 @@ impl Toolbox {
         }
     }
 
-    /// Starts the calls of one reply. Neighbours that only read run side by side; everything else waits its turn.
-    pub fn run(&self, calls: impl IntoIterator<Item = impl Into<Step>>) -> Running {
-        let waiting = calls.into_iter().map(Into::into).collect();
-        Running {
-            tools: self.clone(),
-            waiting,
-            active: FuturesOrdered::new(),
+    /// The calls of one reply in batches: neighbours that only read share one, everything else has its own.
+    pub fn batches(&self, calls: Vec<ToolCall>) -> Vec<Vec<ToolCall>> {
+        let beside = |call: &ToolCall| self.get(&call.name).is_some_and(Tool::runs_beside_others);
+        let mut batches: Vec<Vec<ToolCall>> = Vec::new();
+        for call in calls {
+            match batches.last_mut() {
+                Some(batch) if beside(&call) && batch.iter().all(beside) => batch.push(call),
+                _ => batches.push(vec![call]),
+            }
         }
+        batches
     }
 
-    /// Whether a step may run beside others.
-    fn only_reads(&self, step: &Step) -> bool {
-        match step {
-            Step::Run(call) => self.get(&call.name).is_some_and(Tool::is_read_only),
-            Step::Refuse(..) => true,
-        }
+    /// Starts a batch: its calls run side by side.
+    pub fn run(&self, batch: impl IntoIterator<Item = impl Into<Step>>) -> Running {
+        let steps = batch.into_iter().map(Into::into);
+        Running(
+            steps
+                .map(|step| Box::pin(take(self.clone(), step)) as Answered)
+                .collect(),
+        )
     }
 }
 
 /// A call with its output, on its way.
 type Answered = Pin<Box<dyn Future<Output = (ToolCall, Output)> + Send>>;
 
-/// The calls of one reply on their way. Dropping it stops the work.
-pub struct Running {
-    tools: Toolbox,
-    waiting: VecDeque<Step>,
-    active: FuturesOrdered<Answered>,
-}
+/// A batch on its way. Dropping it stops the work.
+pub struct Running(FuturesOrdered<Answered>);
 
 impl Running {
     /// The next call that is done, in the order of the calls. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<(ToolCall, Output)> {
-        if self.active.is_empty() {
-            self.start_group();
-        }
-        self.active.next().await
-    }
-
-    /// Starts the next call, and the ones behind it as long as all of them only read.
-    fn start_group(&mut self) {
-        while let Some(step) = self.waiting.pop_front() {
-            let alone = !self.tools.only_reads(&step);
-            self.active
-                .push_back(Box::pin(take(self.tools.clone(), step)));
-            if alone
-                || !self
-                    .waiting
-                    .front()
-                    .is_some_and(|next| self.tools.only_reads(next))
-            {
-                return;
-            }
-        }
+        self.0.next().await
     }
 }
 
 async fn take(tools: Toolbox, step: Step) -> (ToolCall, Output) {
     match step {
         Step::Run(call) => (call.clone(), tools.call(call).await),
-        Step::Refuse(call, reason) => (call, Output::error(reason)),
+        Step::Refuse(call, reason) => (call, Output::refused(reason)),
     }
 }

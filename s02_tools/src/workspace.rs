@@ -18,6 +18,8 @@ pub const STATE_DIR: &str = ".harness";
 #[derive(Clone, Debug)]
 pub struct Workspace {
     root: Arc<Path>,
+    /// The workspace whose state folder is used: this one, or the one it was moved from.
+    home: Arc<Path>,
     /// A std lock: nothing is awaited while it is held.
     allowed: Arc<RwLock<Vec<PathBuf>>>,
 }
@@ -39,9 +41,24 @@ impl Workspace {
         let root = root.as_ref();
         let root = fs::canonicalize(root)
             .with_context(|| format!("opening the workspace {}", root.display()))?;
+        let root: Arc<Path> = root.into();
         Ok(Self {
-            root: root.into(),
+            home: Arc::clone(&root),
+            root,
             allowed: Arc::default(),
+        })
+    }
+
+    /// The same workspace with another directory to work in, such as a worktree: the state and the allowed directories
+    /// stay shared.
+    ///
+    /// # Errors
+    /// When there is no such directory.
+    pub fn moved_to(&self, root: impl AsRef<Path>) -> Result<Self> {
+        Ok(Self {
+            home: Arc::clone(&self.home),
+            allowed: Arc::clone(&self.allowed),
+            ..Self::at(root)?
         })
     }
 
@@ -52,7 +69,7 @@ impl Workspace {
 
     /// A path in the folder that holds the harness's state.
     pub fn state(&self, name: &str) -> PathBuf {
-        self.root.join(STATE_DIR).join(name)
+        self.home.join(STATE_DIR).join(name)
     }
 
     /// Lets the file tools reach another directory, too. A relative one is taken from the workspace.

@@ -46,17 +46,19 @@ impl Agent {
                 return Ok(());
             }
 
-            let mut steps = Vec::new();
-            for call in reply.tool_calls() {
-                steps.push(match self.policy.check(&self.tools, &call).await {
-                    Verdict::Allow => Step::Run(call),
-                    Verdict::Deny(why) => Step::Refuse(call, why),
-                });
-            }
-            let mut running = self.tools.run(steps);
-            while let Some((call, output)) = running.next().await {
-                self.repl.result(&call, &output);
-                self.history.answer(&call, output);
+            for batch in self.tools.batches(reply.tool_calls()) {
+                let mut steps = Vec::new();
+                for call in batch {
+                    steps.push(match self.policy.check(&self.tools, &call).await {
+                        Verdict::Allow => Step::Run(call),
+                        Verdict::Deny(why) => Step::Refuse(call, why),
+                    });
+                }
+                let mut running = self.tools.run(steps);
+                while let Some((call, output)) = running.next().await {
+                    self.repl.result(&call, &output);
+                    self.history.answer(&call, output);
+                }
             }
         }
     }

@@ -62,15 +62,17 @@ impl Agent {
                 continue;
             }
 
-            let mut steps = Vec::new();
-            for call in reply.tool_calls() {
-                steps.push(self.hooks.pre_tool(&self.tools, call).await);
-            }
-            let mut running = self.tools.run(steps);
-            while let Some((call, output)) = running.next().await {
-                let output = self.hooks.post_tool(&call, output).await;
-                self.repl.result(&call, &output);
-                self.history.answer(&call, output);
+            for batch in self.tools.batches(reply.tool_calls()) {
+                let mut steps = Vec::new();
+                for call in batch {
+                    steps.push(self.hooks.pre_tool(&self.tools, call).await);
+                }
+                let mut running = self.tools.run(steps);
+                while let Some((call, output)) = running.next().await {
+                    let output = self.hooks.post_tool(&call, output).await;
+                    self.repl.result(&call, &output);
+                    self.history.answer(&call, output);
+                }
             }
         }
     }

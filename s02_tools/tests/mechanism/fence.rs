@@ -129,3 +129,18 @@ async fn an_allowed_directory_opens_the_fence_for_itself_only() {
     );
     assert!(error.starts_with("allowing the directory "), "{error}");
 }
+
+#[tokio::test]
+async fn a_workspace_that_moves_keeps_its_state_and_what_was_allowed() {
+    let (bench, outside) = bench_with_ways_out();
+    let bench = bench.file("tree/a.txt", "in the tree");
+    bench.ws.allow_directory(outside.path()).unwrap();
+    let tree = bench.ws.moved_to(bench.ws.root().join("tree")).unwrap();
+    assert_eq!(tree.state("tasks"), bench.ws.state("tasks"));
+    assert!(tree.resolve("a.txt").unwrap().ends_with("tree/a.txt"));
+    assert!(
+        tree.resolve(&outside.path().join("secret.txt").display().to_string())
+            .is_ok()
+    );
+    assert!(tree.resolve("../inside.txt").is_err());
+}

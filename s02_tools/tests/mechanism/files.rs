@@ -133,7 +133,7 @@ async fn permissions_of_an_old_file_stay_and_a_new_file_is_not_private() {
     };
     std::fs::set_permissions(
         bench.ws.root().join("run.sh"),
-        std::fs::Permissions::from_mode(0o755),
+        std::fs::Permissions::from_mode(0o777),
     )
     .unwrap();
     bench
@@ -148,8 +148,36 @@ async fn permissions_of_an_old_file_stay_and_a_new_file_is_not_private() {
     bench
         .works("bash", json!({"command": "touch usual.txt"}))
         .await;
-    assert_eq!(mode("run.sh"), 0o755);
+    assert_eq!(
+        mode("run.sh"),
+        0o777,
+        "the umask has narrowed an old file's permissions"
+    );
     assert_eq!(mode("new.txt"), mode("usual.txt"));
+}
+
+#[tokio::test]
+async fn a_read_only_file_is_not_replaced() {
+    let bench = Bench::new().file("fixed.txt", "fixed");
+    let path = bench.ws.root().join("fixed.txt");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let error = bench
+        .fails("write_file", json!({"path": "fixed.txt", "content": "x"}))
+        .await;
+    assert!(
+        error.starts_with("writing fixed.txt: it is read-only"),
+        "{error}"
+    );
+    assert_eq!(bench.read("fixed.txt"), "fixed");
+}
+
+#[tokio::test]
+async fn more_than_a_context_window_is_not_returned() {
+    let bench = Bench::new().file("long_line.txt", "a".repeat(1_000_000));
+    let error = bench
+        .fails("read_file", json!({"path": "long_line.txt"}))
+        .await;
+    assert!(error.contains("more than 400000 bytes"), "{error}");
 }
 
 #[tokio::test]
