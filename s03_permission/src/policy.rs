@@ -7,7 +7,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use anyhow::{Context, Result};
 use s01_loop::{Answer, ToolCall};
 use s02_tools::{Tool, Toolbox, Touches, Workspace};
 use serde_json::Value;
@@ -35,6 +34,8 @@ pub struct Policy {
     ask: Arc<dyn Ask>,
     /// One question at a time: an "always" may answer the next question before it is put.
     question: Arc<tokio::sync::Mutex<()>>,
+    /// The settings file cannot be read: nobody knows what it forbids.
+    is_blind: bool,
 }
 
 /// What the rules and the defaults say, before anybody is asked.
@@ -47,20 +48,22 @@ enum Ruling {
 impl Policy {
     /// The policy of this workspace: its settings file, and this one to ask. What is wrong in the settings is told.
     pub fn open(ws: &Workspace, ask: impl Ask + 'static) -> Self {
-        let settings = read_settings(ws).unwrap_or_else(|error| {
-            ask.tell(&format!("{error:#}"));
-            Value::Null
-        });
+        let settings = read_settings(ws)
+            .map_err(|error| ask.tell(&format!("{error:#}")))
+            .ok();
+        let is_blind = settings.is_none();
+        let settings = settings.unwrap_or_default();
         let (rules, complaints) = Rules::parse(&settings);
         complaints.iter().for_each(|complaint| ask.tell(complaint));
-        if let Err(error) = allow_directories(ws, &settings) {
-            ask.tell(&format!("{error:#}"));
-        }
+        allow_directories(ws, &settings)
+            .iter()
+            .for_each(|complaint| ask.tell(complaint));
         Self {
             ws: ws.clone(),
             rules: Arc::new(Mutex::new(rules)),
             ask: Arc::new(ask),
             question: Arc::default(),
+            is_blind,
         }
     }
 
@@ -68,6 +71,14 @@ impl Policy {
     pub fn asking(&self, ask: impl Ask + 'static) -> Self {
         Self {
             ask: Arc::new(ask),
+            ..self.clone()
+        }
+    }
+
+    /// The same policy for somebody who works in another directory, such as a worktree.
+    pub fn within(&self, ws: &Workspace) -> Self {
+        Self {
+            ws: ws.clone(),
             ..self.clone()
         }
     }
@@ -99,14 +110,15 @@ impl Policy {
     }
 
     async fn put_question(&self, call: &ToolCall, why: &str, always: Option<String>) -> Verdict {
-        let means = always
-            .as_ref()
-            .map(|rule| format!("; always means {rule}, in this session"));
+        let means = match &always {
+            Some(rule) => format!("; always means {rule}, in this session"),
+            None => "; always counts only once here".to_owned(),
+        };
         let question = format!(
             "{} needs permission:\n{}\n{why}{}\nrun it?",
             call.name,
             shown_input(call),
-            means.unwrap_or_default()
+            means
         );
         match self.ask.ask(&question).await {
             Answer::Yes => Verdict::Allow,
@@ -121,6 +133,16 @@ impl Policy {
     }
 
     fn rule(&self, tool: &Tool, call: &ToolCall) -> Ruling {
+        match self.rule_on(tool, call) {
+            Ruling::Allow if self.is_blind => Ruling::Ask {
+                why: format!("{SETTINGS_FILE} cannot be read, so nobody knows what it forbids"),
+                always: None,
+            },
+            ruling => ruling,
+        }
+    }
+
+    fn rule_on(&self, tool: &Tool, call: &ToolCall) -> Ruling {
         let argument = |name: &str| call.input.get(name).and_then(Value::as_str);
         match tool.touches() {
             Touches::Command => match argument("command") {
@@ -165,11 +187,14 @@ impl Policy {
         self.by_rules(tool, None, Some(path), Ruling::Allow)
     }
 
-    /// Why a file inside the workspace is not to be written without a question.
+    /// Why a file inside the workspace is not to be written without a question. Some disks do not tell `.git` from
+    /// `.GIT`, so neither does this.
     fn guarded(&self, path: &Path) -> Option<&'static str> {
-        if path == self.ws.state(SETTINGS_FILE) {
+        let lower = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
+        let inside = path.strip_prefix(self.ws.root()).unwrap_or(path);
+        if lower(path) == lower(&self.ws.state(SETTINGS_FILE)) {
             Some("this file holds the permissions and hooks themselves")
-        } else if steers_programs(path.strip_prefix(self.ws.root()).unwrap_or(path)) {
+        } else if steers_programs(inside) || steers_programs(&lower(inside)) {
             Some("git or cargo runs what is written there, also when they are only asked to read")
         } else {
             None
@@ -223,28 +248,36 @@ fn shown_input(call: &ToolCall) -> String {
             .map_or_else(|| value.to_string(), str::to_owned)
     };
     let shown = match (call.input.get("command"), call.input.as_object()) {
-        (Some(command), _) => text(command),
-        (None, Some(fields)) => {
+        (Some(command), Some(fields)) if fields.len() == 1 => text(command),
+        (_, Some(fields)) => {
             let lines = fields
                 .iter()
                 .rev()
                 .map(|(name, value)| format!("{name}: {}", text(value)));
             lines.collect::<Vec<_>>().join("\n")
         }
-        (None, None) => call.input.to_string(),
+        (_, None) => call.input.to_string(),
     };
     format!("  {}", shown.replace('\n', "\n  "))
 }
 
-fn allow_directories(ws: &Workspace, settings: &Value) -> Result<()> {
-    let directories = settings.pointer("/permissions/additionalDirectories");
-    let directories: Vec<PathBuf> = match directories {
-        Some(list) => serde_json::from_value(list.clone()).with_context(|| {
-            format!("permissions.additionalDirectories in {SETTINGS_FILE} is no list of paths")
-        })?,
-        None => return Ok(()),
+/// Opens the directories that the settings name, and says what is wrong with the others.
+fn allow_directories(ws: &Workspace, settings: &Value) -> Vec<String> {
+    let Some(directories) = settings.pointer("/permissions/additionalDirectories") else {
+        return Vec::new();
     };
-    directories
-        .iter()
-        .try_for_each(|directory| ws.allow_directory(directory))
+    match serde_json::from_value::<Vec<PathBuf>>(directories.clone()) {
+        Ok(directories) => {
+            let opened = directories
+                .iter()
+                .map(|directory| ws.allow_directory(directory));
+            opened
+                .filter_map(Result::err)
+                .map(|error| format!("{error:#}"))
+                .collect()
+        }
+        Err(_) => vec![format!(
+            "permissions.additionalDirectories in {SETTINGS_FILE} is no list of paths"
+        )],
+    }
 }

@@ -173,17 +173,7 @@ impl Rule {
         {
             return Err("it does not begin with the name of a tool".to_string());
         }
-        let tools: Vec<String> = match tool.as_str() {
-            // Claude Code's names, which speak of all tools that read or edit.
-            "read" => vec!["read_file".into(), "glob".into()],
-            "edit" => vec!["edit_file".into(), "write_file".into()],
-            "write" => vec!["write_file".into()],
-            // The name of a server stands for all of its tools.
-            name if name.starts_with("mcp__") && name.matches("__").count() == 1 => {
-                vec![name.into(), format!("{name}__*")]
-            }
-            name => vec![name.into()],
-        };
+        let tools = tool_names(&tool);
         let pattern = match pattern {
             None | Some("" | "*") => Pattern::All,
             Some(pattern) if tools == ["bash"] => {
@@ -204,11 +194,7 @@ impl Rule {
     }
 
     fn speaks_of(&self, tool: &str) -> bool {
-        let tool = tool.to_lowercase();
-        self.tools.iter().any(|name| match name.strip_suffix('*') {
-            Some(start) => tool.starts_with(start),
-            None => *name == tool,
-        })
+        speak_of(&self.tools, tool)
     }
 
     /// Whether a deny or ask rule hits any part of the call.
@@ -241,3 +227,31 @@ impl Rule {
 }
 
 const FILE_TOOLS: &[&str] = &["read_file", "write_file", "edit_file", "glob"];
+
+/// Whether a name in the settings means this tool: in any case, also by Claude Code's names, with a `*` at its end.
+pub fn means_tool(name: &str, tool: &str) -> bool {
+    speak_of(&tool_names(&name.to_lowercase()), tool)
+}
+
+/// The tools that a name in lower case stands for.
+fn tool_names(name: &str) -> Vec<String> {
+    match name {
+        // Claude Code's names, which speak of all tools that read or edit.
+        "read" => vec!["read_file".into(), "glob".into()],
+        "edit" => vec!["edit_file".into(), "write_file".into()],
+        "write" => vec!["write_file".into()],
+        // The name of a server stands for all of its tools.
+        name if name.starts_with("mcp__") && name.matches("__").count() == 1 => {
+            vec![name.into(), format!("{name}__*")]
+        }
+        name => vec![name.into()],
+    }
+}
+
+fn speak_of(names: &[String], tool: &str) -> bool {
+    let tool = tool.to_lowercase();
+    names.iter().any(|name| match name.strip_suffix('*') {
+        Some(start) => tool.starts_with(start),
+        None => *name == tool,
+    })
+}

@@ -215,7 +215,7 @@ fn the_settings_themselves_are_never_written_without_a_question() {
         )
         .and_calls(
             "write_file",
-            json!({"path": ".git/hooks/pre-commit", "content": "rm -rf ."}),
+            json!({"path": ".GIT/hooks/pre-commit", "content": "rm -rf ."}),
         ),
         says("Done."),
     ]);
@@ -228,16 +228,66 @@ fn the_settings_themselves_are_never_written_without_a_question() {
         .succeeds()
         .shows("content: rm -rf .");
     assert_eq!(class.read(".harness/settings.json"), settings);
-    assert!(!class.dir().join(".git/hooks").exists());
+    assert!(!class.dir().join(".GIT/hooks").exists());
 }
 
 #[test]
-fn damaged_settings_are_told_and_left_alone() {
-    let class = class().file(".harness/settings.json", "{\"permissions\": ");
-    let ran = class.types(&["Hello"]);
+fn damaged_settings_are_told_and_left_alone_and_everything_asks() {
+    let model = MockModel::scripted([
+        calls("read_file", json!({"path": "README.md"})),
+        says("Done."),
+    ]);
+    let damaged = r#"{"permissions": {"deny": ["read_file"],}}"#;
+    let class = class()
+        .file(".harness/settings.json", damaged)
+        .model(&model);
+    let ran = class.types(&["go", "n"]);
     ran.succeeds()
-        .shows(".harness/settings.json is not JSON and is not used until it is mended");
-    assert_eq!(class.read(".harness/settings.json"), "{\"permissions\": ");
+        .shows(".harness/settings.json is not JSON and is not used until it is mended")
+        .shows("nobody knows what it forbids");
+    assert!(model.last_request().results()[0].0);
+    assert_eq!(class.read(".harness/settings.json"), damaged);
+}
+
+#[test]
+fn one_bad_directory_does_not_close_the_others() {
+    let outside = tempfile::tempdir().unwrap();
+    let settings = json!({"permissions": {"additionalDirectories": ["no/such", outside.path()]}});
+    let path = outside.path().join("new.txt");
+    let model = MockModel::scripted([
+        calls("write_file", json!({"path": path, "content": "x"})),
+        says("Done."),
+    ]);
+    let class = class()
+        .file(".harness/settings.json", settings.to_string())
+        .model(&model);
+    class
+        .types(&["go"])
+        .succeeds()
+        .shows("allowing the directory");
+    assert!(path.exists());
+}
+
+#[test]
+fn a_call_is_judged_after_the_calls_before_it_have_run() {
+    // At the time of the reply `s` does not exist; when its turn comes it is a link to what is denied.
+    let settings =
+        json!({"permissions": {"deny": ["read_file(secrets/**)"], "allow": ["bash(ln:*)"]}});
+    let model = MockModel::scripted([
+        calls("bash", json!({"command": "ln -s secrets s"}))
+            .and_calls("read_file", json!({"path": "s/key"})),
+        says("Done."),
+    ]);
+    let class = class()
+        .file("secrets/key", "k")
+        .file(".harness/settings.json", settings.to_string())
+        .model(&model);
+    class.types(&["go"]).succeeds();
+    let results = model.last_request().results();
+    assert!(
+        !results[0].0 && results[1].1.contains("forbids it"),
+        "{results:?}"
+    );
 }
 
 #[test]
