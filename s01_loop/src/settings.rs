@@ -95,6 +95,11 @@ impl Settings {
             (!value.is_empty()).then_some(value)
         };
         let [key, token] = KEY_VARIABLES.map(variable);
+        // A command could read our environment from /proc, whatever its own is; not so when we are not dumpable.
+        #[cfg(target_os = "linux")]
+        if key.is_some() || token.is_some() {
+            let _ = nix::sys::prctl::set_dumpable(false);
+        }
         Self {
             credentials: match (key, token) {
                 (Some(key), _) => Credentials::api_key(&key),

@@ -1,7 +1,7 @@
 //! Hooks from outside: commands that `.harness/settings.json` names for an event.
 //!
 //! A team writes its rules in any language, without touching the harness. The command gets the event as JSON on standard
-//! input; exit code 0 means go on, 2 means no, with standard error as the reason. The format is Claude Code's.
+//! input; exit code 0 means go on, 2 means no, with standard error as the reason. The format is the part of Claude Code's that has these four events.
 //! Invariant: a hook that breaks, hangs or cannot be read is told to the user and stops nothing.
 
 use std::fs::File;
@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use globset::Glob;
 use s01_loop::{End, Process, Repl};
 use s02_tools::Workspace;
 use s03_permission::read_settings;
+use s03_permission::rules::means_tool;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ const MAX_ANSWER: usize = 100_000;
 /// One entry of an event's list: which tools, and what to run.
 #[derive(Deserialize)]
 struct Entry {
-    /// Tool names, separated by `|`, with `*` as a wildcard; nothing means every tool.
+    /// Tool names as in the permission rules, separated by `|`; nothing means every tool.
     #[serde(default)]
     matcher: String,
     hooks: Vec<Action>,
@@ -59,33 +59,20 @@ impl Hooks {
     pub fn from_settings(ws: &Workspace, repl: &Repl) -> Self {
         // Settings that are no JSON at all have been reported by the policy, which reads them first.
         let settings = read_settings(ws).unwrap_or_default();
-        let events = settings
-            .get("hooks")
-            .and_then(Value::as_object)
-            .cloned()
-            .unwrap_or_default();
-        events
-            .into_iter()
-            .fold(Self::new(), |hooks, (event, entries)| {
-                let commands = serde_json::from_value::<Vec<Entry>>(entries)
-                    .with_context(|| {
-                        format!(
-                            "settings.json: the hooks of {event} cannot be read and are left out"
-                        )
-                    })
-                    .map(|entries| {
-                        entries
-                            .into_iter()
-                            .flat_map(|entry| entry.commands(ws, repl))
-                            .collect()
-                    });
-                let added =
-                    commands.and_then(|commands| hooks.clone().with_commands(&event, commands));
-                added.unwrap_or_else(|error| {
-                    repl.say(&format!("{error:#}"));
-                    hooks
-                })
-            })
+        let events = settings["hooks"].as_object().cloned().unwrap_or_default();
+        let mut hooks = Self::new();
+        for (event, entries) in &events {
+            for entry in entries.as_array().unwrap_or(&vec![entries.clone()]) {
+                let commands = Entry::read(entry).map(|entry| entry.commands(ws, repl));
+                match commands.and_then(|commands| hooks.clone().with_commands(event, commands)) {
+                    Ok(added) => hooks = added,
+                    Err(error) => repl.say(&format!(
+                        "settings.json, hooks of {event}: {error:#}; left out"
+                    )),
+                }
+            }
+        }
+        hooks
     }
 
     fn with_commands(self, event: &str, commands: Vec<CommandHook>) -> Result<Self> {
@@ -96,7 +83,7 @@ impl Hooks {
                 "PostToolUse" => hooks.on_post_tool(move |event| on_post_tool(Arc::clone(&hook), event)),
                 "Stop" => hooks.on_stop(move |event| on_stop(Arc::clone(&hook), event)),
                 other => bail!(
-                    "settings.json: there is no hook event {other}; the events are UserPromptSubmit, PreToolUse, PostToolUse and Stop"
+                    "there is no event {other}; the events are UserPromptSubmit, PreToolUse, PostToolUse and Stop"
                 ),
             })
         })
@@ -118,7 +105,7 @@ async fn on_pre_tool(hook: Arc<CommandHook>, PreTool { call, .. }: PreTool) -> S
     hook.say(json!({ "hook_event_name": "PreToolUse", "tool_name": call.name, "tool_input": call.input }), false).await
 }
 
-async fn on_post_tool(hook: Arc<CommandHook>, PostTool { call, output }: PostTool) -> Says {
+async fn on_post_tool(hook: Arc<CommandHook>, PostTool { call, output, .. }: PostTool) -> Says {
     if !hook.matches(&call.name) {
         return Says::Go;
     }
@@ -139,6 +126,25 @@ async fn on_stop(hook: Arc<CommandHook>, Stop { again, .. }: Stop) -> Says {
 }
 
 impl Entry {
+    /// Reads one entry. Claude Code's matchers are regular expressions; of those, `.*` at the end of a name is known here.
+    fn read(entry: &Value) -> Result<Self> {
+        let mut entry: Self =
+            serde_json::from_value(entry.clone()).context("an entry cannot be read")?;
+        entry.matcher = entry.matcher.replace(".*", "*");
+        let plain = |c: char| c.is_alphanumeric() || "_-*| ".contains(c);
+        let stars_at_the_end = entry
+            .matcher
+            .split('|')
+            .all(|name| !name.trim().trim_end_matches('*').contains('*'));
+        if !entry.matcher.chars().all(plain) || !stars_at_the_end {
+            bail!(
+                "the matcher {:?} is more than names, `|` and a `*` at the end",
+                entry.matcher
+            );
+        }
+        Ok(entry)
+    }
+
     fn commands(self, ws: &Workspace, repl: &Repl) -> Vec<CommandHook> {
         let matcher = self.matcher;
         self.hooks
@@ -158,12 +164,8 @@ impl Entry {
 
 impl CommandHook {
     fn matches(&self, tool: &str) -> bool {
-        let fits = |pattern: &str| {
-            Glob::new(&pattern.to_lowercase())
-                .is_ok_and(|glob| glob.compile_matcher().is_match(tool))
-        };
-        self.matcher.trim().is_empty()
-            || self.matcher.split('|').any(|pattern| fits(pattern.trim()))
+        let names = || self.matcher.split('|').map(str::trim);
+        names().all(str::is_empty) || names().any(|name| means_tool(name, tool))
     }
 
     /// Runs the command on an event. `speaks` is whether plain text it prints is meant for the model.
@@ -246,7 +248,8 @@ fn said(answer: &str, speaks: bool) -> Says {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if answer["decision"] == "block" {
         Says::Block(text(&answer["reason"]).unwrap_or_else(|| "a hook refused it".to_owned()))
-    } else if specific["permissionDecision"] == "deny" {
+    } else if specific["permissionDecision"] == "deny" || specific["permissionDecision"] == "ask" {
+        // Whoever wants it asked does not want it to run unasked; a rule under `ask` is the way to a question.
         let reason = text(&specific["permissionDecisionReason"]);
         Says::Block(reason.unwrap_or_else(|| "a hook refused it".to_owned()))
     } else if specific["updatedInput"].is_object() {

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use s01_loop::{History, Output, ToolCall};
 use s02_tools::{Step, Toolbox};
+use s03_permission::Policy;
 use serde_json::Value;
 
 /// How often Stop hooks may send one turn round again. A hook that always objects would never let it end.
@@ -32,15 +33,28 @@ pub struct PreTool {
     pub call: ToolCall,
     /// Why a hook before this one has refused it.
     pub blocked: Option<String>,
+    /// Who calls; nobody is the lead.
+    pub caller: Option<Caller>,
 }
 
-/// PostToolUse: a call has been answered.
-#[derive(Clone, Debug)]
+/// PostToolUse: a tool has run.
+#[derive(Clone)]
 pub struct PostTool {
     /// The call.
     pub call: ToolCall,
     /// The answer, as the hooks before this one have left it.
     pub output: Output,
+    /// Who called; nobody is the lead.
+    pub caller: Option<Caller>,
+}
+
+/// An agent other than the lead: a subagent or a teammate.
+#[derive(Clone)]
+pub struct Caller {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The policy that judges its calls: it may work in another directory and be asked about under its name.
+    pub policy: Policy,
 }
 
 /// Stop: the model wants nothing more.
@@ -59,7 +73,8 @@ pub enum Says {
     Go,
     /// No, for this reason. At Stop: not yet, for this reason.
     Block(String),
-    /// Something the model should read beside the prompt or the output.
+    /// Something the model should read beside the prompt or the output; at Stop, a reason to go on. Nothing is beside a
+    /// call that has not run, so PreToolUse leaves it out.
     Context(String),
     /// Other arguments for the call (PreToolUse only).
     Rewrite(Value),
@@ -84,14 +99,35 @@ pub struct Hooks {
     pre_tool: Vec<Hook<PreTool>>,
     post_tool: Vec<Hook<PostTool>>,
     stop: Vec<Hook<Stop>>,
-    /// How often Stop hooks have sent the current turn round.
-    stops: Arc<AtomicUsize>,
+    caller: Option<Caller>,
+    stops: Stops,
+}
+
+/// How often Stop hooks have sent the current turn of one agent round. A clone belongs to another agent and begins at 0.
+#[derive(Default)]
+struct Stops(AtomicUsize);
+
+impl Clone for Stops {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Hooks {
     /// No hooks.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same hooks around another agent: its events bear its name, its calls are judged by this policy.
+    pub fn for_agent(&self, name: &str, policy: Policy) -> Self {
+        Self {
+            caller: Some(Caller {
+                name: name.into(),
+                policy,
+            }),
+            ..self.clone()
+        }
     }
 
     /// Adds a hook on UserPromptSubmit.
@@ -136,7 +172,7 @@ impl Hooks {
 
     /// The user has asked for something: may it go to the model, and with what?
     pub async fn prompt(&self, text: String) -> Prompted {
-        self.stops.store(0, Ordering::Relaxed);
+        self.stops.0.store(0, Ordering::Relaxed);
         let (mut request, mut refused) = (text.clone(), None);
         for hook in &self.prompt {
             match hook(Prompt { text: text.clone() }).await {
@@ -152,26 +188,35 @@ impl Hooks {
     }
 
     /// A tool is about to run: does it, and with which arguments? After a rewrite the round starts again, so that no hook
-    /// has approved anything but what runs; each hook may rewrite a call once.
+    /// has approved anything but what runs. A hook that rewrites what another one made of its own rewrite ends the call:
+    /// the two would never agree.
     pub async fn pre_tool(&self, tools: &Toolbox, mut call: ToolCall) -> Step {
         let mut has_rewritten = vec![false; self.pre_tool.len()];
+        let mut last_writer = None;
         'round: loop {
             let mut blocked = None;
-            for (hook, has_rewritten) in self.pre_tool.iter().zip(&mut has_rewritten) {
+            for (index, hook) in self.pre_tool.iter().enumerate() {
                 let event = PreTool {
                     tools: tools.clone(),
                     call: call.clone(),
                     blocked: blocked.clone(),
+                    caller: self.caller.clone(),
                 };
                 match hook(event).await {
                     Says::Go | Says::Context(_) => {}
                     Says::Block(reason) => blocked = blocked.or(Some(reason)),
+                    // A hook that adds to a call adds again when it sees its own work; once is what it meant.
+                    Says::Rewrite(input) if input == call.input || last_writer == Some(index) => {}
+                    Says::Rewrite(_) if has_rewritten[index] => {
+                        blocked = blocked.or_else(|| {
+                            Some("two hooks undo each other's changes to this call".into())
+                        });
+                    }
                     Says::Rewrite(input) => {
-                        if !*has_rewritten && input != call.input {
-                            *has_rewritten = true;
-                            call.input = input;
-                            continue 'round;
-                        }
+                        has_rewritten[index] = true;
+                        last_writer = Some(index);
+                        call.input = input;
+                        continue 'round;
                     }
                 }
             }
@@ -182,12 +227,16 @@ impl Hooks {
         }
     }
 
-    /// A call has been answered: what does the model read?
+    /// A tool has run: what does the model read? A refused call has not run, so its answer stays as it is.
     pub async fn post_tool(&self, call: &ToolCall, mut output: Output) -> Output {
+        if output.is_refused {
+            return output;
+        }
         for hook in &self.post_tool {
             match hook(PostTool {
                 call: call.clone(),
                 output: output.clone(),
+                caller: self.caller.clone(),
             })
             .await
             {
@@ -202,7 +251,7 @@ impl Hooks {
 
     /// The model wants nothing more: is there a reason to go on? At most [`MAX_STOPS`] times a turn.
     pub async fn stop(&self, history: &History) -> Option<String> {
-        let again = self.stops.load(Ordering::Relaxed) > 0;
+        let again = self.stops.0.load(Ordering::Relaxed) > 0;
         let mut reasons = Vec::new();
         for hook in &self.stop {
             match hook(Stop {
@@ -215,7 +264,7 @@ impl Hooks {
                 Says::Block(reason) | Says::Context(reason) => reasons.push(reason),
             }
         }
-        if reasons.is_empty() || self.stops.fetch_add(1, Ordering::Relaxed) >= MAX_STOPS {
+        if reasons.is_empty() || self.stops.0.fetch_add(1, Ordering::Relaxed) >= MAX_STOPS {
             return None;
         }
         Some(format!("<stop-hook>\n{}\n</stop-hook>", reasons.join("\n")))

@@ -5,5 +5,5 @@ mod hooks;
 mod shipped;
 
 pub use commands::DEFAULT_TIMEOUT;
-pub use hooks::{Hooks, MAX_STOPS, PostTool, PreTool, Prompt, Prompted, Says, Stop};
+pub use hooks::{Caller, Hooks, MAX_STOPS, PostTool, PreTool, Prompt, Prompted, Says, Stop};
 pub use shipped::{LARGE_OUTPUT, LOG_FILE, large_output, log, permission, summary};

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use s01_loop::{Block, Message, Repl, Role};
+use s01_loop::{Block, Message, Repl, ToolCall};
 use s02_tools::Workspace;
 use s03_permission::{Policy, Verdict};
 use serde_json::json;
@@ -30,7 +30,10 @@ pub fn permission(
     policy: Policy,
 ) -> impl Fn(PreTool) -> Pin<Box<dyn Future<Output = Says> + Send>> + Send + Sync {
     move |event| {
-        let policy = policy.clone();
+        let policy = event
+            .caller
+            .as_ref()
+            .map_or_else(|| policy.clone(), |caller| caller.policy.clone());
         Box::pin(async move {
             if event.blocked.is_some() {
                 // Another hook has said no; the user need not be asked.
@@ -47,13 +50,18 @@ pub fn permission(
 /// PreToolUse: writes each call to `.harness/log.jsonl`, with the reason when it was blocked.
 pub fn log(ws: &Workspace) -> impl Fn(PreTool) -> Ready<Says> + Send + Sync + 'static {
     let path = ws.state(LOG_FILE);
-    move |PreTool { call, blocked, .. }| {
+    move |PreTool {
+              call,
+              blocked,
+              caller,
+              ..
+          }| {
         let time = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map(|since| since.as_secs())
             .unwrap_or_default();
-        let entry =
-            json!({ "time": time, "tool": call.name, "input": call.input, "blocked": blocked });
+        let agent = caller.as_ref().map_or("lead", |caller| &*caller.name);
+        let entry = json!({ "time": time, "agent": agent, "tool": call.name, "input": call.input, "blocked": blocked });
         // A log that cannot be written is no reason to stop working.
         let _ = append(&path, &entry.to_string());
         ready(Says::Go)
@@ -75,47 +83,41 @@ pub fn large_output(PostTool { output, .. }: PostTool) -> Ready<Says> {
 pub fn summary(repl: &Repl) -> impl Fn(Stop) -> Ready<Says> + Send + Sync + 'static {
     let repl = repl.clone();
     move |Stop { history, .. }| {
-        if let Some(summary) = summarize(&history) {
+        if let Some(summary) = summarize(history.turn()) {
             repl.say(&summary);
         }
         ready(Says::Go)
     }
 }
 
-/// The calls of the last turn, by tool: `[summary] 3 calls: bash 2, read_file 1; 1 failed`.
-fn summarize(history: &[Message]) -> Option<String> {
-    let start = history.iter().rposition(is_request).unwrap_or(0);
+/// The calls of a turn, by tool: `[summary] 3 calls: bash 2, read_file 1; 1 failed`.
+fn summarize(turn: &[Message]) -> Option<String> {
+    let calls: Vec<&ToolCall> = turn.iter().flat_map(Message::tool_calls).collect();
     let mut counts = BTreeMap::new();
-    for call in history[start..].iter().flat_map(Message::tool_calls) {
+    for call in &calls {
         *counts.entry(call.name.as_str()).or_insert(0) += 1;
     }
-    let failed = history[start..]
+    // The request may stand in one message with results of an earlier turn.
+    let is_failure = |block: &&Block| {
+        matches!(block, Block::ToolResult { tool_use_id, is_error: true, .. }
+            if calls.iter().any(|call| call.id == *tool_use_id))
+    };
+    let failed = turn
         .iter()
         .flat_map(Message::blocks)
-        .filter(|block| matches!(block, Block::ToolResult { is_error: true, .. }))
+        .filter(is_failure)
         .count();
-    let total: usize = counts.values().sum();
     let by_tool: Vec<String> = counts
         .iter()
         .map(|(tool, count)| format!("{tool} {count}"))
         .collect();
-    let failures = if failed > 0 {
-        format!("; {failed} failed")
-    } else {
-        String::new()
+    let failures = match failed {
+        0 => String::new(),
+        failed => format!("; {failed} failed"),
     };
-    let calls = if total == 1 { "call" } else { "calls" };
-    (total > 0).then(|| {
-        format!(
-            "[summary] {total} {calls}: {}{failures}",
-            by_tool.join(", ")
-        )
-    })
-}
-
-/// Whether a turn begins with this message: the user's, and not just the results of tools.
-fn is_request(message: &Message) -> bool {
-    message.role() == Role::User && message.answered_ids().next().is_none()
+    let total = calls.len();
+    let noun = if total == 1 { "call" } else { "calls" };
+    (total > 0).then(|| format!("[summary] {total} {noun}: {}{failures}", by_tool.join(", ")))
 }
 
 fn append(path: &Path, line: &str) -> std::io::Result<()> {

@@ -254,11 +254,30 @@ fn a_hook_that_hangs_is_stopped_at_its_timeout() {
 }
 
 #[test]
+fn matchers_know_the_names_that_the_permission_rules_know() {
+    for matcher in [
+        "Write|Edit",
+        "WRITE_FILE",
+        "write_*",
+        "write_.*",
+        "",
+        " bash | write_file",
+    ] {
+        let model = makes("write_file", json!({"path": "a.txt", "content": "x"}));
+        let class = class_with_hook("PreToolUse", matcher, "exit 2").model(&model);
+        class.types(&["go"]).succeeds();
+        assert!(!class.dir().join("a.txt").exists(), "{matcher:?}");
+    }
+}
+
+#[test]
 fn settings_that_make_no_sense_are_told_and_the_rest_is_used() {
+    let command = |command: &str| json!({"hooks": [{"type": "command", "command": command}]});
+    let matcher = |matcher: &str| json!({"matcher": matcher, "hooks": [{"type": "command", "command": "exit 2"}]});
     let settings = json!({"hooks": {
-        "BeforeLunch": [{"hooks": []}, {"hooks": [{"type": "command", "command": "true"}]}],
-        "PreToolUse": [{"hooks": [{"type": "prayer"}]}],
-        "PostToolUse": [{"hooks": [{"type": "command", "command": "echo seen"}]}],
+        "BeforeLunch": [command("true")],
+        "PreToolUse": [{"hooks": [{"type": "prayer"}]}, matcher("write_(file)?"), command("echo no >&2; exit 2")],
+        "PostToolUse": command("echo one entry is a list, too"),
     }});
     let model = makes("read_file", json!({"path": "README.md"}));
     let ran = class()
@@ -266,13 +285,24 @@ fn settings_that_make_no_sense_are_told_and_the_rest_is_used() {
         .model(&model)
         .types(&["go"]);
     ran.succeeds()
-        .shows("there is no hook event BeforeLunch")
-        .shows("the hooks of PreToolUse cannot be read");
-    assert!(
-        model.last_request().results()[0].1.contains("seen"),
-        "{:?}",
-        model.last_request().results()
-    );
+        .shows("there is no event BeforeLunch")
+        .shows("hooks of PreToolUse: an entry cannot be read")
+        .shows("the matcher \"write_(file)?\" is more than names");
+    assert_eq!(model.last_request().results(), [(true, "no".to_owned())]);
+}
+
+#[test]
+fn a_summary_counts_the_turn_and_not_the_one_before() {
+    let model = MockModel::scripted([
+        calls("read_file", json!({"path": "missing"})),
+        says("1"),
+        calls("read_file", json!({"path": "README.md"})),
+        says("2"),
+    ]);
+    let ran = class().model(&model).types(&["go", "again"]);
+    ran.succeeds()
+        .shows("[summary] 1 call: read_file 1; 1 failed\n")
+        .shows("[summary] 1 call: read_file 1\n");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use s01_loop::{History, Output, ToolCall};
-use s02_tools::{Step, Toolbox};
+use s01_loop::{History, Output, Repl, ToolCall};
+use s02_tools::{Step, Toolbox, Workspace};
+use s03_permission::Policy;
 use s04_hooks::{Hooks, MAX_STOPS, PreTool, Prompted, Says};
 use serde_json::{Map, Value, json};
 
@@ -62,14 +63,67 @@ async fn every_hook_has_seen_what_runs() {
 }
 
 #[tokio::test]
-async fn hooks_that_rewrite_each_other_come_to_an_end() {
-    let longer =
-        async |PreTool { call, .. }: PreTool| Says::Rewrite(json!(format!("{}!", call.input)));
-    let hooks = Hooks::new().on_pre_tool(longer).on_pre_tool(longer);
-    assert!(matches!(
-        hooks.pre_tool(&Toolbox::new(), call(json!(0))).await,
-        Step::Run(_)
-    ));
+async fn a_hook_that_adds_to_a_call_adds_once() {
+    let hooks = Hooks::new().on_pre_tool(async |PreTool { call, .. }: PreTool| {
+        Says::Rewrite(json!(format!(
+            "timeout 60 {}",
+            call.input.as_str().unwrap()
+        )))
+    });
+    let step = hooks.pre_tool(&Toolbox::new(), call(json!("ls"))).await;
+    assert!(matches!(step, Step::Run(call) if call.input == "timeout 60 ls"));
+}
+
+#[tokio::test]
+async fn hooks_that_undo_each_other_end_the_call() {
+    let always =
+        |input: &'static str| move |_: PreTool| std::future::ready(Says::Rewrite(json!(input)));
+    let hooks = Hooks::new()
+        .on_pre_tool(always("safe"))
+        .on_pre_tool(always("forced"));
+    let step = hooks.pre_tool(&Toolbox::new(), call(json!("asked"))).await;
+    assert!(matches!(step, Step::Refuse(_, reason) if reason.contains("undo each other")));
+}
+
+#[tokio::test]
+async fn a_refused_call_is_no_business_of_post_tool_hooks() {
+    let hooks = Hooks::new().on_post_tool(async |_| Says::Context("seen".into()));
+    let refused = Output::refused("no");
+    assert_eq!(
+        hooks.post_tool(&call(json!({})), refused.clone()).await,
+        refused
+    );
+}
+
+#[tokio::test]
+async fn another_agent_has_its_own_name_policy_and_count_of_stops() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let names = Arc::clone(&seen);
+    let lead = Hooks::new()
+        .on_stop(async |_| Says::Block("more".into()))
+        .on_pre_tool(move |PreTool { caller, .. }: PreTool| {
+            names
+                .lock()
+                .unwrap()
+                .push(caller.map(|caller| caller.name.to_string()));
+            std::future::ready(Says::Go)
+        });
+    let dir = tempfile::tempdir().unwrap();
+    let policy = Policy::open(
+        &Workspace::at(dir.path()).unwrap(),
+        Repl::typed("s04_hooks"),
+    );
+    let alice = lead.for_agent("alice", policy);
+    lead.pre_tool(&Toolbox::new(), call(json!({}))).await;
+    alice.pre_tool(&Toolbox::new(), call(json!({}))).await;
+    assert_eq!(*seen.lock().unwrap(), [None, Some("alice".to_owned())]);
+
+    let history = History::default();
+    while alice.stop(&history).await.is_some() {}
+    assert!(
+        lead.stop(&history).await.is_some(),
+        "alice has used up the lead's rounds"
+    );
 }
 
 #[tokio::test]
