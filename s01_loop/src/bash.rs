@@ -4,10 +4,10 @@
 //! Invariant: a command that is stopped, by its time limit or because nobody waits for it any more, is stopped with its
 //! whole process group; and a result never waits for a child that the command left in the background.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -25,6 +25,14 @@ pub const MAX_OUTPUT: usize = 50_000;
 pub struct Input {
     /// The command line, as typed into a shell.
     pub command: String,
+}
+
+/// The directory the program was started in.
+///
+/// # Errors
+/// When it has been removed.
+pub fn here() -> Result<PathBuf> {
+    std::env::current_dir().context("finding the current directory, which may have been removed")
 }
 
 /// What the model is told about bash.

@@ -21,7 +21,7 @@ impl Agent {
             repl: repl.clone(),
             client: Client::from_env(repl.watcher())?,
             history: History::default(),
-            cwd: std::env::current_dir()?,
+            cwd: bash::here()?,
         })
     }
 

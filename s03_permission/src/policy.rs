@@ -227,7 +227,12 @@ impl Policy {
                 always: None,
             },
             (None, Ruling::Ask { why, always: None }) => Ruling::Ask {
-                why,
+                why: match rules.open_part(&call) {
+                    Some(part) if !why.contains(&part) => {
+                        format!("`{part}` is not known to only read")
+                    }
+                    _ => why,
+                },
                 always: always(),
             },
             (None, otherwise) => otherwise,

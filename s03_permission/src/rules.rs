@@ -56,6 +56,9 @@ struct Rule {
     pattern: Pattern,
 }
 
+/// What `permissions` may hold.
+const FIELDS: [&str; 4] = ["deny", "allow", "ask", "additionalDirectories"];
+
 impl Rules {
     /// Reads `permissions.deny`, `.allow` and `.ask`. Also returns one sentence for each rule that cannot be read.
     pub fn parse(settings: &Value) -> (Self, Vec<String>) {
@@ -88,7 +91,29 @@ impl Rules {
                 }
             }
         }
+        let fields = settings["permissions"].as_object().into_iter().flatten();
+        let unknown = fields.filter(|(name, _)| !FIELDS.contains(&name.as_str()));
+        complaints.extend(unknown.map(|(name, _)| {
+            format!(
+                "permissions.{name} in the settings means nothing; known are {}",
+                FIELDS.join(", ")
+            )
+        }));
         (rules, complaints)
+    }
+
+    /// The first part of a command that neither an allow rule nor its nature lets through.
+    pub fn open_part(&self, call: &Call) -> Option<String> {
+        let line = Line::parse(call.command?);
+        let covers = |command: &Command| {
+            let mut rules = self.allow.iter().filter(|rule| rule.speaks_of(call.tool));
+            rules.any(|rule| rule.covers(command))
+        };
+        let open = line
+            .commands
+            .iter()
+            .find(|command| !covers(command) && command_only_reads(command).is_err());
+        open.filter(|_| line.doubts.is_empty()).map(Command::text)
     }
 
     /// What the rules say to a call: deny before allow before ask; `None` when no rule speaks of it.

@@ -203,6 +203,21 @@ fn rules_decide_before_anybody_is_asked() {
 }
 
 #[test]
+fn a_question_names_the_part_that_no_rule_covers() {
+    let settings =
+        json!({"permissions": {"allow": ["bash(cargo test:*)"], "denny": ["bash"]}}).to_string();
+    let model = runs(&["cargo test; rm x"]);
+    let class = class()
+        .file(".harness/settings.json", settings)
+        .model(&model);
+    class
+        .types(&["go", "n"])
+        .succeeds()
+        .shows("`rm x` is not known to only read")
+        .shows("permissions.denny in the settings means nothing; known are deny, allow");
+}
+
+#[test]
 fn the_settings_themselves_are_never_written_without_a_question() {
     let model = MockModel::scripted([
         calls(

@@ -118,11 +118,19 @@ async fn on_post_tool(hook: Arc<CommandHook>, PostTool { call, output, .. }: Pos
 }
 
 async fn on_stop(hook: Arc<CommandHook>, Stop { again, .. }: Stop) -> Says {
-    hook.say(
-        json!({ "hook_event_name": "Stop", "stop_hook_active": again }),
-        false,
-    )
-    .await
+    let says = hook
+        .say(
+            json!({ "hook_event_name": "Stop", "stop_hook_active": again }),
+            false,
+        )
+        .await;
+    if let Says::Block(reason) = &says {
+        hook.repl.say(&format!(
+            "the hook `{}` wants the turn to go on: {reason}",
+            hook.command
+        ));
+    }
+    says
 }
 
 impl Entry {
@@ -186,7 +194,9 @@ impl CommandHook {
                 reason => reason.to_owned(),
             }),
             Ok(Ok(Ran { end, complaint, .. })) => {
-                self.broke(&format!("ended with {end}: {}", complaint.trim()))
+                let complaint = complaint.trim();
+                let separator = if complaint.is_empty() { "" } else { ": " };
+                self.broke(&format!("ended with {end}{separator}{complaint}"))
             }
             Ok(Err(error)) => self.broke(&format!("could not run: {error:#}")),
             Err(_) => self.broke(&format!(

@@ -228,6 +228,7 @@ fn a_hook_that_breaks_is_told_and_stops_nothing() {
         ),
         ("kill -9 $$", "ended with signal 9"),
         ("no_such_program_here", "ended with exit code 127"),
+        ("exit 1", "ended with exit code 1; going on without it"),
     ] {
         let model = makes("read_file", json!({"path": "README.md"}));
         class_with_hook("PreToolUse", "", command)

@@ -1,7 +1,7 @@
 //! Faults on request: the bad days of an API, one request each.
 //!
 //! Recovery can only be taught and tested when the fault comes on demand. Faults queue up and each spoils one request.
-//! Invariant: a fault that needs a tool call to spoil waits for a reply that has one.
+//! Invariant: a fault that needs a tool call to spoil waits for a reply that has one, and holds up no other.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::{self, Display};

@@ -192,7 +192,12 @@ impl Shared {
         mut reply: Reply,
         fault: Option<Fault>,
     ) -> Outcome {
+        let waiting = fault.is_some();
         let fault = fault.filter(|fault| fault.spoil(&mut reply, request));
+        if waiting && fault.is_none() {
+            // It found nothing to spoil; the faults behind it must not wait for it.
+            self.state().faults.rotate_left(1);
+        }
         if let Some(fault) = fault {
             self.state().faults.pop_front();
             if fault.breakage().is_some() {

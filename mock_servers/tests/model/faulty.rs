@@ -166,6 +166,17 @@ fn a_cut_call_waits_for_a_call() {
 }
 
 #[test]
+fn a_fault_that_finds_nothing_to_spoil_holds_up_no_other() {
+    let options = Options {
+        faults: vec![Fault::StringArguments, Fault::Internal],
+        ..Options::strict()
+    };
+    let model = MockModel::scripted_with(options, [says("Nothing to spoil.")]);
+    assert_eq!(post(&model, &hello()).status, 200);
+    assert_eq!(post(&model, &hello()).status, 500);
+}
+
+#[test]
 fn a_repeated_id_is_that_of_the_last_call() {
     let ls = || calls("ls", json!({}));
     let model = faulty(Fault::RepeatedIds, ls());

@@ -47,7 +47,7 @@ impl fmt::Display for Refusal {
             Self::User => "the user said no",
             Self::Interrupted => "the user interrupted the question",
             Self::Nobody => "nobody was there to answer the question",
-            Self::NotAnAnswer => "the next line of input was no answer to the question",
+            Self::NotAnAnswer => "what came was no answer to the question",
         })
     }
 }
