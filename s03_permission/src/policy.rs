@@ -177,14 +177,19 @@ impl Policy {
 
     fn rule_on_file(&self, tool: &Tool, path: &Path) -> Ruling {
         let writes = tool.touches() == Touches::FileToWrite;
-        if let (true, Some(why)) = (writes, self.guarded(path)) {
-            // No rule speaks for these files: whoever writes them gives himself permissions.
-            return Ruling::Ask {
+        let guarded = self.guarded(path).filter(|_| writes);
+        match (
+            self.by_rules(tool, None, Some(path), Ruling::Allow),
+            guarded,
+        ) {
+            (Ruling::Deny(why), _) => Ruling::Deny(why),
+            // No allow rule speaks for these files: whoever writes them gives himself permissions.
+            (Ruling::Allow | Ruling::Ask { .. }, Some(why)) => Ruling::Ask {
                 why: why.to_owned(),
                 always: None,
-            };
+            },
+            (ruling, None) => ruling,
         }
-        self.by_rules(tool, None, Some(path), Ruling::Allow)
     }
 
     /// Why a file inside the workspace is not to be written without a question. Some disks do not tell `.git` from

@@ -84,3 +84,24 @@ async fn somebody_in_a_worktree_is_judged_by_the_worktree() {
         Verdict::Allow
     );
 }
+
+#[tokio::test]
+async fn a_deny_rule_holds_for_guarded_files_too() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join(".harness")).unwrap();
+    let settings = json!({"permissions": {"deny": ["write_file(.git/**)"]}});
+    std::fs::write(
+        dir.path().join(".harness/settings.json"),
+        settings.to_string(),
+    )
+    .unwrap();
+    let ws = Workspace::at(dir.path()).unwrap();
+    let asked = Naysayer::default();
+    let policy = Policy::open(&ws, asked.clone());
+    let write = call("write_file", json!({"path": ".git/config", "content": ""}));
+    let verdict = policy
+        .check(&Toolbox::new().with(write_file(&ws)), &write)
+        .await;
+    assert!(matches!(verdict, Verdict::Deny(why) if why.contains("forbids it")));
+    assert!(asked.0.lock().unwrap().is_empty());
+}
