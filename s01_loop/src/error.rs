@@ -80,6 +80,21 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
+/// Why a program could not start. `main` returns it, and the user reads one line, not a dump with a backtrace.
+pub struct Failure(anyhow::Error);
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self(error)
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#}", self.0)
+    }
+}
+
 /// What the user can do about an error status.
 fn advice(status: u16) -> Option<&'static str> {
     match status {

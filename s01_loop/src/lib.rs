@@ -13,7 +13,7 @@ mod tool;
 mod watch;
 
 pub use client::{Client, MAX_TOKENS, System};
-pub use error::ApiError;
+pub use error::{ApiError, Failure};
 pub use history::History;
 pub use message::{Block, Content, Message, Role};
 pub use process::{End, Process};

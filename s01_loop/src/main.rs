@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use s01_loop::{Client, History, Repl, bash};
+use s01_loop::{Client, Failure, History, Repl, bash};
 
 const SYSTEM: &str = "You are a coding agent. Use bash to solve tasks. Act, don't explain.";
 
@@ -45,7 +45,7 @@ impl Agent {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<ExitCode> {
+async fn main() -> Result<ExitCode, Failure> {
     let repl = Repl::new(env!("CARGO_PKG_NAME"));
     let mut agent = Agent::new(&repl)?;
     while let Some(line) = repl.line().await {

@@ -145,10 +145,12 @@ fn a_failed_turn_leaves_a_session_that_goes_on() {
 
 #[test]
 fn a_wrong_address_is_one_sentence() {
-    let ran = class()
+    let class = class()
         .env("ANTHROPIC_BASE_URL", "localhost:1")
-        .asks("Hello");
-    assert_eq!(ran.code, Some(1));
+        .env("RUST_BACKTRACE", "1");
+    let ran = class.asks("Hello");
+    ran.fails_with(1);
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.transcript());
     ran.complains("ANTHROPIC_BASE_URL must begin with http:// or https://");
 }
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use s01_loop::{Client, History, Repl};
+use s01_loop::{Client, Failure, History, Repl};
 use s02_tools::{Step, Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
 use s03_permission::{Policy, Verdict};
 
@@ -65,7 +65,7 @@ impl Agent {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<ExitCode> {
+async fn main() -> Result<ExitCode, Failure> {
     let repl = Repl::new(env!("CARGO_PKG_NAME"));
     let mut agent = Agent::new(&repl)?;
     while let Some(line) = repl.line().await {
