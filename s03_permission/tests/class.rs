@@ -68,14 +68,18 @@ fn looking_around_asks_nothing() {
 
 #[test]
 fn a_file_outside_is_refused_without_a_question() {
-    let model = MockModel::strict_rehearsal();
-    let ran = class()
-        .model(&model)
-        .types(&["Try to write a file to /etc/something"]);
-    ran.succeeds()
-        .never_shows("[y]es")
-        .shows("outside the workspace");
-    assert!(!std::path::Path::new("/etc/something").exists());
+    for request in [
+        "Try to write a file to /etc/something",
+        "try writing something to /etc/something",
+        "attempt creating a file in /etc/something",
+    ] {
+        let model = MockModel::strict_rehearsal();
+        let ran = class().model(&model).types(&[request]);
+        ran.succeeds()
+            .never_shows("[y]es")
+            .shows("outside the workspace");
+        assert!(!std::path::Path::new("/etc/something").exists());
+    }
 }
 
 #[test]

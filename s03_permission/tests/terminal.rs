@@ -60,7 +60,9 @@ fn no_and_enter_both_mean_no() {
 #[test]
 fn other_text_is_no_answer_and_the_question_stands() {
     let (class, _model, mut terminal) = session(&["a"]);
-    terminal.type_line("what is this?");
+    terminal
+        .type_line("what is this?")
+        .wait_for("it was not taken as a request");
     terminal.wait_until("the question again", |screen| questions(screen) == 2);
     terminal.type_line("yes").wait_for("All done.");
     assert!(class.dir().join("a").exists());

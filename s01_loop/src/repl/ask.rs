@@ -8,6 +8,8 @@ use super::{Repl, text};
 
 /// How often a question is asked on a terminal before no answer is taken for no.
 const TIMES: usize = 3;
+/// What the user reads who typed something else.
+const HINT: &str = "That is no answer, and it was not taken as a request. Type y, a or n.";
 
 impl Repl {
     /// Asks the user to decide: `question` is a line, with details above it if it has several. Dropping the future
@@ -36,6 +38,7 @@ impl Repl {
             if let Some(answer) = answer(&said) {
                 return answer;
             }
+            inner.nudge_if(inner.screen.print(&self.attributed(HINT)));
         }
         Answer::No(Refusal::NotAnAnswer)
     }

@@ -180,7 +180,7 @@ fn a_terminal_that_only_prints_asks_the_same_questions() {
     program.terminal.type_line("hm");
     program
         .terminal
-        .wait_for("[N]o: hm\nReally? [y]es / [a]lways / [N]o:");
+        .wait_for("[N]o: hm\nThat is no answer, and it was not taken as a request. Type y, a or n.\nReally? [y]es");
     program
         .terminal
         .type_line("n")
