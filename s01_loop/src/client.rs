@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use futures_util::StreamExt;
 use mock_servers::model::rehearsal::Rehearsal;
 use mock_servers::model::{MockModel, Options};
@@ -26,6 +26,9 @@ use crate::watch::{self, Event, Watcher};
 /// The most tokens a reply may have, unless the client is told otherwise.
 pub const MAX_TOKENS: u32 = 8_000;
 
+/// The context window of a model, in tokens, unless the settings say otherwise.
+pub const CONTEXT_TOKENS: u64 = 200_000;
+
 const API_VERSION: &str = "2023-06-01";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The API pings a slow stream; a model on a laptop may read a long prompt for minutes before its first word.
@@ -39,6 +42,8 @@ pub struct Client {
     max_tokens: u32,
     marks_last_message: bool,
     watcher: Watcher,
+    context_tokens: u64,
+    fallback_model: Option<String>,
 }
 
 struct Shared {
@@ -50,9 +55,10 @@ struct Shared {
 }
 
 /// The system prompt: text blocks, each of which may end in a prompt-cache breakpoint.
+/// Each block is serialized once; a clone costs a few pointers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct System {
-    blocks: Vec<Value>,
+    blocks: Vec<Arc<str>>,
 }
 
 impl System {
@@ -60,7 +66,8 @@ impl System {
     pub fn and(mut self, text: impl Into<String>) -> Self {
         let text = text.into();
         if !text.trim().is_empty() {
-            self.blocks.push(json!({ "type": "text", "text": text }));
+            let block = json!({ "type": "text", "text": text });
+            self.blocks.push(block.to_string().into());
         }
         self
     }
@@ -68,7 +75,8 @@ impl System {
     /// Puts a prompt-cache breakpoint after the last block.
     pub fn breakpoint(mut self) -> Self {
         if let Some(last) = self.blocks.last_mut() {
-            last["cache_control"] = ephemeral();
+            let open = last.strip_suffix('}').expect("a block is an object");
+            *last = format!(r#"{open},"cache_control":{}}}"#, ephemeral()).into();
         }
         self
     }
@@ -103,6 +111,10 @@ impl Client {
             None => settings.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL),
         };
         let messages_url = messages_url(base_url)?;
+        let context_tokens = match &mock {
+            Some(mock) => mock.context_tokens().into(),
+            None => context_tokens(settings.context_tokens.as_deref())?,
+        };
         let client = Self {
             shared: Arc::new(Shared {
                 http: http_client(&messages_url, &settings.credentials)?,
@@ -114,6 +126,8 @@ impl Client {
             max_tokens: MAX_TOKENS,
             marks_last_message: false,
             watcher,
+            context_tokens,
+            fallback_model: settings.fallback_model,
         };
         client.watcher.see(Event::Connected(&client.endpoint()));
         Ok(client)
@@ -146,6 +160,17 @@ impl Client {
     /// The id of the model that is asked.
     pub fn model(&self) -> &str {
         &self.model
+    }
+
+    /// How many tokens a request and its reply may have together.
+    pub fn context_tokens(&self) -> u64 {
+        self.context_tokens
+    }
+
+    /// The model to ask while this one is overloaded, if the settings name one.
+    pub fn fallback(&self) -> Option<Self> {
+        let model = self.fallback_model.clone()?;
+        Some(self.clone().with_model(model))
     }
 
     /// The most tokens a reply may have.
@@ -216,10 +241,9 @@ impl Client {
             body.push(']');
         }
         if !system.blocks.is_empty() {
-            body.push_str(&format!(
-                r#","system":{}"#,
-                Value::from(system.blocks.clone())
-            ));
+            body.push_str(r#","system":["#);
+            join(&mut body, system.blocks.iter().map(|block| &**block));
+            body.push(']');
         }
         body.push_str(r#","messages":["#);
         match history.split_last() {
@@ -294,6 +318,17 @@ fn messages_url(base_url: &str) -> Result<Url> {
         "ANTHROPIC_BASE_URL must begin with http:// or https://, not {base_url:?}"
     );
     Ok(url)
+}
+
+/// The context window that the settings give.
+fn context_tokens(written: Option<&str>) -> Result<u64> {
+    let Some(written) = written else {
+        return Ok(CONTEXT_TOKENS);
+    };
+    match written.replace(['_', ','], "").parse() {
+        Ok(tokens) if tokens > 0 => Ok(tokens),
+        _ => bail!("MODEL_CONTEXT_TOKENS is no number of tokens: {written:?} (an example: 32000)"),
+    }
 }
 
 /// The response, if it is what was asked for: some other server may live at the address.

@@ -8,7 +8,9 @@
 use std::collections::HashSet;
 use std::ops::Deref;
 
+use crate::counted::Counted;
 use crate::message::{Block, Message, Role};
+use crate::reply::{Reply, Usage};
 use crate::tool::{Output, ToolCall};
 
 const INTERRUPTED_CALL: &str =
@@ -25,6 +27,10 @@ pub struct History {
     turn: usize,
     /// Notes that came while calls were unanswered; they follow the last result.
     held: Vec<Block>,
+    /// How large the conversation was when the API last counted it.
+    counted: Counted,
+    /// What the replies of the current turn have cost.
+    spent: Usage,
 }
 
 impl History {
@@ -35,6 +41,7 @@ impl History {
             self.note(INTERRUPTED_TURN);
         }
         self.unfinished = true;
+        self.spent = Usage::default();
         self.append(Block::text(request));
         self.turn = self.messages.len().saturating_sub(1);
     }
@@ -47,7 +54,21 @@ impl History {
         }
     }
 
-    /// Adds the model's reply. An empty reply adds nothing: the API would refuse it.
+    /// Adds what several mechanisms want the model to know, each as a note of its own.
+    pub fn notes(&mut self, texts: impl IntoIterator<Item = impl Into<String>>) {
+        for text in texts {
+            self.note(text);
+        }
+    }
+
+    /// Adds the model's reply and keeps what it cost.
+    pub fn reply(&mut self, reply: &Reply) {
+        self.push(reply.message());
+        self.spent += &reply.usage;
+        self.counted = Counted::new(&reply.usage, &self.messages);
+    }
+
+    /// Adds a message of the model. An empty reply adds nothing: the API would refuse it.
     pub fn push(&mut self, reply: Message) {
         self.unfinished = reply.tool_calls().next().is_some();
         if reply.blocks().is_empty() {
@@ -130,6 +151,17 @@ impl History {
     /// The messages of the current turn, from its request on.
     pub fn turn(&self) -> &[Message] {
         self.messages.get(self.turn..).unwrap_or_default()
+    }
+
+    /// How many tokens the next request will have: what the API counted with the last reply, and a quarter of the bytes
+    /// that came or went since.
+    pub fn tokens(&self) -> u64 {
+        self.counted.tokens_now(&self.messages)
+    }
+
+    /// What the replies of the current turn have cost.
+    pub fn spent(&self) -> &Usage {
+        &self.spent
     }
 
     /// Adds a user message of an earlier conversation: results that answer an open call, and everything else.

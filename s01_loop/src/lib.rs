@@ -2,6 +2,7 @@
 
 pub mod bash;
 mod client;
+mod counted;
 mod error;
 mod history;
 mod message;
@@ -12,7 +13,7 @@ mod settings;
 mod tool;
 mod watch;
 
-pub use client::{Client, MAX_TOKENS, System};
+pub use client::{CONTEXT_TOKENS, Client, MAX_TOKENS, System};
 pub use error::{ApiError, Failure};
 pub use history::History;
 pub use message::{Block, Content, Message, Role};

@@ -30,7 +30,7 @@ impl Agent {
         loop {
             let specs = [bash::spec()];
             let reply = self.client.send(SYSTEM, &self.history, &specs).await?;
-            self.history.push(reply.message());
+            self.history.reply(&reply);
             if !reply.wants_tools() {
                 return Ok(());
             }

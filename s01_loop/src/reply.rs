@@ -3,6 +3,8 @@
 //! Text is shown as it comes; a block counts only when it is whole. Invariant: a reply holds nothing that the API would
 //! refuse to read back: no empty text, no half tool call, no id twice.
 
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -23,6 +25,25 @@ pub struct Usage {
     pub cache_creation_input_tokens: u64,
     /// Input read from the prompt cache.
     pub cache_read_input_tokens: u64,
+}
+
+impl Usage {
+    /// All tokens of the request and its reply.
+    pub fn total(&self) -> u64 {
+        self.input_tokens
+            + self.output_tokens
+            + self.cache_creation_input_tokens
+            + self.cache_read_input_tokens
+    }
+}
+
+impl AddAssign<&Usage> for Usage {
+    fn add_assign(&mut self, more: &Usage) {
+        self.input_tokens += more.input_tokens;
+        self.output_tokens += more.output_tokens;
+        self.cache_creation_input_tokens += more.cache_creation_input_tokens;
+        self.cache_read_input_tokens += more.cache_read_input_tokens;
+    }
 }
 
 /// A complete reply of the model.

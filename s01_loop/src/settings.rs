@@ -85,10 +85,15 @@ pub struct Settings {
     pub base_url: Option<String>,
     /// The model's id; `None` for the default.
     pub model: Option<String>,
+    /// The id of the model to ask while that one is overloaded.
+    pub fallback_model: Option<String>,
+    /// The model's context window, in tokens, as it was written; `None` for the default.
+    pub context_tokens: Option<String>,
 }
 
 impl Settings {
-    /// Reads `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `ANTHROPIC_BASE_URL` and `MODEL_ID`; an empty one counts as unset.
+    /// Reads `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `ANTHROPIC_BASE_URL`, `MODEL_ID`, `FALLBACK_MODEL_ID` and
+    /// `MODEL_CONTEXT_TOKENS`; an empty one counts as unset.
     pub fn from_env() -> Self {
         let variable = |name: &str| {
             let value = std::env::var(name).ok()?.trim().to_owned();
@@ -108,6 +113,8 @@ impl Settings {
             },
             base_url: variable("ANTHROPIC_BASE_URL"),
             model: variable("MODEL_ID"),
+            fallback_model: variable("FALLBACK_MODEL_ID"),
+            context_tokens: variable("MODEL_CONTEXT_TOKENS"),
         }
     }
 

@@ -53,7 +53,7 @@ impl Agent {
         loop {
             let specs = self.tools.specs();
             let reply = self.client.send(SYSTEM, &self.history, &specs).await?;
-            self.history.push(reply.message());
+            self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
                     Some(reason) => self.history.note(reason),

@@ -72,6 +72,11 @@ impl MockModel {
         &self.url
     }
 
+    /// How many tokens a request may have.
+    pub fn context_tokens(&self) -> u32 {
+        self.shared.options.context_tokens
+    }
+
     /// The requests that passed the checks, oldest first, as many as [`Options::keep`] says.
     pub fn requests(&self) -> Vec<Arc<Request>> {
         self.shared.state().requests.iter().cloned().collect()

@@ -13,6 +13,11 @@ impl Repl {
         self.lines(&text::clean(text));
     }
 
+    /// Prints a remark of the harness, dimmed: what it did on its own, such as trying again.
+    pub fn remark(&self, text: &str) {
+        self.painted(Paint::Dim, &text::clean(text));
+    }
+
     /// Prints whole lines even when everything else is [quiet](Self::quiet).
     pub fn print(&self, text: &str) {
         let lines = self.attributed(&text::clean(text));

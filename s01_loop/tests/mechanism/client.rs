@@ -60,7 +60,7 @@ impl Notebook {
     }
 }
 
-fn client_of(model: &MockModel) -> Client {
+pub fn client_of(model: &MockModel) -> Client {
     client_at(model.url(), Credentials::api_key("sk-test"))
 }
 
@@ -68,7 +68,7 @@ pub fn client_at(url: &str, credentials: Credentials) -> Client {
     let settings = Settings {
         credentials,
         base_url: Some(url.to_owned()),
-        model: None,
+        ..Settings::default()
     };
     Client::new(settings, Arc::new(Unwatched)).unwrap()
 }
@@ -131,7 +131,7 @@ async fn a_round_trip_of_tools_is_accepted_by_the_api() {
     let client = client_of(&model);
     let mut history = asking("go");
     let reply = client.send("", &history, &tools()).await.unwrap();
-    history.push(reply.message());
+    history.reply(&reply);
     for call in reply.tool_calls() {
         history.answer(&call, Output::ok("fine"));
     }
@@ -168,7 +168,7 @@ async fn a_call_cut_by_max_tokens_is_dropped_and_the_text_kept() {
     assert!(reply.is_cut() && reply.lost_a_call && !reply.wants_tools());
     assert_eq!(reply.message().text(), "I write it.");
     // Pitfall 2: with the half call in the history, every later request would be refused.
-    history.push(reply.message());
+    history.reply(&reply);
     history.user("go on");
     client.send("", &history, &tools()).await.unwrap();
 }
@@ -181,7 +181,7 @@ async fn a_reply_cut_before_any_text_leaves_a_history_that_can_be_sent() {
     ]);
     let client = client_of(&model).with_max_tokens(20);
     let mut history = asking("go");
-    history.push(client.send("", &history, &tools()).await.unwrap().message());
+    history.reply(&client.send("", &history, &tools()).await.unwrap());
     history.user("again");
     client.send("", &history, &tools()).await.unwrap();
 }
@@ -194,7 +194,7 @@ async fn an_empty_reply_is_no_message() {
     ]);
     let client = client_of(&model);
     let mut history = asking("go");
-    history.push(client.send("", &history, &[]).await.unwrap().message());
+    history.reply(&client.send("", &history, &[]).await.unwrap());
     history.user("again");
     client.send("", &history, &[]).await.unwrap();
 }
@@ -213,7 +213,7 @@ async fn an_id_that_comes_twice_is_made_unique() {
             model.fault(Fault::RepeatedIds, 1);
         }
         let reply = client.send("", &history, &tools()).await.unwrap();
-        history.push(reply.message());
+        history.reply(&reply);
         for call in reply.tool_calls() {
             history.answer(&call, Output::ok("fine"));
         }

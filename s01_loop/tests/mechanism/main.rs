@@ -2,4 +2,5 @@
 
 mod bash;
 mod client;
+mod size;
 mod streams;
