@@ -18,6 +18,7 @@ struct Agent {
 impl Agent {
     fn new(repl: &Repl) -> Result<Self> {
         let ws = Workspace::here()?;
+        let client = Client::from_env(repl.watcher())?;
         let tools = Toolbox::new()
             .with(bash(&ws))
             .with(read_file(&ws))
@@ -26,7 +27,7 @@ impl Agent {
             .with(glob(&ws));
         Ok(Self {
             repl: repl.clone(),
-            client: Client::from_env(repl.watcher())?,
+            client,
             history: History::default(),
             tools,
         })

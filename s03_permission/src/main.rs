@@ -20,6 +20,7 @@ struct Agent {
 impl Agent {
     fn new(repl: &Repl) -> Result<Self> {
         let ws = Workspace::here()?;
+        let client = Client::from_env(repl.watcher())?;
         let policy = Policy::open(&ws, repl.clone());
         let tools = Toolbox::new()
             .with(bash(&ws))
@@ -29,7 +30,7 @@ impl Agent {
             .with(glob(&ws));
         Ok(Self {
             repl: repl.clone(),
-            client: Client::from_env(repl.watcher())?,
+            client,
             history: History::default(),
             tools,
             policy,

@@ -21,9 +21,10 @@ struct Agent {
 impl Agent {
     fn new(repl: &Repl) -> Result<Self> {
         let ws = Workspace::here()?;
+        let client = Client::from_env(repl.watcher())?;
         let policy = Policy::open(&ws, repl.clone());
         let hooks = Hooks::from_settings(&ws, repl)
-            .on_pre_tool(permission(policy))
+            .on_pre_tool(permission(&policy))
             .on_pre_tool(log(&ws))
             .on_post_tool(large_output)
             .on_stop(summary(repl));
@@ -35,7 +36,7 @@ impl Agent {
             .with(glob(&ws));
         Ok(Self {
             repl: repl.clone(),
-            client: Client::from_env(repl.watcher())?,
+            client,
             history: History::default(),
             tools,
             hooks,

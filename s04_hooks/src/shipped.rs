@@ -27,8 +27,9 @@ pub const LARGE_OUTPUT: usize = 100_000;
 
 /// PreToolUse: the policy of the permission chapter, no longer a line of the loop.
 pub fn permission(
-    policy: Policy,
-) -> impl Fn(PreTool) -> Pin<Box<dyn Future<Output = Says> + Send>> + Send + Sync {
+    policy: &Policy,
+) -> impl Fn(PreTool) -> Pin<Box<dyn Future<Output = Says> + Send>> + Send + Sync + 'static {
+    let policy = policy.clone();
     move |event| {
         let policy = event
             .caller
