@@ -29,6 +29,9 @@ pub const MAX_TOKENS: u32 = 8_000;
 /// The context window of a model, in tokens, unless the settings say otherwise.
 pub const CONTEXT_TOKENS: u64 = 200_000;
 
+/// No window is larger, and sums of its tokens and bytes stay numbers.
+const MOST_CONTEXT_TOKENS: u64 = 1_000_000_000;
+
 const API_VERSION: &str = "2023-06-01";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The API pings a slow stream; a model on a laptop may read a long prompt for minutes before its first word.
@@ -111,9 +114,10 @@ impl Client {
             None => settings.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL),
         };
         let messages_url = messages_url(base_url)?;
-        let context_tokens = match &mock {
-            Some(mock) => mock.context_tokens().into(),
-            None => context_tokens(settings.context_tokens.as_deref())?,
+        let context_tokens = match (settings.context_tokens.as_deref(), &mock) {
+            (Some(written), _) => parse_tokens(written)?,
+            (None, Some(mock)) => mock.context_tokens().into(),
+            (None, None) => CONTEXT_TOKENS,
         };
         let client = Self {
             shared: Arc::new(Shared {
@@ -291,12 +295,17 @@ impl Client {
     }
 
     /// The innermost cause: the outer ones say only that sending failed.
-    fn reason(&self, error: &dyn std::error::Error) -> String {
+    fn reason(&self, error: &(dyn std::error::Error + 'static)) -> String {
         let mut cause = error;
         while let Some(next) = cause.source() {
             cause = next;
         }
-        self.shared.credentials.redact(&cause.to_string())
+        let cause = match cause.downcast_ref().map(std::io::Error::kind) {
+            // Its own words are about the byte that was missed.
+            Some(std::io::ErrorKind::UnexpectedEof) => "the connection closed".to_owned(),
+            _ => cause.to_string(),
+        };
+        self.shared.credentials.redact(&cause)
     }
 
     fn redacted(&self, mut error: ApiError) -> ApiError {
@@ -321,12 +330,9 @@ fn messages_url(base_url: &str) -> Result<Url> {
 }
 
 /// The context window that the settings give.
-fn context_tokens(written: Option<&str>) -> Result<u64> {
-    let Some(written) = written else {
-        return Ok(CONTEXT_TOKENS);
-    };
+fn parse_tokens(written: &str) -> Result<u64> {
     match written.replace(['_', ','], "").parse() {
-        Ok(tokens) if tokens > 0 => Ok(tokens),
+        Ok(tokens) if (1..=MOST_CONTEXT_TOKENS).contains(&tokens) => Ok(tokens),
         _ => bail!("MODEL_CONTEXT_TOKENS is no number of tokens: {written:?} (an example: 32000)"),
     }
 }
@@ -339,8 +345,11 @@ fn a_stream(response: Response) -> Result<Response, ApiError> {
         .and_then(|kind| kind.to_str().ok());
     match kind {
         Some(kind) if kind.starts_with("text/event-stream") => Ok(response),
-        kind => Err(ApiError::Malformed {
-            reason: format!("its content type is {}", kind.unwrap_or("not given")),
+        kind => Err(ApiError::Status {
+            status: response.status().as_u16(),
+            kind: "no Messages API stream".to_owned(),
+            message: format!("its content type is {}", kind.unwrap_or("not given")),
+            retry_after: None,
         }),
     }
 }

@@ -4,7 +4,6 @@
 //! count is estimated by its bytes; nothing that was counted is estimated.
 
 use crate::message::Message;
-use crate::reply::Usage;
 
 /// About how many bytes make a token, where nobody has counted.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -16,14 +15,20 @@ pub struct Counted {
     tokens: u64,
     /// The messages alone.
     bytes: u64,
+    /// What system prompt and tools have of it, and how many bytes of messages were beside them: the fewer there were,
+    /// the better it is known.
+    fixed: Option<(u64, u64)>,
 }
 
 impl Counted {
-    /// What a reply says of the conversation that now ends with it.
-    pub fn new(usage: &Usage, messages: &[Message]) -> Self {
+    /// The count of these messages, which the API has just made.
+    pub fn next(self, tokens: u64, messages: &[Message]) -> Self {
+        let bytes = bytes(messages);
+        let beside = (tokens.saturating_sub(bytes / BYTES_PER_TOKEN), bytes);
         Self {
-            tokens: usage.total(),
-            bytes: bytes(messages),
+            tokens,
+            bytes,
+            fixed: self.fixed.filter(|fixed| fixed.1 < bytes).or(Some(beside)),
         }
     }
 
@@ -32,7 +37,12 @@ impl Counted {
         let now = bytes(messages);
         let came = now.saturating_sub(self.bytes) / BYTES_PER_TOKEN;
         let went = self.bytes.saturating_sub(now) / BYTES_PER_TOKEN;
-        (self.tokens + came).saturating_sub(went)
+        let rest = self.tokens.saturating_add(came).saturating_sub(went);
+        // A message has more bytes than text; when many go, what cannot go would be taken for gone.
+        match self.fixed {
+            Some((fixed, _)) if went > 0 => rest.max(fixed.saturating_add(now / BYTES_PER_TOKEN)),
+            Some(_) | None => rest,
+        }
     }
 }
 
@@ -50,16 +60,22 @@ mod tests {
         let mut messages = vec![Message::user("go")];
         let small = bytes(&messages);
         assert_eq!(Counted::default().tokens_now(&messages), small / 4);
-        let usage = Usage {
-            input_tokens: 900,
-            output_tokens: 100,
-            ..Usage::default()
-        };
-        let counted = Counted::new(&usage, &messages);
+        let counted = Counted::default().next(1_000, &messages);
         assert_eq!(counted.tokens_now(&messages), 1_000);
         messages.push(Message::assistant("x".repeat(400)));
         let came = (bytes(&messages) - small) / 4;
         assert_eq!(counted.tokens_now(&messages), 1_000 + came);
         assert_eq!(counted.tokens_now(&[]), 1_000 - small / 4);
+    }
+
+    #[test]
+    fn what_system_prompt_and_tools_have_is_never_taken_for_gone() {
+        let first = [Message::user("go")];
+        let counted = Counted::default().next(1_008, &first);
+        // The JSON of line breaks has twice the bytes of its text.
+        let long = [Message::user("go"), Message::assistant("\n".repeat(8_000))];
+        let counted = counted.next(3_400, &long);
+        let (beside, small) = (1_008 - bytes(&first) / 4, bytes(&first) / 4);
+        assert_eq!(counted.tokens_now(&first), beside + small);
     }
 }

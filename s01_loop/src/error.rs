@@ -8,7 +8,7 @@ use std::time::Duration;
 /// A request that got no usable reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ApiError {
-    /// The API answered with an error status.
+    /// The answer is an error by its status, or no stream at all.
     Status {
         /// The HTTP status.
         status: u16,
@@ -98,8 +98,11 @@ impl fmt::Debug for Failure {
 /// What the user can do about an error status.
 fn advice(status: u16) -> Option<&'static str> {
     match status {
+        200..300 => Some("check ANTHROPIC_BASE_URL"),
+        400 => Some("if it comes again, start a new session"),
         401 | 403 => Some("check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN"),
         404 => Some("check MODEL_ID and ANTHROPIC_BASE_URL"),
+        413 => Some("start a new session and ask for less at once"),
         429 | 529 => Some("wait a little and ask again"),
         500.. => Some("ask again"),
         _ => None,

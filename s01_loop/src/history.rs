@@ -25,6 +25,8 @@ pub struct History {
     unfinished: bool,
     /// Where the current turn begins: the message that holds its request.
     turn: usize,
+    /// That request, word for word; it finds its turn again when the messages are replaced.
+    request: String,
     /// Notes that came while calls were unanswered; they follow the last result.
     held: Vec<Block>,
     /// How large the conversation was when the API last counted it.
@@ -42,7 +44,8 @@ impl History {
         }
         self.unfinished = true;
         self.spent = Usage::default();
-        self.append(Block::text(request));
+        self.request = request.into();
+        self.append(Block::text(&self.request));
         self.turn = self.messages.len().saturating_sub(1);
     }
 
@@ -65,7 +68,7 @@ impl History {
     pub fn reply(&mut self, reply: &Reply) {
         self.push(reply.message());
         self.spent += &reply.usage;
-        self.counted = Counted::new(&reply.usage, &self.messages);
+        self.counted = self.counted.next(reply.size(), &self.messages);
     }
 
     /// Adds a message of the model. An empty reply adds nothing: the API would refuse it.
@@ -127,7 +130,8 @@ impl History {
     }
 
     /// Puts these messages in place of the old ones: a compacted or a resumed conversation. Where a cut has torn a call
-    /// from its result, the result goes and the call is answered as interrupted.
+    /// from its result, the result goes and the call is answered as interrupted. The turn begins where its request stands;
+    /// in a conversation that does not hold it, at the last message that answers nothing.
     pub fn replace(&mut self, messages: Vec<Message>) {
         self.messages.clear();
         for message in messages {
@@ -137,13 +141,11 @@ impl History {
                     self.settle();
                     self.push(message);
                 }
+                Role::User if self.can_follow(&message) => self.messages.push(message),
                 Role::User => self.take_back(&message),
             }
         }
-        let is_request = |message: &Message| {
-            message.role() == Role::User && message.answered_ids().next().is_none()
-        };
-        self.turn = self.messages.iter().rposition(is_request).unwrap_or(0);
+        self.turn = self.find_turn().unwrap_or(0);
         self.unfinished |=
             self.last().is_some_and(|last| last.role() == Role::User) || self.has_open_calls();
     }
@@ -153,15 +155,54 @@ impl History {
         self.messages.get(self.turn..).unwrap_or_default()
     }
 
+    /// The request of the current turn, word for word.
+    pub fn request(&self) -> &str {
+        &self.request
+    }
+
     /// How many tokens the next request will have: what the API counted with the last reply, and a quarter of the bytes
     /// that came or went since.
     pub fn tokens(&self) -> u64 {
-        self.counted.tokens_now(&self.messages)
+        self.tokens_with(&self.messages)
+    }
+
+    /// How many tokens it would have with these messages in place of ours.
+    pub fn tokens_with(&self, messages: &[Message]) -> u64 {
+        self.counted.tokens_now(messages)
     }
 
     /// What the replies of the current turn have cost.
     pub fn spent(&self) -> &Usage {
         &self.spent
+    }
+
+    fn find_turn(&self) -> Option<usize> {
+        let asks = |message: &Message| message.role() == Role::User;
+        let has_request = |message: &Message| {
+            let is_it =
+                |block: &Block| matches!(block, Block::Text { text, .. } if *text == self.request);
+            asks(message) && message.blocks().iter().any(is_it)
+        };
+        let answers_nothing =
+            |message: &Message| asks(message) && message.answered_ids().next().is_none();
+        let messages = self.messages.iter();
+        messages
+            .clone()
+            .rposition(has_request)
+            .or_else(|| messages.clone().rposition(answers_nothing))
+    }
+
+    /// Whether a user message can be taken as it is: it answers the calls before it one by one, at its head.
+    fn can_follow(&self, message: &Message) -> bool {
+        let last = self.last();
+        let calls = last.into_iter().flat_map(Message::tool_calls);
+        let is_result = |block: &&Block| matches!(block, Block::ToolResult { .. });
+        let head = message.blocks().iter().take_while(is_result).count();
+        last.is_none_or(|last| last.role() == Role::Assistant)
+            && message.answered_ids().eq(calls.map(|call| &call.id))
+            && message.answered_ids().count() == head
+            && !message.blocks().is_empty()
+            && !message.blocks().iter().any(Block::is_empty_text)
     }
 
     /// Adds a user message of an earlier conversation: results that answer an open call, and everything else.
@@ -239,173 +280,4 @@ impl Deref for History {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Map, Value, json};
-
-    use super::*;
-
-    fn call(id: &str) -> ToolCall {
-        ToolCall {
-            id: id.into(),
-            name: "bash".into(),
-            input: json!({"command": "ls"}),
-            extra: Map::new(),
-        }
-    }
-
-    fn asks(ids: &[&str]) -> Message {
-        Message::new(
-            Role::Assistant,
-            ids.iter().map(|id| Block::ToolUse(call(id))).collect(),
-        )
-    }
-
-    /// Role and content of each message, short enough to compare by eye.
-    fn shape(history: &History) -> Vec<String> {
-        let block = |block: &Block| match block {
-            Block::Text { text, .. } => text.clone(),
-            Block::ToolUse(call) => format!("call {}", call.id),
-            Block::ToolResult {
-                tool_use_id,
-                content,
-                ..
-            } => format!("{tool_use_id}: {}", content.text()),
-            Block::Other(value) => value.to_string(),
-        };
-        history
-            .iter()
-            .map(|message| {
-                message
-                    .blocks()
-                    .iter()
-                    .map(block)
-                    .collect::<Vec<_>>()
-                    .join(" | ")
-            })
-            .collect()
-    }
-
-    #[test]
-    fn answers_are_kept_in_the_order_of_the_calls() {
-        let mut history = History::default();
-        history.user("go");
-        history.push(asks(&["a", "b", "c"]));
-        for id in ["c", "a", "b"] {
-            history.answer(&call(id), Output::ok(id.to_uppercase()));
-        }
-        assert_eq!(
-            shape(&history),
-            ["go", "call a | call b | call c", "a: A | b: B | c: C"]
-        );
-    }
-
-    #[test]
-    fn an_interrupted_call_is_answered_before_the_next_request() {
-        let mut history = History::default();
-        history.user("go");
-        history.push(asks(&["a", "b"]));
-        history.answer(&call("a"), Output::ok("A"));
-        history.user("something else");
-        assert_eq!(
-            shape(&history)[2],
-            format!("a: A | b: {INTERRUPTED_CALL} | {INTERRUPTED_TURN} | something else")
-        );
-    }
-
-    #[test]
-    fn a_request_that_got_no_reply_is_followed_by_the_next_in_one_message() {
-        let mut history = History::default();
-        history.user("first");
-        history.user("second");
-        assert_eq!(
-            shape(&history),
-            [format!("first | {INTERRUPTED_TURN} | second")]
-        );
-    }
-
-    #[test]
-    fn a_note_never_lands_between_a_call_and_its_result() {
-        let mut history = History::default();
-        history.user("go");
-        history.push(asks(&["a", "b"]));
-        history.answer(&call("a"), Output::ok("A"));
-        history.note("mail");
-        assert_eq!(shape(&history)[2], "a: A");
-        history.answer(&call("b"), Output::ok("B"));
-        assert_eq!(shape(&history)[2], "a: A | b: B | mail");
-    }
-
-    #[test]
-    fn a_cut_that_tears_a_call_from_its_result_is_mended() {
-        let results = |ids: &[&str]| {
-            Message::new(
-                Role::User,
-                ids.iter()
-                    .map(|id| call(id).answer(Output::ok(id.to_uppercase())))
-                    .collect(),
-            )
-        };
-        let mut history = History::default();
-        history.replace(vec![
-            results(&["lost"]),
-            Message::assistant("before the first request"),
-            Message::user("go"),
-            asks(&["a", "b"]),
-            results(&["b", "b", "stray"]),
-            Message::assistant("so"),
-            asks(&["c"]),
-            Message::user("next"),
-            asks(&["d"]),
-        ]);
-        assert_eq!(
-            shape(&history)[..4],
-            [
-                "go".to_owned(),
-                "call a | call b".into(),
-                format!("a: {INTERRUPTED_CALL} | b: B"),
-                "so | call c".into()
-            ]
-        );
-        assert_eq!(shape(&history)[4], format!("c: {INTERRUPTED_CALL} | next"));
-        assert_eq!(history.open_calls().count(), 1);
-    }
-
-    #[test]
-    fn compaction_in_the_middle_of_a_turn_keeps_the_turn_open_and_its_notes() {
-        let mut history = History::default();
-        history.user("first");
-        history.push(Message::assistant("fine"));
-        history.user("go");
-        history.push(asks(&["a"]));
-        history.note("mail");
-        history.replace(vec![Message::user("a summary; now: go"), asks(&["a"])]);
-        history.answer(&call("a"), Output::ok("A"));
-        assert_eq!(shape(&history)[2], "a: A | mail");
-        assert_eq!(history.turn().len(), 3);
-        history.user("next");
-        assert_eq!(
-            shape(&history)[2],
-            format!("a: A | mail | {INTERRUPTED_TURN} | next")
-        );
-        assert_eq!(history.turn().len(), 1);
-    }
-
-    #[test]
-    fn an_empty_reply_an_empty_note_and_a_stray_answer_add_nothing() {
-        let mut history = History::default();
-        history.answer(&call("a"), Output::ok("A"));
-        history.user("go");
-        history.push(Message::new(Role::Assistant, Vec::new()));
-        history.note(" ");
-        history.answer(&call("a"), Output::ok("A"));
-        assert_eq!(shape(&history), ["go"]);
-        let stored: Vec<Value> = history
-            .iter()
-            .map(|message| serde_json::from_str(message.wire()).unwrap())
-            .collect();
-        assert_eq!(
-            stored,
-            [json!({"role": "user", "content": [{"type": "text", "text": "go"}]})]
-        );
-    }
-}
+mod tests;

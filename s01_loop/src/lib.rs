@@ -10,6 +10,7 @@ mod process;
 mod repl;
 mod reply;
 mod settings;
+mod state;
 mod tool;
 mod watch;
 
@@ -21,5 +22,6 @@ pub use process::{End, Process};
 pub use repl::{Answer, Refusal, Repl};
 pub use reply::{Reply, Usage};
 pub use settings::{Credentials, KEY_VARIABLES, Settings};
+pub use state::{STATE_DIR, make_state_folder};
 pub use tool::{Output, ToolCall, ToolSpec};
 pub use watch::{Event, Unwatched, Watch, Watcher};

@@ -30,19 +30,29 @@ pub struct Usage {
 impl Usage {
     /// All tokens of the request and its reply.
     pub fn total(&self) -> u64 {
-        self.input_tokens
-            + self.output_tokens
-            + self.cache_creation_input_tokens
-            + self.cache_read_input_tokens
+        let input = self
+            .cache_creation_input_tokens
+            .saturating_add(self.cache_read_input_tokens);
+        input
+            .saturating_add(self.input_tokens)
+            .saturating_add(self.output_tokens)
     }
 }
 
 impl AddAssign<&Usage> for Usage {
     fn add_assign(&mut self, more: &Usage) {
-        self.input_tokens += more.input_tokens;
-        self.output_tokens += more.output_tokens;
-        self.cache_creation_input_tokens += more.cache_creation_input_tokens;
-        self.cache_read_input_tokens += more.cache_read_input_tokens;
+        // The counts come from a server: whatever it writes, a sum is no reason to stop.
+        let add = |sum: &mut u64, count| *sum = sum.saturating_add(count);
+        add(&mut self.input_tokens, more.input_tokens);
+        add(&mut self.output_tokens, more.output_tokens);
+        add(
+            &mut self.cache_creation_input_tokens,
+            more.cache_creation_input_tokens,
+        );
+        add(
+            &mut self.cache_read_input_tokens,
+            more.cache_read_input_tokens,
+        );
     }
 }
 
@@ -57,6 +67,8 @@ pub struct Reply {
     pub usage: Usage,
     /// Whether a tool call was dropped because the reply was cut in the middle of it.
     pub lost_a_call: bool,
+    /// How large the conversation is that ends with it, in tokens. Not the sum of `usage` when it took several requests.
+    size: u64,
 }
 
 impl Reply {
@@ -78,6 +90,33 @@ impl Reply {
     /// Whether a limit ended it before the model did.
     pub fn is_cut(&self) -> bool {
         is_cut(&self.stop_reason)
+    }
+
+    /// How large the conversation is that ends with this reply, in tokens.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// This reply and the one that goes on where it was cut, as one: the text without a seam, unless a call was lost there;
+    /// the costs added up. How it ended is how the second one ended.
+    pub fn followed_by(self, next: Self) -> Self {
+        let mut blocks = self.message.blocks().to_vec();
+        let mut more = next.message.blocks().iter().cloned().peekable();
+        if !self.lost_a_call
+            && let Some(Block::Text { text, .. }) = blocks.last_mut()
+            && let Some(Block::Text { text: rest, .. }) =
+                more.next_if(|block| matches!(block, Block::Text { extra, .. } if extra.is_empty()))
+        {
+            text.push_str(&rest);
+        }
+        blocks.extend(more);
+        let mut usage = self.usage;
+        usage += &next.usage;
+        Self {
+            message: Message::new(Role::Assistant, blocks),
+            usage,
+            ..next
+        }
     }
 
     /// What the user should know about how it ended.
@@ -194,6 +233,7 @@ impl<'a> Assembler<'a> {
         Ok(Reply {
             message: Message::new(Role::Assistant, self.blocks),
             stop_reason,
+            size: self.usage.total(),
             usage: self.usage,
             lost_a_call,
         })

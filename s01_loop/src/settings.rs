@@ -87,7 +87,8 @@ pub struct Settings {
     pub model: Option<String>,
     /// The id of the model to ask while that one is overloaded.
     pub fallback_model: Option<String>,
-    /// The model's context window, in tokens, as it was written; `None` for the default.
+    /// The model's context window, in tokens, as it was written; `None` for what the mock model says of itself, or the
+    /// default.
     pub context_tokens: Option<String>,
 }
 

@@ -31,6 +31,11 @@ pub enum Event<'a> {
 pub trait Watch: Send + Sync {
     /// Called for each event, in order; must not block.
     fn see(&self, event: Event<'_>);
+
+    /// Under whose name it shows them, when they are not the main speaker's.
+    fn name(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A shared watcher; each clone of a client holds one.

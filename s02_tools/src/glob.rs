@@ -6,11 +6,12 @@
 use anyhow::{Context, Result, bail};
 use globset::GlobBuilder;
 use ignore::WalkBuilder;
+use s01_loop::STATE_DIR;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::tool::{Tool, Touches};
-use crate::workspace::{STATE_DIR, Workspace};
+use crate::workspace::Workspace;
 
 /// The most paths that one call returns.
 pub const MAX_PATHS: usize = 1_000;

@@ -14,4 +14,4 @@ pub use files::{
 pub use glob::{Glob, glob};
 pub use tool::{Tool, Touches, Work};
 pub use toolbox::{Running, Step, Toolbox};
-pub use workspace::{STATE_DIR, Workspace};
+pub use workspace::Workspace;

@@ -10,9 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
 use anyhow::{Context, Result, bail};
-
-/// The folder of the workspace that holds all state of the harness.
-pub const STATE_DIR: &str = ".harness";
+use s01_loop::STATE_DIR;
 
 /// The working directory of an agent, and where its file tools may reach. Clones share the allowed directories.
 #[derive(Clone, Debug)]

@@ -14,6 +14,8 @@ use s02_tools::{Step, Toolbox};
 use s03_permission::Policy;
 use serde_json::Value;
 
+use crate::tag::tagged;
+
 /// How often Stop hooks may send one turn round again. A hook that always objects would never let it end.
 pub const MAX_STOPS: usize = 3;
 
@@ -267,7 +269,7 @@ impl Hooks {
         if reasons.is_empty() || self.stops.0.fetch_add(1, Ordering::Relaxed) >= MAX_STOPS {
             return None;
         }
-        Some(format!("<stop-hook>\n{}\n</stop-hook>", reasons.join("\n")))
+        Some(tagged("stop-hook", &reasons.join("\n")))
     }
 }
 
@@ -281,8 +283,5 @@ where
 
 /// Text with what a hook adds to it, in a tag of its own so that the model can tell the two apart.
 fn with_context(text: String, context: &str) -> String {
-    format!(
-        "{text}\n\n<hook-context>\n{}\n</hook-context>",
-        context.trim()
-    )
+    format!("{text}\n\n{}", tagged("hook-context", context.trim()))
 }

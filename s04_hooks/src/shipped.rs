@@ -4,7 +4,7 @@
 //! summary that cannot be written never stops a call.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::future::{Ready, ready};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use s01_loop::{Block, Message, Repl, ToolCall};
+use s01_loop::{Block, Message, Repl, ToolCall, make_state_folder};
 use s02_tools::Workspace;
 use s03_permission::{Policy, Verdict};
 use serde_json::json;
@@ -123,7 +123,7 @@ fn summarize(turn: &[Message]) -> Option<String> {
 
 fn append(path: &Path, line: &str) -> std::io::Result<()> {
     if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
+        make_state_folder(directory)?;
     }
     let mut file = OpenOptions::new()
         .create(true)

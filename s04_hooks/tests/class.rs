@@ -37,6 +37,7 @@ fn reading_is_summed_up_and_logged() {
         .succeeds()
         .shows("[summary] 1 call: read_file 1");
     assert_eq!(log(&class)[0]["tool"], "read_file");
+    assert_eq!(class.read(".harness/.gitignore"), "*\n");
     assert_eq!(log(&class)[0]["blocked"], Value::Null);
 }
 

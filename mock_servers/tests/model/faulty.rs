@@ -223,6 +223,11 @@ fn faults_are_armed_through_the_handle_and_by_a_message() {
         [(); 3].map(|()| post(&model, &hello()).status),
         [500, 500, 200]
     );
+    assert_eq!(
+        model.fault_command("/fault 529"),
+        "Armed. The next request gets a 529, overloaded."
+    );
+    assert_eq!(post(&model, &hello()).status, 529);
     let wrong = post(&model, &asks("/fault 501")).json()["content"][0]["text"].to_string();
     assert!(
         wrong.contains("there is no fault `501`") && wrong.contains("drop_stream"),

@@ -4,6 +4,18 @@ use serde_json::json;
 
 use crate::stage::{BASH, FILES, Stage};
 
+/// All tools of a lead that plans, delegates and loads skills.
+const LEAD: &[&str] = &[
+    "bash",
+    "read_file",
+    "write_file",
+    "edit_file",
+    "glob",
+    "todo_write",
+    "task",
+    "load_skill",
+];
+
 const WORDS: &[&str] = &[
     "create",
     "read",
@@ -53,6 +65,26 @@ const WORDS: &[&str] = &[
     "me",
     "about",
     ":",
+    ";",
+    "--",
+    "refactor",
+    "plan",
+    "for",
+    "package",
+    "under",
+    "fix",
+    "style",
+    "subagent",
+    "two",
+    "subtasks",
+    "delegate",
+    "another",
+    "load",
+    "skill",
+    "first",
+    "review",
+    "follow",
+    "a.py",
 ];
 
 /// Texts drawn from the words above by a small generator, the same in every run.
@@ -84,7 +116,7 @@ fn every_text_comes_to_an_end_whatever_the_tools_answer() {
     ];
     for (index, text) in texts(3_000).enumerate() {
         let (content, is_error) = answers[index % answers.len()];
-        let tools = [BASH, FILES, &[], &["glob", "read_file"]][index % 4];
+        let tools = [BASH, FILES, &[], &["glob", "read_file"], LEAD][index % 5];
         let mut stage =
             Stage::bare(tools).intercepting(move |_, _| Some((content.to_owned(), is_error)));
         stage.ask(&text);

@@ -3,7 +3,16 @@
 //! Every play runs with real tools in a temporary directory; the stage checks each reply.
 
 mod bounds;
+mod compaction;
 mod conduct;
+mod delegation;
+mod long_output;
+mod long_talk;
+mod memory;
+mod newcomers;
 mod paraphrases;
+mod planning;
 mod prompts;
+mod side_calls;
+mod skills;
 mod stage;

@@ -280,6 +280,13 @@ const REQUESTS: &[(&str, &str, &str, &str)] = &[
         "tea_timer",
     ),
     (
+        "create a.txt with hi",
+        "bash printf '%s\\n' hi > a.txt",
+        "write_file a.txt",
+        "I created a.txt.",
+    ),
+    ("cd src; ls", "bash cd src; ls", "=", "pour.py"),
+    (
         "create a directory docs and a file docs/a.txt",
         "bash mkdir -p docs | bash mkdir -p docs && printf '%s\\n' 'This is a.txt.' > docs/a.txt",
         "bash mkdir -p docs | write_file docs/a.txt",

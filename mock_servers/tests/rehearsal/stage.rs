@@ -25,12 +25,19 @@ pub const FILES: &[&str] = &["bash", "read_file", "write_file", "edit_file", "gl
 /// What a tool is given instead of being run: its answer and whether that is an error.
 pub type Intercept = Box<dyn Fn(&str, &Value) -> Option<(String, bool)>>;
 
+/// What makes room in the conversation before each request.
+pub type Compact = Box<dyn Fn(&mut Vec<Arc<Message>>)>;
+
 /// A conversation in a workspace.
 pub struct Stage {
     pub dir: PathBuf,
     pub messages: Vec<Arc<Message>>,
     pub tools: Arc<[Tool]>,
+    system: String,
+    /// Whether the directory goes when the stage goes.
+    owns_dir: bool,
     intercept: Intercept,
+    compact: Compact,
 }
 
 /// One turn as it was played.
@@ -46,7 +53,7 @@ impl Play {
     /// The calls as lines: `bash ls -la`, `read_file README.md`.
     pub fn lines(&self) -> Vec<String> {
         let subject = |input: &Value| {
-            let names = ["command", "path", "pattern"];
+            let names = ["command", "path", "pattern", "description", "name"];
             names
                 .iter()
                 .find_map(|name| input[*name].as_str())
@@ -62,7 +69,7 @@ impl Play {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        if !self.dir.as_os_str().is_empty() {
+        if self.owns_dir {
             let _ = fs::remove_dir_all(&self.dir);
         }
     }
@@ -74,6 +81,7 @@ impl Stage {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let mut stage = Self::bare(tools);
+        stage.owns_dir = true;
         stage.dir = std::env::temp_dir().join(format!("rehearsal-{}-{number}", std::process::id()));
         fs::create_dir_all(stage.dir.join("src")).expect("the temporary directory is writable");
         stage.put("README.md", "# Tea timer\n\nA small program that counts the minutes of a cup of tea. It beeps.\n\n## Use\n\nRun it.\n");
@@ -96,8 +104,24 @@ impl Stage {
             dir: PathBuf::new(),
             messages: Vec::new(),
             tools: offer(tools),
+            system: "You are a coding agent.".to_owned(),
+            owns_dir: false,
             intercept: Box::new(|_, _| None),
+            compact: Box::new(|_| {}),
         }
+    }
+
+    /// A workspace that belongs to another stage.
+    pub fn in_directory(tools: &[&str], dir: &Path) -> Self {
+        let mut stage = Self::bare(tools);
+        stage.dir = dir.to_owned();
+        stage
+    }
+
+    /// Plays under another system prompt.
+    pub fn with_system(mut self, system: &str) -> Self {
+        self.system = system.to_owned();
+        self
     }
 
     /// Adds a git repository with one commit.
@@ -113,6 +137,12 @@ impl Stage {
         intercept: impl Fn(&str, &Value) -> Option<(String, bool)> + 'static,
     ) -> Self {
         self.intercept = Box::new(intercept);
+        self
+    }
+
+    /// Makes room in the conversation before each request.
+    pub fn compacting(mut self, compact: impl Fn(&mut Vec<Arc<Message>>) + 'static) -> Self {
+        self.compact = Box::new(compact);
         self
     }
 
@@ -150,6 +180,7 @@ impl Stage {
     pub fn play(&mut self) -> Play {
         let mut calls = Vec::new();
         for round in 0..MAX_ROUNDS {
+            (self.compact)(&mut self.messages);
             let blocks = self.reply(round);
             self.push(Role::Assistant, blocks.clone());
             let mut results = Vec::new();
@@ -187,7 +218,7 @@ impl Stage {
         let request = Request {
             model: "rehearsal".to_owned(),
             max_tokens: 8000,
-            system: "You are a coding agent.".into(),
+            system: self.system.as_str().into(),
             tools: self.tools.clone(),
             messages: self.messages.clone(),
             body: Default::default(),
@@ -277,13 +308,19 @@ pub fn offer(names: &[&str]) -> Arc<[Tool]> {
         "write_file" => vec!["path", "content"],
         "edit_file" => vec!["path", "old_text", "new_text"],
         "glob" => vec!["pattern"],
+        "task" => vec!["description"],
+        "load_skill" => vec!["name"],
+        "todo_write" => vec!["todos"],
         _ => vec![],
     };
     let tool = |name: &&str| {
         let fields = fields(name);
         let properties: Value = fields
             .iter()
-            .map(|field| (field.to_string(), json!({"type": "string"})))
+            .map(|field| match *field {
+                "todos" => (field.to_string(), json!({"type": "array"})),
+                field => (field.to_owned(), json!({"type": "string"})),
+            })
             .collect();
         let input_schema = json!({"type": "object", "properties": properties, "required": fields});
         Tool {
@@ -322,6 +359,20 @@ fn shell(dir: &Path, command: &str) -> (String, bool) {
 
 /// `**/*.py`, `src/**/x.rs`, `*`: as much of a glob as the model uses.
 fn glob(dir: &Path, pattern: &str) -> String {
+    if let Some((start, (names, end))) = pattern
+        .split_once('{')
+        .and_then(|(start, rest)| Some((start, rest.split_once('}')?)))
+    {
+        let found = names
+            .split(',')
+            .map(|name| glob(dir, &format!("{start}{name}{end}")));
+        let found: Vec<String> = found
+            .filter(|files| !files.starts_with("No files"))
+            .collect();
+        let mut files: Vec<&str> = found.iter().flat_map(|files| files.lines()).collect();
+        files.sort_unstable();
+        return files.join("\n");
+    }
     let (deep, name) = match pattern.split_once("**/") {
         Some((_, name)) => (true, name),
         None => (false, pattern),

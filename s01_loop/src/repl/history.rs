@@ -5,7 +5,7 @@
 //! goes wrong is said once and stops nobody.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use rustyline::error::ReadlineError;
 
 use super::editor::LineEditor;
+use crate::state::make_state_folder;
 
 /// The history of one working directory.
 pub struct History {
@@ -58,10 +59,9 @@ impl History {
 
     fn keep(&mut self, editor: &mut LineEditor) -> Result<()> {
         if !self.ready {
-            fs::create_dir_all(&self.folder)
+            make_state_folder(&self.folder)
                 .with_context(|| format!("creating {}", self.folder.display()))?;
-            create(&self.folder.join(".gitignore"), 0o644, "*\n")?;
-            create(&self.file, 0o600, "")?;
+            create(&self.file)?;
             self.ready = true;
         }
         editor
@@ -70,18 +70,17 @@ impl History {
     }
 }
 
-/// Creates the file unless it is there.
-fn create(path: &Path, mode: u32, content: &str) -> Result<()> {
+/// Creates the file, for its owner only, unless it is there.
+fn create(path: &Path) -> Result<()> {
     let created = OpenOptions::new()
         .write(true)
         .create_new(true)
-        .mode(mode)
-        .open(path)
-        .and_then(|mut file| file.write_all(content.as_bytes()));
+        .mode(0o600)
+        .open(path);
     match created {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(error).with_context(|| format!("creating {}", path.display()))
         }
-        Ok(()) | Err(_) => Ok(()),
+        Ok(_) | Err(_) => Ok(()),
     }
 }

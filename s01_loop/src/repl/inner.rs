@@ -18,11 +18,10 @@ use super::style::Paint;
 use super::terminal::Terminal;
 use super::text;
 use super::wires::Wires;
+use crate::state::STATE_DIR;
 
 /// The exit code of a run that Ctrl-C ended, as a shell counts: 128 and the number of SIGINT.
 pub const INTERRUPTED: u8 = 130;
-/// Where this program keeps what outlives it, below the working directory.
-const HARNESS: &str = ".harness";
 
 pub struct Inner {
     pub chapter: String,
@@ -132,7 +131,7 @@ impl Inner {
         let thread = std::thread::spawn(move || {
             let _end = End(keyboard.clone());
             if let Input::Terminal { watched } = keyboard.input() {
-                let harness = Path::new(HARNESS);
+                let harness = Path::new(STATE_DIR);
                 if let Some(terminal) =
                     Terminal::open(&keyboard, &screen, &prompt, harness, watched)
                 {

@@ -114,6 +114,16 @@ impl Screen {
         held
     }
 
+    /// Prints whole lines below a call: its result still follows it, if nothing else was printed in between.
+    pub fn below(&self, id: &str, lines: &str) -> Held {
+        let follows = self.state().last_call.as_deref() == Some(id);
+        let held = self.lines(lines);
+        if follows {
+            self.state().last_call = Some(id.to_owned());
+        }
+        held
+    }
+
     /// Prints a result below its call, with the label in front unless the call is what was printed last.
     pub fn result(&self, id: &str, label: &str, lines: &str) -> Held {
         let follows = {

@@ -18,6 +18,13 @@ impl Repl {
         self.painted(Paint::Dim, &text::clean(text));
     }
 
+    /// Prints what a tool shows of its work on a call, before its result: the two stand together.
+    pub fn below(&self, call: &ToolCall, text: &str) {
+        let lines = self.attributed(&text::clean(text));
+        let held = self.inner.screen.below(&call.id, &lines);
+        self.inner.nudge_if(held);
+    }
+
     /// Prints whole lines even when everything else is [quiet](Self::quiet).
     pub fn print(&self, text: &str) {
         let lines = self.attributed(&text::clean(text));

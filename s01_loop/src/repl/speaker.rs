@@ -65,6 +65,10 @@ impl Speaker {
 }
 
 impl Watch for Speaker {
+    fn name(&self) -> Option<&str> {
+        self.repl.name.as_deref()
+    }
+
     fn see(&self, event: Event<'_>) {
         let speech = &mut *self.speech.lock().unwrap();
         let is_main = self.repl.name.is_none();

@@ -103,6 +103,9 @@ fn argument(value: &Value) -> String {
         Value::String(text) if !text.is_empty() && !text.contains(char::is_whitespace) => {
             text.clone()
         }
+        Value::Array(items) if value.to_string().len() > ARGUMENT_CHARS => {
+            format!("[{} items]", items.len())
+        }
         other => other.to_string(),
     };
     cut(&one_line(&text), ARGUMENT_CHARS).into_owned()
@@ -184,6 +187,16 @@ mod tests {
         );
         assert_eq!(arguments(&call(json!({}))), "");
         assert_eq!(arguments(&call(json!("ls"))), "\"ls\"");
+    }
+
+    #[test]
+    fn a_long_list_is_counted() {
+        let todos = vec![json!({"content": "read the file", "status": "pending"}); 5];
+        assert_eq!(
+            arguments(&call(json!({ "todos": todos }))),
+            "todos=[5 items]"
+        );
+        assert_eq!(arguments(&call(json!({"ids": [1, 2]}))), "ids=[1,2]");
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use mock_servers::model::{MockModel, says};
 use s01_loop::{Client, Settings, Unwatched};
+use serde_json::json;
 
-use crate::client::{asking, client_of};
+use crate::client::{asking, client_of, tools};
 
 #[test]
 fn the_context_window_is_a_setting_and_must_be_a_number() {
@@ -18,6 +19,13 @@ fn the_context_window_is_a_setting_and_must_be_a_number() {
         Client::new(settings, Arc::new(Unwatched))
     };
     assert_eq!(client("32_000").unwrap().context_tokens(), 32_000);
+    // Also where the mock model knows better, so that a class can see what a wrong belief leads to.
+    let believing = Settings {
+        context_tokens: Some("1,000".into()),
+        ..Settings::default()
+    };
+    let client_of_mock = Client::new(believing, Arc::new(Unwatched)).unwrap();
+    assert_eq!(client_of_mock.context_tokens(), 1_000);
     let error = client("many").err().unwrap().to_string();
     assert!(
         error.starts_with("MODEL_CONTEXT_TOKENS is no number"),
@@ -43,4 +51,32 @@ async fn the_history_sums_up_what_the_replies_of_a_turn_cost() {
     assert_eq!(history.spent().total(), 0);
     history.reply(&client.send("", &history, &[]).await.unwrap());
     assert_eq!(history.spent().total(), history.tokens());
+}
+
+#[tokio::test]
+async fn a_reply_in_parts_has_no_seam_and_costs_all_of_them_but_is_as_large_as_it_is() {
+    let model = MockModel::scripted([
+        says("One, two, "),
+        says("three.").and_calls("bash", json!({"command": "ls"})),
+    ]);
+    let client = client_of(&model);
+    let mut history = asking("count");
+    let first = client.send("", &history, &tools()).await.unwrap();
+    let mut aside = history.clone();
+    aside.reply(&first);
+    aside.note("go on");
+    let second = client.send("", &aside, &tools()).await.unwrap();
+    let size = second.usage.total();
+    let cost = first.usage.total() + size;
+    let joined = first.followed_by(second);
+    assert_eq!(joined.message().text(), "One, two, three.");
+    assert_eq!(joined.message().blocks().len(), 2);
+    assert!(joined.wants_tools());
+    assert_eq!(
+        (joined.stop_reason.as_str(), joined.usage.total()),
+        ("tool_use", cost)
+    );
+    history.reply(&joined);
+    assert_eq!(history.tokens(), size);
+    assert_eq!(history.spent().total(), cost);
 }

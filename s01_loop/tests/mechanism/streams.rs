@@ -144,7 +144,7 @@ async fn an_answer_that_is_no_stream_is_no_broken_stream() {
             .await
             .unwrap_err();
         assert!(
-            matches!(&error, ApiError::Malformed { reason } if reason.contains(kind)),
+            matches!(&error, ApiError::Status { message, .. } if message.contains(kind)),
             "{error:?}"
         );
     }

@@ -1,35 +1,43 @@
-//! The words of a reply: what is announced before a call, and what is told at the end.
+//! The words of the last reply of a turn: what is told at the end.
 //!
 //! Invariant: an answer says only what the results say. A failure is told as one, with its reason, and so is a request
 //! that was not understood.
 
-use std::fmt::Write;
-
 use super::gist;
-use super::intents::SECTIONS;
+use super::left::Left;
 use super::phrases::{
-    alternatives, brief, fenced, first_line, lines, list, listed, matches, reason, view,
+    alternatives, brief, defines, fenced, first_line, lines, list, listed, matches, reason, view,
 };
-use super::progress::{Deed, Outcome};
+use super::progress::{Deed, Ended, MAX_FOUND, Outcome, found};
+use super::recall;
 use super::slots::render;
 use super::steps::{Objects, Plan, Step};
-use super::table::Intent;
+use super::table::Reading;
+use super::todos;
 use super::turn::Turn;
 use super::verdict::Verdict;
 use crate::model::Tool;
 
+/// The most lines of a subagent's report that are repeated.
+const MAX_REPORT: usize = 80;
+
 /// The most parts of a request that are quoted as not understood.
 const MAX_UNKNOWN: usize = 3;
 
-/// Says what is going to be done.
-pub fn announce<'s>(steps: impl Iterator<Item = &'s Step>) -> String {
-    let mut doing: Vec<String> = steps.map(doing).collect();
-    doing.dedup();
-    format!("I will {}.", listed(&doing))
-}
+/// Slots whose value is in the result of a call.
+const FROM_RESULTS: &[&str] = &[
+    "first", "printed", "view", "gist", "list", "matches", "lines", "defines", "reported", "note",
+    "found", "previous",
+];
 
 /// The final answer.
-pub fn tell(plan: &Plan, outcomes: &[Outcome], turn: &Turn, tools: &[Tool]) -> String {
+pub fn tell(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    ended: Ended,
+    turn: &Turn,
+    tools: &[Tool],
+) -> String {
     let teller = Teller {
         plan,
         outcomes,
@@ -43,13 +51,40 @@ pub fn tell(plan: &Plan, outcomes: &[Outcome], turn: &Turn, tools: &[Tool]) -> S
         .unwrap_or(0);
     let mut parts: Vec<String> = Vec::new();
     for (index, (step, outcome)) in plan.steps.iter().zip(outcomes).enumerate() {
-        let repeated = index < retold && !step.intent.changes && !step.intent.retells;
-        if !(outcome.is_fine() && (repeated || step.unasked)) {
-            parts.extend(teller.step(index, step, outcome));
+        // Two readings tell each of their own; what sums up all that was read tells both.
+        let sums_up = plan.steps[retold].intent.told == "{gists}";
+        let repeated = index < retold && !step.intent.changes && (sums_up || !step.intent.retells);
+        let silent = step.part && matches!(outcome, Outcome::Skipped)
+            || step.unasked && matches!(outcome, Outcome::Done(deeds) if deeds.is_empty());
+        if !(silent || outcome.is_fine() && (repeated || step.unasked)) {
+            let told = teller.step(index, step, outcome);
+            // `I prefer tabs. Remember that.` is noted once.
+            let is_new =
+                |part: &String| !matches!(outcome, Outcome::Known) || !parts.contains(part);
+            let told: Vec<String> = told.into_iter().filter(is_new).collect();
+            parts.extend(told);
         }
     }
-    for unknown in plan.unknown.iter().take(MAX_UNKNOWN) {
+    parts.extend(left_out(plan));
+    if ended == Ended::Lost {
         parts.push(format!(
+            "I stopped after {} rounds: this takes more than I planned.",
+            turn.rounds.taken
+        ));
+    }
+    parts.retain(|part| !part.trim().is_empty());
+    if parts.is_empty() {
+        "Done.".to_owned()
+    } else {
+        parts.join("\n")
+    }
+}
+
+/// What was not understood.
+fn left_out(plan: &Plan) -> Vec<String> {
+    let mut left = Vec::new();
+    for unknown in plan.unknown.iter().take(MAX_UNKNOWN) {
+        left.push(format!(
             "I did not understand “{}”, so I left it out.",
             gist::first_sentence(unknown)
         ));
@@ -60,47 +95,37 @@ pub fn tell(plan: &Plan, outcomes: &[Outcome], turn: &Turn, tools: &[Tool]) -> S
         .checked_sub(MAX_UNKNOWN)
         .filter(|more| *more > 0)
     {
-        parts.push(format!("I left out {more} more of your sentences."));
+        left.push(format!("I left out {more} more of your sentences."));
     }
-    parts.retain(|part| !part.trim().is_empty());
-    if parts.is_empty() {
-        "Done.".to_owned()
-    } else {
-        parts.join("\n")
-    }
-}
-
-/// Says what can be rehearsed with these tools.
-pub fn abilities(lead: &str, tools: &[Tool]) -> String {
-    let on_offer = |name: &str| tools.iter().any(|tool| tool.name == name);
-    let can = |intent: &&Intent| {
-        !intent.says.is_empty() && intent.by.iter().any(|way| on_offer(way.tool))
-    };
-    let mut text = String::new();
-    for section in SECTIONS {
-        let names: Vec<&str> = section
-            .rows
-            .iter()
-            .filter(can)
-            .map(|intent| intent.name)
-            .collect();
-        if !names.is_empty() {
-            let _ = write!(text, "\n- {}: {}", section.about, names.join(", "));
-        }
-    }
-    match text.is_empty() {
-        true => format!("{lead} I was given no tool that I know how to use, so I can only talk."),
-        false => format!("{lead} With the tools I was given I can rehearse this:{text}"),
-    }
+    left
 }
 
 /// What a step does, as a phrase.
-fn doing(step: &Step) -> String {
+pub fn doing(step: &Step) -> String {
     let named = match &step.objects {
         Objects::Named(paths) => Some(listed(paths)),
-        Objects::None | Objects::Found(_) | Objects::Unclear => None,
+        Objects::Found(_) => Some("them".to_owned()),
+        Objects::None | Objects::Unclear => None,
     };
     step.slots.render(step.intent.doing, named.as_deref())
+}
+
+/// Calls of which nothing is left to tell, in one sentence.
+fn lost_of(step: &Step, lost: &[&Deed]) -> Option<String> {
+    let paths: Vec<String> = lost.iter().filter_map(|deed| deed.path.clone()).collect();
+    let gone = "no longer in this conversation";
+    match (lost.len(), &paths[..]) {
+        (0, _) => None,
+        (_, []) => Some(format!(
+            "I did {} earlier; what came of it is {gone}.",
+            doing(step)
+        )),
+        (_, [path]) => Some(format!("{path}: done earlier; what came of it is {gone}.")),
+        (_, paths) => Some(format!(
+            "Done earlier, what came of them is {gone}: {}.",
+            listed(paths)
+        )),
+    }
 }
 
 struct Teller<'p, 'a> {
@@ -116,10 +141,14 @@ impl Teller<'_, '_> {
             Outcome::Done(deeds) if deeds.is_empty() => {
                 vec!["There is nothing to work on.".to_owned()]
             }
-            Outcome::Done(deeds) => deeds
-                .iter()
-                .map(|deed| self.deed(index, step, deed))
-                .collect(),
+            Outcome::Done(deeds) => {
+                let (lost, known): (Vec<&Deed>, Vec<&Deed>) =
+                    deeds.iter().partition(|deed| self.is_lost(step, deed));
+                let told = known.iter().map(|deed| self.deed(index, step, deed));
+                let told = self.how_many(step, deeds).into_iter().chain(told);
+                let told = told.chain(lost_of(step, &lost));
+                told.chain(self.left_out(step)).collect()
+            }
             Outcome::Known => vec![self.told(index, step, None)],
             Outcome::NoTool => {
                 let tools: Vec<&str> = step.intent.by.iter().map(|way| way.tool).collect();
@@ -135,6 +164,52 @@ impl Teller<'_, '_> {
             )],
             Outcome::Skipped => vec![format!("So I did not {}.", doing(step))],
         }
+    }
+
+    /// How many files were read, when they were too many to see it at a glance.
+    fn how_many(&self, step: &Step, deeds: &[Deed]) -> Option<String> {
+        let is_long = matches!(step.objects, Objects::Found(_)) && deeds.len() > 4;
+        let read = deeds.iter().filter(|deed| deed.verdict.is_done()).count();
+        (is_long && !step.intent.changes).then(|| match deeds.len() {
+            all if all == read => format!("I read {all} files:"),
+            all => format!("I read {read} of {all} files:"),
+        })
+    }
+
+    /// How many files of a listing were not worked on.
+    fn left_out(&self, step: &Step) -> Option<String> {
+        let Objects::Found(on) = &step.objects else {
+            return None;
+        };
+        let listing = &self.outcomes[*on];
+        if let [
+            Deed {
+                left: Left::Preview { path, .. },
+                ..
+            },
+            ..,
+        ] = listing.deeds()
+        {
+            return Some(format!(
+                "I took the beginning of a long list; all of it is in {path}."
+            ));
+        }
+        let more = found(listing).count().saturating_sub(MAX_FOUND);
+        (more > 0).then(|| format!("I stopped at {MAX_FOUND} files; {more} more are left."))
+    }
+
+    /// Whether nothing is left to tell of a call: its result is not there any more, and nobody noted what it said.
+    fn is_lost(&self, step: &Step, deed: &Deed) -> bool {
+        let retold = |slot: &&str| step.intent.told.contains(&format!("{{{slot}"));
+        deed.verdict == Verdict::Gone
+            && self.finding(deed).is_none()
+            && FROM_RESULTS.iter().any(retold)
+    }
+
+    /// What was noted of a call whose result is not there any more.
+    fn finding(&self, deed: &Deed) -> Option<String> {
+        let path = deed.path.as_deref()?;
+        Some(format!("{path}: {}", self.turn.finding(path)?))
     }
 
     fn deed(&self, index: usize, step: &Step, deed: &Deed) -> String {
@@ -153,7 +228,17 @@ impl Teller<'_, '_> {
                     self.told(index, step, Some(&taken))
                 )
             }
-            (Verdict::Fine, _) => self.told(index, step, Some(deed)),
+            (Verdict::Fine, _) => match deed.left {
+                Left::Preview { path, chars, .. } => format!(
+                    "{}\nIt is long: {chars} characters, kept in {path}.",
+                    self.told(index, step, Some(deed))
+                ),
+                Left::Whole(_) | Left::Nothing => self.told(index, step, Some(deed)),
+            },
+            // A sentence that repeats nothing of the result is still true.
+            (Verdict::Gone, _) => self
+                .finding(deed)
+                .unwrap_or_else(|| self.told(index, step, Some(deed))),
             (Verdict::Denied, _) => {
                 format!("I did not {doing}: {reason} I did not try another way.")
             }
@@ -191,18 +276,25 @@ impl Teller<'_, '_> {
                 "printed" => fenced(gist::body(content))
                     .trim_start_matches([':', ' ', '\n'])
                     .to_owned(),
+                "view" if deed.is_some_and(|deed| matches!(deed.left, Left::Preview { .. })) => {
+                    format!(
+                        "{}: {}",
+                        path.unwrap_or("It"),
+                        gist::gist(path.unwrap_or(""), content)
+                    )
+                }
                 "view" if self.reads_several() => brief(path.unwrap_or("It"), content),
                 "view" => view(path.unwrap_or("It"), content),
                 "gist" => gist::gist(path.unwrap_or(""), content),
                 "gists" => self.gists(index),
                 "list" => list(step.slots.get("label").unwrap_or("files"), content),
                 "matches" => matches(step.slots.get("what").unwrap_or("it"), content),
+                "defines" => defines(path.unwrap_or("it"), content),
+                "reported" => self.reported(step, content),
                 "lines" => lines(deed.map_or("", |deed| deed.tool), content),
-                "history" => self
-                    .turn
-                    .answer_before()
-                    .unwrap_or("I have not done anything yet.")
-                    .to_owned(),
+                "note" => deed.map_or(String::new(), |deed| deed.note.clone()),
+                "found" => self.parts_say(index, step),
+                "todos" => todos::told(self.turn),
                 "previous" => self.previous(index),
                 "tools" => listed(
                     &self
@@ -211,9 +303,50 @@ impl Teller<'_, '_> {
                         .map(|tool| tool.name.clone())
                         .collect::<Vec<_>>(),
                 ),
-                slot => step.slots.render(&format!("{{{slot}}}"), path),
+                slot => recall::slot(slot, self.turn)
+                    .unwrap_or_else(|| step.slots.render(&format!("{{{slot}}}"), path)),
             })
         })
+    }
+
+    /// What a subagent said; with its job when there were several.
+    fn reported(&self, step: &Step, content: &str) -> String {
+        let alike = |other: &&Step| other.intent.name == step.intent.name;
+        let who = match self.plan.steps.iter().filter(alike).count() {
+            1 => "The subagent".to_owned(),
+            _ => format!(
+                "The subagent for “{}”",
+                step.slots.get("job").unwrap_or("it")
+            ),
+        };
+        match gist::body(content) {
+            "" => format!("{who} reports nothing."),
+            text if text.contains('\n') => {
+                format!("{who} reports:\n{}", gist::head(text, MAX_REPORT))
+            }
+            text => format!("{who} reports: {text}"),
+        }
+    }
+
+    /// What a row makes of all that its parts returned.
+    fn parts_say(&self, index: usize, step: &Step) -> String {
+        let from = step.parts_from.min(index);
+        let outcomes = &self.outcomes[from..index];
+        let steps = self.plan.steps[from..index].iter().zip(outcomes);
+        let readings: Vec<Reading> = steps
+            .flat_map(|(step, outcome)| {
+                let deeds = outcome.deeds().iter();
+                let fine = deeds.filter(|deed| deed.verdict == Verdict::Fine);
+                fine.map(|deed| Reading {
+                    path: deed.path.as_deref(),
+                    row: step.intent.name,
+                    content: deed.content,
+                })
+            })
+            .collect();
+        step.intent
+            .tells
+            .map_or(String::new(), |tells| tells(&readings))
     }
 
     /// What was read up to a step.

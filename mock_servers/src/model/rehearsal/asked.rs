@@ -79,7 +79,7 @@ fn asked_by_harness(text: &str) -> Option<&str> {
 }
 
 /// A text without the elements a harness wrapped in tags.
-fn without_context(text: &str) -> String {
+pub fn without_context(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
     while let Some(element) = Element::first_in(rest) {
@@ -88,6 +88,36 @@ fn without_context(text: &str) -> String {
     }
     kept.push_str(rest);
     kept
+}
+
+/// What stands in the first element of this name.
+pub fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    elements(text)
+        .find(|element| element.name == name)
+        .map(|element| element.inside)
+}
+
+/// The notes a harness recalled for this text: what stands in its `<memory>` elements.
+pub fn recalled(text: &str) -> impl Iterator<Item = &str> {
+    let is_memory = |element: &Element| words::MEMORY_TAGS.contains(&element.name);
+    elements(text)
+        .filter(is_memory)
+        .map(|element| element.inside)
+}
+
+/// The entries under the heading `# Memory` of a system prompt: `- [name](slug.md) — description`.
+pub fn index(system: &str) -> impl Iterator<Item = &str> {
+    let lines = system.lines().skip_while(|line| line.trim() != "# Memory");
+    lines.filter(|line| line.starts_with("- [") && line.contains("]("))
+}
+
+fn elements(text: &str) -> impl Iterator<Item = Element<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let element = Element::first_in(rest)?;
+        rest = &rest[element.end..];
+        Some(element)
+    })
 }
 
 /// A result without the context a hook put behind it.

@@ -73,6 +73,16 @@ pub fn excerpt(text: &str, max_lines: usize) -> String {
     excerpt.trim_end().to_owned()
 }
 
+/// The first lines of a text, whole.
+pub fn head(text: &str, max_lines: usize) -> String {
+    let mut head: Vec<String> = text.lines().take(max_lines).map(str::to_owned).collect();
+    match text.lines().count().saturating_sub(max_lines) {
+        0 => {}
+        more => head.push(format!("… ({more} more lines)")),
+    }
+    head.join("\n")
+}
+
 /// What a file is about, in one line: its heading and first sentence, its package, its first comment.
 pub fn gist(path: &str, content: &str) -> String {
     let content = unnumbered(content);
@@ -155,7 +165,16 @@ pub fn unnumbered(text: &str) -> String {
         .join("\n")
 }
 
+/// A text without the front matter that may stand at its head.
+fn without_front_matter(text: &str) -> &str {
+    let matter = text
+        .strip_prefix("---\n")
+        .and_then(|rest| rest.split_once("\n---\n"));
+    matter.map_or(text, |(_, body)| body)
+}
+
 fn prose_gist(content: &str) -> Option<String> {
+    let content = without_front_matter(content);
     let mut heading = None;
     let mut paragraph = String::new();
     let mut fenced = false;
@@ -205,7 +224,7 @@ fn code_gist(content: &str) -> Option<String> {
         .lines()
         .take(HEAD)
         .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with("#!"));
+        .filter(|line| !line.is_empty() && !line.starts_with("#!") && !line.starts_with("#["));
     let first = lines.next()?;
     let comment = first.trim_start_matches(['/', '!', '#', '"', '*']).trim();
     let is_comment = first.starts_with("//")
@@ -215,6 +234,12 @@ fn code_gist(content: &str) -> Option<String> {
     if is_comment && !comment.is_empty() {
         return Some(first_sentence(comment.trim_end_matches(['"', '*', '/'])));
     }
+    let names = defined(content);
+    (!names.is_empty()).then(|| format!("it defines {}", names.join(", ")))
+}
+
+/// The names of the functions a program defines, at most eight.
+pub fn defined(content: &str) -> Vec<&str> {
     let names = content.lines().take(2_000).filter_map(|line| {
         let line = line
             .trim_start()
@@ -229,8 +254,7 @@ fn code_gist(content: &str) -> Option<String> {
                 .unwrap_or(rest),
         )
     });
-    let names: Vec<&str> = names.take(8).collect();
-    (!names.is_empty()).then(|| format!("it defines {}", names.join(", ")))
+    names.take(8).collect()
 }
 
 /// The first sentence of a text, at most a line long.

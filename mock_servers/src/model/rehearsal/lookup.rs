@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::intents;
+use super::offer::Offer;
 use super::pattern::{Kind, Pattern, Taken};
 use super::table::Intent;
 use super::tokens::Token;
@@ -15,8 +16,9 @@ use super::tokens::Token;
 const REACH: usize = 60;
 
 /// The row these words ask for, and what its slots took.
-pub fn find(tokens: &[Token]) -> Option<(&'static Intent, Vec<Taken>)> {
-    let (row, mut taken) = (0..tokens.len().min(REACH)).find_map(|start| fitting(tokens, start))?;
+pub fn find(tokens: &[Token], offer: Offer) -> Option<(&'static Intent, Vec<Taken>)> {
+    let (row, mut taken) =
+        (0..tokens.len().min(REACH)).find_map(|start| fitting(tokens, start, offer))?;
     let (intent, also) = &INDEX.rows[row];
     for pattern in also {
         let more = pattern.find(tokens, 0).unwrap_or_default();
@@ -31,8 +33,13 @@ pub fn find(tokens: &[Token]) -> Option<(&'static Intent, Vec<Taken>)> {
 }
 
 /// Whether a row fits with its match starting at the first of these words.
-pub fn fits_at_once(tokens: &[Token]) -> bool {
-    !tokens.is_empty() && fitting(tokens, 0).is_some()
+pub fn fits_at_once(tokens: &[Token], offer: Offer) -> bool {
+    !tokens.is_empty() && fitting(tokens, 0, offer).is_some()
+}
+
+/// Whether these words begin with something that all the rest of the sentence belongs to.
+pub fn takes_the_rest(tokens: &[Token], offer: Offer) -> bool {
+    !tokens.is_empty() && fitting(tokens, 0, offer).is_some_and(|(row, _)| INDEX.rows[row].0.whole)
 }
 
 fn clash(slot: &Taken, other: &Taken) -> bool {
@@ -40,7 +47,7 @@ fn clash(slot: &Taken, other: &Taken) -> bool {
     slot.name == other.name || overlap && other.kind != Kind::Text
 }
 
-fn fitting(tokens: &[Token], start: usize) -> Option<(usize, Vec<Taken>)> {
+fn fitting(tokens: &[Token], start: usize, offer: Offer) -> Option<(usize, Vec<Taken>)> {
     let first = &tokens[start];
     let word = if first.quoted {
         String::new()
@@ -55,6 +62,9 @@ fn fitting(tokens: &[Token], start: usize) -> Option<(usize, Vec<Taken>)> {
     candidates.sort_unstable();
     candidates.into_iter().find_map(|candidate| {
         let (row, pattern) = &INDEX.patterns[candidate];
+        if !offer.knows(INDEX.rows[*row].0) {
+            return None;
+        }
         Some((*row, pattern.match_at(tokens, start)?))
     })
 }

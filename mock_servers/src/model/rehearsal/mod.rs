@@ -12,28 +12,53 @@
 //! place to tell them apart.
 //! Invariant: it calls only tools on offer, never sends an empty text, and ends every turn.
 
+mod abilities;
+mod announce;
 mod answer;
 mod asked;
+mod comments;
+mod continued;
 mod direct;
+mod edits;
+mod facts;
+mod findings;
+mod follow_up;
 mod gist;
 mod intents;
+mod jobs;
+mod left;
+mod likeness;
 mod lookup;
+mod offer;
+mod parts;
 mod pattern;
 mod phrases;
 mod progress;
+mod python;
+mod recall;
+mod recap;
+mod rounds;
+mod sentences;
+mod side_calls;
+mod skills;
 mod slots;
 mod small_talk;
 mod split;
 mod steps;
+mod style;
 mod table;
+mod todos;
 mod tokens;
 mod turn;
 mod verdict;
 mod words;
 
 use super::{Brain, Reply, Request, Tool, says};
+use continued::Continued;
+use offer::Offer;
 use progress::Next;
-use steps::Plan;
+use steps::{Plan, Step};
+use style::Style;
 use turn::Turn;
 
 /// The brain a newcomer meets.
@@ -42,25 +67,39 @@ pub struct Rehearsal;
 
 impl Brain for Rehearsal {
     fn answer(&self, request: &Request) -> Reply {
-        let turn = Turn::read(&request.messages);
+        if let Some(cut) = Continued::of(request)
+            && let Some(rest) = cut.rest(self.answer(&cut.request))
+        {
+            return rest;
+        }
+        if let Some(reply) = side_calls::answer(request) {
+            return reply;
+        }
+        let turn = Turn::read(&request.messages, &request.system);
         if let Some(reply) = called_by_name(&turn, &request.tools) {
             return reply;
         }
-        let plan = steps::plan(&turn.requests, || turn.last_path());
+        let offer = Offer::of(request);
+        let mut plan = steps::plan(&turn.requests, offer, || turn.last_path());
+        if let Some(meant) = follow_up::meant(&plan, &turn) {
+            plan = steps::plan(&[meant], offer, || turn.last_path());
+        }
+        let writes = |step: &Step| step.intent.changes || step.intent.told.contains("{long");
+        if plan.steps.iter().any(writes) {
+            plan.obey(Style::known(&turn));
+        }
         if plan.steps.is_empty() {
             return says(without_steps(&plan, &turn, request));
         }
         match progress::next(&plan, &turn, &request.tools) {
             Next::Call(calls) => {
-                let mut steps: Vec<usize> = calls.iter().map(|(step, _)| *step).collect();
-                steps.dedup();
-                let steps = steps.into_iter().map(|step| &plan.steps[step]);
-                let reply = says(answer::announce(steps));
-                calls.into_iter().fold(reply, |reply, (_, call)| {
-                    reply.and_calls(call.tool, call.input)
-                })
+                let reply = says(announce::announce(&plan, &calls, turn.rounds));
+                let calls = calls.wanted.into_iter().map(|wanted| wanted.call);
+                calls.fold(reply, |reply, call| reply.and_calls(call.tool, call.input))
             }
-            Next::Answer(outcomes) => says(answer::tell(&plan, &outcomes, &turn, &request.tools)),
+            Next::Answer(outcomes, ended) => {
+                says(answer::tell(&plan, &outcomes, ended, &turn, &request.tools))
+            }
         }
     }
 }
@@ -82,11 +121,17 @@ fn without_steps(plan: &Plan, turn: &Turn, request: &Request) -> String {
     let asked = turn.requests.join("\n");
     let tokens = tokens::tokenize(&asked);
     if small_talk::asks_abilities(&tokens) {
-        return answer::abilities("I am the rehearsal model of this course.", &request.tools);
+        return abilities::abilities("I am the rehearsal model of this course.", &request.tools);
     }
     match plan.chat {
         Some(reply) if plan.unknown.is_empty() => reply.to_owned(),
-        _ => answer::abilities(
+        // `ok`: nothing but words that lead to a request.
+        None if plan.unknown.is_empty()
+            && let Some(reply) = small_talk::reply(&tokens) =>
+        {
+            reply.to_owned()
+        }
+        _ => abilities::abilities(
             "I am only a rehearsal model, and this is outside what I can rehearse.",
             &request.tools,
         ),

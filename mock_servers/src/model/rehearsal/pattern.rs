@@ -11,6 +11,7 @@
 //! nobody reads sixty of them, and in a debug build they cost more than the rest of a turn.
 //! Invariant: matching is bounded; a long request costs no more than its first words.
 
+use super::jobs;
 use super::tokens::Token;
 use super::words;
 
@@ -42,6 +43,12 @@ pub enum Kind {
     Place,
     /// A path that names no directory.
     File,
+    /// A file that holds a program, or settings of one: the words of a request are no content for it.
+    Code,
+    /// A kind of short writing: `haiku`.
+    Piece,
+    /// A word for somebody a job is handed to.
+    Subagent,
 }
 
 /// One piece of a pattern.
@@ -140,6 +147,9 @@ fn parse_kind(name: &str) -> Option<Kind> {
         "files" => Kind::Files,
         "place" => Kind::Place,
         "file" => Kind::File,
+        "code" => Kind::Code,
+        "piece" => Kind::Piece,
+        "subagent" => Kind::Subagent,
         _ => return None,
     })
 }
@@ -192,10 +202,9 @@ impl Tokens<'_, '_> {
         let fits: fn(&Token) -> bool = match kind {
             Kind::Text => return self.text(name, at, rest, taken),
             Kind::Words
-                if self
-                    .all
-                    .get(at)
-                    .is_some_and(|token| token.is_any(words::FILLERS)) =>
+                if self.all.get(at).is_some_and(|token| {
+                    token.is_any(words::FILLERS) || token.is_any(words::PRONOUNS)
+                }) =>
             {
                 return false;
             }
@@ -209,6 +218,9 @@ impl Tokens<'_, '_> {
             Kind::Files => |token| files(token.text).is_some(),
             Kind::Place => is_place,
             Kind::File => |token| is_path(token) && !is_place(token),
+            Kind::Code => |token| is_path(token) && is_code(token.text),
+            Kind::Piece => |token| piece(token.text).is_some(),
+            Kind::Subagent => |token| token.is_any(jobs::SUBAGENTS),
         };
         let Some(hit) = self.hits(at, fits) else {
             return false;
@@ -338,12 +350,25 @@ fn has_extension(name: &str) -> bool {
 /// A directory: a path without extension, or a bare word that is no word for `here`.
 fn is_place(token: &Token) -> bool {
     let bare = |token: &Token| {
-        !token.is_any(words::FILLERS) && !token.is_any(words::HERE) && files(token.text).is_none()
+        let idle = [words::FILLERS, words::HERE, words::PRONOUNS];
+        !idle.iter().any(|words| token.is_any(words)) && files(token.text).is_none()
     };
     let name = token.text.trim_end_matches('/');
     let is_file =
         has_extension(name.rsplit('/').next().unwrap_or(name)) || known_file(name).is_some();
     token.text.ends_with('/') || !is_file && (is_path(token) || bare(token))
+}
+
+fn is_code(path: &str) -> bool {
+    let ext = path.rsplit_once('.').map_or("", |(_, ext)| ext);
+    words::CODE.contains(&ext)
+}
+
+/// A short piece of writing of this kind.
+pub fn piece(kind: &str) -> Option<&'static str> {
+    let mut pieces = words::PIECES.iter();
+    let piece = pieces.find(|(known, _)| kind.eq_ignore_ascii_case(known));
+    piece.map(|(_, text)| *text)
 }
 
 /// The file a token names.

@@ -84,6 +84,29 @@ pub fn brief(path: &str, content: &str) -> String {
     )
 }
 
+/// What a file defines, or how long it is.
+pub fn defines(path: &str, content: &str) -> String {
+    let text = gist::unnumbered(gist::body(content));
+    let count = text.lines().count();
+    let names = gist::defined(&text);
+    match names.is_empty() {
+        true => format!(
+            "{path} is there and has {count} {}",
+            gist::plural(count, "line")
+        ),
+        false => format!(
+            "{path} is there and defines {} in {count} {}",
+            listed(
+                &names
+                    .iter()
+                    .map(|name| name.to_string())
+                    .collect::<Vec<_>>()
+            ),
+            gist::plural(count, "line")
+        ),
+    }
+}
+
 /// `2 Python files: a.py, b.py`.
 pub fn list(label: &str, content: &str) -> String {
     let entries: Vec<&str> = gist::entries(content).collect();

@@ -3,21 +3,32 @@
 //! The plan is walked from its start on every request. Each step's call is looked up among the calls of the turn; the
 //! first steps whose calls are not there yet are what to do now. So a step's arguments may come from earlier results,
 //! and a reply that got lost is made again.
-//! Invariant: it ends. A step gets at most four calls for each thing it is done to, a denied one no second.
+//! Results and whole rounds may have been taken away to make room. A call that comes later in the plan and is there shows
+//! that those before it were made.
+//! Invariant: it ends. A step gets at most four calls for each thing it is done to, a denied one no second, and a turn
+//! that lost its way stops.
+
+mod changes;
+mod kept;
+mod listed;
+mod noted;
+
+pub use listed::{MAX_FOUND, found};
+
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
 use super::gist;
 use super::intents::row;
+use super::left::Left;
 use super::slots::Slots;
 use super::steps::{Objects, Plan, Step};
 use super::table::{Intent, Way};
+use super::todos::Todos;
 use super::turn::{Past, Turn};
 use super::verdict::{Verdict, judge};
 use crate::model::Tool;
-
-/// The most files of a listing that are then worked on one by one.
-const MAX_FOUND: usize = 10;
 
 /// A call to make.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,10 +41,41 @@ pub struct Call {
 
 /// What is next.
 pub enum Next<'a> {
-    /// Make these calls; the steps they belong to, to announce them.
-    Call(Vec<(usize, Call)>),
+    /// Make these calls.
+    Call(Calls),
     /// Everything is done that can be done.
-    Answer(Vec<Outcome<'a>>),
+    Answer(Vec<Outcome<'a>>, Ended),
+}
+
+/// Calls to make.
+#[derive(Debug, Default)]
+pub struct Calls {
+    /// The calls.
+    pub wanted: Vec<Wanted>,
+    /// What to note about files read so far, one line each: their text may be gone before the end.
+    pub notes: Vec<String>,
+    /// Whether something of the turn is not in the conversation any more.
+    pub gone: bool,
+}
+
+/// A call to make, with what is announced.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The step it belongs to; keeping the plan belongs to none.
+    pub step: Option<usize>,
+    /// What it is done to, when a listing named it.
+    pub found: Option<String>,
+    /// The call.
+    pub call: Call,
+}
+
+/// Why there is nothing more to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The plan is carried out.
+    Done,
+    /// It took more rounds than the plan can need.
+    Lost,
 }
 
 /// What became of a step.
@@ -62,8 +104,12 @@ pub struct Deed<'a> {
     pub content: &'a str,
     /// What that means.
     pub verdict: Verdict,
+    /// What is left of the result.
+    pub left: Left<'a>,
     /// Similar names, when the path was not there.
     pub similar: Vec<&'a str>,
+    /// What a change of a file came to.
+    pub note: String,
 }
 
 impl<'a> Outcome<'a> {
@@ -78,7 +124,7 @@ impl<'a> Outcome<'a> {
     /// Whether something of it worked.
     pub fn is_fine(&self) -> bool {
         match self {
-            Self::Done(deeds) => deeds.iter().any(|deed| deed.verdict == Verdict::Fine),
+            Self::Done(deeds) => deeds.iter().any(|deed| deed.verdict.is_done()),
             Self::Known => true,
             Self::NoTool | Self::Unclear | Self::Skipped => false,
         }
@@ -92,21 +138,44 @@ pub fn next<'a>(plan: &Plan, turn: &'a Turn<'a>, tools: &[Tool]) -> Next<'a> {
         turn,
         tools,
         outcomes: Vec::new(),
-        wanted: Vec::new(),
+        planned: Vec::new(),
+        calls: Calls::default(),
+        known: HashMap::new(),
     };
+    walk.plan_ahead();
+    let list = Todos::of(plan, tools);
     // A plan that got more rounds than it can use has lost its way; what is known then is the answer.
-    let has_time = turn.rounds <= 3 * plan.steps.len() + 3;
+    let found = plan
+        .steps
+        .iter()
+        .filter(|step| matches!(step.objects, Objects::Found(_)));
+    let has_time =
+        turn.rounds.taken <= 3 * plan.steps.len() + 3 + found.count() * listed::MAX_ROUNDS;
     for (index, step) in plan.steps.iter().enumerate() {
-        if !walk.wanted.is_empty() && !runs_beside(step, &plan.steps[index - 1]) {
+        let beside = list.is_none() && index > 0 && runs_beside(step, &plan.steps[index - 1]);
+        if !walk.calls.wanted.is_empty() && !beside {
             break;
+        }
+        if let Some(list) = list.as_ref().filter(|list| list.names(index)) {
+            walk.keep(list, Some(index));
+            // The plan comes first; later it is brought up to date beside the work.
+            if !walk.calls.wanted.is_empty() && list.first() == Some(index) {
+                break;
+            }
         }
         let outcome = walk.step(index, step);
         walk.outcomes.push(outcome);
     }
-    if walk.wanted.is_empty() || !has_time {
-        Next::Answer(walk.outcomes)
-    } else {
-        Next::Call(walk.wanted)
+    if let Some(list) = list.filter(|_| walk.calls.wanted.is_empty()) {
+        walk.keep(&list, None);
+    }
+    // Calls that no step knows are what is left of a conversation whose beginning was cut.
+    let unknown = |past: &Past| past.is_free() && past.name != "todo_write";
+    walk.calls.gone |= turn.calls.iter().any(unknown);
+    match (walk.calls.wanted.is_empty(), has_time) {
+        (true, _) => Next::Answer(walk.outcomes, Ended::Done),
+        (false, false) => Next::Answer(walk.outcomes, Ended::Lost),
+        (false, true) => Next::Call(walk.calls),
     }
 }
 
@@ -114,7 +183,9 @@ pub fn next<'a>(plan: &Plan, turn: &'a Turn<'a>, tools: &[Tool]) -> Next<'a> {
 fn runs_beside(step: &Step, before: &Step) -> bool {
     let alike = step.intent.name == before.intent.name && step.objects != before.objects;
     let free = step.leans_on.is_none() && !matches!(step.objects, Objects::Found(_)) && !step.waits;
-    free && !needs_results(step.intent) && (alike || !step.intent.changes && !before.intent.changes)
+    let beside = step.intent.beside && step.intent.name == before.intent.name;
+    free && !needs_results(step.intent)
+        && (alike || beside || !step.intent.changes && !before.intent.changes)
 }
 
 fn needs_results(intent: &Intent) -> bool {
@@ -130,10 +201,35 @@ struct Walk<'p, 'a> {
     turn: &'a Turn<'a>,
     tools: &'p [Tool],
     outcomes: Vec<Outcome<'a>>,
-    wanted: Vec<(usize, Call)>,
+    /// The calls that are known from the start, and those of listings read so far, in the order of the plan.
+    planned: Vec<(usize, Call)>,
+    calls: Calls,
+    /// The texts of the files: what was read, and what was changed since.
+    known: HashMap<String, String>,
 }
 
 impl<'a> Walk<'_, 'a> {
+    /// Works out the calls that need no earlier result. Without a call in the turn nobody asks for them.
+    fn plan_ahead(&mut self) {
+        let steps = self.plan.steps.iter().enumerate();
+        for (index, step) in steps.filter(|_| !self.turn.calls.is_empty()) {
+            let paths: Vec<Option<&str>> = match &step.objects {
+                Objects::None => vec![None],
+                Objects::Named(paths) => paths.iter().map(|path| Some(path.as_str())).collect(),
+                Objects::Found(_) | Objects::Unclear => continue,
+            };
+            if let Some(way) = self
+                .way(step.intent)
+                .filter(|_| !needs_results(step.intent) && step.intent.rewrites.is_none())
+            {
+                let calls = paths
+                    .into_iter()
+                    .map(|path| (index, fill(way, &step.slots, path)));
+                self.planned.extend(calls);
+            }
+        }
+    }
+
     fn step(&mut self, index: usize, step: &Step) -> Outcome<'a> {
         if step.intent.by.is_empty() {
             return Outcome::Known;
@@ -144,6 +240,9 @@ impl<'a> Walk<'_, 'a> {
         let Some(way) = self.way(step.intent) else {
             return Outcome::NoTool;
         };
+        if let Some(rewrite) = step.intent.rewrites {
+            return self.rewrite_all(index, step, rewrite);
+        }
         let mut slots = step.slots.clone();
         if needs_results(step.intent) {
             let summary = gist::summary(self.readings());
@@ -155,11 +254,7 @@ impl<'a> Walk<'_, 'a> {
         let paths: Vec<Option<String>> = match &step.objects {
             Objects::None => vec![None],
             Objects::Named(paths) => paths.iter().cloned().map(Some).collect(),
-            Objects::Found(on) => self
-                .found(*on)
-                .into_iter()
-                .map(|path| Some(path.to_owned()))
-                .collect(),
+            Objects::Found(on) => return self.each_found(index, step, way, *on),
             Objects::Unclear => return Outcome::Unclear,
         };
         Outcome::Done(
@@ -198,11 +293,14 @@ impl<'a> Walk<'_, 'a> {
             tool: way.tool,
             content: past.content,
             verdict: judge(past),
+            left: past.left,
             similar: Vec::new(),
+            note: String::new(),
         };
         if deed.verdict == Verdict::Missing && intent.seeks {
             self.seek(index, way, slots, past, &mut deed)?;
         }
+        self.learn(way, &deed);
         Some(deed)
     }
 
@@ -225,7 +323,7 @@ impl<'a> Walk<'_, 'a> {
         }
         if let [only] = deed.similar[..] {
             let again = self.past_or_want(index, &fill(way, slots, Some(only)), Some(found))?;
-            (deed.content, deed.verdict) = (again.content, judge(again));
+            (deed.content, deed.verdict, deed.left) = (again.content, judge(again), again.left);
         }
         Some(())
     }
@@ -237,9 +335,25 @@ impl<'a> Walk<'_, 'a> {
         call: &Call,
         after: Option<&Past>,
     ) -> Option<&'a Past<'a>> {
-        let past = self.turn.claim(call.tool, &call.input, after);
+        let planned = |past: &Past| {
+            self.planned
+                .iter()
+                .any(|(_, call)| past.is_of(call.tool, &call.input))
+        };
+        let past = self.turn.claim(call.tool, &call.input, after, planned);
+        // What a file is now says whether a change of it was made; nothing else does.
+        let is_change = self.plan.steps[index].intent.rewrites.is_some();
+        if past.is_none() && after.is_none() && !is_change && self.was_passed(index, call) {
+            self.calls.gone = true;
+            return Some(&self.turn.forgotten);
+        }
+        self.calls.gone |= past.is_some_and(|past| past.left == Left::Nothing);
         if past.is_none() {
-            self.wanted.push((index, call.clone()));
+            self.calls.wanted.push(Wanted {
+                step: Some(index),
+                found: None,
+                call: call.clone(),
+            });
         }
         past
     }
@@ -280,17 +394,6 @@ impl<'a> Walk<'_, 'a> {
         })
     }
 
-    /// The files a listing named.
-    fn found(&self, on: usize) -> Vec<&'a str> {
-        let fine = self.outcomes[on]
-            .deeds()
-            .iter()
-            .filter(|deed| deed.verdict == Verdict::Fine);
-        fine.flat_map(|deed| gist::entries(deed.content))
-            .take(MAX_FOUND)
-            .collect()
-    }
-
     /// What the steps so far have read: name and content.
     fn readings(&self) -> impl Iterator<Item = (&str, &'a str)> {
         let steps = self
@@ -309,13 +412,13 @@ impl<'a> Walk<'_, 'a> {
 fn fill(way: &'static Way, slots: &Slots, path: Option<&str>) -> Call {
     let args = way.args.iter().map(|(name, template)| {
         let text = slots.render(template, path);
-        let number = text
-            .parse::<u64>()
-            .ok()
-            .filter(|_| template.ends_with("|number}"));
+        let spelled = ["|number}", "|json}"]
+            .iter()
+            .any(|end| template.ends_with(end))
+            .then(|| serde_json::from_str(&text).ok());
         (
             name.to_string(),
-            number.map_or_else(|| Value::from(text), Value::from),
+            spelled.flatten().unwrap_or(Value::from(text)),
         )
     });
     Call {

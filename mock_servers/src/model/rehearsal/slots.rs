@@ -5,17 +5,29 @@
 //! Invariant: a value that goes to the shell is quoted, whatever the user typed.
 
 use super::pattern::{self, Kind, Taken};
+use super::python::styled::styled;
+use super::python::{long, samples};
+use super::style::Style;
+use super::todos;
 use super::tokens::Token;
 use super::words::{self, Language};
 
 /// What the words of a step filled in.
 #[derive(Clone, Debug, Default)]
-pub struct Slots(Vec<(&'static str, String)>);
+pub struct Slots {
+    values: Vec<(&'static str, String)>,
+    /// How the user wants code to be written.
+    pub style: Style,
+}
+
+/// A Python file to start from.
+const START: &str = "\"\"\"{stem}: a small program to start from.\"\"\"\n\n\ndef main() -> None:\n    \
+                     print(\"Hello from {stem}.\")\n\n\nif __name__ == \"__main__\":\n    main()\n";
 
 impl Slots {
     /// The value of a slot.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0
+        self.values
             .iter()
             .find(|(slot, _)| *slot == name)
             .map(|(_, value)| value.as_str())
@@ -23,16 +35,19 @@ impl Slots {
 
     /// Gives a slot a value.
     pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
-        self.0.retain(|(slot, _)| *slot != name);
-        self.0.push((name, value.into()));
+        self.values.retain(|(slot, _)| *slot != name);
+        self.values.push((name, value.into()));
     }
 
     /// Stores what a slot of a pattern took, and returns it.
     pub fn take(&mut self, request: &str, tokens: &[Token], slot: &Taken) -> String {
         let first = &tokens[slot.from];
         let value = match slot.kind {
-            Kind::Path | Kind::Place | Kind::File => pattern::named_file(first).to_owned(),
-            Kind::Word | Kind::It | Kind::Quote => first.text.to_owned(),
+            Kind::Piece => pattern::piece(first.text).unwrap_or(first.text).to_owned(),
+            Kind::Path | Kind::Place | Kind::File | Kind::Code => {
+                pattern::named_file(first).to_owned()
+            }
+            Kind::Word | Kind::It | Kind::Quote | Kind::Subagent => first.text.to_owned(),
             Kind::Number => pattern::number(first).unwrap_or(first.text).to_owned(),
             Kind::Files => {
                 let (files, label) = pattern::files(first.text).unwrap_or_default();
@@ -58,9 +73,15 @@ impl Slots {
         let (name, form) = slot.split_once('|').unwrap_or((slot, ""));
         let value = match (self.get(name), path) {
             (Some(value), _) if !matches!(name, "path" | "content") => value.to_owned(),
+            (None, _) if name == "todo" => todos::generic(self.get("what")?),
             (_, Some(path)) if name == "path" => path.to_owned(),
             (_, Some(path)) if name == "path.tmp" => format!("{path}.tmp"),
+            (_, Some(path)) if name == "test" => samples::test_path(path),
+            (_, Some(path)) if name == "tests" => {
+                styled(&samples::first_test(stem(path)), self.style)
+            }
             (_, Some(path)) if name == "content" => self.content(path),
+            (_, path) if name == "long" => self.long(path.unwrap_or("shown.py")),
             (_, Some(path)) if name == "mkdir" => return Some(make_parent(path)),
             (_, Some(path)) if name == "runner" => run_command(path),
             _ => return None,
@@ -71,6 +92,9 @@ impl Slots {
     /// The content of a file that is created or grows at this path.
     fn content(&self, path: &str) -> String {
         let given = |slot: &str| self.get(slot).map(unescaped);
+        if let Some(code) = path.ends_with(".py").then(|| self.python(path)).flatten() {
+            return styled(&code, self.style);
+        }
         match (given("print"), given("content"), language(path)) {
             (Some(text), _, Some(language)) => language
                 .prints
@@ -80,6 +104,31 @@ impl Slots {
             (None, None, Some(language)) => language.blank.replace("{stem}", stem(path)),
             (None, None, None) => format!("This is {}.\n", file_name(path)),
         }
+    }
+
+    /// A module of many functions.
+    fn long(&self, path: &str) -> String {
+        let functions = long::functions(self.get("n").unwrap_or_default());
+        styled(&long::module(stem(path), functions), self.style)
+    }
+
+    /// A Python file, unless the user gave its text.
+    fn python(&self, path: &str) -> Option<String> {
+        let given = |slot: &str| self.get(slot).map(unescaped);
+        let module = given("function").and_then(|it| samples::module(stem(path), &it));
+        let in_package = || {
+            let files: Vec<&str> = self.get("files")?.lines().collect();
+            samples::package_file(path, self.get("package")?, &files)
+        };
+        let prints = given("print").map(|text| format!("print(\"{}\")\n", escaped(&text, "py")));
+        let blank = || match stem(path) {
+            stem if stem.starts_with("__") => format!("\"\"\"{stem}\"\"\"\n"),
+            stem => START.replace("{stem}", stem),
+        };
+        in_package()
+            .or(module)
+            .or(prints)
+            .or_else(|| given("content").is_none().then(blank))
     }
 }
 
@@ -151,6 +200,7 @@ fn formed(value: &str, form: &str) -> String {
             }
             text
         }),
+        "functions" => long::functions(value).to_string(),
         "sample" => format!("new_file{}", value.trim_start_matches('*')),
         "behind" if value == "." => String::new(),
         "behind" => format!(" {}", shell_word(value)),

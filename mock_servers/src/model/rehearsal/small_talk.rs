@@ -87,6 +87,35 @@ const TALK: &[(&[&str], &str)] = &[
         "All right, I do nothing.",
     ),
     (
+        &[
+            "tell me a joke",
+            "tell a joke",
+            "a joke",
+            "say something funny",
+            "do you know a joke",
+        ],
+        "A cup of tea walks into a loop. It is still there: nobody gave it a reason to stop.",
+    ),
+    (
+        &[
+            "what is up",
+            "what is new",
+            "anything new",
+            "how was your day",
+        ],
+        "Nothing has happened that you have not asked for.",
+    ),
+    (
+        &[
+            "are you there",
+            "are you awake",
+            "can you hear me",
+            "ping",
+            "test",
+        ],
+        "I am here. What shall I do?",
+    ),
+    (
         &["yes", "yep", "ok", "okay", "sure", "fine", "right"],
         "All right. What shall I do?",
     ),

@@ -4,7 +4,10 @@
 //! step for certain, but a comma or an `and` does so only where the words behind it ask for something by themselves.
 //! Invariant: every token belongs to exactly one step.
 
+use super::follow_up;
+use super::jobs;
 use super::lookup;
+use super::offer::Offer;
 use super::tokens::{Break, Token};
 use super::words;
 
@@ -18,7 +21,7 @@ pub struct Fragment<'a> {
 }
 
 /// Cuts a request into steps.
-pub fn fragments<'a>(tokens: &[Token<'a>]) -> Vec<Fragment<'a>> {
+pub fn fragments<'a>(tokens: &[Token<'a>], offer: Offer) -> Vec<Fragment<'a>> {
     let mut found = Vec::new();
     let mut from = 0;
     let mut verb = None;
@@ -26,7 +29,7 @@ pub fn fragments<'a>(tokens: &[Token<'a>]) -> Vec<Fragment<'a>> {
         let cut = if at == tokens.len() {
             Some(None)
         } else {
-            cut(tokens, from, at)
+            cut(tokens, from, at, offer)
         };
         if let Some(next_verb) = cut {
             found.extend(fragment(&tokens[from..at], verb));
@@ -37,7 +40,12 @@ pub fn fragments<'a>(tokens: &[Token<'a>]) -> Vec<Fragment<'a>> {
 }
 
 /// Whether a step begins at `at`; with the verb it shares with the step before, if it has none of its own.
-fn cut<'a>(tokens: &[Token<'a>], from: usize, at: usize) -> Option<Option<Token<'a>>> {
+fn cut<'a>(
+    tokens: &[Token<'a>],
+    from: usize,
+    at: usize,
+    offer: Offer,
+) -> Option<Option<Token<'a>>> {
     let token = &tokens[at];
     if is_lone_quotation(tokens, at) {
         // It belongs to what announced it, unless that is a quotation itself: a list of commands.
@@ -46,6 +54,26 @@ fn cut<'a>(tokens: &[Token<'a>], from: usize, at: usize) -> Option<Option<Token<
     // A small letter behind a full stop may go on with the sentence: `e.g. this`.
     let goes_on = token.before == Break::Stop && token.text.starts_with(char::is_lowercase);
     let ends = token.before >= Break::Stop && !goes_on;
+    // `use two subagents:`, and below it a list of what they shall do.
+    if token.before == Break::Line && names_several(&tokens[from..at]) {
+        return None;
+    }
+    if !ends && (joint(token).is_some() || token.before == Break::Comma) {
+        let so_far = without_head(&tokens[from..at]);
+        // `in a subtask, find …`: the job is still to come.
+        if names_only_who(so_far) {
+            return None;
+        }
+        if lookup::takes_the_rest(so_far, offer) {
+            return is_for_the_asker(&tokens[at..]).then_some(None);
+        }
+    }
+    // `cargo run -- list`, `cd src; ls`: the mark belongs to the command.
+    let goes_on_running = token.before == Break::Semicolon && token.is_any(words::PROGRAMS);
+    let of_command = (token.is("--") || goes_on_running) && so_far_runs(&tokens[from..at]);
+    if of_command {
+        return None;
+    }
     // `run make in the background and …`: here the command ends, and the `and` is not the shell's.
     let behind_command = tokens[at - 1].is("background") && joint(token).is_some();
     if ends || behind_command || token.is("then") {
@@ -55,14 +83,14 @@ fn cut<'a>(tokens: &[Token<'a>], from: usize, at: usize) -> Option<Option<Token<
         return None;
     }
     let rest = without_head(sentence_from(&tokens[at..]));
-    if lookup::fits_at_once(rest) {
+    if lookup::fits_at_once(rest, offer) || follow_up::starts_work(rest) {
         return Some(None);
     }
     // `create a directory x and a file y`: the verb holds for both.
     let verb = *without_head(&tokens[from..at]).first()?;
     let noun = rest.iter().find(|token| !token.is_any(words::FILLERS))?;
     let shared: Vec<Token> = std::iter::once(verb).chain(rest.iter().copied()).collect();
-    (noun.is_any(words::OBJECTS) && lookup::fits_at_once(&shared)).then_some(Some(verb))
+    (noun.is_any(words::OBJECTS) && lookup::fits_at_once(&shared, offer)).then_some(Some(verb))
 }
 
 fn fragment<'a>(tokens: &[Token<'a>], verb: Option<Token<'a>>) -> Option<Fragment<'a>> {
@@ -76,6 +104,41 @@ fn fragment<'a>(tokens: &[Token<'a>], verb: Option<Token<'a>>) -> Option<Fragmen
 fn sentence_from<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
     let end = (1..tokens.len()).find(|at| tokens[*at].before >= Break::Stop);
     &tokens[..end.unwrap_or(tokens.len())]
+}
+
+/// Whether a program is named in these words.
+fn so_far_runs(tokens: &[Token]) -> bool {
+    tokens.iter().any(|token| token.is_any(words::PROGRAMS))
+}
+
+/// Whether these words say who shall do something, and not yet what.
+fn names_only_who(tokens: &[Token]) -> bool {
+    let with = ["in", "with", "using", "via", "through", "by"];
+    tokens.first().is_some_and(|token| token.is_any(&with))
+        && tokens
+            .last()
+            .is_some_and(|token| token.is_any(jobs::SUBAGENTS))
+}
+
+/// Whether these words hand a list of jobs to several subagents.
+fn names_several(tokens: &[Token]) -> bool {
+    let tokens = without_head(tokens);
+    let first = tokens
+        .iter()
+        .take_while(|token| token.before < Break::Line || token.start == tokens[0].start);
+    let hands = tokens
+        .first()
+        .is_some_and(|token| token.is_any(jobs::HANDING));
+    hands && first.into_iter().any(|token| token.is_any(jobs::SEVERAL))
+}
+
+/// Whether these words, behind a job that is handed on, are for the one who hands it on: `then verify it yourself`.
+fn is_for_the_asker(tokens: &[Token]) -> bool {
+    let sentence = sentence_from(tokens);
+    let first = without_head(sentence).first();
+    let waits = sentence.iter().map_while(joint).any(|waits| waits);
+    waits && first.is_some_and(|token| token.is_any(jobs::CHECKS))
+        || joint(&sentence[0]).is_some() && sentence.iter().any(|token| token.is_any(jobs::SELVES))
 }
 
 /// A quotation in a line or sentence of its own.

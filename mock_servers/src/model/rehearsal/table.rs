@@ -4,11 +4,15 @@
 //! conversations: steps, progress and answers are worked out by the same code for every row.
 //! Invariant: a new intent is a new row. Code changes only when a row needs a slot that does not exist yet.
 
+use super::edits::Rewritten;
+
 /// One thing the model can be asked for.
 #[derive(Debug)]
 pub struct Intent {
     /// What it is called when the model says what it can do: `read a file`.
     pub name: &'static str,
+    /// The tool without which the row does not exist; empty when it always does.
+    pub needs: &'static str,
     /// Patterns (see `pattern.rs`) of the words that ask for it. The match that starts first in the step wins; of
     /// those that start together, the one that stands first in the table.
     pub says: &'static [&'static str],
@@ -24,8 +28,21 @@ pub struct Intent {
     pub each: bool,
     /// Whether to look for a similar name when the file is not there.
     pub seeks: bool,
+    /// Whether several of it run side by side although each changes something.
+    pub beside: bool,
+    /// Whether all that follows in the sentence belongs to it: an `and` in a job handed on is part of the job.
+    pub whole: bool,
     /// What has to be done first, when the request has not asked for it already.
     pub first: Option<First>,
+    /// The steps it consists of, when it takes several; they come before it.
+    pub parts: &'static [Part],
+    /// Whether it is worth a plan, where plans are kept.
+    pub planned: bool,
+    /// How it changes a file: from the path and what was read to what the file shall be. The slots `old` and `new` are
+    /// the passage that changes, `whole` is the new text.
+    pub rewrites: Option<Rewrite>,
+    /// How `{found}` in what it tells is made from what its parts returned.
+    pub tells: Option<fn(&[Reading]) -> String>,
     /// Whether what it tells stands for what the steps before it would have told.
     pub retells: bool,
     /// What the answer says when it is done (slots: `answer.rs`); nothing when empty.
@@ -36,7 +53,8 @@ pub struct Intent {
     pub doing: &'static str,
 }
 
-/// A tool that can do it, and the arguments it is given.
+/// A tool that can do it, and the arguments it is given. A template that ends with `|number}` or `|json}` becomes the
+/// value it spells, any other a string.
 #[derive(Debug)]
 pub struct Way {
     /// The tool's name.
@@ -44,6 +62,57 @@ pub struct Way {
     /// Its arguments: names and templates (slots: `slots.rs`).
     pub args: &'static [(&'static str, &'static str)],
 }
+
+/// A change of a file.
+pub type Rewrite = fn(&str, &str) -> Rewritten;
+
+/// What a call returned, and for which path.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    /// The path; for a listing or a command there is none.
+    pub path: Option<&'a str>,
+    /// The row that asked for it.
+    pub row: &'static str,
+    /// The text.
+    pub content: &'a str,
+}
+
+/// A step of a row that takes several.
+#[derive(Debug)]
+pub struct Part {
+    /// The name of its row.
+    pub row: &'static str,
+    /// What it is done to.
+    pub on: On,
+    /// Slots it has besides those of the request.
+    pub fills: &'static [(&'static str, &'static str)],
+    /// Words that ask for this part. A request that has none of any part's words asks for all parts.
+    pub when: &'static [&'static str],
+    /// The most files of a listing it is done to; those that lie highest come first.
+    pub most: usize,
+}
+
+/// What a part is done to.
+#[derive(Clone, Copy, Debug)]
+pub enum On {
+    /// Nothing that has a path.
+    Nothing,
+    /// What the request is about.
+    Same,
+    /// Each path of the request: a step for each.
+    Each,
+    /// What the part with this number found.
+    Found(usize),
+}
+
+/// What a part that says nothing else has.
+pub const PART: Part = Part {
+    row: "",
+    on: On::Same,
+    fills: &[],
+    when: &[],
+    most: usize::MAX,
+};
 
 /// A step that has to come first.
 #[derive(Debug)]
@@ -57,6 +126,7 @@ pub struct First {
 /// What a row that says nothing else has.
 pub const ROW: Intent = Intent {
     name: "",
+    needs: "",
     says: &[],
     also: &[],
     fills: &[],
@@ -64,7 +134,13 @@ pub const ROW: Intent = Intent {
     changes: false,
     each: false,
     seeks: false,
+    beside: false,
+    whole: false,
     first: None,
+    parts: &[],
+    planned: false,
+    rewrites: None,
+    tells: None,
     retells: false,
     told: "",
     told_empty: "",

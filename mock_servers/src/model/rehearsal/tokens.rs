@@ -17,7 +17,9 @@ pub enum Break {
     Comma,
     /// A full stop, a question mark or an exclamation mark.
     Stop,
-    /// A semicolon, the end of a line, or the number of a list item.
+    /// A semicolon, which also stands between two commands.
+    Semicolon,
+    /// The end of a line, or the number of a list item.
     Line,
 }
 
@@ -200,7 +202,7 @@ impl<'a> Reader<'a> {
 
     fn after_punctuation(&mut self, marks: &str, end: usize) {
         let strength = if marks.contains(';') {
-            Break::Line
+            Break::Semicolon
         } else if marks.contains(['.', '!', '?']) {
             Break::Stop
         } else if marks.contains(',') {

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::left::Left;
 use super::turn::Past;
 use super::{gist, words};
 
@@ -13,6 +14,8 @@ use super::{gist, words};
 pub enum Verdict {
     /// It worked.
     Fine,
+    /// It was done, and what came of it is not in the conversation any more.
+    Gone,
     /// A rule or the user said no.
     Denied,
     /// What was named is not there.
@@ -23,8 +26,18 @@ pub enum Verdict {
     Failed,
 }
 
+impl Verdict {
+    /// Whether it was done.
+    pub fn is_done(self) -> bool {
+        matches!(self, Self::Fine | Self::Gone)
+    }
+}
+
 /// Judges the result of a call.
 pub fn judge(past: &Past) -> Verdict {
+    if past.left == Left::Nothing && !past.is_error {
+        return Verdict::Gone;
+    }
     let exit_code = gist::exit_code(past.content);
     let silent = gist::body(past.content).is_empty();
     let command = past

@@ -67,6 +67,9 @@ pub const JOINTS: &[(&str, bool)] = &[
     ("waiting", false),
     ("plus", false),
     ("&", false),
+    ("--", false),
+    ("–", false),
+    ("—", false),
     ("then", true),
     ("afterwards", true),
     ("afterward", true),
@@ -271,6 +274,12 @@ pub const LANGUAGES: &[Language] = &[
     },
 ];
 
+/// Extensions of files that hold programs or their settings.
+pub const CODE: &[&str] = &[
+    "c", "cpp", "css", "go", "h", "html", "java", "js", "json", "php", "py", "rb", "rs", "sh",
+    "sql", "toml", "ts", "yaml", "yml",
+];
+
 /// Programs: a line that begins with one of these is a command as it stands.
 pub const PROGRAMS: &[&str] = &[
     "awk", "bash", "cargo", "cat", "cd", "chmod", "cp", "curl", "dd", "df", "docker", "du", "echo",
@@ -304,6 +313,7 @@ pub const COMMAND_TAILS: &[&str] = &[
 /// Tags in which a harness wraps what it adds; tags with `-` or `_` in their names always count.
 pub const CONTEXT_TAGS: &[&str] = &[
     "context",
+    "continue",
     "environment",
     "hook",
     "hooks",
@@ -319,6 +329,9 @@ pub const CONTEXT_TAGS: &[&str] = &[
     "skills",
     "summary",
 ];
+
+/// Tags of what a harness recalled from earlier sessions.
+pub const MEMORY_TAGS: &[&str] = &["memory", "memories"];
 
 /// Tags of what a harness asks for itself, in the user's place.
 pub const ASKING_TAGS: &[&str] = &["stop-hook"];
@@ -338,6 +351,46 @@ pub const AGAIN: &[&str] = &[
     "carry on",
     "proceed",
     "resume",
+    "do that",
+    "do it now",
+    "go for it",
+    "carry it out",
+    "carry out the plan",
+    "execute it",
+    "execute the plan",
+    "follow the plan",
+    "start",
+    "start working",
+    "let's go",
+    "let's do it",
+    "work through it",
+    "work through the list",
+    "do the plan",
+];
+
+/// What may stand in front of that.
+pub const BEFORE_AGAIN: &[&str] = &[
+    "yes", "ok", "okay", "sure", "great", "good", "now ", "please ", "fine",
+];
+
+/// Short pieces of writing that one asks for by their kind.
+pub const PIECES: &[(&str, &str)] = &[
+    (
+        "haiku",
+        "The loop asks once more,\na tool answers from the dark.\nThe cursor waits. Tea.\n",
+    ),
+    (
+        "poem",
+        "A model asked, a tool replied,\nthe harness wrote it down.\nThe loop went round until it stopped:\nthe shortest road in town.\n",
+    ),
+    (
+        "limerick",
+        "A model that called its first tool\nwas told by the harness one rule:\n\"For each call you make\na result you must take,\nor the API thinks you a fool.\"\n",
+    ),
+    (
+        "joke",
+        "A cup of tea walks into a loop. It is still there: nobody gave it a reason to stop.\n",
+    ),
 ];
 
 /// In a failed result: the user or a rule said no.

@@ -75,6 +75,7 @@ pub const FILES: &[Intent] = &[
             "replace|change|substitute occurrences|occurrence of {old:text} with|by|to {new:text} in|inside|within {path}",
             "replace|change|substitute word|text|string|line {old:text} with|by|to {new:text} in|inside|within {path}",
             "replace|change|substitute|swap|edit {old:text} with|by|to|into {new:text} in|inside|within {path}",
+            "rename|replace function|variable|method|class|constant {old:word} to|into|as|with|by {new:word} in|inside|within {path}",
             "in {path} replace|change|substitute|swap {old:text} with|by|to|into {new:text}",
             "edit|change|update|modify|open {path} * replace|change {old:text} with|by|to|into {new:text}",
             "edit|change|update|modify {path} * from {old:text} to {new:text}",
@@ -99,6 +100,67 @@ pub const FILES: &[Intent] = &[
         changes: true,
         told: "I replaced `{old}` with `{new}` in {path}.",
         doing: "replace `{old}` in {path}",
+        ..ROW
+    },
+    Intent {
+        name: "write tests for a file",
+        says: &[
+            "write|create|add|make|generate|produce|put * tests|test * for|to|of {path}",
+            "cover {path:file} with tests|test",
+        ],
+        by: &[
+            way("write_file", &[("path", "{test}"), ("content", "{tests}")]),
+            bash(&[("command", "printf '%s\\n' {tests|line} > {test|sh}")]),
+        ],
+        changes: true,
+        told: "I wrote a first test of {path} to {test}: it imports the module. More tests I cannot rehearse.",
+        doing: "write a first test for {path}",
+        ..ROW
+    },
+    Intent {
+        name: "make a copy of a file",
+        says: &[
+            "create|make|write|save|keep copy|backup|duplicate of {from:path} as|to|in|into|called|named|at {to:word}",
+            "create|make|write|save|keep copy|backup|duplicate of {from:path}",
+            "back up {from:path}",
+            "save|write|store {from:path} as|under {to:path}",
+            "put|write|save|store {from:it} to|into|in|as {to:file}",
+            "create|make|write|save {to:file} with|from contents|content|text of|from {from:path}",
+        ],
+        fills: &[("to", "{from}.bak")],
+        by: &[bash(&[("command", "cp {from|sh} {to|sh}")])],
+        changes: true,
+        told: "I copied {from} to {to}.",
+        doing: "copy {from} to {to}",
+        ..ROW
+    },
+    Intent {
+        name: "make a file executable",
+        says: &["make|set|mark {path:file} executable|runnable"],
+        by: &[bash(&[("command", "chmod +x {path|sh}")])],
+        changes: true,
+        told: "I made {path} executable.",
+        doing: "make {path} executable",
+        ..ROW
+    },
+    Intent {
+        // A file that is there is never written over with the words of a request.
+        name: "change a file in words",
+        says: &[
+            "add|insert|include|append|attach|integrate|implement|introduce * to|into|in|inside|for {path:file}",
+            "put|write|save|store {what:words} to|into|in|inside {path:code}",
+            "put|write|create|make|generate|produce * for|of|about|from|inside {path:file}",
+            "update|change|modify|edit|extend|fix|rewrite|convert|adapt|debug|optimize|optimise|simplify|rework|repair|shorten * {path:file}",
+            "make {path:file} faster|better|shorter|simpler|cleaner|nicer|safer|robust|readable|work|more|less|use|return|accept|take|handle|support|start|stop|run",
+            "make sure|certain * {path:file}",
+        ],
+        by: &[
+            way("read_file", &[("path", "{path}")]),
+            bash(&[("command", "cat {path|sh}")]),
+        ],
+        each: true,
+        told: "I read {path}: {gist}\nThis change I cannot rehearse in these words, so I left {path} as it is. Tell me the exact text: replace \"old\" with \"new\" in {path}, or append \"a line\" to {path}.",
+        doing: "read {path} before it is changed",
         ..ROW
     },
     Intent {
@@ -135,9 +197,12 @@ pub const FILES: &[Intent] = &[
             "create|make|write|add|generate * {kind:files} file|script|program|module",
             "create|make|add file",
             "^ new file|script {path:word}",
-            "i need|want * file called|named {path:word}",
+            "i need|want * file|script|module|program called|named {path:word}",
+            "i need|want * file|script|module|program with|by name {path:word}",
+            "set|setup up * file|script|program|module called|named {path:word}",
         ],
         also: &[
+            "with|containing|saying|of|write|put|save|store|compose|create|make {content:piece}",
             "with|containing|contains|saying content|contents|text|line|body {content:text}",
             "with|containing content|contents|text|line|body of|being {content:text}",
             "content|contents|text is|are|should|shall * {content:quote}",
@@ -146,8 +211,13 @@ pub const FILES: &[Intent] = &[
             "that|which says|say|shows|show {print:text}",
             "that|which contains|contain|holds|hold|reads {content:text}",
             "containing|saying|holding|reading {content:text}",
+            "with|containing|defining|has|contains|defines|of a|an|the|one function called|named {function:text}",
+            "with|containing|defining|has|contains|defines|of a|an|the|one {function:text} function",
+            "with|containing|defining|has|contains|defines|of a|an|the|one function {function:text}",
+            "^ create|make|write|add|put a|an|the {function:text} function",
             "content|contents {content:text}",
             "with {content:quote}",
+            "with {content:word} $",
         ],
         fills: &[("path", "{kind|sample}"), ("path", "new_file.txt")],
         by: &[

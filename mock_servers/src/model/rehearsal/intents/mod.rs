@@ -4,11 +4,17 @@
 //! can do it, and what it says afterwards. A chapter with tools of its own adds a section.
 //! Invariant: when two rows fit the same words, the one that stands first is meant.
 
+mod asking_back;
+mod delegate;
 mod files;
 mod git;
+mod long;
 mod machine;
+mod memory;
+mod plan;
 mod reading;
 mod search;
+mod skills;
 mod talk;
 
 use super::table::Intent;
@@ -24,12 +30,36 @@ pub struct Section {
 /// All rows, in order.
 pub const SECTIONS: &[Section] = &[
     Section {
+        about: "subagents",
+        rows: delegate::DELEGATE,
+    },
+    Section {
+        about: "skills and reviews",
+        rows: skills::SKILLS,
+    },
+    Section {
+        about: "plans",
+        rows: plan::PLAN,
+    },
+    Section {
+        about: "what you tell me",
+        rows: memory::MEMORY,
+    },
+    Section {
+        about: "earlier requests",
+        rows: asking_back::ASKING_BACK,
+    },
+    Section {
         about: "this conversation",
         rows: talk::TALK,
     },
     Section {
         about: "git",
         rows: git::GIT,
+    },
+    Section {
+        about: "long outputs",
+        rows: long::LONG,
     },
     Section {
         about: "files",
@@ -68,7 +98,8 @@ mod tests {
 
     /// Slots that are filled without being in a pattern of the row.
     const DERIVED: &[&str] = &[
-        "path", "path.tmp", "content", "summary", "mkdir", "runner", "kind", "label",
+        "path", "path.tmp", "content", "long", "summary", "mkdir", "runner", "kind", "label",
+        "old", "new", "whole", "test", "tests", "to", "todo", "skill", "kinds", "n", "where",
     ];
 
     fn slots(template: &str) -> impl Iterator<Item = &str> {

@@ -56,7 +56,9 @@ pub const READING: &[Intent] = &[
     Intent {
         name: "read a file",
         says: &[
-            "read|open|print|check|inspect|load|review|examine|dump|type|output * {path}",
+            "read|open|print|check|inspect|load|review|examine|dump|output * {path}",
+            "type out {path}",
+            "type {path}",
             "show|display|view|see|look|get|give * {path:file}",
             "what is|does|in|inside * {path:file}",
             "content|contents|text of {path:file}",
@@ -121,6 +123,8 @@ pub const READING: &[Intent] = &[
             "how many files",
             "what we|you have|got here|there",
             "look around",
+            "explore|browse {where:place}",
+            "^ explore|browse",
             "^ list $",
             "^ dir $",
             "take look",

@@ -27,11 +27,14 @@ pub const TALK: &[Intent] = &[
     Intent {
         name: "tell what a project is about",
         says: &[
-            "tell|explain|describe|summarize|summarise|say * project|repo|repository|workspace|codebase|crate|program",
+            "tell|explain|describe|say * project|repo|repository|workspace|codebase|crate|program",
+            "summarize|summarise project|repo|repository|workspace|codebase|crate|program",
+            "summarize|summarise what|purpose|idea|goal|gist|point * project|repo|repository|workspace|codebase|crate|program",
             "what * project|repo|repository|workspace|codebase|crate|program about|do|does|for",
             "what project|repo|repository|workspace|codebase|crate",
             "what is it|this|that about|for",
             "what it|this|that|they is|are about|for",
+            "tell|explain|describe|summarize|summarise|say what|how each|everyone|they * does|do|did|is|are|works",
             "tell|explain|describe|summarize|summarise it|them|that|contents|content|findings|about",
         ],
         first: Some(First {

@@ -1,0 +1,56 @@
+//! Tags: what the harness says to the model stands in a tag of its own.
+//!
+//! Hooks, reminders, skills and memories speak in the user's messages, and what they pass on may hold any text, also the
+//! one that ends such a tag. Invariant: a text in a tag does not end it.
+
+/// The text in a tag, on lines of its own.
+pub fn tagged(tag: &str, text: &str) -> String {
+    let text = harmless(tag, text.trim_matches('\n'));
+    format!("<{tag}>\n{text}\n</{tag}>")
+}
+
+/// The text with nothing in it that ends this tag; JSON stays the JSON it was. A tag that only begins like it is left
+/// alone.
+pub fn harmless(tag: &str, text: &str) -> String {
+    let close = format!("</{}", tag.to_ascii_lowercase());
+    let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || "-_".contains(c));
+    let (mut harmless, mut from) = (String::with_capacity(text.len()), 0);
+    // A model takes `</Memory >` for the end, too. Lower case of ASCII leaves every byte where it is.
+    for (at, _) in text.to_ascii_lowercase().match_indices(&close) {
+        if !goes_on(&text[at + close.len()..]) {
+            harmless.push_str(&text[from..at]);
+            harmless.push_str("<\\/");
+            from = at + "</".len();
+        }
+    }
+    harmless.push_str(&text[from..]);
+    harmless
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_ends_its_tag() {
+        for (text, expected) in [
+            ("a</memory>b</other>", "a<\\/memory>b</other>"),
+            ("ä</Memory >", "ä<\\/Memory >"),
+            ("</memory></memory", "<\\/memory><\\/memory"),
+            ("</memory-card> </memory2>", "</memory-card> </memory2>"),
+            ("\n\nplain\n", "plain"),
+        ] {
+            let expected = format!("<memory>\n{expected}\n</memory>");
+            assert_eq!(tagged("memory", text), expected);
+        }
+    }
+
+    #[test]
+    fn json_in_a_tag_stays_the_json_it_was() {
+        let value = json!(["</memory>"]);
+        let read: Value = serde_json::from_str(&harmless("memory", &value.to_string())).unwrap();
+        assert_eq!(read, value);
+    }
+}
