@@ -1,0 +1,283 @@
+//! The lesson as a class sees it: a plan on the screen, a reminder where it belongs, and files to work on.
+
+use mock_servers::class::Class;
+use mock_servers::model::{Block, MockModel, Request, calls, says};
+use serde_json::{Value, json};
+
+fn class() -> Class {
+    Class::new(env!("CARGO_BIN_EXE_s05_todo"))
+}
+
+/// A list of items: each a status and what is to be done.
+fn list(items: &[(&str, &str)]) -> Value {
+    let item = |(status, content): &(&str, &str)| json!({"content": content, "status": status});
+    json!({ "todos": items.iter().map(item).collect::<Vec<_>>() })
+}
+
+/// What the blocks of each user message are: a result, a reminder, or other text.
+fn kinds(request: &Request) -> Vec<Vec<&'static str>> {
+    let kind = |block: &Block| match block {
+        Block::ToolResult { .. } => "result",
+        Block::Text(text) if text.starts_with("<todo-reminder>") => "reminder",
+        Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => "text",
+    };
+    let users = request.messages.iter().step_by(2);
+    users
+        .map(|message| message.blocks.iter().map(kind).collect())
+        .collect()
+}
+
+/// The plans that the model wrote in a turn: how many items each has, and how many of them are completed.
+fn plans(request: &Request) -> Vec<(usize, usize)> {
+    let blocks = request.messages.iter().flat_map(|message| &message.blocks);
+    let todos = blocks.filter_map(|block| match block {
+        Block::ToolUse { name, input, .. } if name == "todo_write" => input["todos"].as_array(),
+        Block::ToolUse { .. } | Block::Text(_) | Block::ToolResult { .. } | Block::Other(_) => None,
+    });
+    let is_completed = |item: &&Value| item["status"] == "completed";
+    todos
+        .map(|items| (items.len(), items.iter().filter(is_completed).count()))
+        .collect()
+}
+
+/// Asserts that a plan came first, that more of it was completed each time, and that nothing was left open.
+fn follows_a_plan(model: &MockModel) {
+    let request = model.last_request();
+    let plans = plans(&request);
+    assert!(plans.len() > 2, "{plans:?}");
+    assert!(
+        plans.is_sorted_by_key(|(_, completed)| *completed),
+        "{plans:?}"
+    );
+    assert!(
+        plans
+            .last()
+            .is_some_and(|(items, completed)| items == completed),
+        "{plans:?}"
+    );
+    let failed: Vec<String> = request
+        .results()
+        .into_iter()
+        .filter(|(failed, _)| *failed)
+        .map(|(_, text)| text)
+        .collect();
+    assert_eq!(failed, [""; 0]);
+}
+
+#[test]
+fn a_refactoring_follows_a_plan() {
+    let model = MockModel::strict_rehearsal();
+    let class = class().model(&model);
+    class
+        .types(&["Refactor examples/hello.py: add type hints, docstrings, and a main guard"])
+        .succeeds()
+        .shows("[practice files: there was no examples/; wrote hello.py, ")
+        .shows("  [>] ")
+        .shows("  [x] ");
+    follows_a_plan(&model);
+    let hello = class.read("examples/hello.py");
+    for wanted in [
+        "def greet(name: str) -> str:",
+        "\"\"\"",
+        "if __name__ == \"__main__\":",
+    ] {
+        assert!(hello.contains(wanted), "{hello}");
+    }
+}
+
+#[test]
+fn a_package_is_made_by_a_plan() {
+    let model = MockModel::strict_rehearsal();
+    let class = class().model(&model);
+    class
+        .types(&["Create a Python package under examples/demo_pkg with __init__.py, utils.py, and tests/test_utils.py"])
+        .succeeds()
+        .shows("  [x] ");
+    follows_a_plan(&model);
+    for file in ["__init__.py", "utils.py", "tests/test_utils.py"] {
+        let file = class.dir().join("examples/demo_pkg").join(file);
+        assert!(file.is_file(), "{}", file.display());
+    }
+}
+
+#[test]
+fn a_review_finds_the_files_and_mends_them() {
+    let model = MockModel::strict_rehearsal();
+    let class = class().model(&model);
+    class
+        .types(&["Review Python files under examples and fix any style issues"])
+        .succeeds()
+        .shows("  [x] ");
+    follows_a_plan(&model);
+    let mended = class.read("examples/shapes.py");
+    assert!(
+        !mended.contains("area( radius )") && !mended.contains(";\n"),
+        "{mended}"
+    );
+    assert!(class.read("examples/words.py").contains("is None"));
+}
+
+#[test]
+fn other_words_do_as_well() {
+    for request in [
+        "please tidy up the Python code in the examples folder",
+        "Polish examples/hello.py so that it has docstrings, type annotations and an if __name__ guard",
+        "Set up a package examples/tools with __init__.py and core.py",
+        "Could you improve examples/words.py, please?",
+    ] {
+        let model = MockModel::strict_rehearsal();
+        class()
+            .model(&model)
+            .types(&[request])
+            .succeeds()
+            .shows("  [x] ");
+        follows_a_plan(&model);
+    }
+}
+
+#[test]
+fn files_of_the_user_are_not_touched_by_practice() {
+    let model = MockModel::scripted([says("I see.")]);
+    let class = class().file("examples/mine.py", "x = 1\n").model(&model);
+    class
+        .types(&["Review Python files under examples"])
+        .succeeds()
+        .never_shows("[practice files: ");
+    assert!(!class.dir().join("examples/hello.py").exists());
+}
+
+#[test]
+fn a_plan_is_a_checklist_on_the_screen_and_a_line_for_the_model() {
+    let items = [
+        ("completed", "read it"),
+        ("in_progress", "write it"),
+        ("pending", "run it"),
+    ];
+    let model = MockModel::scripted([calls("todo_write", list(&items)), says("Done.")]);
+    class().model(&model).types(&["go"]).succeeds().shows(
+        "\n  [x] read it\n  [>] write it\n  [ ] run it\n  1 of 3 completed; now: write it\n",
+    );
+    assert_eq!(
+        model.last_request().results(),
+        [(false, "1 of 3 completed; now: write it".to_owned())]
+    );
+}
+
+#[test]
+fn a_reminder_stands_behind_the_results_and_comes_once_for_parallel_calls() {
+    let reads = || {
+        let read = json!({"path": "README.md"});
+        calls("read_file", read.clone())
+            .and_calls("read_file", read.clone())
+            .and_calls("read_file", read)
+    };
+    let model = MockModel::scripted([
+        calls("todo_write", list(&[("in_progress", "read")])),
+        reads(),
+        reads(),
+        reads(),
+        says("Done."),
+    ]);
+    class()
+        .file("README.md", "# Demo\n")
+        .model(&model)
+        .types(&["go"])
+        .succeeds()
+        .shows("\n[reminded of the plan: 0 of 1 completed; now: read]\n");
+    let results = vec!["result"; 3];
+    let reminded = vec!["result", "result", "result", "reminder"];
+    assert_eq!(
+        kinds(&model.last_request()),
+        [
+            vec!["text"],
+            vec!["result"],
+            results.clone(),
+            results,
+            reminded
+        ]
+    );
+}
+
+#[test]
+fn a_plan_left_open_is_recalled_in_a_later_turn_behind_the_request() {
+    let model = MockModel::scripted([
+        calls("todo_write", list(&[("pending", "later")])),
+        says("1"),
+        says("2"),
+        says("3"),
+        says("4"),
+    ]);
+    class()
+        .model(&model)
+        .types(&["one", "two", "three", "four"])
+        .succeeds();
+    let kinds = kinds(&model.last_request());
+    assert_eq!(
+        kinds[2..],
+        [vec!["text"], vec!["text"], vec!["text", "reminder"]]
+    );
+}
+
+#[test]
+fn a_plan_of_an_earlier_run_is_not_picked_up_by_the_next() {
+    let class = class();
+    let first = MockModel::scripted([
+        calls("todo_write", list(&[("pending", "later")])),
+        says("Planned."),
+    ]);
+    let class = class.model(&first);
+    class.types(&["one"]).succeeds().shows("[ ] later");
+    let second = MockModel::scripted(["1", "2", "3", "4", "5"].map(says));
+    let class = class.model(&second);
+    class.types(&["a", "b", "c", "d", "e"]).succeeds();
+    let kinds = kinds(&second.last_request());
+    assert_eq!(kinds, vec![vec!["text"]; 5]);
+}
+
+#[test]
+fn a_wrong_list_leaves_a_conversation_that_goes_on() {
+    let model = MockModel::scripted([
+        calls(
+            "todo_write",
+            list(&[("in_progress", "a"), ("in_progress", "b")]),
+        )
+        .and_calls(
+            "todo_write",
+            json!({"todos": [{"content": "a", "status": "later"}]}),
+        )
+        .and_calls("todo_write", list(&[("in_progress", "a")])),
+        says("Done."),
+    ]);
+    class()
+        .model(&model)
+        .types(&["go"])
+        .succeeds()
+        .shows("  [>] a\n");
+    let failed: Vec<bool> = model
+        .last_request()
+        .results()
+        .iter()
+        .map(|(failed, _)| *failed)
+        .collect();
+    assert_eq!(failed, [true, true, false]);
+}
+
+#[test]
+fn the_tool_pool_and_its_count_in_the_readme() {
+    let model = MockModel::scripted([says("Hi.")]);
+    class().model(&model).types(&["Hello"]).succeeds();
+    let names = model.last_request().tool_names();
+    assert_eq!(
+        names,
+        [
+            "bash",
+            "read_file",
+            "write_file",
+            "edit_file",
+            "glob",
+            "todo_write"
+        ]
+    );
+    let row = format!("| lead tools | 5 | {} |", names.len());
+    assert!(include_str!("../README.md").contains(&row), "{row}");
+}
