@@ -1,0 +1,9 @@
+#![doc = include_str!("../README.md")]
+
+mod model;
+mod run;
+mod subagent;
+
+pub use model::{Model, Sending};
+pub use run::MAX_ROUNDS;
+pub use subagent::Subagents;

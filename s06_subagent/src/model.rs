@@ -1,0 +1,56 @@
+//! Whoever answers a conversation.
+//!
+//! A subagent, a summary and a side call do not care whether the client answers them or something around it, such as one
+//! that tries again. Invariant: a model may shorten the history it is given, never tear a call from its result.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use s01_loop::{ApiError, Client, History, Reply, System, ToolSpec, Watcher};
+
+/// A request on its way.
+pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send + 'a>>;
+
+/// Whoever answers a conversation.
+pub trait Model: Send + Sync {
+    /// Sends the conversation and returns the reply, which is not yet in the history.
+    fn send<'a>(
+        &'a self,
+        system: &'a System,
+        history: &'a mut History,
+        tools: &'a [ToolSpec],
+    ) -> Sending<'a>;
+
+    /// The same model, watched by somebody else.
+    fn watched_by(&self, watcher: Watcher) -> Arc<dyn Model>;
+
+    /// How many tokens a request and its reply may have together.
+    fn context_tokens(&self) -> u64;
+
+    /// The most tokens a reply may have.
+    fn max_tokens(&self) -> u32;
+}
+
+impl Model for Client {
+    fn send<'a>(
+        &'a self,
+        system: &'a System,
+        history: &'a mut History,
+        tools: &'a [ToolSpec],
+    ) -> Sending<'a> {
+        Box::pin(Client::send(self, system.clone(), history, tools))
+    }
+
+    fn watched_by(&self, watcher: Watcher) -> Arc<dyn Model> {
+        Arc::new(self.clone().watched_by(watcher))
+    }
+
+    fn context_tokens(&self) -> u64 {
+        Client::context_tokens(self)
+    }
+
+    fn max_tokens(&self) -> u32 {
+        Client::max_tokens(self)
+    }
+}
