@@ -1,0 +1,10 @@
+#![doc = include_str!("../README.md")]
+
+mod folder;
+mod front_matter;
+mod skill;
+mod skills;
+
+pub use front_matter::FrontMatter;
+pub use skill::{MAX_DESCRIPTION, MAX_NAME};
+pub use skills::{SKILL_FILE, SKILLS_DIR, Skills};

@@ -1,0 +1,257 @@
+//! The lesson as a class sees it: a catalogue in every request, a body only for who asks.
+
+use mock_servers::class::Class;
+use mock_servers::model::{MockModel, Request, calls, says};
+use serde_json::json;
+
+fn class() -> Class {
+    Class::new(env!("CARGO_BIN_EXE_s07_skills"))
+        .file("README.md", "# Demo\n\nA small project.\n")
+        .file(
+            "area.py",
+            "def area(width, height):\n    return width + height\n",
+        )
+}
+
+/// A sentence of a body, and of no description.
+const FROM_THE_BODY: &str = "A review answers one question";
+
+/// A skill of the project.
+fn skill(name: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: Use it for {name}.\n---\n{body}\n")
+}
+
+/// Everything a request holds.
+fn text(request: &Request) -> String {
+    String::from_utf8_lossy(&request.body).into_owned()
+}
+
+/// The tools that a model has called, in order.
+fn called(model: &MockModel) -> Vec<String> {
+    model.last_request().calls().concat()
+}
+
+#[test]
+fn the_skills_are_told_from_the_prompt_without_a_call() {
+    let model = MockModel::strict_rehearsal();
+    let class = class()
+        .file("skills/tea/SKILL.md", skill("tea", "Boil water."))
+        .model(&model);
+    let ran = class.types(&["What skills are available?"]);
+    ran.succeeds().never_shows("> load_skill");
+    for name in ["agent-builder", "code-review", "mcp-builder", "pdf", "tea"] {
+        ran.shows(name);
+    }
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[test]
+fn a_skill_is_loaded_and_then_followed() {
+    let model = MockModel::strict_rehearsal();
+    let ran = class()
+        .model(&model)
+        .types(&["Load the code-review skill and follow its instructions"]);
+    ran.succeeds().shows("> load_skill  code-review");
+    let called = called(&model);
+    assert_eq!(called[0], "load_skill");
+    assert!(called.contains(&"read_file".to_owned()), "{called:?}");
+    ran.shows("area.py");
+    let requests = model.requests();
+    assert!(!text(&requests[0]).contains(FROM_THE_BODY));
+    assert!(text(&requests[1]).contains(FROM_THE_BODY));
+}
+
+#[test]
+fn a_description_leads_to_the_skill() {
+    let model = MockModel::strict_rehearsal();
+    let ran = class()
+        .model(&model)
+        .types(&["I need to do a code review -- load the relevant skill first"]);
+    ran.succeeds().shows("> load_skill  code-review");
+    assert_eq!(called(&model)[0], "load_skill");
+}
+
+#[test]
+fn other_words_do_as_well() {
+    for (request, shown) in [
+        ("Which skills do you have?", "mcp-builder: "),
+        ("Use the pdf skill", "> load_skill  pdf"),
+        (
+            "Please load the skill for building MCP servers",
+            "> load_skill  mcp-builder",
+        ),
+        (
+            "Get the agent-builder skill and tell me what it says",
+            "> load_skill  agent-builder",
+        ),
+    ] {
+        let model = MockModel::strict_rehearsal();
+        let ran = class().model(&model).types(&[request]);
+        ran.succeeds().shows(shown);
+    }
+}
+
+#[test]
+fn a_skill_that_is_not_there_is_said_so() {
+    let model = MockModel::strict_rehearsal();
+    let ran = class().model(&model).types(&["Load the tea skill"]);
+    ran.succeeds().shows(
+        "there is no skill `tea`; the skills are agent-builder, code-review, mcp-builder, pdf",
+    );
+}
+
+#[test]
+fn a_body_is_in_no_request_before_it_was_loaded() {
+    let model = MockModel::scripted([
+        calls("load_skill", json!({"name": "code-review"})),
+        says("Loaded."),
+    ]);
+    let ran = class().model(&model).types(&["review this"]);
+    ran.succeeds().shows("> load_skill  code-review");
+    let requests = model.requests();
+    assert!(requests[0].system.contains("\n- code-review: Review code"));
+    assert!(!text(&requests[0]).contains(FROM_THE_BODY));
+    let (is_error, loaded) = &requests[1].results()[0];
+    assert!(
+        !is_error && loaded.starts_with("<skill name=\"code-review\">\n"),
+        "{loaded}"
+    );
+    assert!(
+        loaded.contains(FROM_THE_BODY) && loaded.ends_with("\n</skill>"),
+        "{loaded}"
+    );
+    assert!(!requests[1].system.contains(FROM_THE_BODY));
+}
+
+#[test]
+fn a_skill_of_the_project_is_in_the_next_round() {
+    let new = skill("greeting", "Say hello in verse.");
+    let model = MockModel::scripted([
+        calls(
+            "write_file",
+            json!({"path": "skills/greeting/SKILL.md", "content": new}),
+        ),
+        calls("load_skill", json!({"name": "greeting"})),
+        says("Hello."),
+    ]);
+    class()
+        .model(&model)
+        .types(&["write a skill, then use it"])
+        .succeeds();
+    let requests = model.requests();
+    let line = "\n- greeting: Use it for greeting.";
+    assert!(!requests[0].system.contains(line));
+    assert!(requests[1].system.contains(line), "{}", requests[1].system);
+    let loaded =
+        "<skill name=\"greeting\" folder=\"skills/greeting\">\nSay hello in verse.\n</skill>";
+    assert_eq!(requests[2].results()[1], (false, loaded.to_owned()));
+}
+
+#[test]
+fn the_users_skills_come_from_the_home_of_this_run() {
+    let model = MockModel::scripted([calls("load_skill", json!({"name": "mine"})), says("Done.")]);
+    class()
+        .file(
+            "../home/.harness/skills/mine/SKILL.md",
+            skill("mine", "My own way."),
+        )
+        .model(&model)
+        .types(&["go"])
+        .succeeds();
+    let (_, loaded) = &model.last_request().results()[0];
+    assert!(
+        loaded.contains("/.harness/skills/mine\">\nMy own way."),
+        "{loaded}"
+    );
+}
+
+#[test]
+fn a_broken_skill_is_named_once_and_the_others_work() {
+    let model = MockModel::scripted([says("One."), says("Two.")]);
+    let ran = class()
+        .file("skills/good/SKILL.md", skill("good", "Good."))
+        .file("skills/headless/SKILL.md", "# A title\n")
+        .file(
+            "skills/colon/SKILL.md",
+            "---\nname: colon\ndescription: now: or never\n---\n",
+        )
+        .file("skills/mute/SKILL.md", "---\nname: mute\n---\n")
+        .file("skills/shout/SKILL.md", skill("SHOUT", "Loud."))
+        .file(
+            "skills/latin/SKILL.md",
+            b"---\nname: latin\ndescription: caf\xe9\n---\n",
+        )
+        .model(&model)
+        .types(&["Hello", "Hello again"]);
+    ran.succeeds();
+    for (folder, why) in [
+        (
+            "headless",
+            "it has no front matter; its first line must be `---`",
+        ),
+        (
+            "colon",
+            "line 3: a value that holds `: ` must stand in quotes",
+        ),
+        (
+            "mute",
+            "its front matter has no description, and without one nobody would load it",
+        ),
+        (
+            "shout",
+            "its name must be 1 to 64 characters of a-z, 0-9 and -, not \"SHOUT\"",
+        ),
+        ("latin", "it is not UTF-8 text"),
+    ] {
+        let sentence = format!("the skill skills/{folder}/SKILL.md is left out: {why}\n");
+        assert_eq!(
+            ran.stdout.matches(&sentence).count(),
+            1,
+            "{sentence}{}",
+            ran.transcript()
+        );
+    }
+    let system = &model.last_request().system;
+    assert!(
+        system.contains("- good: ") && system.contains("- pdf: "),
+        "{system}"
+    );
+}
+
+#[test]
+fn the_tool_pool_and_its_count_in_the_readme() {
+    let model = MockModel::scripted([says("Hi.")]);
+    class().model(&model).types(&["Hello"]).succeeds();
+    let names = model.last_request().tool_names();
+    assert_eq!(
+        names,
+        [
+            "bash",
+            "read_file",
+            "write_file",
+            "edit_file",
+            "glob",
+            "todo_write",
+            "task",
+            "load_skill"
+        ]
+    );
+    let row = format!("| lead tools | 7 | {} |", names.len());
+    assert!(include_str!("../README.md").contains(&row), "{row}");
+}
+#[test]
+fn subagents_have_neither_catalogue_nor_tool() {
+    let model = MockModel::scripted([
+        calls("task", json!({"description": "count the files"})),
+        says("Three files."),
+    ]);
+    model.script_for("You are a subagent", [says("There are three files.")]);
+    class().model(&model).types(&["go"]).succeeds();
+    let requests = model.requests();
+    let sub = requests
+        .iter()
+        .find(|request| request.system.starts_with("You are a subagent"))
+        .expect("the subagent asked");
+    assert!(!sub.system.contains("# Skills"), "{}", sub.system);
+    assert!(!sub.tool_names().contains(&"load_skill".to_owned()));
+}
