@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod compactor;
+mod layers;
+mod side_call;
+mod store;
+mod summary;
+mod text;
+mod too_long;
+mod transcript;
+mod turn;
+
+pub use compactor::{Compactor, MAX_FAILURES, NEWEST_ROUNDS};
+pub use side_call::{aside, side_call};
+pub use text::grouped;
+pub use transcript::transcript;

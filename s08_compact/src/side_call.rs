@@ -1,0 +1,51 @@
+//! A side call: one question to a model, beside the conversation.
+//!
+//! Invariant: it has no tools and a history of its own; nothing of it reaches the conversation but what the caller does
+//! with the answer.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use s01_loop::{Event, History, System, Watch, Watcher};
+use s06_subagent::Model;
+
+/// A model for side calls: the user sees that something is under way and whose it is, not what is said.
+pub fn aside(model: &impl Model, name: &'static str, watcher: Watcher) -> Arc<dyn Model> {
+    model.watched_by(Arc::new(Aside { name, watcher }))
+}
+
+struct Aside {
+    name: &'static str,
+    watcher: Watcher,
+}
+
+impl Watch for Aside {
+    fn name(&self) -> Option<&str> {
+        Some(self.name)
+    }
+
+    fn see(&self, event: Event<'_>) {
+        match event {
+            Event::Waiting | Event::Spent(_) | Event::Done => self.watcher.see(event),
+            Event::Connected(_) | Event::Text(_) | Event::Call(_) | Event::Notice(_) => {}
+        }
+    }
+}
+
+/// Asks the model one question and returns its text.
+///
+/// # Errors
+/// When the request fails, the reply was cut, or it holds no text.
+pub async fn side_call(model: &dyn Model, system: &str, question: String) -> Result<String> {
+    let mut history = History::default();
+    history.user(question);
+    let reply = model.send(&System::from(system), &mut history, &[]).await?;
+    ensure!(
+        !reply.is_cut(),
+        "the answer was cut ({})",
+        reply.stop_reason
+    );
+    let text = reply.message().text();
+    ensure!(!text.trim().is_empty(), "the answer was empty");
+    Ok(text)
+}

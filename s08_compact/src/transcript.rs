@@ -1,0 +1,106 @@
+//! A conversation as text, for a model that reads about it.
+//!
+//! One paragraph a block, so that the reader sees who said what. Invariants: no text in it can end the tag around it or
+//! pass for somebody else's paragraph; what is cut is cut in the middle, or from the oldest part.
+
+use s01_loop::{Block, Message, Role};
+use s04_hooks::harmless;
+
+use crate::summary;
+use crate::text::{counted, without_middle};
+
+/// The tag that a transcript is put into.
+const TAG: &str = "conversation";
+
+/// So many characters of a text are told, at most.
+const MOST: usize = 2_000;
+
+const SPEAKERS: [&str; 4] = ["User: ", "Assistant: ", "Tool call: ", "Tool result: "];
+
+/// The conversation as text, in paragraphs `User: …`, `Assistant: …`, `Tool call: name {input}`, `Tool result: …`. Long
+/// texts are cut in the middle. What is in it cannot close a `<conversation>` around it.
+pub fn transcript(messages: &[Message]) -> String {
+    told(messages, MOST)
+}
+
+/// The conversation as text of at most about `most` bytes: first the long texts become shorter, then the oldest messages
+/// go, except the first, which is the begin of the work or an earlier summary. Calls and their results go together.
+pub(crate) fn fitting(messages: &[Message], most: usize) -> String {
+    for text in [MOST, MOST / 4, MOST / 16] {
+        let told = told(messages, text);
+        if told.len() <= most {
+            return told;
+        }
+    }
+    let [first, rest @ ..] = messages else {
+        return String::new();
+    };
+    let told = |messages: &[Message]| told(messages, MOST / 16);
+    let first = without_middle(&told(std::slice::from_ref(first)), most / 3 * 2);
+    let room = most.saturating_sub(first.len());
+    let mut from = rest.len();
+    let mut newest = String::new();
+    let answers = |message: &Message| message.answered_ids().next().is_some();
+    for start in (0..rest.len()).rev().filter(|at| !answers(&rest[*at])) {
+        let more = told(&rest[start..]);
+        if more.len() > room && !newest.is_empty() {
+            break;
+        }
+        (from, newest) = (start, without_middle(&more, room));
+    }
+    let gap = format!("[{} left out here]", counted(from, "message"));
+    [first, gap, newest].join("\n\n")
+}
+
+fn told(messages: &[Message], most: usize) -> String {
+    let blocks = messages.iter().flat_map(|message| {
+        let role = message.role();
+        message.blocks().iter().map(move |block| (role, block))
+    });
+    let paragraphs = blocks.filter_map(|(role, block)| paragraph(role, block, most));
+    paragraphs.collect::<Vec<_>>().join("\n\n")
+}
+
+fn paragraph(role: Role, block: &Block, most: usize) -> Option<String> {
+    let (speaker, text) = match block {
+        Block::Text { text, .. } => {
+            // An earlier summary is all that is left of its time; it is not cut again.
+            let most = if summary::is_summary(block) {
+                usize::MAX
+            } else {
+                most
+            };
+            let speaker = match role {
+                Role::User => "User",
+                Role::Assistant => "Assistant",
+            };
+            (speaker, without_middle(text, most))
+        }
+        Block::ToolUse(call) => {
+            let input = without_middle(&call.input.to_string(), most);
+            ("Tool call", format!("{} {input}", call.name))
+        }
+        Block::ToolResult { content, .. } => ("Tool result", without_middle(&content.text(), most)),
+        // Thinking and pictures are not told.
+        Block::Other(_) => return None,
+    };
+    // A text that ends in empty lines would hide where the next paragraph begins.
+    let text = of_one_voice(&harmless(TAG, text.trim_end()));
+    Some(format!("{speaker}: {text}"))
+}
+
+/// The text without a line that begins like a paragraph of its own.
+fn of_one_voice(text: &str) -> String {
+    let speaks = |line: &str| SPEAKERS.iter().any(|speaker| line.starts_with(speaker));
+    if !text.lines().skip(1).any(speaks) {
+        return text.to_owned();
+    }
+    let lines = text
+        .split('\n')
+        .enumerate()
+        .map(|(at, line)| match at > 0 && speaks(line) {
+            true => format!(" {line}"),
+            false => line.to_owned(),
+        });
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,8 @@
+//! The compactor through its public handle, judged by the mock model.
+
+mod any;
+mod layers;
+mod rescue;
+mod stage;
+mod summaries;
+mod transcripts;

@@ -1,0 +1,104 @@
+//! The emergency: the API has refused a prompt as too long.
+
+use mock_servers::model::says;
+use s01_loop::{ApiError, History};
+
+use crate::stage::{Stage, results, round, rounds, shape, wire};
+
+fn too_long() -> ApiError {
+    ApiError::Status {
+        status: 400,
+        kind: "invalid_request_error".into(),
+        message: "prompt is too long: 210000 tokens > 200000 maximum".into(),
+        retry_after: None,
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_too_long_is_shortened_whatever_we_had_counted() {
+    let stage = Stage::scripted(200_000, [says("Read."), says("fine")]);
+    let mut history = rounds("the request", 4, 20_000);
+    assert!(stage.compactor.rescue(&too_long(), &mut history).await);
+    assert!(shape(&history)[0].ends_with("</conversation-summary> | the request"));
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn there_is_one_rescue_until_a_request_went_through() {
+    let stage = Stage::scripted(200_000, [says("Read."), says("fine"), says("Read on.")]);
+    let mut history = rounds("the request", 4, 20_000);
+    assert!(stage.compactor.rescue(&too_long(), &mut history).await);
+    assert!(
+        !stage.compactor.rescue(&too_long(), &mut history).await,
+        "twice in a row"
+    );
+    let reply = stage.send(&history).await;
+    history.reply(&reply);
+    history.user("and now this");
+    round(&mut history, &[("n1", &"x".repeat(9_000))]);
+    round(&mut history, &[("n2", "short")]);
+    assert!(stage.compactor.rescue(&too_long(), &mut history).await);
+}
+
+#[tokio::test]
+async fn other_errors_are_somebody_elses_business() {
+    let stage = Stage::scripted(200_000, []);
+    let mut history = rounds("the request", 4, 20_000);
+    let before = wire(&history);
+    for message in [
+        "max_tokens: 413 > 400",
+        "messages: at least one message is required",
+    ] {
+        let error = ApiError::Status {
+            status: 400,
+            kind: "invalid_request_error".into(),
+            message: message.into(),
+            retry_after: None,
+        };
+        assert!(!stage.compactor.rescue(&error, &mut history).await);
+    }
+    assert_eq!(wire(&history), before);
+}
+
+#[tokio::test]
+async fn a_newest_round_that_is_too_large_by_itself_goes_into_files() {
+    let stage = Stage::scripted(200_000, [says("fine")]);
+    let mut history = History::default();
+    history.user("read them all");
+    let text = "x".repeat(29_000);
+    round(&mut history, &[("a", &text), ("b", &text), ("c", "short")]);
+    assert!(stage.compactor.rescue(&too_long(), &mut history).await);
+    let results = results(&history);
+    assert!(
+        results[0].starts_with("<persisted-output"),
+        "{}",
+        results[0]
+    );
+    assert_eq!(results[2], "short");
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn a_request_that_is_too_long_by_itself_cannot_be_rescued() {
+    let stage = Stage::scripted(200_000, []);
+    let mut history = History::default();
+    history.user("x".repeat(900_000));
+    let before = wire(&history);
+    assert!(!stage.compactor.rescue(&too_long(), &mut history).await);
+    assert_eq!(wire(&history), before);
+}
+
+#[tokio::test]
+async fn a_rescue_whose_summary_fails_says_no_and_loses_nothing() {
+    let stage = Stage::scripted(200_000, [says(" ")]);
+    let mut history = History::default();
+    history.user("go");
+    for id in ["a", "b"] {
+        round(&mut history, &[(id, "short")]);
+        history.note("<mail>".to_owned() + &id.repeat(2_000));
+    }
+    history.user("the next request");
+    let before = wire(&history);
+    assert!(!stage.compactor.rescue(&too_long(), &mut history).await);
+    assert_eq!(wire(&history), before);
+}

@@ -1,0 +1,154 @@
+//! What every test here needs: a mock model, a compactor that asks it, a workspace, and conversations.
+//!
+//! Invariant: a conversation is judged by the mock model, which refuses what the API would refuse.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mock_servers::model::{Brain, MockModel, Options, Reply, Request};
+use s01_loop::{
+    Block, Client, History, Message, Output, Repl, Role, Settings, System, ToolCall, Unwatched,
+};
+use s02_tools::Workspace;
+use s08_compact::Compactor;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+/// How the system prompt of the side call begins.
+pub const SUMMARIZER: &str = "You summarize a conversation";
+
+pub struct Stage {
+    pub dir: TempDir,
+    pub model: MockModel,
+    pub client: Client,
+    pub compactor: Compactor,
+}
+
+impl Stage {
+    /// A stage with a window of so many tokens, and a model with these replies.
+    pub fn scripted(window: u32, replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::with(window, MockModel::scripted_with(options(window), replies))
+    }
+
+    /// A stage whose model thinks with this brain.
+    pub fn thinking(window: u32, brain: impl Brain + 'static) -> Self {
+        let model = MockModel::start(options(window), brain).expect("loopback has a free port");
+        Self::with(window, model)
+    }
+
+    fn with(window: u32, model: MockModel) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = Settings {
+            base_url: Some(model.url().to_owned()),
+            context_tokens: Some(window.to_string()),
+            ..Settings::default()
+        };
+        let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+        let ws = Workspace::at(dir.path()).unwrap();
+        let compactor = Compactor::new(&client, &ws, &Repl::typed("s08_compact").quiet());
+        Self {
+            dir,
+            model,
+            client,
+            compactor,
+        }
+    }
+
+    /// The files in a folder of the state, by name.
+    pub fn kept(&self, folder: &str) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.dir.path().join(".harness").join(folder)) else {
+            return Vec::new();
+        };
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths
+    }
+
+    /// Sends the conversation as it is; the mock model complains at the end of the test if it may not be sent.
+    pub async fn send(&self, history: &History) -> s01_loop::Reply {
+        let system = System::from("You are a coding agent.");
+        self.client.send(system, history, &[]).await.unwrap()
+    }
+}
+
+fn options(window: u32) -> Options {
+    Options {
+        context_tokens: window,
+        ..Options::strict()
+    }
+}
+
+pub fn is_summary_request(request: &Request) -> bool {
+    request.system.starts_with(SUMMARIZER)
+}
+
+pub fn call(id: &str) -> ToolCall {
+    ToolCall {
+        id: id.into(),
+        name: "read_file".into(),
+        input: json!({"path": format!("{id}.txt")}),
+        extra: Map::new(),
+    }
+}
+
+/// A reply that makes these calls.
+pub fn asks(ids: &[&str]) -> Message {
+    let calls = ids.iter().map(|id| Block::ToolUse(call(id)));
+    Message::new(Role::Assistant, calls.collect())
+}
+
+/// One round: these calls, each with its output.
+pub fn round(history: &mut History, outputs: &[(&str, &str)]) {
+    let ids: Vec<&str> = outputs.iter().map(|(id, _)| *id).collect();
+    history.push(asks(&ids));
+    for (id, output) in outputs {
+        history.answer(&call(id), Output::ok(*output));
+    }
+}
+
+/// A conversation whose first request is followed by so many rounds of outputs of so many characters.
+pub fn rounds(request: &str, count: usize, chars: usize) -> History {
+    let mut history = History::default();
+    history.user(request);
+    for number in 0..count {
+        let output = format!("{number}:{}", "x".repeat(chars));
+        round(&mut history, &[(&format!("c{number}"), &output)]);
+    }
+    history
+}
+
+/// Each block in a few words: texts whole, calls by id, results by their beginning.
+pub fn shape(history: &[Message]) -> Vec<String> {
+    let block = |block: &Block| match block {
+        Block::Text { text, .. } => text.clone(),
+        Block::ToolUse(call) => format!("call {}", call.id),
+        Block::ToolResult { content, .. } => {
+            let text = content.text();
+            format!("result {}", text.chars().take(90).collect::<String>())
+        }
+        Block::Other(value) => value.to_string(),
+    };
+    let message = |message: &Message| {
+        let blocks: Vec<String> = message.blocks().iter().map(block).collect();
+        blocks.join(" | ")
+    };
+    history.iter().map(message).collect()
+}
+
+/// The texts of all results, in order.
+pub fn results(history: &[Message]) -> Vec<String> {
+    let blocks = history.iter().flat_map(Message::blocks);
+    let text = |block: &Block| match block {
+        Block::ToolResult { content, .. } => Some(content.text()),
+        Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => None,
+    };
+    blocks.filter_map(text).collect()
+}
+
+pub fn wire(history: &[Message]) -> Vec<Value> {
+    let messages = history.iter();
+    messages
+        .map(|message| serde_json::from_str(message.wire()).unwrap())
+        .collect()
+}

@@ -1,0 +1,423 @@
+//! The layer that costs a request: a summary in place of the past.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Mutex;
+
+use mock_servers::model::{Fault, Reply, Request, StopReason, calls, says};
+use s01_loop::{Block, History, Message, Output, Role, ToolCall};
+use s08_compact::MAX_FAILURES;
+use serde_json::{Map, Value, json};
+
+use crate::stage::{
+    SUMMARIZER, Stage, call, is_summary_request, results, round, rounds, shape, wire,
+};
+
+/// A window in which the conversations here are over the limit of 12,000 tokens.
+const SMALL: u32 = 20_000;
+
+/// Rounds of fresh results that no cheaper layer may touch: three are newest.
+fn full(request: &str) -> History {
+    rounds(request, 3, 20_000)
+}
+
+fn compact(focus: Value) -> ToolCall {
+    ToolCall {
+        id: "compact_1".into(),
+        name: "compact".into(),
+        input: focus,
+        extra: Map::new(),
+    }
+}
+
+#[tokio::test]
+async fn a_summary_replaces_the_past_and_leaves_request_and_newest_round_word_for_word() {
+    let stage = Stage::scripted(SMALL, [says("Two files were read."), says("fine")]);
+    let mut history = full("read them all");
+    let before = history.to_vec();
+    stage.compactor.shrink(&mut history).await;
+
+    let transcript = &stage.kept("transcripts")[0];
+    let shown = format!(
+        ".harness/transcripts/{}",
+        transcript.file_name().unwrap().display()
+    );
+    let summary = format!(
+        "<conversation-summary>\nTwo files were read.\n(the whole conversation: {shown})\n</conversation-summary>"
+    );
+    assert_eq!(shape(&history)[0], format!("{summary} | read them all"));
+    assert_eq!(
+        history[1..],
+        before[before.len() - 2..],
+        "the newest round, as it was"
+    );
+    assert_eq!(history.turn().len(), history.len());
+
+    let lines = fs::read_to_string(transcript).unwrap();
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines, wire(&before), "one message a line");
+    assert_eq!(
+        fs::metadata(transcript).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn the_summary_sees_the_newest_part_of_what_it_replaces_and_fits_the_window() {
+    // More rounds than the question may hold.
+    let stage = Stage::scripted(2_000, [says("All read."), says("fine")]);
+    let mut history = History::default();
+    history.user("read them all");
+    for number in 0..24 {
+        round(
+            &mut history,
+            &[(
+                &format!("c{number}"),
+                &format!("text of file {number} {}", "x".repeat(900)),
+            )],
+        );
+    }
+    stage.compactor.shrink(&mut history).await;
+    let question = stage.model.requests()[0].user_texts().concat();
+    assert!(
+        question.starts_with("<conversation>\nUser: read them all\n\n["),
+        "{}",
+        &question[..300]
+    );
+    assert!(
+        question.contains("Tool result: text of file 22 "),
+        "the newest part is not told"
+    );
+    assert!(question.contains(" messages left out here]\n\nTool call: "));
+    assert!(
+        !question.contains("text of file 23 "),
+        "the newest round is not replaced"
+    );
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn parallel_calls_of_one_reply_are_one_round() {
+    let stage = Stage::scripted(SMALL, [says("Read."), says("fine")]);
+    let mut history = rounds("go", 3, 24_000);
+    round(&mut history, &[("a", "A"), ("b", "B"), ("c", "C")]);
+    history.note("<todo-reminder>go on</todo-reminder>");
+    stage.compactor.shrink(&mut history).await;
+    assert_eq!(
+        shape(&history)[1..],
+        [
+            "call a | call b | call c",
+            "result A | result B | result C | <todo-reminder>go on</todo-reminder>"
+        ]
+    );
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn the_notes_of_the_turn_are_not_lost_and_a_reminder_counts_once() {
+    let stage = Stage::scripted(SMALL, [says("Read."), says("fine")]);
+    let mut history = History::default();
+    history.user("an earlier request");
+    history.push(Message::assistant("done"));
+    history.user("the current request");
+    history.note("<memory>tabs</memory>");
+    for number in 0..3 {
+        round(
+            &mut history,
+            &[(&format!("c{number}"), &"x".repeat(20_000))],
+        );
+        history.note(format!("<todo-reminder>{number}</todo-reminder>"));
+        history.note("<mail>from alice</mail>");
+    }
+    stage.compactor.shrink(&mut history).await;
+    let first = shape(&history)[0]
+        .split_once("</conversation-summary>")
+        .unwrap()
+        .1
+        .to_owned();
+    assert_eq!(
+        first,
+        " | the current request | <memory>tabs</memory> | <todo-reminder>1</todo-reminder> | <mail>from alice</mail>"
+    );
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn a_second_summary_stands_in_the_place_of_the_first() {
+    let stage = Stage::scripted(SMALL, [says("First."), says("Second."), says("fine")]);
+    let mut history = full("the request");
+    stage.compactor.shrink(&mut history).await;
+    for number in 10..13 {
+        round(
+            &mut history,
+            &[(&format!("c{number}"), &"x".repeat(20_000))],
+        );
+    }
+    stage.compactor.shrink(&mut history).await;
+    let first = &shape(&history)[0];
+    assert!(
+        first.contains("Second.") && !first.contains("First."),
+        "{first}"
+    );
+    assert!(
+        first.ends_with("</conversation-summary> | the request"),
+        "{first}"
+    );
+    let question = stage.model.requests()[1].user_texts().concat();
+    assert!(
+        question.contains("First."),
+        "the second summary must know the first"
+    );
+    assert_eq!(history.turn().len(), history.len());
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn a_new_request_keeps_only_itself_and_results_nobody_has_seen() {
+    let stage = Stage::scripted(SMALL, [says("Read."), says("fine")]);
+    let mut history = full("an earlier request");
+    // The turn was stopped before the model saw the last results.
+    history.user("the current request");
+    stage.compactor.shrink(&mut history).await;
+    let shape = shape(&history);
+    assert!(shape[0].ends_with("</conversation-summary>"));
+    assert_eq!(shape[1], "call c2");
+    assert!(shape[2].starts_with("result 2:xxx") && shape[2].ends_with(" | the current request"));
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn a_request_that_never_fitted_does_not_stay_for_ever() {
+    let stage = Stage::scripted(SMALL, [says("The user pasted a lot."), says("fine")]);
+    let mut history = History::default();
+    history.user("x".repeat(100_000));
+    history.user("something short");
+    stage.compactor.shrink(&mut history).await;
+    assert_eq!(history.len(), 1);
+    assert!(shape(&history)[0].ends_with("</conversation-summary> | something short"));
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn a_summary_that_is_empty_cut_or_failing_changes_nothing() {
+    let empty = says("   ");
+    let cut = says("half of").stops_with(StopReason::MaxTokens);
+    for reply in [Some(empty), Some(cut), None] {
+        let stage = Stage::scripted(SMALL, reply.clone());
+        if reply.is_none() {
+            stage.model.fault(Fault::Overloaded, 1);
+        }
+        let mut history = full("go");
+        let before = wire(&history);
+        stage.compactor.shrink(&mut history).await;
+        assert_eq!(wire(&history), before, "{reply:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_summary_longer_than_what_it_replaces_is_not_used() {
+    let stage = Stage::scripted(SMALL, [says("long ".repeat(5_000))]);
+    let mut history = History::default();
+    history.user("go");
+    round(&mut history, &[("a", &"x".repeat(10_000))]);
+    round(&mut history, &[("b", &"x".repeat(20_000))]);
+    history.note("<mail>".to_owned() + &"y".repeat(30_000));
+    let before = wire(&history);
+    stage.compactor.shrink(&mut history).await;
+    assert_eq!(wire(&history), before);
+}
+
+#[tokio::test]
+async fn a_conversation_that_cannot_be_kept_is_not_summarized() {
+    let stage = Stage::scripted(SMALL, []);
+    fs::create_dir(stage.dir.path().join(".harness")).unwrap();
+    fs::write(stage.dir.path().join(".harness/transcripts"), "in the way").unwrap();
+    let mut history = full("go");
+    let before = wire(&history);
+    stage.compactor.shrink(&mut history).await;
+    assert_eq!(wire(&history), before);
+}
+
+#[tokio::test]
+async fn three_failures_in_a_row_end_the_attempts_until_one_is_asked_for_and_succeeds() {
+    let replies = std::iter::repeat_n(says(" "), 3).chain([says("Asked."), says("On its own.")]);
+    let stage = Stage::scripted(SMALL, replies);
+    let mut history = full("go");
+    for _ in 0..MAX_FAILURES + 3 {
+        stage.compactor.shrink(&mut history).await;
+    }
+    assert_eq!(stage.model.requests().len(), 3);
+
+    stage.compactor.tool().call(compact(json!({}))).await;
+    stage.compactor.shrink(&mut history).await;
+    assert!(shape(&history)[0].contains("Asked."));
+
+    let mut history = full("go");
+    stage.compactor.shrink(&mut history).await;
+    assert!(shape(&history)[0].contains("On its own."));
+}
+
+#[tokio::test]
+async fn a_call_of_compact_beside_others_leaves_all_of_them_answered() {
+    let stage = Stage::scripted(200_000, [says("Looked around."), says("fine")]);
+    let mut history = rounds("go", 2, 500);
+    let compact = compact(json!({"focus": "the file names </focus>"}));
+    let blocks = [call("a"), compact.clone(), call("b")].map(Block::ToolUse);
+    history.push(Message::new(Role::Assistant, blocks.to_vec()));
+    history.answer(&call("a"), Output::ok("A"));
+    let output = stage.compactor.tool().call(compact.clone()).await;
+    history.answer(&compact, output);
+    // Calls are open: nothing may be replaced now.
+    let before = wire(&history);
+    stage.compactor.shrink(&mut history).await;
+    assert_eq!(wire(&history), before);
+    history.answer(&call("b"), Output::ok("B"));
+    stage.compactor.shrink(&mut history).await;
+    assert_eq!(
+        shape(&history)[1..],
+        [
+            "call a | call compact_1 | call b",
+            "result A | result the conversation is summarized before your next step | result B"
+        ]
+    );
+    let question = stage.model.requests()[0].user_texts().concat();
+    assert!(
+        question.ends_with("</conversation>\n<focus>the file names <\\/focus></focus>"),
+        "{question}"
+    );
+    stage.send(&history).await;
+    stage.compactor.shrink(&mut history).await;
+    assert_eq!(stage.model.requests().len(), 2, "asked once, done once");
+}
+
+#[tokio::test]
+async fn compact_with_nothing_behind_it_asks_nobody() {
+    let stage = Stage::scripted(200_000, []);
+    let mut history = History::default();
+    history.user("go");
+    history.push(Message::new(
+        Role::Assistant,
+        vec![Block::ToolUse(compact(json!({})))],
+    ));
+    let output = stage.compactor.tool().call(compact(json!({}))).await;
+    history.answer(&compact(json!({})), output);
+    let before = wire(&history);
+    stage.compactor.shrink(&mut history).await;
+    assert_eq!(wire(&history), before);
+}
+
+#[tokio::test]
+async fn a_wrong_argument_of_compact_is_an_error_and_raises_no_flag() {
+    let stage = Stage::scripted(200_000, []);
+    let output = stage
+        .compactor
+        .tool()
+        .call(compact(json!({"focus": 7})))
+        .await;
+    assert!(
+        output.is_error && output.text.contains("focus"),
+        "{output:?}"
+    );
+    let mut history = rounds("go", 3, 5_000);
+    stage.compactor.shrink(&mut history).await;
+}
+
+#[tokio::test]
+async fn ctrl_c_during_the_summary_loses_nothing() {
+    let stage = Stage::scripted(SMALL, [says("Never used.")]);
+    stage.model.fault(Fault::Stall, 1);
+    let mut history = full("go");
+    let before = wire(&history);
+    {
+        let shrinking = stage.compactor.shrink(&mut history);
+        tokio::pin!(shrinking);
+        let asked = async {
+            while stage.model.requests().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            () = &mut shrinking => panic!("the summary stalls"),
+            () = asked => {}
+        }
+    }
+    assert_eq!(wire(&history), before);
+    history.user("go on");
+    stage.compactor.shrink(&mut history).await;
+    assert!(
+        shape(&history)[0].contains("Never used."),
+        "the conversation can still be summarized"
+    );
+}
+
+#[tokio::test]
+async fn results_of_one_round_that_fill_a_small_window_go_into_files() {
+    let stage = Stage::scripted(SMALL, [says("fine")]);
+    let mut history = History::default();
+    history.user("read them all");
+    let text = "x".repeat(25_000);
+    round(
+        &mut history,
+        &[("a", &text), ("b", &text), ("c", &text), ("d", &text)],
+    );
+    stage.compactor.shrink(&mut history).await;
+    assert!(history.tokens() < 12_000, "{}", history.tokens());
+    assert_eq!(stage.kept("outputs").len(), 4);
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn in_a_tiny_window_previews_are_shorter() {
+    let stage = Stage::scripted(2_000, [says("fine")]);
+    let mut history = History::default();
+    history.user("read them all");
+    let text = "x".repeat(3_000);
+    let files = ["a", "b", "c", "d", "e"].map(|id| (id, text.as_str()));
+    round(&mut history, &files);
+    stage.compactor.shrink(&mut history).await;
+    assert_eq!(stage.kept("outputs").len(), 5);
+    assert!(history.tokens() < 1_500, "{}", history.tokens());
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn a_tiny_window_neither_loops_nor_panics() {
+    for window in [1, 10, 100, 1_000, 3_000] {
+        let brain = |request: &Request| -> Reply {
+            match is_summary_request(request) {
+                true => says("Short."),
+                false => calls("read_file", json!({})),
+            }
+        };
+        let stage = Stage::thinking(window, brain);
+        let mut history = rounds("go", 8, 3_000);
+        for _ in 0..3 {
+            stage.compactor.shrink(&mut history).await;
+        }
+        assert!(shape(&history)[0].ends_with("go"), "{window}");
+        stage.model.refusals();
+    }
+}
+
+#[tokio::test]
+async fn a_resumed_conversation_is_compacted_like_any_other() {
+    let seen = Mutex::new(0);
+    let brain = move |request: &Request| {
+        *seen.lock().unwrap() += 1;
+        match request.system.starts_with(SUMMARIZER) {
+            true => says("Resumed."),
+            false => says("fine"),
+        }
+    };
+    let stage = Stage::thinking(SMALL, brain);
+    let mut history = History::default();
+    history.replace(full("the old request").to_vec());
+    stage.compactor.shrink(&mut history).await;
+    assert!(shape(&history)[0].ends_with("</conversation-summary> | the old request"));
+    assert_eq!(results(&history).len(), 1);
+    stage.send(&history).await;
+}
