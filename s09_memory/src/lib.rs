@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod entry;
+mod file;
+mod index;
+mod lock;
+mod memory;
+mod questions;
+mod slug;
+mod store;
+mod swap;
+mod words;
+mod writing;
+
+pub use lock::FolderLock;
+pub use memory::{MAX_RECALLED, Memory};
+pub use questions::EXTRACT_FROM;
+pub use store::{CONSOLIDATE_AT, MEMORY_DIR};
