@@ -1,0 +1,240 @@
+//! The prompt cache: what was assembled is kept until its inputs change.
+//!
+//! The API reads a prefix from its cache when it is the same byte for byte; the harness need not write it anew to find
+//! out. It also says why a prompt has changed, which nobody sees otherwise. Invariant: what comes out is what
+//! [`assemble`](crate::assemble()) makes of the context, kept or not.
+
+use s01_loop::{Repl, System, ToolSpec};
+
+use crate::assemble::join;
+use crate::context::Context;
+use crate::section::Section;
+
+/// Keeps what it assembled until its inputs change.
+pub struct PromptCache {
+    repl: Repl,
+    kept: Option<Kept>,
+}
+
+/// The last prompt, and what it was made of.
+struct Kept {
+    context: Context,
+    texts: [String; Section::ALL.len()],
+    system: System,
+    tools: Vec<ToolSpec>,
+}
+
+impl PromptCache {
+    /// An empty cache that says on this terminal what it does.
+    pub fn new(repl: &Repl) -> Self {
+        Self {
+            repl: repl.clone(),
+            kept: None,
+        }
+    }
+
+    /// The system prompt and the tools of this context. Only sections whose inputs have changed are written anew.
+    pub fn assemble(&mut self, context: Context) -> (System, Vec<ToolSpec>) {
+        let kept = match self.kept.take() {
+            None => self.first(context),
+            Some(kept) => self.next(kept, context),
+        };
+        let prompt = (kept.system.clone(), kept.tools.clone());
+        self.kept = Some(kept);
+        prompt
+    }
+
+    fn first(&self, context: Context) -> Kept {
+        let texts = Section::ALL.map(|section| section.render(&context));
+        let written = Section::ALL.into_iter().zip(&texts);
+        let written = written.filter(|(_, text)| !text.is_empty());
+        self.rebuilt(written.map(|(section, _)| section));
+        Kept {
+            system: join(&texts),
+            tools: with_breakpoint(&context.tools),
+            texts,
+            context,
+        }
+    }
+
+    fn next(&self, mut kept: Kept, context: Context) -> Kept {
+        let is_other = |section: &Section| !section.has_same_inputs(&kept.context, &context);
+        let changed: Vec<Section> = Section::ALL.into_iter().filter(is_other).collect();
+        if changed.is_empty() {
+            self.repl.remark("[cache hit]");
+            return kept;
+        }
+        for section in &changed {
+            kept.texts[*section as usize] = section.render(&context);
+        }
+        kept.system = join(&kept.texts);
+        if changed.contains(&Section::Tools) {
+            kept.tools = with_breakpoint(&context.tools);
+        }
+        self.rebuilt(changed);
+        Kept { context, ..kept }
+    }
+
+    fn rebuilt(&self, sections: impl IntoIterator<Item = Section>) {
+        let names: Vec<&str> = sections.into_iter().map(Section::name).collect();
+        self.repl
+            .remark(&format!("[prompt rebuilt: {}]", names.join(", ")));
+    }
+}
+
+/// The tools, with a prompt-cache breakpoint after the last one: they are the beginning of every request.
+fn with_breakpoint(tools: &[ToolSpec]) -> Vec<ToolSpec> {
+    let mut tools = tools.to_vec();
+    if let Some(last) = tools.last_mut() {
+        *last = last.breakpoint();
+    }
+    tools
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+
+    use jiff::Zoned;
+    use s01_loop::Output;
+    use s02_tools::{Tool, Toolbox, Touches, Workspace, bash, read_file};
+    use serde_json::json;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::assemble::assemble;
+
+    /// A directory, and a context that reads it.
+    struct Place {
+        root: TempDir,
+        ws: Workspace,
+        tools: Toolbox,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let root = tempfile::tempdir().unwrap();
+            let ws = Workspace::at(root.path()).unwrap();
+            let tools = Toolbox::new().with(bash(&ws)).with(read_file(&ws));
+            Self { root, ws, tools }
+        }
+
+        fn context(&self) -> Context {
+            Context::read(&self.ws, &self.tools)
+                .skills("# Skills\n- pdf: Reads.")
+                .memory("# Memory\n- tabs")
+                .at(&moment("2026-01-31T23:59:59"))
+        }
+    }
+
+    fn moment(text: &str) -> Zoned {
+        format!("{text}+00:00[+00:00]").parse().unwrap()
+    }
+
+    fn tool(name: &str, description: &str) -> Tool {
+        let spec = ToolSpec::with_schema(name, description, json!({"type": "object"}));
+        Tool::new(spec, |_| ready(Output::ok("done"))).touching(Touches::Nothing)
+    }
+
+    fn cache() -> PromptCache {
+        PromptCache::new(&Repl::typed("s10_cache").quiet())
+    }
+
+    /// Where the texts lie in memory: one that was written anew lies elsewhere.
+    fn places(cache: &PromptCache) -> Vec<usize> {
+        let kept = cache.kept.as_ref().unwrap();
+        let texts = kept.texts.iter().map(|text| text.as_ptr() as usize);
+        let tools = kept
+            .tools
+            .last()
+            .map_or(0, |tool| tool.wire().as_ptr() as usize);
+        texts.chain([tools]).collect()
+    }
+
+    /// Assembles one context after the other, and says which parts were written anew for the second.
+    fn written_anew(before: Context, after: Context) -> Vec<&'static str> {
+        let mut cache = cache();
+        cache.assemble(before);
+        let old = places(&cache);
+        let old_texts = cache.kept.as_ref().unwrap().texts.clone();
+        let (system, tools) = cache.assemble(after.clone());
+        assert_eq!(
+            system,
+            assemble(&after),
+            "a kept prompt differs from a fresh one"
+        );
+        assert_eq!(tools, with_breakpoint(&after.tools));
+        let names = Section::ALL.map(Section::name).into_iter().chain(["specs"]);
+        let texts = &cache.kept.as_ref().unwrap().texts;
+        let moved = places(&cache);
+        let parts = names.enumerate().filter(|(index, _)| {
+            // Empty texts have no place of their own.
+            moved[*index] != old[*index] || texts.get(*index) != old_texts.get(*index)
+        });
+        parts.map(|(_, name)| name).collect()
+    }
+
+    #[test]
+    fn what_has_not_changed_is_not_written_again() {
+        let place = Place::new();
+        assert_eq!(written_anew(place.context(), place.context()), [""; 0]);
+    }
+
+    #[test]
+    fn each_change_rebuilds_exactly_what_depends_on_it() {
+        let place = Place::new();
+        let before = || place.context();
+        for (part, after) in [
+            ("identity", before().identity("You are alice.")),
+            ("servers", before().servers("# Servers\ndocs")),
+            ("skills", before().skills("# Skills\n- pdf: Writes.")),
+            ("skills", before().skills("")),
+            ("memory", before().memory("# Memory\n- spaces")),
+            ("memory", before().memory("")),
+        ] {
+            assert_eq!(written_anew(before(), after), [part]);
+        }
+    }
+
+    #[test]
+    fn another_toolbox_rebuilds_the_tools_section_and_the_specs() {
+        let place = Place::new();
+        let with = |tool| Context::read(&place.ws, &place.tools.clone().with(tool));
+        let one = with(tool("look", "Looks."));
+        assert_eq!(
+            written_anew(Context::read(&place.ws, &place.tools), one.clone()),
+            ["tools", "specs"]
+        );
+        let other_description = with(tool("look", "Looks closely."));
+        assert_eq!(written_anew(one, other_description), ["tools", "specs"]);
+    }
+
+    #[test]
+    fn a_repository_that_appears_rebuilds_the_workspace_section() {
+        let place = Place::new();
+        let before = place.context();
+        std::fs::create_dir(place.root.path().join(".git")).unwrap();
+        assert_eq!(written_anew(before, place.context()), ["workspace"]);
+    }
+
+    /// Time with seconds in the prompt would let no cache ever hit.
+    #[test]
+    fn seconds_change_nothing_and_midnight_changes_the_date() {
+        let place = Place::new();
+        let at = |time| place.context().at(&moment(time));
+        let evening = || at("2026-01-31T23:59:58");
+        assert_eq!(written_anew(evening(), at("2026-01-31T23:59:59")), [""; 0]);
+        assert_eq!(written_anew(evening(), at("2026-02-01T00:00:00")), ["date"]);
+    }
+
+    #[test]
+    fn the_day_is_that_of_the_place_not_of_greenwich() {
+        let place = Place::new();
+        let day = |zone: &str| {
+            let moment: Zoned = format!("2026-01-31T23:30:00{zone}").parse().unwrap();
+            Section::Date.render(&place.context().at(&moment))
+        };
+        assert_eq!(day("+13:00[+13:00]"), "Today is Saturday, 2026-01-31.");
+        assert_eq!(day("-11:00[-11:00]"), "Today is Saturday, 2026-01-31.");
+    }
+}

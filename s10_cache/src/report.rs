@@ -1,0 +1,51 @@
+//! The report of a turn: how much of its input the API read from its prompt cache.
+//!
+//! A cache that nobody measures is broken sooner or later, and the only sign is the bill. Invariant: the figures are the
+//! API's own counts, summed over the requests of the turn; nothing is estimated.
+
+use std::future::{Ready, ready};
+
+use s01_loop::{Repl, Usage};
+use s04_hooks::{Says, Stop};
+use s08_compact::grouped;
+
+/// Stop: says how many input tokens of the turn were read from the prompt cache, written to it, and neither.
+pub fn cache_report(repl: &Repl) -> impl Fn(Stop) -> Ready<Says> + Send + Sync + 'static {
+    let repl = repl.clone();
+    move |Stop { history, .. }| {
+        repl.remark(&line(history.spent()));
+        ready(Says::Go)
+    }
+}
+
+fn line(spent: &Usage) -> String {
+    format!(
+        "[cache: read {} · wrote {} · fresh {} tokens]",
+        grouped(spent.cache_read_input_tokens),
+        grouped(spent.cache_creation_input_tokens),
+        grouped(spent.input_tokens)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_names_all_three_and_groups_thousands() {
+        let spent = Usage {
+            input_tokens: 96,
+            output_tokens: 7,
+            cache_creation_input_tokens: 212,
+            cache_read_input_tokens: 1_004_812,
+        };
+        assert_eq!(
+            line(&spent),
+            "[cache: read 1,004,812 · wrote 212 · fresh 96 tokens]"
+        );
+        assert_eq!(
+            line(&Usage::default()),
+            "[cache: read 0 · wrote 0 · fresh 0 tokens]"
+        );
+    }
+}

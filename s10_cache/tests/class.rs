@@ -1,0 +1,293 @@
+//! The lesson as a class sees it: what was rebuilt, what the API read from its cache, and why.
+
+use std::sync::Arc;
+
+use mock_servers::class::{Class, Ran};
+use mock_servers::model::{MockModel, Reply, Request, calls, says};
+use serde_json::{Value, json};
+
+fn class() -> Class {
+    Class::new(env!("CARGO_BIN_EXE_s10_cache"))
+        .file("README.md", "# Demo\n\nA small project.\n")
+        .file("Cargo.toml", "[package]\nname = \"demo\"\n")
+}
+
+/// A lead with these replies. At the end of each turn it is asked what to remember, and there is nothing.
+fn lead(turns: usize, replies: impl IntoIterator<Item = Reply>) -> MockModel {
+    let model = MockModel::scripted(replies);
+    model.script_for("You extract memories", (0..turns).map(|_| says("[]")));
+    model
+}
+
+/// The requests of the lead, without side calls.
+fn leads(model: &MockModel) -> Vec<Arc<Request>> {
+    let mut requests = model.requests();
+    requests.retain(|request| request.system.starts_with("You are a coding agent"));
+    requests
+}
+
+/// What the turns have read from the cache, written to it, and neither.
+fn reports(ran: &Ran) -> Vec<(u64, u64, u64)> {
+    let number = |text: &str, name: &str| -> u64 {
+        let (_, rest) = text.split_once(name).expect(name);
+        let digits: String = rest
+            .chars()
+            .take_while(|c| c.is_ascii_digit() || *c == ',')
+            .filter(char::is_ascii_digit)
+            .collect();
+        digits.parse().expect("a number of tokens")
+    };
+    let lines = ran
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("[cache: "));
+    lines
+        .map(|line| {
+            (
+                number(line, "read "),
+                number(line, "wrote "),
+                number(line, "fresh "),
+            )
+        })
+        .collect()
+}
+
+/// The system prompt and the tools of a request, byte for byte.
+fn prefix(request: &Request) -> String {
+    let body = String::from_utf8(request.body.to_vec()).expect("a body is JSON");
+    let (prefix, _) = body
+        .split_once(r#","messages":["#)
+        .expect("messages come last");
+    prefix.to_owned()
+}
+
+#[test]
+fn round_two_reads_what_round_one_wrote() {
+    let model = lead(
+        2,
+        [
+            calls("read_file", json!({"path": "README.md"})),
+            says("A demo."),
+            says("Again."),
+        ],
+    );
+    let ran = class().model(&model).types(&["read", "once more"]);
+    ran.succeeds()
+        .shows("[prompt rebuilt: identity, tools, workspace, skills, date]\n")
+        .shows("[cache hit]\n");
+    let turns = reports(&ran);
+    let [(read, wrote, fresh), (read_again, ..)] = turns[..] else {
+        panic!("{}", ran.transcript());
+    };
+    // The tools and the prompt alone are more than the API caches at least.
+    assert!(read >= 1_024, "{}", ran.transcript());
+    assert!(read < wrote && wrote < read + 200, "{}", ran.transcript());
+    assert_eq!(fresh, 0);
+    assert!(read_again > read);
+}
+
+#[test]
+fn the_requests_of_a_session_have_the_same_bytes_before_their_messages() {
+    let model = lead(
+        2,
+        [
+            calls("read_file", json!({"path": "README.md"})),
+            says("A demo."),
+            says("Hi."),
+        ],
+    );
+    class().model(&model).types(&["read", "Hello"]).succeeds();
+    let requests = leads(&model);
+    assert_eq!(requests.len(), 3);
+    for request in &requests[1..] {
+        assert_eq!(prefix(request), prefix(&requests[0]));
+    }
+}
+
+#[test]
+fn the_day_is_the_one_of_the_users_time_zone() {
+    // 26 hours apart: never the same day.
+    let days = ["EARLY-14", "LATE+12"].map(|zone| {
+        let model = lead(1, [says("Hi.")]);
+        class()
+            .env("TZ", zone)
+            .model(&model)
+            .types(&["Hello"])
+            .succeeds();
+        let request = leads(&model).pop().expect("a request");
+        let last = request.system.lines().last().expect("a date").to_owned();
+        assert!(last.starts_with("Today is "), "{last}");
+        last
+    });
+    assert_ne!(days[0], days[1]);
+}
+
+#[test]
+fn a_file_is_read_and_the_second_request_hits() {
+    let model = MockModel::strict_rehearsal();
+    let ran = class().model(&model).types(&["Read the file README.md"]);
+    ran.succeeds()
+        .shows("[prompt rebuilt: identity, tools, workspace, skills, date]\n")
+        .shows("[cache hit]\n")
+        .shows("A small project.");
+    let [(read, wrote, 0)] = reports(&ran)[..] else {
+        panic!("{}", ran.transcript());
+    };
+    assert!(read >= 1_024 && wrote > read, "{}", ran.transcript());
+}
+
+#[test]
+fn a_memory_appears_in_the_prompt_of_the_next_request() {
+    let model = MockModel::strict_rehearsal();
+    let class = class().model(&model);
+    let ran = class.types(&[
+        "Create a file called .harness/memory/MEMORY.md with content \"- [test](test.md) — test memory\"",
+    ]);
+    ran.succeeds().shows("[prompt rebuilt: memory]\n");
+    let line = "- [test](test.md) — test memory";
+    assert_eq!(class.read(".harness/memory/MEMORY.md").trim(), line);
+    let requests = leads(&model);
+    assert!(!requests[0].system.contains("# Memory"));
+    assert!(requests[1].system.contains(line), "{}", requests[1].system);
+    assert!(prefix(&requests[1]).contains("# Memory"));
+}
+
+/// The figure in the README is measured by this conversation.
+#[test]
+fn most_of_the_input_of_the_three_prompts_is_read_from_the_cache() {
+    let model = MockModel::strict_rehearsal();
+    let ran = class().model(&model).types(&[
+        "Read the file README.md",
+        "Create a file called .harness/memory/MEMORY.md with content \"- [test](test.md) — test memory\"",
+        "Read the file Cargo.toml",
+    ]);
+    ran.succeeds().shows("name = \"demo\"");
+    let turns = reports(&ran);
+    assert_eq!(turns.len(), 3, "{}", ran.transcript());
+    let sum = |part: fn(&(u64, u64, u64)) -> u64| turns.iter().map(part).sum::<u64>();
+    let (read, wrote, fresh) = (sum(|t| t.0), sum(|t| t.1), sum(|t| t.2));
+    let share = 100 * read / (read + wrote + fresh);
+    println!("read {read}, wrote {wrote}, fresh {fresh}: {share} % read");
+    assert!(share >= 60, "{share} %\n{}", ran.transcript());
+    assert_eq!(fresh, 0);
+}
+
+#[test]
+fn other_words_do_as_well() {
+    for (request, shown) in [
+        ("what does README.md say?", "A small project."),
+        ("show me Cargo.toml, please", "name = \"demo\""),
+        ("make notes.md with the text hello", "created notes.md"),
+    ] {
+        let model = MockModel::strict_rehearsal();
+        let ran = class().model(&model).types(&[request]);
+        ran.succeeds().shows(shown).shows("[cache hit]\n");
+        assert!(reports(&ran)[0].0 >= 1_024, "{}", ran.transcript());
+    }
+}
+
+#[test]
+fn a_new_skill_rebuilds_the_skills_and_nothing_else() {
+    let skill = "---\nname: tea\ndescription: Make tea.\n---\nBoil water.\n";
+    let model = lead(
+        1,
+        [
+            calls(
+                "write_file",
+                json!({"path": "skills/tea/SKILL.md", "content": skill}),
+            ),
+            says("Written."),
+        ],
+    );
+    let ran = class().model(&model).types(&["write a skill"]);
+    ran.succeeds().shows("[prompt rebuilt: skills]\n");
+    assert!(
+        leads(&model)
+            .pop()
+            .expect("a request")
+            .system
+            .contains("\n- tea: Make tea.")
+    );
+}
+
+#[test]
+fn a_repository_that_appears_rebuilds_the_workspace() {
+    let model = lead(
+        1,
+        [
+            calls("bash", json!({"command": "git init -q"})),
+            says("Done."),
+        ],
+    );
+    let ran = class().model(&model).types(&["init", "y"]);
+    ran.succeeds().shows("[prompt rebuilt: workspace]\n");
+}
+
+#[test]
+fn the_requests_of_a_subagent_end_in_a_breakpoint_too() {
+    let model = lead(
+        1,
+        [
+            calls("task", json!({"description": "count the files"})),
+            says("Two."),
+        ],
+    );
+    model.script_for("You are a subagent", [says("Two files.")]);
+    class().model(&model).types(&["go"]).succeeds();
+    let requests = model.requests();
+    let of_subagent = |request: &&Arc<Request>| request.system.starts_with("You are a subagent");
+    let sub = requests
+        .iter()
+        .find(of_subagent)
+        .expect("the subagent asked");
+    let messages = sub.json()["messages"].to_string();
+    assert!(messages.contains("cache_control"), "{messages}");
+}
+
+/// The system prompt as the model reads it, with its breakpoints, the same on every machine and every day.
+#[test]
+fn the_prompt() {
+    let model = lead(1, [says("Hi.")]);
+    let class = class();
+    let dir = class.dir().canonicalize().expect("the workspace");
+    class.model(&model).types(&["Hello"]).succeeds();
+    let body = leads(&model).pop().expect("a request").json();
+    let blocks = body["system"].as_array().expect("blocks").iter();
+    let shown = blocks.map(|block| {
+        let text = block["text"].as_str().expect("a text");
+        let mark = match &block["cache_control"] {
+            Value::Null => "",
+            _ => "\n── breakpoint ──",
+        };
+        format!("{text}{mark}")
+    });
+    let prompt = shown.collect::<Vec<_>>().join("\n\n");
+    let (prompt, _) = prompt.rsplit_once("Today is ").expect("a date");
+    let prompt = prompt
+        .replace(&dir.display().to_string(), "[workspace]")
+        .replace(&format!("on {}.", std::env::consts::OS), "on [system].");
+    insta::assert_snapshot!(prompt);
+}
+
+#[test]
+fn the_tool_pool_and_its_count_in_the_readme() {
+    let model = lead(1, [says("Hi.")]);
+    class().model(&model).types(&["Hello"]).succeeds();
+    let names = leads(&model).pop().expect("a request").tool_names();
+    assert_eq!(
+        names,
+        [
+            "bash",
+            "read_file",
+            "write_file",
+            "edit_file",
+            "glob",
+            "todo_write",
+            "task",
+            "load_skill",
+            "compact"
+        ]
+    );
+    let row = format!("| lead tools | 9 | {} |", names.len());
+    assert!(include_str!("../README.md").contains(&row), "{row}");
+}

@@ -1,0 +1,310 @@
+//! The assembled prompt against the API's rules of caching, through the public handle and a client.
+
+use std::sync::Arc;
+
+use jiff::Zoned;
+use mock_servers::model::{MockModel, says};
+use s01_loop::{Block, Client, History, Message, Output, Repl, Role, Settings};
+use s01_loop::{System, ToolCall, ToolSpec, Unwatched, Usage};
+use s02_tools::{Tool, Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
+use s08_compact::Compactor;
+use s10_cache::{Context, PromptCache};
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+/// A directory, its tools, and a model that only counts.
+struct Place {
+    _root: TempDir,
+    ws: Workspace,
+    tools: Toolbox,
+    model: MockModel,
+    client: Client,
+    cache: PromptCache,
+}
+
+impl Place {
+    /// A place whose model is asked this often.
+    fn new(requests: usize) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let ws = Workspace::at(root.path()).unwrap();
+        let tools = Toolbox::new()
+            .with(bash(&ws))
+            .with(read_file(&ws))
+            .with(write_file(&ws))
+            .with(edit_file(&ws))
+            .with(glob(&ws));
+        let model = MockModel::scripted((0..requests).map(|_| says("Fine.")));
+        let settings = Settings {
+            base_url: Some(model.url().to_owned()),
+            ..Settings::default()
+        };
+        Self {
+            client: Client::new(settings, Arc::new(Unwatched))
+                .unwrap()
+                .with_breakpoint_on_last_message(),
+            cache: PromptCache::new(&Repl::typed("s10_cache").quiet()),
+            _root: root,
+            ws,
+            tools,
+            model,
+        }
+    }
+
+    fn context(&self) -> Context {
+        Context::read(&self.ws, &self.tools)
+    }
+
+    /// Sends what the cache makes of a context.
+    async fn send(&mut self, context: Context, history: &History) -> Usage {
+        let (system, tools) = self.cache.assemble(context);
+        self.send_as_is(system, &tools, history).await
+    }
+
+    async fn send_as_is(&self, system: System, tools: &[ToolSpec], history: &History) -> Usage {
+        self.client
+            .send(system, history, tools)
+            .await
+            .unwrap()
+            .usage
+    }
+}
+
+fn asked(text: &str) -> History {
+    let mut history = History::default();
+    history.user(text);
+    history
+}
+
+/// A section of about this many tokens.
+fn long(tokens: usize) -> String {
+    "word ".repeat(tokens * 4 / 5)
+}
+
+/// The breakpoints of a request: `tool 5`, `system 2`, `message 1`.
+fn breakpoints(body: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, list) in [("tool", &body["tools"]), ("system", &body["system"])] {
+        let blocks = list.as_array().unwrap().iter().enumerate();
+        let marked = blocks.filter(|(_, block)| block.get("cache_control").is_some());
+        found.extend(marked.map(|(index, _)| format!("{name} {}", index + 1)));
+    }
+    for (index, message) in body["messages"].as_array().unwrap().iter().enumerate() {
+        if message.to_string().contains("cache_control") {
+            found.push(format!("message {}", index + 1));
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn there_are_four_breakpoints_and_each_has_its_place() {
+    let mut place = Place::new(2);
+    let history = asked("Hello");
+    place.send(place.context(), &history).await;
+    let first = place.model.last_request().json();
+    // Identity, tools, workspace | date.
+    assert_eq!(
+        breakpoints(&first),
+        ["tool 5", "system 3", "system 4", "message 1"]
+    );
+    let full = place.context().servers("docs").skills("pdf").memory("tabs");
+    place.send(full, &history).await;
+    // Identity, tools, workspace, servers, skills | memory, date.
+    assert_eq!(
+        breakpoints(&place.model.last_request().json()),
+        ["tool 5", "system 5", "system 7", "message 1"]
+    );
+}
+
+#[tokio::test]
+async fn without_tools_there_are_three_breakpoints() {
+    let mut place = Place::new(1);
+    place
+        .send(Context::read(&place.ws, &Toolbox::new()), &asked("Hello"))
+        .await;
+    let body = place.model.last_request().json();
+    assert_eq!(body.get("tools"), None);
+    let system = body["system"].as_array().unwrap();
+    assert!(
+        system
+            .iter()
+            .all(|block| !block.to_string().contains("# Tools"))
+    );
+}
+
+#[tokio::test]
+async fn a_changed_memory_leaves_the_stable_sections_in_the_cache() {
+    let mut place = Place::new(3);
+    let history = asked("Hello");
+    let context = place.context().skills(long(2_000));
+    let first = place
+        .send(context.clone().memory(long(100)), &history)
+        .await;
+    assert_eq!(first.cache_read_input_tokens, 0);
+    let second = place
+        .send(context.clone().memory(long(120)), &history)
+        .await;
+    let stable = first.cache_creation_input_tokens - 100;
+    assert!(second.cache_read_input_tokens > 2_000, "{second:?}");
+    assert!(second.cache_read_input_tokens <= stable, "{second:?}");
+    let third = place.send(context.memory(long(120)), &history).await;
+    assert_eq!(third.cache_creation_input_tokens, 0, "{third:?}");
+    assert_eq!(third.input_tokens, 0, "{third:?}");
+}
+
+#[tokio::test]
+async fn a_changed_skill_leaves_the_tools_in_the_cache_if_they_are_large_enough() {
+    let mut place = Place::new(2);
+    let schema = json!({"type": "object", "description": long(1_500)});
+    let large = ToolSpec::with_schema("large", "A tool with much to say.", schema);
+    let large = Tool::new(large, |_| std::future::ready(Output::ok("")));
+    place.tools = place.tools.clone().with(large);
+    let history = asked("Hello");
+    place.send(place.context().skills("one"), &history).await;
+    let usage = place.send(place.context().skills("two"), &history).await;
+    assert!(usage.cache_read_input_tokens > 1_500, "{usage:?}");
+}
+
+#[tokio::test]
+async fn changed_tools_are_a_miss_from_the_first_byte() {
+    let mut place = Place::new(2);
+    let history = asked("Hello");
+    place
+        .send(place.context().skills(long(2_000)), &history)
+        .await;
+    let fewer = Toolbox::new().with(bash(&place.ws)).with(glob(&place.ws));
+    let context = Context::read(&place.ws, &fewer).skills(long(2_000));
+    let usage = place.send(context, &history).await;
+    assert_eq!(usage.cache_read_input_tokens, 0, "{usage:?}");
+}
+
+/// Time with seconds in the prompt, and no cache can ever hit.
+#[tokio::test]
+async fn two_requests_a_second_apart_have_the_same_bytes_and_the_second_reads_the_first() {
+    let mut place = Place::new(2);
+    let history = asked("Hello");
+    let mut bodies = Vec::new();
+    let mut usages = Vec::new();
+    for time in ["2026-01-31T23:59:58", "2026-01-31T23:59:59"] {
+        let moment: Zoned = format!("{time}+01:00[+01:00]").parse().unwrap();
+        let context = place.context().skills(long(1_000)).at(&moment);
+        usages.push(place.send(context, &history).await);
+        bodies.push(place.model.last_request().body.clone());
+    }
+    assert_eq!(bodies[0], bodies[1]);
+    assert_eq!(
+        usages[1].cache_read_input_tokens,
+        usages[0].cache_creation_input_tokens
+    );
+    assert_eq!(
+        (
+            usages[1].cache_creation_input_tokens,
+            usages[1].input_tokens
+        ),
+        (0, 0)
+    );
+}
+
+#[tokio::test]
+async fn without_breakpoints_nothing_is_read_and_nothing_is_written() {
+    let place = Place::new(2);
+    let plain = Client::new(
+        Settings {
+            base_url: Some(place.model.url().to_owned()),
+            ..Settings::default()
+        },
+        Arc::new(Unwatched),
+    );
+    let plain = plain.unwrap();
+    for _ in 0..2 {
+        let system = System::from(long(2_000));
+        let history = asked("Hello");
+        let reply = plain
+            .send(system, &history, &place.tools.specs())
+            .await
+            .unwrap();
+        assert_eq!(reply.usage.cache_read_input_tokens, 0);
+        assert_eq!(reply.usage.cache_creation_input_tokens, 0);
+        assert!(reply.usage.input_tokens > 2_000);
+    }
+}
+
+#[tokio::test]
+async fn a_prefix_below_the_minimum_is_not_cached_and_nobody_complains() {
+    let mut place = Place::new(2);
+    place.tools = Toolbox::new().with(bash(&place.ws));
+    let history = asked("Hello");
+    for _ in 0..2 {
+        let usage = place.send(place.context(), &history).await;
+        assert_eq!(
+            (
+                usage.cache_read_input_tokens,
+                usage.cache_creation_input_tokens
+            ),
+            (0, 0),
+            "{usage:?}"
+        );
+        assert!(usage.input_tokens < 1_024);
+    }
+}
+
+/// A reply with ten calls and their results are more blocks than a breakpoint looks back.
+#[tokio::test]
+async fn many_calls_in_one_reply_cost_the_messages_and_not_the_prompt() {
+    let mut place = Place::new(2);
+    let context = place.context().skills(long(2_000));
+    let mut history = asked(&long(500));
+    let first = place.send(context.clone(), &history).await;
+    let call = |index: usize| ToolCall {
+        id: format!("toolu_{index}"),
+        name: "glob".into(),
+        input: json!({"pattern": "*"}),
+        extra: Map::new(),
+    };
+    let calls = (0..10).map(|index| Block::ToolUse(call(index)));
+    history.push(Message::new(Role::Assistant, calls.collect()));
+    for index in 0..10 {
+        history.answer(&call(index), Output::ok("(nothing)"));
+    }
+    let second = place.send(context, &history).await;
+    let missed = first.cache_creation_input_tokens - second.cache_read_input_tokens;
+    assert!((500..600).contains(&missed), "{first:?} {second:?}");
+}
+
+/// What is read from the cache in the last of eight rounds, each of which reads a file of 500 tokens.
+async fn read_in_round_eight(shrinks: bool) -> u64 {
+    let mut place = Place::new(8);
+    let compactor = Compactor::new(&place.client, &place.ws, &Repl::typed("s10_cache").quiet());
+    let mut history = asked("read all files");
+    let mut read = 0;
+    for index in 0..8 {
+        if shrinks {
+            compactor.shrink(&mut history).await;
+        }
+        let context = place.context().skills(long(1_000));
+        read = place.send(context, &history).await.cache_read_input_tokens;
+        let call = ToolCall {
+            id: format!("toolu_{index}"),
+            name: "read_file".into(),
+            input: json!({"path": format!("{index}.txt")}),
+            extra: Map::new(),
+        };
+        history.push(Message::new(
+            Role::Assistant,
+            vec![Block::ToolUse(call.clone())],
+        ));
+        history.answer(&call, Output::ok(long(500)));
+    }
+    read
+}
+
+#[tokio::test]
+async fn an_old_result_taken_away_ends_the_common_prefix() {
+    let (kept, shrunk) = (
+        read_in_round_eight(false).await,
+        read_in_round_eight(true).await,
+    );
+    // The prompt and six results; the prompt alone.
+    assert!(kept > shrunk + 6 * 500, "{kept} {shrunk}");
+    assert!((1_000..2_500).contains(&shrunk), "{shrunk}");
+}
