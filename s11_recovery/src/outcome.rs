@@ -1,0 +1,277 @@
+//! What comes after a try: the one place that decides, and the answer is a value.
+//!
+//! Trying again, another model, more room, the rest, less history: each is a loop of its own when it stands alone, and
+//! loops in loops multiply. Invariants: the same past and the same result give the same step, without clock, dice or
+//! network; each step but the last uses something up, so that every request ends.
+
+use std::time::Duration;
+
+use s01_loop::{ApiError, Reply};
+
+use crate::backoff::{self, LONGEST_ASKED, MAX_TRIES};
+
+/// How often in a row a model may be overloaded before another one is asked.
+pub const MAX_OVERLOADS: u32 = 3;
+
+/// The limit, in tokens, that a request gets whose reply was cut at the usual one.
+pub const RAISED_TOKENS: u32 = 64_000;
+
+/// How often a cut reply is gone on with.
+pub const MAX_CONTINUATIONS: u32 = 3;
+
+/// The types of error that come again however often one asks. Inside a stream there is no status to tell by.
+const FINAL_KINDS: [&str; 6] = [
+    "authentication_error",
+    "billing_error",
+    "invalid_request_error",
+    "not_found_error",
+    "permission_error",
+    "request_too_large",
+];
+
+/// What one request has tried, and what it may still try.
+#[derive(Clone, Debug, Default)]
+pub struct Tried {
+    /// Tries that failed since the model last answered.
+    pub failures: u32,
+    /// How many of the last of them found it overloaded.
+    pub overloads: u32,
+    /// How many of the failures were those of a model that is asked no more; another one's waits begin anew.
+    pub failures_before: u32,
+    /// How often a cut reply was gone on with.
+    pub continuations: u32,
+    /// Whether there is another model to ask.
+    pub may_fall_back: bool,
+    /// Whether the history may be shortened.
+    pub may_rescue: bool,
+    /// Whether the limit of a reply may be raised.
+    pub may_raise: bool,
+    /// That limit, in tokens, as it is.
+    pub limit: u32,
+    /// How many tokens a request and its reply may have together.
+    pub window: u64,
+    /// Whether the limit has just been raised, and nobody knows whether the model takes it.
+    pub is_on_trial: bool,
+}
+
+/// The next step.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The reply is as whole as it will get.
+    Done(Reply),
+    /// The same again, after a wait.
+    Retry {
+        /// How long.
+        after: Duration,
+        /// What went wrong.
+        error: ApiError,
+    },
+    /// The same at once, of another model.
+    FallBack,
+    /// The same at once, with more room for the reply.
+    Escalate {
+        /// The reply that was cut.
+        cut: Reply,
+        /// The new limit, in tokens.
+        limit: u32,
+    },
+    /// The rest of this reply.
+    Continue(Reply),
+    /// The rest of the reply that was cut: the raised limit was refused, so the usual one must do.
+    TakeBack,
+    /// The same with a shorter history, if that is what this error is about.
+    Rescue(ApiError),
+    /// The end.
+    GiveUp(ApiError),
+}
+
+impl Tried {
+    /// What to do after this result. `chance` is a number from 0 to 1.
+    pub fn next(&mut self, result: Result<Reply, ApiError>, chance: f64) -> Outcome {
+        match result {
+            Ok(reply) => self.after_reply(reply),
+            Err(error) => self.after_error(error, chance),
+        }
+    }
+
+    /// Whether another model is asked now, and has not answered yet.
+    pub fn has_fallen_back(&self) -> bool {
+        self.failures_before > 0
+    }
+
+    fn after_reply(&mut self, reply: Reply) -> Outcome {
+        self.failures = 0;
+        self.failures_before = 0;
+        self.overloads = 0;
+        self.is_on_trial = false;
+        // A call that came whole runs: what it brings is the better reason to go on.
+        if reply.stop_reason != "max_tokens" || reply.wants_tools() {
+            return Outcome::Done(reply);
+        }
+        if std::mem::take(&mut self.may_raise)
+            && let Some(limit) = self.raised(&reply)
+        {
+            self.is_on_trial = true;
+            return Outcome::Escalate { cut: reply, limit };
+        }
+        // From here on there is a part to lose, and a shorter history would not be the one it belongs to.
+        self.may_rescue = false;
+        if self.continuations == MAX_CONTINUATIONS {
+            return Outcome::Done(reply);
+        }
+        self.continuations += 1;
+        Outcome::Continue(reply)
+    }
+
+    /// The limit for the same request: what the window has left beside the prompt, which the API has counted for the reply
+    /// that was cut.
+    fn raised(&self, cut: &Reply) -> Option<u32> {
+        let prompt = cut.usage.total().saturating_sub(cut.usage.output_tokens);
+        let room = u32::try_from(self.window.saturating_sub(prompt)).unwrap_or(u32::MAX);
+        Some(RAISED_TOKENS.min(room)).filter(|limit| *limit > self.limit)
+    }
+
+    fn after_error(&mut self, error: ApiError, chance: f64) -> Outcome {
+        let is_400 = matches!(error, ApiError::Status { status: 400, .. });
+        if self.is_on_trial && is_400 {
+            // The same request was fine a moment ago; only the limit is new.
+            self.is_on_trial = false;
+            self.may_rescue = false;
+            self.continuations += 1;
+            return Outcome::TakeBack;
+        }
+        if !is_passing(&error) {
+            return match is_about_the_request(&error) && std::mem::take(&mut self.may_rescue) {
+                true => Outcome::Rescue(error),
+                false => Outcome::GiveUp(error),
+            };
+        }
+        self.failures += 1;
+        self.overloads = match is_overload(&error) {
+            true => self.overloads + 1,
+            false => 0,
+        };
+        let asked = backoff::asked(&error);
+        if self.failures == MAX_TRIES || asked.is_some_and(|wait| wait > LONGEST_ASKED) {
+            return Outcome::GiveUp(error);
+        }
+        if self.overloads == MAX_OVERLOADS && std::mem::take(&mut self.may_fall_back) {
+            self.failures_before = self.failures;
+            return Outcome::FallBack;
+        }
+        let failures = self.failures - self.failures_before;
+        let after = asked.unwrap_or_else(|| backoff::wait(failures, chance));
+        Outcome::Retry { after, error }
+    }
+}
+
+/// Whether the same request may be answered in a moment. By status and type: a number somewhere in the text says nothing.
+fn is_passing(error: &ApiError) -> bool {
+    match error {
+        ApiError::Status { status, .. } => matches!(status, 408 | 429 | 500..),
+        ApiError::InStream { kind, .. } => !FINAL_KINDS.contains(&kind.as_str()),
+        ApiError::Unreachable { .. }
+        | ApiError::Interrupted { .. }
+        | ApiError::Malformed { .. } => true,
+    }
+}
+
+/// Whether the request itself was refused, which it may be for its length.
+fn is_about_the_request(error: &ApiError) -> bool {
+    match error {
+        ApiError::Status { status, .. } => matches!(status, 400 | 413),
+        ApiError::InStream { kind, .. } => {
+            kind == "invalid_request_error" || kind == "request_too_large"
+        }
+        ApiError::Unreachable { .. }
+        | ApiError::Interrupted { .. }
+        | ApiError::Malformed { .. } => false,
+    }
+}
+
+/// Whether the model has too much to do.
+pub fn is_overload(error: &ApiError) -> bool {
+    match error {
+        ApiError::Status { status, kind, .. } => *status == 529 || kind == "overloaded_error",
+        ApiError::InStream { kind, .. } => kind == "overloaded_error",
+        ApiError::Unreachable { .. }
+        | ApiError::Interrupted { .. }
+        | ApiError::Malformed { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(status: u16) -> ApiError {
+        ApiError::Status {
+            status,
+            kind: "some_error".into(),
+            message: "no".into(),
+            retry_after: None,
+        }
+    }
+
+    fn everything_allowed() -> Tried {
+        Tried {
+            may_fall_back: true,
+            may_rescue: true,
+            may_raise: true,
+            ..Tried::default()
+        }
+    }
+
+    #[test]
+    fn whatever_fails_in_whatever_order_a_request_ends() {
+        let errors = [
+            status(400),
+            status(413),
+            status(429),
+            status(500),
+            status(529),
+        ];
+        // Each number, written to base five, is an order of errors.
+        for order in 0..5_usize.pow(6) {
+            let mut tried = everything_allowed();
+            let nth = |step: u32| errors[order / 5_usize.pow(step % 6) % 5].clone();
+            let end =
+                (0..).find(|step| matches!(tried.next(Err(nth(*step)), 0.5), Outcome::GiveUp(_)));
+            // Ten tries and a rescue; another model is asked within the ten.
+            assert!(end.is_some_and(|end| end <= MAX_TRIES), "{order}: {end:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_try_has_no_wait_behind_it() {
+        let mut tried = Tried::default();
+        for _ in 1..MAX_TRIES {
+            assert!(matches!(
+                tried.next(Err(status(500)), 0.0),
+                Outcome::Retry { .. }
+            ));
+        }
+        assert!(matches!(
+            tried.next(Err(status(500)), 0.0),
+            Outcome::GiveUp(_)
+        ));
+    }
+
+    #[test]
+    fn a_refusal_behind_an_answer_is_no_refusal_of_the_raised_limit() {
+        let mut tried = everything_allowed();
+        tried.is_on_trial = true;
+        assert!(matches!(
+            tried.next(Err(status(529)), 0.0),
+            Outcome::Retry { .. }
+        ));
+        assert!(matches!(
+            tried.next(Err(status(400)), 0.0),
+            Outcome::TakeBack
+        ));
+        assert!(matches!(
+            tried.next(Err(status(400)), 0.0),
+            Outcome::GiveUp(_)
+        ));
+    }
+}

@@ -1,0 +1,172 @@
+//! A client that does not give up at the first error.
+//!
+//! Everybody who asks a model asks this one: the loop, subagents, summaries, memory. Invariants: it is the only place that
+//! tries again; the history is what the caller made it, shortened at most; a raised limit and another model are for one
+//! request and gone with it.
+
+use std::sync::Arc;
+
+use s01_loop::{ApiError, Client, History, Repl, Reply, System, ToolSpec, Watcher};
+use s06_subagent::{Model, Sending};
+use s08_compact::Compactor;
+
+use crate::kept::Kept;
+use crate::outcome::{Outcome, Tried};
+use crate::remark::remark;
+use crate::world::World;
+
+/// Who asks, when nobody says so.
+const NAMELESS: &str = "side request";
+
+/// A client that does not give up at the first error.
+#[derive(Clone)]
+pub struct Recovery {
+    client: Client,
+    world: Arc<dyn World>,
+    /// What makes room in a history that is too long. The compactor's own requests go through a recovery without one, so
+    /// that a rescue never needs a rescue.
+    compactor: Option<Compactor>,
+    /// Whose requests these are, when they are not the conversation's that the user is in.
+    aside: Option<Arc<str>>,
+}
+
+impl Recovery {
+    /// Around this client; what it does is said on this terminal.
+    pub fn new(client: Client, repl: &Repl) -> Self {
+        Self::in_world(client, repl.clone())
+    }
+
+    /// Around this client, in a world with its own time and chance.
+    pub fn in_world(client: Client, world: impl World + 'static) -> Self {
+        Self {
+            client,
+            world: Arc::new(world),
+            compactor: None,
+            aside: None,
+        }
+    }
+
+    /// With a compactor for a prompt that is too long.
+    pub fn rescued_by(mut self, compactor: &Compactor) -> Self {
+        self.compactor = Some(compactor.clone());
+        self
+    }
+
+    /// Sends the conversation until there is a reply, or no sense in trying again. The reply is not yet in the history.
+    ///
+    /// # Errors
+    /// The last error, when nothing helped.
+    pub async fn send(
+        &self,
+        system: impl Into<System>,
+        history: &mut History,
+        tools: &[ToolSpec],
+    ) -> Result<Reply, ApiError> {
+        let system = system.into();
+        let mut client = self.client.clone();
+        let mut tried = self.nothing_tried();
+        let mut kept = Kept::Nothing;
+        loop {
+            let conversation = kept.conversation(history);
+            let result = client.send(system.clone(), &conversation, tools).await;
+            let result = result.map(|reply| std::mem::take(&mut kept).joined(reply));
+            let outcome = tried.next(result, self.world.chance());
+            self.say(&outcome, &tried);
+            match outcome {
+                Outcome::Done(reply) => return Ok(reply),
+                Outcome::Retry { after, .. } => self.world.wait(after).await,
+                Outcome::FallBack => client = client.fallback().unwrap_or(client),
+                Outcome::Escalate { cut, limit } => {
+                    client = client.with_max_tokens(limit);
+                    kept = Kept::Spare(cut);
+                }
+                Outcome::TakeBack => {
+                    client = client.with_max_tokens(self.client.max_tokens());
+                    kept = kept.into_part();
+                }
+                Outcome::Continue(part) => kept = Kept::Part(part),
+                Outcome::Rescue(error) => {
+                    if !self.rescue(&error, history).await {
+                        return Err(error);
+                    }
+                    self.remark("the prompt was too long: sending it again, shorter");
+                }
+                Outcome::GiveUp(error) => return self.keep(kept, error),
+            }
+        }
+    }
+
+    /// The client inside.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    fn nothing_tried(&self) -> Tried {
+        let fallback = self.client.fallback();
+        Tried {
+            may_fall_back: fallback.is_some_and(|other| other.model() != self.client.model()),
+            may_rescue: self.compactor.is_some(),
+            may_raise: true,
+            limit: self.client.max_tokens(),
+            window: self.client.context_tokens(),
+            ..Tried::default()
+        }
+    }
+
+    async fn rescue(&self, error: &ApiError, history: &mut History) -> bool {
+        match &self.compactor {
+            Some(compactor) => compactor.rescue(error, history).await,
+            None => false,
+        }
+    }
+
+    /// What has arrived already, if it is of use, else the error.
+    fn keep(&self, kept: Kept, error: ApiError) -> Result<Reply, ApiError> {
+        let Some(reply) = kept.usable() else {
+            return Err(error);
+        };
+        self.remark(&format!("the reply ends here: {error}"));
+        Ok(reply)
+    }
+
+    fn say(&self, outcome: &Outcome, tried: &Tried) {
+        if let Some(text) = remark(outcome, tried, &self.client) {
+            self.remark(&text);
+        }
+    }
+
+    fn remark(&self, text: &str) {
+        match &self.aside {
+            Some(name) => self.world.remark(&format!("{name}: {text}")),
+            None => self.world.remark(text),
+        }
+    }
+}
+
+impl Model for Recovery {
+    fn send<'a>(
+        &'a self,
+        system: &'a System,
+        history: &'a mut History,
+        tools: &'a [ToolSpec],
+    ) -> Sending<'a> {
+        Box::pin(Recovery::send(self, system.clone(), history, tools))
+    }
+
+    fn watched_by(&self, watcher: Watcher) -> Arc<dyn Model> {
+        let aside = watcher.name().unwrap_or(NAMELESS).into();
+        Arc::new(Self {
+            client: self.client.clone().watched_by(watcher),
+            aside: Some(aside),
+            ..self.clone()
+        })
+    }
+
+    fn context_tokens(&self) -> u64 {
+        self.client.context_tokens()
+    }
+
+    fn max_tokens(&self) -> u32 {
+        self.client.max_tokens()
+    }
+}

@@ -1,0 +1,154 @@
+//! What the user reads of a step: what happens now, and whether text that stands on the screen comes again.
+//!
+//! The client has said what went wrong with a reply; this is what is done about it. Invariant: nothing takes longer than
+//! it should, or is asked twice, in silence.
+
+use std::time::Duration;
+
+use s01_loop::{ApiError, Client, Reply};
+use s08_compact::grouped;
+
+use crate::backoff::{LONGEST_ASKED, MAX_TRIES, asked};
+use crate::outcome::{MAX_CONTINUATIONS, Outcome, Tried, is_overload};
+
+/// The most characters of a server's own words in a remark.
+const WORDS: usize = 80;
+
+/// The wait from which on a user is told how to end it.
+const LONG_WAIT: Duration = Duration::from_secs(7);
+
+/// What to say about this step of a request to this client; nothing about one that goes without saying.
+pub fn remark(outcome: &Outcome, tried: &Tried, client: &Client) -> Option<String> {
+    let count = format!("({}/{MAX_CONTINUATIONS})", tried.continuations);
+    match outcome {
+        Outcome::Done(reply) => cut(reply),
+        Outcome::Retry { after, error } => Some(retry(*after, error, tried)),
+        Outcome::FallBack => {
+            let (times, other) = (tried.overloads, client.fallback()?);
+            let other = other.model();
+            Some(format!(
+                "overloaded {times} times in a row: asking `{other}` for this reply"
+            ))
+        }
+        Outcome::Escalate { limit, .. } => {
+            let limit = grouped(*limit);
+            Some(format!(
+                "asking again with a limit of {limit} tokens; the reply begins again"
+            ))
+        }
+        Outcome::TakeBack => Some(format!(
+            "that limit was refused: asking for the rest {count}"
+        )),
+        Outcome::Continue(reply) if reply.lost_a_call => {
+            Some(format!("asking for the call in smaller parts {count}"))
+        }
+        Outcome::Continue(_) => Some(format!("asking for the rest {count}")),
+        // The compactor says what it does.
+        Outcome::Rescue(_) => None,
+        Outcome::GiveUp(error) => giving_up(error, tried, client),
+    }
+}
+
+fn cut(reply: &Reply) -> Option<String> {
+    let is_cut = reply.stop_reason == "max_tokens" && !reply.wants_tools();
+    let text = match reply.lost_a_call {
+        true => "the tool call does not fit into a reply: ask for it in smaller parts",
+        false => "the reply ends here: ask for the rest if you need it",
+    };
+    is_cut.then(|| text.to_owned())
+}
+
+fn retry(after: Duration, error: &ApiError, tried: &Tried) -> String {
+    let (seconds, failures, why) = (after.as_secs_f64(), tried.failures, why(error));
+    let again = match error {
+        ApiError::Status { .. } | ApiError::Unreachable { .. } => "",
+        // Some of it may have been shown.
+        _ if tried.continuations > 0 => "; the rest begins again",
+        ApiError::InStream { .. } | ApiError::Interrupted { .. } | ApiError::Malformed { .. } => {
+            "; the reply begins again"
+        }
+    };
+    let way_out = match after < LONG_WAIT {
+        true => "",
+        false => "; Ctrl-C ends the turn",
+    };
+    format!("retrying in {seconds:.1} s ({failures}/{MAX_TRIES}): {why}{again}{way_out}")
+}
+
+/// Why a try failed, in a few words.
+fn why(error: &ApiError) -> String {
+    let words = match error {
+        _ if is_overload(error) => "overloaded".to_owned(),
+        ApiError::Status { status: 429, .. } => "rate limited".to_owned(),
+        ApiError::Status {
+            status, message, ..
+        } => format!("{status} {message}"),
+        ApiError::InStream { kind, message } => format!("{kind}: {message}"),
+        ApiError::Unreachable { address, reason } => format!("no answer from {address}: {reason}"),
+        ApiError::Interrupted { reason } | ApiError::Malformed { reason } => reason.clone(),
+    };
+    match words.char_indices().nth(WORDS) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words,
+    }
+}
+
+/// The error itself is shown behind it; why there is no further try is not in it.
+fn giving_up(error: &ApiError, tried: &Tried, client: &Client) -> Option<String> {
+    if let (
+        Some(other),
+        ApiError::Status {
+            status: 403 | 404, ..
+        },
+    ) = (client.fallback(), error)
+        && tried.has_fallen_back()
+    {
+        let other = other.model();
+        return Some(format!(
+            "giving up: `{other}` (FALLBACK_MODEL_ID) was refused"
+        ));
+    }
+    if tried.failures == MAX_TRIES {
+        return Some(format!("giving up after {MAX_TRIES} tries"));
+    }
+    let wait = asked(error).filter(|wait| *wait > LONGEST_ASKED)?.as_secs();
+    Some(format!("giving up: the server asks for a wait of {wait} s"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use s01_loop::{Settings, Unwatched};
+
+    use super::*;
+
+    #[test]
+    fn a_fallback_that_nobody_knows_is_blamed_for_its_own_404() {
+        let settings = Settings {
+            base_url: Some("http://localhost:1".into()),
+            fallback_model: Some("no-such-model".into()),
+            ..Settings::default()
+        };
+        let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+        let status = |status| ApiError::Status {
+            status,
+            kind: "some_error".into(),
+            message: "no".into(),
+            retry_after: None,
+        };
+        let mut tried = Tried {
+            may_fall_back: true,
+            ..Tried::default()
+        };
+        let said = |tried: &Tried| giving_up(&status(404), tried, &client);
+        assert_eq!(said(&tried), None);
+        for _ in 0..3 {
+            tried.next(Err(status(529)), 0.0);
+        }
+        assert_eq!(
+            said(&tried).unwrap(),
+            "giving up: `no-such-model` (FALLBACK_MODEL_ID) was refused"
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! What recovery needs of the world: time, chance, and somebody who is told.
+//!
+//! A test of ten tries must not take two minutes, so it brings a world of its own. Invariant: nothing in this crate waits,
+//! throws dice or speaks but through this trait.
+
+use std::hash::{BuildHasher, RandomState};
+use std::pin::Pin;
+use std::time::Duration;
+
+use s01_loop::Repl;
+
+/// A wait under way. Dropping it ends it.
+pub type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Time, chance, and somebody who is told.
+pub trait World: Send + Sync {
+    /// Lets this much time pass.
+    fn wait(&self, time: Duration) -> Waiting;
+
+    /// A number from 0 to 1, another one each time.
+    fn chance(&self) -> f64;
+
+    /// Says what was done about a failure.
+    fn remark(&self, text: &str);
+}
+
+impl World for Repl {
+    fn wait(&self, time: Duration) -> Waiting {
+        Box::pin(tokio::time::sleep(time))
+    }
+
+    fn chance(&self) -> f64 {
+        // Each of these hashers has keys of its own: dice enough to keep two clients apart, without another crate.
+        f64::from(RandomState::new().hash_one(()) as u32) / f64::from(u32::MAX)
+    }
+
+    fn remark(&self, text: &str) {
+        Repl::remark(self, &format!("[{text}]"));
+    }
+}

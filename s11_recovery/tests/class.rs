@@ -1,0 +1,262 @@
+//! The lesson as a class sees it: failures that pass, failures that do not, and replies that are cut.
+
+use std::sync::Arc;
+use std::thread;
+
+use mock_servers::class::{Class, Key};
+use mock_servers::model::{Fault, MockModel, Options, Rehearsal, Reply, Request, says};
+
+fn class() -> Class {
+    Class::new(env!("CARGO_BIN_EXE_s11_recovery")).file("README.md", "# Demo\n\nA small project.\n")
+}
+
+/// What begins the lead's system prompt.
+const LEAD: &str = "You are a coding agent";
+
+/// A lead with a script; the side calls beside it are rehearsed.
+fn lead(replies: impl IntoIterator<Item = Reply>) -> MockModel {
+    let model = MockModel::strict_rehearsal();
+    model.script_for(LEAD, replies);
+    model
+}
+
+/// The requests of the lead.
+fn leads(model: &MockModel) -> Vec<Arc<Request>> {
+    let mut requests = model.requests();
+    requests.retain(|request| request.system.contains(LEAD));
+    requests
+}
+
+/// The one test in which seconds pass, two and a half of them: it shows the waits as a class sees them.
+#[test]
+fn armed_faults_are_got_over_with_waits_that_can_be_read() {
+    let limited = thread::spawn(|| class().types(&["/fault 429 2", "Read the file README.md"]));
+    let overloaded = thread::spawn(|| {
+        let class = class().env("FALLBACK_MODEL_ID", "the-other-model");
+        class.types(&["/fault 529 4", "Read the file README.md"])
+    });
+    limited
+        .join()
+        .unwrap()
+        .succeeds()
+        .shows("Armed. The next 2 requests get a 429")
+        .shows(
+            "[retrying in 1.0 s (1/10): rate limited]\n[retrying in 1.0 s (2/10): rate limited]\n",
+        )
+        .shows("> read_file  README.md");
+    overloaded
+        .join()
+        .unwrap()
+        .succeeds()
+        .shows("Armed. The next 4 requests get a 529")
+        .shows("[retrying in 0.")
+        .shows("retrying in 1.")
+        .shows("[overloaded 3 times in a row: asking `the-other-model` for this reply]\n[retrying in 0.")
+        .shows("s (4/10): overloaded")
+        .shows("> read_file  README.md");
+}
+
+#[test]
+fn other_faults_and_other_words_do_as_well() {
+    for (fault, request, shown) in [
+        (
+            "/fault 429=0 3",
+            "what does README.md say?",
+            "retrying in 0.0 s (3/10): rate limited",
+        ),
+        (
+            "/fault 429=0",
+            "show me README.md",
+            "retrying in 0.0 s (1/10): rate limited",
+        ),
+        (
+            "  /fault   429=0   2  ",
+            "open README.md for me",
+            "retrying in 0.0 s (2/10): rate limited",
+        ),
+    ] {
+        class().types(&[fault, request]).succeeds().shows(shown);
+    }
+    let ran = class().types(&["/fault 429=3600", "please read README.md"]);
+    ran.fails_with(1)
+        .shows("giving up: the server asks for a wait of 3600 s]\nerror: ");
+}
+
+#[test]
+fn a_fault_command_says_what_it_did_and_reaches_no_model() {
+    let ran = class().types(&[
+        "/fault",
+        "/fault 430",
+        "/fault 500 3",
+        "/fault off",
+        "Hello",
+    ]);
+    ran.succeeds()
+        .shows("drop_stream  half an answer, then the connection closes")
+        .shows("there is no fault `430`")
+        .shows("Armed. The next 3 requests get a 500.")
+        .shows("All faults are off.")
+        .never_shows("retrying");
+}
+
+#[test]
+fn with_a_real_model_there_is_no_such_command() {
+    let model = lead([says("Hi.")]);
+    let ran = class().model(&model).types(&["/fault 429 2", "Hello"]);
+    ran.succeeds()
+        .shows("/fault is unknown here: it makes the mock model fail, and this is claude-")
+        .never_shows("Armed");
+    assert_eq!(leads(&model).len(), 1);
+    assert_eq!(leads(&model)[0].user_texts(), ["Hello"]);
+}
+
+#[test]
+fn a_wait_ends_at_once_with_ctrl_c_and_the_conversation_goes_on() {
+    let model = lead([says("Hi again.")]);
+    model.fault(Fault::RateLimited { retry_after: 60 }, 1);
+    let class = class().model(&model);
+    let mut terminal = class.terminal(100, 30);
+    terminal.wait_for("s11 >>").type_line("Hello");
+    terminal.wait_for("[retrying in 60.0 s (1/10): rate limited; Ctrl-C ends the turn]");
+    terminal.press(Key::CtrlC).wait_for("(interrupted)\ns11 >>");
+    terminal.type_line("once more").wait_for("Hi again.");
+    let asked = leads(&model);
+    assert_eq!(asked.len(), 2);
+    assert!(asked[1].user_texts().contains(&"once more".to_owned()));
+}
+
+#[test]
+fn a_wrong_key_is_said_in_one_sentence_and_not_tried_again() {
+    let options = Options {
+        require_key: true,
+        ..Options::strict()
+    };
+    let model = MockModel::start(options, |_: &Request| says("Hi.")).unwrap();
+    let ran = class().env("ANTHROPIC_BASE_URL", model.url()).asks("Hello");
+    ran.fails_with(1)
+        .shows("error: the model's API answered 401 (authentication_error): x-api-key header is required")
+        .shows("check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN")
+        .never_shows("retrying");
+}
+
+/// A workspace with more in it than the model takes, and a model that takes less than the chapter believes.
+fn crowded() -> (Class, MockModel) {
+    let options = Options {
+        context_tokens: 12_000,
+        ..Options::strict()
+    };
+    let model = MockModel::start(options, Rehearsal).unwrap();
+    let class = (1..9).fold(class(), |class, number| {
+        class.file(
+            format!("file{number}.txt"),
+            format!("{number} and more text\n").repeat(700),
+        )
+    });
+    (class.model(&model), model)
+}
+
+#[test]
+fn what_does_not_fit_is_sent_again_shorter() {
+    for request in [
+        "Read every file in this workspace",
+        "read each file in this directory",
+        "open all the files of this folder",
+    ] {
+        let (class, model) = crowded();
+        let ran = class.types(&[request]);
+        ran.succeeds()
+            .shows("[compacted: ")
+            .shows("the prompt was too long: sending it again, shorter")
+            .shows("file8.txt");
+        let refusals = model.refusals();
+        assert!(!refusals.is_empty());
+        assert!(
+            refusals
+                .iter()
+                .all(|refusal| refusal.message.contains("too long")),
+            "{refusals:?}"
+        );
+    }
+}
+
+/// The limits that the lead's replies had.
+fn limits(model: &MockModel) -> Vec<u32> {
+    let requests = leads(model);
+    requests.iter().map(|request| request.max_tokens).collect()
+}
+
+#[test]
+fn a_call_that_was_cut_runs_when_it_has_come_whole() {
+    for (request, file, functions) in [
+        (
+            "Write a very long module: 40 functions with docstrings",
+            "long_module.py",
+            40,
+        ),
+        (
+            "create a huge Python module called tea.py with 45 documented functions",
+            "tea.py",
+            45,
+        ),
+        (
+            "generate an enormous script with 42 functions",
+            "long_module.py",
+            42,
+        ),
+    ] {
+        let model = MockModel::strict_rehearsal();
+        let class = class().model(&model);
+        let ran = class.types(&[request]);
+        ran.succeeds()
+            .shows("the reply was cut in the middle of a tool call, which was dropped")
+            .shows("asking again with a limit of 64,000 tokens; the reply begins again")
+            .shows("[summary] 1 call: write_file 1");
+        let written = class.read(file);
+        assert_eq!(written.matches("\ndef ").count(), functions);
+        assert_eq!(limits(&model), [8_000, 64_000, 8_000], "{request}");
+    }
+}
+
+#[test]
+fn a_text_that_was_cut_is_gone_on_with() {
+    let model = MockModel::strict_rehearsal();
+    // A model whose window leaves little room to raise the limit.
+    let class = class().env("MODEL_CONTEXT_TOKENS", "12000").model(&model);
+    let ran = class.types(&[
+        "Show me a very long module of 40 functions with docstrings",
+        "Read the file README.md",
+    ]);
+    ran.succeeds()
+        .shows("the reply was cut (max_tokens)")
+        .shows("asking for the rest (1/3)")
+        .shows("> read_file  README.md");
+    let asked = leads(&model);
+    let asks = asked.iter().find(|request| {
+        let last = request.user_texts().pop().unwrap_or_default();
+        last.starts_with("<continue>")
+    });
+    assert!(asks.is_some_and(|request| request.messages.len() == 3));
+}
+
+#[test]
+fn the_tool_pool_and_its_count_in_the_readme() {
+    let model = lead([says("Hi.")]);
+    class().model(&model).types(&["Hello"]).succeeds();
+    let names = leads(&model)[0].tool_names();
+    assert_eq!(
+        names,
+        [
+            "bash",
+            "read_file",
+            "write_file",
+            "edit_file",
+            "glob",
+            "todo_write",
+            "task",
+            "load_skill",
+            "compact"
+        ]
+    );
+    let row = format!("| lead tools | 9 | {} |", names.len());
+    assert!(include_str!("../README.md").contains(&row), "{row}");
+}

@@ -1,0 +1,79 @@
+//! Who asks beside the lead: subagents, and the hook that never asks.
+
+use std::sync::Arc;
+
+use mock_servers::model::{Fault, MockModel, says};
+use s01_loop::{Client, Repl, Settings, ToolCall, Unwatched};
+use s02_tools::{Toolbox, Workspace};
+use s03_permission::Policy;
+use s04_hooks::{Hooks, Prompted};
+use s06_subagent::Subagents;
+use s11_recovery::{Recovery, faults};
+use serde_json::{Map, json};
+
+use crate::{Diary, client, settings};
+
+#[tokio::test]
+async fn a_subagents_requests_are_tried_again_too_and_once_a_level() {
+    let model = MockModel::scripted([says("Nothing to see.")]);
+    model.fault(Fault::Overloaded, 2);
+    let (dir, diary) = (tempfile::tempdir().unwrap(), Diary::default());
+    let recovery = Recovery::in_world(client(settings(model.url())), diary.clone());
+    let (ws, repl) = (
+        Workspace::at(dir.path()).unwrap(),
+        Repl::typed("test").quiet(),
+    );
+    let policy = Policy::open(&ws, repl.clone());
+    let (tools, hooks) = (Toolbox::new(), Hooks::new());
+    let subagents = Subagents::new(&recovery, &tools, &hooks, &policy, &repl);
+    let call = ToolCall {
+        id: "toolu_1".into(),
+        name: "task".into(),
+        input: json!({"description": "look around"}),
+        extra: Map::new(),
+    };
+    let output = subagents.tool().call(call).await;
+    assert!(output.text.contains("Nothing to see."), "{output:?}");
+    assert_eq!(model.requests().len(), 3);
+    assert_eq!(
+        diary.remarks(),
+        [
+            "task 1: retrying in 0.5 s (1/10): overloaded",
+            "task 1: retrying in 1.0 s (2/10): overloaded",
+        ]
+    );
+}
+
+async fn says_to(client: Client, line: &str) -> Prompted {
+    let recovery = Recovery::in_world(client, Diary::default());
+    let hooks = Hooks::new().on_prompt(faults(&recovery));
+    hooks.prompt(line.to_owned()).await
+}
+
+#[tokio::test]
+async fn only_a_line_that_begins_with_the_command_is_one() {
+    let embedded = || Client::new(Settings::default(), Arc::new(Unwatched)).unwrap();
+    for line in [
+        "What does /fault 429 do?",
+        "/faults",
+        "fault 429",
+        "/fault429",
+    ] {
+        let prompted = says_to(embedded(), line).await;
+        assert_eq!(prompted, Prompted::Go(line.to_owned()));
+    }
+    let armed = "Armed. The next 2 requests get a 529, overloaded.";
+    let refused = says_to(embedded(), "/fault 529 2").await;
+    assert_eq!(refused, Prompted::Refused(armed.to_owned()));
+}
+
+#[tokio::test]
+async fn a_model_at_an_address_is_a_real_one() {
+    let model = MockModel::scripted([]);
+    let said = says_to(client(settings(model.url())), "/fault").await;
+    let sentence = format!(
+        "/fault is unknown here: it makes the mock model fail, and this is claude-sonnet-4-6 at {}.",
+        model.url()
+    );
+    assert_eq!(said, Prompted::Refused(sentence));
+}
