@@ -57,9 +57,7 @@ pub async fn run(cwd: &Path, call: &ToolCall) -> Output {
 /// # Errors
 /// When the command is refused or the shell cannot be started. A command that fails is no error: its output says so.
 pub async fn run_command(cwd: &Path, command: &str, limit: Duration) -> Result<Output> {
-    if let Some(word) = fatal_word(command) {
-        bail!("refused: `{word}` here could destroy this machine; find a narrower command");
-    }
+    refuse_fatal(command)?;
     let mut process = Process::start(cwd, command)?;
     let mut text = Text::default();
     let end = tokio::time::timeout(limit, async {
@@ -83,6 +81,19 @@ pub async fn run_command(cwd: &Path, command: &str, limit: Duration) -> Result<O
         End::Exit(_) => Output::error(text.with_note(&end.to_string())),
         End::Signal(_) => Output::error(text.with_note(&format!("killed by {end}"))),
     })
+}
+
+/// Refuses a handful of commands that destroy machines.
+///
+/// # Errors
+/// When this command is one of them.
+pub fn refuse_fatal(command: &str) -> Result<()> {
+    match fatal_word(command) {
+        Some(word) => {
+            bail!("refused: `{word}` here could destroy this machine; find a narrower command")
+        }
+        None => Ok(()),
+    }
 }
 
 /// Output as it accumulates: the first part is kept, the rest only counted, so that `yes` cannot fill the memory.

@@ -83,6 +83,11 @@ impl Policy {
         }
     }
 
+    /// Where the calls that it judges run.
+    pub fn workspace(&self) -> &Workspace {
+        &self.ws
+    }
+
     /// Decides on one call, asking the user where the rules leave it open.
     pub async fn check(&self, tools: &Toolbox, call: &ToolCall) -> Verdict {
         let Some(tool) = tools.get(&call.name) else {

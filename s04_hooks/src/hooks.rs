@@ -152,6 +152,16 @@ impl Hooks {
         self
     }
 
+    /// Adds a hook on PreToolUse before all others: they see the call with its no, and nobody is asked about it.
+    pub fn on_pre_tool_first<F, S>(mut self, hook: F) -> Self
+    where
+        F: Fn(PreTool) -> S + Send + Sync + 'static,
+        S: Future<Output = Says> + Send + 'static,
+    {
+        self.pre_tool.insert(0, boxed(hook));
+        self
+    }
+
     /// Adds a hook on PostToolUse.
     pub fn on_post_tool<F, S>(mut self, hook: F) -> Self
     where

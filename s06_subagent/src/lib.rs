@@ -5,5 +5,5 @@ mod run;
 mod subagent;
 
 pub use model::{Model, Sending};
-pub use run::MAX_ROUNDS;
+pub use run::{MAX_ROUNDS, run_calls};
 pub use subagent::Subagents;

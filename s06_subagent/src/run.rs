@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use anyhow::{Error, Result, anyhow};
-use s01_loop::{History, Repl, Reply, System, ToolCall};
+use s01_loop::{History, Repl, Reply, System};
 use s02_tools::Toolbox;
 use s04_hooks::Hooks;
 
@@ -50,27 +50,11 @@ impl Run {
                 ));
                 return Ok(report);
             }
-            for batch in self.tools.batches(reply.tool_calls()) {
-                self.run(batch, &mut history).await;
-            }
+            run_calls(&reply, &self.tools, &self.hooks, &self.repl, &mut history).await;
         }
         Err(self.stopped(format!(
             "not done after {MAX_ROUNDS} rounds, the most there are; hand on smaller jobs"
         )))
-    }
-
-    /// Runs a batch of calls and answers them.
-    async fn run(&self, batch: Vec<ToolCall>, history: &mut History) {
-        let mut steps = Vec::new();
-        for call in batch {
-            steps.push(self.hooks.pre_tool(&self.tools, call).await);
-        }
-        let mut running = self.tools.run(steps);
-        while let Some((call, output)) = running.next().await {
-            let output = self.hooks.post_tool(&call, output).await;
-            self.repl.result(&call, &output);
-            history.answer(&call, output);
-        }
     }
 
     /// The last words, if there are any.
@@ -88,6 +72,29 @@ impl Run {
 
     fn stopped(&self, why: impl Display) -> Error {
         anyhow!("{}: {why}. What it has changed stays changed.", self.name)
+    }
+}
+
+/// Runs the calls of a reply under these hooks, shows what came of them, and answers each: what the lead's loop does, for
+/// any other agent.
+pub async fn run_calls(
+    reply: &Reply,
+    tools: &Toolbox,
+    hooks: &Hooks,
+    repl: &Repl,
+    history: &mut History,
+) {
+    for batch in tools.batches(reply.tool_calls()) {
+        let mut steps = Vec::new();
+        for call in batch {
+            steps.push(hooks.pre_tool(tools, call).await);
+        }
+        let mut running = tools.run(steps);
+        while let Some((call, output)) = running.next().await {
+            let output = hooks.post_tool(&call, output).await;
+            repl.result(&call, &output);
+            history.answer(&call, output);
+        }
     }
 }
 

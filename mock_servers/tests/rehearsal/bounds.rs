@@ -85,6 +85,47 @@ const WORDS: &[&str] = &[
     "review",
     "follow",
     "a.py",
+    "spawn",
+    "alice",
+    "bob",
+    "as a tester",
+    "ask her",
+    "have him",
+    "submit a plan",
+    "approve",
+    "request her shutdown",
+    "worktrees",
+    "tasks",
+    "watch",
+    "inbox",
+];
+
+/// All tools of a lead with teammates.
+const TEAM: &[&str] = &[
+    "bash",
+    "read_file",
+    "write_file",
+    "create_task",
+    "list_tasks",
+    "spawn_teammate",
+    "send_message",
+    "check_inbox",
+    "request_shutdown",
+    "request_plan",
+    "review_plan",
+    "create_worktree",
+];
+
+/// All tools of a teammate.
+const MATE: &[&str] = &[
+    "bash",
+    "read_file",
+    "write_file",
+    "send_message",
+    "submit_plan",
+    "list_tasks",
+    "claim_task",
+    "complete_task",
 ];
 
 /// Texts drawn from the words above by a small generator, the same in every run.
@@ -121,6 +162,50 @@ fn every_text_comes_to_an_end_whatever_the_tools_answer() {
             Stage::bare(tools).intercepting(move |_, _| Some((content.to_owned(), is_error)));
         stage.ask(&text);
         stage.ask("delete it");
+    }
+}
+
+#[test]
+fn lead_and_teammate_come_to_an_end_whatever_is_asked_and_answered() {
+    use mock_servers::model::{Block, Role};
+    let mails = [
+        "<mail from=\"alice\" type=\"result\">\nDone 0001-a.\n</mail>",
+        "<mail from=\"bob\" type=\"plan_approval_request\">\n1. x\n</mail>\nAnswer with review_plan, request_id req_1.",
+        "<mail from=\"lead\" type=\"message\">\nBefore you change anything, send a plan with submit_plan for: x\n</mail>",
+        "<mail from=\"lead\" type=\"plan_approval_response\">\nYour plan is rejected. No.\n</mail>",
+        "<claimed_task>\nYou have claimed task 0001-a: write tests\n\nDo it, then complete it with complete_task.\n</claimed_task>",
+        "<mail from=\"",
+    ];
+    let answers = [
+        ("fine", false),
+        ("created 0001-a: x", false),
+        ("[ ] 0001-a x\n[ ] 0002-b y", false),
+        (
+            "the lead wants your plan first: read what you need, then call submit_plan",
+            true,
+        ),
+        (
+            "your plan req_1 waits for its answer; nothing runs until it has come",
+            true,
+        ),
+        ("boom", true),
+        ("0001-a is yours: write tests", false),
+    ];
+    for (index, text) in texts(1_500).enumerate() {
+        let (content, is_error) = answers[index % answers.len()];
+        let (tools, system) = match index % 2 {
+            0 => (TEAM, "You are a coding agent."),
+            _ => (MATE, "You are a teammate named 'alice', a tester."),
+        };
+        let mut stage = Stage::bare(tools)
+            .with_system(system)
+            .intercepting(move |_, _| Some((content.to_owned(), is_error)));
+        stage.ask(&text);
+        for at in 0..3 {
+            let mail = mails[(index + at) % mails.len()];
+            stage.push(Role::User, vec![Block::Text(mail.to_owned())]);
+            stage.play();
+        }
     }
 }
 

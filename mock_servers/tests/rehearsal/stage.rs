@@ -250,7 +250,8 @@ impl Stage {
         reply.blocks.into_iter().enumerate().map(block).collect()
     }
 
-    fn run(&self, name: &str, input: &Value) -> (String, bool) {
+    /// What a tool answers.
+    pub fn run(&self, name: &str, input: &Value) -> (String, bool) {
         if let Some(answer) = (self.intercept)(name, input) {
             return answer;
         }
@@ -311,6 +312,15 @@ pub fn offer(names: &[&str]) -> Arc<[Tool]> {
         "task" => vec!["description"],
         "load_skill" => vec!["name"],
         "todo_write" => vec!["todos"],
+        "create_task" => vec!["subject"],
+        "claim_task" | "complete_task" | "get_task" => vec!["task_id"],
+        "spawn_teammate" => vec!["name", "role", "prompt"],
+        "send_message" => vec!["to", "content"],
+        "request_shutdown" => vec!["teammate"],
+        "request_plan" => vec!["teammate", "task"],
+        "review_plan" => vec!["request_id", "approve"],
+        "submit_plan" => vec!["plan"],
+        "create_worktree" | "keep_worktree" | "remove_worktree" => vec!["name"],
         _ => vec![],
     };
     let tool = |name: &&str| {

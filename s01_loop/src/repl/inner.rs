@@ -31,6 +31,8 @@ pub struct Inner {
     /// Held while a question is asked, so that several wait in line.
     pub asking: tokio::sync::Mutex<()>,
     pub failed: AtomicBool,
+    /// Whether the user has said `q` or `exit`.
+    pub dismissed: AtomicBool,
     prompt: String,
     /// The request of the command line, if that is where it comes from; `None` within when it is taken.
     once: Option<Mutex<Option<String>>>,
@@ -57,6 +59,7 @@ impl Inner {
             wires,
             asking: tokio::sync::Mutex::new(()),
             failed: AtomicBool::new(false),
+            dismissed: AtomicBool::new(false),
             prompt: args::prompt(chapter),
             once: request.map(|request| Mutex::new(Some(request))),
             wake: Mutex::new(Some(wake)),

@@ -138,7 +138,11 @@ impl Repl {
                 line = self.inner.next_line() => line,
             };
             match line.as_deref().map(str::trim) {
-                None | Some("q" | "exit") => break None,
+                Some("q" | "exit") => {
+                    self.inner.dismissed.store(true, Ordering::Relaxed);
+                    break None;
+                }
+                None => break None,
                 Some("") => {}
                 Some(_) => break line,
             }
@@ -147,6 +151,25 @@ impl Repl {
             self.inner.keyboard.close();
         }
         line
+    }
+
+    /// Whether the input has ended by itself with nobody sitting there: what is still at work may be waited for.
+    pub fn lingers(&self) -> bool {
+        let inner = &self.inner;
+        let is_dismissed = inner.dismissed.load(Ordering::Relaxed) || inner.wires.left().is_some();
+        !inner.is_session() && !is_dismissed
+    }
+
+    /// Waits until somebody ends a session that [lingers](Self::lingers): Ctrl-C, or a signal.
+    pub async fn ended(&self) {
+        let wires = &self.inner.wires;
+        wires.listen();
+        let mut interrupts = wires.interrupts();
+        tokio::select! {
+            biased;
+            () = wires.until_left() => {}
+            _ = interrupts.changed() => wires.leave(INTERRUPTED),
+        }
     }
 
     /// Runs a turn to its end, or until Ctrl-C drops it. An error is shown in one sentence.

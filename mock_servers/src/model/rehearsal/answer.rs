@@ -13,6 +13,7 @@ use super::recall;
 use super::slots::render;
 use super::steps::{Objects, Plan, Step};
 use super::table::Reading;
+use super::team::told;
 use super::todos;
 use super::turn::Turn;
 use super::verdict::Verdict;
@@ -78,6 +79,41 @@ pub fn tell(
     } else {
         parts.join("\n")
     }
+}
+
+/// What came of a plan since a message of the turn, and what it still waits for.
+pub fn news(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    from: usize,
+    turn: &Turn,
+    tools: &[Tool],
+) -> Vec<String> {
+    let teller = Teller {
+        plan,
+        outcomes,
+        turn,
+        tools,
+    };
+    let mut told = Vec::new();
+    for (index, (step, outcome)) in plan.steps.iter().zip(outcomes).enumerate() {
+        match outcome {
+            Outcome::Done(deeds) => {
+                let new: Vec<Deed> = deeds
+                    .iter()
+                    .filter(|deed| deed.round >= from)
+                    .cloned()
+                    .collect();
+                if !new.is_empty() {
+                    told.extend(teller.step(index, step, &Outcome::Done(new)));
+                }
+            }
+            Outcome::Waits(_) => told.extend(teller.step(index, step, outcome)),
+            Outcome::Known | Outcome::NoTool | Outcome::Unclear | Outcome::Skipped => {}
+        }
+    }
+    told.dedup();
+    told
 }
 
 /// What was not understood.
@@ -163,6 +199,7 @@ impl Teller<'_, '_> {
                 step.intent.name
             )],
             Outcome::Skipped => vec![format!("So I did not {}.", doing(step))],
+            Outcome::Waits(mail) => vec![format!("I wait for {mail}: that comes by itself.")],
         }
     }
 
@@ -272,6 +309,10 @@ impl Teller<'_, '_> {
         };
         render(template, |slot| {
             Some(match slot {
+                "said" => step
+                    .intent
+                    .says_of
+                    .map_or_else(String::new, |says| says(content)),
                 "first" => first_line(content).to_owned(),
                 "printed" => fenced(gist::body(content))
                     .trim_start_matches([':', ' ', '\n'])
@@ -295,6 +336,8 @@ impl Teller<'_, '_> {
                 "note" => deed.map_or(String::new(), |deed| deed.note.clone()),
                 "found" => self.parts_say(index, step),
                 "todos" => todos::told(self.turn),
+                "inbox" => told::inbox(self.turn, deed.map_or(0, |deed| deed.round)),
+                "team" if step.intent.by.is_empty() => told::team(self.turn),
                 "previous" => self.previous(index),
                 "tools" => listed(
                     &self

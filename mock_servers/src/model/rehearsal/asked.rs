@@ -3,6 +3,7 @@
 //! A harness adds reminders, notices and the context of its hooks in tags, and notes in brackets. A model that took these
 //! for requests would answer them. Invariant: text in a tag is never taken for the user's words.
 
+use super::team::letters::ANSWER_WITH;
 use super::words;
 use crate::model::{Block, Message, Role};
 
@@ -54,14 +55,25 @@ pub fn request_in(message: &Message) -> Option<Asked> {
 }
 
 fn request_in_text(text: &str, amid_work: bool) -> Option<Asked> {
-    let own = without_context(text);
+    let own = without_hints(&without_context(text));
     match (own.trim().strip_prefix("[Scheduled]"), own.trim()) {
-        (Some(scheduled), _) if amid_work => Some(Asked::More(scheduled.trim().to_owned())),
-        (Some(scheduled), _) => Some(Asked::New(scheduled.trim().to_owned())),
+        // Several that fired together are several lines.
+        (Some(all), _) if amid_work => Some(Asked::More(
+            all.replace("[Scheduled]", "\n").trim().to_owned(),
+        )),
+        (Some(all), _) => Some(Asked::New(
+            all.replace("[Scheduled]", "\n").trim().to_owned(),
+        )),
         (None, "") => asked_by_harness(text).map(|text| Asked::More(text.to_owned())),
         (None, _) if amid_work => None,
         (None, own) => Some(Asked::New(own.to_owned())),
     }
+}
+
+/// A text without the line that tells a lead how to answer a plan.
+fn without_hints(text: &str) -> String {
+    let own = text.lines().filter(|line| !line.starts_with(ANSWER_WITH));
+    own.collect::<Vec<_>>().join("\n")
 }
 
 /// `[The turn above ended …]`: a note of the harness in brackets.
@@ -111,7 +123,8 @@ pub fn index(system: &str) -> impl Iterator<Item = &str> {
     lines.filter(|line| line.starts_with("- [") && line.contains("]("))
 }
 
-fn elements(text: &str) -> impl Iterator<Item = Element<'_>> {
+/// The elements of a text, in order.
+pub fn elements(text: &str) -> impl Iterator<Item = Element<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let element = Element::first_in(rest)?;
@@ -130,16 +143,21 @@ pub fn without_added(result: &str) -> &str {
     }
 }
 
-/// An element that a harness added. Its tag stands at the start of a line, outside code fences.
-struct Element<'a> {
-    name: &'a str,
-    inside: &'a str,
+/// An element that a harness wrapped something in. Its tag stands at the start of a line, outside code fences.
+pub struct Element<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it holds.
+    pub inside: &'a str,
+    /// Where it ends in its text.
+    pub end: usize,
     start: usize,
-    end: usize,
+    tag: &'a str,
 }
 
 impl<'a> Element<'a> {
-    fn first_in(text: &'a str) -> Option<Self> {
+    /// The first element of a text.
+    pub fn first_in(text: &'a str) -> Option<Self> {
         let mut fenced = false;
         let mut tried = 0;
         let mut at = 0;
@@ -169,8 +187,15 @@ impl<'a> Element<'a> {
         Some(Self {
             name,
             inside: &tag[body..body + length],
-            start,
             end,
+            start,
+            tag: &tag[..body],
         })
+    }
+
+    /// An attribute of its tag.
+    pub fn attribute(&self, name: &str) -> Option<&'a str> {
+        let (_, value) = self.tag.split_once(&format!(" {name}=\""))?;
+        value.split('"').next()
     }
 }

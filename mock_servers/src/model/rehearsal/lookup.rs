@@ -10,6 +10,7 @@ use super::intents;
 use super::offer::Offer;
 use super::pattern::{Kind, Pattern, Taken};
 use super::table::Intent;
+use super::team::hiring;
 use super::tokens::Token;
 
 /// How many words of a step are looked at for where a match may start.
@@ -32,14 +33,23 @@ pub fn find(tokens: &[Token], offer: Offer) -> Option<(&'static Intent, Vec<Take
     Some((intent, taken))
 }
 
+/// The row whose match starts at the first of these words.
+pub fn at_once(tokens: &[Token], offer: Offer) -> Option<&'static Intent> {
+    if tokens.is_empty() {
+        return None;
+    }
+    let (row, _) = fitting(tokens, 0, offer)?;
+    Some(INDEX.rows[row].0)
+}
+
 /// Whether a row fits with its match starting at the first of these words.
 pub fn fits_at_once(tokens: &[Token], offer: Offer) -> bool {
     !tokens.is_empty() && fitting(tokens, 0, offer).is_some()
 }
 
-/// Whether these words begin with something that all the rest of the sentence belongs to.
-pub fn takes_the_rest(tokens: &[Token], offer: Offer) -> bool {
-    !tokens.is_empty() && fitting(tokens, 0, offer).is_some_and(|(row, _)| INDEX.rows[row].0.whole)
+/// The row these words begin with, when all the rest of the sentence belongs to.
+pub fn takes_the_rest(tokens: &[Token], offer: Offer) -> Option<&'static Intent> {
+    at_once(tokens, offer).filter(|intent| intent.whole)
 }
 
 fn clash(slot: &Taken, other: &Taken) -> bool {
@@ -65,7 +75,10 @@ fn fitting(tokens: &[Token], start: usize, offer: Offer) -> Option<(usize, Vec<T
         if !offer.knows(INDEX.rows[*row].0) {
             return None;
         }
-        Some((*row, pattern.match_at(tokens, start)?))
+        let taken = pattern.match_at(tokens, start)?;
+        let is_there = |slot: &Taken| hiring::is_one_of(tokens[slot.from].text, offer.team);
+        let mates = taken.iter().filter(|slot| slot.kind == Kind::Mate);
+        mates.into_iter().all(is_there).then_some((*row, taken))
     })
 }
 

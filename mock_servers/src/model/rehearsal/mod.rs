@@ -16,10 +16,12 @@ mod abilities;
 mod announce;
 mod answer;
 mod asked;
+mod board;
 mod comments;
 mod continued;
 mod direct;
 mod edits;
+mod events;
 mod facts;
 mod findings;
 mod follow_up;
@@ -47,18 +49,24 @@ mod split;
 mod steps;
 mod style;
 mod table;
+mod task_words;
+mod team;
+mod time_words;
 mod todos;
 mod tokens;
 mod turn;
 mod verdict;
 mod words;
 
-use super::{Brain, Reply, Request, Tool, says};
+use super::{Brain, Reply, ReplyBlock, Request, Tool, says};
 use continued::Continued;
 use offer::Offer;
-use progress::Next;
+use progress::{Calls, Next};
+use rounds::Rounds;
 use steps::{Plan, Step};
 use style::Style;
+use team::wake::{self, Woken};
+use team::{hiring, mate};
 use turn::Turn;
 
 /// The brain a newcomer meets.
@@ -75,11 +83,44 @@ impl Brain for Rehearsal {
         if let Some(reply) = side_calls::answer(request) {
             return reply;
         }
+        match mate::answer(request, Self::work) {
+            Some(reply) => reply,
+            None => Self::work(request),
+        }
+    }
+}
+
+impl Rehearsal {
+    /// The reply to the request of a user, or to what came by itself.
+    fn work(request: &Request) -> Reply {
+        if events::woken(&request.messages).is_none() {
+            let reply = Self::newest(request);
+            let [ReplyBlock::Text(text)] = &reply.blocks[..] else {
+                return reply;
+            };
+            // Mail that came meanwhile may be what an earlier request waits for.
+            return match wake::go_on(request, 1) {
+                Woken::Calls(plan, calls) => call(&plan, calls, Rounds::default()),
+                Woken::Told(told) => says([vec![text.clone()], told].concat().join("\n")),
+            };
+        }
+        match wake::go_on(request, 0) {
+            Woken::Calls(plan, calls) => call(&plan, calls, Rounds::default()),
+            Woken::Told(told) => {
+                let news = events::told_since_the_request(&request.messages);
+                says([news, told].concat().join("\n"))
+            }
+        }
+    }
+
+    /// The reply to the newest request.
+    fn newest(request: &Request) -> Reply {
         let turn = Turn::read(&request.messages, &request.system);
         if let Some(reply) = called_by_name(&turn, &request.tools) {
             return reply;
         }
-        let offer = Offer::of(request);
+        let team = hiring::team(request, &turn.requests);
+        let offer = Offer::of(request, &team);
         let mut plan = steps::plan(&turn.requests, offer, || turn.last_path());
         if let Some(meant) = follow_up::meant(&plan, &turn) {
             plan = steps::plan(&[meant], offer, || turn.last_path());
@@ -92,16 +133,21 @@ impl Brain for Rehearsal {
             return says(without_steps(&plan, &turn, request));
         }
         match progress::next(&plan, &turn, &request.tools) {
-            Next::Call(calls) => {
-                let reply = says(announce::announce(&plan, &calls, turn.rounds));
-                let calls = calls.wanted.into_iter().map(|wanted| wanted.call);
-                calls.fold(reply, |reply, call| reply.and_calls(call.tool, call.input))
-            }
+            Next::Call(calls) => call(&plan, calls, turn.rounds),
             Next::Answer(outcomes, ended) => {
-                says(answer::tell(&plan, &outcomes, ended, &turn, &request.tools))
+                let mut told = vec![answer::tell(&plan, &outcomes, ended, &turn, &request.tools)];
+                told.extend(events::told_since_the_request(&request.messages));
+                says(told.join("\n"))
             }
         }
     }
+}
+
+/// Calls with their announcement.
+fn call(plan: &Plan, calls: Calls, rounds: Rounds) -> Reply {
+    let reply = says(announce::announce(plan, &calls, rounds));
+    let calls = calls.wanted.into_iter().map(|wanted| wanted.call);
+    calls.fold(reply, |reply, call| reply.and_calls(call.tool, call.input))
 }
 
 /// The reply to a request that names a tool on offer: the call, then what came of it.
@@ -131,7 +177,7 @@ fn without_steps(plan: &Plan, turn: &Turn, request: &Request) -> String {
         {
             reply.to_owned()
         }
-        _ => abilities::abilities(
+        _ => abilities::examples(
             "I am only a rehearsal model, and this is outside what I can rehearse.",
             &request.tools,
         ),

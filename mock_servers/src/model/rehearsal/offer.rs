@@ -14,20 +14,29 @@ pub struct Offer<'a> {
     pub tools: &'a [Tool],
     /// The system prompt.
     pub system: &'a str,
+    /// The teammates there are, or are to be.
+    pub team: &'a [String],
 }
 
 impl<'a> Offer<'a> {
     /// What this request offers.
-    pub fn of(request: &'a Request) -> Self {
+    pub fn of(request: &'a Request, team: &'a [String]) -> Self {
         Self {
             tools: &request.tools,
             system: &request.system,
+            team,
         }
     }
 
-    /// Whether a tool of this name is on offer.
+    /// Whether a tool of this name is on offer; `bash.run_in_background`: one that takes this argument.
     pub fn has(&self, tool: &str) -> bool {
-        self.tools.iter().any(|offered| offered.name == tool)
+        let (tool, argument) = tool.split_once('.').unwrap_or((tool, ""));
+        let takes = |offered: &Tool| {
+            let properties = offered.input_schema.get("properties");
+            argument.is_empty() || properties.is_some_and(|all| all.get(argument).is_some())
+        };
+        let mut named = self.tools.iter().filter(|offered| offered.name == tool);
+        named.any(takes)
     }
 
     /// Whether a row exists here.

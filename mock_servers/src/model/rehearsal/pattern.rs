@@ -12,6 +12,7 @@
 //! Invariant: matching is bounded; a long request costs no more than its first words.
 
 use super::jobs;
+use super::team::people::PEOPLE;
 use super::tokens::Token;
 use super::words;
 
@@ -37,6 +38,8 @@ pub enum Kind {
     Words,
     /// A command: a quotation, or a program with everything behind it.
     Command,
+    /// A program with what stands behind it, up to the next piece of the pattern.
+    Program,
     /// A kind of file: `Python`, `.rs`, `*.md`.
     Files,
     /// A path, or the bare name of a directory.
@@ -49,6 +52,10 @@ pub enum Kind {
     Piece,
     /// A word for somebody a job is handed to.
     Subagent,
+    /// The name of somebody.
+    Name,
+    /// A teammate's name, or a word for teammates; whether there is one of that name the finder knows.
+    Mate,
 }
 
 /// One piece of a pattern.
@@ -144,12 +151,15 @@ fn parse_kind(name: &str) -> Option<Kind> {
         "text" => Kind::Text,
         "words" => Kind::Words,
         "command" => Kind::Command,
+        "program" => Kind::Program,
         "files" => Kind::Files,
         "place" => Kind::Place,
         "file" => Kind::File,
         "code" => Kind::Code,
         "piece" => Kind::Piece,
         "subagent" => Kind::Subagent,
+        "name" => Kind::Name,
+        "mate" => Kind::Mate,
         _ => return None,
     })
 }
@@ -210,6 +220,8 @@ impl Tokens<'_, '_> {
             }
             Kind::Words => return self.text(name, at, rest, taken),
             Kind::Command => return self.command(name, at, rest, taken),
+            Kind::Program if !self.is_program(at) => return false,
+            Kind::Program => return self.text(name, at, rest, taken),
             Kind::Path => is_path,
             Kind::Word => |token| token.quoted || !token.is_any(words::FILLERS),
             Kind::It => |token| token.is_any(words::PRONOUNS),
@@ -221,6 +233,8 @@ impl Tokens<'_, '_> {
             Kind::Code => |token| is_path(token) && is_code(token.text),
             Kind::Piece => |token| piece(token.text).is_some(),
             Kind::Subagent => |token| token.is_any(jobs::SUBAGENTS),
+            Kind::Name => |token| !token.quoted && token.is_any(PEOPLE),
+            Kind::Mate => |token| !token.quoted && !token.is_any(words::FILLERS),
         };
         let Some(hit) = self.hits(at, fits) else {
             return false;
@@ -284,10 +298,7 @@ impl Tokens<'_, '_> {
             return false;
         };
         let behind_a_verb = at > self.start;
-        let is_program = first.is_any(words::PROGRAMS)
-            || first.text.starts_with("./")
-            || behind_a_verb && first.is_any(words::ENGLISH_PROGRAMS);
-        let to = match (first.quoted, is_program) {
+        let to = match (first.quoted, self.is_program(at)) {
             (true, _) if behind_a_verb || self.all.len() == 1 => at + 1,
             (false, true) => self.all.len(),
             _ => return false,
@@ -302,6 +313,16 @@ impl Tokens<'_, '_> {
             rest,
             taken,
         )
+    }
+
+    /// Whether a command begins here.
+    fn is_program(&self, at: usize) -> bool {
+        let behind_a_verb = at > self.start;
+        self.all.get(at).is_some_and(|first| {
+            first.is_any(words::PROGRAMS)
+                || first.text.starts_with("./")
+                || behind_a_verb && first.is_any(words::ENGLISH_PROGRAMS)
+        })
     }
 
     fn take(&self, slot: Taken, rest: &[Piece], taken: &mut Vec<Taken>) -> bool {

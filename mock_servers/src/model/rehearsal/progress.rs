@@ -9,10 +9,13 @@
 //! that lost its way stops.
 
 mod changes;
+mod fill;
 mod kept;
+mod later;
 mod listed;
 mod noted;
 
+use fill::fill;
 pub use listed::{MAX_FOUND, found};
 
 use std::collections::HashMap;
@@ -25,6 +28,7 @@ use super::left::Left;
 use super::slots::Slots;
 use super::steps::{Objects, Plan, Step};
 use super::table::{Intent, Way};
+use super::team::waiting;
 use super::todos::Todos;
 use super::turn::{Past, Turn};
 use super::verdict::{Verdict, judge};
@@ -91,6 +95,8 @@ pub enum Outcome<'a> {
     Unclear,
     /// The step it leans on went wrong.
     Skipped,
+    /// This mail has not come yet.
+    Waits(String),
 }
 
 /// A call that was answered.
@@ -110,6 +116,8 @@ pub struct Deed<'a> {
     pub similar: Vec<&'a str>,
     /// What a change of a file came to.
     pub note: String,
+    /// In which message of the turn it was called.
+    pub round: usize,
 }
 
 impl<'a> Outcome<'a> {
@@ -117,7 +125,7 @@ impl<'a> Outcome<'a> {
     pub fn deeds(&self) -> &[Deed<'a>] {
         match self {
             Self::Done(deeds) => deeds,
-            Self::Known | Self::NoTool | Self::Unclear | Self::Skipped => &[],
+            Self::Known | Self::NoTool | Self::Unclear | Self::Skipped | Self::Waits(_) => &[],
         }
     }
 
@@ -126,7 +134,7 @@ impl<'a> Outcome<'a> {
         match self {
             Self::Done(deeds) => deeds.iter().any(|deed| deed.verdict.is_done()),
             Self::Known => true,
-            Self::NoTool | Self::Unclear | Self::Skipped => false,
+            Self::NoTool | Self::Unclear | Self::Skipped | Self::Waits(_) => false,
         }
     }
 }
@@ -152,6 +160,14 @@ pub fn next<'a>(plan: &Plan, turn: &'a Turn<'a>, tools: &[Tool]) -> Next<'a> {
     let has_time =
         turn.rounds.taken <= 3 * plan.steps.len() + 3 + found.count() * listed::MAX_ROUNDS;
     for (index, step) in plan.steps.iter().enumerate() {
+        // What waits for mail lets nothing pass but what waits for other mail.
+        let waits = walk
+            .outcomes
+            .iter()
+            .any(|outcome| matches!(outcome, Outcome::Waits(_)));
+        if waits && step.intent.awaits.is_none() {
+            break;
+        }
         let beside = list.is_none() && index > 0 && runs_beside(step, &plan.steps[index - 1]);
         if !walk.calls.wanted.is_empty() && !beside {
             break;
@@ -189,11 +205,12 @@ fn runs_beside(step: &Step, before: &Step) -> bool {
 }
 
 fn needs_results(intent: &Intent) -> bool {
-    intent
+    let summary = intent
         .by
         .iter()
         .flat_map(|way| way.args)
-        .any(|(_, template)| template.contains("{summary"))
+        .any(|(_, template)| template.contains("{summary"));
+    summary || intent.later.is_some()
 }
 
 struct Walk<'p, 'a> {
@@ -231,6 +248,9 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn step(&mut self, index: usize, step: &Step) -> Outcome<'a> {
+        if let Some(mail) = waiting::lacks(step, &self.plan.steps, &self.outcomes, self.turn) {
+            return Outcome::Waits(mail);
+        }
         if step.intent.by.is_empty() {
             return Outcome::Known;
         }
@@ -242,6 +262,9 @@ impl<'a> Walk<'_, 'a> {
         };
         if let Some(rewrite) = step.intent.rewrites {
             return self.rewrite_all(index, step, rewrite);
+        }
+        if let Some(later) = step.intent.later {
+            return self.each_later(index, step, way, later);
         }
         let mut slots = step.slots.clone();
         if needs_results(step.intent) {
@@ -296,6 +319,7 @@ impl<'a> Walk<'_, 'a> {
             left: past.left,
             similar: Vec::new(),
             note: String::new(),
+            round: past.round,
         };
         if deed.verdict == Verdict::Missing && intent.seeks {
             self.seek(index, way, slots, past, &mut deed)?;
@@ -406,23 +430,5 @@ impl<'a> Walk<'_, 'a> {
             .flat_map(|(_, outcome)| outcome.deeds())
             .filter(|deed| deed.verdict == Verdict::Fine);
         deeds.map(|deed| (deed.path.as_deref().unwrap_or("Listing"), deed.content))
-    }
-}
-
-fn fill(way: &'static Way, slots: &Slots, path: Option<&str>) -> Call {
-    let args = way.args.iter().map(|(name, template)| {
-        let text = slots.render(template, path);
-        let spelled = ["|number}", "|json}"]
-            .iter()
-            .any(|end| template.ends_with(end))
-            .then(|| serde_json::from_str(&text).ok());
-        (
-            name.to_string(),
-            spelled.flatten().unwrap_or(Value::from(text)),
-        )
-    });
-    Call {
-        tool: way.tool,
-        input: Value::Object(args.collect()),
     }
 }

@@ -15,7 +15,7 @@ const COUNTED_FROM: usize = 5;
 const MAX: usize = 10_000;
 
 /// The replies since the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
     /// How many there were.
     pub taken: usize,
@@ -26,17 +26,24 @@ pub struct Rounds {
 impl Rounds {
     /// Counts the replies in what followed the request.
     pub fn of(since: &[Arc<Message>]) -> Self {
-        let replies = || {
-            since
-                .iter()
-                .filter(|message| message.role == Role::Assistant)
+        // A text between two waits for mail is no round of work.
+        let is_work = |&(at, message): &(usize, &Arc<Message>)| {
+            let is_behind = || since[at + 1..].iter().any(|later| later.role == Role::User);
+            message.role == Role::Assistant && (has_calls(message) || !is_behind())
         };
-        let said = replies()
+        let replies: Vec<&Arc<Message>> = since
+            .iter()
+            .enumerate()
+            .filter(is_work)
+            .map(|(_, message)| message)
+            .collect();
+        let said = replies
+            .iter()
             .rev()
             .enumerate()
             .find_map(|(after, message)| Some(number(message)?.min(MAX) + after));
         Self {
-            taken: said.unwrap_or(0).max(replies().count()),
+            taken: said.unwrap_or(0).max(replies.len()),
             aloud: said.is_some(),
         }
     }
@@ -50,6 +57,11 @@ impl Rounds {
             None => sentence.to_owned(),
         }
     }
+}
+
+fn has_calls(message: &Message) -> bool {
+    let is_call = |block: &Block| matches!(block, Block::ToolUse { .. });
+    message.blocks.iter().any(is_call)
 }
 
 /// The number a reply says at its end.

@@ -8,6 +8,7 @@ use super::pattern::{self, Kind, Taken};
 use super::python::styled::styled;
 use super::python::{long, samples};
 use super::style::Style;
+use super::team::works;
 use super::todos;
 use super::tokens::Token;
 use super::words::{self, Language};
@@ -47,7 +48,9 @@ impl Slots {
             Kind::Path | Kind::Place | Kind::File | Kind::Code => {
                 pattern::named_file(first).to_owned()
             }
-            Kind::Word | Kind::It | Kind::Quote | Kind::Subagent => first.text.to_owned(),
+            Kind::Word | Kind::It | Kind::Quote | Kind::Subagent | Kind::Name | Kind::Mate => {
+                first.text.to_owned()
+            }
             Kind::Number => pattern::number(first).unwrap_or(first.text).to_owned(),
             Kind::Files => {
                 let (files, label) = pattern::files(first.text).unwrap_or_default();
@@ -55,7 +58,7 @@ impl Slots {
                 files
             }
             Kind::Text | Kind::Words | Kind::Command if first.quoted => first.text.to_owned(),
-            Kind::Text | Kind::Words => typed(request, tokens, slot).to_owned(),
+            Kind::Text | Kind::Words | Kind::Program => typed(request, tokens, slot).to_owned(),
             Kind::Command => without_tail(typed(request, tokens, slot)).to_owned(),
         };
         if slot.name != "path" {
@@ -94,6 +97,12 @@ impl Slots {
         let given = |slot: &str| self.get(slot).map(unescaped);
         if let Some(code) = path.ends_with(".py").then(|| self.python(path)).flatten() {
             return styled(&code, self.style);
+        }
+        let is_table = |text: &String| text.ends_with(" table") || text.ends_with(" tables");
+        if path.ends_with(".sql") && given("content").as_ref().is_none_or(is_table) {
+            let about = self.get("about").map(|about| format!("{about} table"));
+            let about = about.or_else(|| given("content"));
+            return works::schema(&about.unwrap_or_default());
         }
         match (given("print"), given("content"), language(path)) {
             (Some(text), _, Some(language)) => language

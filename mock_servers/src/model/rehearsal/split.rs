@@ -8,6 +8,8 @@ use super::follow_up;
 use super::jobs;
 use super::lookup;
 use super::offer::Offer;
+use super::table::Intent;
+use super::team::hiring;
 use super::tokens::{Break, Token};
 use super::words;
 
@@ -58,13 +60,16 @@ fn cut<'a>(
     if token.before == Break::Line && names_several(&tokens[from..at]) {
         return None;
     }
+    if let Some(ends) = ends_whole(&tokens[from..at], &tokens[at..], offer) {
+        return ends.then_some(None);
+    }
     if !ends && (joint(token).is_some() || token.before == Break::Comma) {
         let so_far = without_head(&tokens[from..at]);
         // `in a subtask, find …`: the job is still to come.
         if names_only_who(so_far) {
             return None;
         }
-        if lookup::takes_the_rest(so_far, offer) {
+        if lookup::takes_the_rest(so_far, offer).is_some() {
             return is_for_the_asker(&tokens[at..]).then_some(None);
         }
     }
@@ -86,11 +91,27 @@ fn cut<'a>(
     if lookup::fits_at_once(rest, offer) || follow_up::starts_work(rest) {
         return Some(None);
     }
-    // `create a directory x and a file y`: the verb holds for both.
-    let verb = *without_head(&tokens[from..at]).first()?;
+    shared_verb(&tokens[from..at], rest, offer).map(Some)
+}
+
+/// Whether words to which a whole list or a whole job belongs end here; `None` when there are none before.
+fn ends_whole(before: &[Token], rest: &[Token], offer: Offer) -> Option<bool> {
+    if joint(&rest[0]).is_none() && rest[0].before < Break::Comma {
+        return None;
+    }
+    let row = lookup::takes_the_rest(without_asker(before), offer)?;
+    if row.needs == "spawn_teammate" && row.staffed.is_some() {
+        return Some(!hiring::goes_on(rest, offer));
+    }
+    row.splits.map(|_| ends_list(row, before, rest, offer))
+}
+
+/// The verb that holds for both: `create a directory x and a file y`.
+fn shared_verb<'a>(before: &[Token<'a>], rest: &[Token<'a>], offer: Offer) -> Option<Token<'a>> {
+    let verb = *without_head(before).first()?;
     let noun = rest.iter().find(|token| !token.is_any(words::FILLERS))?;
     let shared: Vec<Token> = std::iter::once(verb).chain(rest.iter().copied()).collect();
-    (noun.is_any(words::OBJECTS) && lookup::fits_at_once(&shared, offer)).then_some(Some(verb))
+    (noun.is_any(words::OBJECTS) && lookup::fits_at_once(&shared, offer)).then_some(verb)
 }
 
 fn fragment<'a>(tokens: &[Token<'a>], verb: Option<Token<'a>>) -> Option<Fragment<'a>> {
@@ -111,13 +132,39 @@ fn so_far_runs(tokens: &[Token]) -> bool {
     tokens.iter().any(|token| token.is_any(words::PROGRAMS))
 }
 
-/// Whether these words say who shall do something, and not yet what.
+/// Whether a list that belongs to one row ends here: something else begins, or the words are no item of it.
+fn ends_list(row: &Intent, before: &[Token], rest: &[Token], offer: Offer) -> bool {
+    let sentence = sentence_from(rest);
+    let several = before.iter().any(|token| token.is_any(&["tasks", "board"]));
+    let other = lookup::at_once(without_head(sentence), offer);
+    if other.is_some_and(|other| !other.needs.is_empty() && (other.name != row.name || !several)) {
+        return true;
+    }
+    let about_items = [
+        "depend",
+        "depends",
+        "depending",
+        "blocked",
+        "needs",
+        "requires",
+    ];
+    let is_item = matches!(rest[0].before, Break::Line | Break::Semicolon)
+        || sentence.iter().any(|token| token.is_any(&about_items));
+    match (rest[0].before >= Break::Stop, several) {
+        (true, true) => !is_item,
+        (true, false) => true,
+        (false, true) => false,
+        (false, false) => rest[0].is("then"),
+    }
+}
+
+/// Whether these words say who or how something shall be done, and not yet what.
 fn names_only_who(tokens: &[Token]) -> bool {
     let with = ["in", "with", "using", "via", "through", "by"];
     tokens.first().is_some_and(|token| token.is_any(&with))
         && tokens
             .last()
-            .is_some_and(|token| token.is_any(jobs::SUBAGENTS))
+            .is_some_and(|token| token.is_any(jobs::SUBAGENTS) || token.is("background"))
 }
 
 /// Whether these words hand a list of jobs to several subagents.
@@ -154,6 +201,13 @@ fn joint(token: &Token) -> Option<bool> {
         .iter()
         .find(|(word, _)| token.is(word))
         .map(|(_, waits)| *waits)
+}
+
+/// The words without those at the head that only say who wants something: `I need …`.
+fn without_asker<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
+    let words = without_head(tokens);
+    let asker = words.iter().take_while(|token| token.is_any(&["i", "we"]));
+    &words[asker.count()..]
 }
 
 /// The words without those at the head that only join, greet or lead to a question.

@@ -5,6 +5,7 @@
 //! Invariant: a new intent is a new row. Code changes only when a row needs a slot that does not exist yet.
 
 use super::edits::Rewritten;
+use super::slots::Slots;
 
 /// One thing the model can be asked for.
 #[derive(Debug)]
@@ -32,6 +33,14 @@ pub struct Intent {
     pub beside: bool,
     /// Whether all that follows in the sentence belongs to it: an `and` in a job handed on is part of the job.
     pub whole: bool,
+    /// How the words of the step come to several steps, each with slots of its own: a list of tasks.
+    pub splits: Option<fn(&str) -> Vec<Filling>>,
+    /// The same for words about teammates, whose names are given; `who` is the one a step is about.
+    pub staffed: Option<Staffed>,
+    /// The mail it has to wait for.
+    pub awaits: Option<Awaits>,
+    /// How the slots are worked out that are in earlier results; one filling for each call.
+    pub later: Option<Later>,
     /// What has to be done first, when the request has not asked for it already.
     pub first: Option<First>,
     /// The steps it consists of, when it takes several; they come before it.
@@ -43,6 +52,8 @@ pub struct Intent {
     pub rewrites: Option<Rewrite>,
     /// How `{found}` in what it tells is made from what its parts returned.
     pub tells: Option<fn(&[Reading]) -> String>,
+    /// How `{said}` in what it tells is made from its own result.
+    pub says_of: Option<fn(&str) -> String>,
     /// Whether what it tells stands for what the steps before it would have told.
     pub retells: bool,
     /// What the answer says when it is done (slots: `answer.rs`); nothing when empty.
@@ -61,6 +72,35 @@ pub struct Way {
     pub tool: &'static str,
     /// Its arguments: names and templates (slots: `slots.rs`).
     pub args: &'static [(&'static str, &'static str)],
+}
+
+/// Slots and their values.
+pub type Filling = Vec<(&'static str, String)>;
+
+/// From the slots of the request and what earlier calls returned, oldest first, to slots.
+pub type Later = fn(&Slots, &[Known]) -> Vec<Filling>;
+
+/// From the words of a step and the names of the team to slots.
+pub type Staffed = fn(&str, &[String]) -> Vec<Filling>;
+
+/// The mail that a step waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaits {
+    /// The report on the work that the teammate was given.
+    Result,
+    /// The teammate's plan.
+    Plan,
+    /// A report on every task, or from every teammate.
+    All,
+}
+
+/// What an earlier call returned.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// The text.
+    pub content: &'a str,
 }
 
 /// A change of a file.
@@ -136,11 +176,16 @@ pub const ROW: Intent = Intent {
     seeks: false,
     beside: false,
     whole: false,
+    splits: None,
+    staffed: None,
+    awaits: None,
+    later: None,
     first: None,
     parts: &[],
     planned: false,
     rewrites: None,
     tells: None,
+    says_of: None,
     retells: false,
     told: "",
     told_empty: "",

@@ -5,6 +5,7 @@
 //! Invariant: when two rows fit the same words, the one that stands first is meant.
 
 mod asking_back;
+mod background;
 mod delegate;
 mod files;
 mod git;
@@ -13,9 +14,12 @@ mod machine;
 mod memory;
 mod plan;
 mod reading;
+mod schedule;
 mod search;
 mod skills;
 mod talk;
+mod tasks;
+mod team;
 
 use super::table::Intent;
 
@@ -32,6 +36,22 @@ pub const SECTIONS: &[Section] = &[
     Section {
         about: "subagents",
         rows: delegate::DELEGATE,
+    },
+    Section {
+        about: "teammates",
+        rows: team::TEAM,
+    },
+    Section {
+        about: "the task board",
+        rows: tasks::TASKS,
+    },
+    Section {
+        about: "the schedule",
+        rows: schedule::SCHEDULE,
+    },
+    Section {
+        about: "the background",
+        rows: background::BACKGROUND,
     },
     Section {
         about: "skills and reviews",
@@ -98,8 +118,43 @@ mod tests {
 
     /// Slots that are filled without being in a pattern of the row.
     const DERIVED: &[&str] = &[
-        "path", "path.tmp", "content", "long", "summary", "mkdir", "runner", "kind", "label",
-        "old", "new", "whole", "test", "tests", "to", "todo", "skill", "kinds", "n", "where",
+        "path",
+        "path.tmp",
+        "content",
+        "long",
+        "summary",
+        "mkdir",
+        "runner",
+        "kind",
+        "label",
+        "old",
+        "new",
+        "whole",
+        "test",
+        "tests",
+        "to",
+        "todo",
+        "skill",
+        "kinds",
+        "n",
+        "where",
+        "subject",
+        "blockers",
+        "task",
+        "cron",
+        "cron_id",
+        "prompt",
+        "recurring",
+        "durable",
+        "who",
+        "what",
+        "name",
+        "role",
+        "request",
+        "approve",
+        "feedback",
+        "content",
+        "worktree",
     ];
 
     fn slots(template: &str) -> impl Iterator<Item = &str> {

@@ -59,6 +59,7 @@ pub const READING: &[Intent] = &[
             "read|open|print|check|inspect|load|review|examine|dump|output * {path}",
             "type out {path}",
             "type {path}",
+            "list|show|print|read|give|tell|display its contents|content",
             "show|display|view|see|look|get|give * {path:file}",
             "what is|does|in|inside * {path:file}",
             "content|contents|text of {path:file}",

@@ -153,6 +153,7 @@ impl<'a> Walk<'_, 'a> {
             return Some(Deed {
                 verdict: judge(past),
                 content: past.content,
+                round: past.round,
                 ..deed
             });
         }
@@ -174,5 +175,6 @@ fn unchanged<'a>(tool: &'static str, path: &str, note: String) -> Deed<'a> {
         left: Left::Whole(""),
         similar: Vec::new(),
         note,
+        round: 0,
     }
 }
