@@ -1,0 +1,62 @@
+//! Names that become file names: ids of tasks, and names that a model makes up.
+//!
+//! Invariant: what passes here is one plain file name, on every file system.
+
+use anyhow::{Context, Result};
+
+/// Without `i`, `l`, `o` and `u`: nobody misreads an id, and none spells a word (Crockford's base 32).
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// 40 bits from the system's generator.
+const SUFFIX: usize = 8;
+
+/// Characters that nobody can guess, for the end of an id.
+///
+/// # Errors
+/// When the system gives no random numbers.
+pub fn fresh_suffix() -> Result<String> {
+    let mut bytes = [0; SUFFIX];
+    getrandom::fill(&mut bytes)
+        .ok()
+        .context("the system gives no random numbers")?;
+    let letters = bytes.map(|byte| char::from(ALPHABET[usize::from(byte % 32)]));
+    Ok(letters.iter().collect())
+}
+
+/// Whether a name can be a file's name wherever this program runs: `[a-z0-9_-]`, 1 to `most` characters.
+pub fn is_safe_name(name: &str, most: usize) -> bool {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    (1..=most).contains(&name.len()) && name.chars().all(allowed)
+}
+
+/// The id of the task with this number.
+pub(crate) fn task_id(number: u64) -> Result<String> {
+    Ok(format!("{number:04}-{}", fresh_suffix()?))
+}
+
+/// The number in an id, by which tasks sort.
+pub(crate) fn number(id: &str) -> u64 {
+    let digits = id.split('-').next().unwrap_or_default();
+    digits.parse().unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_safe_names_in_order_and_never_alike() {
+        let ids: Vec<String> = (1..200).map(|number| task_id(number).unwrap()).collect();
+        assert!(ids.iter().all(|id| is_safe_name(id, 32)));
+        assert!(ids.is_sorted());
+        assert_ne!(fresh_suffix().unwrap(), fresh_suffix().unwrap());
+        assert_eq!(number(&ids[6]), 7);
+    }
+
+    #[test]
+    fn a_path_is_no_name() {
+        for name in ["", "../x", "a/b", "A", "a b", "a\n", "ä", ".hidden"] {
+            assert!(!is_safe_name(name, 32), "{name:?}");
+        }
+        assert!(!is_safe_name(&"a".repeat(33), 32));
+    }
+}

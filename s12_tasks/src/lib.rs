@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+mod board;
+mod id;
+mod session;
+mod store;
+mod task;
+mod tools;
+
+pub use board::{Board, Listed, NewTask};
+pub use id::{fresh_suffix, is_safe_name};
+pub use session::Session;
+pub use task::{Status, Task, VERSION};

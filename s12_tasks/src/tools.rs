@@ -1,0 +1,185 @@
+//! The tools of the board: what a model may do with tasks.
+//!
+//! Invariant: an agent acts under its own name; no argument says who it is.
+
+use anyhow::{Result, bail};
+use s02_tools::{Tool, Touches};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::board::{Board, Listed, NewTask};
+use crate::task::{Status, Task};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct CreateTask {
+    /// What is to be done, in a few words.
+    subject: String,
+    /// What is to be done, in full.
+    #[serde(default)]
+    description: String,
+    /// The tasks that must be completed first: their ids, or their subjects.
+    #[serde(default, rename = "blockedBy")]
+    blocked_by: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ListTasks {}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct TaskId {
+    /// The id of the task, as list_tasks shows it.
+    task_id: String,
+}
+
+/// How many tasks an agent may own at a time.
+#[derive(Clone, Copy, PartialEq)]
+enum Holds {
+    /// One, which it is shown whole when it claims it: it has no get_task.
+    One,
+    Several,
+}
+
+impl Board {
+    /// All tools of the board, for this agent.
+    pub fn tools(&self, agent: &str) -> Vec<Tool> {
+        vec![
+            self.create_task(),
+            self.list_tasks(),
+            self.get_task(),
+            self.claim_task(agent, Holds::Several),
+            self.complete_task(agent),
+        ]
+    }
+
+    /// The tools of an agent that works on tasks, one at a time, but does not make them.
+    pub fn worker_tools(&self, agent: &str) -> [Tool; 3] {
+        [
+            self.list_tasks(),
+            self.claim_task(agent, Holds::One),
+            self.complete_task(agent),
+        ]
+    }
+
+    fn create_task(&self) -> Tool {
+        let board = self.clone();
+        let description = "Put a task on the board, which outlives this session. Create the tasks it is blocked by first.";
+        Tool::blocking("create_task", description, move |input: CreateTask| {
+            let task = board.create(NewTask {
+                subject: input.subject,
+                description: input.description,
+                blocked_by: input.blocked_by,
+            })?;
+            let blocked = match task.blocked_by.is_empty() {
+                true => String::new(),
+                false => format!(" (blocked by {})", task.blocked_by.join(", ")),
+            };
+            Ok(format!("created {}: {}{blocked}", task.id, task.subject))
+        })
+        .touching(Touches::Harness)
+    }
+
+    fn list_tasks(&self) -> Tool {
+        let board = self.clone();
+        Tool::blocking(
+            "list_tasks",
+            "List all tasks with their ids, statuses, owners and blockers.",
+            move |_: ListTasks| listing(&board),
+        )
+        .touching(Touches::Nothing)
+    }
+
+    fn get_task(&self) -> Tool {
+        let board = self.clone();
+        Tool::blocking(
+            "get_task",
+            "Show one task in full.",
+            move |input: TaskId| {
+                let listed = board.get(&input.task_id)?;
+                let mut text = line(&listed);
+                if !listed.task.description.is_empty() {
+                    text = format!("{text}\n\n{}", listed.task.description);
+                }
+                Ok(text)
+            },
+        )
+        .touching(Touches::Nothing)
+    }
+
+    fn claim_task(&self, agent: &str, holds: Holds) -> Tool {
+        let (board, agent) = (self.clone(), agent.to_owned());
+        let description =
+            "Make yourself the owner of a pending task that nothing blocks, before you work on it.";
+        Tool::blocking("claim_task", description, move |input: TaskId| {
+            if holds == Holds::One
+                && let Some(held) = board.held_by(&agent)?.first()
+            {
+                bail!("you work on {}; complete it first", held.id);
+            }
+            let task = board.claim(&input.task_id, &agent)?;
+            let yours = format!("{} is yours: {}", task.id, task.subject);
+            Ok(match holds {
+                Holds::One => format!("{yours}\n{}", task.description)
+                    .trim_end()
+                    .to_owned(),
+                Holds::Several => yours,
+            })
+        })
+        .touching(Touches::Harness)
+    }
+
+    fn complete_task(&self, agent: &str) -> Tool {
+        let (board, agent) = (self.clone(), agent.to_owned());
+        let description =
+            "Complete a task that is yours, after its work is done. Says what is unblocked by it.";
+        Tool::blocking("complete_task", description, move |input: TaskId| {
+            let (task, freed) = board.complete(&input.task_id, &agent)?;
+            Ok(format!(
+                "{} is completed: {}{}",
+                task.id,
+                task.subject,
+                unblocked(&freed)
+            ))
+        })
+        .touching(Touches::Harness)
+    }
+}
+
+fn unblocked(freed: &[Task]) -> String {
+    let lines = freed
+        .iter()
+        .map(|task| format!("\nunblocked: {} {}", task.id, task.subject));
+    lines.collect()
+}
+
+/// The board as a model and a user read it.
+fn listing(board: &Board) -> Result<String> {
+    let (listed, damaged) = board.list()?;
+    let mut lines: Vec<String> = listed.iter().map(line).collect();
+    if lines.is_empty() {
+        lines.push("the board is empty".to_owned());
+    }
+    lines.extend(damaged);
+    Ok(lines.join("\n"))
+}
+
+/// `[~] 0002-k3f9x2ab write tests (alice) · blocked by 0001-…`
+fn line(listed: &Listed) -> String {
+    let task = &listed.task;
+    let mark = match task.status {
+        Status::Pending => "[ ]",
+        Status::InProgress => "[~]",
+        Status::Completed => "[x]",
+    };
+    let owner = match &task.owner {
+        Some(owner) if listed.is_orphan => {
+            format!(" ({owner}, whose session has ended: free to claim)")
+        }
+        Some(owner) => format!(" ({owner})"),
+        None => String::new(),
+    };
+    let blocked = match listed.waits_for.is_empty() {
+        true => String::new(),
+        false => format!(" · blocked by {}", listed.waits_for.join(", ")),
+    };
+    format!("{mark} {} {}{owner}{blocked}", task.id, task.subject)
+}
