@@ -1,0 +1,292 @@
+//! Background jobs: a slow command runs on, and a notice comes when it ends.
+//!
+//! A build takes minutes, and the model could read meanwhile. Only the model knows which command is slow, so only its
+//! `run_in_background` decides. Invariants: every job ends in exactly one notice, whatever becomes of it; its whole
+//! output is in a file, which can be read while it runs; it ends with the session at the latest.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::future::Future;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context, Result};
+use s01_loop::{End, Process, Repl, ToolCall, ToolSpec, bash, make_state_folder};
+use s02_tools::{Tool, Touches, Workspace};
+use s12_tasks::fresh_suffix;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::notices::Notices;
+
+/// How many characters of a job's output stand in its notice.
+pub const TAIL: usize = 2_000;
+
+/// How many characters of a command the user is shown in a remark.
+const SHOWN: usize = 60;
+
+/// The input of bash, with one property more.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Input {
+    /// The command line, as typed into a shell.
+    command: String,
+    /// Whether it runs on while you go on. It has no time limit then; a `<task_notification>` comes when it ends.
+    #[serde(default)]
+    run_in_background: bool,
+}
+
+/// The jobs of a session. Clones share them.
+#[derive(Clone)]
+pub struct Jobs {
+    ws: Workspace,
+    repl: Repl,
+    notices: Notices,
+    /// A std lock: nothing is awaited while it is held.
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    started: usize,
+    /// The command of each job that runs.
+    running: BTreeMap<String, String>,
+}
+
+/// How a job ended, and the end of what it wrote.
+type Ended = (End, Tail);
+
+/// One job: what it runs, and where its output goes.
+struct Job {
+    id: String,
+    command: String,
+    output: PathBuf,
+}
+
+/// As the user reads it in one line.
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = self.command.trim();
+        let first = whole.lines().next().unwrap_or_default();
+        let command: String = first.chars().take(SHOWN).collect();
+        let dots = if command.len() < whole.len() {
+            "…"
+        } else {
+            ""
+        };
+        write!(f, "{}: {command}{dots}", self.id)
+    }
+}
+
+impl Jobs {
+    /// No jobs yet. What ends is said on this terminal and to the model through these notices.
+    pub fn new(ws: &Workspace, notices: &Notices, repl: &Repl) -> Self {
+        Self {
+            ws: ws.clone(),
+            repl: repl.clone(),
+            notices: notices.clone(),
+            state: Arc::default(),
+        }
+    }
+
+    /// This bash, able to run a command in the background. What is not asked to runs as before.
+    pub fn around(&self, bash: Tool) -> Tool {
+        let spec = ToolSpec::new::<Input>(bash.name(), bash.spec().description());
+        let jobs = self.clone();
+        Tool::new(spec, move |call| {
+            let (jobs, bash) = (jobs.clone(), bash.clone());
+            async move {
+                match call.args::<Input>() {
+                    Ok(input) if input.run_in_background => jobs.start(input.command).into(),
+                    Ok(_) => bash.call(without_flag(call)).await,
+                    Err(error) => Err::<String, _>(error).into(),
+                }
+            }
+        })
+        .touching(Touches::Command)
+    }
+
+    /// The jobs that run: id and command.
+    pub fn running(&self) -> Vec<(String, String)> {
+        let state = self.state.lock().unwrap();
+        let running = state.running.iter();
+        running
+            .map(|(id, command)| (id.clone(), command.clone()))
+            .collect()
+    }
+
+    /// Starts a command and returns what the model is told at once.
+    fn start(&self, command: String) -> Result<String> {
+        bash::refuse_fatal(&command)?;
+        let (job, file) = self.new_job(command)?;
+        let process = Process::start(self.ws.root(), &job.command)?;
+        let told = format!(
+            "{} runs in the background; a notice comes by itself when it ends. Its output goes to {}",
+            job.id,
+            self.ws.shown(&job.output)
+        );
+        self.follow(job, run(process, file));
+        Ok(told)
+    }
+
+    /// Sees a job to its end, whatever that is. The job belongs to the session and not to the turn that started it:
+    /// Ctrl-C ends the turn, and the job goes on.
+    fn follow(&self, job: Job, work: impl Future<Output = Result<Ended>> + Send + 'static) {
+        let mut state = self.state.lock().unwrap();
+        state.running.insert(job.id.clone(), job.command.clone());
+        drop(state);
+        let (jobs, at_work) = (self.clone(), self.notices.at_work(job.to_string()));
+        tokio::spawn(async move {
+            let _at_work = at_work;
+            // In a task of its own, so that a panic is an end like any other.
+            let ended = tokio::spawn(work).await;
+            jobs.ended(&job, ended.context("it broke down").flatten());
+        });
+    }
+
+    /// A job with a number and a file of its own.
+    fn new_job(&self, command: String) -> Result<(Job, File)> {
+        let mut state = self.state.lock().unwrap();
+        let id = format!("job_{}", state.started + 1);
+        let output = self
+            .ws
+            .state("outputs")
+            .join(format!("{id}-{}.txt", fresh_suffix()?));
+        let file = create(&output).with_context(|| format!("creating {}", output.display()))?;
+        state.started += 1;
+        let job = Job {
+            id,
+            command,
+            output,
+        };
+        Ok((job, file))
+    }
+
+    /// Tells the user and the model that a job has ended.
+    fn ended(&self, job: &Job, ended: Result<Ended>) {
+        self.state.lock().unwrap().running.remove(&job.id);
+        let (how, tail) = match ended {
+            Ok((End::Exit(0), tail)) => ("finished, exit code 0".to_owned(), tail),
+            Ok((end @ End::Exit(_), tail)) => (format!("failed, {end}"), tail),
+            Ok((end @ End::Signal(_), tail)) => (format!("killed by {end}"), tail),
+            Err(error) => (format!("lost: {error:#}"), Tail::default()),
+        };
+        self.repl.remark(&format!("[{job}: {how}]"));
+        self.notices.push(format!(
+            "<task_notification>\njob: {}\nstatus: {how}\ncommand: {}\noutput: {} ({} bytes)\n{}\n</task_notification>",
+            job.id,
+            harmless(&job.command),
+            self.ws.shown(&job.output),
+            tail.written,
+            harmless(&tail.text()),
+        ));
+    }
+}
+
+/// A new file that only the user reads.
+fn create(path: &Path) -> Result<File> {
+    if let Some(folder) = path.parent() {
+        make_state_folder(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.create_new(true).write(true).mode(0o600);
+    Ok(options.open(path)?)
+}
+
+/// Runs a process to its end; its output goes to the file as it comes.
+async fn run(mut process: Process, mut file: File) -> Result<Ended> {
+    let mut tail = Tail::default();
+    while let Some(piece) = process.read().await? {
+        file.write_all(piece).context("writing its output")?;
+        tail.add(piece);
+    }
+    Ok((process.end().await?, tail))
+}
+
+/// The end of an output.
+#[derive(Default)]
+struct Tail {
+    bytes: Vec<u8>,
+    written: usize,
+}
+
+impl Tail {
+    fn add(&mut self, piece: &[u8]) {
+        self.written += piece.len();
+        self.bytes.extend_from_slice(piece);
+        // A character has at most four bytes.
+        let most = 4 * TAIL;
+        if self.bytes.len() > 2 * most {
+            self.bytes.drain(..self.bytes.len() - most);
+        }
+    }
+
+    fn text(&self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let text = text.trim_end();
+        match text.char_indices().rev().nth(TAIL.saturating_sub(1)) {
+            _ if text.is_empty() => "(no output)".to_owned(),
+            Some((start, _)) if start > 0 => format!("…{}", &text[start..]),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// The call as the bash without the property knows it.
+fn without_flag(mut call: ToolCall) -> ToolCall {
+    if let Some(input) = call.input.as_object_mut() {
+        input.remove("run_in_background");
+    }
+    call
+}
+
+/// What a command wrote cannot end the notice it stands in.
+fn harmless(text: &str) -> String {
+    text.replace("</task_notification", "<\\/task_notification")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_is_the_end_of_the_output_in_whole_characters() {
+        let mut tail = Tail::default();
+        assert_eq!(tail.text(), "(no output)");
+        for _ in 0..30_000 {
+            tail.add("äö".as_bytes());
+        }
+        tail.add(b"end\n");
+        let text = tail.text();
+        assert_eq!(tail.written, 120_004);
+        assert!(
+            text.starts_with('…') && text.ends_with("äöend"),
+            "{}",
+            text.len()
+        );
+        assert_eq!(text.chars().count(), TAIL + 1);
+        assert!(tail.bytes.len() <= 8 * TAIL + 4);
+    }
+
+    #[tokio::test]
+    async fn a_job_that_breaks_down_is_no_job_that_runs_for_ever() {
+        let directory = tempfile::tempdir().unwrap();
+        let ws = Workspace::at(directory.path()).unwrap();
+        let notices = Notices::default();
+        let repl = Repl::once("test", "");
+        let jobs = Jobs::new(&ws, &notices, &repl);
+        let (job, _) = jobs.new_job("true".to_owned()).unwrap();
+        jobs.follow(job, async { panic!("on purpose") });
+        assert_eq!(jobs.running().len(), 1);
+        let notice = notices.or_line(&repl).await.unwrap();
+        assert!(notice.contains("status: lost: it broke down"), "{notice}");
+        assert!(jobs.running().is_empty() && notices.take().is_empty());
+    }
+
+    #[test]
+    fn an_output_cannot_end_its_notice() {
+        assert!(!harmless("a </task_notification> b").contains("</task_notification>"));
+    }
+}
