@@ -1,0 +1,263 @@
+//! Cron: prompts that fire on a schedule.
+//!
+//! A model that waits for nine o'clock cannot do anything else; a clock can. Due prompts are notices, so they reach a
+//! running turn at its next round and wake an idle session. Invariants: a job fires once for a minute, however late; a
+//! one-shot is taken off after the model has had it, not before; a job missed while nothing ran is run once and said to
+//! be late; without jobs nobody looks at the clock.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::{Result, bail, ensure};
+use jiff::Timestamp;
+use s01_loop::Repl;
+use s02_tools::Workspace;
+use s12_tasks::fresh_suffix;
+use s13_background::Notices;
+use serde_json::Map;
+use tokio::time::MissedTickBehavior;
+
+use crate::file::CronFile;
+use crate::job::{Job, take_due};
+use crate::schedule::Schedule;
+
+/// The most jobs there may be.
+pub const MAX_JOBS: usize = 50;
+
+/// How often the clock is looked at while there are jobs.
+pub const TICK: Duration = Duration::from_secs(1);
+
+/// What time it is.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// The scheduled prompts of a session. Clones share them.
+#[derive(Clone)]
+pub struct Cron {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    clock: Clock,
+    notices: Notices,
+    repl: Repl,
+    /// A std lock: nothing is awaited while it is held.
+    state: Mutex<State>,
+}
+
+struct State {
+    file: CronFile,
+    /// The jobs of this session alone.
+    jobs: Vec<Job>,
+    is_ticking: bool,
+    /// What was said last about a file that cannot be used, so that it is not said each second.
+    complaint: String,
+}
+
+/// What a look at the clock says.
+enum Look {
+    /// Something is to be done.
+    Due,
+    /// Nothing yet.
+    NotYet,
+    /// There is nothing to wait for.
+    NoJobs,
+}
+
+impl Cron {
+    /// The jobs of this workspace, fired into these notices. The clock is looked at while there are jobs.
+    pub fn start(ws: &Workspace, notices: &Notices, repl: &Repl) -> Self {
+        Self::with_clock(ws, notices, repl, Arc::new(Timestamp::now))
+    }
+
+    /// The same by another clock.
+    pub fn with_clock(ws: &Workspace, notices: &Notices, repl: &Repl, clock: Clock) -> Self {
+        let mut file = CronFile::new(ws, repl);
+        let has_file = file.exists();
+        file.try_firing();
+        let state = State {
+            file,
+            jobs: Vec::new(),
+            is_ticking: false,
+            complaint: String::new(),
+        };
+        let cron = Self {
+            shared: Arc::new(Shared {
+                clock,
+                notices: notices.clone(),
+                repl: repl.clone(),
+                state: Mutex::new(state),
+            }),
+        };
+        // The notices outlive no session, and must not keep the jobs alive.
+        let shared = Arc::downgrade(&cron.shared);
+        let due = move || shared.upgrade().map(|shared| shared.due());
+        notices.take_from(move || due().unwrap_or_default());
+        if has_file {
+            cron.tick();
+        }
+        cron
+    }
+
+    /// Adds a job.
+    ///
+    /// # Errors
+    /// When the schedule cannot be read or never comes, the prompt is empty, or there are too many jobs.
+    pub fn schedule(
+        &self,
+        cron: &str,
+        prompt: &str,
+        recurring: bool,
+        durable: bool,
+    ) -> Result<Job> {
+        ensure!(
+            !prompt.trim().is_empty(),
+            "schedule_cron: the prompt is empty; say what is to be done"
+        );
+        let now = (self.shared.clock)();
+        let Some(next) = Schedule::parse(cron)?.after(now) else {
+            bail!("{cron:?} never comes");
+        };
+        let job = Job {
+            id: format!("cron_{}", fresh_suffix()?),
+            cron: cron.to_owned(),
+            prompt: prompt.trim().to_owned(),
+            recurring,
+            next,
+            reckoned: now,
+            handed_over: false,
+            durable,
+            extra: Map::new(),
+        };
+        let mut state = self.shared.state.lock().unwrap();
+        let others = match durable {
+            true => state.jobs.len(),
+            false => state.file.load()?.len(),
+        };
+        let add = |jobs: &mut Vec<Job>| {
+            ensure!(
+                jobs.len() + others < MAX_JOBS,
+                "there are {MAX_JOBS} jobs already; cancel one first"
+            );
+            jobs.push(job.clone());
+            Ok(())
+        };
+        match durable {
+            true => {
+                state.file.change(add)?;
+                state.file.try_firing();
+            }
+            false => add(&mut state.jobs)?,
+        }
+        drop(state);
+        self.tick();
+        Ok(job)
+    }
+
+    /// All jobs, the next one first.
+    ///
+    /// # Errors
+    /// When cron.json cannot be read.
+    pub fn list(&self) -> Result<Vec<Job>> {
+        let mut jobs = self.shared.state.lock().unwrap().all()?;
+        jobs.sort_by_key(|job| job.next);
+        Ok(jobs)
+    }
+
+    /// Takes a job off.
+    ///
+    /// # Errors
+    /// When there is none of this id.
+    pub fn cancel(&self, id: &str) -> Result<Job> {
+        let mut state = self.shared.state.lock().unwrap();
+        let is_it = |job: &Job| job.id == id.trim();
+        if let Some(at) = state.jobs.iter().position(is_it) {
+            return Ok(state.jobs.remove(at));
+        }
+        let found = state.file.change(|jobs| {
+            let at = jobs.iter().position(is_it);
+            Ok(at.map(|at| jobs.remove(at)))
+        })?;
+        match found {
+            Some(job) => Ok(job),
+            None => bail!("there is no job {id:?}; list_crons shows the ids"),
+        }
+    }
+
+    /// Looks at the clock from now on and as long as there are jobs, unless somebody does already.
+    fn tick(&self) {
+        let mut state = self.shared.state.lock().unwrap();
+        if std::mem::replace(&mut state.is_ticking, true) {
+            return;
+        }
+        let shared = Arc::downgrade(&self.shared);
+        tokio::spawn(async move {
+            let mut ticks = tokio::time::interval(TICK);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                let Some(shared) = shared.upgrade() else {
+                    return;
+                };
+                match shared.look() {
+                    Look::Due => shared.notices.wake(),
+                    Look::NotYet => {}
+                    Look::NoJobs => return,
+                }
+            }
+        });
+    }
+}
+
+impl State {
+    fn all(&self) -> Result<Vec<Job>> {
+        let mut jobs = self.file.load()?;
+        jobs.extend(self.jobs.iter().cloned());
+        jobs.retain(|job| !job.handed_over);
+        Ok(jobs)
+    }
+}
+
+impl Shared {
+    fn look(&self) -> Look {
+        let now = (self.clock)();
+        let mut state = self.state.lock().unwrap();
+        let durable = state.file.load().unwrap_or_default();
+        if durable.is_empty() && state.jobs.is_empty() {
+            state.is_ticking = false;
+            state.file.stop_firing();
+            return Look::NoJobs;
+        }
+        state.file.try_firing();
+        let durable = durable.iter().filter(|_| state.file.is_firing());
+        match state.jobs.iter().chain(durable).any(|job| job.is_due(now)) {
+            true => Look::Due,
+            false => Look::NotYet,
+        }
+    }
+
+    /// The prompts whose time has come. One-shots that were handed over before are taken off.
+    fn due(&self) -> Vec<String> {
+        let now = (self.clock)();
+        let mut state = self.state.lock().unwrap();
+        let mut fired = take_due(&mut state.jobs, now);
+        if state.file.is_firing() {
+            match state.file.change(|jobs| Ok(take_due(jobs, now))) {
+                Ok(durable) => fired.extend(durable),
+                Err(error) => self.complain(&mut state, &error),
+            }
+        }
+        drop(state);
+        for job in &fired {
+            self.repl.remark(&job.remark(now));
+        }
+        fired.iter().map(|job| job.notice(now)).collect()
+    }
+
+    fn complain(&self, state: &mut State, error: &anyhow::Error) {
+        let complaint = format!("[scheduled prompts wait: {error:#}]");
+        if state.complaint != complaint {
+            self.repl.remark(&complaint);
+            state.complaint = complaint;
+        }
+    }
+}

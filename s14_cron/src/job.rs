@@ -1,0 +1,127 @@
+//! A scheduled prompt as it lies in `cron.json`.
+//!
+//! The moment of its next firing is stored and not worked out from the clock each time: so a job that was missed is
+//! known. Invariants: a field nobody here knows is kept when the file is written again; a job fires once for a minute,
+//! also when the clock is set back.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::schedule::Schedule;
+
+/// From when on a job that fires late was missed: nothing ran at its time, or the machine slept.
+pub const MISSED: Duration = Duration::from_secs(60);
+
+/// How far the clock must be set back for schedules to follow it. Less is a correction, and no minute comes twice.
+pub const SET_BACK: Duration = Duration::from_secs(60 * 60);
+
+/// A prompt that fires on a schedule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// Its id.
+    pub id: String,
+    /// When it fires, as it was written.
+    pub cron: String,
+    /// What is asked for when it fires.
+    pub prompt: String,
+    /// Whether it fires more than once.
+    #[serde(default = "yes")]
+    pub recurring: bool,
+    /// When it fires next.
+    pub next: Timestamp,
+    /// When that was worked out. When this lies in the future, the clock has been set back.
+    #[serde(default)]
+    pub reckoned: Timestamp,
+    /// Whether a one-shot has been handed to the model and only waits to be taken off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub handed_over: bool,
+    /// Whether it outlives the session. What lies in the file does.
+    #[serde(skip)]
+    pub durable: bool,
+    /// Fields of other versions.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Job {
+    /// Whether something is to be done about it now.
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
+        !self.handed_over && (self.next <= now || self.is_ahead_of(now))
+    }
+
+    /// What the model is told when it fires now.
+    pub(crate) fn notice(&self, now: Timestamp) -> String {
+        match self.is_missed(now) {
+            true => format!(
+                "[Scheduled] {}\n<missed-at>{}; nothing ran then</missed-at>",
+                self.prompt,
+                local(self.next)
+            ),
+            false => format!("[Scheduled] {}", self.prompt),
+        }
+    }
+
+    /// What the user is shown then.
+    pub(crate) fn remark(&self, now: Timestamp) -> String {
+        let prompt = self.prompt_line();
+        match self.is_missed(now) {
+            true => format!("[missed at {}, run now: {prompt}]", local(self.next)),
+            false => format!("[scheduled: {prompt}]"),
+        }
+    }
+
+    /// The prompt in one line.
+    pub(crate) fn prompt_line(&self) -> String {
+        self.prompt.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn is_missed(&self, now: Timestamp) -> bool {
+        now.duration_since(self.next).unsigned_abs() >= MISSED
+    }
+
+    fn is_ahead_of(&self, now: Timestamp) -> bool {
+        self.reckoned > now && self.reckoned.duration_since(now).unsigned_abs() > SET_BACK
+    }
+
+    /// Works out the next time; one that has none is over.
+    fn reckon(&mut self, now: Timestamp) {
+        let schedule = Schedule::parse(&self.cron).ok();
+        match schedule.and_then(|schedule| schedule.after(now)) {
+            Some(next) => (self.next, self.reckoned) = (next, now),
+            None => self.handed_over = true,
+        }
+    }
+}
+
+/// Takes the jobs whose time has come: recurring ones go on, one-shots are marked, and those marked before go.
+pub(crate) fn take_due(jobs: &mut Vec<Job>, now: Timestamp) -> Vec<Job> {
+    jobs.retain(|job| !job.handed_over);
+    let mut fired = Vec::new();
+    for job in jobs.iter_mut() {
+        if job.is_ahead_of(now) {
+            job.reckon(now);
+        }
+        if job.next <= now {
+            fired.push(job.clone());
+            match job.recurring {
+                true => job.reckon(now),
+                false => job.handed_over = true,
+            }
+        }
+    }
+    fired
+}
+
+/// A moment as the user's clock shows it.
+pub(crate) fn local(moment: Timestamp) -> String {
+    let local = moment.to_zoned(TimeZone::system());
+    local.strftime("%Y-%m-%d %H:%M").to_string()
+}

@@ -1,0 +1,11 @@
+#![doc = include_str!("../README.md")]
+
+mod cron;
+mod file;
+mod job;
+mod schedule;
+mod tools;
+
+pub use cron::{Clock, Cron, MAX_JOBS, TICK};
+pub use job::{Job, MISSED, SET_BACK};
+pub use schedule::Schedule;

@@ -1,0 +1,167 @@
+//! When a job fires, how often, and who hears of it.
+
+use std::time::Duration;
+
+use crate::{Desk, moment, refusal, tick};
+
+#[tokio::test(start_paused = true)]
+async fn a_job_fires_at_its_minute_and_once_in_it() {
+    for durable in [false, true] {
+        let desk = Desk::new();
+        let session = desk.session();
+        session.every("*/2 * * * *", "print the date", durable);
+        tick().await;
+        assert!(session.notices.take().is_empty());
+        for minute in ["08", "10"] {
+            for second in ["00", "01", "59"] {
+                desk.set(&format!("2026-02-27T10:{minute}:{second}"));
+                tick().await;
+                let expected = match second {
+                    "00" => vec!["[Scheduled] print the date".to_owned()],
+                    _ => vec![],
+                };
+                assert_eq!(session.notices.take(), expected, "10:{minute}:{second}");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_due_job_wakes_who_waits_and_nobody_asks_for_it() {
+    let desk = Desk::new();
+    let session = desk.session();
+    // Somebody at work keeps a session without input open.
+    let _at_work = session.notices.at_work("the test");
+    session.every("*/2 * * * *", "print the date", false);
+    desk.set("2026-02-27T10:08:00");
+    let repl = s01_loop::Repl::once("test", "");
+    let woken = session.notices.or_line(&repl).await;
+    assert_eq!(woken.as_deref(), Some("[Scheduled] print the date"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_one_shot_stays_in_the_file_until_the_model_has_had_it() {
+    let desk = Desk::new();
+    let session = desk.session();
+    let job = session.once("7 10 * * *", "check the build", true);
+    desk.set("2026-02-27T10:07:00");
+    assert_eq!(session.notices.take(), ["[Scheduled] check the build"]);
+    assert_eq!(
+        desk.stored()["jobs"][0]["id"],
+        job.id,
+        "the model has not replied yet"
+    );
+    assert!(session.cron.list().unwrap().is_empty());
+    assert!(session.notices.take().is_empty());
+    assert_eq!(desk.stored()["jobs"].as_array().unwrap().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_one_shot_whose_session_died_over_it_fires_again() {
+    let desk = Desk::new();
+    let died = desk.session();
+    died.once("7 10 * * *", "check the build", true);
+    desk.set("2026-02-27T10:07:00");
+    assert_eq!(died.notices.take().len(), 1);
+    drop(died);
+    let next = desk.session();
+    assert_eq!(next.notices.take(), ["[Scheduled] check the build"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_missed_runs_once_at_the_next_start_and_says_so() {
+    let desk = Desk::new();
+    let session = desk.session();
+    session.every("*/2 * * * *", "print the date", true);
+    session.once("30 10 * * *", "check the build", true);
+    drop(session);
+    desk.set("2026-02-27T12:00:30");
+    let next = desk.session();
+    assert_eq!(
+        next.notices.take(),
+        [
+            "[Scheduled] print the date\n<missed-at>2026-02-27 10:08; nothing ran then</missed-at>",
+            "[Scheduled] check the build\n<missed-at>2026-02-27 10:30; nothing ran then</missed-at>"
+        ]
+    );
+    let left = next.cron.list().unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].next, moment("2026-02-27T12:02:00"));
+    assert!(next.notices.take().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_jump_forward_fires_once_and_a_small_step_back_not_again() {
+    let desk = Desk::new();
+    let session = desk.session();
+    session.every("*/2 * * * *", "print the date", false);
+    desk.set("2026-02-27T14:30:00");
+    assert_eq!(session.notices.take().len(), 1, "however many were missed");
+    for back in [
+        "2026-02-27T14:29:59",
+        "2026-02-27T14:30:00",
+        "2026-02-27T14:31:59",
+    ] {
+        desk.set(back);
+        assert!(session.notices.take().is_empty(), "{back}");
+    }
+    desk.set("2026-02-27T14:32:00");
+    assert_eq!(session.notices.take().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_set_back_by_hours_silences_nothing() {
+    for durable in [false, true] {
+        let desk = Desk::new();
+        let session = desk.session();
+        session.every("*/2 * * * *", "print the date", durable);
+        desk.set("2026-02-26T08:00:30");
+        assert!(session.notices.take().is_empty());
+        desk.set("2026-02-26T08:02:00");
+        assert_eq!(session.notices.take(), ["[Scheduled] print the date"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_sessions_in_a_folder_one_fires_and_the_other_takes_over() {
+    let desk = Desk::new();
+    let one = desk.session();
+    one.every("*/2 * * * *", "print the date", true);
+    tick().await;
+    let other = desk.session();
+    desk.set("2026-02-27T10:08:00");
+    assert!(other.notices.take().is_empty());
+    assert_eq!(one.notices.take().len(), 1);
+    drop(one);
+    tick().await;
+    desk.set("2026-02-27T10:10:00");
+    assert_eq!(other.notices.take().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_no_jobs_left_lets_another_session_fire() {
+    let desk = Desk::new();
+    let [one, other] = [desk.session(), desk.session()];
+    let job = one.every("@daily", "print the date", true);
+    tick().await;
+    one.cron.cancel(&job.id).unwrap();
+    tick().await;
+    other.every("*/2 * * * *", "print the date", true);
+    tick().await;
+    desk.set("2026-02-27T10:08:00");
+    assert!(one.notices.take().is_empty(), "it has stopped looking");
+    assert_eq!(other.notices.take().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_job_does_not_fire() {
+    let desk = Desk::new();
+    let session = desk.session();
+    for durable in [false, true] {
+        let job = session.every("*/2 * * * *", "print the date", durable);
+        assert_eq!(session.cron.cancel(&job.id).unwrap().id, job.id);
+        assert!(refusal(session.cron.cancel(&job.id)).contains("there is no job"));
+    }
+    desk.pass(Duration::from_secs(600));
+    assert!(session.notices.take().is_empty());
+}

@@ -1,0 +1,167 @@
+//! What lies in cron.json, and what becomes of it under several writers and a kill.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use s01_loop::Repl;
+use s02_tools::Workspace;
+use s13_background::Notices;
+use s14_cron::{Cron, MAX_JOBS};
+use serde_json::json;
+
+use crate::{Desk, moment, refusal, tick};
+
+const FOLDER: &str = "CRON_TEST_FOLDER";
+
+/// What another process does; nothing when the test program runs by itself.
+#[tokio::test]
+async fn worker() {
+    let Ok(folder) = std::env::var(FOLDER) else {
+        return;
+    };
+    let ws = Workspace::at(folder).unwrap();
+    let cron = Cron::start(&ws, &Notices::default(), &Repl::once("test", ""));
+    loop {
+        let job = cron
+            .schedule("@daily", &"x".repeat(5_000), true, true)
+            .unwrap();
+        println!("\nscheduled {}", job.id);
+        let list = cron.list().unwrap();
+        if list.len() > 20 {
+            cron.cancel(&list[0].id).unwrap();
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_killed_while_it_writes_leaves_the_file_whole_and_the_locks_free() {
+    let desk = Desk::new();
+    for round in 0..20_usize {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "keeping::worker", "--nocapture"])
+            .env(FOLDER, desk.ws.root())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        // How far it gets differs each time; where in the next operation the kill hits is chance.
+        let scheduled = lines.filter(|line| line.as_ref().unwrap().starts_with("scheduled "));
+        assert!(scheduled.take(1 + round * 7 % 11).count() > 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let jobs = desk.stored()["jobs"].as_array().unwrap().clone();
+        assert!(
+            jobs.iter()
+                .all(|job| job["prompt"].as_str().unwrap().len() == 5_000)
+        );
+    }
+    let session = desk.session();
+    let count = session.cron.list().unwrap().len();
+    session.every("@daily", "still here", true);
+    assert_eq!(session.cron.list().unwrap().len(), count + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_outlives_its_session_only_when_it_is_durable() {
+    let desk = Desk::new();
+    let session = desk.session();
+    session.every("@daily", "gone", false);
+    assert!(
+        !desk.path().exists(),
+        "nothing is written for a job of this session"
+    );
+    let kept = session.every("@daily", "kept", true);
+    assert_eq!(session.cron.list().unwrap().len(), 2);
+    drop(session);
+    assert_eq!(desk.session().cron.list().unwrap(), [kept]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn there_are_fifty_jobs_and_no_more() {
+    let desk = Desk::new();
+    let session = desk.session();
+    for number in 0..MAX_JOBS {
+        session.every("@daily", &number.to_string(), number % 2 == 0);
+    }
+    for durable in [false, true] {
+        let refused = refusal(session.cron.schedule("@daily", "one more", true, durable));
+        assert!(refused.contains("there are 50 jobs already"), "{refused}");
+    }
+    let first = &session.cron.list().unwrap()[0];
+    session.cron.cancel(&first.id).unwrap();
+    session.every("@daily", "one more", true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_scheduled_is_refused_and_nothing_written() {
+    let desk = Desk::new();
+    let session = desk.session();
+    for (cron, prompt, reason) in [
+        ("*/90 * * * *", "x", "step must be in range"),
+        ("0 0 31 2 *", "x", "never comes"),
+        ("every now and then", "x", "give five fields"),
+        ("@daily", " \n", "the prompt is empty"),
+    ] {
+        let refused = refusal(session.cron.schedule(cron, prompt, true, true));
+        assert!(refused.contains(reason), "{refused}");
+    }
+    assert!(!desk.path().exists());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_file_is_set_aside_and_not_overwritten() {
+    let desk = Desk::new();
+    fs::create_dir_all(desk.path().parent().unwrap()).unwrap();
+    let damaged = "{\"version\": 1, \"jobs\": [";
+    fs::write(desk.path(), damaged).unwrap();
+    let session = desk.session();
+    assert!(session.cron.list().unwrap().is_empty());
+    session.every("@daily", "new", true);
+    let folder = fs::read_dir(desk.path().parent().unwrap()).unwrap();
+    let paths = folder.map(|entry| entry.unwrap().path());
+    let aside: Vec<_> = paths
+        .filter(|path| path.to_string_lossy().contains("cron.json.damaged-"))
+        .collect();
+    assert_eq!(aside.len(), 1);
+    assert_eq!(fs::read_to_string(&aside[0]).unwrap(), damaged);
+    assert_eq!(session.cron.list().unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn fields_of_a_newer_program_outlive_a_firing() {
+    let desk = Desk::new();
+    fs::create_dir_all(desk.path().parent().unwrap()).unwrap();
+    let job = json!({"id": "cron_1", "cron": "*/2 * * * *", "prompt": "print the date",
+        "next": moment("2026-02-27T10:06:00"), "team": {"name": "x"}});
+    let content = json!({"version": 9, "jobs": [job], "zone": "UTC"});
+    fs::write(desk.path(), content.to_string()).unwrap();
+    let session = desk.session();
+    assert_eq!(session.notices.take(), ["[Scheduled] print the date"]);
+    let stored = desk.stored();
+    assert_eq!(
+        (&stored["version"], &stored["zone"]),
+        (&json!(9), &json!("UTC"))
+    );
+    assert_eq!(stored["jobs"][0]["team"], json!({"name": "x"}));
+    assert_eq!(
+        stored["jobs"][0]["next"],
+        json!(moment("2026-02-27T10:08:00"))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_and_nobody_ticks_before_there_is_a_job() {
+    let desk = Desk::new();
+    let session = desk.session();
+    assert!(session.notices.take().is_empty() && session.cron.list().unwrap().is_empty());
+    assert_eq!(fs::read_dir(desk.ws.root()).unwrap().count(), 0);
+    let metrics = tokio::runtime::Handle::current().metrics();
+    assert_eq!(metrics.num_alive_tasks(), 0);
+    let job = session.every("@daily", "print the date", false);
+    assert_eq!(metrics.num_alive_tasks(), 1);
+    session.cron.cancel(&job.id).unwrap();
+    tick().await;
+    assert_eq!(metrics.num_alive_tasks(), 0);
+}
