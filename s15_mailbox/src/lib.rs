@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod mail;
+mod mailboxes;
+mod patient;
+mod seat;
+mod team;
+pub mod teammate;
+mod tools;
+
+pub use mail::{LEAD, Mail};
+pub use mailboxes::{Drained, Mailboxes};
+pub use patient::{PATIENCE, Patient};
+pub use seat::{Doing, Seat};
+pub use team::{Team, Teammate};
+pub use tools::{check_inbox, send_message};

@@ -1,0 +1,336 @@
+//! Mailboxes: one append-only file per agent.
+//!
+//! Agents run at different speeds, so a message waits in its reader's file until the reader takes it. Invariants: a message
+//! is delivered once, and in order of sending for each sender; what comes while somebody reads is not lost, and what
+//! nobody has read goes back; mail of an
+//! earlier session is set aside, never delivered to a new agent of the same name; half a line harms no other.
+
+use std::collections::HashMap;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context, Result, bail, ensure};
+use s01_loop::make_state_folder;
+use s02_tools::{Workspace, write_whole};
+use s09_memory::FolderLock;
+use s12_tasks::{Session, fresh_suffix, is_safe_name};
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use crate::mail::{LEAD, Mail};
+
+/// The longest name of an agent.
+const LONGEST_NAME: usize = 32;
+/// Where mail goes that nobody will read.
+const OLD: &str = "old";
+/// The session a message belongs to.
+const SESSION: &str = "session";
+
+/// The mailboxes of a workspace. Clones share them.
+#[derive(Clone)]
+pub struct Mailboxes {
+    folder: PathBuf,
+    session: Session,
+    /// Who can be written to, and what wakes him. A std lock: nothing is awaited under it.
+    members: Arc<Mutex<HashMap<String, Arc<Notify>>>>,
+    /// How a message to the lead becomes text for its model.
+    reader: Arc<Mutex<Reader>>,
+    /// How many old messages to the lead it has not been told of.
+    old: Arc<AtomicUsize>,
+    /// Who wants to know when an agent has gone.
+    leaving: Arc<Mutex<Vec<Leaving>>>,
+}
+
+type Reader = Box<dyn Fn(&Mail) -> String + Send>;
+type Leaving = Box<dyn Fn(&str) + Send>;
+
+/// What a mailbox held.
+#[derive(Debug, Default)]
+pub struct Drained {
+    /// The mail, in order of arrival.
+    pub mail: Vec<Mail>,
+    /// How many messages of earlier sessions, or damaged ones, were set aside.
+    pub set_aside: usize,
+}
+
+impl Mailboxes {
+    /// The mailboxes of this workspace, with the lead as their only owner. Nothing is written before there is mail.
+    pub fn open(ws: &Workspace, session: &Session) -> Self {
+        let lead = (LEAD.to_owned(), Arc::default());
+        Self {
+            folder: ws.state("mailboxes"),
+            session: session.clone(),
+            members: Arc::new(Mutex::new(HashMap::from([lead]))),
+            reader: Arc::new(Mutex::new(Box::new(Mail::shown))),
+            old: Arc::default(),
+            leaving: Arc::default(),
+        }
+    }
+
+    /// Gives a new agent a mailbox. What an earlier agent of the name left in it is set aside.
+    ///
+    /// # Errors
+    /// When the name is taken or no name, or the mailbox cannot be written.
+    pub fn join(&self, name: &str) -> Result<()> {
+        ensure!(
+            is_safe_name(name, LONGEST_NAME),
+            "{name:?} is no name; use 1 to {LONGEST_NAME} of a-z, 0-9, - and _"
+        );
+        let _lock = FolderLock::wait(&self.folder)?;
+        ensure!(
+            !self.members.lock().unwrap().contains_key(name),
+            "the name {name} is taken; choose another"
+        );
+        let Split { mine, others, old } = self.read(name)?;
+        let left: Vec<String> = mine.into_iter().map(|(line, _)| line).chain(old).collect();
+        self.set_aside(name, &left)?;
+        self.write(name, &others)?;
+        let mut members = self.members.lock().unwrap();
+        members.insert(name.to_owned(), Arc::default());
+        Ok(())
+    }
+
+    /// An agent has gone; nobody can write to him any more. What he has not read goes back to its sender, or to the lead
+    /// when the sender has gone as well.
+    pub fn leave(&self, name: &str) {
+        // Before the name is free: what he held must not be taken from a new agent of his name.
+        for leaving in self.leaving.lock().unwrap().iter() {
+            leaving(name);
+        }
+        for unread in self.close(name) {
+            let to = match self.bell(&unread.from) {
+                Ok(_) => &unread.from,
+                Err(_) => LEAD,
+            };
+            let content = format!("{name} has left and had not read this:\n{}", unread.content);
+            // A message that cannot go back is lost with the disk that cannot be written.
+            let _ = self.send(Mail::new(name, to, "returned", content));
+        }
+    }
+
+    /// Closes a mailbox and takes what lies in it. Senders hold the same lock, so nothing comes after the last look.
+    fn close(&self, name: &str) -> Vec<Mail> {
+        let lock = FolderLock::wait(&self.folder);
+        self.members.lock().unwrap().remove(name);
+        let taken = lock.and_then(|_held| self.take(name));
+        taken.map_or_else(|_| Vec::new(), |drained| drained.mail)
+    }
+
+    /// Lets somebody know whenever an agent has gone, for whatever reason.
+    pub fn on_leave(&self, leaving: impl Fn(&str) + Send + 'static) {
+        self.leaving.lock().unwrap().push(Box::new(leaving));
+    }
+
+    /// Puts a message into its reader's mailbox and wakes him.
+    ///
+    /// # Errors
+    /// When there is no such reader, or the mailbox cannot be written.
+    pub fn send(&self, mail: Mail) -> Result<()> {
+        self.send_within(&self.session.id()?, mail)
+    }
+
+    /// Puts a message into a mailbox of another session, such as that of a process which has started this one.
+    ///
+    /// # Errors
+    /// When there is no such reader, or the mailbox cannot be written.
+    pub fn send_within(&self, session: &str, mail: Mail) -> Result<()> {
+        // Asked before anything is written, and again under the lock, under which a reader leaves.
+        self.bell(&mail.to)?;
+        let mut mail = mail.with(SESSION, session);
+        mail.id = format!("msg_{}", fresh_suffix()?);
+        let _lock = FolderLock::wait(&self.folder)?;
+        let bell = self.bell(&mail.to)?;
+        self.append(&mail)?;
+        bell.notify_one();
+        Ok(())
+    }
+
+    /// Takes everything out of a mailbox.
+    ///
+    /// # Errors
+    /// When it cannot be read or written; nothing is lost then.
+    pub fn drain(&self, name: &str) -> Result<Drained> {
+        // Most of the time there is nothing, and looking costs no lock.
+        if !self.has_mail(name) {
+            return Ok(Drained::default());
+        }
+        let _lock = FolderLock::wait(&self.folder)?;
+        self.take(name)
+    }
+
+    /// Empties a mailbox under the lock.
+    fn take(&self, name: &str) -> Result<Drained> {
+        let Split { mine, others, old } = self.read(name)?;
+        self.set_aside(name, &old)?;
+        if !mine.is_empty() || !old.is_empty() {
+            self.write(name, &others)?;
+        }
+        Ok(Drained {
+            mail: mine.into_iter().map(|(_, mail)| mail).collect(),
+            set_aside: old.len(),
+        })
+    }
+
+    /// Whether something lies in this mailbox.
+    pub fn has_mail(&self, name: &str) -> bool {
+        fs::metadata(self.path(name)).is_ok_and(|found| found.len() > 0)
+    }
+
+    /// Waits until somebody has written to this agent since the last wait. Dropping the future loses nothing.
+    pub async fn wait(&self, name: &str) {
+        match self.bell(name) {
+            Ok(bell) => bell.notified().await,
+            // Nobody can write to him any more.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Lets somebody else turn messages to the lead into text, such as a protocol that checks answers.
+    pub fn read_by(&self, reader: impl Fn(&Mail) -> String + Send + 'static) {
+        *self.reader.lock().unwrap() = Box::new(reader);
+    }
+
+    /// The mail of the lead, as its model reads it; each message is shown to `seen` before.
+    pub(crate) fn for_lead(&self, seen: impl FnMut(&Mail)) -> Result<Vec<String>> {
+        let drained = self.drain(LEAD)?;
+        self.old.fetch_add(drained.set_aside, Ordering::Relaxed);
+        drained.mail.iter().for_each(seen);
+        let reader = self.reader.lock().unwrap();
+        Ok(drained.mail.iter().map(&**reader).collect())
+    }
+
+    /// What the lead has to know of old mail, once.
+    pub(crate) fn about_old(&self) -> Option<String> {
+        let count = self.old.swap(0, Ordering::Relaxed);
+        (count > 0).then(|| {
+            format!(
+                "<mail-set-aside>\nmessages of an earlier session, or damaged ones: {count}; \
+                 they lie in .harness/mailboxes/{OLD}/{LEAD}.jsonl\n</mail-set-aside>"
+            )
+        })
+    }
+
+    /// Who can be written to.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.members.lock().unwrap().keys().cloned().collect();
+        names.sort();
+        names
+    }
+
+    fn bell(&self, name: &str) -> Result<Arc<Notify>> {
+        if let Some(bell) = self.members.lock().unwrap().get(name) {
+            return Ok(bell.clone());
+        }
+        bail!(
+            "there is no agent {name:?}; there are {}",
+            self.names().join(", ")
+        )
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.jsonl"))
+    }
+
+    fn append(&self, mail: &Mail) -> Result<()> {
+        let path = self.path(&mail.to);
+        let writing = || format!("writing to the mailbox of {}", mail.to);
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .read(true)
+            .mode(0o600)
+            .open(&path)
+            .with_context(writing)?;
+        let mut line = serde_json::to_string(mail).context("a message is JSON")? + "\n";
+        if ends_in_half_a_line(&mut file).with_context(writing)? {
+            line.insert(0, '\n');
+        }
+        // One write for the whole line, so that a kill leaves all of it or a piece at the end.
+        file.write_all(line.as_bytes()).with_context(writing)
+    }
+
+    fn read(&self, name: &str) -> Result<Split> {
+        let bytes = match fs::read(self.path(name)) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => {
+                return Err(error).with_context(|| format!("reading the mailbox of {name}"));
+            }
+        };
+        let mut split = Split::default();
+        let text = String::from_utf8_lossy(&bytes);
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let line = line.to_owned();
+            match serde_json::from_str::<Mail>(&line) {
+                Ok(mail) => match mail.metadata.get(SESSION).and_then(Value::as_str) {
+                    None => split.mine.push((line, mail)),
+                    Some(session) if session == self.session.id()? => split.mine.push((line, mail)),
+                    Some(session) if self.session.is_alive(session) => split.others.push(line),
+                    Some(_) => split.old.push(line),
+                },
+                Err(_) => split.old.push(line),
+            }
+        }
+        Ok(split)
+    }
+
+    /// Writes what stays in a mailbox.
+    fn write(&self, name: &str, lines: &[String]) -> Result<()> {
+        let path = self.path(name);
+        let result = match lines.is_empty() {
+            true => match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+                Ok(()) | Err(_) => Ok(()),
+            },
+            false => write_whole(&path, joined(lines).as_bytes()),
+        };
+        result.with_context(|| format!("emptying the mailbox of {name}"))
+    }
+
+    fn set_aside(&self, name: &str, lines: &[String]) -> Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let folder = self.folder.join(OLD);
+        let setting = || format!("setting old mail of {name} aside");
+        make_state_folder(&folder).with_context(setting)?;
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(folder.join(format!("{name}.jsonl")))
+            .with_context(setting)?;
+        file.write_all(joined(lines).as_bytes())
+            .with_context(setting)
+    }
+}
+
+/// The lines of a mailbox by whom they are for.
+#[derive(Default)]
+struct Split {
+    /// For this session.
+    mine: Vec<(String, Mail)>,
+    /// For another session that still runs in this folder.
+    others: Vec<String>,
+    /// For nobody: of a session that has ended, or no message at all.
+    old: Vec<String>,
+}
+
+fn joined(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Whether a writer was killed in the middle of its line.
+fn ends_in_half_a_line(file: &mut fs::File) -> std::io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
+}

@@ -1,0 +1,70 @@
+//! Asking a user who may not be there.
+//!
+//! The lead's question stops the turn the user waits for; a teammate's comes while he does something else. Invariant: a
+//! teammate never waits for ever; no answer is a no, and the model is told why.
+
+use std::time::Duration;
+
+use s01_loop::{Answer, Refusal};
+use s03_permission::{Answering, Ask};
+use tokio::time::timeout;
+
+/// How long a teammate's question stays open.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Asks as somebody else does, such as a terminal, and takes silence for a no.
+#[derive(Clone)]
+pub struct Patient<A>(pub A);
+
+impl<A: Ask> Ask for Patient<A> {
+    fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
+        Box::pin(async move {
+            let answer = timeout(PATIENCE, self.0.ask(question)).await;
+            answer.unwrap_or_else(|_| {
+                let seconds = PATIENCE.as_secs();
+                self.tell(&format!("(no answer in {seconds} seconds, which is a no)"));
+                Answer::No(Refusal::Nobody)
+            })
+        })
+    }
+
+    fn tell(&self, text: &str) {
+        self.0.tell(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::sync::Mutex;
+
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// A terminal with nobody at it.
+    #[derive(Default)]
+    struct Silence(Mutex<Vec<String>>);
+
+    impl Ask for Silence {
+        fn ask<'a>(&'a self, _: &'a str) -> Answering<'a> {
+            Box::pin(pending())
+        }
+
+        fn tell(&self, text: &str) {
+            self.0.lock().unwrap().push(text.to_owned());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_nobody_answers_is_a_no_in_the_end() {
+        let (began, patient) = (Instant::now(), Patient(Silence::default()));
+        let answer = patient.ask("bash: rm -r build?").await;
+        assert_eq!(answer, Answer::No(Refusal::Nobody));
+        assert_eq!(began.elapsed(), PATIENCE);
+        assert_eq!(
+            *patient.0.0.lock().unwrap(),
+            ["(no answer in 120 seconds, which is a no)"]
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! s15 · the teammate's loop: a few rounds, then a report. Start with README.md.
+
+use anyhow::{Result, bail};
+use s01_loop::History;
+use s02_tools::{Toolbox, bash, read_file, write_file};
+
+use crate::{Seat, Teammate, send_message};
+
+const MAX_ROUNDS: usize = 10;
+
+/// A teammate that does one job and leaves.
+#[derive(Clone)]
+pub struct Worker;
+
+impl Teammate for Worker {
+    async fn run(self, seat: Seat) -> Result<()> {
+        let ws = seat.ws.clone();
+        let tools = Toolbox::new()
+            .with(bash(&ws))
+            .with(read_file(&ws))
+            .with(write_file(&ws))
+            .with(send_message(&seat.mail, &seat.name));
+        let mut history = History::default();
+        history.user(&seat.prompt);
+
+        for _ in 0..MAX_ROUNDS {
+            history.notes(seat.post()?);
+            let (system, specs) = (seat.system(), tools.specs());
+            let reply = seat.model.send(&system, &mut history, &specs).await?;
+            history.reply(&reply);
+            if !reply.wants_tools() {
+                seat.report(&history)?;
+                if !seat.has_mail() {
+                    return Ok(());
+                }
+            }
+            seat.work(&ws, &tools, &reply, &mut history).await;
+        }
+        bail!("not done after {MAX_ROUNDS} rounds; what is changed stays")
+    }
+}

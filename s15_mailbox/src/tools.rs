@@ -1,0 +1,95 @@
+//! The tools of the mail, and its way to the lead.
+//!
+//! Mail to the lead comes by itself; a model that asks for it too early finds nothing and would ask again and again.
+//! Invariant: an agent writes under its own name; no argument says who it is.
+
+use std::sync::Mutex;
+
+use anyhow::ensure;
+use s01_loop::Repl;
+use s02_tools::{Tool, Touches};
+use s13_background::Notices;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::mail::{LEAD, Mail};
+use crate::mailboxes::Mailboxes;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct SendMessage {
+    /// The name of the agent.
+    to: String,
+    /// What you have to say.
+    content: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct CheckInbox {}
+
+/// The tool send_message of this agent.
+pub fn send_message(mail: &Mailboxes, from: &str) -> Tool {
+    let (mail, from) = (mail.clone(), from.to_owned());
+    let description = "Write to another agent by name. The lead is called lead.";
+    Tool::blocking("send_message", description, move |input: SendMessage| {
+        let SendMessage { to, content } = input;
+        ensure!(
+            !content.trim().is_empty(),
+            "send_message: the content is empty"
+        );
+        mail.send(Mail::new(&from, &to, "message", content))?;
+        Ok(format!("sent to {to}"))
+    })
+    .touching(Touches::Harness)
+}
+
+/// The tool check_inbox of the lead.
+pub fn check_inbox(mail: &Mailboxes) -> Tool {
+    let mail = mail.clone();
+    let description = "Look into your mailbox now. Mail comes to you by itself as well, so there is no need to ask twice.";
+    Tool::blocking("check_inbox", description, move |_: CheckInbox| {
+        let mut inbox = mail.for_lead(|_| {})?;
+        inbox.extend(mail.about_old());
+        Ok(match inbox.is_empty() {
+            true => "no new mail; what comes later reaches you by itself".to_owned(),
+            false => inbox.join("\n\n"),
+        })
+    })
+    .touching(Touches::Harness)
+}
+
+impl Mailboxes {
+    /// Lets mail to the lead be a notice: it reaches a running turn and wakes an idle session. The user sees from whom.
+    pub fn deliver_to(&self, notices: &Notices, repl: &Repl) {
+        let (mail, repl) = (self.clone(), repl.clone());
+        let announce =
+            move |mail: &Mail| repl.remark(&format!("[mail from {}: {}]", mail.from, mail.kind));
+        let told = Mutex::new(String::new());
+        notices.take_from(move || {
+            let mut inbox = match mail.for_lead(&announce) {
+                Ok(inbox) => inbox,
+                Err(error) => once(&mut told.lock().unwrap(), format!("{error:#}")),
+            };
+            // Old mail alone is no reason to wake anybody; it is mentioned beside the next one.
+            if !inbox.is_empty() {
+                inbox.extend(mail.about_old());
+            }
+            inbox
+        });
+        let (mail, notices) = (self.clone(), notices.clone());
+        tokio::spawn(async move {
+            loop {
+                mail.wait(LEAD).await;
+                notices.wake();
+            }
+        });
+    }
+}
+
+/// An error that stays would wake the session again and again; it is told once.
+fn once(told: &mut String, error: String) -> Vec<String> {
+    if *told == error {
+        return Vec::new();
+    }
+    *told = error;
+    vec![format!("<mail-error>\n{told}\n</mail-error>")]
+}

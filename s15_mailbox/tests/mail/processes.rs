@@ -1,0 +1,123 @@
+//! Many processes on one mailbox. Each starts this test program again, with [`worker`] as its only test.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use s02_tools::Workspace;
+use s12_tasks::Session;
+use s15_mailbox::{LEAD, Mailboxes};
+
+use crate::{Office, message};
+
+const WRITER: &str = "MAIL_TEST_WRITER";
+const COUNT: &str = "MAIL_TEST_COUNT";
+const FOLDER: &str = "MAIL_TEST_FOLDER";
+const WRITERS: usize = 8;
+const MESSAGES: usize = 10_000;
+
+/// What another process does; nothing when the test program runs by itself.
+#[test]
+fn worker() {
+    let [Ok(name), Ok(count), Ok(folder)] = [WRITER, COUNT, FOLDER].map(std::env::var) else {
+        return;
+    };
+    let ws = Workspace::at(folder).unwrap();
+    let mail = Mailboxes::open(&ws, &Session::new(&ws));
+    let session = fs::read_to_string(ws.root().join("session")).unwrap();
+    for number in 0..count.parse::<usize>().unwrap() {
+        let message = message(&name, LEAD, &format!("{number} {}", "x".repeat(100)));
+        mail.send_within(&session, message).unwrap();
+        if number % 10 == 0 {
+            println!("\nsent {number}");
+        }
+    }
+}
+
+fn start(name: &str, count: usize, folder: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "processes::worker", "--nocapture"])
+        .env(WRITER, name)
+        .env(COUNT, count.to_string())
+        .env(FOLDER, folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// The numbers that came from each writer, in order of arrival.
+fn take(office: &Office, got: &mut HashMap<String, Vec<usize>>) -> usize {
+    let drained = office.mail.drain(LEAD).unwrap();
+    for mail in drained.mail {
+        let number = mail.content.split(' ').next().unwrap().parse().unwrap();
+        got.entry(mail.from).or_default().push(number);
+    }
+    drained.set_aside
+}
+
+fn office() -> Office {
+    let office = Office::new();
+    fs::write(
+        office.dir.path().join("session"),
+        office.session.id().unwrap(),
+    )
+    .unwrap();
+    office
+}
+
+#[test]
+fn what_eight_processes_write_arrives_once_and_in_order() {
+    let office = office();
+    let mut writers: Vec<Child> = (0..WRITERS)
+        .map(|number| start(&format!("w{number}"), MESSAGES / WRITERS, office.dir.path()))
+        .collect();
+    let mut got = HashMap::new();
+    while !writers.is_empty() {
+        assert_eq!(take(&office, &mut got), 0);
+        writers.retain_mut(|writer| {
+            writer
+                .try_wait()
+                .unwrap()
+                .is_none_or(|status| !status.success())
+        });
+        std::thread::yield_now();
+    }
+    take(&office, &mut got);
+    assert_eq!(got.len(), WRITERS);
+    for (name, numbers) in got {
+        let expected: Vec<usize> = (0..MESSAGES / WRITERS).collect();
+        assert!(
+            numbers == expected,
+            "{name} wrote {} but {} arrived",
+            expected.len(),
+            numbers.len()
+        );
+    }
+}
+
+#[test]
+fn a_writer_killed_in_the_middle_loses_at_most_the_line_it_was_writing() {
+    let office = office();
+    let mut got: HashMap<String, Vec<usize>> = HashMap::new();
+    for round in 0..20_usize {
+        let name = format!("w{round}");
+        let mut child = start(&name, usize::MAX, office.dir.path());
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let sent = lines
+            .map(Result::unwrap)
+            .filter(|line| line.starts_with("sent "))
+            .nth(round * 3 % 7);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let said: usize = sent.unwrap()["sent ".len()..].parse().unwrap();
+        assert!(take(&office, &mut got) <= 1);
+        let numbers = &got[&name];
+        assert!(numbers.len() > said, "what was said to be sent has arrived");
+        assert!(
+            numbers.iter().copied().eq(0..numbers.len()),
+            "none is missing, none came twice"
+        );
+    }
+}
