@@ -1,0 +1,256 @@
+//! The protocol: request and answer, matched by an id.
+//!
+//! "Shut down" and "may I?" need an answer that is meant for this question. Invariants: a teammate whose plan waits for an
+//! answer runs no tool until it has come, and loses no mail meanwhile; a plan reaches the lead whole; a shutdown is
+//! answered in every state.
+
+use std::collections::BTreeMap;
+use std::future::{Ready, ready};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use anyhow::Result;
+use s01_loop::Repl;
+use s02_tools::Touches;
+use s04_hooks::{PreTool, Says};
+use s15_mailbox::{Doing, LEAD, Mail, Mailboxes, Seat};
+
+use crate::requests::{Kind, Requests};
+
+/// The id of a request in the metadata of its messages.
+pub(crate) const REQUEST_ID: &str = "request_id";
+/// Whether the answer is yes, in the metadata of an answer.
+pub(crate) const APPROVE: &str = "approve";
+/// The tool that a teammate whose plan is wanted may call.
+pub(crate) const SUBMIT_PLAN: &str = "submit_plan";
+
+/// Requests and answers of a team. Clones share them.
+#[derive(Clone)]
+pub struct Protocol {
+    pub(crate) mail: Mailboxes,
+    pub(crate) repl: Repl,
+    /// A std lock: nothing is awaited while it is held. Mail is sent under it, never read.
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) requests: Requests,
+    /// Teammates that the lead wants a plan of.
+    pub(crate) plan_wanted: Vec<String>,
+    /// Mail that has come while its reader may not go on.
+    unread: BTreeMap<String, Vec<String>>,
+}
+
+impl State {
+    /// From now on this teammate changes nothing before it has sent a plan.
+    pub(crate) fn want_plan(&mut self, name: &str) {
+        if !self.plan_wanted.iter().any(|wanted| wanted == name) {
+            self.plan_wanted.push(name.to_owned());
+        }
+    }
+
+    /// The plans of an agent that has gone need no answer. Its goodbye may still be on its way to the lead.
+    fn forget(&mut self, name: &str) {
+        self.requests.drop_plans_of(name);
+        self.plan_wanted.retain(|wanted| wanted != name);
+        self.unread.remove(name);
+    }
+}
+
+/// What a message means for the teammate it came to.
+enum Read {
+    /// Something to know.
+    Note(String),
+    /// It has to leave; the id of the request.
+    Shutdown(String),
+}
+
+impl Protocol {
+    /// A protocol over these mailboxes: it reads the lead's mail before its model does.
+    pub fn new(mail: &Mailboxes, repl: &Repl) -> Self {
+        let state = Arc::<Mutex<State>>::default();
+        let reading = state.clone();
+        mail.read_by(move |mail| read_for_lead(&mut reading.lock().unwrap(), mail));
+        let leaving = state.clone();
+        mail.on_leave(move |name| leaving.lock().unwrap().forget(name));
+        Self {
+            mail: mail.clone(),
+            repl: repl.clone(),
+            state,
+        }
+    }
+
+    /// PreToolUse: a teammate whose plan waits for an answer runs nothing; one whose plan is wanted only looks around.
+    pub fn gate(&self) -> impl Fn(PreTool) -> Ready<Says> + Send + Sync + 'static {
+        let protocol = self.clone();
+        move |PreTool {
+                  tools,
+                  call,
+                  caller,
+                  ..
+              }| {
+            let Some(caller) = caller else {
+                return ready(Says::Go);
+            };
+            let state = protocol.state();
+            if let Some(plan) = state.requests.open_from(Kind::Plan, &caller.name) {
+                return ready(Says::Block(format!(
+                    "your plan {} waits for its answer; nothing runs until it has come",
+                    plan.id
+                )));
+            }
+            let touches = tools.get(&call.name).map(|tool| tool.touches());
+            let only_looks = matches!(touches, Some(Touches::Nothing | Touches::FileToRead));
+            let wanted = state.plan_wanted.iter().any(|name| *name == *caller.name);
+            ready(match wanted && !only_looks && call.name != SUBMIT_PLAN {
+                true => Says::Block(
+                    "the lead wants your plan first: read what you need, then call submit_plan"
+                        .into(),
+                ),
+                false => Says::Go,
+            })
+        }
+    }
+
+    /// The mail of a teammate, as notes for its conversation. Waits while its plan waits for an answer, and while it is
+    /// idle and there is none. `None` when it has to leave; the request is answered then. Dropping the future loses
+    /// nothing.
+    ///
+    /// # Errors
+    /// When a mailbox cannot be read or written.
+    pub async fn post(&self, seat: &Seat, is_idle: bool) -> Result<Option<Vec<String>>> {
+        loop {
+            // Asked before the mail is read: an answer that ends the wait lies in the mailbox by then.
+            let waits_for = self.waits_for(&seat.name);
+            if let Some(id) = self.read_all(seat)? {
+                self.say_goodbye(seat, &id, is_idle)?;
+                return Ok(None);
+            }
+            if waits_for.is_none() && (!is_idle || self.state().unread.contains_key(&seat.name)) {
+                seat.is(Doing::Working);
+                return Ok(Some(self.take_unread(&seat.name)));
+            }
+            seat.is(waits_for.map_or(Doing::Idle, Doing::Waiting));
+            seat.mail.wait(&seat.name).await;
+        }
+    }
+
+    /// Reads what has come, and keeps it until the teammate goes on. The id of a request to leave, if there is one.
+    fn read_all(&self, seat: &Seat) -> Result<Option<String>> {
+        let mut leave = None;
+        for mail in seat.mail.drain(&seat.name)?.mail {
+            let read = self.read(&seat.name, &mail);
+            match read {
+                Read::Shutdown(id) => leave = Some(id),
+                Read::Note(note) => {
+                    let mut state = self.state();
+                    let unread = state.unread.entry(seat.name.clone()).or_default();
+                    unread.push(note);
+                }
+            }
+        }
+        Ok(leave)
+    }
+
+    fn take_unread(&self, name: &str) -> Vec<String> {
+        self.state().unread.remove(name).unwrap_or_default()
+    }
+
+    /// Whether this teammate must not begin anything: its plan is wanted, or waits for an answer.
+    pub fn is_gated(&self, name: &str) -> bool {
+        let state = self.state();
+        let is_wanted = state.plan_wanted.iter().any(|wanted| wanted == name);
+        is_wanted || state.requests.open_from(Kind::Plan, name).is_some()
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// What this teammate waits for, if it may not go on.
+    fn waits_for(&self, name: &str) -> Option<String> {
+        let state = self.state();
+        let plan = state.requests.open_from(Kind::Plan, name)?;
+        Some(format!("the answer to its plan {}", plan.id))
+    }
+
+    fn read(&self, name: &str, mail: &Mail) -> Read {
+        let id = mail.text_of(REQUEST_ID).unwrap_or_default();
+        let state = self.state();
+        let request = state.requests.get(id);
+        if mail.kind == Kind::Shutdown.request() {
+            let is_real = request.is_some_and(|request| {
+                request.kind == Kind::Shutdown && request.from == mail.from && request.to == name
+            });
+            return match is_real {
+                true => Read::Shutdown(id.to_owned()),
+                false => Read::Note(unmatched(mail)),
+            };
+        }
+        if mail.kind == Kind::Plan.response() {
+            let is_real = request.is_some_and(|request| {
+                request.kind == Kind::Plan
+                    && request.from == name
+                    && request.to == mail.from
+                    && request.is_answered
+            });
+            return Read::Note(match is_real {
+                true => mail.shown(),
+                false => unmatched(mail),
+            });
+        }
+        Read::Note(mail.shown())
+    }
+
+    /// Answers a request to leave, with the mail that came too late for the teammate's model.
+    fn say_goodbye(&self, seat: &Seat, id: &str, is_idle: bool) -> Result<()> {
+        let when = match (self.waits_for(&seat.name), is_idle) {
+            (Some(what), _) => format!("; it waited for {what}"),
+            (None, true) => String::new(),
+            (None, false) => ", in the middle of its work".to_owned(),
+        };
+        let mut content = format!("{} has left as asked{when}", seat.name);
+        let repl = self.repl.named(&seat.name);
+        repl.remark(&format!("(left as asked{when})"));
+        let unread = self.take_unread(&seat.name);
+        if !unread.is_empty() {
+            content = format!("{content}; it had not read:\n{}", unread.join("\n"));
+        }
+        let goodbye = Mail::new(&seat.name, LEAD, Kind::Shutdown.response(), content)
+            .with(REQUEST_ID, id)
+            .with(APPROVE, true);
+        seat.mail.send(goodbye)
+    }
+}
+
+/// Turns a message to the lead into text, and closes the request it answers.
+fn read_for_lead(state: &mut State, mail: &Mail) -> String {
+    let id = mail.text_of(REQUEST_ID).unwrap_or_default();
+    if mail.kind == Kind::Plan.request() {
+        let request = state.requests.get(id);
+        let is_real =
+            request.is_some_and(|request| request.kind == Kind::Plan && request.from == mail.from);
+        return match is_real {
+            true => format!(
+                "{}\nAnswer with review_plan, request_id {id}.",
+                mail.shown()
+            ),
+            false => unmatched(mail),
+        };
+    }
+    if mail.kind == Kind::Shutdown.response() {
+        return match state.requests.answer(id, Kind::Shutdown, &mail.from) {
+            Ok(_) => mail.shown(),
+            Err(_) => unmatched(mail),
+        };
+    }
+    mail.shown()
+}
+
+/// A message of the protocol that belongs to no request. It is shown, not obeyed.
+fn unmatched(mail: &Mail) -> String {
+    format!(
+        "<mail-ignored from=\"{}\" type=\"{}\">\nit answers or asks nothing that is open\n</mail-ignored>",
+        mail.from, mail.kind
+    )
+}

@@ -1,0 +1,167 @@
+//! Open requests: who asked whom for what, and whether it has been answered.
+//!
+//! Mail is text, and two agents that talk about a shutdown or a plan can take one message for the answer to another.
+//! Invariants: an answer counts only with the id, the sender and the type that the request wants; it counts once.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// That an agent leaves.
+    Shutdown,
+    /// That a plan is approved.
+    Plan,
+}
+
+impl Kind {
+    /// The type of the message that asks.
+    pub fn request(self) -> &'static str {
+        match self {
+            Self::Shutdown => "shutdown_request",
+            Self::Plan => "plan_approval_request",
+        }
+    }
+
+    /// The type of the message that answers.
+    pub fn response(self) -> &'static str {
+        match self {
+            Self::Shutdown => "shutdown_response",
+            Self::Plan => "plan_approval_response",
+        }
+    }
+}
+
+/// One request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Its id, which the answer must name.
+    pub id: String,
+    /// What it asks for.
+    pub kind: Kind,
+    /// Who asks.
+    pub from: String,
+    /// Who has to answer.
+    pub to: String,
+    /// Whether it has been answered.
+    pub is_answered: bool,
+}
+
+/// All requests of a session.
+#[derive(Debug, Default)]
+pub struct Requests(BTreeMap<String, Request>);
+
+impl Requests {
+    /// Opens a request. Nobody has two of a kind open to the same agent.
+    pub fn open(&mut self, kind: Kind, from: &str, to: &str) -> Result<Request> {
+        let open = self.0.values().find(|request| {
+            (request.kind, request.from.as_str(), request.to.as_str()) == (kind, from, to)
+                && !request.is_answered
+        });
+        if let Some(open) = open {
+            bail!("{} still waits for the answer of {to}", open.id);
+        }
+        let request = Request {
+            id: fresh_id()?,
+            kind,
+            from: from.to_owned(),
+            to: to.to_owned(),
+            is_answered: false,
+        };
+        self.0.insert(request.id.clone(), request.clone());
+        Ok(request)
+    }
+
+    /// Takes a request back that could not be sent.
+    pub fn forget(&mut self, id: &str) {
+        self.0.remove(id);
+    }
+
+    /// Closes a request with the answer of this agent.
+    pub fn answer(&mut self, id: &str, kind: Kind, by: &str) -> Result<Request> {
+        let Some(request) = self.0.get_mut(id) else {
+            bail!("there is no request {id:?}");
+        };
+        ensure!(request.kind == kind, "{id} is no {}", kind.request());
+        ensure!(
+            request.to == by,
+            "{id} is to be answered by {}, not by {by}",
+            request.to
+        );
+        ensure!(!request.is_answered, "{id} has been answered already");
+        request.is_answered = true;
+        Ok(request.clone())
+    }
+
+    /// The open request of this kind that this agent has made.
+    pub fn open_from(&self, kind: Kind, from: &str) -> Option<&Request> {
+        self.0
+            .values()
+            .find(|request| request.kind == kind && request.from == from && !request.is_answered)
+    }
+
+    /// The request of this id.
+    pub fn get(&self, id: &str) -> Option<&Request> {
+        self.0.get(id)
+    }
+
+    /// An agent has gone: its plans need no answer.
+    pub fn drop_plans_of(&mut self, name: &str) {
+        self.0
+            .retain(|_, request| request.kind != Kind::Plan || request.from != name);
+    }
+}
+
+/// `req_` and 64 bits from the system's generator, in hexadecimal.
+fn fresh_id() -> Result<String> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes)
+        .ok()
+        .context("the system gives no random numbers")?;
+    let mut id = "req_".to_owned();
+    for byte in bytes {
+        write!(id, "{byte:02x}").context("a string takes what is written to it")?;
+    }
+    Ok(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(result: Result<Request>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_answer_counts_with_the_right_id_sender_and_type_and_once() {
+        let mut requests = Requests::default();
+        let plan = requests.open(Kind::Plan, "bob", "lead").unwrap();
+        assert!(refused(requests.answer("req_0", Kind::Plan, "lead")).contains("no request"));
+        assert!(
+            refused(requests.answer(&plan.id, Kind::Shutdown, "lead"))
+                .contains("is no shutdown_request")
+        );
+        assert!(
+            refused(requests.answer(&plan.id, Kind::Plan, "alice")).contains("answered by lead")
+        );
+        assert_eq!(requests.open_from(Kind::Plan, "bob").unwrap().id, plan.id);
+        assert_eq!(
+            requests.answer(&plan.id, Kind::Plan, "lead").unwrap().from,
+            "bob"
+        );
+        assert!(refused(requests.answer(&plan.id, Kind::Plan, "lead")).contains("already"));
+        assert_eq!(requests.open_from(Kind::Plan, "bob"), None);
+    }
+
+    #[test]
+    fn what_an_agent_that_has_gone_asked_is_no_longer_open() {
+        let mut requests = Requests::default();
+        let plan = requests.open(Kind::Plan, "bob", "lead").unwrap();
+        requests.drop_plans_of("bob");
+        assert_eq!(requests.get(&plan.id), None);
+    }
+}
