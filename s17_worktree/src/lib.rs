@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+
+mod binding;
+mod git;
+mod lane;
+mod loss;
+pub mod teammate;
+mod tools;
+mod worktrees;
+
+pub use git::GIT_TIMEOUT;
+pub use worktrees::{BRANCH_PREFIX, Worktrees};

@@ -1,0 +1,63 @@
+//! What would be lost with a worktree.
+//!
+//! Invariant: every commit of the worktree is looked for elsewhere, also those of a detached HEAD, and every file that git
+//! does not ignore must be in a commit, whatever the settings of the repository hide.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::git::git;
+
+/// The most lines of files or commits that a refusal shows.
+const SHOWN: usize = 20;
+const INSTEAD: &str = "commit it and merge the branch, keep the worktree, or pass discard_changes";
+
+/// Refuses when this directory has files that are in no commit.
+pub(crate) async fn check_files(name: &str, directory: &Path) -> Result<()> {
+    let status = [
+        "status",
+        "--porcelain",
+        "--untracked-files=all",
+        "--ignore-submodules=none",
+    ];
+    let changed = git(directory, &status).await?;
+    match changed.is_empty() {
+        true => Ok(()),
+        false => bail!(
+            "the worktree {name} has uncommitted files ({}):\n{}\n{INSTEAD}",
+            changed.lines().count(),
+            first_lines(&changed)
+        ),
+    }
+}
+
+/// Refuses when commits that these lead to are on no branch but this one, no tag and no remote.
+pub(crate) async fn check_commits(
+    name: &str,
+    repository: &Path,
+    from: &[String],
+    branch: &str,
+) -> Result<()> {
+    let except = format!("--exclude={branch}");
+    let mut args = vec!["rev-list", "--oneline"];
+    args.extend(from.iter().map(String::as_str));
+    args.extend(["--not", &except, "--branches", "--tags", "--remotes"]);
+    if from.is_empty() {
+        return Ok(());
+    }
+    let only_here = git(repository, &args).await?;
+    match only_here.is_empty() {
+        true => Ok(()),
+        false => bail!(
+            "the worktree {name} has commits that are on no other branch ({}):\n{}\n{INSTEAD}",
+            only_here.lines().count(),
+            first_lines(&only_here)
+        ),
+    }
+}
+
+fn first_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().take(SHOWN).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,231 @@
+//! The lesson as a class sees it: two agents, two tasks, two directories, and nothing of either in the third.
+
+use mock_servers::class::Class;
+use mock_servers::model::{Brain, MockModel, Options, Reply, Request, calls, says};
+use serde_json::{Value, json};
+
+const PROMPT: &str = "Create two tasks, then create worktrees for each (bind with task_id). Spawn alice and bob and give each one of the tasks to do in its worktree.";
+
+fn class() -> Class {
+    Class::new(env!("CARGO_BIN_EXE_s17_worktree"))
+        .file("README.md", "# Demo\n\nA small project.\n")
+        .git()
+}
+
+fn model(brain: impl Brain + 'static) -> MockModel {
+    MockModel::start(Options::strict(), brain).unwrap()
+}
+
+/// The name of the teammate that asks; none for the lead.
+fn teammate(request: &Request) -> Option<&str> {
+    let (_, rest) = request.system.split_once("You are a teammate named '")?;
+    rest.split('\'').next()
+}
+
+/// The ids of the tasks that this conversation has created.
+fn ids(request: &Request) -> Vec<String> {
+    let results = request.results().into_iter();
+    let created = results.filter_map(|(_, text)| {
+        let (id, _) = text.strip_prefix("created ")?.split_once(": ")?;
+        Some(id.to_owned())
+    });
+    created.collect()
+}
+
+/// Does what the prompt asks for, and says who has reported.
+fn lead(request: &Request) -> Reply {
+    let ids = ids(request);
+    let spawn = |name: &str, id: &str| {
+        let prompt = format!("Do task {id} in its worktree: write {name}.txt.");
+        json!({"name": name, "role": "developer", "prompt": prompt})
+    };
+    match request.calls().len() {
+        0 => calls("create_task", json!({"subject": "Write the API"}))
+            .and_calls("create_task", json!({"subject": "Write the page"})),
+        1 => calls("create_worktree", json!({"name": "api", "task_id": ids[0]})).and_calls(
+            "create_worktree",
+            json!({"name": "page", "task_id": ids[1]}),
+        ),
+        2 => calls("spawn_teammate", spawn("alice", &ids[0]))
+            .and_calls("spawn_teammate", spawn("bob", &ids[1])),
+        _ => {
+            let mail = request.user_texts().join("\n");
+            let reports = mail.matches("type=\"result\"").count();
+            says(format!("{reports} of 2 have reported."))
+        }
+    }
+}
+
+fn plays(request: &Request) -> Reply {
+    let Some(name) = teammate(request) else {
+        return lead(request);
+    };
+    match request.calls().len() {
+        0 => calls("bash", json!({"command": "pwd"})),
+        1 => calls(
+            "write_file",
+            json!({"path": format!("{name}.txt"), "content": "mine\n"}),
+        ),
+        _ => says(format!("I wrote {name}.txt.")),
+    }
+}
+
+#[test]
+fn each_works_in_the_worktree_of_its_task() {
+    let model = model(plays);
+    let class = class().model(&model);
+    let ran = class.types(&[PROMPT]);
+    ran.succeeds()
+        .shows("created .harness/worktrees/api on branch wt/api, for task 0001-")
+        .shows("2 of 2 have reported.");
+    for (name, worktree) in [("alice", "api"), ("bob", "page")] {
+        let file = format!("{name}.txt");
+        assert_eq!(
+            class.read(format!(".harness/worktrees/{worktree}/{file}")),
+            "mine\n"
+        );
+        assert!(
+            !class.dir().join(&file).exists(),
+            "{file} is in the main directory"
+        );
+        let asked = model.requests();
+        let mine = asked
+            .iter()
+            .rfind(|request| teammate(request) == Some(name));
+        let (_, here) = &mine.unwrap().results()[0];
+        assert!(here.ends_with(&format!("worktrees/{worktree}")), "{here}");
+    }
+}
+
+#[test]
+fn the_tools_of_the_lead_and_of_a_teammate() {
+    let model = model(plays);
+    class().model(&model).types(&[PROMPT]).succeeds();
+    let requests = model.requests();
+    let of = |is_mate: bool| {
+        let of_it = |request: &&std::sync::Arc<Request>| teammate(request).is_some() == is_mate;
+        requests.iter().find(of_it).unwrap().tool_names()
+    };
+    let lead = of(false);
+    assert_eq!(
+        lead.join(" "),
+        "bash read_file write_file create_task list_tasks get_task claim_task complete_task spawn_teammate \
+         send_message check_inbox request_shutdown request_plan review_plan create_worktree remove_worktree keep_worktree"
+    );
+    let mate = of(true);
+    assert_eq!(
+        mate.join(" "),
+        "bash read_file write_file send_message submit_plan"
+    );
+    let readme = include_str!("../README.md");
+    assert!(
+        readme.contains("| lead tools | 14 | 17 |"),
+        "{}",
+        lead.len()
+    );
+    assert!(
+        readme.contains("| teammate tools | 5 | 5 |"),
+        "{}",
+        mate.len()
+    );
+}
+
+#[test]
+fn what_leads_git_elsewhere_does_not_lead_ours() {
+    let model = model(plays);
+    let class = class()
+        .model(&model)
+        .env("GIT_DIR", "/nowhere/.git")
+        .env("GIT_WORK_TREE", "/nowhere")
+        .env("GIT_INDEX_FILE", "/nowhere/index")
+        .env("GIT_TRACE", "1")
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "core.bare")
+        .env("GIT_CONFIG_VALUE_0", "true");
+    class
+        .types(&[PROMPT])
+        .succeeds()
+        .shows("2 of 2 have reported.");
+    assert_eq!(class.read(".harness/worktrees/api/alice.txt"), "mine\n");
+}
+
+#[test]
+fn a_worktree_with_work_in_it_stays_until_the_model_says_so_in_so_many_words() {
+    let remove = |discard: bool| {
+        let input = match discard {
+            true => json!({"name": "api", "discard_changes": true}),
+            false => json!({"name": "api"}),
+        };
+        calls("remove_worktree", input)
+    };
+    let model = MockModel::scripted([
+        calls("create_worktree", json!({"name": "api"})),
+        calls(
+            "write_file",
+            json!({"path": ".harness/worktrees/api/new.txt", "content": "mine\n"}),
+        ),
+        remove(false),
+        says("It holds work. Shall I discard it?"),
+        remove(true),
+        says("It is gone."),
+    ]);
+    let class = class().model(&model);
+    class
+        .types(&[
+            "Create a worktree called api, add a file, and remove it.",
+            "yes, discard it",
+        ])
+        .succeeds()
+        .shows("It holds work.");
+    let results = model.last_request().results();
+    assert!(
+        results[2].0 && results[2].1.contains("?? new.txt"),
+        "{results:?}"
+    );
+    assert!(!results[3].0, "{results:?}");
+    assert!(!class.dir().join(".harness/worktrees/api").exists());
+    let events = class.read(".harness/worktrees/events.jsonl");
+    let names: Vec<Value> = events
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].clone())
+        .collect();
+    assert_eq!(names, ["created", "removed"]);
+}
+
+/// The lane of a teammate ends at its worktree, also for a file that is named by its whole path.
+#[test]
+fn a_teammate_cannot_write_into_the_main_directory() {
+    let class = class();
+    let main = class.dir().canonicalize().unwrap().join("README.md");
+    let model = model(move |request: &Request| match teammate(request) {
+        None => lead(request),
+        Some(_) if request.calls().is_empty() => {
+            calls("write_file", json!({"path": main, "content": "mine\n"}))
+        }
+        Some(_) => says("I may not."),
+    });
+    let class = class.model(&model);
+    class.types(&[PROMPT]).succeeds();
+    assert_eq!(class.read("README.md"), "# Demo\n\nA small project.\n");
+}
+
+/// The prompt and other words for it, with the model a newcomer meets: each file lies in the worktree of its task.
+#[test]
+fn the_rehearsal_does_the_prompt_in_other_words_as_well() {
+    for prompt in [
+        PROMPT,
+        "Make two tasks, make worktrees for each of them bound by task_id, spawn alice and bob, and give each one of the tasks.",
+        "Put two tasks on the board, create a worktree for each and bind it with task_id. Spawn alice and bob and give each of them one of the tasks to do in its worktree.",
+        "Add two tasks to the board, add a worktree for each task (bind it), spawn alice and bob and give each a task.",
+    ] {
+        let model = MockModel::strict_rehearsal();
+        let class = class().model(&model);
+        let ran = class.types(&[prompt]);
+        ran.succeeds().shows("alice reports").shows("bob reports");
+        let worktrees = std::fs::read_dir(class.dir().join(".harness/worktrees")).unwrap();
+        let folders = worktrees.map(|entry| entry.unwrap().path());
+        let with_notes = folders.filter(|folder| folder.join("notes").is_dir());
+        assert_eq!(with_notes.count(), 2, "{}", ran.transcript());
+        assert!(!class.dir().join("notes").exists(), "{}", ran.transcript());
+    }
+}
