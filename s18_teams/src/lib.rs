@@ -1,0 +1,6 @@
+#![doc = include_str!("../README.md")]
+
+mod shift;
+pub mod teammate;
+
+pub use shift::{IDLE_POLL, LEAVE_AFTER, PHASE, Shift};

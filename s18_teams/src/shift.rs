@@ -1,0 +1,175 @@
+//! A shift: work, look around, work again.
+//!
+//! A teammate that waits to be told what to do makes the lead a dispatcher; one that looks at the board does not need it.
+//! Invariants: mail comes before a new task; an agent holds one task at a time; one that has no task does not work for
+//! ever; one that finds nothing for [`LEAVE_AFTER`] leaves, and the task it holds, if any, goes back to the board.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use s12_tasks::{Board, Task};
+use s15_mailbox::{Doing, LEAD, Mail, Seat};
+use s16_protocol::Protocol;
+use s17_worktree::Worktrees;
+use tokio::time::{Instant, sleep_until};
+
+/// How often an idle teammate looks at the board for what other processes have put there. Mail, and a change of the board
+/// by this process, wake it at once.
+pub const IDLE_POLL: Duration = Duration::from_secs(5);
+
+/// How long a teammate may be idle.
+pub const LEAVE_AFTER: Duration = Duration::from_secs(60);
+
+/// How many rounds a phase of work has.
+pub const PHASE: usize = 10;
+
+/// What a teammate does next, decided before each round.
+pub struct Shift<'a> {
+    protocol: &'a Protocol,
+    board: &'a Board,
+    worktrees: &'a Worktrees,
+    seat: &'a Seat,
+    rounds: usize,
+}
+
+impl<'a> Shift<'a> {
+    /// A shift that begins with work.
+    pub fn new(
+        protocol: &'a Protocol,
+        board: &'a Board,
+        worktrees: &'a Worktrees,
+        seat: &'a Seat,
+    ) -> Self {
+        Self {
+            protocol,
+            board,
+            worktrees,
+            seat,
+            rounds: 0,
+        }
+    }
+
+    /// What the next round begins with: mail, or a task it has claimed; nothing while it works. `None` when it leaves.
+    ///
+    /// # Errors
+    /// When a mailbox or the board cannot be read or written.
+    pub async fn next(&mut self, is_idle: bool) -> Result<Option<Vec<String>>> {
+        self.rounds += 1;
+        if is_idle {
+            self.rounds = 1;
+            return self.look_around().await;
+        }
+        let Some(mut notes) = self.protocol.post(self.seat, false).await? else {
+            return Ok(None);
+        };
+        if self.rounds <= PHASE {
+            return Ok(Some(notes));
+        }
+        self.rounds = 1;
+        match self.held()? {
+            Some(task) => notes.push(go_on(&task)),
+            // Whoever has written to it wants something; that is a phase of its own.
+            None if !notes.is_empty() => {}
+            None => {
+                self.tell(&format!(
+                    "I have stopped after {PHASE} rounds without a task of the board. Write to me, and I go on."
+                ))?;
+                return self.look_around().await;
+            }
+        }
+        Ok(Some(notes))
+    }
+
+    /// Waits for mail or for a task that it can claim.
+    async fn look_around(&mut self) -> Result<Option<Vec<String>>> {
+        let mut changes = self.board.changes();
+        let mut leaving = Instant::now() + LEAVE_AFTER;
+        loop {
+            // Before the look: what changes afterwards is seen.
+            changes.mark_unchanged();
+            if let Some(task) = self.claim()? {
+                let mail = self.protocol.post(self.seat, false).await?;
+                return Ok(mail.map(|mail| with(mail, claimed(&task))));
+            }
+            tokio::select! {
+                biased;
+                mail = self.protocol.post(self.seat, true) => return mail,
+                // The board outlives the wait, so there is no other end to it than a change.
+                _ = changes.changed() => {}
+                () = sleep_until(leaving.min(Instant::now() + IDLE_POLL)) => {}
+            }
+            if !self.seat.is_idle() {
+                // It waits for an answer, however long that takes.
+                leaving = Instant::now() + LEAVE_AFTER;
+            } else if Instant::now() >= leaving {
+                self.say_what_is_left()?;
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The first task that can be claimed, claimed: never a second one, and none while its plan is wanted.
+    fn claim(&self) -> Result<Option<Task>> {
+        let name = &self.seat.name;
+        if self.seat.has_mail() || self.protocol.is_gated(name) || self.held()?.is_some() {
+            return Ok(None);
+        }
+        // A task whose worktree is gone would only stop one teammate after the other.
+        let claimed = self
+            .board
+            .claim_first(name, |task| self.worktrees.is_ready(task))?;
+        if let Some(Task { id, subject, .. }) = &claimed {
+            self.seat.is(Doing::Working);
+            self.seat.remark(&format!("[claimed {id}: {subject}]"));
+        }
+        Ok(claimed)
+    }
+
+    fn held(&self) -> Result<Option<Task>> {
+        Ok(self.board.held_by(&self.seat.name)?.into_iter().next())
+    }
+
+    fn say_what_is_left(&self) -> Result<()> {
+        match self.held()? {
+            Some(Task { id, subject, .. }) => self.tell(&format!(
+                "I have left: nothing came for {} s. My task {id} ({subject}) is not completed and is back on the board.",
+                LEAVE_AFTER.as_secs()
+            )),
+            None => {
+                self.seat.remark("[left: nothing to do]");
+                Ok(())
+            }
+        }
+    }
+
+    fn tell(&self, text: &str) -> Result<()> {
+        let report = Mail::new(&self.seat.name, LEAD, "result", text);
+        self.seat.mail.send(report)
+    }
+}
+
+fn with(mut notes: Vec<String>, note: String) -> Vec<String> {
+    notes.push(note);
+    notes
+}
+
+fn claimed(task: &Task) -> String {
+    let Task {
+        id,
+        subject,
+        description,
+        ..
+    } = task;
+    let description = description.replace("</claimed_task", "<\\/claimed_task");
+    format!(
+        "<claimed_task>\nYou have claimed task {id}: {subject}\n{description}\n\
+         Do it, then complete it with complete_task.\n</claimed_task>"
+    )
+}
+
+fn go_on(task: &Task) -> String {
+    let Task { id, subject, .. } = task;
+    format!(
+        "<claimed_task>\nGo on with your task {id}: {subject}. Complete it with complete_task.\n</claimed_task>"
+    )
+}

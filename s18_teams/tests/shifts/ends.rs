@@ -1,0 +1,164 @@
+//! How a shift ends, and what becomes of the task.
+
+use std::time::Duration;
+
+use s18_teams::{IDLE_POLL, LEAVE_AFTER, PHASE};
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::{Desk, Mate, Order, only, pass};
+
+/// Sends a plan as the model of this teammate would, and returns its id.
+async fn submit_plan(desk: &Desk, name: &str) -> String {
+    let tool = desk.protocol.submit_plan(name);
+    let call = s01_loop::ToolCall {
+        id: "toolu_2".into(),
+        name: "submit_plan".into(),
+        input: json!({"plan": "First the schema."}),
+        extra: serde_json::Map::new(),
+    };
+    let sent = tool.call(call).await;
+    assert!(!sent.is_error, "{}", sent.text);
+    let id = sent
+        .text
+        .split([' ', ';'])
+        .find(|word| word.starts_with("req_"));
+    id.unwrap().to_owned()
+}
+
+async fn is_gone(desk: &Desk, mate: &mut Mate) {
+    assert_eq!(mate.hears().await.0, None);
+    pass(Duration::from_millis(1)).await;
+    assert!(desk.team.shown().contains("gone"), "{}", desk.team.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_idle_for_a_minute_leaves() {
+    let desk = Desk::new();
+    let mut alice = desk.spawn("alice").await;
+    let began = Instant::now();
+    alice.order(Order::Round { is_idle: true });
+    is_gone(&desk, &mut alice).await;
+    let idle = began.elapsed();
+    assert!(
+        idle >= LEAVE_AFTER && idle < LEAVE_AFTER + IDLE_POLL,
+        "{idle:?}"
+    );
+    assert!(desk.told().is_empty(), "there is nothing to tell");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_is_left_goes_back_to_the_board_and_the_lead_is_told() {
+    let desk = Desk::new();
+    let task = desk.task("schema", &[]);
+    let mut alice = desk.spawn("alice").await;
+    only(alice.idles().await);
+    alice.order(Order::Round { is_idle: true });
+    is_gone(&desk, &mut alice).await;
+    let told = desk.told();
+    assert!(
+        told[0].contains(&task.id) && told[0].contains("back on the board"),
+        "{told:?}"
+    );
+    let mut bob = desk.spawn("bob").await;
+    assert!(only(bob.idles().await).contains(&task.id));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_an_answer_does_not_leave() {
+    for (rounds, is_idle) in [(1, false), (PHASE + 1, false), (1, true)] {
+        let desk = Desk::new();
+        let task = desk.task("schema", &[]);
+        let mut alice = desk.spawn("alice").await;
+        for _ in 1..rounds {
+            alice.works().await;
+        }
+        let id = submit_plan(&desk, "alice").await;
+        alice.order(Order::Round { is_idle });
+        pass(Duration::from_secs(1)).await;
+        desk.writes("alice", "By the way.");
+        pass(10 * LEAVE_AFTER).await;
+        assert!(
+            desk.team.shown().contains("waiting"),
+            "{}",
+            desk.team.shown()
+        );
+        let review = json!({"request_id": id, "approve": true});
+        assert!(!desk.call("review_plan", review).await.is_error);
+        let notes = alice.hears().await.0.unwrap();
+        assert!(notes[0].contains("By the way."), "{notes:?}");
+        assert!(notes[1].contains("approved"), "{notes:?}");
+        assert_eq!(desk.owner(&task), None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_is_obeyed_in_every_state() {
+    for state in [
+        "idle",
+        "working",
+        "waiting",
+        "with a task to claim",
+        "at a phase's end",
+    ] {
+        let desk = Desk::new();
+        let mut alice = desk.spawn("alice").await;
+        let mut is_idle = false;
+        match state {
+            "idle" => {
+                alice.order(Order::Round { is_idle: true });
+                pass(Duration::from_secs(7)).await;
+            }
+            "working" => {
+                desk.task("schema", &[]);
+                only(alice.idles().await);
+            }
+            "waiting" => {
+                submit_plan(&desk, "alice").await;
+            }
+            "with a task to claim" => {
+                desk.task("schema", &[]);
+                is_idle = true;
+            }
+            _ => {
+                for _ in 0..PHASE {
+                    alice.works().await;
+                }
+            }
+        }
+        desk.request_shutdown("alice").await;
+        if state != "idle" {
+            alice.order(Order::Round { is_idle });
+        }
+        is_gone(&desk, &mut alice).await;
+        let told = desk.told();
+        let last = told.last().unwrap();
+        assert!(
+            last.starts_with("alice has left as asked"),
+            "{state}: {told:?}"
+        );
+        for listed in desk.board.list().unwrap().0 {
+            assert!(listed.is_claimable(), "{state}: {listed:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_teammate_that_breaks_down_leaves_its_task_to_the_others_and_the_lead_knows() {
+    for (order, why) in [
+        (Order::Fail, "the model cannot be reached"),
+        (Order::Panic, "broke down"),
+    ] {
+        let desk = Desk::new();
+        let task = desk.task("schema", &[]);
+        let (mut alice, mut bob) = (desk.spawn("alice").await, desk.spawn("bob").await);
+        only(alice.idles().await);
+        bob.order(Order::Round { is_idle: true });
+        pass(Duration::from_secs(1)).await;
+        alice.order(order);
+        is_gone(&desk, &mut alice).await;
+        assert!(only(bob.hears().await.0).contains(&task.id));
+        let told = desk.told();
+        assert!(told[0].contains(why), "{told:?}");
+    }
+}
