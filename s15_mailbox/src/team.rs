@@ -184,7 +184,7 @@ impl<Worker: Teammate> Team<Worker> {
                 "<mail from=\"{name}\" type=\"error\">\n{name} had to stop: {why}\n</mail>"
             ));
         }
-        self.repl.named(name).remark(&format!("stopped: {why}"));
+        self.repl.named(name).remark(&format!("[stopped: {why}]"));
         format!("stopped: {why}")
     }
 }

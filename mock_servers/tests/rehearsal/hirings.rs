@@ -32,6 +32,23 @@ fn whoever_hands_out_tasks_is_no_teammate() {
 }
 
 #[test]
+fn to_find_work_is_to_look_at_the_board() {
+    for prompt in [
+        "Put two tasks on the board, then hire carol and dave and let them find their work",
+        "Create two tasks, then spawn carol and dave and let them share the tasks among themselves",
+        "Create 2 tasks. Spawn carol and dave and have them pick what to do from the board.",
+    ] {
+        let troupe = play(18, prompt);
+        for input in troupe.inputs("lead", "spawn_teammate") {
+            let told = input["prompt"].as_str().unwrap();
+            assert!(told.starts_with("Look at the board"), "{prompt}: {told}");
+        }
+        let done = ["carol", "dave"].map(|name| troupe.inputs(name, "complete_task").len());
+        assert_eq!(done, [1, 1], "{prompt}");
+    }
+}
+
+#[test]
 fn teammates_without_names_are_given_some() {
     for (prompt, count) in [
         ("Create 3 tasks, spawn two teammates and watch them work", 2),

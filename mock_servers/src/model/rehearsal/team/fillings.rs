@@ -6,7 +6,7 @@ use super::hiring::{is_one_of, who};
 use super::works;
 use crate::model::rehearsal::slots::Slots;
 use crate::model::rehearsal::table::{Filling, Known};
-use crate::model::rehearsal::tokens::tokenize;
+use crate::model::rehearsal::tokens::{Token, tokenize};
 
 /// The calls of a hiring: a prompt for each, with the task that is given to him.
 pub fn hired(slots: &Slots, known: &[Known]) -> Vec<Filling> {
@@ -29,6 +29,7 @@ pub fn hired(slots: &Slots, known: &[Known]) -> Vec<Filling> {
                 (None, "") if !tasks.is_empty() || slots.get("plan").is_some() => {
                     works::BOARD.to_owned()
                 }
+                (None, job) if !tasks.is_empty() && finds_work(job) => works::BOARD.to_owned(),
                 (None, "") => works::READY.to_owned(),
                 (None, job) => format!("{job}."),
             };
@@ -43,6 +44,51 @@ pub fn hired(slots: &Slots, known: &[Known]) -> Vec<Filling> {
             ]
         })
         .collect()
+}
+
+/// Whether a job is nothing but to find something to do: `find their work`, `share the tasks among themselves`.
+fn finds_work(job: &str) -> bool {
+    const WORK: [&str; 5] = ["board", "job", "jobs", "task", "tasks"];
+    const AROUND: [&str; 34] = [
+        "a",
+        "among",
+        "and",
+        "at",
+        "by",
+        "choose",
+        "claim",
+        "do",
+        "find",
+        "for",
+        "from",
+        "get",
+        "go",
+        "it",
+        "look",
+        "of",
+        "off",
+        "on",
+        "one",
+        "out",
+        "own",
+        "pick",
+        "share",
+        "some",
+        "something",
+        "start",
+        "take",
+        "the",
+        "their",
+        "them",
+        "themselves",
+        "to",
+        "up",
+        "what",
+    ];
+    let tokens = tokenize(job);
+    let is_work = |token: &Token| token.is("work") || token.is_any(&WORK);
+    let fits = |token: &Token| is_work(token) || token.is_any(&AROUND);
+    tokens.iter().any(is_work) && tokens.iter().all(fits)
 }
 
 /// One filling for each teammate that is meant; nobody is meant where there is no team.
