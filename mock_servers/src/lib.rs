@@ -11,6 +11,8 @@
 
 #[cfg(feature = "class")]
 pub mod class;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod model;
 
 /// The README's example, compiled with the tests.

@@ -102,6 +102,12 @@ impl Tool {
         }
     }
 
+    /// The same tool with a prompt-cache breakpoint after it.
+    pub fn breakpoint(mut self) -> Self {
+        self.spec = self.spec.breakpoint();
+        self
+    }
+
     /// What the model reads about it.
     pub fn spec(&self) -> &ToolSpec {
         &self.spec

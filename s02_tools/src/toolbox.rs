@@ -102,6 +102,15 @@ impl Toolbox {
     }
 }
 
+impl IntoIterator for Toolbox {
+    type Item = Tool;
+    type IntoIter = std::vec::IntoIter<Tool>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.tools.into_iter()
+    }
+}
+
 /// A call with its output, on its way.
 type Answered = Pin<Box<dyn Future<Output = (ToolCall, Output)> + Send>>;
 
