@@ -7,12 +7,12 @@ use std::fmt::Write;
 
 use crate::markers;
 use crate::step::{self, Count};
-use crate::workspace::{Chapter, MAIN, TEAMMATE, Workspace};
+use crate::workspace::{Chapter, LAST, MAIN, TEAMMATE, Workspace};
 
 /// Changed lines of all carried files of a chapter, at most.
 const LIMIT: usize = 60;
 /// The same for the chapter that puts everything together.
-const LIMIT_OF_LAST: (u32, usize) = (20, 120);
+const LIMIT_OF_LAST: usize = 120;
 /// Changed lines of `teammate.rs` alone, at most.
 const LIMIT_OF_TEAMMATE: usize = 40;
 
@@ -140,14 +140,13 @@ fn row(ws: &Workspace, chapter: &Chapter) -> Option<Row> {
     let count = |file| {
         step::pair(ws, base, chapter, file).map(|pair| Count::between(pair.old_text, pair.new_text))
     };
-    let (last, limit_of_last) = LIMIT_OF_LAST;
     Some(Row {
         chapter: chapter.name.clone(),
         base: base.name.clone(),
         main: count(MAIN)?,
         teammate: count(TEAMMATE),
-        limit: if chapter.number == last {
-            limit_of_last
+        limit: if chapter.number == LAST {
+            LIMIT_OF_LAST
         } else {
             LIMIT
         },

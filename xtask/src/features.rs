@@ -1,25 +1,65 @@
 //! `cargo x features`: whether going from one chapter to the next compiles a dependency again.
 //!
 //! Cargo builds a crate anew when its set of features changes. In class that is half a minute of waiting between two
-//! lessons, for nothing. Invariant: a dependency has the same features in every chapter that has it.
+//! lessons, for nothing. Where it cannot be helped, the root manifest says so and why.
+//! Invariant: a dependency has the same features in every chapter that has it, but for those that
+//! `[[workspace.metadata.rebuilt]]` names, and that list holds nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use toml::{Table, Value};
 
 use crate::workspace::Workspace;
+
+/// A dependency that a chapter may build again, with these features more than the chapters before.
+#[derive(Debug)]
+struct Rebuilt {
+    package: String,
+    from: String,
+    features: BTreeSet<String>,
+}
 
 /// Asks cargo for the features of every chapter's dependencies and names those that differ.
 ///
 /// # Errors
-/// When cargo cannot tell.
+/// When cargo cannot tell, or an exception in the root manifest is not complete.
 pub fn findings(ws: &Workspace) -> Result<Vec<String>> {
     let trees = ws
         .chapters
         .iter()
         .map(|chapter| Ok((chapter.name.as_str(), tree(ws, &chapter.name)?)));
-    Ok(differences(&trees.collect::<Result<Vec<_>>>()?))
+    Ok(differences(
+        &trees.collect::<Result<Vec<_>>>()?,
+        &exceptions(&ws.manifest)?,
+    ))
+}
+
+/// What `[[workspace.metadata.rebuilt]]` allows.
+fn exceptions(manifest: &Table) -> Result<Vec<Rebuilt>> {
+    let listed = manifest
+        .get("workspace")
+        .and_then(|workspace| workspace.get("metadata")?.get("rebuilt")?.as_array());
+    listed.into_iter().flatten().map(exception).collect()
+}
+
+fn exception(entry: &Value) -> Result<Rebuilt> {
+    let text = |key: &str| {
+        let value = entry.get(key).and_then(Value::as_str);
+        let value = value.filter(|value| !value.trim().is_empty());
+        value.map(str::to_owned).with_context(|| {
+            format!("an entry of workspace.metadata.rebuilt has no {key}; it is wanted as a text")
+        })
+    };
+    text("why")?;
+    let features = entry.get("features").and_then(Value::as_array);
+    let features = features.into_iter().flatten().filter_map(Value::as_str);
+    Ok(Rebuilt {
+        package: text("package")?,
+        from: text("from")?,
+        features: features.map(str::to_owned).collect(),
+    })
 }
 
 /// One line a dependency: `name version|its,features`.
@@ -39,9 +79,11 @@ fn tree(ws: &Workspace, chapter: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The dependencies whose features are not what they were in the first chapter that has them.
-fn differences(trees: &[(&str, String)]) -> Vec<String> {
+/// The dependencies whose features are not what they were in the first chapter that has them, and exceptions that are
+/// none. Once a dependency was built again as allowed, its new features are what later chapters must have.
+fn differences(trees: &[(&str, String)], allowed: &[Rebuilt]) -> Vec<String> {
     let mut first: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+    let mut used = BTreeSet::new();
     let mut found = Vec::new();
     for (chapter, tree) in trees {
         for line in tree.lines() {
@@ -50,17 +92,52 @@ fn differences(trees: &[(&str, String)]) -> Vec<String> {
                 continue;
             };
             let (origin, known) = *first.entry(package).or_insert((chapter, features));
-            if known != features {
-                found.push(format!(
-                    "{package} has the features [{features}] in {chapter} and [{known}] in {origin}; \
-                     ask for the same ones in {origin}"
-                ));
+            if known == features {
+                continue;
             }
+            let exception = allowed
+                .iter()
+                .position(|rebuilt| rebuilt.allows(package, chapter, known, features));
+            if let Some(index) = exception {
+                used.insert(index);
+                first.insert(package, (chapter, features));
+                continue;
+            }
+            found.push(format!(
+                "{package} has the features [{features}] in {chapter} and [{known}] in {origin}; \
+                 ask for the same ones in {origin}"
+            ));
         }
     }
     found.sort();
     found.dedup();
+    let unused = allowed
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !used.contains(index));
+    found.extend(unused.map(|(_, rebuilt)| {
+        let (package, from) = (&rebuilt.package, &rebuilt.from);
+        format!(
+            "Cargo.toml allows {package} to be built again in {from}, which does not happen so; \
+             remove the entry of workspace.metadata.rebuilt, or correct its features"
+        )
+    }));
     found
+}
+
+impl Rebuilt {
+    /// Whether this is the package, the chapter and exactly the features.
+    fn allows(&self, package: &str, chapter: &str, known: &str, features: &str) -> bool {
+        let set = |list: &str| {
+            let names = list.split(',').filter(|name| !name.is_empty());
+            names.map(str::to_owned).collect::<BTreeSet<_>>()
+        };
+        let (known, features) = (set(known), set(features));
+        package.split(' ').next() == Some(&self.package)
+            && chapter == self.from
+            && known.is_subset(&features)
+            && &features - &known == self.features
+    }
 }
 
 #[cfg(test)]
@@ -80,7 +157,7 @@ mod tests {
             ),
         ];
         assert_eq!(
-            differences(&trees),
+            differences(&trees, &[]),
             [
                 "bitflags v2.1.0 has the features [std] in s02_tools and [] in s01_loop; ask for the same ones in s01_loop"
             ]
@@ -96,6 +173,66 @@ mod tests {
                 "log v0.4.0|std\nglobset v0.4.0|log\n".to_owned(),
             ),
         ];
-        assert_eq!(differences(&trees), Vec::<String>::new());
+        assert_eq!(differences(&trees, &[]), Vec::<String>::new());
+    }
+
+    const CHRONO: &str = "[[workspace.metadata.rebuilt]]\npackage = \"schemars\"\nfrom = \"s03_permission\"\n\
+        features = [\"chrono04\"]\n";
+
+    fn allowed(why: &str) -> Result<Vec<Rebuilt>> {
+        exceptions(&toml::from_str(&format!("{CHRONO}{why}")).unwrap())
+    }
+
+    /// schemars in three chapters, with these features in each.
+    fn schemars(features: [&str; 3]) -> [(&'static str, String); 3] {
+        let chapters = ["s02_tools", "s03_permission", "s04_hooks"];
+        std::array::from_fn(|index| {
+            (
+                chapters[index],
+                format!("schemars v1.2.3|{}\n", features[index]),
+            )
+        })
+    }
+
+    #[test]
+    fn a_declared_exception_is_allowed_from_its_chapter_on() {
+        let allowed = allowed("why = \"an SDK asks for it\"\n").unwrap();
+        let found = |features| differences(&schemars(features), &allowed);
+
+        assert_eq!(found(["std", "chrono04,std", "chrono04,std"]), [""; 0]);
+        assert_eq!(
+            found(["std", "chrono04,std", "std"]),
+            [
+                "schemars v1.2.3 has the features [std] in s04_hooks and [chrono04,std] in s03_permission; \
+                 ask for the same ones in s03_permission"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_exception_allows_nothing_else_and_must_be_needed() {
+        let allowed = allowed("why = \"an SDK asks for it\"\n").unwrap();
+        let unused = "Cargo.toml allows schemars to be built again in s03_permission, which does not happen so; \
+             remove the entry of workspace.metadata.rebuilt, or correct its features";
+
+        let other = differences(
+            &schemars(["std", "chrono04,std,url", "chrono04,std,url"]),
+            &allowed,
+        );
+        assert_eq!(other.len(), 3, "{other:?}");
+        assert!(
+            other[0].contains("[chrono04,std,url] in s03_permission"),
+            "{other:?}"
+        );
+        assert_eq!(other[2], unused);
+        assert_eq!(differences(&schemars(["std"; 3]), &allowed), [unused]);
+    }
+
+    #[test]
+    fn an_exception_says_why() {
+        assert_eq!(
+            allowed("").unwrap_err().to_string(),
+            "an entry of workspace.metadata.rebuilt has no why; it is wanted as a text"
+        );
     }
 }

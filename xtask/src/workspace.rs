@@ -14,6 +14,8 @@ use crate::tree::Tree;
 pub const MAIN: &str = "src/main.rs";
 /// The file that a chapter carries only when it changes the teammate's loop.
 pub const TEAMMATE: &str = "src/teammate.rs";
+/// The number of the chapter that puts everything together.
+pub const LAST: u32 = 20;
 /// All carried files.
 pub const CARRIED: [&str; 2] = [MAIN, TEAMMATE];
 
@@ -23,7 +25,9 @@ pub struct Workspace {
     pub root: PathBuf,
     /// All files.
     pub tree: Tree,
-    /// The members, in the order in which the manifest names them.
+    /// The workspace's own `Cargo.toml`.
+    pub manifest: Table,
+    /// The members, in the order in which it names them.
     pub members: Vec<Member>,
     /// The members that are chapters, in order.
     pub chapters: Vec<Chapter>,
@@ -99,6 +103,7 @@ impl Workspace {
         Ok(Self {
             root,
             tree,
+            manifest,
             members,
             chapters,
         })

@@ -3,13 +3,15 @@
 //! A reader opens a file knowing nothing of it; the header must say what it is, and the rest must fit in the head.
 
 use super::{Finding, Rule, RustFile, Subject, chapter_of};
-use crate::workspace::chapter_number;
+use crate::workspace::{LAST, MAIN, chapter_number};
 use crate::{header, imports};
 
 pub(super) const RULES: [Rule; 5] = [headers, library_root, file_size, function_size, re_exports];
 
 const LINES_OF_FILE: usize = 450;
 const LINES_OF_FUNCTION: usize = 60;
+/// The assembly of all mechanisms at once is one line after another; split, it could no longer be read downwards.
+const LINES_OF_LAST_ASSEMBLY: usize = 100;
 const ROOT_HEADER: &str = "#![doc = include_str!(\"../README.md\")]";
 
 /// Every file opens with `//!` and a sentence; a chapter's library opens with its README.
@@ -84,10 +86,13 @@ fn function_size(subject: &Subject<'_>) -> Vec<Finding> {
     for file in &subject.rust {
         for function in file.source.functions() {
             let (lines, name) = (function.lines.len(), &function.name);
-            if lines > LINES_OF_FUNCTION {
-                let text = format!(
-                    "`{name}` has {lines} lines; split it, {LINES_OF_FUNCTION} is the limit"
-                );
+            let limit = if name == "new" && is_last_main(file) {
+                LINES_OF_LAST_ASSEMBLY
+            } else {
+                LINES_OF_FUNCTION
+            };
+            if lines > limit {
+                let text = format!("`{name}` has {lines} lines; split it, {limit} is the limit");
                 findings.push(Finding::at(file.path, function.lines.start, text));
             }
         }
@@ -124,6 +129,12 @@ fn re_exports(subject: &Subject<'_>) -> Vec<Finding> {
 
 fn is_chapter_root(file: &RustFile<'_>) -> bool {
     chapter_of(file.path).is_some_and(|name| file.path == format!("{name}/src/lib.rs"))
+}
+
+fn is_last_main(file: &RustFile<'_>) -> bool {
+    chapter_of(file.path).is_some_and(|name| {
+        chapter_number(name) == Some(LAST) && file.path == format!("{name}/{MAIN}")
+    })
 }
 
 #[cfg(test)]
@@ -195,6 +206,28 @@ mod tests {
         assert_eq!(
             in_library(function_size, &format!("fn run() {{\n{}}}\n", lines(59))),
             ["s02_tools/src/tool.rs:2: `run` has 61 lines; split it, 60 is the limit"]
+        );
+    }
+
+    #[test]
+    fn only_the_last_chapter_may_assemble_more() {
+        let assembly = |name: &str, lines: usize| {
+            format!(
+                "//! It runs.\nfn {name}() {{\n{}}}\n",
+                "    step();\n".repeat(lines)
+            )
+        };
+        let in_last =
+            |text: String| found(function_size, &[("s20_full/src/main.rs", text.as_str())]);
+
+        assert_eq!(in_last(assembly("new", 98)), [""; 0]);
+        assert_eq!(
+            in_last(assembly("new", 99)),
+            ["s20_full/src/main.rs:2: `new` has 101 lines; split it, 100 is the limit"]
+        );
+        assert_eq!(
+            in_last(assembly("turn", 59)),
+            ["s20_full/src/main.rs:2: `turn` has 61 lines; split it, 60 is the limit"]
         );
     }
 
