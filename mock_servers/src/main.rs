@@ -18,6 +18,8 @@ fn main() -> ExitCode {
                 std::thread::park();
             }
         }
+        #[cfg(feature = "mcp")]
+        Ok(Start::Mcp(served)) => serve(served),
         Ok(Start::Help) => {
             println!("{}", usage());
             ExitCode::SUCCESS
@@ -31,19 +33,42 @@ fn main() -> ExitCode {
 
 enum Start {
     Model(MockModel),
+    #[cfg(feature = "mcp")]
+    Mcp(mock_servers::mcp::Served),
     Help,
 }
 
+/// Serves one MCP server until its client is gone.
+#[cfg(feature = "mcp")]
+fn serve(served: mock_servers::mcp::Served) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let ended = match runtime {
+        Ok(runtime) => runtime.block_on(served.run()),
+        Err(error) => Err(error.to_string()),
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(wrong) => {
+            eprintln!("{wrong}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn start(arguments: &[String]) -> Result<Start, String> {
+    #[cfg(feature = "mcp")]
+    if let Some(name) = arguments.first()
+        && mock_servers::mcp::NAMES.contains(&name.as_str())
+    {
+        let served = mock_servers::mcp::Served::parse(arguments.iter().cloned())?;
+        return Ok(Start::Mcp(served));
+    }
     let mut arguments = arguments.iter().map(String::as_str);
     match arguments.next() {
         Some("model") => {}
         Some("help" | "-h" | "--help") => return Ok(Start::Help),
-        Some(server @ ("docs" | "deploy" | "jira" | "notion")) => {
-            return Err(format!(
-                "The mock MCP server `{server}` comes with the MCP chapter."
-            ));
-        }
         Some(other) => return Err(format!("There is no server `{other}`.\n\n{}", usage())),
         None => return Err(usage()),
     }

@@ -1,6 +1,31 @@
 //! The mock MCP servers: docs, deploy, jira and notion.
 //!
-//! They stand in for a company's systems. Invariant: standard output carries the protocol and nothing else.
+//! They stand in for a company's systems. They are written on the official SDK, so that a client of the course meets a
+//! server that nobody here wrote. Invariant: standard output carries the protocol and nothing else.
 
-/// Serves a mock server when this program was started as `<program> mock-mcp NAME`; then it does not return.
-pub async fn serve_when_asked() {}
+mod deploy;
+mod docs;
+mod launch;
+mod mock;
+mod tool;
+
+use std::path::PathBuf;
+
+pub use launch::{Served, serve_when_asked};
+pub use mock::Mock;
+
+/// The servers there are.
+pub const NAMES: [&str; 2] = ["docs", "deploy"];
+
+/// The word after which a program that calls [`serve_when_asked`] becomes a server.
+const MOCK_MCP: &str = "mock-mcp";
+
+/// How the running program is started as the server `name`: the program, and its arguments.
+pub fn command(name: &str) -> (PathBuf, Vec<String>) {
+    // Without /proc there is no path; then the name that the shell used has to do.
+    let program = std::env::current_exe().unwrap_or_else(|_| {
+        let first = std::env::args_os().next();
+        PathBuf::from(first.unwrap_or_default())
+    });
+    (program, vec![MOCK_MCP.to_owned(), name.to_owned()])
+}

@@ -1,0 +1,114 @@
+//! A tool of a mock server: what a client reads about it, and what happens when it is called.
+//!
+//! The arguments are a struct. The schema that a client reads is derived from it, and so is the complaint about a bad
+//! argument, so the two cannot disagree. Invariant: a bad argument never reaches the function.
+
+use std::fmt::Display;
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// What a tool says after it was called; the error is for the model.
+type Called = Result<CallToolResult, String>;
+
+/// A tool and its function.
+pub struct MockTool {
+    pub listed: Tool,
+    run: Box<dyn Fn(JsonObject) -> Called + Send + Sync>,
+}
+
+/// What a call of a tool does to the world, in the words of the protocol.
+#[derive(Clone, Copy)]
+#[expect(dead_code, reason = "for the servers jira and notion")]
+pub enum Effect {
+    /// It only reads.
+    Reads,
+    /// It adds something; doing it twice adds it twice.
+    Adds,
+    /// It changes what is there; `again` says that doing it twice is as good as once.
+    Changes { again: Again },
+}
+
+/// What a second call with the same arguments does.
+#[derive(Clone, Copy)]
+#[expect(dead_code, reason = "for the servers jira and notion")]
+pub enum Again {
+    /// Nothing more.
+    Same,
+    /// Something more.
+    More,
+}
+
+impl MockTool {
+    /// A tool that takes `A` and gives `O`: as text for a model, and as data that its output schema describes.
+    pub fn new<A, O>(
+        name: &'static str,
+        effect: Effect,
+        description: &'static str,
+        run: impl Fn(A) -> Result<O, String> + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + 'static,
+        O: Serialize + JsonSchema + Display + 'static,
+    {
+        let listed = Tool::new(name, description, JsonObject::new())
+            .with_input_schema::<A>()
+            .with_output_schema::<O>()
+            .with_annotations(annotations(effect));
+        let run = move |arguments| {
+            let output = run(read(arguments)?)?;
+            let data = serde_json::to_value(&output).expect("an output has string keys");
+            let mut result = CallToolResult::success(vec![ContentBlock::text(output.to_string())]);
+            result.structured_content = Some(data);
+            Ok(result)
+        };
+        Self {
+            listed,
+            run: Box::new(run),
+        }
+    }
+
+    /// Calls it. What goes wrong is a result, too: the model reads it.
+    pub fn call(&self, arguments: Option<JsonObject>) -> CallToolResult {
+        (self.run)(arguments.unwrap_or_default())
+            .unwrap_or_else(|wrong| CallToolResult::error(vec![ContentBlock::text(wrong)]))
+    }
+}
+
+fn annotations(effect: Effect) -> ToolAnnotations {
+    // The mock's world is closed: nothing outside this process is reached.
+    let hints = ToolAnnotations::new().open_world(false);
+    match effect {
+        Effect::Reads => hints.read_only(true),
+        Effect::Adds => hints.read_only(false).destructive(false).idempotent(false),
+        Effect::Changes { again } => hints
+            .read_only(false)
+            .destructive(true)
+            .idempotent(matches!(again, Again::Same)),
+    }
+}
+
+/// The arguments as a struct, or a sentence that names the field that is wrong.
+fn read<A: DeserializeOwned>(arguments: JsonObject) -> Result<A, String> {
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+        let field = error.path().to_string();
+        let wrong = error.into_inner();
+        // Of a field that is missing or too many the message itself has the name.
+        if field == "." {
+            wrong.to_string()
+        } else {
+            format!("{field}: {wrong}")
+        }
+    })
+}
+
+/// `text` without the space around it, or a sentence that names the field `name`, which is empty.
+pub fn filled<'a>(name: &str, text: &'a str) -> Result<&'a str, String> {
+    match text.trim() {
+        "" => Err(format!("{name}: must not be empty")),
+        text => Ok(text),
+    }
+}
