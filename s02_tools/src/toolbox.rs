@@ -3,7 +3,9 @@
 //! The loop asks it for the specs before a request and hands it the calls afterwards; adding a tool changes neither.
 //! Invariant: names are unique, and the first tool of a name wins: nothing that comes later can replace a built-in.
 
+use std::collections::HashMap;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
@@ -26,10 +28,13 @@ impl From<ToolCall> for Step {
     }
 }
 
-/// An ordered set of tools. Clones are independent.
+/// An ordered set of tools. Clones are independent; they share what is the same, since each call gets one and a server may
+/// bring hundreds of tools.
 #[derive(Clone, Default)]
 pub struct Toolbox {
-    tools: Vec<Tool>,
+    tools: Arc<Vec<Tool>>,
+    /// Where in the list a name stands.
+    places: Arc<HashMap<String, usize>>,
 }
 
 impl Toolbox {
@@ -41,7 +46,9 @@ impl Toolbox {
     /// Adds a tool, unless there is one of its name.
     pub fn with(mut self, tool: Tool) -> Self {
         if self.get(tool.name()).is_none() {
-            self.tools.push(tool);
+            let places = Arc::make_mut(&mut self.places);
+            places.insert(tool.name().to_owned(), self.tools.len());
+            Arc::make_mut(&mut self.tools).push(tool);
         }
         self
     }
@@ -53,7 +60,7 @@ impl Toolbox {
 
     /// The tool of this name.
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        self.tools.iter().find(|tool| tool.name() == name)
+        self.places.get(name).map(|place| &self.tools[*place])
     }
 
     /// The names, in order.
@@ -107,7 +114,7 @@ impl IntoIterator for Toolbox {
     type IntoIter = std::vec::IntoIter<Tool>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.tools.into_iter()
+        Arc::unwrap_or_clone(self.tools).into_iter()
     }
 }
 
