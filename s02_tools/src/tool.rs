@@ -22,13 +22,16 @@ pub enum Touches {
     FileToRead,
     /// Writes the file named by the argument `path`.
     FileToWrite,
-    /// Whatever the shell command in the argument `command` does.
+    /// Whatever a shell command does: the one in the argument `command`, or the one that [`Tool::runs`] names.
     Command,
     /// The harness's own state: a plan, a task, a message.
     Harness,
     /// Nobody knows.
     Anything,
 }
+
+/// The shell command that a call would run, if any.
+type ShellCommand = dyn Fn(&ToolCall) -> Option<String> + Send + Sync;
 
 /// The work of one call.
 pub type Work = Pin<Box<dyn Future<Output = Output> + Send>>;
@@ -38,6 +41,8 @@ pub type Work = Pin<Box<dyn Future<Output = Output> + Send>>;
 pub struct Tool {
     spec: ToolSpec,
     touches: Touches,
+    warning: Option<Arc<str>>,
+    shell_command: Option<Arc<ShellCommand>>,
     side_by_side: bool,
     run: Arc<dyn Fn(ToolCall) -> Work + Send + Sync>,
 }
@@ -52,6 +57,8 @@ impl Tool {
         Self {
             spec,
             touches: Touches::Anything,
+            warning: None,
+            shell_command: None,
             side_by_side: false,
             run: Arc::new(move |call| Box::pin(run(call))),
         }
@@ -84,6 +91,38 @@ impl Tool {
     /// What a call of it may touch.
     pub fn touches(&self) -> Touches {
         self.touches
+    }
+
+    /// The same tool, which may touch anything; `warning` is what is known about that.
+    pub fn warning(mut self, warning: impl Into<Arc<str>>) -> Self {
+        self.touches = Touches::Anything;
+        self.warning = Some(warning.into());
+        self
+    }
+
+    /// What is known about a tool that may touch anything.
+    pub fn known(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+
+    /// The same tool, a call of which runs the shell command that `shell_command` names, or none.
+    pub fn runs<F>(mut self, shell_command: F) -> Self
+    where
+        F: Fn(&ToolCall) -> Option<String> + Send + Sync + 'static,
+    {
+        self.touches = Touches::Command;
+        self.shell_command = Some(Arc::new(shell_command));
+        self
+    }
+
+    /// The shell command that a call would run. An argument is one only where the tool says that it runs commands: a
+    /// tool from elsewhere may call an argument `command`, too.
+    pub fn shell_command(&self, call: &ToolCall) -> Option<String> {
+        match (self.touches, &self.shell_command) {
+            (Touches::Command, Some(shell_command)) => shell_command(call),
+            (Touches::Command, None) => Some(call.input.get("command")?.as_str()?.to_owned()),
+            _ => None,
+        }
     }
 
     /// The same tool, whose calls may run beside others although they do more than read.

@@ -101,7 +101,7 @@ impl Policy {
         match self.rule(tool, call) {
             Ruling::Allow => Verdict::Allow,
             Ruling::Deny(why) => Verdict::Deny(why),
-            Ruling::Ask { why, always } => self.put_question(call, &why, always).await,
+            Ruling::Ask { why, always } => self.put_question(tool, call, &why, always).await,
         }
     }
 
@@ -114,7 +114,13 @@ impl Policy {
         }
     }
 
-    async fn put_question(&self, call: &ToolCall, why: &str, always: Option<String>) -> Verdict {
+    async fn put_question(
+        &self,
+        tool: &Tool,
+        call: &ToolCall,
+        why: &str,
+        always: Option<String>,
+    ) -> Verdict {
         let means = match &always {
             Some(rule) => format!("; always means {rule}, in this session"),
             None => "; always counts only once here".to_owned(),
@@ -122,7 +128,7 @@ impl Policy {
         let question = format!(
             "{} needs permission:\n{}\n{why}{}\nrun it?",
             call.name,
-            shown_input(call),
+            shown(tool, call),
             means
         );
         match self.ask.ask(&question).await {
@@ -150,10 +156,10 @@ impl Policy {
     fn rule_on(&self, tool: &Tool, call: &ToolCall) -> Ruling {
         let argument = |name: &str| call.input.get(name).and_then(Value::as_str);
         match tool.touches() {
-            Touches::Command => match argument("command") {
-                Some(command) => self.rule_on_command(tool, command),
-                // Without its argument the tool cannot run; it names what is missing.
-                None => Ruling::Allow,
+            Touches::Command => match tool.shell_command(call) {
+                Some(command) => self.rule_on_command(tool, &command),
+                // Nothing is run: an argument is missing, which the tool names, or there is nothing to start.
+                None => self.by_rules(tool, None, None, Ruling::Allow),
             },
             Touches::FileToRead | Touches::FileToWrite => {
                 match argument("path").map(|path| self.ws.resolve(path)) {
@@ -164,7 +170,10 @@ impl Policy {
             }
             Touches::Nothing | Touches::Harness => self.by_rules(tool, None, None, Ruling::Allow),
             Touches::Anything => {
-                let why = "nobody knows what this tool changes".to_owned();
+                let why = tool
+                    .known()
+                    .unwrap_or("nobody knows what this tool changes");
+                let why = why.to_owned();
                 let always = Some(tool.name().to_owned());
                 self.by_rules(tool, None, None, Ruling::Ask { why, always })
             }
@@ -255,25 +264,30 @@ fn denied(why: &str) -> String {
     format!("permission denied: {why}. Do not try to get there another way; tell the user.")
 }
 
-/// The input as a user must see it before he says yes: all of it, with line breaks as they are.
-fn shown_input(call: &ToolCall) -> String {
+/// The call as a user must see it before he says yes: all of its input, with line breaks as they are, and the command
+/// that it runs when the input does not hold it.
+fn shown(tool: &Tool, call: &ToolCall) -> String {
     let text = |value: &Value| {
         value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned)
     };
-    let shown = match (call.input.get("command"), call.input.as_object()) {
-        (Some(command), Some(fields)) if fields.len() == 1 => text(command),
+    let command = call.input.get("command").map(text);
+    let mut lines = match (&command, call.input.as_object()) {
+        (Some(command), Some(fields)) if fields.len() == 1 => vec![command.clone()],
         (_, Some(fields)) => {
             let lines = fields
                 .iter()
                 .rev()
                 .map(|(name, value)| format!("{name}: {}", text(value)));
-            lines.collect::<Vec<_>>().join("\n")
+            lines.collect()
         }
-        (_, None) => call.input.to_string(),
+        (_, None) => vec![call.input.to_string()],
     };
-    format!("  {}", shown.replace('\n', "\n  "))
+    let runs = tool.shell_command(call);
+    let runs = runs.filter(|runs| command.as_ref() != Some(runs));
+    lines.extend(runs.map(|runs| format!("runs: {runs}")));
+    format!("  {}", lines.join("\n").replace('\n', "\n  "))
 }
 
 /// Opens the directories that the settings name, and says what is wrong with the others.

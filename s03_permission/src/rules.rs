@@ -38,7 +38,7 @@ pub enum Decision {
 pub struct Call<'a> {
     /// The tool's name.
     pub tool: &'a str,
-    /// The command line, for bash.
+    /// The command line, for a tool that runs one.
     pub command: Option<&'a str>,
     /// The file, for the file tools: absolute, links resolved.
     pub path: Option<&'a Path>,
@@ -201,14 +201,17 @@ impl Rule {
         let tools = tool_names(&tool);
         let pattern = match pattern {
             None | Some("" | "*") => Pattern::All,
-            Some(pattern) if tools == ["bash"] => {
+            Some(pattern) if COMMAND_TOOLS.contains(&tools[0].as_str()) => {
                 Pattern::Command(CommandPattern::parse(pattern, allows)?)
             }
             Some(pattern) if FILE_TOOLS.contains(&tools[0].as_str()) => {
                 Pattern::Files(FilePattern::parse(pattern)?)
             }
             Some(_) => {
-                return Err("only bash and the file tools take a pattern in brackets".to_string());
+                return Err(format!(
+                    "only {} and the file tools take a pattern in brackets",
+                    COMMAND_TOOLS.join(", ")
+                ));
             }
         };
         Ok(Self {
@@ -251,6 +254,8 @@ impl Rule {
     }
 }
 
+/// The tools whose patterns are commands: bash, and the one that starts the servers of s19.
+const COMMAND_TOOLS: &[&str] = &["bash", "connect_mcp"];
 const FILE_TOOLS: &[&str] = &["read_file", "write_file", "edit_file", "glob"];
 
 /// Whether a name in the settings means this tool: in any case, also by Claude Code's names, with a `*` at its end.

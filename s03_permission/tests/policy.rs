@@ -105,3 +105,111 @@ async fn a_deny_rule_holds_for_guarded_files_too() {
     assert!(matches!(verdict, Verdict::Deny(why) if why.contains("forbids it")));
     assert!(asked.0.lock().unwrap().is_empty());
 }
+
+/// A tool that starts `npx -y NAME` for any name but `own`.
+fn starter() -> Tool {
+    tool("connect_mcp", Touches::Harness).runs(|call| {
+        let name = call.input["name"].as_str()?;
+        (name != "own").then(|| format!("npx -y {name}"))
+    })
+}
+
+/// A policy with these permissions, and whom it asks.
+fn under(permissions: Value) -> (tempfile::TempDir, Policy, Naysayer) {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join(".harness")).unwrap();
+    let settings = json!({ "permissions": permissions });
+    std::fs::write(
+        dir.path().join(".harness/settings.json"),
+        settings.to_string(),
+    )
+    .unwrap();
+    let asked = Naysayer::default();
+    let policy = Policy::open(&Workspace::at(dir.path()).unwrap(), asked.clone());
+    (dir, policy, asked)
+}
+
+#[tokio::test]
+async fn a_tool_that_says_which_command_it_runs_is_judged_by_the_command() {
+    let (_dir, policy, asked) = under(json!({
+        "allow": ["connect_mcp(npx -y @good/*)"],
+        "deny": ["connect_mcp(npx -y @good/evil:*)"],
+    }));
+    let tools = Toolbox::new().with(starter());
+    let check = async |name: &str| {
+        let verdict = policy
+            .check(&tools, &call("connect_mcp", json!({ "name": name })))
+            .await;
+        verdict == Verdict::Allow
+    };
+    assert!(check("own").await, "nothing is run, so nothing is asked");
+    assert!(check("@good/files").await);
+    assert!(!check("@good/evil").await);
+    assert!(asked.0.lock().unwrap().is_empty());
+
+    assert!(!check("@bad/files").await);
+    let question = asked.0.lock().unwrap().pop().unwrap();
+    assert!(
+        question.contains("  name: @bad/files\n  runs: npx -y @bad/files\n"),
+        "{question}"
+    );
+    assert!(
+        question.contains("always means connect_mcp(npx -y @bad/files)"),
+        "{question}"
+    );
+    let hides = json!({"name": "@bad/files", "command": "ls"});
+    policy.check(&tools, &call("connect_mcp", hides)).await;
+    let question = asked.0.lock().unwrap().pop().unwrap();
+    assert!(question.contains("runs: npx -y @bad/files"), "{question}");
+    assert!(!check("x; sudo rm -rf /").await, "fatal, whatever the tool");
+    assert!(asked.0.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_rule_about_a_whole_tool_holds_when_it_runs_nothing() {
+    let (_dir, policy, _) = under(json!({"deny": ["connect_mcp"]}));
+    let tools = Toolbox::new().with(starter());
+    let verdict = policy
+        .check(&tools, &call("connect_mcp", json!({"name": "own"})))
+        .await;
+    assert!(matches!(verdict, Verdict::Deny(why) if why.contains("forbids it")));
+}
+
+/// An argument of somebody else's tool that is called like one of ours means nothing.
+#[tokio::test]
+async fn what_a_foreign_tool_calls_its_arguments_decides_nothing() {
+    let (_dir, policy, asked) = under(json!({"allow": ["mcp__docs__*"], "ask": ["bash"]}));
+    let tools = Toolbox::new()
+        .with(tool("mcp__ops__run", Touches::Anything))
+        .with(tool("mcp__docs__run", Touches::Anything))
+        .with(tool("mcp__docs__look", Touches::Nothing));
+    let input = json!({"command": "ls", "path": "/etc/passwd"});
+    let check = async |name: &str| policy.check(&tools, &call(name, input.clone())).await;
+    assert_eq!(check("mcp__docs__run").await, Verdict::Allow);
+    assert_eq!(check("mcp__docs__look").await, Verdict::Allow);
+    assert_ne!(check("mcp__ops__run").await, Verdict::Allow);
+    let question = asked.0.lock().unwrap().pop().unwrap();
+    assert!(question.contains("path: /etc/passwd"), "{question}");
+    assert!(
+        question.contains("nobody knows what this tool changes"),
+        "{question}"
+    );
+}
+
+#[tokio::test]
+async fn a_question_says_what_is_known_about_a_tool() {
+    let (_dir, policy, asked) = under(json!({}));
+    let deploy = tool("mcp__deploy__trigger", Touches::Anything);
+    let tools = Toolbox::new().with(deploy.warning("the server deploy calls it destructive"));
+    policy
+        .check(
+            &tools,
+            &call("mcp__deploy__trigger", json!({"service": "web"})),
+        )
+        .await;
+    let question = asked.0.lock().unwrap().pop().unwrap();
+    assert!(
+        question.contains("the server deploy calls it destructive; always means"),
+        "{question}"
+    );
+}

@@ -229,7 +229,7 @@ fn a_rule_that_cannot_be_read_is_told_and_the_others_stay() {
         "the deny rule \"bash(curl:*\" is left out: its closing bracket is missing",
         "the deny rule 7 is left out: a rule is a text such as \"bash(ls:*)\"",
         "the deny rule \"read_file(a[)\" is left out: its pattern cannot be read (unclosed character class; missing ']')",
-        "the deny rule \"mcp__docs__x(y)\" is left out: only bash and the file tools take a pattern in brackets",
+        "the deny rule \"mcp__docs__x(y)\" is left out: only bash, connect_mcp and the file tools take a pattern in brackets",
         "the allow rule \"bash(timeout 5 make:*)\" is left out: name the command itself, `make`; what runs it is looked through",
         "the allow rule \"bash(ls > x:*)\" is left out: a rule with `*` is about one command, without redirects and assignments",
         "permissions.ask in the settings is no list of rules; it is left out",
