@@ -14,6 +14,7 @@ mod header;
 mod imports;
 mod markers;
 mod replay;
+mod session;
 mod source;
 mod step;
 mod terminal;
@@ -73,6 +74,12 @@ fn command() -> Command {
                 .arg(flag("dry-run").help("Say what would happen and write nothing"))
                 .arg(flag("continue").conflicts_with_all(["chapter", "commit"]).help("Go on after a conflict")),
         )
+        .subcommand(
+            Command::new("session")
+                .about("Compare the session that a chapter's README shows with what the chapter does")
+                .arg(chapter("chapter").help("The chapter [default: all that show one]"))
+                .arg(flag("write").help("Write it into the README")),
+        )
         .subcommand(Command::new("ci").about("Run every check, the quick ones first; stop at the first failure"))
 }
 
@@ -91,6 +98,11 @@ fn run(matches: &ArgMatches) -> Result<()> {
                 dry_run: args.get_flag("dry-run"),
             };
             Ok(terminal::print(&replay::run(&ws, &request)?)?)
+        }
+        Some(("session", args)) => {
+            let chapter = args.get_one::<String>("chapter");
+            let chapter = chapter.map(|wanted| ws.chapter(wanted)).transpose()?;
+            session::run(&ws, chapter, args.get_flag("write"))
         }
         Some(("ci", _)) => ci::run(&ws),
         _ => unreachable!("clap requires a subcommand"),

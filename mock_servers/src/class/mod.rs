@@ -4,6 +4,7 @@
 //! Invariant: nothing of the machine leaks in but `PATH`, and no process outlives its test.
 
 mod ran;
+mod session;
 mod terminal;
 
 use std::ffi::{OsStr, OsString};
@@ -14,6 +15,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 pub use ran::Ran;
+pub use session::Session;
 pub use terminal::{Key, Terminal};
 
 use crate::model::MockModel;

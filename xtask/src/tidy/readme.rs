@@ -3,6 +3,7 @@
 use super::markdown::{self, Line, Place};
 use super::{Finding, Rule, Subject};
 use crate::workspace::{Chapter, Workspace};
+use crate::{markers, session};
 
 pub(super) const RULES: [Rule; 5] = [lesson, sections, in_short, pasted_code, course_table];
 
@@ -23,7 +24,7 @@ pub(super) fn lessons(ws: &Workspace) -> impl Iterator<Item = (&Chapter, String,
     })
 }
 
-/// A lesson is there, short, says its minutes, and opens with a title and a thesis.
+/// A lesson is there, short (its recorded session not counted), says its minutes, and opens with a title and a thesis.
 fn lesson(subject: &Subject<'_>) -> Vec<Finding> {
     let ws = subject.ws;
     let missing = ws
@@ -39,7 +40,10 @@ fn lesson(subject: &Subject<'_>) -> Vec<Finding> {
         })
         .collect();
     for (chapter, path, text) in lessons(ws) {
-        let length = text.lines().count();
+        // What a command writes there costs no reader anything but a look.
+        let recorded =
+            markers::inside(text, session::MARKERS).map_or(0, |text| text.lines().count());
+        let length = text.lines().count() - recorded;
         if length > LINES {
             findings.push(Finding::at(
                 &path,
@@ -280,6 +284,11 @@ pub(super) mod tests {
             with(lesson, "Nothing.\n", &"Nothing.\n".repeat(150)),
             ["s02_tools/README.md:151: 196 lines; shorten the lesson, 150 is the limit"]
         );
+        let recorded = format!(
+            "<!-- session -->{}<!-- /session -->\n",
+            "a line\n".repeat(150)
+        );
+        assert_eq!(with(lesson, "Nothing.\n", &recorded), [""; 0]);
     }
 
     #[test]

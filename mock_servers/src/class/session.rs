@@ -1,0 +1,275 @@
+//! A recorded session: what a student sees who types these lines, as a chapter's README shows it.
+//!
+//! A transcript that nobody runs goes stale like pasted code. A test of the chapter makes this one again and compares.
+//! Invariant: two runs make the same record. What differs from run to run is masked, and the tokens of a turn may
+//! differ by what another path or day of the week costs.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::Class;
+
+/// What was typed and shown, ready for a README.
+#[derive(Debug)]
+pub struct Session {
+    text: String,
+}
+
+/// Set to `write`, a session goes into its README instead of being compared with it; `cargo x session` does that.
+const VARIABLE: &str = "SESSION";
+const OPEN: &str = "<!-- session -->";
+const CLOSE: &str = "<!-- /session -->";
+/// A line of the record, at most; a code block does not wrap.
+const COLUMNS: usize = 100;
+
+impl Class {
+    /// Types these lines, and records what a student would see. An answer to a question is a line, too.
+    ///
+    /// # Panics
+    /// When the run fails.
+    #[track_caller]
+    pub fn session(&self, lines: &[&str]) -> Session {
+        let ran = self.types(lines);
+        ran.succeeds();
+        let folder = self.exe.parent().unwrap_or(&self.exe).display().to_string();
+        let shown = [self.dir(), self.dir().canonicalize().unwrap_or_default()]
+            .iter()
+            .map(|dir| dir.display().to_string())
+            .filter(|dir| !dir.is_empty())
+            .fold(ran.stdout.clone(), |text, dir| {
+                text.replace(&dir, "~/project")
+            })
+            .replace(&folder, "target/debug");
+        let text = shown.lines().flat_map(|line| wrapped(&masked(line)));
+        Session {
+            text: text.collect::<Vec<_>>().join("\n").trim_end().to_owned(),
+        }
+    }
+}
+
+impl Session {
+    /// Asserts that the README shows this session between its markers; writes it there when asked to.
+    ///
+    /// # Panics
+    /// When the README shows another one, or has no markers.
+    #[track_caller]
+    pub fn is_shown_in(&self, readme: impl AsRef<Path>) {
+        let path = readme.as_ref();
+        let place = path.display();
+        let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{place}: {error}"));
+        let parts = text.split_once(OPEN).and_then(|(before, rest)| {
+            let (shown, after) = rest.split_once(CLOSE)?;
+            Some((before, shown, after))
+        });
+        let Some((before, shown, after)) = parts else {
+            panic!("{place} has no {OPEN} … {CLOSE}");
+        };
+        let block = format!("\n\n```text\n{}\n```\n\n", self.text);
+        if same(shown, &block) {
+            return;
+        }
+        if std::env::var(VARIABLE).is_ok_and(|value| value == "write") {
+            let new = format!("{before}{OPEN}{block}{CLOSE}{after}");
+            std::fs::write(path, new).unwrap_or_else(|error| panic!("{place}: {error}"));
+            return;
+        }
+        let mut changes = String::new();
+        let (old, new): (Vec<_>, Vec<_>) = (shown.lines().collect(), block.lines().collect());
+        for line in old.iter().filter(|line| !new.contains(line)) {
+            let _ = writeln!(changes, "- {line}");
+        }
+        for line in new.iter().filter(|line| !old.contains(line)) {
+            let _ = writeln!(changes, "+ {line}");
+        }
+        panic!(
+            "{place} shows another session; cargo x session CHAPTER --write brings it up to date\n{changes}"
+        );
+    }
+}
+
+/// The line with a mark in the place of what is different each time: ports, measured times, the clock, and random ids.
+fn masked(line: &str) -> String {
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some(start) = rest.find(char::is_alphanumeric) {
+        let (before, begun) = rest.split_at(start);
+        let (word, after) = begun.split_at(word_length(begun));
+        text += before;
+        text += &masked_word(word, after);
+        rest = after;
+    }
+    text + rest
+}
+
+/// How much of `text` belongs together: a number with its separators, a time, an address, or a word.
+fn word_length(text: &str) -> usize {
+    let inside = |c: char| c.is_alphanumeric() || "_.,:-".contains(c);
+    let end = text.find(|c: char| !inside(c)).unwrap_or(text.len());
+    text[..end].trim_end_matches(['.', ',', ':', '-']).len()
+}
+
+fn masked_word(word: &str, after: &str) -> String {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    match word.rsplit_once(['_', ':']) {
+        Some(("127.0.0.1", port)) if digits(port) => "127.0.0.1:…".to_owned(),
+        Some((kind, id)) if is_id(id) => format!("{kind}_…"),
+        _ if is_measured(word, after) || is_clock(word) || is_id(word) => "…".to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+/// `412 µs`, `1.2 ms`, `3 s`.
+fn is_measured(found: &str, after: &str) -> bool {
+    let number = found
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || b".,".contains(&byte));
+    let unit = after.strip_prefix(' ').unwrap_or_default();
+    let unit = unit.split(|c: char| !c.is_alphabetic()).next();
+    number && unit.is_some_and(|unit| ["µs", "ms", "s"].contains(&unit))
+}
+
+/// A date or a time, as in `12:30:05` and `2026-01-31T12:30:05Z`.
+fn is_clock(word: &str) -> bool {
+    let is_part = |part: &str| part.len() >= 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let mut parts = word.trim_end_matches('Z').split([':', '-', 'T', '.']);
+    word.contains([':', '-']) && parts.all(is_part)
+}
+
+/// A random id: eight hexadecimal digits or more, letters and digits among them.
+fn is_id(found: &str) -> bool {
+    let has = |wanted: fn(&u8) -> bool| found.as_bytes().iter().any(|byte| wanted(byte));
+    found.len() >= 8
+        && found.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+}
+
+/// The line in pieces that fit, cut between words; what goes on is as far in as the line began.
+fn wrapped(line: &str) -> Vec<String> {
+    let indent = &line[..line.len() - line.trim_start().len()];
+    let mut pieces = vec![indent.to_owned()];
+    for word in line.trim_start().split_inclusive(' ') {
+        let last = pieces.last_mut().expect("there is one from the start");
+        let full = last.chars().count() + word.trim_end().chars().count() > COLUMNS;
+        if full && last.len() > indent.len() {
+            pieces.push(format!("{indent}{word}"));
+        } else {
+            last.push_str(word);
+        }
+    }
+    pieces
+        .iter()
+        .map(|piece| piece.trim_end().to_owned())
+        .collect()
+}
+
+/// Whether two records say the same. The tokens of a turn hang on the length of the workspace's path and of the day's
+/// name, so there a little is no difference.
+fn same(old: &str, new: &str) -> bool {
+    let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
+    let close = |old: &str, new: &str| {
+        let ((old_words, old), (new_words, new)) = (figures(old), figures(new));
+        let near = |(old, new): (&usize, &usize)| old.abs_diff(*new) <= 20 + old / 20;
+        old_words == new_words && old.len() == new.len() && old.iter().zip(&new).all(near)
+    };
+    old.len() == new.len()
+        && old
+            .iter()
+            .zip(new)
+            .all(|(old, new)| *old == new || old.starts_with("[cache: ") && close(old, new))
+}
+
+/// The words of a line that are no numbers, and the numbers.
+fn figures(line: &str) -> (Vec<&str>, Vec<usize>) {
+    let mut words = Vec::new();
+    let mut numbers = Vec::new();
+    for word in line.split(' ') {
+        match word.replace(',', "").parse() {
+            Ok(number) => numbers.push(number),
+            Err(_) => words.push(word),
+        }
+    }
+    (words, numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_from_run_to_run_is_masked() {
+        let cases = [
+            (
+                "the mock model at http://127.0.0.1:46553 (no key)",
+                "the mock model at http://127.0.0.1:… (no key)",
+            ),
+            (
+                "the pool: 20 tools, made in 412.5 µs, sent in 3 ms",
+                "the pool: 20 tools, made in … µs, sent in … ms",
+            ),
+            ("retrying in 2.1 s (3/10)", "retrying in … s (3/10)"),
+            ("at 2026-01-31T12:30:05Z, 12:30: live", "at …, …: live"),
+            (
+                "request req_0a1b2c3d4e5f is a deadbeef01",
+                "request req_… is a …",
+            ),
+            (
+                "s19 >> Read s19_mcp_plugin 1.2.3, 18 + 5 tools",
+                "s19 >> Read s19_mcp_plugin 1.2.3, 18 + 5 tools",
+            ),
+            (
+                "a default of 10 steps, 5-minute life, deadbeef",
+                "a default of 10 steps, 5-minute life, deadbeef",
+            ),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(masked(line), expected);
+        }
+    }
+
+    #[test]
+    fn a_long_line_goes_on_below_its_beginning() {
+        let line = format!("  {}", "word ".repeat(40));
+        let pieces = wrapped(&line);
+        assert!(
+            pieces
+                .iter()
+                .all(|piece| piece.starts_with("  word") && piece.len() <= COLUMNS)
+        );
+        assert_eq!(
+            pieces
+                .iter()
+                .map(|piece| piece.matches("word").count())
+                .sum::<usize>(),
+            40
+        );
+        assert_eq!(wrapped("> bash  ls"), ["> bash  ls"]);
+        assert_eq!(wrapped(""), [""]);
+    }
+
+    #[test]
+    fn tokens_may_differ_by_a_little_and_nothing_else_by_anything() {
+        let tokens = |read: &str| format!("done\n[cache: read {read} · wrote 85 · fresh 0 tokens]");
+        assert!(same(&tokens("3,006"), &tokens("3,020")));
+        assert!(!same(&tokens("3,006"), &tokens("6,012")));
+        assert!(!same("3 tools", "4 tools"));
+        assert!(!same("one line", "one line\nand another"));
+    }
+
+    #[test]
+    fn a_session_is_compared_with_the_readme() {
+        let class = Class::new("/bin/sh")
+            .arg("-c")
+            .arg("cat; pwd; echo http://127.0.0.1:4711")
+            .file("good.md", "a\n<!-- session -->\n\n```text\nhello\n~/project\nhttp://127.0.0.1:…\n```\n\n<!-- /session -->\n")
+            .file("stale.md", "<!-- session -->\nother\n<!-- /session -->\n");
+        let session = class.session(&["hello"]);
+        session.is_shown_in(class.dir().join("good.md"));
+        let stale = std::panic::catch_unwind(|| session.is_shown_in(class.dir().join("stale.md")));
+        let text = *stale
+            .expect_err("a panic")
+            .downcast::<String>()
+            .expect("a message");
+        assert!(text.contains("- other\n+ ```text\n+ hello\n"), "{text}");
+    }
+}
