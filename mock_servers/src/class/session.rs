@@ -137,7 +137,7 @@ fn is_clock(word: &str) -> bool {
 
 /// A random id: eight hexadecimal digits or more, letters and digits among them.
 fn is_id(found: &str) -> bool {
-    let has = |wanted: fn(&u8) -> bool| found.as_bytes().iter().any(|byte| wanted(byte));
+    let has = |wanted: fn(&u8) -> bool| found.as_bytes().iter().any(wanted);
     found.len() >= 8
         && found.bytes().all(|byte| byte.is_ascii_hexdigit())
         && has(u8::is_ascii_digit)
