@@ -12,7 +12,7 @@ use crate::section::Section;
 
 /// Keeps what it assembled until its inputs change.
 pub struct PromptCache {
-    repl: Repl,
+    repl: Option<Repl>,
     kept: Option<Kept>,
 }
 
@@ -28,7 +28,15 @@ impl PromptCache {
     /// An empty cache that says on this terminal what it does.
     pub fn new(repl: &Repl) -> Self {
         Self {
-            repl: repl.clone(),
+            repl: Some(repl.clone()),
+            kept: None,
+        }
+    }
+
+    /// An empty cache that works in silence, to measure it.
+    pub fn unseen() -> Self {
+        Self {
+            repl: None,
             kept: None,
         }
     }
@@ -61,7 +69,7 @@ impl PromptCache {
         let is_other = |section: &Section| !section.has_same_inputs(&kept.context, &context);
         let changed: Vec<Section> = Section::ALL.into_iter().filter(is_other).collect();
         if changed.is_empty() {
-            self.repl.remark("[cache hit]");
+            self.remark("[cache hit]");
             return kept;
         }
         for section in &changed {
@@ -77,8 +85,13 @@ impl PromptCache {
 
     fn rebuilt(&self, sections: impl IntoIterator<Item = Section>) {
         let names: Vec<&str> = sections.into_iter().map(Section::name).collect();
-        self.repl
-            .remark(&format!("[prompt rebuilt: {}]", names.join(", ")));
+        self.remark(&format!("[prompt rebuilt: {}]", names.join(", ")));
+    }
+
+    fn remark(&self, text: &str) {
+        if let Some(repl) = &self.repl {
+            repl.remark(text);
+        }
     }
 }
 
