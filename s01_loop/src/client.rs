@@ -83,6 +83,11 @@ impl System {
         }
         self
     }
+
+    /// How many bytes of a request it is.
+    pub fn size(&self) -> usize {
+        self.blocks.iter().map(|block| block.len()).sum()
+    }
 }
 
 impl<T: Into<String>> From<T> for System {

@@ -31,11 +31,13 @@ const OUTSIDE: [(&str, &str); 12] = [
 ];
 
 /// The parts of libraries that own the terminal or the environment: where their paths begin.
-const OWNERS: [&str; 2] = [
+const OWNERS: [&str; 3] = [
     // The terminal is Repl's, and what the environment says of it.
     "s01_loop/src/repl",
     // Reads the key, the address and the model, once, for `Client::from_env`.
     "s01_loop/src/settings.rs",
+    // Reads the variables that `.mcp.json` names, when a server is started with them.
+    "s19_mcp_plugin/src/environment.rs",
 ];
 
 /// Words that leave open what is the case.
