@@ -23,6 +23,7 @@ struct Spec {
     name: String,
     description: String,
     input_schema: Value,
+    has_breakpoint: bool,
     /// The JSON of the spec, sent with every request.
     wire: String,
 }
@@ -50,6 +51,7 @@ impl ToolSpec {
             name: name.to_owned(),
             description: description.to_owned(),
             input_schema,
+            has_breakpoint: false,
             wire: wire.to_string(),
         }))
     }
@@ -70,8 +72,14 @@ impl ToolSpec {
             name: name.clone(),
             description: description.clone(),
             input_schema: input_schema.clone(),
+            has_breakpoint: true,
             wire: wire.to_string(),
         }))
+    }
+
+    /// Whether it has a prompt-cache breakpoint after it.
+    pub fn has_breakpoint(&self) -> bool {
+        self.0.has_breakpoint
     }
 
     /// The name the model calls it by.

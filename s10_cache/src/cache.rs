@@ -95,10 +95,13 @@ impl PromptCache {
     }
 }
 
-/// The tools, with a prompt-cache breakpoint after the last one: they are the beginning of every request.
+/// The tools, with a prompt-cache breakpoint after the last one: they are the beginning of every request. Who has put one
+/// somewhere else knows better where the part ends that stays.
 fn with_breakpoint(tools: &[ToolSpec]) -> Vec<ToolSpec> {
     let mut tools = tools.to_vec();
-    if let Some(last) = tools.last_mut() {
+    if !tools.iter().any(ToolSpec::has_breakpoint)
+        && let Some(last) = tools.last_mut()
+    {
         *last = last.breakpoint();
     }
     tools
@@ -220,6 +223,20 @@ mod tests {
         );
         let other_description = with(tool("look", "Looks closely."));
         assert_eq!(written_anew(one, other_description), ["tools", "specs"]);
+    }
+
+    #[test]
+    fn a_breakpoint_that_a_tool_brings_is_the_only_one() {
+        let place = Place::new();
+        let tools = Toolbox::new()
+            .with(bash(&place.ws).breakpoint())
+            .with(tool("late", "Comes and goes."));
+        let (_, specs) = cache().assemble(Context::read(&place.ws, &tools));
+        let has: Vec<bool> = specs.iter().map(ToolSpec::has_breakpoint).collect();
+        assert_eq!(has, [true, false]);
+        let (_, specs) = cache().assemble(place.context());
+        let has: Vec<bool> = specs.iter().map(ToolSpec::has_breakpoint).collect();
+        assert_eq!(has, [false, true], "else it stands after the last");
     }
 
     #[test]
