@@ -3,7 +3,7 @@
 //! The loop asks it with the whole conversation every time, so it joins JSON that each message made once. Invariant:
 //! one call of `send` is one request; trying again is somebody else's decision.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail, ensure};
@@ -18,7 +18,7 @@ use sse_stream::SseStream;
 
 use crate::error::ApiError;
 use crate::message::{Message, ephemeral};
-use crate::reply::{Assembler, Reply};
+use crate::reply::{Assembler, Reply, Usage};
 use crate::settings::{Credentials, DEFAULT_BASE_URL, DEFAULT_MODEL, Settings};
 use crate::tool::ToolSpec;
 use crate::watch::{self, Event, Watcher};
@@ -55,6 +55,8 @@ struct Shared {
     credentials: Credentials,
     /// The model itself, when it lives in this process; it stops when the last client drops.
     mock: Option<MockModel>,
+    /// What all clones have spent. A std lock: nothing is awaited while it is held.
+    spent: Mutex<Usage>,
 }
 
 /// The system prompt: text blocks, each of which may end in a prompt-cache breakpoint.
@@ -130,6 +132,7 @@ impl Client {
                 messages_url,
                 credentials: settings.credentials,
                 mock,
+                spent: Mutex::default(),
             }),
             model: settings.model.unwrap_or_else(|| DEFAULT_MODEL.to_owned()),
             max_tokens: MAX_TOKENS,
@@ -187,6 +190,11 @@ impl Client {
         self.max_tokens
     }
 
+    /// What all replies so far have cost, those to clones included: subagents, teammates, side questions.
+    pub fn spent(&self) -> Usage {
+        self.shared.spent.lock().unwrap().clone()
+    }
+
     /// Who answers, in words.
     pub fn endpoint(&self) -> String {
         let url = &self.shared.messages_url;
@@ -228,6 +236,7 @@ impl Client {
             }
         }
         let reply = reply.finish()?;
+        *self.shared.spent.lock().unwrap() += &reply.usage;
         self.watcher.see(Event::Spent(&reply.usage));
         if let Some(remark) = reply.remark() {
             self.watcher.see(Event::Notice(&remark));

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use s01_loop::{ApiError, Client, History, Repl, Reply, System, ToolSpec, Watcher};
+use s01_loop::{ApiError, Client, History, Repl, Reply, System, ToolSpec, Usage, Watcher};
 use s06_subagent::{Model, Sending};
 use s08_compact::Compactor;
 
@@ -94,6 +94,11 @@ impl Recovery {
                 Outcome::GiveUp(error) => return self.keep(kept, error),
             }
         }
+    }
+
+    /// What all replies so far have cost, whoever asked through this client or a clone of it.
+    pub fn spent(&self) -> Usage {
+        self.client.spent()
     }
 
     /// The client inside.

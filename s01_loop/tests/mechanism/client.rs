@@ -10,7 +10,7 @@ use mock_servers::model::{
 };
 use s01_loop::{
     ApiError, Client, Credentials, Event, History, Message, Output, Settings, System, ToolSpec,
-    Unwatched, Watch, bash,
+    Unwatched, Usage, Watch, bash,
 };
 use serde_json::json;
 
@@ -120,6 +120,19 @@ async fn the_model_is_sent_system_prompt_history_and_tools() {
     assert_eq!(request.tools[0].name, "bash");
     assert_eq!(request.messages[0].role, Role::User);
     assert_eq!(request.messages[0].blocks, [Seen::Text("hello".into())]);
+}
+
+#[tokio::test]
+async fn what_all_clones_have_spent_is_counted_in_one_place() {
+    let model = MockModel::scripted([says("One."), says("Two.")]);
+    let client = client_of(&model);
+    assert_eq!(client.spent(), Usage::default());
+    let one = client.send("Be brief.", &asking("hi"), &tools()).await;
+    let clone = client.clone().watched_by(Arc::new(Unwatched));
+    let two = clone.send("Be brief.", &asking("hello"), &[]).await;
+    let mut sum = one.unwrap().usage;
+    sum += &two.unwrap().usage;
+    assert_eq!(client.spent(), sum);
 }
 
 #[tokio::test]
