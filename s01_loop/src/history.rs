@@ -33,6 +33,8 @@ pub struct History {
     counted: Counted,
     /// What the replies of the current turn have cost.
     spent: Usage,
+    /// How many replies the model has given.
+    replies: usize,
 }
 
 impl History {
@@ -68,6 +70,7 @@ impl History {
     pub fn reply(&mut self, reply: &Reply) {
         self.push(reply.message());
         self.spent += &reply.usage;
+        self.replies += 1;
         self.counted = self.counted.next(reply.size(), &self.messages);
     }
 
@@ -174,6 +177,11 @@ impl History {
     /// What the replies of the current turn have cost.
     pub fn spent(&self) -> &Usage {
         &self.spent
+    }
+
+    /// How many replies the model has given since this value was made; a resumed conversation begins with none.
+    pub fn replies(&self) -> usize {
+        self.replies
     }
 
     fn find_turn(&self) -> Option<usize> {
