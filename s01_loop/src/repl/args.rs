@@ -3,8 +3,6 @@
 //! Every chapter is started the same way, so the rules stand here once. Invariant: what the user typed is a request or
 //! is refused in one sentence; an option is never taken for a request.
 
-use std::ffi::OsString;
-
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Args {
@@ -20,10 +18,10 @@ pub enum Args {
 
 impl Args {
     /// Reads the arguments that follow the program's name.
-    pub fn parse(args: impl Iterator<Item = OsString>) -> Self {
+    pub fn parse(args: impl IntoIterator<Item = String>) -> Self {
         let mut words = Vec::new();
         let mut options_end = false;
-        for word in args.map(|arg| arg.to_string_lossy().into_owned()) {
+        for word in args {
             match word.as_str() {
                 "--" if !options_end => options_end = true,
                 "-h" | "--help" if !options_end => return Self::Help,
@@ -66,7 +64,7 @@ mod tests {
     use super::*;
 
     fn parse(args: &[&str]) -> Args {
-        Args::parse(args.iter().map(OsString::from))
+        Args::parse(args.iter().map(ToString::to_string))
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Asking the user, and waiting for as long as it takes.
 
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 
 use super::answer::{Answer, Refusal};
 use super::desk::{Input, Said};
@@ -16,6 +17,9 @@ impl Repl {
     /// withdraws the question; several askers wait in line.
     pub async fn confirm(&self, question: &str) -> Answer {
         let inner = &self.inner;
+        if inner.unattended.load(Ordering::Relaxed) {
+            return Answer::No(Refusal::Nobody);
+        }
         let _turn = inner.asking.lock().await;
         inner.wires.listen();
         inner.start_thread();

@@ -30,9 +30,12 @@ pub struct Inner {
     pub wires: Arc<Wires>,
     /// Held while a question is asked, so that several wait in line.
     pub asking: tokio::sync::Mutex<()>,
-    pub failed: AtomicBool,
+    /// Why the last turn that failed did so.
+    pub failure: Mutex<Option<String>>,
     /// Whether the user has said `q` or `exit`.
     pub dismissed: AtomicBool,
+    /// Whether nobody is asked anything.
+    pub unattended: AtomicBool,
     prompt: String,
     /// The request of the command line, if that is where it comes from; `None` within when it is taken.
     once: Option<Mutex<Option<String>>>,
@@ -58,8 +61,9 @@ impl Inner {
             keyboard: Arc::new(keyboard),
             wires,
             asking: tokio::sync::Mutex::new(()),
-            failed: AtomicBool::new(false),
+            failure: Mutex::default(),
             dismissed: AtomicBool::new(false),
+            unattended: AtomicBool::new(false),
             prompt: args::prompt(chapter),
             once: request.map(|request| Mutex::new(Some(request))),
             wake: Mutex::new(Some(wake)),

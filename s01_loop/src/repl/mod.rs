@@ -23,11 +23,13 @@
 //! | `typeahead` | keys pressed during a turn |
 //! | `pipe`, `dumb` | the thread on a pipe, and on a terminal that can only print |
 //! | `screen`, `spinner`, `style`, `text` | the only writer; what is awaited; colours and width; making text harmless |
-//! | `speaker`, `answer`, `args`, `wires` | a client's events; answers; the command line; Ctrl-C and signals |
+//! | `speaker`, `answer`, `wires` | a client's events; answers; Ctrl-C and signals |
+//! | `args`, `command_line` | the command line as every chapter reads it, and for one that reads its own |
 
 mod answer;
 mod args;
 mod ask;
+mod command_line;
 mod desk;
 mod dumb;
 mod editor;
@@ -73,17 +75,11 @@ impl Repl {
     /// The terminal of a chapter, as its command line wants it: a session, or one request. Prints `--help` and leaves;
     /// an option that nobody knows ends the program with one sentence and exit code 2.
     pub fn new(chapter: &str) -> Self {
-        match Args::parse(std::env::args_os().skip(1)) {
+        match Args::parse(Self::words()) {
             Args::Typed => Self::typed(chapter),
             Args::Once(request) => Self::once(chapter, request),
-            Args::Help => {
-                print!("{}", args::usage(chapter));
-                std::process::exit(0);
-            }
-            Args::Wrong(sentence) => {
-                eprintln!("{chapter}: {sentence}");
-                std::process::exit(2);
-            }
+            Args::Help => Self::leave_with(&args::usage(chapter)),
+            Args::Wrong(sentence) => Self::refuse(chapter, &sentence),
         }
     }
 
@@ -119,13 +115,19 @@ impl Repl {
         self
     }
 
+    /// Asks nobody from now on: the answer to every question is no.
+    pub fn unattended(self) -> Self {
+        self.inner.unattended.store(true, Ordering::Relaxed);
+        self
+    }
+
     /// Shows what a client's requests do.
     pub fn watcher(&self) -> Watcher {
         Arc::new(Speaker::new(self.clone()))
     }
 
-    /// The next request. `None` when there will be none: after Ctrl-D, `q` or `exit`, at the end of the input, after the
-    /// request of the command line.
+    /// The next request. `None` when there will be none: after Ctrl-D, `q`, `exit` or `/quit`, at the end of the input,
+    /// after the request of the command line.
     ///
     /// Dropping the future closes the prompt. Nothing is lost by it: what was half typed stands in the next prompt, a
     /// line entered at that moment is the next request.
@@ -138,7 +140,7 @@ impl Repl {
                 line = self.inner.next_line() => line,
             };
             match line.as_deref().map(str::trim) {
-                Some("q" | "exit") => {
+                Some("q" | "exit" | "/quit" | "/exit") => {
                     self.inner.dismissed.store(true, Ordering::Relaxed);
                     break None;
                 }
@@ -194,10 +196,11 @@ impl Repl {
         match ended {
             Some(Ok(())) => {}
             Some(Err(error)) => {
-                inner.failed.store(true, Ordering::Relaxed);
                 self.error(&error);
+                *inner.failure.lock().unwrap() = Some(format!("{error:#}"));
             }
             None => {
+                *inner.failure.lock().unwrap() = Some("interrupted".to_owned());
                 self.painted(Paint::Dim, "(interrupted)");
                 if !inner.is_session() {
                     inner.wires.leave(INTERRUPTED);
@@ -206,11 +209,16 @@ impl Repl {
         }
     }
 
+    /// What went wrong in the last turn that failed, if one did.
+    pub fn failure(&self) -> Option<String> {
+        self.inner.failure.lock().unwrap().clone()
+    }
+
     /// The exit code of the session, which ends here: 0; 1 when a turn failed that nobody watched; as a shell counts
     /// when a signal ended it.
     pub fn exit_code(&self) -> ExitCode {
         self.inner.keyboard.close();
-        let failed = self.inner.failed.load(Ordering::Relaxed) && !self.inner.is_session();
+        let failed = self.failure().is_some() && !self.inner.is_session();
         ExitCode::from(self.inner.wires.left().unwrap_or(failed.into()))
     }
 }
