@@ -79,6 +79,11 @@ impl Todo {
         is_due.then(|| reminder(plan))
     }
 
+    /// Forgets the plan: it belonged to a conversation that is over.
+    pub fn clear(&self) {
+        *self.state.lock().unwrap() = State::default();
+    }
+
     /// Puts the list of this call in the old one's place.
     fn write(&self, call: &ToolCall) -> Result<String> {
         let todos = call.args::<TodoWrite>()?.todos;

@@ -55,6 +55,14 @@ async fn the_model_is_told_how_far_the_plan_is() {
 }
 
 #[tokio::test]
+async fn a_plan_that_was_cleared_reminds_nobody() {
+    let todo = Todo::new(&terminal());
+    write(&todo, list(&[("in_progress", "a")])).await;
+    todo.clear();
+    assert_eq!(reminded(&todo, 10), [0; 0]);
+}
+
+#[tokio::test]
 async fn a_wrong_list_is_explained_and_changes_nothing() {
     let todo = Todo::new(&terminal());
     write(&todo, list(&[("in_progress", "the old item")])).await;

@@ -109,6 +109,14 @@ impl Compactor {
         }
     }
 
+    /// Makes room because the user has asked for it: a summary with this focus, which may be empty. A turn that was
+    /// interrupted is settled first.
+    pub async fn compact(&self, focus: &str, history: &mut History) {
+        history.settle();
+        *self.state.asked.lock().unwrap() = Some(focus.to_owned());
+        self.shrink(history).await;
+    }
+
     /// Called when a request failed: whether the prompt was too long and is shorter now. It helps once; then the model
     /// must have answered before it helps again.
     pub async fn rescue(&self, error: &ApiError, history: &mut History) -> bool {

@@ -60,6 +60,20 @@ impl Board {
         ]
     }
 
+    /// The board as a model and a user read it, one line a task.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn shown(&self) -> Result<String> {
+        let (listed, damaged) = self.list()?;
+        let mut lines: Vec<String> = listed.iter().map(line).collect();
+        if lines.is_empty() {
+            lines.push("the board is empty".to_owned());
+        }
+        lines.extend(damaged);
+        Ok(lines.join("\n"))
+    }
+
     fn create_task(&self) -> Tool {
         let board = self.clone();
         let description = "Put a task on the board, which outlives this session. Create the tasks it is blocked by first.";
@@ -83,7 +97,7 @@ impl Board {
         Tool::blocking(
             "list_tasks",
             "List all tasks with their ids, statuses, owners and blockers.",
-            move |_: ListTasks| listing(&board),
+            move |_: ListTasks| board.shown(),
         )
         .touching(Touches::Nothing)
     }
@@ -149,17 +163,6 @@ fn unblocked(freed: &[Task]) -> String {
         .iter()
         .map(|task| format!("\nunblocked: {} {}", task.id, task.subject));
     lines.collect()
-}
-
-/// The board as a model and a user read it.
-fn listing(board: &Board) -> Result<String> {
-    let (listed, damaged) = board.list()?;
-    let mut lines: Vec<String> = listed.iter().map(line).collect();
-    if lines.is_empty() {
-        lines.push("the board is empty".to_owned());
-    }
-    lines.extend(damaged);
-    Ok(lines.join("\n"))
 }
 
 /// `[~] 0002-k3f9x2ab write tests (alice) · blocked by 0001-…`

@@ -10,7 +10,7 @@ use s08_compact::MAX_FAILURES;
 use serde_json::{Map, Value, json};
 
 use crate::stage::{
-    SUMMARIZER, Stage, call, is_summary_request, results, round, rounds, shape, wire,
+    SUMMARIZER, Stage, asks, call, is_summary_request, results, round, rounds, shape, wire,
 };
 
 /// A window in which the conversations here are over the limit of 12,000 tokens.
@@ -419,5 +419,18 @@ async fn a_resumed_conversation_is_compacted_like_any_other() {
     stage.compactor.shrink(&mut history).await;
     assert!(shape(&history)[0].ends_with("</conversation-summary> | the old request"));
     assert_eq!(results(&history).len(), 1);
+    stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn the_user_may_ask_for_a_summary_in_an_unfinished_turn_too() {
+    let stage = Stage::scripted(SMALL, [says("It was about the schema."), says("Yes.")]);
+    let mut history = full("go");
+    history.push(asks(&["open"]));
+    stage.compactor.compact("the schema", &mut history).await;
+    assert!(shape(&history)[0].contains("It was about the schema."));
+    let question = stage.model.last_request().user_texts().join("\n");
+    assert!(question.contains("<focus>"), "{question}");
+    history.user("and now?");
     stage.send(&history).await;
 }
