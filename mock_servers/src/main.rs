@@ -44,10 +44,13 @@ fn serve(served: mock_servers::mcp::Served) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let ended = match runtime {
-        Ok(runtime) => runtime.block_on(served.run()),
-        Err(error) => Err(error.to_string()),
-    };
+    let ended = runtime.map_err(|error| error.to_string());
+    let ended = ended.and_then(|runtime| {
+        let ended = runtime.block_on(served.run());
+        // A thread may still wait for a terminal's next line.
+        runtime.shutdown_background();
+        ended
+    });
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(wrong) => {
@@ -111,7 +114,7 @@ fn number<T: std::str::FromStr>(flag: &str, text: &str) -> Result<T, String> {
 }
 
 fn usage() -> String {
-    format!(
+    let model = format!(
         "Usage: mock_servers model [OPTIONS]
 
 The mock model: a Messages API on 127.0.0.1 that needs neither key nor network.
@@ -127,5 +130,30 @@ Options:
 Faults:
 {}",
         Fault::list()
+    );
+    #[cfg(feature = "mcp")]
+    let model = format!("{model}\n\n{}", mcp_usage());
+    model
+}
+
+#[cfg(feature = "mcp")]
+fn mcp_usage() -> String {
+    format!(
+        "Usage: mock_servers {} [OPTIONS]
+
+A mock MCP server. Over HTTP it prints its address and runs until it is ended.
+
+Options:
+  --stdio                   over standard input and output, which is the default
+  --http PORT               over streamable HTTP on 127.0.0.1; 0 takes a free port
+  --fault NAME[,NAME]       what goes wrong; may be repeated
+
+Faults:
+{}
+
+Those from `hang` on spoil the answer to a call, and with -start or -list behind the name
+the answer to initialize or tools/list.",
+        mock_servers::mcp::NAMES.join("|"),
+        mock_servers::mcp::Fault::list()
     )
 }

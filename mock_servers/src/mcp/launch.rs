@@ -1,4 +1,4 @@
-//! Starting a mock server from a command line: `NAME [--stdio]`.
+//! Starting a mock server from a command line: `NAME [--stdio | --http PORT] [--fault FAULT]`.
 //!
 //! A chapter needs no second build: its own binary is the server when it is started as `<program> mock-mcp NAME`.
 //! Invariant: a command line that is wrong ends in a sentence on standard error, before a byte of protocol.
@@ -6,33 +6,73 @@
 use rmcp::ServiceExt;
 use rmcp::transport::stdio_pipes;
 
-use super::{MOCK_MCP, Mock};
+use super::{Fault, MOCK_MCP, Mock, faults, http};
 
 /// What a command line asks for.
 pub struct Served {
     mock: Mock,
+    /// Over HTTP on this port; without one over standard input and output.
+    port: Option<u16>,
+    faults: Vec<Fault>,
 }
 
 impl Served {
-    /// Reads `NAME [--stdio]`.
+    /// Reads `NAME [--stdio | --http PORT] [--fault FAULT[,FAULT]]…`; the error is a sentence.
     pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let name = arguments.next().unwrap_or_default();
-        let mock = Mock::named(&name).ok_or_else(|| format!("There is no server `{name}`."))?;
-        for flag in arguments {
+        let mock = Mock::named(&name).ok_or_else(|| format!("There is no MCP server `{name}`."))?;
+        let mut port = None;
+        let mut faults = Vec::new();
+        while let Some(flag) = arguments.next() {
+            let mut value = || {
+                arguments
+                    .next()
+                    .ok_or_else(|| format!("{flag} needs a value."))
+            };
             match flag.as_str() {
-                "--stdio" => {}
+                "--stdio" => port = None,
+                "--http" => {
+                    let text = value()?;
+                    let wrong = |_| format!("--http {text}: expected a port, 0 for a free one.");
+                    port = Some(text.parse().map_err(wrong)?);
+                }
+                "--fault" => {
+                    for name in value()?.split(',') {
+                        faults.push(Fault::named(name)?);
+                    }
+                }
                 other => return Err(format!("There is no option `{other}`.")),
             }
         }
-        Ok(Self { mock })
+        let only_lists = faults.iter().all(|fault| matches!(fault, Fault::Lists(_)));
+        if port.is_some() && !only_lists {
+            return Err("Over HTTP only the list of tools can be at fault.".to_owned());
+        }
+        let mock = mock.with_faults(&faults);
+        Ok(Self { mock, port, faults })
     }
 
-    /// Serves until the client is gone.
+    /// Serves: over standard input and output until the client is gone, over HTTP until the process is ended.
     pub async fn run(self) -> Result<(), String> {
-        let running = self.mock.serve(stdio_pipes()).await;
+        if let Some(port) = self.port {
+            let server = http::Server::bind(port).await;
+            let server = server.map_err(|error| format!("Port {port} cannot be taken: {error}"))?;
+            println!("{}", server.url());
+            server.run(self.mock).await;
+            return Ok(());
+        }
+        let (input, output) = stdio_pipes();
+        if self
+            .faults
+            .iter()
+            .any(|fault| !matches!(fault, Fault::Lists(_)))
+        {
+            return faults::serve(self.mock, self.faults, input, output).await;
+        }
+        let running = self.mock.serve((input, output)).await;
         let running = running.map_err(|error| error.to_string())?;
-        running.waiting().await.map_err(|error| error.to_string())?;
-        Ok(())
+        let ended = running.waiting().await;
+        ended.map(|_| ()).map_err(|error| error.to_string())
     }
 }
 

@@ -4,6 +4,7 @@
 //! Invariant: a bad argument is the tool's answer, which a model reads; an unknown tool is the protocol's error.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
@@ -13,8 +14,9 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
+use super::faults::{self, Crook, Fault};
 use super::tool::MockTool;
-use super::{deploy, docs};
+use super::{deploy, docs, jira, notion};
 
 /// One of the servers. A clone shares its data.
 #[derive(Clone)]
@@ -22,6 +24,11 @@ pub struct Mock {
     name: &'static str,
     instructions: &'static str,
     tools: Arc<[MockTool]>,
+    /// What is wrong with the list of tools, on request, and the tools that this brings.
+    crooks: Arc<[Crook]>,
+    more: Arc<[MockTool]>,
+    /// A tool that is there after the first call, and whether it is.
+    late: Arc<(MockTool, AtomicBool)>,
 }
 
 impl Mock {
@@ -30,6 +37,8 @@ impl Mock {
         match name {
             "docs" => Some(docs::server()),
             "deploy" => Some(deploy::server(deploy::since_now())),
+            "jira" => Some(jira::server()),
+            "notion" => Some(notion::server()),
             _ => None,
         }
     }
@@ -43,47 +52,91 @@ impl Mock {
             name,
             instructions,
             tools: tools.into_iter().collect(),
+            crooks: Arc::new([]),
+            more: Arc::new([]),
+            late: Arc::new((faults::late(), AtomicBool::new(false))),
         }
+    }
+
+    /// The same server with a crooked list of tools, when one of `faults` is about that.
+    pub fn with_faults(mut self, faults: &[Fault]) -> Self {
+        let crooks = faults.iter().filter_map(|fault| match fault {
+            Fault::Lists(crook) => Some(*crook),
+            _ => None,
+        });
+        self.crooks = crooks.collect();
+        let more = self.crooks.iter().flat_map(|crook| crook.tools());
+        self.more = more.collect();
+        self
+    }
+
+    fn changes(&self) -> bool {
+        self.crooks.contains(&Crook::ListChanged)
+    }
+
+    /// The tools there are at the moment.
+    fn tools(&self) -> impl Iterator<Item = &MockTool> {
+        let (late, there) = &*self.late;
+        let late = there.load(Ordering::Relaxed).then_some(late);
+        self.tools.iter().chain(self.more.iter()).chain(late)
+    }
+
+    fn tool(&self, name: &str) -> Option<&MockTool> {
+        self.tools().find(|tool| tool.listed.name == name)
     }
 }
 
 impl ServerHandler for Mock {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
-        ServerConfig::new(capabilities)
+        let capabilities = ServerCapabilities::builder().enable_tools();
+        let capabilities = if self.changes() {
+            capabilities.enable_tool_list_changed()
+        } else {
+            capabilities
+        };
+        ServerConfig::new(capabilities.build())
             .with_server_info(Implementation::new(self.name, env!("CARGO_PKG_VERSION")))
             .with_instructions(self.instructions)
     }
 
     async fn list_tools(
         &self,
-        _page: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.tools.iter().map(|tool| tool.listed.clone());
-        Ok(ListToolsResult::with_all_items(tools.collect()))
+        let all = self.tools().map(|tool| tool.listed.clone());
+        let all = all.collect::<Vec<_>>();
+        let cursor = page.and_then(|page| page.cursor);
+        let from = match cursor.as_deref().map(str::parse::<usize>) {
+            None => 0,
+            Some(Ok(from)) if from < all.len() => from,
+            Some(_) => return Err(ErrorData::invalid_params("cursor: not one of mine", None)),
+        };
+        let size = self.crooks.iter().find_map(|crook| crook.page());
+        let to = size.map_or(all.len(), |size| all.len().min(from + size));
+        let mut result = ListToolsResult::with_all_items(all[from..to].to_vec());
+        result.next_cursor = (to < all.len()).then(|| to.to_string());
+        Ok(result)
     }
 
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let called = self
-            .tools
-            .iter()
-            .find(|tool| tool.listed.name == request.name);
-        match called {
-            Some(tool) => Ok(tool.call(request.arguments).into()),
-            None => {
-                let unknown = format!("Unknown tool: {}", request.name);
-                Err(ErrorData::invalid_params(unknown, None))
-            }
+        let Some(tool) = self.tool(&request.name) else {
+            let unknown = format!("Unknown tool: {}", request.name);
+            return Err(ErrorData::invalid_params(unknown, None));
+        };
+        let result = tool.call(request.arguments);
+        if self.changes() && !self.late.1.swap(true, Ordering::Relaxed) {
+            // A client that is gone need not know.
+            let _ = context.peer.notify_tool_list_changed().await;
         }
+        Ok(result.into())
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let tool = self.tools.iter().find(|tool| tool.listed.name == name)?;
-        Some(tool.listed.clone())
+        self.tool(name).map(|tool| tool.listed.clone())
     }
 }

@@ -5,17 +5,22 @@
 
 mod deploy;
 mod docs;
+mod faults;
+mod http;
+mod jira;
 mod launch;
 mod mock;
+mod notion;
 mod tool;
 
 use std::path::PathBuf;
 
+pub use faults::{Crook, Fault, Place, Spoil};
 pub use launch::{Served, serve_when_asked};
 pub use mock::Mock;
 
 /// The servers there are.
-pub const NAMES: [&str; 2] = ["docs", "deploy"];
+pub const NAMES: [&str; 4] = ["docs", "deploy", "jira", "notion"];
 
 /// The word after which a program that calls [`serve_when_asked`] becomes a server.
 const MOCK_MCP: &str = "mock-mcp";

@@ -22,7 +22,6 @@ pub struct MockTool {
 
 /// What a call of a tool does to the world, in the words of the protocol.
 #[derive(Clone, Copy)]
-#[expect(dead_code, reason = "for the servers jira and notion")]
 pub enum Effect {
     /// It only reads.
     Reads,
@@ -34,7 +33,6 @@ pub enum Effect {
 
 /// What a second call with the same arguments does.
 #[derive(Clone, Copy)]
-#[expect(dead_code, reason = "for the servers jira and notion")]
 pub enum Again {
     /// Nothing more.
     Same,
@@ -64,6 +62,19 @@ impl MockTool {
             let mut result = CallToolResult::success(vec![ContentBlock::text(output.to_string())]);
             result.structured_content = Some(data);
             Ok(result)
+        };
+        Self {
+            listed,
+            run: Box::new(run),
+        }
+    }
+
+    /// A tool that answers with its name.
+    pub fn dummy(listed: Tool) -> Self {
+        let name = listed.name.to_string();
+        let run = move |_| {
+            let answer = format!("This is {name}.");
+            Ok(CallToolResult::success(vec![ContentBlock::text(answer)]))
         };
         Self {
             listed,

@@ -1,0 +1,194 @@
+//! The server notion: a few pages of a company's notes.
+//!
+//! Its answers are longer texts, which come from elsewhere and are not to be obeyed.
+//! Invariant: an id names one page for ever.
+
+use std::fmt::{self, Display};
+use std::sync::{Arc, Mutex};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::mock::Mock;
+use super::tool::{Effect, MockTool, filled};
+
+const INSTRUCTIONS: &str = "The team's notes. Search gives the ids of pages; get_page reads one.";
+
+/// Title and content; the first has the id page-1.
+const PAGES: [(&str, &str); 5] = [
+    (
+        "Onboarding",
+        "Day one: laptop, accounts, a walk through the building.\nDay two: build the project and run its tests.\n\
+         By the end of the week you have merged something small.",
+    ),
+    (
+        "Release checklist",
+        "1. All tests are green.\n2. The change log is written.\n3. Deploy the worker first, then api, then web.\n\
+         4. Watch the logs for ten minutes.",
+    ),
+    (
+        "Incident of 3 March",
+        "The API was down for 40 minutes because its certificate had expired.\nNobody watched the renewal job. \
+         Follow-up: OPS-5.",
+    ),
+    (
+        "Style of our error messages",
+        "Say what was attempted and what to do next. No apologies, no exclamation marks.",
+    ),
+    (
+        "Team meeting",
+        "Every Tuesday at ten. Bring one thing that went well and one that did not.",
+    ),
+];
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Query {
+    /// Words that the page has in its title or its content.
+    query: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Id {
+    /// For instance page-2.
+    id: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewPage {
+    /// One line.
+    title: String,
+    /// The text.
+    content: String,
+}
+
+/// A page.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Page {
+    id: String,
+    title: String,
+    content: String,
+}
+
+/// A page's place in a list.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Entry {
+    id: String,
+    title: String,
+}
+
+/// What a search found.
+#[derive(Serialize, JsonSchema)]
+struct Pages {
+    pages: Vec<Entry>,
+}
+
+/// All pages.
+#[derive(Clone)]
+struct Notes {
+    // Never held across an `.await`: the tools are plain functions.
+    pages: Arc<Mutex<Vec<Page>>>,
+}
+
+/// The server, with its pages.
+pub fn server() -> Mock {
+    let notes = Notes::new();
+    let [search, get, create] = std::array::from_fn(|_| notes.clone());
+    let tools = [
+        MockTool::new(
+            "search_pages",
+            Effect::Reads,
+            "Find pages that have all words of the query; gives their ids and titles.",
+            move |Query { query }| search.search(&query),
+        ),
+        MockTool::new(
+            "get_page",
+            Effect::Reads,
+            "Read one page.",
+            move |Id { id }| get.get(&id),
+        ),
+        MockTool::new(
+            "create_page",
+            Effect::Adds,
+            "Create a page.",
+            move |new: NewPage| create.create(&new),
+        ),
+    ];
+    Mock::new("notion", INSTRUCTIONS, tools)
+}
+
+impl Notes {
+    fn new() -> Self {
+        let notes = Self {
+            pages: Arc::default(),
+        };
+        for (title, content) in PAGES {
+            notes.add(title, content);
+        }
+        notes
+    }
+
+    fn add(&self, title: &str, content: &str) -> Page {
+        let mut pages = self.pages.lock().unwrap();
+        let page = Page {
+            id: format!("page-{}", pages.len() + 1),
+            title: title.to_owned(),
+            content: content.to_owned(),
+        };
+        pages.push(page.clone());
+        page
+    }
+
+    fn search(&self, query: &str) -> Result<Pages, String> {
+        let query = filled("query", query)?.to_lowercase();
+        let has_all = |page: &&Page| {
+            let text = format!("{} {}", page.title, page.content).to_lowercase();
+            query.split_whitespace().all(|word| text.contains(word))
+        };
+        let entry = |page: &Page| Entry {
+            id: page.id.clone(),
+            title: page.title.clone(),
+        };
+        let pages = self.pages.lock().unwrap();
+        let pages = pages.iter().filter(has_all).map(entry).collect();
+        Ok(Pages { pages })
+    }
+
+    fn get(&self, id: &str) -> Result<Page, String> {
+        let id = filled("id", id)?;
+        let pages = self.pages.lock().unwrap();
+        let page = pages.iter().find(|page| page.id == id);
+        page.cloned()
+            .ok_or_else(|| format!("id: there is no page '{id}'"))
+    }
+
+    fn create(&self, new: &NewPage) -> Result<Page, String> {
+        let title = filled("title", &new.title)?;
+        if title.contains('\n') {
+            return Err("title: must be one line".to_owned());
+        }
+        Ok(self.add(title, filled("content", &new.content)?))
+    }
+}
+
+impl Display for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} · {}\n\n{}", self.id, self.title, self.content)
+    }
+}
+
+impl Display for Pages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.pages.is_empty() {
+            return f.write_str("No page has all these words.");
+        }
+        for (index, Entry { id, title }) in self.pages.iter().enumerate() {
+            let gap = if index == 0 { "" } else { "\n" };
+            write!(f, "{gap}{id} · {title}")?;
+        }
+        Ok(())
+    }
+}
