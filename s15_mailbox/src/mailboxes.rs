@@ -2,8 +2,8 @@
 //!
 //! Agents run at different speeds, so a message waits in its reader's file until the reader takes it. Invariants: a message
 //! is delivered once, and in order of sending for each sender; what comes while somebody reads is not lost, and what
-//! nobody has read goes back; mail of an
-//! earlier session is set aside, never delivered to a new agent of the same name; half a line harms no other.
+//! nobody has read goes back; mail of another session is never delivered to an agent of the same name in this one, and set
+//! aside when that session has ended; half a line harms no other.
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -155,7 +155,7 @@ impl Mailboxes {
     /// When it cannot be read or written; nothing is lost then.
     pub fn drain(&self, name: &str) -> Result<Drained> {
         // Most of the time there is nothing, and looking costs no lock.
-        if !self.has_mail(name) {
+        if self.is_empty(name) {
             return Ok(Drained::default());
         }
         let _lock = FolderLock::wait(&self.folder)?;
@@ -175,9 +175,14 @@ impl Mailboxes {
         })
     }
 
-    /// Whether something lies in this mailbox.
+    /// Whether a message lies in this mailbox for the agent of this session. What lies there for another session's agent
+    /// of the name is not looked for: waiting until it is gone would be waiting for that session.
     pub fn has_mail(&self, name: &str) -> bool {
-        fs::metadata(self.path(name)).is_ok_and(|found| found.len() > 0)
+        !self.is_empty(name) && self.read(name).is_ok_and(|split| !split.mine.is_empty())
+    }
+
+    fn is_empty(&self, name: &str) -> bool {
+        fs::metadata(self.path(name)).map_or(true, |found| found.len() == 0)
     }
 
     /// Waits until somebody has written to this agent since the last wait. Dropping the future loses nothing.

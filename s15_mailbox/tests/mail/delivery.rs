@@ -174,6 +174,27 @@ fn mail_of_an_ended_session_is_set_aside_and_that_of_a_running_one_left_alone() 
 }
 
 #[test]
+fn unread_mail_of_another_sessions_alice_is_no_mail_of_ours() {
+    let office = Office::new();
+    let elsewhere = office.another_session();
+    elsewhere.join("alice").unwrap();
+    elsewhere.send(message(LEAD, "alice", "for her")).unwrap();
+    office.mail.join("alice").unwrap();
+    assert!(elsewhere.has_mail("alice"));
+    assert!(
+        !office.mail.has_mail("alice"),
+        "ours would wait for it for ever"
+    );
+    office
+        .mail
+        .send(message(LEAD, "alice", "for ours"))
+        .unwrap();
+    assert!(office.mail.has_mail("alice"));
+    assert_eq!(office.contents("alice"), ["for ours"]);
+    assert_eq!(contents(&elsewhere, "alice"), ["for her"]);
+}
+
+#[test]
 fn half_a_line_of_a_killed_writer_harms_no_other() {
     let office = Office::new();
     office.mail.send(message("alice", LEAD, "before")).unwrap();
