@@ -49,9 +49,9 @@ impl State {
         }
     }
 
-    /// The plans of an agent that has gone need no answer. Its goodbye may still be on its way to the lead.
+    /// An agent has gone. Its goodbye may still be on its way to the lead.
     fn forget(&mut self, name: &str) {
-        self.requests.drop_plans_of(name);
+        self.requests.has_left(name);
         self.plan_wanted.retain(|wanted| wanted != name);
         self.unread.remove(name);
     }

@@ -48,6 +48,15 @@ pub struct Request {
     pub to: String,
     /// Whether it has been answered.
     pub is_answered: bool,
+    /// Whether whoever has to answer has left. What it wrote before may still be on its way.
+    pub is_left_behind: bool,
+}
+
+impl Request {
+    /// Whether somebody still has to answer.
+    fn is_open(&self) -> bool {
+        !self.is_answered && !self.is_left_behind
+    }
 }
 
 /// All requests of a session.
@@ -59,7 +68,7 @@ impl Requests {
     pub fn open(&mut self, kind: Kind, from: &str, to: &str) -> Result<Request> {
         let open = self.0.values().find(|request| {
             (request.kind, request.from.as_str(), request.to.as_str()) == (kind, from, to)
-                && !request.is_answered
+                && request.is_open()
         });
         if let Some(open) = open {
             bail!("{} still waits for the answer of {to}", open.id);
@@ -70,6 +79,7 @@ impl Requests {
             from: from.to_owned(),
             to: to.to_owned(),
             is_answered: false,
+            is_left_behind: false,
         };
         self.0.insert(request.id.clone(), request.clone());
         Ok(request)
@@ -100,7 +110,7 @@ impl Requests {
     pub fn open_from(&self, kind: Kind, from: &str) -> Option<&Request> {
         self.0
             .values()
-            .find(|request| request.kind == kind && request.from == from && !request.is_answered)
+            .find(|request| request.kind == kind && request.from == from && request.is_open())
     }
 
     /// The request of this id.
@@ -108,10 +118,13 @@ impl Requests {
         self.0.get(id)
     }
 
-    /// An agent has gone: its plans need no answer.
-    pub fn drop_plans_of(&mut self, name: &str) {
+    /// An agent has gone: its plans need no answer, and what it was asked is not asked of the next one of its name.
+    pub fn has_left(&mut self, name: &str) {
         self.0
             .retain(|_, request| request.kind != Kind::Plan || request.from != name);
+        for request in self.0.values_mut().filter(|request| request.to == name) {
+            request.is_left_behind = true;
+        }
     }
 }
 
@@ -161,7 +174,19 @@ mod tests {
     fn what_an_agent_that_has_gone_asked_is_no_longer_open() {
         let mut requests = Requests::default();
         let plan = requests.open(Kind::Plan, "bob", "lead").unwrap();
-        requests.drop_plans_of("bob");
+        requests.has_left("bob");
         assert_eq!(requests.get(&plan.id), None);
+    }
+
+    #[test]
+    fn a_request_that_was_never_answered_is_no_request_to_the_next_agent_of_the_name() {
+        let mut requests = Requests::default();
+        let first = requests.open(Kind::Shutdown, "lead", "alice").unwrap();
+        assert!(refused(requests.open(Kind::Shutdown, "lead", "alice")).contains("still waits"));
+        requests.has_left("alice");
+        let second = requests.open(Kind::Shutdown, "lead", "alice").unwrap();
+        // A goodbye that was sent before it left still counts.
+        assert!(requests.answer(&first.id, Kind::Shutdown, "alice").is_ok());
+        assert!(!requests.get(&second.id).unwrap().is_answered);
     }
 }

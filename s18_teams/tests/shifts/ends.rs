@@ -144,6 +144,55 @@ async fn a_shutdown_is_obeyed_in_every_state() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_shutdown_in_the_moment_of_a_claim_leaves_the_task_to_the_others() {
+    for _ in 0..20 {
+        let desk = Desk::new();
+        let task = desk.task("schema", &[]);
+        let mut alice = desk.spawn("alice").await;
+        // Before alice has read her mail, between her claim and her work, or behind it: as it happens.
+        let (tools, mut changes) = (desk.tools.clone(), desk.board.changes());
+        let asks = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            runtime.unwrap().block_on(async {
+                changes.changed().await.unwrap();
+                let input = json!({"teammate": "alice"});
+                crate::call(&tools, "request_shutdown", input).await
+            })
+        });
+        alice.order(Order::Round { is_idle: true });
+        let notes = alice.hears().await.0;
+        assert!(!asks.join().unwrap().is_error);
+        if notes.is_some() {
+            assert_eq!(alice.works().await, None);
+        }
+        while !desk.team.shown().contains("gone") {
+            tokio::task::yield_now().await;
+        }
+        let listed = desk.board.get(&task.id).unwrap();
+        assert!(listed.is_claimable(), "{listed:?}");
+        let told = desk.told();
+        assert!(told[0].starts_with("alice has left as asked"), "{told:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_one_alice_was_asked_in_vain_can_be_asked_of_the_next() {
+    let desk = Desk::new();
+    let mut first = desk.spawn("alice").await;
+    desk.request_shutdown("alice").await;
+    first.order(Order::Fail);
+    is_gone(&desk, &mut first).await;
+    let mut second = desk.spawn("alice").await;
+    desk.request_shutdown("alice").await;
+    assert_eq!(second.works().await, None);
+    let told = desk.told();
+    assert!(
+        told.last().unwrap().starts_with("alice has left as asked"),
+        "{told:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_teammate_that_breaks_down_leaves_its_task_to_the_others_and_the_lead_knows() {
     for (order, why) in [
         (Order::Fail, "the model cannot be reached"),

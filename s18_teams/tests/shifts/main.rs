@@ -164,13 +164,7 @@ impl Desk {
     }
 
     async fn call(&self, name: &str, input: Value) -> Output {
-        let call = ToolCall {
-            id: "toolu_1".into(),
-            name: name.into(),
-            input,
-            extra: Map::new(),
-        };
-        self.tools.call(call).await
+        call(&self.tools, name, input).await
     }
 
     async fn request_shutdown(&self, teammate: &str) {
@@ -203,6 +197,16 @@ impl Desk {
         let drained = self.mail.drain(LEAD).unwrap();
         drained.mail.into_iter().map(|mail| mail.content).collect()
     }
+}
+
+async fn call(tools: &Toolbox, name: &str, input: Value) -> Output {
+    let call = ToolCall {
+        id: "toolu_1".into(),
+        name: name.into(),
+        input,
+        extra: Map::new(),
+    };
+    tools.call(call).await
 }
 
 /// Lets this much time pass.
