@@ -2,7 +2,8 @@
 //!
 //! A job ends, a schedule fires, a message comes while the model thinks or nobody asks for anything. One queue takes all
 //! of it: a running turn reads it at its next round, an idle session is woken by it. Invariants: a notice is given out
-//! once; waiting for one costs nothing and loses no typed line; nobody who is still at work is left without a word.
+//! once, and again only when the turn it began ended before anybody kept it; waiting for one costs nothing and loses no
+//! typed line; nobody who is still at work is left without a word.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -35,6 +36,10 @@ struct Shared {
 #[derive(Default)]
 struct State {
     queue: VecDeque<String>,
+    /// What has woken the session, until the turn that it began comes for more: then the conversation holds it.
+    woke: Vec<String>,
+    /// What has woken the session in vain: Ctrl-C, or a hook, ended the turn before. It wakes nobody again.
+    unheard: Vec<String>,
     /// Who is at work, by number, in the order they began.
     at_work: BTreeMap<u64, String>,
     begun: u64,
@@ -100,19 +105,30 @@ impl Notices {
         }
     }
 
-    /// All notices there are, oldest first. They are not given out again.
+    /// All notices there are, oldest first, for a conversation that keeps them. They are not given out again.
     pub fn take(&self) -> Vec<String> {
-        let queue = std::mem::take(&mut self.shared.state.lock().unwrap().queue);
-        let mut taken = Vec::from(queue);
-        for source in self.shared.sources.lock().unwrap().iter() {
-            taken.extend(source());
+        let mut state = self.shared.state.lock().unwrap();
+        let was_woken = !std::mem::take(&mut state.woke).is_empty();
+        let mut taken = std::mem::take(&mut state.unheard);
+        taken.extend(state.queue.drain(..));
+        drop(state);
+        // Who keeps notices himself was asked when they woke the session. Asked again he would take them for heard, and
+        // the model has not replied yet.
+        if !was_woken {
+            taken.extend(self.ask_sources());
         }
         taken
+    }
+
+    fn ask_sources(&self) -> Vec<String> {
+        let sources = self.shared.sources.lock().unwrap();
+        sources.iter().flat_map(|source| source()).collect()
     }
 
     /// The next request: a line that is typed, or what arrives while nobody types. `None` at the end of the session.
     /// Dropping the future loses nothing.
     pub async fn or_line(&self, repl: &Repl) -> Option<String> {
+        self.keep_unheard();
         let next = self.next(repl).await;
         if next.is_none() {
             self.say_who_stops(repl);
@@ -171,9 +187,26 @@ impl Notices {
         }
     }
 
+    /// The turn that a notice began is over. If it never came for more, nobody has kept that notice.
+    fn keep_unheard(&self) {
+        let mut state = self.shared.state.lock().unwrap();
+        let woke = std::mem::take(&mut state.woke);
+        state.unheard.extend(woke);
+    }
+
+    /// What wakes the session, as one request.
     fn arrived(&self) -> Option<String> {
-        let notices = self.take();
-        (!notices.is_empty()).then(|| notices.join("\n\n"))
+        let kept = self.ask_sources();
+        let mut state = self.shared.state.lock().unwrap();
+        if state.queue.is_empty() && kept.is_empty() {
+            return None;
+        }
+        let mut woke = std::mem::take(&mut state.unheard);
+        woke.extend(state.queue.drain(..));
+        woke.extend(kept);
+        let request = woke.join("\n\n");
+        state.woke = woke;
+        Some(request)
     }
 
     fn who_works(&self) -> Vec<String> {
@@ -203,6 +236,57 @@ mod tests {
         notices.push("two");
         assert_eq!(notices.take(), ["one", "two", "mail"]);
         assert!(notices.take().is_empty());
+    }
+
+    /// A source that counts how often it is asked, and has something to say once.
+    fn source(notices: &Notices) -> Arc<Mutex<usize>> {
+        let asked = Arc::new(Mutex::new(0));
+        let counter = asked.clone();
+        notices.take_from(move || {
+            let mut count = counter.lock().unwrap();
+            *count += 1;
+            Vec::from_iter((*count == 1).then(|| "mail".to_owned()))
+        });
+        asked
+    }
+
+    #[tokio::test]
+    async fn a_notice_whose_turn_ended_before_it_was_kept_is_in_the_next_one() {
+        let notices = Notices::default();
+        let repl = Repl::once("test", "");
+        let _at_work = notices.at_work("job_2");
+        source(&notices);
+        notices.push("job_1");
+        let woken = notices.or_line(&repl).await;
+        assert_eq!(woken.as_deref(), Some("job_1\n\nmail"));
+        // The turn is dropped here, and what it began with wakes nobody a second time.
+        notices.push("job_2");
+        let woken = notices.or_line(&repl).await;
+        assert_eq!(woken.as_deref(), Some("job_1\n\nmail\n\njob_2"));
+        assert!(notices.take().is_empty(), "now the conversation holds it");
+        assert!(notices.take().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unheard_notice_wakes_nobody_and_comes_with_the_next_request() {
+        let notices = Notices::default();
+        notices.push("job_1");
+        assert_eq!(notices.last().await.as_deref(), Some("job_1"));
+        notices.keep_unheard();
+        assert_eq!(notices.last().await, None);
+        assert_eq!(notices.take(), ["job_1"]);
+        assert!(notices.take().is_empty());
+    }
+
+    #[tokio::test]
+    async fn who_keeps_notices_is_not_asked_again_before_the_model_has_had_what_woke_it() {
+        let notices = Notices::default();
+        let asked = source(&notices);
+        assert_eq!(notices.last().await.as_deref(), Some("mail"));
+        assert!(notices.take().is_empty());
+        assert_eq!(*asked.lock().unwrap(), 1);
+        notices.take();
+        assert_eq!(*asked.lock().unwrap(), 2);
     }
 
     #[tokio::test(start_paused = true)]

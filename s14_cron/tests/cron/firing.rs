@@ -57,6 +57,26 @@ async fn a_one_shot_stays_in_the_file_until_the_model_has_had_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_one_shot_that_woke_the_session_stays_in_the_file_until_the_model_has_had_it() {
+    let desk = Desk::new();
+    let session = desk.session();
+    session.once("7 10 * * *", "check the build", true);
+    desk.set("2026-02-27T10:07:00");
+    let _at_work = session.notices.at_work("the test");
+    let repl = s01_loop::Repl::once("test", "");
+    let woken = session.notices.or_line(&repl).await;
+    assert_eq!(woken.as_deref(), Some("[Scheduled] check the build"));
+    // The turn's first round: the request is about to be sent.
+    assert!(session.notices.take().is_empty());
+    assert_eq!(desk.stored()["jobs"].as_array().unwrap().len(), 1);
+    drop(session);
+    assert_eq!(
+        desk.session().notices.take(),
+        ["[Scheduled] check the build"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_one_shot_whose_session_died_over_it_fires_again() {
     let desk = Desk::new();
     let died = desk.session();
