@@ -4,10 +4,15 @@
 //! look, and change in one step. Invariants: a task has one owner at a time, and only its owner completes it; a task
 //! starts after everything that blocks it is completed; whatever kills a process, no task is lost, half or stuck.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
 use anyhow::{Result, bail, ensure};
 use s02_tools::Workspace;
 use serde_json::Map;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::session::Session;
 use crate::store::{Found, Store};
@@ -20,6 +25,8 @@ pub struct Board {
     session: Session,
     /// Changes with every task that this process writes.
     changes: watch::Sender<()>,
+    /// When this process put which task on the board. A std lock: nothing is awaited while it is held.
+    created: Arc<Mutex<HashMap<String, Instant>>>,
 }
 
 /// What a new task is made of.
@@ -59,12 +66,19 @@ impl Board {
             store: Store::new(ws),
             session: Session::new(ws),
             changes: watch::Sender::new(()),
+            created: Arc::default(),
         }
     }
 
     /// Tells whoever waits for work that somebody in this process has changed a task.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
+    }
+
+    /// How long ago this process put a task on the board; nothing for a task of another process.
+    pub fn age(&self, task: &Task) -> Option<Duration> {
+        let created = self.created.lock().unwrap();
+        created.get(&task.id).map(Instant::elapsed)
     }
 
     /// The session in whose name tasks are claimed.
@@ -102,6 +116,9 @@ impl Board {
             blocked_by,
             extra: Map::new(),
         };
+        let id = task.id.clone();
+        // Before it can be seen.
+        self.created.lock().unwrap().insert(id, Instant::now());
         self.write(&task)?;
         Ok(task)
     }

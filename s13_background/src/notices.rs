@@ -31,6 +31,8 @@ struct Shared {
     sources: Mutex<Vec<Source>>,
     /// Changes when something arrives and when somebody stops working.
     changed: watch::Sender<()>,
+    /// Whether a turn runs.
+    turn: watch::Sender<bool>,
 }
 
 #[derive(Default)]
@@ -69,6 +71,7 @@ impl Default for Notices {
                 state: Mutex::default(),
                 sources: Mutex::default(),
                 changed: watch::Sender::new(()),
+                turn: watch::Sender::new(false),
             }),
         }
     }
@@ -105,6 +108,11 @@ impl Notices {
         }
     }
 
+    /// Whether a turn of the session runs, which may be in the middle of a plan. Changes when one begins and when it ends.
+    pub fn turn(&self) -> watch::Receiver<bool> {
+        self.shared.turn.subscribe()
+    }
+
     /// All notices there are, oldest first, for a conversation that keeps them. They are not given out again.
     pub fn take(&self) -> Vec<String> {
         let mut state = self.shared.state.lock().unwrap();
@@ -129,10 +137,12 @@ impl Notices {
     /// Dropping the future loses nothing.
     pub async fn or_line(&self, repl: &Repl) -> Option<String> {
         self.keep_unheard();
+        self.shared.turn.send_replace(false);
         let next = self.next(repl).await;
         if next.is_none() {
             self.say_who_stops(repl);
         }
+        self.shared.turn.send_replace(next.is_some());
         next
     }
 
@@ -259,6 +269,7 @@ mod tests {
         notices.push("job_1");
         let woken = notices.or_line(&repl).await;
         assert_eq!(woken.as_deref(), Some("job_1\n\nmail"));
+        assert!(*notices.turn().borrow());
         // The turn is dropped here, and what it began with wakes nobody a second time.
         notices.push("job_2");
         let woken = notices.or_line(&repl).await;

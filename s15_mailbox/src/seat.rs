@@ -13,6 +13,7 @@ use s03_permission::Policy;
 use s04_hooks::Hooks;
 use s06_subagent::{Model, run_calls};
 use s13_background::{AtWork, Notices};
+use tokio::sync::watch;
 
 use crate::mail::{LEAD, Mail};
 use crate::mailboxes::Mailboxes;
@@ -124,6 +125,11 @@ impl Seat {
     /// Whether he has nothing to do and waits for nothing.
     pub fn is_idle(&self) -> bool {
         self.status.get() == Doing::Idle
+    }
+
+    /// Whether a turn of the lead runs. Changes when one begins and when it ends.
+    pub fn turn_of_lead(&self) -> watch::Receiver<bool> {
+        self.status.0.lock().unwrap().notices.turn()
     }
 
     /// Says what he does now. While he is idle the session does not wait for him.

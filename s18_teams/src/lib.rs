@@ -3,4 +3,4 @@
 mod shift;
 pub mod teammate;
 
-pub use shift::{IDLE_POLL, LEAVE_AFTER, PHASE, Shift};
+pub use shift::{HANDS_OFF, IDLE_POLL, LEAVE_AFTER, PHASE, Shift};

@@ -1,8 +1,9 @@
 //! A shift: work, look around, work again.
 //!
 //! A teammate that waits to be told what to do makes the lead a dispatcher; one that looks at the board does not need it.
-//! Invariants: mail comes before a new task; an agent holds one task at a time; one that has no task does not work for
-//! ever; one that finds nothing for [`LEAVE_AFTER`] leaves, and the task it holds, if any, goes back to the board.
+//! Invariants: mail comes before a new task; an agent holds one task at a time, and takes none that the lead is still at;
+//! one that has no task does not work for ever; one that finds nothing for [`LEAVE_AFTER`] leaves, and the task it holds,
+//! if any, goes back to the board.
 
 use std::time::Duration;
 
@@ -19,6 +20,10 @@ pub const IDLE_POLL: Duration = Duration::from_secs(5);
 
 /// How long a teammate may be idle.
 pub const LEAVE_AFTER: Duration = Duration::from_secs(60);
+
+/// How long a new task is left to a lead whose turn goes on: it may want to bind a worktree to it, or give it to somebody.
+/// When the turn ends the task is anybody's.
+pub const HANDS_OFF: Duration = Duration::from_secs(15);
 
 /// How many rounds a phase of work has.
 pub const PHASE: usize = 10;
@@ -82,20 +87,22 @@ impl<'a> Shift<'a> {
 
     /// Waits for mail or for a task that it can claim.
     async fn look_around(&mut self) -> Result<Option<Vec<String>>> {
-        let mut changes = self.board.changes();
+        let (mut changes, mut turn) = (self.board.changes(), self.seat.turn_of_lead());
         let mut leaving = Instant::now() + LEAVE_AFTER;
         loop {
             // Before the look: what changes afterwards is seen.
             changes.mark_unchanged();
-            if let Some(task) = self.claim()? {
+            let is_turn = *turn.borrow_and_update();
+            if let Some(task) = self.claim(is_turn)? {
                 let mail = self.protocol.post(self.seat, false).await?;
                 return Ok(mail.map(|mail| with(mail, claimed(&task))));
             }
             tokio::select! {
                 biased;
                 mail = self.protocol.post(self.seat, true) => return mail,
-                // The board outlives the wait, so there is no other end to it than a change.
+                // Board and session outlive the wait, so there is no other end to it than a change.
                 _ = changes.changed() => {}
+                _ = turn.changed() => {}
                 () = sleep_until(leaving.min(Instant::now() + IDLE_POLL)) => {}
             }
             if !self.seat.is_idle() {
@@ -108,16 +115,19 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// The first task that can be claimed, claimed: never a second one, and none while its plan is wanted.
-    fn claim(&self) -> Result<Option<Task>> {
+    /// The first task that can be claimed, claimed: never a second one, none while its plan is wanted, and none that the
+    /// lead's turn has just made.
+    fn claim(&self, is_turn: bool) -> Result<Option<Task>> {
         let name = &self.seat.name;
         if self.seat.has_mail() || self.protocol.is_gated(name) || self.held()?.is_some() {
             return Ok(None);
         }
-        // A task whose worktree is gone would only stop one teammate after the other.
-        let claimed = self
-            .board
-            .claim_first(name, |task| self.worktrees.is_ready(task))?;
+        let is_free = |task: &Task| {
+            let is_new = self.board.age(task).is_some_and(|age| age < HANDS_OFF);
+            // A task whose worktree is gone would only stop one teammate after the other.
+            !(is_turn && is_new) && self.worktrees.is_ready(task)
+        };
+        let claimed = self.board.claim_first(name, is_free)?;
         if let Some(Task { id, subject, .. }) = &claimed {
             self.seat.is(Doing::Working);
             self.seat.remark(&format!("[claimed {id}: {subject}]"));

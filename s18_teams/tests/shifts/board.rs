@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use s12_tasks::Board;
-use s18_teams::{IDLE_POLL, PHASE};
+use s18_teams::{HANDS_OFF, IDLE_POLL, PHASE};
 use serde_json::json;
 
 use crate::{Desk, Order, only, pass};
@@ -57,6 +57,43 @@ async fn mail_and_a_task_of_this_process_wake_it_at_once() {
     let (notes, after) = alice.hears().await;
     assert!(only(notes).contains(&task.id));
     assert_eq!(after, Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_the_lead_is_still_at_is_not_claimed_before_its_worktree_is_bound() {
+    let desk = Desk::new();
+    let mut alice = desk.spawn("alice").await;
+    alice.order(Order::Round { is_idle: true });
+    pass(Duration::from_secs(7)).await;
+    desk.turn_begins().await;
+    let task = desk.task("schema", &[]);
+    pass(HANDS_OFF / 2).await;
+    assert_eq!(desk.owner(&task), None);
+    desk.turn_ends().await;
+    let (notes, after) = alice.hears().await;
+    assert!(only(notes).contains(&task.id));
+    assert_eq!(after, Duration::ZERO, "the end of the turn wakes it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_goes_on_keeps_nobody_from_its_tasks_for_ever() {
+    let desk = Desk::new();
+    let old = desk.task("schema", &[]);
+    pass(HANDS_OFF).await;
+    desk.turn_begins().await;
+    let new = desk.task("api", &[]);
+    let (mut alice, mut bob) = (desk.spawn("alice").await, desk.spawn("bob").await);
+    assert!(
+        only(alice.idles().await).contains(&old.id),
+        "no need to wait"
+    );
+    bob.order(Order::Round { is_idle: true });
+    let (notes, after) = bob.hears().await;
+    assert!(only(notes).contains(&new.id));
+    assert!(
+        after >= HANDS_OFF && after <= HANDS_OFF + IDLE_POLL,
+        "{after:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

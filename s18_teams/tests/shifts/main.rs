@@ -107,6 +107,7 @@ struct Desk {
     ws: Workspace,
     board: Board,
     mail: Mailboxes,
+    notices: Notices,
     protocol: Protocol,
     team: Team<Puppet>,
     ends: Arc<Mutex<Ends>>,
@@ -145,6 +146,7 @@ impl Desk {
             ws,
             board,
             mail,
+            notices,
             protocol,
             team,
             ends,
@@ -165,6 +167,18 @@ impl Desk {
 
     async fn call(&self, name: &str, input: Value) -> Output {
         call(&self.tools, name, input).await
+    }
+
+    /// A turn of the lead begins.
+    async fn turn_begins(&self) {
+        let request = Repl::once("test", "Create two tasks.");
+        assert!(self.notices.or_line(&request).await.is_some());
+    }
+
+    /// It ends: the lead waits for the next request.
+    async fn turn_ends(&self) {
+        let nothing = Repl::once("test", "");
+        assert_eq!(self.notices.or_line(&nothing).await, None);
     }
 
     async fn request_shutdown(&self, teammate: &str) {
