@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use s01_loop::Repl;
 use tokio::sync::watch;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 /// How long a session whose input has ended waits for what is still at work.
@@ -173,6 +174,8 @@ impl Notices {
 
     /// Waits for a notice as long as somebody is at work, [`LINGER`] at most in all.
     async fn last(&self) -> Option<String> {
+        // Whoever waited for the end of the turn, or for mail of its last round, begins to work before we look.
+        yield_now().await;
         let began = *self
             .shared
             .state
@@ -313,6 +316,22 @@ mod tests {
         assert_eq!(notices.last().await.as_deref(), Some("done"));
         assert_eq!(notices.last().await, None);
         assert!(notices.who_works().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_begins_when_the_turn_ends_is_waited_for() {
+        let notices = Notices::default();
+        let repl = Repl::once("test", "hire alice");
+        assert!(notices.or_line(&repl).await.is_some());
+        let (worker, mut turn) = (notices.clone(), notices.turn());
+        tokio::spawn(async move {
+            turn.wait_for(|is_turn| !is_turn).await.unwrap();
+            let _at_work = worker.at_work("alice");
+            sleep_until(Instant::now() + LINGER / 2).await;
+            worker.push("done");
+        });
+        yield_now().await;
+        assert_eq!(notices.or_line(&repl).await.as_deref(), Some("done"));
     }
 
     #[tokio::test(start_paused = true)]

@@ -133,6 +133,12 @@ impl<Worker: Teammate> Team<Worker> {
         let role = role.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut members = self.members.lock().unwrap();
         let at_work = |member: &&Member| !matches!(member.status.get(), Doing::Gone(_));
+        if let Some(member) = members.get(&name).filter(at_work) {
+            bail!(
+                "{name} is in the team already ({}): write to it with send_message, or choose another name",
+                member.status.get()
+            );
+        }
         if members.values().filter(at_work).count() >= MOST {
             bail!("there are {MOST} teammates already; wait until one has left");
         }

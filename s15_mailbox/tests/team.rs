@@ -191,6 +191,32 @@ async fn a_name_is_given_once_at_a_time() {
 }
 
 #[tokio::test]
+async fn who_hires_somebody_twice_learns_what_it_does_and_how_to_reach_it() {
+    let model = MockModel::scripted([]);
+    let crew = Crew::with(model.url(), Guest, |_| |_| Says::Go);
+    assert!(!crew.spawn("alice", "Go.").await.is_error);
+    while !crew.team.shown().contains("idle") {
+        yield_now().await;
+    }
+    let output = crew.spawn("alice", "Go on.").await;
+    assert!(
+        output.is_error && output.text.contains("(idle): write to it"),
+        "{output:?}"
+    );
+}
+
+/// A teammate that stays and does nothing.
+#[derive(Clone)]
+struct Guest;
+
+impl Teammate for Guest {
+    async fn run(self, seat: Seat) -> Result<()> {
+        seat.is(s15_mailbox::Doing::Idle);
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
 async fn the_lead_learns_of_an_error_of_the_api() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
