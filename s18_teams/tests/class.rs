@@ -293,6 +293,26 @@ fn reads_a_lot(request: &Request) -> Reply {
     }
 }
 
+/// As a class does it: the second prompt while the team of the first is still there.
+#[test]
+fn a_team_that_stays_does_not_take_the_next_tasks_before_they_have_their_worktrees() {
+    let model = MockModel::strict_rehearsal();
+    let class = class().model(&model);
+    let ran = class.types(&[TASKS, WORKTREES]);
+    ran.succeeds();
+    all_are_done(&class, &ran, 5);
+    for task in &board(&class)[3..] {
+        let worktree = task["worktree"].as_str();
+        let worktree = worktree.unwrap_or_else(|| panic!("{task}\n{}", ran.transcript()));
+        let notes = class
+            .dir()
+            .join(".harness/worktrees")
+            .join(worktree)
+            .join("notes");
+        assert!(notes.is_dir(), "{}", ran.transcript());
+    }
+}
+
 /// The prompts and other words for them, with the model a newcomer meets.
 #[test]
 fn the_rehearsal_does_the_prompts_in_other_words_as_well() {

@@ -385,3 +385,18 @@ fn a_teammate_that_waits_for_its_plan_repeats_no_call() {
         "{calls:?}"
     );
 }
+
+#[test]
+fn a_task_that_was_done_before_gets_no_worktree() {
+    let mut troupe = play(
+        18,
+        "Create 3 tasks on the board, then spawn alice and bob. Watch them auto-claim and work.",
+    );
+    troupe.ask("Create two tasks, then create worktrees for each (bind with task_id).");
+    let worktrees = troupe.inputs("lead", "create_worktree");
+    let tasks: Vec<&str> = worktrees
+        .iter()
+        .filter_map(|input| input["task_id"].as_str())
+        .collect();
+    assert_eq!(tasks, ["0004-abcdefgh", "0005-abcdefgh"]);
+}

@@ -198,7 +198,7 @@ pub fn message(text: &str, team: &[String]) -> Vec<Filling> {
         .collect()
 }
 
-/// A worktree for each task that was made and has none.
+/// A worktree for each task that was made, has none, and was not begun when the board was last seen.
 pub fn worktrees(slots: &Slots, known: &[Known]) -> Vec<Filling> {
     if let Some(name) = slots.get("name") {
         return vec![vec![("worktree", name.to_owned())]];
@@ -209,8 +209,15 @@ pub fn worktrees(slots: &Slots, known: &[Known]) -> Vec<Filling> {
         let mut worktrees = known.iter().filter(|known| known.tool == "create_worktree");
         worktrees.any(|known| known.content.contains(id))
     };
+    let mut boards = known.iter().filter(|known| known.tool == "list_tasks");
+    let board = boards.next_back().map_or("", |known| known.content);
+    let is_begun = |id: &str| {
+        ["[x]", "[~]"]
+            .iter()
+            .any(|mark| board.contains(&format!("{mark} {id}")))
+    };
     tasks
-        .filter(|(id, _)| !is_bound(id))
+        .filter(|(id, _)| !is_bound(id) && !is_begun(id))
         .map(|(id, subject)| {
             let number = id.split('-').next().unwrap_or(id);
             let name = format!("{}-{number}", works::slug(subject));
