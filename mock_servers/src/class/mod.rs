@@ -111,6 +111,11 @@ impl Class {
         ran::run(self.command(&[prompt]), String::new())
     }
 
+    /// Starts the binary with these arguments behind its own and this piped in, and waits for the end.
+    pub fn runs(&self, args: &[&str], piped: &str) -> Ran {
+        ran::run(self.command(args), piped.to_owned())
+    }
+
     /// Starts the binary on a terminal of this size.
     pub fn terminal(&self, cols: u16, rows: u16) -> Terminal {
         Terminal::start(
