@@ -43,6 +43,9 @@ const STEPS: [Step; 7] = [
     },
 ];
 
+/// What needs a network the first time; only on request.
+const EXTERNAL: Step = step("external", &["x", "external"]);
+
 const fn step(name: &'static str, args: &'static [&'static str]) -> Step {
     Step {
         name,
@@ -51,14 +54,14 @@ const fn step(name: &'static str, args: &'static [&'static str]) -> Step {
     }
 }
 
-/// Runs all checks.
+/// Runs all checks; the external ones when asked to.
 ///
 /// # Errors
 /// When a check fails, or cargo cannot be started.
-pub fn run(ws: &Workspace) -> Result<()> {
+pub fn run(ws: &Workspace, external: bool) -> Result<()> {
     let started = Instant::now();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    for step in &STEPS {
+    for step in STEPS.iter().chain(external.then_some(&EXTERNAL)) {
         let began = Instant::now();
         terminal::print(&format!("== {}: {}\n", step.name, step.typed()))?;
         let status = step

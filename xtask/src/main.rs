@@ -6,6 +6,7 @@
 mod budget;
 mod ci;
 mod diff;
+mod external;
 mod features;
 #[cfg(test)]
 mod fixture;
@@ -80,7 +81,15 @@ fn command() -> Command {
                 .arg(chapter("chapter").help("The chapter [default: all that show one]"))
                 .arg(flag("write").help("Write it into the README")),
         )
-        .subcommand(Command::new("ci").about("Run every check, the quick ones first; stop at the first failure"))
+        .subcommand(
+            Command::new("external")
+                .about("Try the MCP servers and the MCP client against official ones; installs them below target/"),
+        )
+        .subcommand(
+            Command::new("ci")
+                .about("Run every check, the quick ones first; stop at the first failure")
+                .arg(flag("external").help("And try MCP against official servers and clients, as cargo x external does")),
+        )
 }
 
 fn run(matches: &ArgMatches) -> Result<()> {
@@ -104,7 +113,8 @@ fn run(matches: &ArgMatches) -> Result<()> {
             let chapter = chapter.map(|wanted| ws.chapter(wanted)).transpose()?;
             session::run(&ws, chapter, args.get_flag("write"))
         }
-        Some(("ci", _)) => ci::run(&ws),
+        Some(("external", _)) => external::run(&ws),
+        Some(("ci", args)) => ci::run(&ws, args.get_flag("external")),
         _ => unreachable!("clap requires a subcommand"),
     }
 }
