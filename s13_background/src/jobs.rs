@@ -1,8 +1,9 @@
 //! Background jobs: a slow command runs on, and a notice comes when it ends.
 //!
 //! A build takes minutes, and the model could read meanwhile. Only the model knows which command is slow, so only its
-//! `run_in_background` decides. Invariants: every job ends in exactly one notice, whatever becomes of it; its whole
-//! output is in a file, which can be read while it runs; it ends with the session at the latest.
+//! `run_in_background` decides. Invariants: every job ends in exactly one notice, whatever becomes of it; its output is in
+//! a file, which can be read while it runs, and the notice says when that is not all; it ends with the session at the
+//! latest.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,6 +25,9 @@ use crate::notices::Notices;
 
 /// How many characters of a job's output stand in its notice.
 pub const TAIL: usize = 2_000;
+
+/// How many bytes of a job's output its file holds at most: a command that writes for ever must not fill the disk.
+pub const MOST_KEPT: usize = 100_000_000;
 
 /// How many characters of a command the user is shown in a remark.
 const SHOWN: usize = 60;
@@ -127,7 +131,7 @@ impl Jobs {
             job.id,
             self.ws.shown(&job.output)
         );
-        self.follow(job, run(process, file));
+        self.follow(job, run(process, file, MOST_KEPT));
         Ok(told)
     }
 
@@ -175,11 +179,11 @@ impl Jobs {
         };
         self.repl.remark(&format!("[{job}: {how}]"));
         self.notices.push(format!(
-            "<task_notification>\njob: {}\nstatus: {how}\ncommand: {}\noutput: {} ({} bytes)\n{}\n</task_notification>",
+            "<task_notification>\njob: {}\nstatus: {how}\ncommand: {}\noutput: {} ({})\n{}\n</task_notification>",
             job.id,
             harmless(&job.command),
             self.ws.shown(&job.output),
-            tail.written,
+            size(tail.written, MOST_KEPT),
             harmless(&tail.text()),
         ));
     }
@@ -195,14 +199,24 @@ fn create(path: &Path) -> Result<File> {
     Ok(options.open(path)?)
 }
 
-/// Runs a process to its end; its output goes to the file as it comes.
-async fn run(mut process: Process, mut file: File) -> Result<Ended> {
+/// Runs a process to its end; its output goes to the file as it comes, until the file is full.
+async fn run(mut process: Process, mut file: File, most: usize) -> Result<Ended> {
     let mut tail = Tail::default();
     while let Some(piece) = process.read().await? {
-        file.write_all(piece).context("writing its output")?;
+        let room = most.saturating_sub(tail.written).min(piece.len());
+        file.write_all(&piece[..room])
+            .context("writing its output")?;
         tail.add(piece);
     }
     Ok((process.end().await?, tail))
+}
+
+/// How much was written, and how much of it is there to be read.
+fn size(written: usize, most: usize) -> String {
+    match written > most {
+        true => format!("the first {most} of {written} bytes"),
+        false => format!("{written} bytes"),
+    }
 }
 
 /// The end of an output.
@@ -283,6 +297,17 @@ mod tests {
         let notice = notices.or_line(&repl).await.unwrap();
         assert!(notice.contains("status: lost: it broke down"), "{notice}");
         assert!(jobs.running().is_empty() && notices.take().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_job_that_writes_without_end_does_not_fill_the_disk() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("output");
+        let process = Process::start(directory.path(), "printf 12345; printf 67890").unwrap();
+        let (end, tail) = run(process, create(&path).unwrap(), 7).await.unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"1234567");
+        assert_eq!((end, tail.text().as_str()), (End::Exit(0), "1234567890"));
+        assert_eq!(size(tail.written, 7), "the first 7 of 10 bytes");
     }
 
     #[test]

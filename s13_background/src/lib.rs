@@ -3,5 +3,5 @@
 mod jobs;
 mod notices;
 
-pub use jobs::{Jobs, TAIL};
+pub use jobs::{Jobs, MOST_KEPT, TAIL};
 pub use notices::{AtWork, LINGER, Notices};
