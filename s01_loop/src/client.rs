@@ -163,7 +163,8 @@ impl Client {
         self
     }
 
-    /// The same model; each request ends in a prompt-cache breakpoint, so that the next one reads this one's prefix.
+    /// The same model; each request ends in a prompt-cache breakpoint, so that the next one reads this one's prefix. One
+    /// without tools is a question beside the conversation: no other begins like it, and writing it down costs extra.
     pub fn with_breakpoint_on_last_message(mut self) -> Self {
         self.marks_last_message = true;
         self
@@ -265,7 +266,7 @@ impl Client {
         }
         body.push_str(r#","messages":["#);
         match history.split_last() {
-            Some((last, earlier)) if self.marks_last_message => {
+            Some((last, earlier)) if self.marks_last_message && !tools.is_empty() => {
                 let last = last.wire_with_breakpoint();
                 join(
                     &mut body,

@@ -170,6 +170,18 @@ async fn breakpoints_are_sent_where_they_were_put() {
 }
 
 #[tokio::test]
+async fn a_question_beside_the_conversation_writes_nothing_to_the_prompt_cache() {
+    let model = MockModel::scripted([says("Hi.")]);
+    let client = client_of(&model).with_breakpoint_on_last_message();
+    client.send("", &asking("choose"), &[]).await.unwrap();
+    let body = model.requests()[0].json();
+    assert_eq!(
+        body["messages"][0]["content"][0]["cache_control"],
+        json!(null)
+    );
+}
+
+#[tokio::test]
 async fn a_call_cut_by_max_tokens_is_dropped_and_the_text_kept() {
     let model = MockModel::scripted([
         says("I write it.").and_calls("bash", json!({"command": "x".repeat(4_000)})),
