@@ -5,16 +5,27 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use s01_loop::{Answer, Repl};
+use tokio::time::timeout;
 
 /// An answer on its way.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+
+/// An answer that may not come in time.
+pub type AnsweringInTime<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a>>;
 
 /// Somebody who can be asked.
 pub trait Ask: Send + Sync {
     /// Puts a question and waits for the answer.
     fn ask<'a>(&'a self, question: &'a str) -> Answering<'a>;
+
+    /// The same for an asker who does not wait for ever; `None` when nobody has answered in this time. It counts from when
+    /// the user can answer.
+    fn ask_within<'a>(&'a self, question: &'a str, open: Duration) -> AnsweringInTime<'a> {
+        Box::pin(async move { timeout(open, self.ask(question)).await.ok() })
+    }
 
     /// Tells the user something that needs no answer.
     fn tell(&self, text: &str);
@@ -23,6 +34,10 @@ pub trait Ask: Send + Sync {
 impl Ask for Repl {
     fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
         Box::pin(self.confirm(question))
+    }
+
+    fn ask_within<'a>(&'a self, question: &'a str, open: Duration) -> AnsweringInTime<'a> {
+        Box::pin(self.confirm_within(question, open))
     }
 
     fn tell(&self, text: &str) {

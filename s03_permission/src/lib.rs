@@ -8,6 +8,6 @@ pub mod rules;
 mod settings;
 pub mod shell;
 
-pub use ask::{Answering, Ask};
+pub use ask::{Answering, AnsweringInTime, Ask};
 pub use policy::{Policy, Verdict};
 pub use settings::{SETTINGS_FILE, read_settings};

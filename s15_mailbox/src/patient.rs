@@ -1,15 +1,14 @@
 //! Asking a user who may not be there.
 //!
 //! The lead's question stops the turn the user waits for; a teammate's comes while he does something else. Invariant: a
-//! teammate never waits for ever; no answer is a no, and the model is told why.
+//! question of a teammate does not stand there for ever; no answer is a no, and the model is told why.
 
 use std::time::Duration;
 
 use s01_loop::{Answer, Refusal};
 use s03_permission::{Answering, Ask};
-use tokio::time::timeout;
 
-/// How long a teammate's question stays open.
+/// How long a teammate's question stays on the screen.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Asks as somebody else does, such as a terminal, and takes silence for a no.
@@ -19,8 +18,8 @@ pub struct Patient<A>(pub A);
 impl<A: Ask> Ask for Patient<A> {
     fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
         Box::pin(async move {
-            let answer = timeout(PATIENCE, self.0.ask(question)).await;
-            answer.unwrap_or_else(|_| {
+            let answer = self.0.ask_within(question, PATIENCE).await;
+            answer.unwrap_or_else(|| {
                 let seconds = PATIENCE.as_secs();
                 self.tell(&format!("(no answer in {seconds} seconds, which is a no)"));
                 Answer::No(Refusal::Nobody)

@@ -1,7 +1,12 @@
 //! Asking the user, and waiting for as long as it takes.
 
 use std::borrow::Cow;
+use std::future::Future;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use super::answer::{Answer, Refusal};
 use super::desk::{Input, Said};
@@ -16,11 +21,21 @@ impl Repl {
     /// Asks the user to decide: `question` is a line, with details above it if it has several. Dropping the future
     /// withdraws the question; several askers wait in line.
     pub async fn confirm(&self, question: &str) -> Answer {
+        let _turn = self.inner.asking.lock().await;
+        self.put(question).await
+    }
+
+    /// The same for somebody who does not wait for ever: `None` when the question has stood there for so long without an
+    /// answer. While it waits in line nobody can answer it, so that does not count.
+    pub async fn confirm_within(&self, question: &str, open: Duration) -> Option<Answer> {
+        in_turn(&self.inner.asking, open, self.put(question)).await
+    }
+
+    async fn put(&self, question: &str) -> Answer {
         let inner = &self.inner;
         if inner.unattended.load(Ordering::Relaxed) {
             return Answer::No(Refusal::Nobody);
         }
-        let _turn = inner.asking.lock().await;
         inner.wires.listen();
         inner.start_thread();
         let question = self.attributed(&text::clean(question.trim_end()));
@@ -48,6 +63,16 @@ impl Repl {
     }
 }
 
+/// Waits for its turn as long as it takes, and then for the answer so long.
+async fn in_turn<T>(
+    line: &Mutex<()>,
+    open: Duration,
+    answer: impl Future<Output = T>,
+) -> Option<T> {
+    let _turn = line.lock().await;
+    timeout(open, answer).await.ok()
+}
+
 fn answer(said: &Said) -> Option<Answer> {
     match said {
         Said::Line(line) if line.trim().is_empty() => Some(Answer::No(Refusal::User)),
@@ -66,5 +91,27 @@ fn shown(said: &Said) -> Cow<'_, str> {
         Said::NotAnAnswer => "no (the next line is no answer)".into(),
         Said::Interrupted => "no".into(),
         Said::Nobody => "no (nobody is there to answer)".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_waits_in_line_has_its_whole_time_when_its_turn_comes() {
+        let (line, minute) = (Mutex::new(()), Duration::from_secs(60));
+        let began = Instant::now();
+        let (first, second, third) = tokio::join!(
+            in_turn(&line, minute, pending::<()>()),
+            in_turn(&line, minute, pending::<()>()),
+            in_turn(&line, minute, ready(())),
+        );
+        assert_eq!((first, second, third), (None, None, Some(())));
+        assert_eq!(began.elapsed(), 2 * minute);
     }
 }
