@@ -25,6 +25,10 @@ pub trait Model: Send + Sync {
     /// The same model, watched by somebody else.
     fn watched_by(&self, watcher: Watcher) -> Arc<dyn Model>;
 
+    /// The same model for questions that can do without an answer: whoever tries again after an error stops after so many
+    /// tries.
+    fn with_tries(&self, most: u32) -> Arc<dyn Model>;
+
     /// How many tokens a request and its reply may have together.
     fn context_tokens(&self) -> u64;
 
@@ -44,6 +48,11 @@ impl Model for Client {
 
     fn watched_by(&self, watcher: Watcher) -> Arc<dyn Model> {
         Arc::new(self.clone().watched_by(watcher))
+    }
+
+    /// A client tries once in any case.
+    fn with_tries(&self, _most: u32) -> Arc<dyn Model> {
+        Arc::new(self.clone())
     }
 
     fn context_tokens(&self) -> u64 {

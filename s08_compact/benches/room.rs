@@ -77,6 +77,10 @@ impl Model for Counting {
         Arc::new(self.clone())
     }
 
+    fn with_tries(&self, _: u32) -> Arc<dyn Model> {
+        Arc::new(self.clone())
+    }
+
     fn context_tokens(&self) -> u64 {
         self.client.context_tokens()
     }

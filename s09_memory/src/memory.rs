@@ -22,6 +22,9 @@ use crate::words;
 /// How many memories one request recalls at most.
 pub const MAX_RECALLED: usize = 5;
 
+/// How often each question is tried, so that another model is asked once when this one is overloaded. Words in common choose
+/// as well, and what is worth keeping comes up again: nobody has to wait minutes for either.
+const TRIES: u32 = 4;
 /// How many memories one turn may leave.
 const MAX_LEARNED: usize = 10;
 /// How much of a memory a note shows; the file has the rest.
@@ -60,7 +63,7 @@ impl Memory {
     /// order.
     pub fn open<M: Model + Clone + 'static>(ws: &Workspace, model: &M, repl: &Repl) -> Self {
         let memory = Self {
-            model: aside(model, "memory", repl.watcher()),
+            model: aside(model, "memory", repl.watcher()).with_tries(TRIES),
             store: Store::new(ws),
             repl: repl.clone(),
             seen: Arc::default(),

@@ -30,8 +30,10 @@ const FINAL_KINDS: [&str; 6] = [
 ];
 
 /// What one request has tried, and what it may still try.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Tried {
+    /// How often it may be tried.
+    pub tries: u32,
     /// Tries that failed since the model last answered.
     pub failures: u32,
     /// How many of the last of them found it overloaded.
@@ -83,6 +85,24 @@ pub enum Outcome {
     Rescue(ApiError),
     /// The end.
     GiveUp(ApiError),
+}
+
+impl Default for Tried {
+    fn default() -> Self {
+        Self {
+            tries: MAX_TRIES,
+            failures: 0,
+            overloads: 0,
+            failures_before: 0,
+            continuations: 0,
+            may_fall_back: false,
+            may_rescue: false,
+            may_raise: false,
+            limit: 0,
+            window: 0,
+            is_on_trial: false,
+        }
+    }
 }
 
 impl Tried {
@@ -152,7 +172,7 @@ impl Tried {
             false => 0,
         };
         let asked = backoff::asked(&error);
-        if self.failures == MAX_TRIES || asked.is_some_and(|wait| wait > LONGEST_ASKED) {
+        if self.failures >= self.tries || asked.is_some_and(|wait| wait > LONGEST_ASKED) {
             return Outcome::GiveUp(error);
         }
         if self.overloads == MAX_OVERLOADS && std::mem::take(&mut self.may_fall_back) {

@@ -10,6 +10,7 @@ use s01_loop::{ApiError, Client, History, Repl, Reply, System, ToolSpec, Usage, 
 use s06_subagent::{Model, Sending};
 use s08_compact::Compactor;
 
+use crate::backoff::MAX_TRIES;
 use crate::kept::Kept;
 use crate::outcome::{Outcome, Tried};
 use crate::remark::remark;
@@ -28,6 +29,8 @@ pub struct Recovery {
     compactor: Option<Compactor>,
     /// Whose requests these are, when they are not the conversation's that the user is in.
     aside: Option<Arc<str>>,
+    /// How often a request is tried.
+    tries: u32,
 }
 
 impl Recovery {
@@ -43,6 +46,7 @@ impl Recovery {
             world: Arc::new(world),
             compactor: None,
             aside: None,
+            tries: MAX_TRIES,
         }
     }
 
@@ -114,6 +118,7 @@ impl Recovery {
             may_raise: true,
             limit: self.client.max_tokens(),
             window: self.client.context_tokens(),
+            tries: self.tries,
             ..Tried::default()
         }
     }
@@ -163,6 +168,13 @@ impl Model for Recovery {
         Arc::new(Self {
             client: self.client.clone().watched_by(watcher),
             aside: Some(aside),
+            ..self.clone()
+        })
+    }
+
+    fn with_tries(&self, most: u32) -> Arc<dyn Model> {
+        Arc::new(Self {
+            tries: most,
             ..self.clone()
         })
     }

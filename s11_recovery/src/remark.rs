@@ -8,7 +8,7 @@ use std::time::Duration;
 use s01_loop::{ApiError, Client, Reply};
 use s08_compact::grouped;
 
-use crate::backoff::{LONGEST_ASKED, MAX_TRIES, asked};
+use crate::backoff::{LONGEST_ASKED, asked};
 use crate::outcome::{MAX_CONTINUATIONS, Outcome, Tried, is_overload};
 
 /// The most characters of a server's own words in a remark.
@@ -59,7 +59,8 @@ fn cut(reply: &Reply) -> Option<String> {
 }
 
 fn retry(after: Duration, error: &ApiError, tried: &Tried) -> String {
-    let (seconds, failures, why) = (after.as_secs_f64(), tried.failures, why(error));
+    let (seconds, why) = (after.as_secs_f64(), why(error));
+    let (failures, tries) = (tried.failures, tried.tries);
     let again = match error {
         ApiError::Status { .. } | ApiError::Unreachable { .. } => "",
         // Some of it may have been shown.
@@ -72,7 +73,7 @@ fn retry(after: Duration, error: &ApiError, tried: &Tried) -> String {
         true => "",
         false => "; Ctrl-C ends the turn",
     };
-    format!("retrying in {seconds:.1} s ({failures}/{MAX_TRIES}): {why}{again}{way_out}")
+    format!("retrying in {seconds:.1} s ({failures}/{tries}): {why}{again}{way_out}")
 }
 
 /// Why a try failed, in a few words.
@@ -108,8 +109,8 @@ fn giving_up(error: &ApiError, tried: &Tried, client: &Client) -> Option<String>
             "giving up: `{other}` (FALLBACK_MODEL_ID) was refused"
         ));
     }
-    if tried.failures == MAX_TRIES {
-        return Some(format!("giving up after {MAX_TRIES} tries"));
+    if tried.failures >= tried.tries {
+        return Some(format!("giving up after {} tries", tried.tries));
     }
     let wait = asked(error).filter(|wait| *wait > LONGEST_ASKED)?.as_secs();
     Some(format!("giving up: the server asks for a wait of {wait} s"))

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use mock_servers::model::{Fault, MockModel, says};
-use s01_loop::{Client, Repl, Settings, ToolCall, Unwatched};
+use s01_loop::{Client, History, Repl, Settings, ToolCall, Unwatched};
 use s02_tools::{Toolbox, Workspace};
 use s03_permission::Policy;
 use s04_hooks::{Hooks, Prompted};
 use s06_subagent::Subagents;
+use s09_memory::Memory;
 use s11_recovery::{Recovery, faults};
 use serde_json::{Map, json};
 
@@ -42,6 +43,31 @@ async fn a_subagents_requests_are_tried_again_too_and_once_a_level() {
             "task 1: retrying in 1.0 s (2/10): overloaded",
         ]
     );
+}
+
+#[tokio::test]
+async fn a_memory_that_can_be_chosen_without_a_model_does_not_wait_for_a_dead_one() {
+    let model = MockModel::scripted([]);
+    model.fault(Fault::Internal, 100);
+    let (dir, diary) = (tempfile::tempdir().unwrap(), Diary::default());
+    let recovery = Recovery::in_world(client(settings(model.url())), diary.clone());
+    let ws = Workspace::at(dir.path()).unwrap();
+    let tabs = "---\nname: tabs\ndescription: indent with tabs\ntype: user\n---\nUse tabs.\n";
+    let folder = ws.state("memory");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("tabs.md"), tabs).unwrap();
+    let memory = Memory::open(&ws, &recovery, &Repl::typed("test").quiet());
+    let mut history = History::default();
+    history.user("Indent this file with tabs.");
+    let note = memory.recall(&history).await.unwrap();
+    assert!(note.contains("Use tabs."), "words in common choose: {note}");
+    assert_eq!(model.requests().len(), 4);
+    let remarks = diary.remarks();
+    assert!(remarks[0].contains("(1/4)"), "{remarks:?}");
+    assert_eq!(remarks[3], "memory: giving up after 4 tries");
+    // The conversation itself is as patient as ever, and so is a subagent's.
+    assert!(recovery.send("", &mut history, &[]).await.is_err());
+    assert_eq!(model.requests().len(), 14);
 }
 
 async fn says_to(client: Client, line: &str) -> Prompted {
