@@ -65,6 +65,12 @@ fn start(arguments: &[String]) -> Result<Start, String> {
     if let Some(name) = arguments.first()
         && mock_servers::mcp::NAMES.contains(&name.as_str())
     {
+        if arguments
+            .iter()
+            .any(|flag| flag == "-h" || flag == "--help")
+        {
+            return Ok(Start::Help);
+        }
         let served = mock_servers::mcp::Served::parse(arguments.iter().cloned())?;
         return Ok(Start::Mcp(served));
     }

@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Display};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ const INSTRUCTIONS: &str = "Deploys the services api, web and worker. A deployme
                             starts it, status and logs show how far it is.";
 
 /// The time since the server started.
-pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
+pub type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
 
 /// How long a deployment waits, and how long it runs then.
 const QUEUED: Duration = Duration::from_secs(2);
@@ -93,12 +93,6 @@ struct Deployments {
     clock: Clock,
     // Never held across an `.await`: the tools are plain functions.
     triggered: Mutex<Vec<Triggered>>,
-}
-
-/// A clock that begins now.
-pub fn since_now() -> Clock {
-    let start = Instant::now();
-    Arc::new(move || start.elapsed())
 }
 
 /// The server, with three services live and nothing under way.

@@ -184,7 +184,7 @@ pub fn server() -> Mock {
             "get_issue",
             Effect::Reads,
             "Read one issue.",
-            move |Key { key }| get.change(&key, |_| {}),
+            move |Key { key }| get.issue(&key, |_| {}),
         ),
         MockTool::new(
             "create_issue",
@@ -196,9 +196,7 @@ pub fn server() -> Mock {
             "transition_issue",
             Effect::Changes { again },
             "Move an issue to another status.",
-            move |Transition { key, status }| {
-                transition.change(&key, |issue| issue.status = status)
-            },
+            move |Transition { key, status }| transition.issue(&key, |issue| issue.status = status),
         ),
     ];
     Mock::new("jira", INSTRUCTIONS, tools)
@@ -256,8 +254,8 @@ impl Tracker {
         Ok(issue)
     }
 
-    /// Changes the issue `key` and says what it is then.
-    fn change(&self, key: &str, change: impl Fn(&mut Issue)) -> Result<Issue, String> {
+    /// The issue `key`, after `change`.
+    fn issue(&self, key: &str, change: impl Fn(&mut Issue)) -> Result<Issue, String> {
         let key = filled("key", key)?;
         let mut issues = self.issues.lock().unwrap();
         let found = issues

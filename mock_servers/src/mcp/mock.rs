@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
@@ -36,11 +37,16 @@ impl Mock {
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "docs" => Some(docs::server()),
-            "deploy" => Some(deploy::server(deploy::since_now())),
+            "deploy" => Some(Self::deploy(since_now())),
             "jira" => Some(jira::server()),
             "notion" => Some(notion::server()),
             _ => None,
         }
+    }
+
+    /// The server deploy, with its time from `clock`: the time since its start.
+    pub fn deploy(clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+        deploy::server(Box::new(clock))
     }
 
     pub(super) fn new(
@@ -139,4 +145,10 @@ impl ServerHandler for Mock {
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.tool(name).map(|tool| tool.listed.clone())
     }
+}
+
+/// A clock that begins now.
+fn since_now() -> impl Fn() -> Duration {
+    let start = Instant::now();
+    move || start.elapsed()
 }

@@ -4,6 +4,7 @@
 //! argument, so the two cannot disagree. Invariant: a bad argument never reaches the function.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -52,10 +53,12 @@ impl MockTool {
         A: DeserializeOwned + JsonSchema + 'static,
         O: Serialize + JsonSchema + Display + 'static,
     {
-        let listed = Tool::new(name, description, JsonObject::new())
+        let mut listed = Tool::new(name, description, JsonObject::new())
             .with_input_schema::<A>()
             .with_output_schema::<O>()
             .with_annotations(annotations(effect));
+        listed.input_schema = Arc::new(plain(&listed.input_schema));
+        listed.output_schema = listed.output_schema.map(|schema| Arc::new(plain(&schema)));
         let run = move |arguments| {
             let output = run(read(arguments)?)?;
             let data = serde_json::to_value(&output).expect("an output has string keys");
@@ -87,6 +90,21 @@ impl MockTool {
         (self.run)(arguments.unwrap_or_default())
             .unwrap_or_else(|wrong| CallToolResult::error(vec![ContentBlock::text(wrong)]))
     }
+}
+
+/// The schema without the formats of Rust's numbers, which no other language's validator has heard of.
+fn plain(schema: &JsonObject) -> JsonObject {
+    let kept = schema
+        .iter()
+        .filter(|(key, value)| *key != "format" || value.is_object());
+    kept.map(|(key, value)| {
+        let value = match value {
+            Value::Object(inner) => Value::Object(plain(inner)),
+            other => other.clone(),
+        };
+        (key.clone(), value)
+    })
+    .collect()
 }
 
 fn annotations(effect: Effect) -> ToolAnnotations {

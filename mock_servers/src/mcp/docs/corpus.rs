@@ -8,13 +8,12 @@ type Document = (&'static str, &'static str);
 
 macro_rules! documents {
     ($($path:literal)*) => {
-        [$(($path, include_str!(concat!("../../../../", $path)))),*]
+        &[$(($path, include_str!(concat!("../../../../", $path)))),*]
     };
 }
 
 /// The documents, in the order of the course.
-pub const CORPUS: [Document; 19] = documents![
-    "README.md"
+pub const CORPUS: &[Document] = documents![
     "s01_loop/README.md"
     "s02_tools/README.md"
     "s03_permission/README.md"
@@ -62,7 +61,13 @@ fn sections(path: &'static str, text: &str) -> Vec<Passage> {
         .strip_prefix("---\n")
         .and_then(|rest| rest.split_once("---\n"));
     let text = body.map_or(text, |(_, body)| body);
+    let mut folded = false;
     for line in text.lines() {
+        // Speaker notes are prompts, not answers.
+        folded = (folded || line.starts_with("<details>")) && !line.starts_with("</details>");
+        if folded {
+            continue;
+        }
         let title = match line.split_once("# ") {
             Some(("", title)) => {
                 document = title.to_owned();

@@ -7,7 +7,7 @@ mod corpus;
 mod ranking;
 
 use std::fmt::{self, Display};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,10 +57,11 @@ struct Version {
     sections: usize,
 }
 
-/// The server, with its index.
+/// The server.
 pub fn server() -> Mock {
-    let index = Arc::new(Index::new(passages()));
-    let sections = index.len();
+    // Made at the first question: a client that connects does not wait for it.
+    let index = Arc::new(LazyLock::new(|| Index::new(passages())));
+    let of_version = Arc::clone(&index);
     let tools = [
         MockTool::new(
             "search",
@@ -80,7 +81,7 @@ pub fn server() -> Mock {
                 Ok(Version {
                     version: env!("CARGO_PKG_VERSION"),
                     documents: CORPUS.len(),
-                    sections,
+                    sections: of_version.len(),
                 })
             },
         ),
