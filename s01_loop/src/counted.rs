@@ -39,8 +39,10 @@ impl Counted {
         let went = self.bytes.saturating_sub(now) / BYTES_PER_TOKEN;
         let rest = self.tokens.saturating_add(came).saturating_sub(went);
         // A message has more bytes than text; when many go, what cannot go would be taken for gone.
+        let least = |fixed: u64| fixed.saturating_add(now / BYTES_PER_TOKEN);
         match self.fixed {
-            Some((fixed, _)) if went > 0 => rest.max(fixed.saturating_add(now / BYTES_PER_TOKEN)),
+            // Less than was counted is never more than was counted.
+            Some((fixed, _)) if went > 0 => rest.max(least(fixed).min(self.tokens)),
             Some(_) | None => rest,
         }
     }
@@ -77,5 +79,16 @@ mod tests {
         let counted = counted.next(3_400, &long);
         let (beside, small) = (1_008 - bytes(&first) / 4, bytes(&first) / 4);
         assert_eq!(counted.tokens_now(&first), beside + small);
+    }
+
+    #[test]
+    fn a_conversation_that_has_become_shorter_is_not_larger_than_it_was_counted() {
+        // Counted where a word had many bytes, so that system prompt and tools seem to be larger than they are.
+        let first = [Message::user("go")];
+        let counted = Counted::default().next(1_000, &first);
+        let long = [Message::user("go"), Message::assistant("x".repeat(8_000))];
+        let counted = counted.next(1_400, &long);
+        let shorter = [Message::user("go"), Message::assistant("x".repeat(7_000))];
+        assert!(counted.tokens_now(&shorter) <= 1_400);
     }
 }
