@@ -51,6 +51,9 @@ const FORBIDDEN: [(&str, &str); 22] = [
     ("#[cfg(test)]", TO_TESTS),
 ];
 
+/// The last lines of a `main.rs` whose agent a test plays: it is private, so its player is a module of the binary.
+const PLAYER: &str = "\n#[cfg(test)]\nmod story;\n";
+
 /// The carried files of all chapters.
 fn carried<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = (&'a Chapter, &'a RustFile<'a>)> {
     let chapters = subject.ws.chapters.iter();
@@ -59,6 +62,13 @@ fn carried<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = (&'a Chapter, &
             .iter()
             .filter_map(move |file| Some((chapter, subject.rust(&chapter.path(file))?)))
     })
+}
+
+/// The code of a carried file, without a player.
+fn code<'a>(file: &'a RustFile<'_>) -> impl Iterator<Item = (usize, &'a str)> {
+    let without = file.text.strip_suffix(PLAYER).unwrap_or(file.text);
+    let last = without.lines().count();
+    file.code().take_while(move |(line, _)| *line < last)
 }
 
 fn mains<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = (&'a Chapter, &'a RustFile<'a>)> {
@@ -98,7 +108,7 @@ fn only_the_agent(subject: &Subject<'_>) -> Vec<Finding> {
             .functions()
             .into_iter()
             .map(|function| (function.lines.start, function.name));
-        let types = file.code().filter_map(|(line, code)| {
+        let types = code(file).filter_map(|(line, code)| {
             let kind = ["struct ", "enum ", "trait ", "type ", "mod "]
                 .into_iter()
                 .find(|kind| code.starts_with(kind))?;
@@ -122,7 +132,7 @@ fn only_the_agent(subject: &Subject<'_>) -> Vec<Finding> {
 /// No printing, waiting, starting, reading, schemas or tests.
 fn forbidden(subject: &Subject<'_>) -> Vec<Finding> {
     carried(subject)
-        .flat_map(|(_, file)| words(file.path, file.code(), "a carried file holds", &FORBIDDEN))
+        .flat_map(|(_, file)| words(file.path, code(file), "a carried file holds", &FORBIDDEN))
         .collect()
 }
 
@@ -287,6 +297,15 @@ mod tests {
             ),
             [""; 0]
         );
+    }
+
+    #[test]
+    fn the_player_of_a_story_is_the_one_module_and_stands_last() {
+        let body = "\nfn main() {}\n\n#[cfg(test)]\nmod story;\n";
+        for (body, count) in [(body, 0), (&format!("{body}\nfn new() {{}}\n"), 1)] {
+            assert_eq!(in_main(only_the_agent, body).len(), count, "{body}");
+            assert_eq!(in_main(forbidden, body).len(), count, "{body}");
+        }
     }
 
     #[test]
