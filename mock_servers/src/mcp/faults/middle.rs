@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::time::Duration;
 
 use rmcp::ServiceExt;
 use serde_json::{Value, json};
@@ -19,6 +20,8 @@ const FLOOD: usize = 10_000;
 const LONG: usize = 20 * 1024 * 1024;
 /// How much noise there is before an answer: more than a pipe holds, so an undrained one blocks the server.
 const NOISE: usize = 1024 * 1024;
+/// How long a server stays whose input has ended: longer than a client waits, and not for ever if nobody kills it.
+const STAYS: Duration = Duration::from_secs(120);
 /// The ids of the questions that [`Fault::AsksFirst`] asks: both are lawful, and unlike the ids of many clients.
 const QUESTIONS: [&str; 2] = ["0", "\"a\""];
 
@@ -35,7 +38,8 @@ pub async fn serve(
     let stays = faults.contains(&Fault::IgnoresEof);
     // From now on the signal comes here and does nothing.
     let _deaf = stays.then(|| signal(SignalKind::terminate()));
-    let (near, far) = tokio::io::duplex(64 * 1024);
+    // Roomy: with both directions full, client and server would wait for each other.
+    let (near, far) = tokio::io::duplex(1024 * 1024);
     let server = tokio::spawn(async move {
         let running = mock.serve(far).await.map_err(|error| error.to_string())?;
         let ended = running.waiting().await;
@@ -55,7 +59,10 @@ pub async fn serve(
                         sent.map_err(|error| error.to_string())?;
                     }
                 }
-                Ok(None) | Err(_) if stays => listens = false,
+                Ok(None) | Err(_) if stays => {
+                    tokio::time::sleep(STAYS).await;
+                    return Ok(());
+                }
                 Ok(None) | Err(_) => {
                     listens = false;
                     let ended = to_server.shutdown().await;
