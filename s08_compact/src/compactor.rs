@@ -29,6 +29,9 @@ pub const NEWEST_ROUNDS: usize = 3;
 /// About how many bytes make a token; the history estimates with the same number.
 const BYTES_PER_TOKEN: u64 = 4;
 
+/// A line in the place of an old result that frees less than this, in tokens, is not worth a line on the screen.
+const TRIFLE: u64 = 100;
+
 /// A summary that replaces less than this, in bytes, is not worth a request.
 const LEAST: u64 = 200;
 
@@ -153,16 +156,25 @@ impl Compactor {
             Err(error) => self.repl.remark(&format!("[not compacted: {error:#}]")),
         }
         self.apply(history, messages(history, notes_budget(limit)));
-        self.apply(history, results(history, rounds));
+        self.apply_and_say(history, results(history, rounds), TRIFLE);
     }
 
     fn apply(&self, history: &mut History, change: Option<Change>) {
+        self.apply_and_say(history, change, 0);
+    }
+
+    /// Makes a change, and says so when it frees at least so many tokens.
+    fn apply_and_say(&self, history: &mut History, change: Option<Change>, least: u64) {
         let Some(Change { what, messages }) = change else {
             return;
         };
         let before = history.tokens();
         history.replace(messages);
-        let (before, after) = (grouped(before), grouped(history.tokens()));
+        let after = history.tokens();
+        if before.saturating_sub(after) < least {
+            return;
+        }
+        let (before, after) = (grouped(before), grouped(after));
         let line = format!("[compacted: {what}, {before} → {after} tokens]");
         self.repl.remark(&line);
     }

@@ -96,6 +96,18 @@ fn three_files_are_read_one_after_the_other() {
 }
 
 #[test]
+fn a_line_that_frees_a_handful_of_tokens_is_not_mentioned() {
+    let replies = (0..5).map(|_| read("short.txt")).chain([says("Read.")]);
+    let model = scripted(200_000, replies);
+    let class = class().file("short.txt", "tea ".repeat(50));
+    let ran = class.model(&model).types(&["read it five times"]);
+    ran.succeeds().never_shows("[compacted:");
+    let results = model.last_request().results();
+    let is_old = |text: &str| text.starts_with("[old result of read_file removed");
+    assert!(is_old(&results[0].1), "{results:?}");
+}
+
+#[test]
 fn every_file_is_read_although_old_results_go() {
     for model in [MockModel::strict_rehearsal(), rehearsal(5_000)] {
         let ran = small(class(), &model).types(&[
@@ -186,7 +198,7 @@ fn each_layer_says_in_one_line_what_it_did() {
     let model = MockModel::scripted(rounds.into_iter().chain([says("Done.")]));
     let class = class()
         .file("large.txt", large)
-        .file("a.txt", "x".repeat(200))
+        .file("a.txt", "x".repeat(2_000))
         .model(&model);
     let ran = class.types(&["go"]);
     assert_eq!(
