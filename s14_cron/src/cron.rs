@@ -221,8 +221,11 @@ impl Shared {
     fn look(&self) -> Look {
         let now = (self.clock)();
         let mut state = self.state.lock().unwrap();
-        let durable = state.file.load().unwrap_or_default();
-        if durable.is_empty() && state.jobs.is_empty() {
+        let loaded = state.file.load();
+        // A file that cannot be read now may hold jobs all the same.
+        let is_readable = loaded.is_ok();
+        let durable = loaded.unwrap_or_default();
+        if is_readable && durable.is_empty() && state.jobs.is_empty() {
             state.is_ticking = false;
             state.file.stop_firing();
             return Look::NoJobs;

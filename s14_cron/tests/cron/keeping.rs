@@ -111,6 +111,25 @@ async fn what_cannot_be_scheduled_is_refused_and_nothing_written() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_file_that_cannot_be_read_for_a_while_ends_no_schedule() {
+    let desk = Desk::new();
+    let session = desk.session();
+    // Somebody at work keeps a session without input open.
+    let _at_work = session.notices.at_work("the test");
+    session.every("*/2 * * * *", "print the date", true);
+    let away = desk.path().with_extension("away");
+    fs::rename(desk.path(), &away).unwrap();
+    fs::create_dir(desk.path()).unwrap();
+    tick().await;
+    fs::remove_dir(desk.path()).unwrap();
+    fs::rename(&away, desk.path()).unwrap();
+    desk.set("2026-02-27T10:08:00");
+    let repl = s01_loop::Repl::once("test", "");
+    let woken = session.notices.or_line(&repl).await;
+    assert_eq!(woken.as_deref(), Some("[Scheduled] print the date"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_damaged_file_is_set_aside_and_not_overwritten() {
     let desk = Desk::new();
     fs::create_dir_all(desk.path().parent().unwrap()).unwrap();
