@@ -152,6 +152,9 @@ impl Board {
         let listed = self.listed(&task, &self.blockers(&task)?);
         match (task.status, &task.owner) {
             (Status::Completed, _) => bail!("{id} is completed already"),
+            (Status::InProgress, _) if self.is_owned(&task, agent) => {
+                bail!("{id} is yours already; complete it when its work is done")
+            }
             (Status::InProgress | Status::Pending, Some(owner)) if !listed.is_orphan => {
                 bail!("{id} belongs to {owner}, who works on it; claim another task")
             }
@@ -190,7 +193,7 @@ impl Board {
         match (task.status, task.owner.as_deref()) {
             (Status::Completed, _) => bail!("{id} is completed already"),
             (_, None) => bail!("{id} belongs to nobody; claim it before you work on it"),
-            (_, Some(_)) if self.is_owned(&task, agent)? => {}
+            (_, Some(_)) if self.is_owned(&task, agent) => {}
             (_, Some(owner)) if self.listed(&task, &[]).is_orphan => {
                 bail!("{id} was claimed by {owner} in a session that has ended; claim it first")
             }
@@ -228,12 +231,8 @@ impl Board {
     /// # Errors
     /// When the board cannot be read.
     pub fn held_by(&self, agent: &str) -> Result<Vec<Task>> {
-        let mut held = Vec::new();
-        for task in self.store.read_all()?.tasks {
-            if task.status == Status::InProgress && self.is_owned(&task, agent)? {
-                held.push(task);
-            }
-        }
+        let mut held = self.store.read_all()?.tasks;
+        held.retain(|task| task.status == Status::InProgress && self.is_owned(task, agent));
         Ok(held)
     }
 
@@ -270,12 +269,10 @@ impl Board {
         }
     }
 
-    fn is_owned(&self, task: &Task, agent: &str) -> Result<bool> {
-        let is_session = match &task.session {
-            Some(session) => *session == self.session.id()?,
-            None => true,
-        };
-        Ok(is_session && task.owner.as_deref() == Some(agent))
+    fn is_owned(&self, task: &Task, agent: &str) -> bool {
+        let session = task.session.as_deref();
+        let is_ours = session.is_none_or(|session| self.session.is_own(session));
+        is_ours && task.owner.as_deref() == Some(agent)
     }
 
     /// The tasks that this one names in `blocked_by`, as far as they are there.

@@ -54,12 +54,17 @@ impl Session {
         Ok(id)
     }
 
+    /// Whether this is the id of this session. Asking gives it none.
+    pub fn is_own(&self, id: &str) -> bool {
+        matches!(&*self.held.lock().unwrap(), Some((own, _)) if own == id)
+    }
+
     /// Whether the session of this id still runs. The file of one that does not is removed.
     pub fn is_alive(&self, id: &str) -> bool {
         if !is_safe_name(id, 64) {
             return false;
         }
-        if matches!(&*self.held.lock().unwrap(), Some((own, _)) if own == id) {
+        if self.is_own(id) {
             return true;
         }
         let path = self.folder.join(id);

@@ -273,7 +273,7 @@ impl Mailboxes {
             match serde_json::from_str::<Mail>(&line) {
                 Ok(mail) => match mail.metadata.get(SESSION).and_then(Value::as_str) {
                     None => split.mine.push((line, mail)),
-                    Some(session) if session == self.session.id()? => split.mine.push((line, mail)),
+                    Some(session) if self.session.is_own(session) => split.mine.push((line, mail)),
                     Some(session) if self.session.is_alive(session) => split.others.push(line),
                     Some(_) => split.old.push(line),
                 },

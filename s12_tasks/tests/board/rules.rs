@@ -92,6 +92,26 @@ fn only_the_owner_completes_a_task() {
 }
 
 #[test]
+fn who_claims_a_task_twice_is_not_sent_to_another_one() {
+    let desk = Desk::new();
+    let task = desk.task("build", &[]);
+    desk.board.claim(&task.id, "alice").unwrap();
+    let again = refusal(desk.board.claim(&task.id, "alice"));
+    assert!(again.contains("is yours already"), "{again}");
+}
+
+#[test]
+fn looking_for_what_an_agent_holds_begins_no_session() {
+    let desk = Desk::new();
+    let task = desk.task("build", &[]);
+    desk.board.claim(&task.id, "alice").unwrap();
+    let other = desk.another_session();
+    assert!(other.held_by("alice").unwrap().is_empty());
+    let sessions = fs::read_dir(desk.ws.state("sessions")).unwrap();
+    assert_eq!(sessions.count(), 1);
+}
+
+#[test]
 fn a_name_in_another_session_is_another_agent() {
     let desk = Desk::new();
     let task = desk.task("build", &[]);
