@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use super::intents::{SECTIONS, Section, row};
 use super::offer::Offer;
+use super::servers::Servers;
 use super::table::Intent;
 use crate::model::Tool;
 
@@ -101,10 +102,12 @@ fn names(section: &Section, tools: &[Tool]) -> Vec<&'static str> {
 fn can(intent: &Intent, tools: &[Tool]) -> bool {
     let on_offer = |name: &str| tools.iter().any(|tool| tool.name == name);
     let offered = |intent: &Intent| intent.by.iter().any(|way| on_offer(way.tool));
+    let servers = Servers::on_offer(tools);
     let offer = Offer {
         tools,
         system: "",
         team: &[],
+        servers: &servers,
     };
     let parts = || intent.parts.iter().any(|part| offered(row(part.row)));
     !intent.says.is_empty() && offer.knows(intent) && (offered(intent) || parts())

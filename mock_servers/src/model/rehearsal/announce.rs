@@ -4,7 +4,7 @@
 
 use super::answer::doing;
 use super::phrases::listed;
-use super::progress::{Calls, Wanted};
+use super::progress::Calls;
 use super::rounds::Rounds;
 use super::steps::Plan;
 
@@ -20,11 +20,15 @@ pub fn announce(plan: &Plan, calls: &Calls, rounds: Rounds) -> String {
             .collect::<Vec<_>>()
     };
     let mut done: Vec<String> = Vec::new();
-    for step in calls
+    for (step, own) in calls
         .wanted
         .iter()
-        .filter_map(|Wanted { step, .. }| step.as_ref())
+        .filter_map(|wanted| Some((wanted.step.as_ref()?, &wanted.doing)))
     {
+        if let Some(own) = own {
+            done.push(own.clone());
+            continue;
+        }
         done.push(match &found(*step)[..] {
             [] => doing(&plan.steps[*step]),
             paths => plan.steps[*step]

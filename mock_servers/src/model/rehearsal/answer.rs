@@ -10,6 +10,7 @@ use super::phrases::{
 };
 use super::progress::{Deed, Ended, MAX_FOUND, Outcome, found};
 use super::recall;
+use super::servers;
 use super::slots::render;
 use super::steps::{Objects, Plan, Step};
 use super::table::Reading;
@@ -28,7 +29,7 @@ const MAX_UNKNOWN: usize = 3;
 /// Slots whose value is in the result of a call.
 const FROM_RESULTS: &[&str] = &[
     "first", "printed", "view", "gist", "list", "matches", "lines", "defines", "reported", "note",
-    "found", "previous",
+    "found", "previous", "served",
 ];
 
 /// The final answer.
@@ -109,7 +110,11 @@ pub fn news(
                 }
             }
             Outcome::Waits(_) => told.extend(teller.step(index, step, outcome)),
-            Outcome::Known | Outcome::NoTool | Outcome::Unclear | Outcome::Skipped => {}
+            Outcome::Known
+            | Outcome::NoTool
+            | Outcome::Unclear
+            | Outcome::Skipped
+            | Outcome::Unserved(_) => {}
         }
     }
     told.dedup();
@@ -200,6 +205,7 @@ impl Teller<'_, '_> {
             )],
             Outcome::Skipped => vec![format!("So I did not {}.", doing(step))],
             Outcome::Waits(mail) => vec![format!("I wait for {mail}: that comes by itself.")],
+            Outcome::Unserved(why) => vec![why.clone()],
         }
     }
 
@@ -332,20 +338,19 @@ impl Teller<'_, '_> {
                 "matches" => matches(step.slots.get("what").unwrap_or("it"), content),
                 "defines" => defines(path.unwrap_or("it"), content),
                 "reported" => self.reported(step, content),
-                "lines" => lines(deed.map_or("", |deed| deed.tool), content),
+                "lines" => lines(deed.map_or("", |deed| deed.tool.as_ref()), content),
                 "note" => deed.map_or(String::new(), |deed| deed.note.clone()),
                 "found" => self.parts_say(index, step),
                 "todos" => todos::told(self.turn),
                 "inbox" => told::inbox(self.turn, deed.map_or(0, |deed| deed.round)),
                 "team" if step.intent.by.is_empty() => told::team(self.turn),
                 "previous" => self.previous(index),
-                "tools" => listed(
-                    &self
-                        .tools
-                        .iter()
-                        .map(|tool| tool.name.clone())
-                        .collect::<Vec<_>>(),
-                ),
+                "tools" => servers::listed(self.tools),
+                "served" => servers::result(deed.map_or("", |deed| deed.tool.as_ref()), content),
+                "servers" => servers::catalogue(&self.plan.servers, self.tools),
+                "server_tools" => {
+                    servers::offered(step.slots.get("server").unwrap_or(""), self.tools)
+                }
                 slot => recall::slot(slot, self.turn)
                     .unwrap_or_else(|| step.slots.render(&format!("{{{slot}}}"), path)),
             })

@@ -50,7 +50,8 @@ fn arguments(request: &str, rest: &[Token], tool: &Tool) -> Option<Map<String, V
         .get("properties")
         .and_then(Value::as_object)
         .unwrap_or(&no_properties);
-    let mut input = given_as_json(request, rest).unwrap_or_else(|| given_by_name(rest, properties));
+    let mut input = given_as_json(rest.first().map_or("", |first| &request[first.start..]))
+        .unwrap_or_else(|| given_by_name(rest, properties));
     let required = tool.input_schema.get("required").and_then(Value::as_array);
     let missing = |input: &Map<String, Value>| -> Vec<String> {
         let names = required.into_iter().flatten().filter_map(Value::as_str);
@@ -69,8 +70,7 @@ fn arguments(request: &str, rest: &[Token], tool: &Tool) -> Option<Map<String, V
 }
 
 /// `{"path": "README.md"}` somewhere behind the tool's name.
-fn given_as_json(request: &str, rest: &[Token]) -> Option<Map<String, Value>> {
-    let rest = &request[rest.first()?.start..];
+pub fn given_as_json(rest: &str) -> Option<Map<String, Value>> {
     let json = &rest[rest.find('{')?..=rest.rfind('}')?];
     serde_json::from_str(json).ok()
 }

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use super::intents;
 use super::offer::Offer;
 use super::pattern::{Kind, Pattern, Taken};
+use super::steps::served;
 use super::table::Intent;
 use super::team::hiring;
 use super::tokens::Token;
@@ -22,7 +23,7 @@ pub fn find(tokens: &[Token], offer: Offer) -> Option<(&'static Intent, Vec<Take
         (0..tokens.len().min(REACH)).find_map(|start| fitting(tokens, start, offer))?;
     let (intent, also) = &INDEX.rows[row];
     for pattern in also {
-        let more = pattern.find(tokens, 0).unwrap_or_default();
+        let more = pattern.find(tokens, 0, offer.servers).unwrap_or_default();
         if !more
             .iter()
             .any(|slot| taken.iter().any(|other| clash(slot, other)))
@@ -75,7 +76,10 @@ fn fitting(tokens: &[Token], start: usize, offer: Offer) -> Option<(usize, Vec<T
         if !offer.knows(INDEX.rows[*row].0) {
             return None;
         }
-        let taken = pattern.match_at(tokens, start)?;
+        let taken = pattern.match_at(tokens, start, offer.servers)?;
+        if !served::is_for_it(INDEX.rows[*row].0, tokens, &taken) {
+            return None;
+        }
         let is_there = |slot: &Taken| hiring::is_one_of(tokens[slot.from].text, offer.team);
         let mates = taken.iter().filter(|slot| slot.kind == Kind::Mate);
         mates.into_iter().all(is_there).then_some((*row, taken))

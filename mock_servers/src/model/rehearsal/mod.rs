@@ -41,6 +41,7 @@ mod recall;
 mod recap;
 mod rounds;
 mod sentences;
+mod servers;
 mod side_calls;
 mod skills;
 mod slots;
@@ -63,6 +64,7 @@ use continued::Continued;
 use offer::Offer;
 use progress::{Calls, Next};
 use rounds::Rounds;
+use servers::Servers;
 use steps::{Plan, Step};
 use style::Style;
 use team::wake::{self, Woken};
@@ -120,7 +122,8 @@ impl Rehearsal {
             return reply;
         }
         let team = hiring::team(request, &turn.requests);
-        let offer = Offer::of(request, &team);
+        let servers = Servers::of(request, &turn.requests, turn.start);
+        let offer = Offer::of(request, &team).with_servers(&servers);
         let mut plan = steps::plan(&turn.requests, offer, || turn.last_path());
         if let Some(meant) = follow_up::meant(&plan, &turn) {
             plan = steps::plan(&[meant], offer, || turn.last_path());

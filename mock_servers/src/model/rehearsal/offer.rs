@@ -4,6 +4,7 @@
 //! later chapter mean in an earlier one what they always meant.
 //! Invariant: whether a row fits depends on nothing but the words and this.
 
+use super::servers::{NONE, Servers};
 use super::table::Intent;
 use crate::model::{Request, Tool};
 
@@ -16,6 +17,8 @@ pub struct Offer<'a> {
     pub system: &'a str,
     /// The teammates there are, or are to be.
     pub team: &'a [String],
+    /// The MCP servers there are.
+    pub servers: &'a Servers,
 }
 
 impl<'a> Offer<'a> {
@@ -25,11 +28,21 @@ impl<'a> Offer<'a> {
             tools: &request.tools,
             system: &request.system,
             team,
+            servers: &NONE,
         }
     }
 
-    /// Whether a tool of this name is on offer; `bash.run_in_background`: one that takes this argument.
+    /// The same with these servers.
+    pub fn with_servers(self, servers: &'a Servers) -> Self {
+        Self { servers, ..self }
+    }
+
+    /// Whether a tool of this name is on offer; `bash.run_in_background`: one that takes this argument; `server:docs`:
+    /// whether there is this server.
     pub fn has(&self, tool: &str) -> bool {
+        if let Some(server) = tool.strip_prefix("server:") {
+            return self.servers.named(server).is_some();
+        }
         let (tool, argument) = tool.split_once('.').unwrap_or((tool, ""));
         let takes = |offered: &Tool| {
             let properties = offered.input_schema.get("properties");

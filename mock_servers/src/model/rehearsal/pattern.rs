@@ -11,7 +11,14 @@
 //! nobody reads sixty of them, and in a debug build they cost more than the rest of a turn.
 //! Invariant: matching is bounded; a long request costs no more than its first words.
 
+mod kinds;
+
+pub use kinds::{files, is_key, is_path, named_file, number, piece};
+
+use kinds::{is_code, is_place};
+
 use super::jobs;
+use super::servers::Servers;
 use super::team::people::PEOPLE;
 use super::tokens::Token;
 use super::words;
@@ -56,6 +63,10 @@ pub enum Kind {
     Name,
     /// A teammate's name, or a word for teammates; whether there is one of that name the finder knows.
     Mate,
+    /// The name of an MCP server; whether there is one the finder knows.
+    Server,
+    /// The key of an issue: `TEA-12`.
+    Key,
 }
 
 /// One piece of a pattern.
@@ -99,20 +110,26 @@ impl Pattern {
         }
     }
 
-    /// Matches with the first piece on the token at `start`.
-    pub fn match_at(&self, tokens: &[Token], start: usize) -> Option<Vec<Taken>> {
+    /// Matches with the first piece on the token at `start`; `servers` says which words name a server.
+    pub fn match_at(
+        &self,
+        tokens: &[Token],
+        start: usize,
+        servers: &Servers,
+    ) -> Option<Vec<Taken>> {
         let mut taken = Vec::new();
         let tokens = Tokens {
             all: tokens,
             reach: tokens.len().min(REACH),
             start,
+            servers,
         };
         tokens.matches(&self.0, start, &mut taken).then_some(taken)
     }
 
     /// Matches with the first piece on any token from `from` on.
-    pub fn find(&self, tokens: &[Token], from: usize) -> Option<Vec<Taken>> {
-        (from..tokens.len().min(REACH)).find_map(|start| self.match_at(tokens, start))
+    pub fn find(&self, tokens: &[Token], from: usize, servers: &Servers) -> Option<Vec<Taken>> {
+        (from..tokens.len().min(REACH)).find_map(|start| self.match_at(tokens, start, servers))
     }
 }
 
@@ -160,6 +177,8 @@ fn parse_kind(name: &str) -> Option<Kind> {
         "subagent" => Kind::Subagent,
         "name" => Kind::Name,
         "mate" => Kind::Mate,
+        "server" => Kind::Server,
+        "key" => Kind::Key,
         _ => return None,
     })
 }
@@ -168,6 +187,7 @@ struct Tokens<'a, 'b> {
     all: &'a [Token<'b>],
     reach: usize,
     start: usize,
+    servers: &'a Servers,
 }
 
 impl Tokens<'_, '_> {
@@ -234,7 +254,8 @@ impl Tokens<'_, '_> {
             Kind::Piece => |token| piece(token.text).is_some(),
             Kind::Subagent => |token| token.is_any(jobs::SUBAGENTS),
             Kind::Name => |token| !token.quoted && token.is_any(PEOPLE),
-            Kind::Mate => |token| !token.quoted && !token.is_any(words::FILLERS),
+            Kind::Key => |token| is_key(token.text),
+            Kind::Mate | Kind::Server => |token| !token.quoted && !token.is_any(words::FILLERS),
         };
         let Some(hit) = self.hits(at, fits) else {
             return false;
@@ -326,107 +347,14 @@ impl Tokens<'_, '_> {
     }
 
     fn take(&self, slot: Taken, rest: &[Piece], taken: &mut Vec<Taken>) -> bool {
+        if slot.kind == Kind::Server && self.servers.named(self.all[slot.from].text).is_none() {
+            return false;
+        }
         taken.push(slot);
         let fits = self.matches(rest, slot.to, taken);
         if !fits {
             taken.pop();
         }
         fits
-    }
-}
-
-/// Whether a token looks like a file or a directory.
-pub fn is_path(token: &Token) -> bool {
-    let text = token.text;
-    let plain = |text: &str| {
-        !text.is_empty() && text.len() < 256 && !text.contains(['\n', '"', '<', '>', '|', '*'])
-    };
-    if !plain(text)
-        || text.contains("://")
-        || token.is_any(words::NO_PATHS)
-        || files(text).is_some() && text.starts_with('.')
-    {
-        return false;
-    }
-    if !token.quoted && (matches!(text, "." | ".." | "~") || known_file(text).is_some()) {
-        return true;
-    }
-    let name = text.rsplit('/').next().unwrap_or(text);
-    let spaced = text.contains(' ');
-    has_extension(name) || text.contains('/') && !spaced
-}
-
-fn has_extension(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(stem, ext)| {
-        let word =
-            (1..=12).contains(&ext.len()) && ext.starts_with(|c: char| c.is_ascii_alphabetic());
-        let alone = stem.is_empty() && ext.len() > 2;
-        word && ext
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
-            && (!stem.is_empty() && !stem.ends_with(' ') || alone)
-    })
-}
-
-/// A directory: a path without extension, or a bare word that is no word for `here`.
-fn is_place(token: &Token) -> bool {
-    let bare = |token: &Token| {
-        let idle = [words::FILLERS, words::HERE, words::PRONOUNS];
-        !idle.iter().any(|words| token.is_any(words)) && files(token.text).is_none()
-    };
-    let name = token.text.trim_end_matches('/');
-    let is_file =
-        has_extension(name.rsplit('/').next().unwrap_or(name)) || known_file(name).is_some();
-    token.text.ends_with('/') || !is_file && (is_path(token) || bare(token))
-}
-
-fn is_code(path: &str) -> bool {
-    let ext = path.rsplit_once('.').map_or("", |(_, ext)| ext);
-    words::CODE.contains(&ext)
-}
-
-/// A short piece of writing of this kind.
-pub fn piece(kind: &str) -> Option<&'static str> {
-    let mut pieces = words::PIECES.iter();
-    let piece = pieces.find(|(known, _)| kind.eq_ignore_ascii_case(known));
-    piece.map(|(_, text)| *text)
-}
-
-/// The file a token names.
-pub fn named_file<'a>(token: &Token<'a>) -> &'a str {
-    known_file(token.text).unwrap_or(token.text)
-}
-
-/// The file a name without extension stands for.
-pub fn known_file(word: &str) -> Option<&'static str> {
-    words::KNOWN_FILES
-        .iter()
-        .find(|(known, _)| word.eq_ignore_ascii_case(known))
-        .map(|(_, file)| *file)
-}
-
-/// The number a token stands for, in digits.
-pub fn number<'a>(token: &Token<'a>) -> Option<&'a str> {
-    if token.text.len() < 7 && token.text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some(token.text);
-    }
-    words::NUMBERS
-        .iter()
-        .find(|(word, _)| token.is(word))
-        .map(|(_, digits)| *digits)
-}
-
-/// The pattern and the label of a kind of file: `python`, `.rs`, `*.md`.
-pub fn files(word: &str) -> Option<(String, String)> {
-    let ext = word.strip_prefix("*.").or_else(|| word.strip_prefix('.'));
-    let known = words::KINDS
-        .iter()
-        .find(|(name, _, _)| ext.unwrap_or(word).eq_ignore_ascii_case(name));
-    match (known, ext) {
-        (Some((_, pattern, label)), _) => Some((pattern.to_string(), label.to_string())),
-        (None, Some(ext)) if word.starts_with('*') => {
-            Some((format!("*.{ext}"), format!("*.{ext} files")))
-        }
-        (None, _) => None,
     }
 }

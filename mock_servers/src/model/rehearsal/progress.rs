@@ -14,10 +14,14 @@ mod kept;
 mod later;
 mod listed;
 mod noted;
+mod outcome;
+mod served;
 
 use fill::fill;
 pub use listed::{MAX_FOUND, found};
+pub use outcome::{Deed, Outcome};
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
@@ -25,9 +29,10 @@ use serde_json::{Map, Value};
 use super::gist;
 use super::intents::row;
 use super::left::Left;
+use super::servers::Asked;
 use super::slots::Slots;
 use super::steps::{Objects, Plan, Step};
-use super::table::{Intent, Way};
+use super::table::{Intent, Serves, Way};
 use super::team::waiting;
 use super::todos::Todos;
 use super::turn::{Past, Turn};
@@ -38,7 +43,7 @@ use crate::model::Tool;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// The tool.
-    pub tool: &'static str,
+    pub tool: Cow<'static, str>,
     /// Its arguments.
     pub input: Value,
 }
@@ -69,6 +74,8 @@ pub struct Wanted {
     pub step: Option<usize>,
     /// What it is done to, when a listing named it.
     pub found: Option<String>,
+    /// What it does, where its step does not say it.
+    pub doing: Option<String>,
     /// The call.
     pub call: Call,
 }
@@ -82,63 +89,6 @@ pub enum Ended {
     Lost,
 }
 
-/// What became of a step.
-#[derive(Clone, Debug)]
-pub enum Outcome<'a> {
-    /// What was done, one entry for each path.
-    Done(Vec<Deed<'a>>),
-    /// It needed no tool.
-    Known,
-    /// No tool on offer can do it.
-    NoTool,
-    /// It is not clear which file is meant.
-    Unclear,
-    /// The step it leans on went wrong.
-    Skipped,
-    /// This mail has not come yet.
-    Waits(String),
-}
-
-/// A call that was answered.
-#[derive(Clone, Debug)]
-pub struct Deed<'a> {
-    /// What it was done to.
-    pub path: Option<String>,
-    /// The tool.
-    pub tool: &'static str,
-    /// What it answered.
-    pub content: &'a str,
-    /// What that means.
-    pub verdict: Verdict,
-    /// What is left of the result.
-    pub left: Left<'a>,
-    /// Similar names, when the path was not there.
-    pub similar: Vec<&'a str>,
-    /// What a change of a file came to.
-    pub note: String,
-    /// In which message of the turn it was called.
-    pub round: usize,
-}
-
-impl<'a> Outcome<'a> {
-    /// The calls that were answered.
-    pub fn deeds(&self) -> &[Deed<'a>] {
-        match self {
-            Self::Done(deeds) => deeds,
-            Self::Known | Self::NoTool | Self::Unclear | Self::Skipped | Self::Waits(_) => &[],
-        }
-    }
-
-    /// Whether something of it worked.
-    pub fn is_fine(&self) -> bool {
-        match self {
-            Self::Done(deeds) => deeds.iter().any(|deed| deed.verdict.is_done()),
-            Self::Known => true,
-            Self::NoTool | Self::Unclear | Self::Skipped | Self::Waits(_) => false,
-        }
-    }
-}
-
 /// Walks the plan.
 pub fn next<'a>(plan: &Plan, turn: &'a Turn<'a>, tools: &[Tool]) -> Next<'a> {
     let mut walk = Walk {
@@ -149,6 +99,7 @@ pub fn next<'a>(plan: &Plan, turn: &'a Turn<'a>, tools: &[Tool]) -> Next<'a> {
         planned: Vec::new(),
         calls: Calls::default(),
         known: HashMap::new(),
+        asked: Vec::new(),
     };
     walk.plan_ahead();
     let list = Todos::of(plan, tools);
@@ -223,6 +174,8 @@ struct Walk<'p, 'a> {
     calls: Calls,
     /// The texts of the files: what was read, and what was changed since.
     known: HashMap<String, String>,
+    /// What servers were asked by the steps so far.
+    asked: Vec<Asked>,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -235,10 +188,10 @@ impl<'a> Walk<'_, 'a> {
                 Objects::Named(paths) => paths.iter().map(|path| Some(path.as_str())).collect(),
                 Objects::Found(_) | Objects::Unclear => continue,
             };
-            if let Some(way) = self
-                .way(step.intent)
-                .filter(|_| !needs_results(step.intent) && step.intent.rewrites.is_none())
-            {
+            let is_served = step.intent.serves == Some(Serves::Use);
+            if let Some(way) = self.way(step.intent).filter(|_| {
+                !is_served && !needs_results(step.intent) && step.intent.rewrites.is_none()
+            }) {
                 let calls = paths
                     .into_iter()
                     .map(|path| (index, fill(way, &step.slots, path)));
@@ -250,6 +203,9 @@ impl<'a> Walk<'_, 'a> {
     fn step(&mut self, index: usize, step: &Step) -> Outcome<'a> {
         if let Some(mail) = waiting::lacks(step, &self.plan.steps, &self.outcomes, self.turn) {
             return Outcome::Waits(mail);
+        }
+        if step.intent.serves == Some(Serves::Use) {
+            return self.use_server(index, step);
         }
         if step.intent.by.is_empty() {
             return Outcome::Known;
@@ -313,7 +269,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let mut deed = Deed {
             path,
-            tool: way.tool,
+            tool: Cow::Borrowed(way.tool),
             content: past.content,
             verdict: judge(past),
             left: past.left,
@@ -362,9 +318,9 @@ impl<'a> Walk<'_, 'a> {
         let planned = |past: &Past| {
             self.planned
                 .iter()
-                .any(|(_, call)| past.is_of(call.tool, &call.input))
+                .any(|(_, call)| past.is_of(&call.tool, &call.input))
         };
-        let past = self.turn.claim(call.tool, &call.input, after, planned);
+        let past = self.turn.claim(&call.tool, &call.input, after, planned);
         // What a file is now says whether a change of it was made; nothing else does.
         let is_change = self.plan.steps[index].intent.rewrites.is_some();
         if past.is_none() && after.is_none() && !is_change && self.was_passed(index, call) {
@@ -376,6 +332,7 @@ impl<'a> Walk<'_, 'a> {
             self.calls.wanted.push(Wanted {
                 step: Some(index),
                 found: None,
+                doing: None,
                 call: call.clone(),
             });
         }
@@ -413,7 +370,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let input = Value::Object(input);
         (input != meant.input).then_some(Call {
-            tool: meant.tool,
+            tool: meant.tool.clone(),
             input,
         })
     }

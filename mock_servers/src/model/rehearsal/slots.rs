@@ -48,9 +48,14 @@ impl Slots {
             Kind::Path | Kind::Place | Kind::File | Kind::Code => {
                 pattern::named_file(first).to_owned()
             }
-            Kind::Word | Kind::It | Kind::Quote | Kind::Subagent | Kind::Name | Kind::Mate => {
-                first.text.to_owned()
-            }
+            Kind::Word
+            | Kind::It
+            | Kind::Quote
+            | Kind::Subagent
+            | Kind::Name
+            | Kind::Mate
+            | Kind::Server
+            | Kind::Key => first.text.to_owned(),
             Kind::Number => pattern::number(first).unwrap_or(first.text).to_owned(),
             Kind::Files => {
                 let (files, label) = pattern::files(first.text).unwrap_or_default();

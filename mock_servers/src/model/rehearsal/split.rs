@@ -8,7 +8,8 @@ use super::follow_up;
 use super::jobs;
 use super::lookup;
 use super::offer::Offer;
-use super::table::Intent;
+use super::servers::is_act;
+use super::table::{Intent, Serves};
 use super::team::hiring;
 use super::tokens::{Break, Token};
 use super::words;
@@ -66,7 +67,7 @@ fn cut<'a>(
     if !ends && (joint(token).is_some() || token.before == Break::Comma) {
         let so_far = without_head(&tokens[from..at]);
         // `in a subtask, find …`: the job is still to come.
-        if names_only_who(so_far) {
+        if names_only_who(so_far) || names_only_server(so_far, offer) {
             return None;
         }
         if lookup::takes_the_rest(so_far, offer).is_some() {
@@ -88,10 +89,40 @@ fn cut<'a>(
         return None;
     }
     let rest = without_head(sentence_from(&tokens[at..]));
-    if lookup::fits_at_once(rest, offer) || follow_up::starts_work(rest) {
+    if lookup::fits_at_once(rest, offer) && !goes_on_naming(rest, offer)
+        || follow_up::starts_work(rest)
+        || leaves_server(&tokens[from..at], rest, offer)
+        || asks_server(&tokens[..at], rest, offer)
+    {
         return Some(None);
     }
     shared_verb(&tokens[from..at], rest, offer).map(Some)
+}
+
+/// Whether words, in a request that began with a server, ask one for more: `connect to docs and search for hooks`.
+fn asks_server(before: &[Token], rest: &[Token], offer: Offer) -> bool {
+    let row = lookup::at_once(without_head(before), offer);
+    let is_served = row.is_some_and(|row| row.serves.is_some());
+    is_served && rest.first().is_some_and(is_act) && !goes_on_naming(rest, offer)
+}
+
+/// Whether words, behind those that connect servers, name no other server: whatever they are, they are a step.
+fn leaves_server(before: &[Token], rest: &[Token], offer: Offer) -> bool {
+    let row = lookup::at_once(without_head(before), offer);
+    let connects = row.is_some_and(|row| row.serves == Some(Serves::Connect));
+    connects && !rest.is_empty() && !goes_on_naming(rest, offer)
+}
+
+/// Whether words only name another server: `connect to docs and deploy`.
+fn goes_on_naming(rest: &[Token], offer: Offer) -> bool {
+    let mut rest = rest.iter().skip_while(|token| token.is_any(&["the", "to"]));
+    let names = |token: &Token| offer.servers.named(token.text).is_some();
+    let ends = |token: &Token| {
+        token.is_any(&["server", "servers", "mcp", "too"])
+            || token.before >= Break::Comma
+            || joint(token).is_some()
+    };
+    rest.next().is_some_and(names) && rest.next().is_none_or(ends)
 }
 
 /// Whether words to which a whole list or a whole job belongs end here; `None` when there are none before.
@@ -137,6 +168,8 @@ fn ends_list(row: &Intent, before: &[Token], rest: &[Token], offer: Offer) -> bo
     let sentence = sentence_from(rest);
     let several = before.iter().any(|token| token.is_any(&["tasks", "board"]));
     let other = lookup::at_once(without_head(sentence), offer);
+    // What a task says about docs or a deployment is the task's.
+    let other = other.filter(|other| other.serves.is_none());
     if other.is_some_and(|other| !other.needs.is_empty() && (other.name != row.name || !several)) {
         return true;
     }
@@ -165,6 +198,17 @@ fn names_only_who(tokens: &[Token]) -> bool {
         && tokens
             .last()
             .is_some_and(|token| token.is_any(jobs::SUBAGENTS) || token.is("background"))
+}
+
+/// Whether these words name the server, and not yet what it is for: `with the docs server, …`.
+fn names_only_server(tokens: &[Token], offer: Offer) -> bool {
+    let with = ["in", "on", "with", "using", "via", "through", "from", "by"];
+    let names = |token: &Token| offer.servers.named(token.text).is_some();
+    let ends = |token: &Token| token.is_any(&["server", "mcp", "tools"]) || names(token);
+    tokens.first().is_some_and(|token| token.is_any(&with))
+        && tokens.len() <= 6
+        && tokens.iter().any(names)
+        && tokens.last().is_some_and(ends)
 }
 
 /// Whether these words hand a list of jobs to several subagents.

@@ -4,6 +4,7 @@
 
 mod meaning;
 mod planner;
+pub mod served;
 mod staffed;
 
 use super::offer::Offer;
@@ -39,6 +40,8 @@ pub struct Plan {
     pub unknown: Vec<String>,
     /// The answer to what was only said out of politeness.
     pub chat: Option<&'static str>,
+    /// The MCP servers there are, by name.
+    pub servers: Vec<String>,
 }
 
 impl Plan {
@@ -121,7 +124,10 @@ impl Step {
 /// Works out the plan. `last_path` says which path the conversation named last.
 pub fn plan(requests: &[String], offer: Offer, last_path: impl Fn() -> Option<String>) -> Plan {
     let mut planner = Planner {
-        plan: Plan::default(),
+        plan: Plan {
+            servers: offer.servers.names.clone(),
+            ..Plan::default()
+        },
         set_out: None,
         offer,
         last_path: &last_path,

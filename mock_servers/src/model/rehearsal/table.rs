@@ -37,6 +37,8 @@ pub struct Intent {
     pub splits: Option<fn(&str) -> Vec<Filling>>,
     /// The same for words about teammates, whose names are given; `who` is the one a step is about.
     pub staffed: Option<Staffed>,
+    /// What it has to do with MCP servers.
+    pub serves: Option<Serves>,
     /// The mail it has to wait for.
     pub awaits: Option<Awaits>,
     /// How the slots are worked out that are in earlier results; one filling for each call.
@@ -82,6 +84,15 @@ pub type Later = fn(&Slots, &[Known]) -> Vec<Filling>;
 
 /// From the words of a step and the names of the team to slots.
 pub type Staffed = fn(&str, &[String]) -> Vec<Filling>;
+
+/// What a row has to do with MCP servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serves {
+    /// Servers are connected; their names are in the words.
+    Connect,
+    /// A server's tool is called; which one follows from the tools on offer.
+    Use,
+}
 
 /// The mail that a step waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +189,7 @@ pub const ROW: Intent = Intent {
     whole: false,
     splits: None,
     staffed: None,
+    serves: None,
     awaits: None,
     later: None,
     first: None,

@@ -346,8 +346,12 @@ impl Words {
         });
         // `remind me to …` and `a reminder to …` are reminders when they fire, too.
         let reminds = kept[..lead].iter().any(|word| bare(word) == "reminder");
+        let says_to = kept[..lead]
+            .last()
+            .is_none_or(|word| !is(&["of", "about", "for"], word));
         match reminds && !text.is_empty() {
-            true => format!("Remind me to {text}"),
+            true if says_to => format!("Remind me to {text}"),
+            true => format!("Remind me of {text}"),
             false => text.to_owned(),
         }
     }

@@ -28,8 +28,10 @@ impl<'p> Todos<'p> {
         let items = || plan.steps.iter().filter(|step| is_item(step));
         let asked = plan.steps.iter().any(|step| step.intent.planned);
         let changes = items().any(|step| step.intent.changes && !step.intent.beside);
+        // A team has the board for its plan, and goes on in other turns.
+        let of_team = plan.steps.iter().any(is_of_team);
         let large = items().filter(|step| !step.unasked).count() >= WORTH_A_PLAN && changes;
-        (offered && items().next().is_some() && (asked || large)).then_some(todos)
+        (offered && items().next().is_some() && (asked || large && !of_team)).then_some(todos)
     }
 
     /// Whether the step is an item of the plan.
@@ -58,7 +60,7 @@ impl<'p> Todos<'p> {
             });
         let todos: Vec<Value> = items.collect();
         Call {
-            tool: "todo_write",
+            tool: "todo_write".into(),
             input: json!({"todos": todos}),
         }
     }
@@ -76,20 +78,52 @@ pub fn reached(input: &Value) -> usize {
     }
 }
 
+fn is_of_team(step: &Step) -> bool {
+    step.intent.staffed.is_some()
+        || step.intent.awaits.is_some()
+        || step.intent.needs == "create_task"
+}
+
 fn is_item(step: &Step) -> bool {
-    !step.intent.by.is_empty() && step.intent.by[0].tool != "todo_write"
+    let is_work = !step.intent.by.is_empty() && step.intent.by[0].tool != "todo_write";
+    is_work && step.intent.serves.is_none()
 }
 
 /// A plan for something nobody has said the steps of, as the JSON of a list.
 pub fn generic(what: &str) -> String {
-    let what = what.trim();
-    let items = [
-        format!("Look at what is there for {what}"),
-        capital(what),
-        "Check the result".to_owned(),
-    ];
+    let what = named(what);
+    let is_repo =
+        |word: &str| ["repo", "repository", "project", "codebase", "workspace"].contains(&word);
+    let items = match what.split(' ').any(is_repo) {
+        true => vec![
+            "List the files".to_owned(),
+            "Read the README".to_owned(),
+            "Look at the sources".to_owned(),
+            format!("Sum up what was found: {what}"),
+        ],
+        false => vec![
+            format!("Look at what is there: {what}"),
+            capital(&what),
+            "Check the result".to_owned(),
+        ],
+    };
     let todo = |content: String| json!({"content": content, "status": "pending"});
-    Value::from(items.map(todo).to_vec()).to_string()
+    Value::from(items.into_iter().map(todo).collect::<Vec<_>>()).to_string()
+}
+
+/// What a plan is for, without the words that only lead to it: `how to`, `as a todo list`.
+pub fn named(what: &str) -> String {
+    let what = what.trim();
+    let what = what.strip_prefix("how to ").unwrap_or(what);
+    let ends = [
+        " as a todo list",
+        " as a checklist",
+        " as todos",
+        " in a todo list",
+        " with a todo list",
+    ];
+    let end = ends.iter().find_map(|end| what.strip_suffix(end));
+    end.unwrap_or(what).to_owned()
 }
 
 /// The plan as it was written last.

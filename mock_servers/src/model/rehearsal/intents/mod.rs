@@ -16,6 +16,7 @@ mod plan;
 mod reading;
 mod schedule;
 mod search;
+mod servers;
 mod skills;
 mod talk;
 mod tasks;
@@ -52,6 +53,10 @@ pub const SECTIONS: &[Section] = &[
     Section {
         about: "the background",
         rows: background::BACKGROUND,
+    },
+    Section {
+        about: "MCP servers",
+        rows: servers::SERVERS,
     },
     Section {
         about: "skills and reviews",
@@ -155,6 +160,8 @@ mod tests {
         "feedback",
         "content",
         "worktree",
+        "server",
+        "act",
     ];
 
     fn slots(template: &str) -> impl Iterator<Item = &str> {
@@ -213,9 +220,7 @@ mod tests {
 
     #[test]
     fn whoever_calls_a_tool_says_what_for() {
-        assert!(
-            all()
-                .all(|intent| intent.by.is_empty() != intent.doing.starts_with(char::is_lowercase))
-        );
+        let says = |doing: &str| doing.starts_with(|c: char| c.is_lowercase() || c == '{');
+        assert!(all().all(|intent| intent.by.is_empty() != says(intent.doing)));
     }
 }

@@ -47,6 +47,8 @@ pub const PLAN: &[Intent] = &[
         says: &[
             "make|create|write|draw|draft|prepare|give|set|start|need|want * plan|todo|todos|to-do|checklist list|up|down|items for|to|of|on|about {what:text}",
             "make|create|write|draw|draft|prepare|give|set|start|need|want * plan|todo|todos|to-do|checklist for|to|of|on|about {what:text}",
+            "put together|up * plan|todo|todos|to-do|checklist list|up|down|items for|to|of|on|about {what:text}",
+            "put together|up * plan|todo|todos|to-do|checklist for|to|of|on|about {what:text}",
             "^ plan out {what:text}",
             "^ plan {what:text}",
             "break down {what:text}",

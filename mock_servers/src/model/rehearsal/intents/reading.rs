@@ -66,7 +66,7 @@ pub const READING: &[Intent] = &[
             "what {path} say|says|contain|contains",
             "read|show|open|print|display|view|check|verify|reread {path:it}",
             "read back",
-            "continue|keep|go|finish reading {path}",
+            "continue|keep|go|carry|finish * reading {path}",
             "look at {path:it}",
             "read|open|show|view file",
             "verify|check it|file|result|contents|content",

@@ -21,7 +21,7 @@ pub const TALK: &[Intent] = &[
             "what|which|list|show * tools",
             "tools available|offer|offered",
         ],
-        told: "I was given {tools}.",
+        told: "{tools}",
         ..ROW
     },
     Intent {

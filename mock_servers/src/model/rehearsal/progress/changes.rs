@@ -126,6 +126,7 @@ impl<'a> Walk<'_, 'a> {
             self.calls.wanted.push(super::Wanted {
                 step: Some(*at),
                 found: None,
+                doing: None,
                 call: call.clone(),
             });
         }
@@ -169,7 +170,7 @@ fn key(intent: &Intent, path: &str) -> String {
 fn unchanged<'a>(tool: &'static str, path: &str, note: String) -> Deed<'a> {
     Deed {
         path: Some(path.to_owned()),
-        tool,
+        tool: tool.into(),
         content: "",
         verdict: Verdict::Fine,
         left: Left::Whole(""),

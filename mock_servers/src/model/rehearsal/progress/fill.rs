@@ -25,7 +25,7 @@ pub fn fill(way: &'static Way, slots: &Slots, path: Option<&str>) -> Call {
         ))
     });
     Call {
-        tool: way.tool,
+        tool: way.tool.into(),
         input: Value::Object(args.collect()),
     }
 }

@@ -18,6 +18,7 @@ impl Walk<'_, '_> {
             self.calls.wanted.push(Wanted {
                 step: None,
                 found: None,
+                doing: None,
                 call,
             });
         }

@@ -29,7 +29,7 @@ impl<'a> Walk<'_, 'a> {
         let now = deeds
             .filter(|deed| deed.verdict == Verdict::Fine)
             .map(|deed| Known {
-                tool: deed.tool,
+                tool: deed.tool.as_ref(),
                 content: deed.content,
             });
         let plans = waiting::plans(&step.slots, self.turn);

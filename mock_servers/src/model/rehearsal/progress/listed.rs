@@ -104,6 +104,7 @@ impl<'a> Walk<'_, 'a> {
         let wanted = calls.map(|(step, call)| Wanted {
             step: Some(*step),
             found: None,
+            doing: None,
             call: call.clone(),
         });
         self.calls.wanted.extend(wanted.collect::<Vec<_>>());
@@ -133,7 +134,7 @@ impl<'a> Walk<'_, 'a> {
             self.turn
                 .calls
                 .iter()
-                .any(|past| past.is_free() && past.is_of(call.tool, &call.input))
+                .any(|past| past.is_free() && past.is_of(&call.tool, &call.input))
         })
     }
 }

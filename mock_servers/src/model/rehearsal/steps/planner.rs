@@ -3,7 +3,7 @@
 //! A fragment goes on with the step before, or fits a row of the table, or is small talk, or is not understood.
 //! Invariant: each fragment ends in one of these four, so nothing is lost.
 
-use super::{FOLLOW, LOAD, LONG, MAX_STEPS, Objects, PLAN, Plan, Step, plan};
+use super::{FOLLOW, LOAD, LONG, MAX_STEPS, Objects, PLAN, Plan, Step, plan, served};
 use crate::model::rehearsal::intents::row;
 use crate::model::rehearsal::offer::Offer;
 use crate::model::rehearsal::pattern::{self, Kind, Taken};
@@ -31,7 +31,11 @@ impl Planner<'_> {
         if self.goes_on(tokens) {
             return;
         }
-        match lookup::find(tokens, self.offer) {
+        let found = lookup::find(tokens, self.offer);
+        if let Some(server) = self.server_for(tokens, found.as_ref().map(|(row, _)| *row)) {
+            return self.add_use(Self::use_row(), server, request, tokens);
+        }
+        match found {
             Some((intent, taken)) => self.add_step(intent, request, fragment, &taken),
             None => match small_talk::reply(tokens) {
                 Some(reply) => self.plan.chat = Some(reply),
@@ -126,6 +130,9 @@ impl Planner<'_> {
                 ("path", _) => step.objects = Objects::Named(vec![value]),
                 _ => {}
             }
+        }
+        if intent.serves.is_some() || intent.told == served::OFFERED {
+            return self.add_served(intent, request, tokens, taken);
         }
         if let Some(staffed) = intent.staffed {
             return self.add_staffed(&step, staffed, request, tokens);

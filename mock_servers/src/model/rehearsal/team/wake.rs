@@ -7,6 +7,7 @@ use crate::model::Request;
 use crate::model::rehearsal::asked::{Asked, request_in};
 use crate::model::rehearsal::offer::Offer;
 use crate::model::rehearsal::progress::{self, Calls, Next};
+use crate::model::rehearsal::servers::Servers;
 use crate::model::rehearsal::steps::{self, Plan};
 use crate::model::rehearsal::turn::Turn;
 use crate::model::rehearsal::{answer, events};
@@ -42,9 +43,9 @@ pub fn go_on(request: &Request, skip: usize) -> Woken {
         let requests = vec![text];
         let team = hiring::team(request, &requests);
         let turn = Turn::since(messages, &request.system, requests, at + 1);
-        let plan = steps::plan(&turn.requests, Offer::of(request, &team), || {
-            turn.last_path()
-        });
+        let servers = Servers::of(request, &turn.requests, turn.start);
+        let offer = Offer::of(request, &team).with_servers(&servers);
+        let plan = steps::plan(&turn.requests, offer, || turn.last_path());
         if plan.steps.iter().all(|step| step.intent.awaits.is_none()) {
             continue;
         }

@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::past::{Past, past_calls};
 use super::{MEMORY, Turn, summary_in, texts};
 use crate::model::rehearsal::asked::{Asked, element, recalled, request_in, without_context};
-use crate::model::rehearsal::pattern;
 use crate::model::rehearsal::recap::{Recap, one_line};
 use crate::model::rehearsal::tokens::tokenize;
+use crate::model::rehearsal::{pattern, servers};
 use crate::model::{Block, Message, Role};
 
 impl<'a> Turn<'a> {
@@ -165,6 +165,17 @@ impl<'a> Turn<'a> {
         answer.blocks.iter().find_map(|block| match block {
             Block::Text(text) => Some(text.as_str()),
             Block::ToolUse { .. } | Block::ToolResult { .. } | Block::Other(_) => None,
+        })
+    }
+
+    /// What servers were asked before this request, oldest first.
+    pub fn asked_before(&self) -> impl Iterator<Item = servers::Asked> {
+        let calls = past_calls(self.before).into_iter();
+        let calls = calls.filter(|past| past.name.starts_with("mcp__") && !past.is_error);
+        calls.map(|past| servers::Asked {
+            tool: past.name.to_string(),
+            input: past.input.as_ref().clone(),
+            content: past.content.to_owned(),
         })
     }
 
