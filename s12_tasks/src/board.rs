@@ -156,6 +156,7 @@ impl Board {
                 bail!("{id} is yours already; complete it when its work is done")
             }
             (Status::InProgress | Status::Pending, Some(owner)) if !listed.is_orphan => {
+                let owner = self.whose(&task, owner);
                 bail!("{id} belongs to {owner}, who works on it; claim another task")
             }
             (Status::InProgress | Status::Pending, _) => {}
@@ -197,7 +198,10 @@ impl Board {
             (_, Some(owner)) if self.listed(&task, &[]).is_orphan => {
                 bail!("{id} was claimed by {owner} in a session that has ended; claim it first")
             }
-            (_, Some(owner)) => bail!("{id} belongs to {owner}; only its owner completes it"),
+            (_, Some(owner)) => {
+                let owner = self.whose(&task, owner);
+                bail!("{id} belongs to {owner}; only its owner completes it")
+            }
         }
         task.status = Status::Completed;
         self.write(&task)?;
@@ -273,6 +277,14 @@ impl Board {
         let session = task.session.as_deref();
         let is_ours = session.is_none_or(|session| self.session.is_own(session));
         is_ours && task.owner.as_deref() == Some(agent)
+    }
+
+    /// An owner as another agent reads it, who may bear the same name.
+    fn whose(&self, task: &Task, owner: &str) -> String {
+        match &task.session {
+            Some(session) if !self.session.is_own(session) => format!("{owner} of another session"),
+            Some(_) | None => owner.to_owned(),
+        }
     }
 
     /// The tasks that this one names in `blocked_by`, as far as they are there.

@@ -117,7 +117,9 @@ fn a_name_in_another_session_is_another_agent() {
     let task = desk.task("build", &[]);
     let other = desk.another_session();
     desk.board.claim(&task.id, "alice").unwrap();
-    assert!(refusal(other.complete(&task.id, "alice")).contains("belongs to alice"));
+    let theirs = "belongs to alice of another session";
+    assert!(refusal(other.complete(&task.id, "alice")).contains(theirs));
+    assert!(refusal(other.claim(&task.id, "alice")).contains(theirs));
     assert!(other.held_by("alice").unwrap().is_empty());
     assert_eq!(desk.board.held_by("alice").unwrap().len(), 1);
 }
