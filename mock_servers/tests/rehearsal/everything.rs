@@ -408,3 +408,15 @@ fn a_build_runs_in_the_background_while_a_file_is_read() {
         );
     }
 }
+
+#[test]
+fn what_can_be_started_is_asked_of_the_board() {
+    for prompt in [
+        "what can I start with?",
+        "Which can we start now?",
+        "what should I work on next?",
+        "what can I claim?",
+    ] {
+        assert_eq!(first_calls(prompt, &[]), ["list_tasks"], "{prompt}");
+    }
+}

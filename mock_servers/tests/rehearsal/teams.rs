@@ -400,3 +400,49 @@ fn a_task_that_was_done_before_gets_no_worktree() {
         .collect();
     assert_eq!(tasks, ["0004-abcdefgh", "0005-abcdefgh"]);
 }
+
+#[test]
+fn tasks_and_worktrees_are_made_before_anybody_is_hired_to_plan_first() {
+    for prompt in [
+        "Create two tasks, create worktrees for them, then spawn alice and bob. Ask them to submit plans before claiming tasks.",
+        "Create two tasks with a worktree each, then hire alice and bob. They should submit plans before they claim anything.",
+        "Make two tasks, make worktrees for them and spawn alice and bob; have them send their plans first.",
+        "Create 2 tasks and worktrees for them. Spawn alice and bob and let them submit a plan before claiming a task.",
+        "Create two tasks and a worktree for each, then spawn alice and bob. Tell both to submit a plan before they claim a task.",
+        "Create two tasks, create worktrees for them, then spawn alice and bob, who must submit plans before claiming tasks.",
+    ] {
+        let troupe = play(18, prompt);
+        let calls = troupe.calls_of("lead");
+        let tools: Vec<&str> = calls
+            .iter()
+            .map(|call| call.split(' ').next().unwrap())
+            .collect();
+        let mut expected = Vec::new();
+        for tool in [
+            "create_task",
+            "create_worktree",
+            "spawn_teammate",
+            "request_plan",
+            "review_plan",
+        ] {
+            expected.extend([tool, tool]);
+        }
+        assert_eq!(tools, expected, "{prompt}: {calls:?}");
+    }
+}
+
+#[test]
+fn both_are_asked_to_leave_in_one_sentence() {
+    for prompt in [
+        "Spawn alice and bob. Ask alice to create a.txt and bob to create b.txt. Then shut both down.",
+        "Spawn alice and bob. Ask alice to create a.txt and bob to create b.txt. Then shut down both.",
+        "Spawn alice and bob. Ask alice to create a.txt and bob to create b.txt. Then shut them down.",
+    ] {
+        let calls = play(18, prompt).calls_of("lead");
+        assert_eq!(
+            calls[2..],
+            ["request_shutdown alice", "request_shutdown bob"],
+            "{prompt}"
+        );
+    }
+}

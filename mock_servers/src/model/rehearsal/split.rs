@@ -61,6 +61,11 @@ fn cut<'a>(
     if token.before == Break::Line && names_several(&tokens[from..at]) {
         return None;
     }
+    if names_worktrees(&tokens[at..])
+        && let Some(verb) = shared_verb(&tokens[from..at], without_head(&tokens[at..]), offer)
+    {
+        return Some(Some(verb));
+    }
     if let Some(ends) = ends_whole(&tokens[from..at], &tokens[at..], offer) {
         return ends.then_some(None);
     }
@@ -140,7 +145,8 @@ fn ends_whole(before: &[Token], rest: &[Token], offer: Offer) -> Option<bool> {
 /// The verb that holds for both: `create a directory x and a file y`.
 fn shared_verb<'a>(before: &[Token<'a>], rest: &[Token<'a>], offer: Offer) -> Option<Token<'a>> {
     let verb = *without_head(before).first()?;
-    let noun = rest.iter().find(|token| !token.is_any(words::FILLERS))?;
+    let small = |token: &&Token| !token.is_any(words::FILLERS) && !token.is("with");
+    let noun = rest.iter().find(small)?;
     let shared: Vec<Token> = std::iter::once(verb).chain(rest.iter().copied()).collect();
     (noun.is_any(words::OBJECTS) && lookup::fits_at_once(&shared, offer)).then_some(verb)
 }
@@ -189,6 +195,17 @@ fn ends_list(row: &Intent, before: &[Token], rest: &[Token], offer: Offer) -> bo
         (false, true) => false,
         (false, false) => rest[0].is("then"),
     }
+}
+
+/// Whether these words add worktrees to what is made: `create two tasks and a worktree for each`.
+fn names_worktrees(tokens: &[Token]) -> bool {
+    let adds = joint(&tokens[0]).is_some() || tokens[0].is("with");
+    let mut rest = tokens[1..]
+        .iter()
+        .filter(|token| !token.is_any(words::FILLERS));
+    adds && rest
+        .next()
+        .is_some_and(|token| token.is_any(&["worktree", "worktrees"]))
 }
 
 /// Whether these words say who or how something shall be done, and not yet what.

@@ -138,6 +138,8 @@ pub const OBJECTS: &[&str] = &[
     "program",
     "module",
     "branch",
+    "worktree",
+    "worktrees",
 ];
 
 /// Words that only make a request polite.

@@ -47,6 +47,8 @@ pub const TASKS: &[Intent] = &[
         name: "tell which tasks are free",
         needs: "list_tasks",
         says: &[
+            "what|which can|could|should|shall i|we|you start|begin|work|claim|take|pick with|on|next|now|first|up",
+            "what|which can|could|should|shall i|we|you start|begin|claim $",
             "list|show|what|which|are|is|check|see|tell|get|display * unblocked|claimable|unlocked",
             "what|which|are|is|show|list|any * tasks|task|ones * available|ready|free|startable",
             "which|what tasks|task can be|i|we * claimed|start|claim|started",

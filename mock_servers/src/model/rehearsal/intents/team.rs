@@ -92,6 +92,8 @@ pub const TEAM: &[Intent] = &[
             "request|ask|send|issue|demand|tell * shutdown",
             "shut down {who:mate}",
             "shut {who:mate} down",
+            "shut both|all|everybody|everyone|them down",
+            "shut down both|all|everybody|everyone|them",
             "shutdown|dismiss|fire|terminate|release|stop {who:mate}",
             "ask|tell|let|have {who:mate} leave|quit|stop|shut|go $",
             "ask|tell|let|have {who:mate} shut down",

@@ -270,24 +270,23 @@ fn catalogue(tool: &Tool) -> Vec<String> {
     names
 }
 
-/// The names behind `Available:`, up to the end of the sentence.
+/// The names behind `Servers:` or `Available:`, up to the end of the sentence.
 fn listed(text: &str) -> Vec<String> {
-    let Some((_, rest)) = text
-        .split_once("vailable")
-        .and_then(|(_, rest)| rest.split_once([':', '=']))
-    else {
+    let marks = ["ervers: ", "vailable: "];
+    let Some((_, rest)) = marks.iter().find_map(|mark| text.split_once(mark)) else {
         return Vec::new();
     };
-    let end = rest
-        .find(". ")
-        .or_else(|| rest.find(['\n', ';']))
-        .unwrap_or(rest.len());
-    let names = rest[..end].split([',', ' ']);
+    let end = rest.find(['\n', ';']).unwrap_or(rest.len());
+    let rest = rest[..end].split(". ").next().unwrap_or_default();
+    // `…, and 3 more` names nobody.
+    let rest = rest
+        .trim_end_matches(" more.")
+        .trim_end_matches(|c: char| c.is_ascii_digit());
+    let names = rest.split([',', ' ']);
     let names = names.map(|name| name.trim_matches(|c: char| "'\"`.()".contains(c)));
     let is_name = |name: &&str| {
-        !name.is_empty()
-            && !["and", "or", "none", "the"].contains(name)
-            && name.chars().any(char::is_alphanumeric)
+        let joins = ["and", "or", "none", "the"].contains(name);
+        !joins && name.chars().any(char::is_alphanumeric)
     };
     names.filter(is_name).map(str::to_owned).collect()
 }

@@ -36,7 +36,9 @@ pub fn doing(tool: &str, input: &Value) -> String {
 /// What a tool of a server answered.
 pub fn result(tool: &str, content: &str) -> String {
     let server = parts(tool).map_or("", |(server, _)| server);
+    // The same once more, for programs.
     let text = gist::body(content);
+    let text = text.split("\n[the same as data").next().unwrap_or(text);
     match text.lines().count() {
         0 => format!("{} of {server} answered nothing.", short(tool)),
         1 => format!("{server}: {}", text.trim()),
