@@ -13,13 +13,14 @@ use mock_servers::model::{MockModel, Options};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Body, Response, Url};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use sse_stream::SseStream;
 
 use crate::error::ApiError;
-use crate::message::{Message, ephemeral};
+use crate::message::Message;
 use crate::reply::{Assembler, Reply, Usage};
 use crate::settings::{Credentials, DEFAULT_BASE_URL, DEFAULT_MODEL, Settings};
+use crate::system::System;
 use crate::tool::ToolSpec;
 use crate::watch::{self, Event, Watcher};
 
@@ -57,45 +58,6 @@ struct Shared {
     mock: Option<MockModel>,
     /// What all clones have spent. A std lock: nothing is awaited while it is held.
     spent: Mutex<Usage>,
-}
-
-/// The system prompt: text blocks, each of which may end in a prompt-cache breakpoint.
-/// Each block is serialized once; a clone costs a few pointers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct System {
-    blocks: Vec<Arc<str>>,
-}
-
-impl System {
-    /// Adds a block of text; a blank one, which the API refuses, is left out.
-    pub fn and(mut self, text: impl Into<String>) -> Self {
-        let text = text.into();
-        if !text.trim().is_empty() {
-            let block = json!({ "type": "text", "text": text });
-            self.blocks.push(block.to_string().into());
-        }
-        self
-    }
-
-    /// Puts a prompt-cache breakpoint after the last block.
-    pub fn breakpoint(mut self) -> Self {
-        if let Some(last) = self.blocks.last_mut() {
-            let open = last.strip_suffix('}').expect("a block is an object");
-            *last = format!(r#"{open},"cache_control":{}}}"#, ephemeral()).into();
-        }
-        self
-    }
-
-    /// How many bytes of a request it is.
-    pub fn size(&self) -> usize {
-        self.blocks.iter().map(|block| block.len()).sum()
-    }
-}
-
-impl<T: Into<String>> From<T> for System {
-    fn from(text: T) -> Self {
-        Self::default().and(text)
-    }
 }
 
 impl Client {

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::message::{Block, Content, ephemeral};
 
@@ -45,14 +45,18 @@ impl ToolSpec {
 
     /// A tool whose schema is somebody else's, such as an MCP server's.
     pub fn with_schema(name: &str, description: &str, input_schema: Value) -> Self {
+        let json = |value: &Value| serde_json::to_string(value).expect("a value is JSON");
+        let (named, described) = (json(&name.into()), json(&description.into()));
+        let schema = json(&input_schema);
+        // Joined, not built: a server may bring hundreds of tools, and a copy of each schema is most of the work.
         let wire =
-            json!({ "name": name, "description": description, "input_schema": input_schema });
+            format!(r#"{{"description":{described},"input_schema":{schema},"name":{named}}}"#);
         Self(Arc::new(Spec {
             name: name.to_owned(),
             description: description.to_owned(),
             input_schema,
             has_breakpoint: false,
-            wire: wire.to_string(),
+            wire,
         }))
     }
 
@@ -62,18 +66,16 @@ impl ToolSpec {
             name,
             description,
             input_schema,
+            wire,
             ..
         } = &*self.0;
-        let wire = json!({
-            "name": name, "description": description, "input_schema": input_schema,
-            "cache_control": ephemeral(),
-        });
+        let rest = wire.strip_prefix('{').expect("a spec is an object");
         Self(Arc::new(Spec {
             name: name.clone(),
             description: description.clone(),
             input_schema: input_schema.clone(),
             has_breakpoint: true,
-            wire: wire.to_string(),
+            wire: format!(r#"{{"cache_control":{},{rest}"#, ephemeral()),
         }))
     }
 
@@ -202,6 +204,8 @@ impl From<Result<String>> for Output {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
