@@ -1,5 +1,6 @@
 //! The lesson as a class sees it: tasks on a board, teammates that take them, and a lead that sums up.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use mock_servers::class::{Class, Ran};
@@ -109,14 +110,15 @@ fn two_worktrees(request: &Request) -> Reply {
     }
 }
 
-/// The tasks on the board.
+/// The tasks, oldest first: their ids sort in the order in which they were made.
 fn board(class: &Class) -> Vec<Value> {
     let files = std::fs::read_dir(class.dir().join(".harness/tasks")).unwrap();
     let paths = files.map(|file| file.unwrap().path());
-    let tasks = paths.filter(|path| path.extension().is_some_and(|kind| kind == "json"));
-    tasks
-        .map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
-        .collect()
+    let is_task = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "json");
+    let mut paths: Vec<PathBuf> = paths.filter(is_task).collect();
+    paths.sort();
+    let task = |path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    paths.into_iter().map(task).collect()
 }
 
 #[track_caller]
