@@ -18,6 +18,7 @@ use rustyline::{
     KeyEvent, Movement, RepeatCount, Result,
 };
 
+use super::completion::Completion;
 use super::desk::Key;
 use super::keyboard::Keyboard;
 use super::screen::Screen;
@@ -29,11 +30,15 @@ const HISTORY_LINES: usize = 1_000;
 /// The line editor of a terminal.
 pub type LineEditor = Editor<Reporter, FileHistory>;
 
-/// Opens the line editor.
+/// Opens the line editor. Tab completes these words.
 ///
 /// # Errors
 /// When the settings are wrong; a terminal that cannot be used says so when it is.
-pub fn open(keyboard: &Arc<Keyboard>, screen: &Arc<Screen>) -> Result<LineEditor> {
+pub fn open(
+    keyboard: &Arc<Keyboard>,
+    screen: &Arc<Screen>,
+    words: Vec<&'static str>,
+) -> Result<LineEditor> {
     let config = Config::builder()
         .max_history_size(HISTORY_LINES)?
         .bell_style(BellStyle::None)
@@ -56,6 +61,13 @@ pub fn open(keyboard: &Arc<Keyboard>, screen: &Arc<Screen>) -> Result<LineEditor
         let handler = EventHandler::Conditional(Box::new(Ending { key, keyboard }));
         editor.bind_sequence(event, handler);
     }
+    let tab = Completion {
+        words,
+        keyboard: keyboard.clone(),
+        screen: screen.clone(),
+    };
+    let tab = EventHandler::Conditional(Box::new(tab));
+    editor.bind_sequence(KeyEvent::from('\t'), tab);
     Ok(editor)
 }
 

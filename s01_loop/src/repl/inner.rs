@@ -36,6 +36,8 @@ pub struct Inner {
     pub dismissed: AtomicBool,
     /// Whether nobody is asked anything.
     pub unattended: AtomicBool,
+    /// What Tab completes; read when the thread starts.
+    pub words: Mutex<Vec<&'static str>>,
     prompt: String,
     /// The request of the command line, if that is where it comes from; `None` within when it is taken.
     once: Option<Mutex<Option<String>>>,
@@ -64,6 +66,7 @@ impl Inner {
             failure: Mutex::default(),
             dismissed: AtomicBool::new(false),
             unattended: AtomicBool::new(false),
+            words: Mutex::default(),
             prompt: args::prompt(chapter),
             once: request.map(|request| Mutex::new(Some(request))),
             wake: Mutex::new(Some(wake)),
@@ -135,12 +138,13 @@ impl Inner {
         };
         let (keyboard, screen) = (self.keyboard.clone(), self.screen.clone());
         let (wires, prompt) = (self.wires.clone(), self.prompt.clone());
+        let words = std::mem::take(&mut *self.words.lock().unwrap());
         let thread = std::thread::spawn(move || {
             let _end = End(keyboard.clone());
             if let Input::Terminal { watched } = keyboard.input() {
                 let harness = Path::new(STATE_DIR);
                 if let Some(terminal) =
-                    Terminal::open(&keyboard, &screen, &prompt, harness, watched)
+                    Terminal::open(&keyboard, &screen, &prompt, harness, words, watched)
                 {
                     if watched {
                         wires.ctrl_c_is_a_key();

@@ -19,7 +19,7 @@
 //! | `ask`, `show` | questions; calls, results, notices and errors |
 //! | `inner` | what the clones share, and the start of the thread |
 //! | `desk`, `keyboard`, `wants` | who gets what is typed; how an open prompt is called back; how tasks wait |
-//! | `terminal`, `editor`, `history` | the thread on a terminal: rustyline, and watching keys without it |
+//! | `terminal`, `editor`, `completion`, `history` | the thread on a terminal: rustyline, and watching keys without it |
 //! | `typeahead` | keys pressed during a turn |
 //! | `pipe`, `dumb` | the thread on a pipe, and on a terminal that can only print |
 //! | `screen`, `spinner`, `style`, `text` | the only writer; what is awaited; colours and width; making text harmless |
@@ -30,6 +30,7 @@ mod answer;
 mod args;
 mod ask;
 mod command_line;
+mod completion;
 mod desk;
 mod dumb;
 mod editor;
@@ -112,6 +113,12 @@ impl Repl {
     /// error. For callers who want only an answer.
     pub fn quiet(self) -> Self {
         self.inner.screen.be_quiet();
+        self
+    }
+
+    /// Tab completes these words at the beginning of a line.
+    pub fn completes(self, words: Vec<&'static str>) -> Self {
+        *self.inner.words.lock().unwrap() = words;
         self
     }
 

@@ -60,9 +60,10 @@ impl Terminal {
         screen: &Arc<Screen>,
         prompt: &str,
         harness: &Path,
+        words: Vec<&'static str>,
         watched: bool,
     ) -> Option<Self> {
-        let mut editor = editor::open(keyboard, screen).ok()?;
+        let mut editor = editor::open(keyboard, screen, words).ok()?;
         let printer = editor.create_external_printer().ok()?;
         let mode = watched.then(|| Mode::enter(screen.clone()));
         Some(Self {
