@@ -60,6 +60,18 @@ struct Shared {
     spent: Mutex<Usage>,
 }
 
+/// What one request costs, added to the sum however it ends: by its reply, an error, or Ctrl-C.
+struct Bill<'a> {
+    sum: &'a Mutex<Usage>,
+    usage: Usage,
+}
+
+impl Drop for Bill<'_> {
+    fn drop(&mut self) {
+        *self.sum.lock().unwrap() += &self.usage;
+    }
+}
+
 impl Client {
     /// The model that the environment names, or the mock model when it names none.
     ///
@@ -153,7 +165,8 @@ impl Client {
         self.max_tokens
     }
 
-    /// What all replies so far have cost, those to clones included: subagents, teammates, side questions.
+    /// What all replies so far have cost, those to clones included: subagents, teammates, side questions. A reply that
+    /// was broken off counts with what the API had said of it.
     pub fn spent(&self) -> Usage {
         self.shared.spent.lock().unwrap().clone()
     }
@@ -189,17 +202,22 @@ impl Client {
         let response = self.post(body).await?;
         let mut events = SseStream::new(Body::from(response));
         let mut reply = Assembler::new(&*self.watcher, history);
+        let mut bill = Bill {
+            sum: &self.shared.spent,
+            usage: Usage::default(),
+        };
         while let Some(event) = events.next().await {
             let event = event.map_err(|error| ApiError::Interrupted {
                 reason: self.reason(&error),
             })?;
             let Some(data) = event.data else { continue };
-            if reply.take(&data).map_err(|error| self.redacted(error))? {
+            let is_complete = reply.take(&data).map_err(|error| self.redacted(error))?;
+            bill.usage = reply.usage().clone();
+            if is_complete {
                 break;
             }
         }
         let reply = reply.finish()?;
-        *self.shared.spent.lock().unwrap() += &reply.usage;
         self.watcher.see(Event::Spent(&reply.usage));
         if let Some(remark) = reply.remark() {
             self.watcher.see(Event::Notice(&remark));

@@ -214,6 +214,11 @@ impl<'a> Assembler<'a> {
         Ok(self.complete)
     }
 
+    /// What the API has said so far that it costs.
+    pub(crate) fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
     /// The reply, once the stream has ended.
     pub(crate) fn finish(mut self) -> Result<Reply, ApiError> {
         let stop_reason = match self.stop_reason.take() {

@@ -63,6 +63,18 @@ async fn reply_of(blocks: &[(Value, Value)], stop_reason: &str) -> (Reply, Arc<N
 }
 
 #[tokio::test]
+async fn a_reply_that_breaks_off_has_cost_what_the_api_had_said() {
+    let event = json!({"type": "message_start", "message": {"usage": {"input_tokens": 7}}});
+    let address = server_that_answers(format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\ndata: {event}\n\n"
+    ));
+    let client = client_at(&address, Default::default());
+    let broken = client.send("", &asking("go"), &tools()).await;
+    assert!(matches!(broken, Err(ApiError::Interrupted { .. })));
+    assert_eq!(client.spent().input_tokens, 7);
+}
+
+#[tokio::test]
 async fn thinking_is_kept_with_its_signature_before_what_follows_it() {
     let (reply, _) = reply_of(&[thinking(), text("Hi.")], "end_turn").await;
     let sent: Value = serde_json::from_str(reply.message().wire()).unwrap();
