@@ -120,6 +120,13 @@ impl Compactor {
         self.shrink(history).await;
     }
 
+    /// Forgets what belonged to a conversation that is over: a summary that it has asked for, and those that failed.
+    pub fn clear(&self) {
+        self.state.asked.lock().unwrap().take();
+        self.state.rescued.lock().unwrap().take();
+        self.state.failures.store(0, Ordering::Relaxed);
+    }
+
     /// Called when a request failed: whether the prompt was too long and is shorter now. It helps once; then the model
     /// must have answered before it helps again.
     pub async fn rescue(&self, error: &ApiError, history: &mut History) -> bool {

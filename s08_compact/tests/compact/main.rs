@@ -1,6 +1,7 @@
 //! The compactor through its public handle, judged by the mock model.
 
 mod any;
+mod ends;
 mod layers;
 mod rescue;
 mod stage;
