@@ -1,6 +1,7 @@
 //! What was understood wrongly in requests to a team: who is hired, who is given what, and what comes of it.
 
 use crate::teams::{last, play};
+use crate::troupe::Troupe;
 
 #[test]
 fn whoever_hands_out_tasks_is_no_teammate() {
@@ -116,4 +117,17 @@ fn what_is_not_understood_takes_five_lines() {
     );
     let all = play(18, "what can you do?");
     assert!(last(&all).contains("ask a teammate to leave"));
+}
+
+#[test]
+fn a_second_plan_of_the_first_teammate_is_answered_itself() {
+    let mut troupe = Troupe::of_chapter(18);
+    troupe.ask(
+        "Spawn alice and bob as developers. Ask them to submit plans before they create a.txt.",
+    );
+    troupe.mail_to_lead(&troupe.plan("alice", "req_3"));
+    while troupe.someone_works() {}
+    let answered = troupe.inputs("lead", "review_plan");
+    let ids: Vec<_> = answered.iter().map(|input| &input["request_id"]).collect();
+    assert_eq!(ids, ["req_1", "req_2", "req_3"]);
 }

@@ -219,6 +219,29 @@ fn twenty_turns_of_small_talk_are_short_and_sensible() {
 }
 
 #[test]
+fn what_was_asked_for_is_told() {
+    let mut stage = Stage::new(FILES);
+    stage.ask("What did I ask for?");
+    stage.ask("list the files");
+    let all = "You asked:\n- “What did I ask for?”\n- “list the files”";
+    for request in [
+        "What have I asked for?",
+        "What did I ask you to do?",
+        "Which requests have I made?",
+        "what have I asked you so far?",
+        "list my requests",
+    ] {
+        let answer = stage.ask(request).answer;
+        assert!(answer.starts_with(all), "{request}: {answer}");
+    }
+    let first = Stage::new(FILES).ask("What have I asked for?").answer;
+    assert_eq!(
+        first,
+        "This is the first thing you ask me in this conversation."
+    );
+}
+
+#[test]
 fn the_conversation_is_compacted_when_the_user_wants_it() {
     for (request, focus) in [
         ("Compact the conversation", ""),

@@ -128,6 +128,15 @@ impl Troupe {
             .push(mail.to_owned());
     }
 
+    /// A plan that waits for its answer, as mail.
+    pub fn plan(&self, who: &str, id: &str) -> String {
+        let waits = (who.to_owned(), id.to_owned());
+        self.world.borrow_mut().plans.extend([waits]);
+        format!(
+            "<mail from=\"{who}\" type=\"plan_approval_request\">\n1. Do it.\n</mail>\nAnswer with review_plan, request_id {id}."
+        )
+    }
+
     fn turn_of_lead(&mut self) {
         let play = self.lead.play();
         self.calls.extend(

@@ -9,6 +9,9 @@ use super::likeness::{alike, shared, words};
 use super::recap::one_line;
 use super::turn::Turn;
 
+/// So many requests are repeated.
+const MOST_ASKED: usize = 20;
+
 /// The value of a slot that the conversation itself fills.
 pub fn slot(name: &str, turn: &Turn) -> Option<String> {
     let no_number = "I cannot say: of the beginning of our conversation I have only a summary.";
@@ -25,6 +28,7 @@ pub fn slot(name: &str, turn: &Turn) -> Option<String> {
         }),
         "asked_first" => asked_for("first", turn.first_request()),
         "asked_before" => asked_for("before that", turn.request_before()),
+        "asked" => all_asked(&turn.requests_before()),
         _ => return None,
     })
 }
@@ -34,6 +38,23 @@ fn asked_for(when: &str, request: Option<String>) -> String {
     match request {
         Some(request) => format!("You asked {when}: “{}”", one_line(&request)),
         None => "This is the first thing you ask me in this conversation.".to_owned(),
+    }
+}
+
+/// All that the user asked for, the last of it when it is much.
+fn all_asked(requests: &[String]) -> String {
+    let from = requests.len().saturating_sub(MOST_ASKED);
+    let lines = requests[from..]
+        .iter()
+        .map(|request| format!("- “{request}”"));
+    match requests {
+        [] => asked_for("before", None),
+        [only] => format!("You asked: “{only}”"),
+        _ if from == 0 => format!("You asked:\n{}", lines.collect::<Vec<_>>().join("\n")),
+        _ => {
+            let lines = lines.collect::<Vec<_>>().join("\n");
+            format!("You asked {from} times for other things, and then:\n{lines}")
+        }
     }
 }
 

@@ -117,7 +117,8 @@ impl<'a> Turn<'a> {
     }
 
     /// The answer to a call, each answer once; for a second try, one that came later than the first. A harness may have
-    /// rewritten the arguments: then the next unclaimed call of the same tool is the one that no other step plans.
+    /// rewritten the arguments: then the next unclaimed call of the same tool is the one that no other step plans, unless
+    /// it answers another request.
     pub fn claim(
         &'a self,
         tool: &str,
@@ -143,7 +144,9 @@ impl<'a> Turn<'a> {
                 .filter(|past| judge(past) == Verdict::BadArgument)
                 .for_each(|past| past.claimed.set(true));
         }
-        let other = || free().find(|past| past.done.is_none() && !is_planned(past));
+        let answers_same = |past: &Past| past.input["request_id"] == input["request_id"];
+        let other =
+            || free().find(|past| past.done.is_none() && answers_same(past) && !is_planned(past));
         let past = exact.or_else(other)?;
         past.claimed.set(true);
         Some(past)

@@ -70,4 +70,14 @@ pub const ASKING_BACK: &[Intent] = &[
         told: "{asked_before}",
         ..ROW
     },
+    Intent {
+        name: "say what was asked",
+        says: &[
+            "what|which did|have i|we ask|asked|request|requested",
+            "what|which * requests|questions|prompts did|have i|we",
+            "list|show|tell|repeat my|our|all * requests|questions|prompts",
+        ],
+        told: "{asked}",
+        ..ROW
+    },
 ];

@@ -52,6 +52,19 @@ impl<'a> Turn<'a> {
         said.or_else(known)
     }
 
+    /// The requests before this one, as far as they are known, each in a line.
+    pub fn requests_before(&self) -> Vec<String> {
+        let mut requests = self.recap_of_all().requests;
+        if let Some(current) = self.requests.first().map(|request| one_line(request))
+            && requests.last() == Some(&current)
+        {
+            requests.pop();
+        }
+        let said = self.before.iter().filter_map(|message| request_in(message));
+        requests.extend(said.map(|asked| one_line(&asked.into_text())));
+        requests
+    }
+
     /// What the user said in this conversation, without what a harness added.
     pub fn said_by_user(&self) -> impl Iterator<Item = String> {
         texts(self.messages, Role::User).map(without_context)
