@@ -102,7 +102,15 @@ impl Protocol {
         ensure!(!task.trim().is_empty(), "request_plan: the task is empty");
         let text = format!("Before you change anything, send a plan with submit_plan for: {task}");
         // The gate closes before the message is on its way.
-        self.state().want_plan(teammate);
+        let mut state = self.state();
+        if let Some(sent) = state.requests.open_from(Kind::Plan, teammate) {
+            let id = &sent.id;
+            return Ok(format!(
+                "{teammate} has sent a plan already, {id}; it comes by itself"
+            ));
+        }
+        state.want_plan(teammate);
+        drop(state);
         let sent = self.mail.send(Mail::new(LEAD, teammate, "message", text));
         if let Err(error) = sent {
             self.state().plan_wanted.retain(|wanted| wanted != teammate);

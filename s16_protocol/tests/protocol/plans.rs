@@ -84,6 +84,26 @@ async fn who_is_asked_for_a_plan_only_looks_around_before_it() {
 }
 
 #[tokio::test]
+async fn who_has_sent_a_plan_is_not_asked_for_a_second_one() {
+    let model = MockModel::scripted([
+        submit("Write b."),
+        calls("write_file", write("b")),
+        says("Done."),
+    ]);
+    let desk = Desk::new(&model);
+    desk.spawn("bob").await;
+    let id = desk.plan().await;
+    let asked = desk
+        .call("request_plan", json!({"teammate": "bob", "task": "b"}))
+        .await;
+    let told = format!("bob has sent a plan already, {id}; it comes by itself");
+    assert_eq!(asked, Output::ok(told));
+    desk.review(&id, true, "").await;
+    assert!(desk.read().await.contains("Done."), "the gate is open");
+    assert!(desk.has("b"));
+}
+
+#[tokio::test]
 async fn a_rejected_plan_closes_the_gate_until_another_one_is_approved() {
     let model = MockModel::scripted([
         submit("Delete all."),
