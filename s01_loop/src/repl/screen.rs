@@ -253,9 +253,12 @@ impl State {
             let mut out = io::stdout().lock();
             out.write_all(text.as_bytes()).and_then(|()| out.flush())
         });
-        if written.is_err() {
+        match written.map_err(|error| error.kind()) {
+            Ok(()) => {}
+            // The answer goes to a file that cannot hold it.
+            Err(io::ErrorKind::StorageFull) => screen.wires.leave(1),
             // Nobody reads any more, as behind `| head`: that is no failure.
-            screen.wires.leave(0);
+            Err(_) => screen.wires.leave(0),
         }
     }
 }

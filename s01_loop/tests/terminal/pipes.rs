@@ -140,3 +140,24 @@ fn on_a_pipe_the_next_line_answers_if_it_is_an_answer() {
         .shows("s01 >> n\nrequest: n\n")
         .shows("Anybody? No(Nobody)\n");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_answer_that_the_disk_has_no_room_for_is_a_failure() {
+    let dir = tempfile::tempdir().unwrap();
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let status = Command::new(env!("CARGO_BIN_EXE_s01_loop"))
+        .arg("hello")
+        .current_dir(dir.path())
+        .env_remove("ANTHROPIC_API_KEY")
+        .env_remove("ANTHROPIC_AUTH_TOKEN")
+        .env_remove("ANTHROPIC_BASE_URL")
+        .stdin(Stdio::null())
+        .stdout(full)
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(1));
+}
