@@ -172,7 +172,7 @@ const PROMPTS: &[(&str, &[&str])] = &[
     ),
     (
         "List tasks again — which ones are now unblocked?",
-        &["list_tasks", "list_tasks"],
+        &["list_tasks"],
     ),
     (
         "Run cargo --version in the background and find all Python files in this directory",
@@ -214,7 +214,7 @@ const PROMPTS: &[(&str, &[&str])] = &[
     ),
     (
         "Spawn bob with a refactoring task. Have him submit a plan first. Then review and approve it.",
-        &["spawn_teammate"],
+        &["spawn_teammate", "request_plan"],
     ),
     (
         "Create two tasks, then create worktrees for each (bind with task_id). Spawn alice and bob and give each one of the tasks to do in its worktree.",

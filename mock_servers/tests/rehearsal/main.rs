@@ -12,6 +12,7 @@ mod hirings;
 mod long_output;
 mod long_talk;
 mod memory;
+mod misread;
 mod newcomers;
 mod paraphrases;
 mod planning;

@@ -5,6 +5,7 @@
 mod company;
 mod played;
 mod strangers;
+mod written;
 
 pub use played::{Served, company_stage, stage};
 

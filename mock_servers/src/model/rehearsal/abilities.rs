@@ -17,10 +17,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "several agents",
         &[
             "hire a teammate",
-            "watch the team",
+            "connect to a server",
             "put tasks on the board",
-            "list the tasks",
             "hand a job to a subagent",
+            "list the tasks",
         ],
     ),
     (
@@ -60,10 +60,13 @@ const MOST: usize = 4;
 /// Says what can be rehearsed with these tools.
 pub fn abilities(lead: &str, tools: &[Tool]) -> String {
     let mut text = String::new();
+    let servers = Servers::on_offer(tools);
     for section in SECTIONS {
-        let names = names(section, tools);
+        let names = names(section, tools, &servers);
         if !names.is_empty() {
-            let _ = write!(text, "\n- {}: {}", section.about, names.join(", "));
+            let about = section.about;
+            let of = servers_in(section, &servers);
+            let _ = write!(text, "\n- {about}{of}: {}", names.join(", "));
         }
     }
     match text.is_empty() {
@@ -75,8 +78,11 @@ pub fn abilities(lead: &str, tools: &[Tool]) -> String {
 /// Says in at most five lines what else can be rehearsed with these tools.
 pub fn examples(lead: &str, tools: &[Tool]) -> String {
     let mut text = String::new();
+    let servers = Servers::on_offer(tools);
     for (about, examples) in EXAMPLES {
-        let can = examples.iter().filter(|example| can(row(example), tools));
+        let can = examples
+            .iter()
+            .filter(|example| can(row(example), tools, &servers));
         let some: Vec<&str> = can.copied().take(MOST).collect();
         if !some.is_empty() {
             let _ = write!(text, "\n- {about}: {}", some.join(", "));
@@ -92,22 +98,34 @@ fn without_tools(lead: &str) -> String {
     format!("{lead} I was given no tool that I know how to use, so I can only talk.")
 }
 
+/// Behind the section about servers, which there are: ` (docs, deploy)`.
+fn servers_in(section: &Section, servers: &Servers) -> String {
+    let servers = &servers.names;
+    let mut rows = section.rows.iter();
+    match rows.any(|intent| intent.serves.is_some()) && !servers.is_empty() {
+        true => format!(" ({})", servers.join(", ")),
+        false => String::new(),
+    }
+}
+
 /// The rows of a section that these tools can do.
-fn names(section: &Section, tools: &[Tool]) -> Vec<&'static str> {
-    let rows = section.rows.iter().filter(|intent| can(intent, tools));
+fn names(section: &Section, tools: &[Tool], servers: &Servers) -> Vec<&'static str> {
+    let rows = section
+        .rows
+        .iter()
+        .filter(|intent| can(intent, tools, servers));
     rows.map(|intent| intent.name).collect()
 }
 
 /// Whether these tools can do what a row says.
-fn can(intent: &Intent, tools: &[Tool]) -> bool {
+fn can(intent: &Intent, tools: &[Tool], servers: &Servers) -> bool {
     let on_offer = |name: &str| tools.iter().any(|tool| tool.name == name);
     let offered = |intent: &Intent| intent.by.iter().any(|way| on_offer(way.tool));
-    let servers = Servers::on_offer(tools);
     let offer = Offer {
         tools,
         system: "",
         team: &[],
-        servers: &servers,
+        servers,
     };
     let parts = || intent.parts.iter().any(|part| offered(row(part.row)));
     !intent.says.is_empty() && offer.knows(intent) && (offered(intent) || parts())

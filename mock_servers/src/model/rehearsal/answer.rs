@@ -28,8 +28,8 @@ const MAX_UNKNOWN: usize = 3;
 
 /// Slots whose value is in the result of a call.
 const FROM_RESULTS: &[&str] = &[
-    "first", "printed", "view", "gist", "list", "matches", "lines", "defines", "reported", "note",
-    "found", "previous", "served",
+    "first", "printed", "view", "contents", "gist", "list", "matches", "lines", "defines",
+    "reported", "note", "found", "previous", "served",
 ];
 
 /// The final answer.
@@ -61,8 +61,9 @@ pub fn tell(
         if !(silent || outcome.is_fine() && (repeated || step.unasked)) {
             let told = teller.step(index, step, outcome);
             // `I prefer tabs. Remember that.` is noted once.
-            let is_new =
-                |part: &String| !matches!(outcome, Outcome::Known) || !parts.contains(part);
+            let is_new = |part: &String| {
+                !matches!(outcome, Outcome::Known | Outcome::Waits(_)) || !parts.contains(part)
+            };
             let told: Vec<String> = told.into_iter().filter(is_new).collect();
             parts.extend(told);
         }
@@ -330,6 +331,11 @@ impl Teller<'_, '_> {
                         gist::gist(path.unwrap_or(""), content)
                     )
                 }
+                "contents" => format!(
+                    "{}{}",
+                    path.unwrap_or("It"),
+                    fenced(&gist::unnumbered(gist::body(content)))
+                ),
                 "view" if self.reads_several() => brief(path.unwrap_or("It"), content),
                 "view" => view(path.unwrap_or("It"), content),
                 "gist" => gist::gist(path.unwrap_or(""), content),
@@ -409,7 +415,9 @@ impl Teller<'_, '_> {
     }
 
     fn reads_several(&self) -> bool {
-        self.read(self.outcomes.len()).len() > 1
+        let read = self.read(self.outcomes.len());
+        let first = read.first().and_then(|deed| deed.path.as_deref());
+        read.iter().any(|deed| deed.path.as_deref() != first)
     }
 
     /// What the files read so far are about.

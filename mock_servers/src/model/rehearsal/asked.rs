@@ -76,6 +76,17 @@ fn without_hints(text: &str) -> String {
     own.collect::<Vec<_>>().join("\n")
 }
 
+/// Whether a message says that the turn before it was interrupted.
+pub fn is_interrupted(message: &Message) -> bool {
+    message.blocks.iter().any(|block| match block {
+        Block::ToolResult {
+            content, is_error, ..
+        } => *is_error && content.contains("interrupt"),
+        Block::Text(text) => is_note(text) && text.contains("The turn above ended"),
+        Block::ToolUse { .. } | Block::Other(_) => false,
+    })
+}
+
 /// `[The turn above ended …]`: a note of the harness in brackets.
 fn is_note(text: &str) -> bool {
     let text = text.trim();

@@ -19,9 +19,32 @@ struct Line<'a> {
 
 /// The task to claim: the one the words name, else the first that is free.
 pub fn claimable(slots: &Slots, known: &[Known]) -> Vec<Filling> {
+    if slots.get("which").is_some_and(speaks_of_it) {
+        return last_named(known).map(filling).into_iter().collect();
+    }
     let lines = newest_listing(known);
     let line = by_words(&lines, slots).or_else(|| lines.iter().find(|line| line.is_free));
     line.map(|line| filling(line.id)).into_iter().collect()
+}
+
+/// `it again`: the task that was spoken of last.
+fn speaks_of_it(which: &str) -> bool {
+    let mut words = which.split_whitespace();
+    let is_it = words
+        .next()
+        .is_some_and(|first| ["it", "that"].contains(&first));
+    is_it
+        && words.all(|word| ["again", "now", "back", "once", "more", "one", "task"].contains(&word))
+}
+
+/// The task that was made, claimed or completed last.
+fn last_named<'a>(known: &[Known<'a>]) -> Option<&'a str> {
+    let ids = known.iter().rev().filter_map(|known| match known.tool {
+        "claim_task" | "complete_task" | "get_task" => known.content.split_whitespace().next(),
+        "create_task" => known.content.strip_prefix("created ")?.split(':').next(),
+        _ => None,
+    });
+    ids.into_iter().next()
 }
 
 /// The task that the words name.

@@ -13,6 +13,7 @@ use super::steps::served;
 use super::table::Intent;
 use super::team::hiring;
 use super::tokens::Token;
+use super::vocabulary::Word;
 
 /// How many words of a step are looked at for where a match may start.
 const REACH: usize = 60;
@@ -59,25 +60,13 @@ fn clash(slot: &Taken, other: &Taken) -> bool {
 }
 
 fn fitting(tokens: &[Token], start: usize, offer: Offer) -> Option<(usize, Vec<Taken>)> {
-    let first = &tokens[start];
-    let word = if first.quoted {
-        String::new()
-    } else {
-        first.text.to_ascii_lowercase()
-    };
-    let by_word = INDEX
-        .by_word
-        .get(word.as_str())
-        .map_or(&[][..], Vec::as_slice);
-    let mut candidates: Vec<usize> = by_word.iter().chain(&INDEX.others).copied().collect();
-    candidates.sort_unstable();
-    candidates.into_iter().find_map(|candidate| {
-        let (row, pattern) = &INDEX.patterns[candidate];
-        if !offer.knows(INDEX.rows[*row].0) {
-            return None;
-        }
+    let by_word = tokens[start].word.and_then(|word| INDEX.by_word.get(&word));
+    let mut candidates = by_word.unwrap_or(&INDEX.others).iter();
+    candidates.find_map(|candidate| {
+        let (row, pattern) = &INDEX.patterns[*candidate];
         let taken = pattern.match_at(tokens, start, offer.servers)?;
-        if !served::is_for_it(INDEX.rows[*row].0, tokens, &taken) {
+        let intent = INDEX.rows[*row].0;
+        if !offer.knows(intent) || !served::is_for_it(intent, tokens, &taken) {
             return None;
         }
         let is_there = |slot: &Taken| hiring::is_one_of(tokens[slot.from].text, offer.team);
@@ -91,7 +80,9 @@ fn fitting(tokens: &[Token], start: usize, offer: Offer) -> Option<(usize, Vec<T
 struct Index {
     rows: Vec<(&'static Intent, Vec<Pattern>)>,
     patterns: Vec<(usize, Pattern)>,
-    by_word: HashMap<&'static str, Vec<usize>>,
+    /// The patterns that may fit where this word stands, in the order of the table.
+    by_word: HashMap<Word, Vec<usize>>,
+    /// The same for any other word.
     others: Vec<usize>,
 }
 
@@ -104,7 +95,7 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
                 [] => index.others.push(place),
                 words => words
                     .iter()
-                    .for_each(|word| index.by_word.entry(word).or_default().push(place)),
+                    .for_each(|word| index.by_word.entry(*word).or_default().push(place)),
             }
             index.patterns.push((index.rows.len(), pattern));
         }
@@ -112,6 +103,11 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
             intent,
             intent.also.iter().copied().map(Pattern::parse).collect(),
         ));
+    }
+    for places in index.by_word.values_mut() {
+        places.extend(&index.others);
+        places.sort_unstable();
+        places.dedup();
     }
     index
 });

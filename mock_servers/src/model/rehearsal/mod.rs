@@ -57,6 +57,7 @@ mod todos;
 mod tokens;
 mod turn;
 mod verdict;
+mod vocabulary;
 mod words;
 
 use super::{Brain, Reply, ReplyBlock, Request, Tool, says};
@@ -103,7 +104,17 @@ impl Rehearsal {
             // Mail that came meanwhile may be what an earlier request waits for.
             return match wake::go_on(request, 1) {
                 Woken::Calls(plan, calls) => call(&plan, calls, Rounds::default()),
-                Woken::Told(told) => says([vec![text.clone()], told].concat().join("\n")),
+                Woken::Told(told) => {
+                    let new = told
+                        .into_iter()
+                        .filter(|line| !text.contains(line.as_str()));
+                    says(
+                        std::iter::once(text.clone())
+                            .chain(new)
+                            .collect::<Vec<_>>()
+                            .join("\n"),
+                    )
+                }
             };
         }
         match wake::go_on(request, 0) {

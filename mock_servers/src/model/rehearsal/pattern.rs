@@ -21,6 +21,7 @@ use super::jobs;
 use super::servers::Servers;
 use super::team::people::PEOPLE;
 use super::tokens::Token;
+use super::vocabulary::Word;
 use super::words;
 
 /// The most tokens of a step a pattern is tried on.
@@ -75,7 +76,7 @@ enum Piece {
     Start,
     End,
     Gap,
-    Words(Vec<&'static str>),
+    Words(Vec<Word>),
     Slot(&'static str, Kind),
 }
 
@@ -103,7 +104,7 @@ impl Pattern {
     }
 
     /// The words it can begin with; none when it begins with a slot.
-    pub fn first_words(&self) -> &[&'static str] {
+    pub fn first_words(&self) -> &[Word] {
         match &self.0[..] {
             [Piece::Words(words), ..] | [Piece::Start, Piece::Words(words), ..] => words,
             _ => &[],
@@ -154,7 +155,7 @@ fn parse_piece(text: &'static str) -> Piece {
                 parse_kind(kind).unwrap_or_else(|| panic!("no slot kind `{kind}` in `{text}`")),
             )
         }
-        None => Piece::Words(text.split('|').collect()),
+        None => Piece::Words(text.split('|').filter_map(Word::of).collect()),
     }
 }
 
@@ -200,7 +201,9 @@ impl Tokens<'_, '_> {
             Piece::End => at == self.all.len(),
             Piece::Gap => (at..=self.reach).any(|next| self.matches(rest, next, taken)),
             Piece::Words(words) => self
-                .hits(at, |token| token.is_any(words))
+                .hits(at, |token| {
+                    token.word.is_some_and(|word| words.contains(&word))
+                })
                 .is_some_and(|hit| self.matches(rest, hit + 1, taken)),
             Piece::Slot(name, kind) => self.slot(name, *kind, at, rest, taken),
         }
@@ -214,7 +217,7 @@ impl Tokens<'_, '_> {
             if fits(token) {
                 return Some(index);
             }
-            if at == self.start || !token.is_any(words::FILLERS) {
+            if at == self.start || !token.is_filler() {
                 return None;
             }
         }
@@ -232,9 +235,10 @@ impl Tokens<'_, '_> {
         let fits: fn(&Token) -> bool = match kind {
             Kind::Text => return self.text(name, at, rest, taken),
             Kind::Words
-                if self.all.get(at).is_some_and(|token| {
-                    token.is_any(words::FILLERS) || token.is_any(words::PRONOUNS)
-                }) =>
+                if self
+                    .all
+                    .get(at)
+                    .is_some_and(|token| token.is_filler() || token.is_any(words::PRONOUNS)) =>
             {
                 return false;
             }
@@ -243,7 +247,7 @@ impl Tokens<'_, '_> {
             Kind::Program if !self.is_program(at) => return false,
             Kind::Program => return self.text(name, at, rest, taken),
             Kind::Path => is_path,
-            Kind::Word => |token| token.quoted || !token.is_any(words::FILLERS),
+            Kind::Word => |token| token.quoted || !token.is_filler(),
             Kind::It => |token| token.is_any(words::PRONOUNS),
             Kind::Number => |token| number(token).is_some(),
             Kind::Quote => |token| token.quoted,
@@ -255,7 +259,7 @@ impl Tokens<'_, '_> {
             Kind::Subagent => |token| token.is_any(jobs::SUBAGENTS),
             Kind::Name => |token| !token.quoted && token.is_any(PEOPLE),
             Kind::Key => |token| is_key(token.text),
-            Kind::Mate | Kind::Server => |token| !token.quoted && !token.is_any(words::FILLERS),
+            Kind::Mate | Kind::Server => |token| !token.quoted && !token.is_filler(),
         };
         let Some(hit) = self.hits(at, fits) else {
             return false;

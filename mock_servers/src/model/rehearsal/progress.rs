@@ -15,6 +15,7 @@ mod later;
 mod listed;
 mod noted;
 mod outcome;
+mod results;
 mod served;
 
 use fill::fill;
@@ -150,7 +151,9 @@ pub fn next<'a>(plan: &Plan, turn: &'a Turn<'a>, tools: &[Tool]) -> Next<'a> {
 fn runs_beside(step: &Step, before: &Step) -> bool {
     let alike = step.intent.name == before.intent.name && step.objects != before.objects;
     let free = step.leans_on.is_none() && !matches!(step.objects, Objects::Found(_)) && !step.waits;
-    let beside = step.intent.beside && step.intent.name == before.intent.name;
+    // Who is asked for a plan is asked before he begins.
+    let plans = step.intent.name == "ask for a plan" && before.intent.name == "hire a teammate";
+    let beside = plans || step.intent.beside && step.intent.name == before.intent.name;
     free && !needs_results(step.intent)
         && (alike || beside || !step.intent.changes && !before.intent.changes)
 }
@@ -161,7 +164,7 @@ fn needs_results(intent: &Intent) -> bool {
         .iter()
         .flat_map(|way| way.args)
         .any(|(_, template)| template.contains("{summary"));
-    summary || intent.later.is_some()
+    summary || results::are_written_by(intent) || intent.later.is_some()
 }
 
 struct Walk<'p, 'a> {
@@ -223,7 +226,12 @@ impl<'a> Walk<'_, 'a> {
             return self.each_later(index, step, way, later);
         }
         let mut slots = step.slots.clone();
-        if needs_results(step.intent) {
+        if results::are_written_by(step.intent) {
+            match self.results() {
+                Ok(results) => slots.set(results::SLOT, results),
+                Err(outcome) => return outcome,
+            }
+        } else if needs_results(step.intent) {
             let summary = gist::summary(self.readings());
             if summary.is_empty() {
                 return Outcome::Skipped;
@@ -320,7 +328,13 @@ impl<'a> Walk<'_, 'a> {
                 .iter()
                 .any(|(_, call)| past.is_of(&call.tool, &call.input))
         };
-        let past = self.turn.claim(&call.tool, &call.input, after, planned);
+        // The answer to one request is no answer to another.
+        let other_id = |past: &Past| {
+            let id = |input: &Value| Some(input.get("request_id")?.as_str()?.to_owned());
+            id(&call.input).is_some_and(|wanted| id(&past.input).is_some_and(|id| id != wanted))
+        };
+        let taken = |past: &Past| planned(past) || other_id(past);
+        let past = self.turn.claim(&call.tool, &call.input, after, taken);
         // What a file is now says whether a change of it was made; nothing else does.
         let is_change = self.plan.steps[index].intent.rewrites.is_some();
         if past.is_none() && after.is_none() && !is_change && self.was_passed(index, call) {

@@ -81,6 +81,8 @@ impl Slots {
         let (name, form) = slot.split_once('|').unwrap_or((slot, ""));
         let value = match (self.get(name), path) {
             (Some(value), _) if !matches!(name, "path" | "content") => value.to_owned(),
+            // What is said, and not what a file holds.
+            (Some(value), None) if name == "content" => value.to_owned(),
             (None, _) if name == "todo" => todos::generic(self.get("what")?),
             (_, Some(path)) if name == "path" => path.to_owned(),
             (_, Some(path)) if name == "path.tmp" => format!("{path}.tmp"),

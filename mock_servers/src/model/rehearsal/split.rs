@@ -14,6 +14,9 @@ use super::team::hiring;
 use super::tokens::{Break, Token};
 use super::words;
 
+/// Words between a thing and what each of it shall have: `two tasks, each with its own worktree`.
+const OF_EACH: &[&str] = &["with", "each", "its", "their", "own", "one", "separate"];
+
 /// The words of one step.
 #[derive(Debug)]
 pub struct Fragment<'a> {
@@ -144,8 +147,8 @@ fn ends_whole(before: &[Token], rest: &[Token], offer: Offer) -> Option<bool> {
 
 /// The verb that holds for both: `create a directory x and a file y`.
 fn shared_verb<'a>(before: &[Token<'a>], rest: &[Token<'a>], offer: Offer) -> Option<Token<'a>> {
-    let verb = *without_head(before).first()?;
-    let small = |token: &&Token| !token.is_any(words::FILLERS) && !token.is("with");
+    let verb = *without_asker(before).first()?;
+    let small = |token: &&Token| !token.is_filler() && !token.is_any(OF_EACH);
     let noun = rest.iter().find(small)?;
     let shared: Vec<Token> = std::iter::once(verb).chain(rest.iter().copied()).collect();
     (noun.is_any(words::OBJECTS) && lookup::fits_at_once(&shared, offer)).then_some(verb)
@@ -199,10 +202,11 @@ fn ends_list(row: &Intent, before: &[Token], rest: &[Token], offer: Offer) -> bo
 
 /// Whether these words add worktrees to what is made: `create two tasks and a worktree for each`.
 fn names_worktrees(tokens: &[Token]) -> bool {
-    let adds = joint(&tokens[0]).is_some() || tokens[0].is("with");
-    let mut rest = tokens[1..]
-        .iter()
-        .filter(|token| !token.is_any(words::FILLERS));
+    let has = |token: &Token| token.is_any(&["with", "having"]);
+    let each_has = tokens[0].is("each") && tokens.get(1).is_some_and(has);
+    let adds = joint(&tokens[0]).is_some() || has(&tokens[0]) || each_has;
+    let idle = |token: &&Token| token.is_filler() || token.is_any(OF_EACH);
+    let mut rest = tokens[1..].iter().skip_while(idle);
     adds && rest
         .next()
         .is_some_and(|token| token.is_any(&["worktree", "worktrees"]))

@@ -3,6 +3,7 @@
 //! Invariant: nothing the user asked for is dropped; what no row fits is kept as not understood.
 
 mod meaning;
+mod merged;
 mod planner;
 pub mod served;
 mod staffed;

@@ -3,6 +3,7 @@
 //! What stands in quotes, backticks or a code fence is one token, so that nothing later can split it or mistake its
 //! words for the user's own. Invariant: every token knows where it stands in the text, and quotations are never altered.
 
+use super::vocabulary::Word;
 use super::words;
 
 /// The most tokens of a request that are looked at; a pasted book is no request.
@@ -36,12 +37,19 @@ pub struct Token<'a> {
     pub end: usize,
     /// What stands before it.
     pub before: Break,
+    /// The number of the word; a quotation has none.
+    pub word: Option<Word>,
 }
 
 impl Token<'_> {
     /// Whether this is the given word, unquoted, in any case.
     pub fn is(&self, word: &str) -> bool {
         !self.quoted && self.text.eq_ignore_ascii_case(word)
+    }
+
+    /// Whether it carries nothing.
+    pub fn is_filler(&self) -> bool {
+        self.word.is_some_and(Word::is_filler)
     }
 
     /// Whether this is one of the given words, unquoted, in any case.
@@ -138,6 +146,7 @@ impl<'a> Reader<'a> {
                     start: self.at + skipped,
                     end,
                     before: self.before,
+                    word: None,
                 });
                 self.after(end);
                 return true;
@@ -165,6 +174,7 @@ impl<'a> Reader<'a> {
             start: self.at,
             end,
             before: self.before,
+            word: None,
         };
         match words::CONTRACTIONS
             .iter()
@@ -188,7 +198,10 @@ impl<'a> Reader<'a> {
     }
 
     fn push(&mut self, token: Token<'a>) {
-        self.tokens.push(token);
+        let word = Some(token.text)
+            .filter(|_| !token.quoted)
+            .and_then(Word::of);
+        self.tokens.push(Token { word, ..token });
         self.before = Break::None;
         self.line_start = false;
     }

@@ -14,6 +14,7 @@ mod machine;
 mod memory;
 mod plan;
 mod reading;
+mod results;
 mod schedule;
 mod search;
 mod servers;
@@ -23,6 +24,7 @@ mod tasks;
 mod team;
 
 use super::table::Intent;
+pub use results::WRITE;
 
 /// Some rows that belong together.
 pub struct Section {
@@ -57,6 +59,10 @@ pub const SECTIONS: &[Section] = &[
     Section {
         about: "MCP servers",
         rows: servers::SERVERS,
+    },
+    Section {
+        about: "results",
+        rows: results::RESULTS,
     },
     Section {
         about: "skills and reviews",
@@ -128,6 +134,7 @@ mod tests {
         "content",
         "long",
         "summary",
+        "results",
         "mkdir",
         "runner",
         "kind",

@@ -54,12 +54,29 @@ pub const READING: &[Intent] = &[
         ..ROW
     },
     Intent {
+        name: "show the contents of a file",
+        says: &[
+            "list|show|print|display|give|dump|output its contents|content|text",
+            "list|show|print|display|give|dump|output * contents|content|text of|in {path:file}",
+        ],
+        fills: &[("path", "it")],
+        by: &[
+            way("read_file", &[("path", "{path}")]),
+            bash(&[("command", "cat {path|sh}")]),
+        ],
+        each: true,
+        seeks: true,
+        told: "{contents}",
+        doing: "read {path}",
+        ..ROW
+    },
+    Intent {
         name: "read a file",
         says: &[
             "read|open|print|check|inspect|load|review|examine|dump|output * {path}",
             "type out {path}",
             "type {path}",
-            "list|show|print|read|give|tell|display its contents|content",
+            "read|tell its contents|content",
             "show|display|view|see|look|get|give * {path:file}",
             "what is|does|in|inside * {path:file}",
             "content|contents|text of {path:file}",

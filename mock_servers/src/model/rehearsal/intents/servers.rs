@@ -55,6 +55,7 @@ pub const SERVERS: &[Intent] = &[
             "connect|connecting|reconnect|attach|plug|hook|link|join|mount|log * {server:server}",
             "connect|reconnect to|with {server:server}",
             "connect|reconnect everything|both|all|it|them|one|other",
+            "connect|reconnect|attach|plug|hook|link|join * one",
             "connect|reconnect $",
             "add|start|open|load|enable|activate|launch|bring|fire|spin|turn|set|establish|need|want|get|use|have * mcp server|servers $",
             "add|start|open|load|enable|activate|launch|bring|fire|spin|turn|set|need|want up|in|on {server:server} server|mcp $",

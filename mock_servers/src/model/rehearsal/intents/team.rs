@@ -17,6 +17,7 @@ pub const TEAM: &[Intent] = &[
         says: &[
             "spawn|hire|recruit|enlist {job:text}",
             "start|launch|bring {job:name}",
+            "start|launch|bring|call in|on|up {job:name}",
             "start|launch|bring|add|create|get|need|want|make * teammate|teammates|colleague|colleagues {job:text}",
             "start|launch|bring|add|create|get|need|want|make {n:number} teammates|colleagues|agents",
             "start|launch|bring|add|create|get|need|want|make agent|agents|developer|tester|reviewer|writer called|named {job:text}",
@@ -43,7 +44,7 @@ pub const TEAM: &[Intent] = &[
         needs: "request_plan",
         says: &[
             "ask|request|get|want|demand|tell * {who:mate} * plan|plans",
-            "request|demand plan|plans from|of|by {who:mate}",
+            "request|demand|want|need|require|expect|get plan|plans from|of|by {who:mate}",
             "have|let|make {who:mate} submit|send|write|propose|make plan|plans",
         ],
         by: &[way(
@@ -182,6 +183,7 @@ pub const TEAM: &[Intent] = &[
         says: &[
             "create|make|add|set|open|give|bind|prepare * worktree|worktrees called|named {name:word}",
             "create|make|add|set|open|give|bind|prepare * worktree|worktrees",
+            "need|want with|each * worktree|worktrees",
         ],
         by: &[way(
             "create_worktree",
@@ -220,9 +222,11 @@ pub const TEAM: &[Intent] = &[
         name: "put small tasks on the board",
         needs: "create_task",
         says: &[
-            "create|make|add|open|put|set|prepare {n:number} task|tasks $",
-            "create|make|add|open|put|set|prepare {n:number} word|small|little|easy|simple|sample|example|demo task|tasks $",
+            "create|make|add|open|put|set|prepare|need|want {n:number} task|tasks $",
+            "create|make|add|open|put|set|prepare|need|want {n:number} word|small|little|easy|simple|sample|example|demo task|tasks $",
             "create|make|add|open|put|set|prepare {n:number} * tasks on|to|onto|for board|them $",
+            "set|put|line up {n:number} task|tasks $",
+            "set|put|line up {n:number} word|small|little|easy|simple|sample|example|demo task|tasks $",
             "create|make|add|open|put|set|prepare some|few|several tasks $",
             "create|make|add|open|put|set|prepare some|few|several tasks on|to board $",
         ],

@@ -14,8 +14,8 @@ mod told;
 
 pub use arguments::arguments;
 pub use fit::{best, is_act, score};
-pub use names::{NONE, Servers, tools_of};
-pub use told::{catalogue, doing, listed, offered, offers, result};
+pub use names::{NONE, Servers, short, tools_of};
+pub use told::{catalogue, doing, listed, offered, offers, result, text};
 
 /// What a server was asked by a call.
 #[derive(Clone, Debug)]

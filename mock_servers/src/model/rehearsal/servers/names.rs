@@ -18,6 +18,23 @@ pub const CONNECT: &str = "connect_mcp";
 /// The servers of the course, where nothing says which there are.
 const COURSE: &[&str] = &["docs", "deploy"];
 
+/// Where a server stands in the catalogue.
+enum Place {
+    Number(usize),
+    Last,
+    Other,
+}
+
+/// Words for that.
+const PLACES: &[(&str, Place)] = &[
+    ("first", Place::Number(0)),
+    ("second", Place::Number(1)),
+    ("third", Place::Number(2)),
+    ("fourth", Place::Number(3)),
+    ("last", Place::Last),
+    ("other", Place::Other),
+];
+
 /// Words that connect.
 const CONNECTS: &[&str] = &[
     "connect",
@@ -80,6 +97,11 @@ const NO_NAMES: &[&str] = &[
     "connect",
     "start",
     "its",
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "last",
 ];
 
 /// The servers there are, and the one spoken to last.
@@ -115,7 +137,9 @@ impl Servers {
             spoken: None,
         };
         let connected = request.tools.iter().filter_map(|tool| parts(&tool.name));
-        let connected = connected.map(|(server, _)| server.to_owned());
+        let mut connected: Vec<String> = connected.map(|(server, _)| server.to_owned()).collect();
+        // The tools of a server stand together.
+        connected.dedup();
         let named = asked.iter().flat_map(|text| named(&tokenize(text)));
         let named = named.filter(|name| name != ALL);
         let named: Vec<String> = if servers.catalogue.is_empty() {
@@ -158,11 +182,14 @@ impl Servers {
     pub fn on_offer(tools: &[Tool]) -> Self {
         let connects = tools.iter().find(|tool| tool.name == CONNECT);
         let mut names = connects.map_or_else(Vec::new, catalogue);
-        names.extend(
-            tools
-                .iter()
-                .filter_map(|tool| Some(parts(&tool.name)?.0.to_owned())),
-        );
+        let connected = tools.iter().filter_map(|tool| Some(parts(&tool.name)?.0));
+        let mut connected: Vec<&str> = connected.collect();
+        connected.dedup();
+        for server in connected {
+            if !names.iter().any(|known| normal(known) == normal(server)) {
+                names.push(server.to_owned());
+            }
+        }
         Self {
             names,
             ..Self::default()
@@ -199,10 +226,28 @@ impl Servers {
             let most = if is_both { 2 } else { usize::MAX };
             meant.extend(self.catalogue.iter().take(most).cloned());
         }
+        if meant.is_empty() {
+            meant.extend(self.by_place(tokens).cloned());
+        }
         if meant.is_empty() && tokens.iter().any(|token| token.is_any(words::PRONOUNS)) {
             meant.extend(self.spoken.clone().or_else(|| self.last.clone()));
         }
         meant
+    }
+
+    /// `the first one`, `the other one`: by its place in the catalogue, which is the order they were told in.
+    fn by_place(&self, tokens: &[Token]) -> Option<&String> {
+        let one = |token: &Token| token.is_any(&["one", "server", "mcp"]);
+        let is_last = |at: usize| tokens.get(at + 1).is_none_or(one);
+        let said = |at: &usize| PLACES.iter().any(|(word, _)| tokens[*at].is(word)) && is_last(*at);
+        let at = (0..tokens.len()).find(said)?;
+        let (_, place) = PLACES.iter().find(|(word, _)| tokens[at].is(word))?;
+        let before = self.last.as_ref().or(self.spoken.as_ref());
+        match place {
+            Place::Number(number) => self.catalogue.get(*number),
+            Place::Last => self.catalogue.last(),
+            Place::Other => self.catalogue.iter().find(|name| Some(*name) != before),
+        }
     }
 }
 

@@ -33,12 +33,16 @@ pub fn doing(tool: &str, input: &Value) -> String {
     format!("call {} of the {server} server{given}", short(tool))
 }
 
+/// An answer without the same once more, for programs.
+pub fn text(content: &str) -> &str {
+    let text = gist::body(content);
+    text.split("\n[the same as data").next().unwrap_or(text)
+}
+
 /// What a tool of a server answered.
 pub fn result(tool: &str, content: &str) -> String {
     let server = parts(tool).map_or("", |(server, _)| server);
-    // The same once more, for programs.
-    let text = gist::body(content);
-    let text = text.split("\n[the same as data").next().unwrap_or(text);
+    let text = text(content);
     match text.lines().count() {
         0 => format!("{} of {server} answered nothing.", short(tool)),
         1 => format!("{server}: {}", text.trim()),

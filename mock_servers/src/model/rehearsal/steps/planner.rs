@@ -35,7 +35,13 @@ impl Planner<'_> {
         if let Some(server) = self.server_for(tokens, found.as_ref().map(|(row, _)| *row)) {
             return self.add_use(Self::use_row(), server, request, tokens);
         }
-        match found {
+        if found
+            .as_ref()
+            .is_some_and(|(row, _)| self.is_settled_before(row))
+        {
+            return;
+        }
+        match found.map(|(intent, taken)| self.of_results(intent, taken)) {
             Some((intent, taken)) => self.add_step(intent, request, fragment, &taken),
             None => match small_talk::reply(tokens) {
                 Some(reply) => self.plan.chat = Some(reply),

@@ -8,7 +8,7 @@ use super::planner::{Planner, typed};
 use super::{Objects, Step};
 use crate::model::rehearsal::intents::row;
 use crate::model::rehearsal::pattern::{self, Kind, Taken};
-use crate::model::rehearsal::servers::{is_act, score, tools_of};
+use crate::model::rehearsal::servers::{is_act, score, short, tools_of};
 use crate::model::rehearsal::slots::Slots;
 use crate::model::rehearsal::table::{Intent, Serves};
 use crate::model::rehearsal::tokens::Token;
@@ -131,9 +131,21 @@ impl Planner<'_> {
         let speaks = tokens.iter().any(|token| token.is_any(OF_IT));
         let searches = found.is_some_and(|row| SEARCHES.contains(&row.name));
         let least = if speaks || found.is_none() { 2 } else { 3 };
-        let fits =
-            !own && (speaks || searches || found.is_none()) && self.fits(server, tokens, least);
-        fits.then(|| server.to_owned())
+        // `echo good morning` is a command, unless the server spoken to has a tool of that name.
+        let called = || {
+            tokens
+                .first()
+                .is_some_and(|first| self.has_tool(server, first.text))
+        };
+        let is_meant = speaks || searches || found.is_none() || called();
+        (!own && is_meant && self.fits(server, tokens, least)).then(|| server.to_owned())
+    }
+
+    fn has_tool(&self, server: &str, name: &str) -> bool {
+        let tools = tools_of(self.offer.tools, server);
+        tools
+            .iter()
+            .any(|tool| short(&tool.name).eq_ignore_ascii_case(name))
     }
 
     fn fits(&self, server: &str, tokens: &[Token], least: i32) -> bool {

@@ -192,7 +192,8 @@ pub fn message(text: &str, team: &[String]) -> Vec<Filling> {
             &text[tokens[from].start..]
         }
     });
-    let content = content.unwrap_or("Hello.").trim();
+    // The mark that closes a quotation ends the step.
+    let content = content.unwrap_or("Hello.").trim().trim_matches('"');
     whom.into_iter()
         .map(|who| vec![("who", who), ("content", content.to_owned())])
         .collect()

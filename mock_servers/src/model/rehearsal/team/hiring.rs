@@ -103,7 +103,10 @@ pub fn team(request: &Request, asked: &[String]) -> Vec<String> {
             let is_noun = token.is_any(&["teammate", "teammates", "colleague", "colleagues"]);
             let is_hired = is_noun && tokens[at.saturating_sub(5)..at].iter().any(hires);
             let starts = token.is_any(&["start", "launch", "bring"]);
-            let is_started = starts && tokens.get(at + 1).is_some_and(|it| it.is_any(PEOPLE));
+            let behind = tokens[at + 1..]
+                .iter()
+                .find(|it| !it.is_any(&["in", "on", "up"]));
+            let is_started = starts && behind.is_some_and(|it| it.is_any(PEOPLE));
             let is_always = token.is_any(&["spawn", "hire", "recruit", "enlist"]);
             if is_hired || is_started || is_always {
                 let new = names(&tokens[at + 1..]).0;
@@ -192,7 +195,14 @@ pub fn goes_on(rest: &[Token], offer: Offer) -> bool {
     if leads || works_alone || first.is_any(ASKS) && to_me {
         return false;
     }
-    let speaks_of_them = first.is_any(ONE)
+    // `I want plans from both before they claim`
+    let wants_plans = own[0].is_any(&["i", "we"])
+        && own
+            .iter()
+            .take(5)
+            .any(|token| token.is_any(&["plan", "plans"]));
+    let speaks_of_them = wants_plans
+        || first.is_any(ONE)
         || first.is_any(ALL)
         || first.is_any(&["give", "assign", "hand"])
         || offer.team.iter().any(|name| first.is(name))
@@ -323,7 +333,16 @@ fn asks_for_plan(job: &str) -> bool {
         "submit", "send", "propose", "write", "make", "present", "hand",
     ];
     let sends = lower.contains("plan") && verbs.iter().any(|verb| lower.contains(verb));
-    sends || lower.starts_with("plan ")
+    // `ask both for a plan before they claim`, `let each plan first`
+    let mut words = lower.split_whitespace();
+    let first = words.find(|word| {
+        ![
+            "do", "a", "an", "the", "their", "his", "her", "get", "i", "we", "want", "need",
+            "require", "expect",
+        ]
+        .contains(word)
+    });
+    sends || first.is_some_and(|word| ["plan", "plans"].contains(&word))
 }
 
 /// Whether a job is one of the tasks of the board.

@@ -67,7 +67,9 @@ pub fn job(request: &Request, mail: &[Letter]) -> Job {
 /// Whether a message asks for something that the table knows.
 fn asks(request: &Request, text: &str) -> bool {
     let plan = steps::plan(&[text.to_owned()], Offer::of(request, &[]), || None);
-    text.starts_with(TASK) || plan.steps.iter().any(|step| !step.intent.by.is_empty())
+    text.starts_with(TASK)
+        || works::adds_table(text)
+        || plan.steps.iter().any(|step| !step.intent.by.is_empty())
 }
 
 fn from_prompt(text: &str, at: usize) -> Job {

@@ -330,6 +330,9 @@ impl Mate<'_> {
                 None => works::request("write docs/refactoring.md"),
             };
         }
+        if let Some(path) = self.schema_file().filter(|_| works::adds_table(text)) {
+            return works::more_tables(path, text);
+        }
         let lower = text.to_lowercase();
         let is_bare =
             lower.starts_with("write ") && !lower.contains(" with ") && !lower.contains("content");
@@ -348,6 +351,17 @@ impl Mate<'_> {
             true => text.to_owned(),
             false => works::request(first_line(text)),
         }
+    }
+
+    /// The schema that this teammate wrote last.
+    fn schema_file(&self) -> Option<&str> {
+        let written = self
+            .made
+            .iter()
+            .rev()
+            .filter(|made| made.name == "write_file");
+        let mut paths = written.filter_map(|made| made.input["path"].as_str());
+        paths.find(|path| path.ends_with(".sql"))
     }
 
     /// The first Python file that a listing named.

@@ -57,5 +57,8 @@ pub fn team(turn: &Turn) -> String {
 /// `alice is at work; its mail comes …` as a sentence for the user.
 pub fn hired(content: &str) -> String {
     let said = first_line(content).split(';').next().unwrap_or_default();
-    format!("{}.", said.trim_end_matches('.'))
+    match said.trim_end_matches('.') {
+        "" => String::new(),
+        said => format!("{said}."),
+    }
 }

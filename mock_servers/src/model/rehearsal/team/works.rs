@@ -157,6 +157,25 @@ fn content(path: &str, subject: &str) -> String {
     }
 }
 
+/// Whether a text asks for a table more and says not where: `also add an orders table`.
+pub fn adds_table(text: &str) -> bool {
+    let tokens = tokenize(text);
+    let mut said = tokens
+        .iter()
+        .filter(|token| !token.is_filler() && !token.is("then"));
+    said.next()
+        .is_some_and(|verb| verb.is_any(&["add", "create", "put", "define"]))
+        && tokens
+            .iter()
+            .any(|token| token.is_any(&["table", "tables"]))
+        && !tokens.iter().any(pattern::is_path)
+}
+
+/// A request for the tables that a text names, behind those of this file.
+pub fn more_tables(path: &str, text: &str) -> String {
+    format!("Append to {path} this text:\n```\n\n{}```", schema(text))
+}
+
 /// The tables that a text names, each with a few columns: `a users table`.
 pub fn schema(about: &str) -> String {
     let lower = about.to_lowercase();
