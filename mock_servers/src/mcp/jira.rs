@@ -155,10 +155,19 @@ struct Issue {
     description: String,
 }
 
+/// An issue's place in a list.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Entry {
+    key: String,
+    status: Status,
+    summary: String,
+}
+
 /// What a search found, in the order of the keys.
 #[derive(Serialize, JsonSchema)]
 struct Issues {
-    issues: Vec<Issue>,
+    issues: Vec<Entry>,
 }
 
 /// All issues.
@@ -227,8 +236,13 @@ impl Tracker {
             let text = format!("{key} {status} {summary} {description}").to_lowercase();
             query.split_whitespace().all(|word| text.contains(word))
         };
+        let entry = |issue: &Issue| Entry {
+            key: issue.key.clone(),
+            status: issue.status,
+            summary: issue.summary.clone(),
+        };
         let issues = self.issues.lock().unwrap();
-        let issues = issues.iter().filter(has_all).cloned().collect();
+        let issues = issues.iter().filter(has_all).map(entry).collect();
         Ok(Issues { issues })
     }
 
@@ -301,9 +315,9 @@ impl Display for Issues {
         if self.issues.is_empty() {
             return f.write_str("No issue has all these words.");
         }
-        for (index, issue) in self.issues.iter().enumerate() {
+        for (index, entry) in self.issues.iter().enumerate() {
             let gap = if index == 0 { "" } else { "\n" };
-            write!(f, "{gap}{} [{}] {}", issue.key, issue.status, issue.summary)?;
+            write!(f, "{gap}{} [{}] {}", entry.key, entry.status, entry.summary)?;
         }
         Ok(())
     }

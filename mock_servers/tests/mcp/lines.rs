@@ -57,6 +57,34 @@ fn an_answer_is_text_and_data() {
     assert_eq!(answer["result"]["isError"], false);
 }
 
+/// A client that reads the text alone misses nothing.
+#[test]
+fn the_text_says_all_that_the_data_says() {
+    fn is_told(data: &Value, text: &str) -> bool {
+        match data {
+            Value::Object(fields) => fields.values().all(|value| is_told(value, text)),
+            Value::Array(items) => items.iter().all(|item| is_told(item, text)),
+            Value::String(word) => text.contains(word),
+            other => text.contains(&other.to_string()),
+        }
+    }
+    for (server, tool, arguments) in [
+        ("docs", "search", json!({"query": "agent loop"})),
+        ("docs", "get_version", json!({})),
+        ("deploy", "trigger", json!({"service": "api"})),
+        ("deploy", "status", json!({"service": "web"})),
+        ("deploy", "logs", json!({"service": "web"})),
+        ("jira", "search_issues", json!({"query": "web"})),
+        ("jira", "get_issue", json!({"key": "WEB-3"})),
+        ("notion", "search_pages", json!({"query": "the"})),
+        ("notion", "get_page", json!({"id": "page-1"})),
+    ] {
+        let answer = shaken(server).call(tool, arguments);
+        let data = &answer["result"]["structuredContent"];
+        assert!(is_told(data, text(&answer)), "{tool}: {answer:#}");
+    }
+}
+
 /// Calls a tool and finds the name of `field` in its complaint.
 fn refuses(talk: &mut Talk, tool: &str, arguments: Value, field: &str) {
     let answer = talk.call(tool, arguments);

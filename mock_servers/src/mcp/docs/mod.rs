@@ -36,6 +36,7 @@ struct Nothing {}
 /// What a search found, the best first.
 #[derive(Serialize, JsonSchema)]
 struct Found {
+    #[serde(skip)]
     query: String,
     results: Vec<Hit>,
 }

@@ -33,10 +33,10 @@ pub fn doing(tool: &str, input: &Value) -> String {
     format!("call {} of the {server} server{given}", short(tool))
 }
 
-/// An answer without the same once more, for programs.
+/// An answer without what it gives for programs beside the text.
 pub fn text(content: &str) -> &str {
     let text = gist::body(content);
-    text.split("\n[the same as data").next().unwrap_or(text)
+    text.split("\n[data: ").next().unwrap_or(text)
 }
 
 /// What a tool of a server answered.
