@@ -32,6 +32,7 @@ pub const CORPUS: &[Document] = documents![
     "s16_protocol/README.md"
     "s17_worktree/README.md"
     "s18_teams/README.md"
+    "s19_mcp_plugin/README.md"
 ];
 
 /// A section of a document.

@@ -1,0 +1,195 @@
+//! What it costs to make pool and prompt anew for each request, with few tools and with thousands.
+//!
+//! The chapter gives up the prompt cache of s10, because what servers offer changes while the session runs. This is the
+//! price, beside the request that follows. Invariant: nothing here asserts; figures are for a reader.
+//!
+//! `cargo bench -p s19_mcp_plugin --bench rebuild`, and with `--profile dev` for what a class runs.
+
+use std::hint::black_box;
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mock_servers::model::{MockModel, Options, Request, says};
+use s01_loop::{Client, History, Repl, Settings, System, ToolCall, ToolSpec, Unwatched};
+use s02_tools::{Toolbox, Workspace, bash, read_file, write_file};
+use s10_cache::{Context, PromptCache, assemble};
+use s19_mcp_plugin::{Launch, Mcp};
+use serde_json::{Map, Value, json};
+
+const COUNTS: [usize; 4] = [10, 100, 1_000, 5_000];
+const PAGE: usize = 500;
+const REQUESTS: usize = 15;
+/// The word after which this program is a server with as many tools as the next word says.
+const SERVE: &str = "serve";
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, word, count] = &arguments[..]
+        && word == SERVE
+    {
+        return serve(count.parse().expect("a number of tools"));
+    }
+    println!(
+        "| tools | bytes | pool, µs | prompt, µs | … with s10's cache, µs | request, µs | share of a turn | … with s10's cache |"
+    );
+    println!("|--:|--:|--:|--:|--:|--:|--:|--:|");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.expect("a runtime");
+    for count in COUNTS {
+        runtime.block_on(row(count));
+    }
+}
+
+async fn row(count: usize) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let ws = Workspace::at(directory.path()).expect("a workspace");
+    let built_in = Toolbox::new()
+        .with(bash(&ws))
+        .with(read_file(&ws))
+        .with(write_file(&ws));
+    let mcp = connected(&ws, count).await;
+
+    let pool = || built_in.clone().with_all(mcp.tools());
+    let tools = pool();
+    let context = || Context::read(&ws, &tools).servers(mcp.servers());
+    let fresh = || {
+        let context = context();
+        (assemble(&context), tools.specs())
+    };
+    let mut cache = PromptCache::unseen();
+    cache.assemble(context());
+    let made = median(pool);
+    let anew = median(fresh);
+    let kept = median(|| cache.assemble(context()));
+    let (system, specs) = fresh();
+    let request = request(&system, &specs).await;
+
+    let share = |prompt: Duration| {
+        let harness = (made + prompt).as_secs_f64();
+        format!(
+            "{:.0} %",
+            100.0 * harness / (harness + request.as_secs_f64())
+        )
+    };
+    let bytes = system.size() + specs.iter().map(|spec| spec.wire().len()).sum::<usize>();
+    println!(
+        "| {count} | {bytes} | {} | {} | {} | {} | {} | {} |",
+        made.as_micros(),
+        anew.as_micros(),
+        kept.as_micros(),
+        request.as_micros(),
+        share(anew),
+        share(kept)
+    );
+    mcp.shut_down().await;
+}
+
+/// A session with a server that has this many tools.
+async fn connected(ws: &Workspace, count: usize) -> Mcp {
+    let launch = Launch {
+        name: "many".to_owned(),
+        command: std::env::current_exe().expect("this program"),
+        args: vec![SERVE.to_owned(), count.to_string()],
+        ..Launch::default()
+    };
+    let mcp = Mcp::with_servers(ws, &Repl::typed("bench").quiet(), [launch]);
+    let call = ToolCall {
+        id: "toolu_1".to_owned(),
+        name: "connect_mcp".to_owned(),
+        input: json!({"name": "many"}),
+        extra: Map::new(),
+    };
+    let answer = mcp.connect_tool().call(call).await;
+    assert!(!answer.is_error, "{}", answer.text);
+    mcp
+}
+
+/// The median time of a request with these tools, to the mock model.
+async fn request(system: &System, specs: &[ToolSpec]) -> Duration {
+    let options = Options {
+        context_tokens: 10_000_000,
+        ..Options::default()
+    };
+    let model = MockModel::start(options, |_: &Request| says("Yes.")).expect("a mock model");
+    let settings = Settings {
+        base_url: Some(model.url().to_owned()),
+        ..Settings::default()
+    };
+    let client = Client::new(settings, Arc::new(Unwatched)).expect("a client");
+    let mut history = History::default();
+    history.user("Is it there?");
+    let mut times = Vec::new();
+    for _ in 0..REQUESTS {
+        let start = Instant::now();
+        let reply = client.send(system.clone(), &history, specs).await;
+        black_box(reply.expect("a reply"));
+        times.push(start.elapsed());
+    }
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn median<T>(mut work: impl FnMut() -> T) -> Duration {
+    let began = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < 500 && (times.len() < 15 || began.elapsed() < Duration::from_secs(2)) {
+        let start = Instant::now();
+        black_box(work());
+        times.push(start.elapsed());
+    }
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// A server with this many tools, as small as one can be. The mock servers have few tools each.
+fn serve(count: usize) {
+    let mut stdout = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+        let Ok(request) = serde_json::from_str::<Value>(&line) else {
+            continue;
+        };
+        let result = match request["method"].as_str() {
+            Some("initialize") => json!({
+                "protocolVersion": request["params"]["protocolVersion"],
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "many", "version": "1"},
+            }),
+            Some("tools/list") => {
+                let cursor = request["params"]["cursor"].as_str().unwrap_or("0");
+                page(cursor.parse().unwrap_or(0), count)
+            }
+            _ => continue,
+        };
+        let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
+        writeln!(stdout, "{answer}").expect("the client reads");
+        stdout.flush().expect("the client reads");
+    }
+}
+
+fn page(start: usize, count: usize) -> Value {
+    let end = count.min(start + PAGE);
+    let tool = |number: usize| {
+        json!({
+            "name": format!("look_up_record_{number}"),
+            "description": "Looks up a record by its key and gives its fields, the newest version unless another is named.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "key": {"type": "string", "description": "The key of the record."},
+                    "version": {"type": "integer", "minimum": 1, "description": "Which version of it."},
+                },
+                "required": ["key"],
+                "additionalProperties": false,
+            },
+            "annotations": {"readOnlyHint": number.is_multiple_of(2)},
+        })
+    };
+    let mut page = json!({"tools": (start..end).map(tool).collect::<Vec<_>>()});
+    if end < count {
+        page["nextCursor"] = json!(end.to_string());
+    }
+    page
+}

@@ -1,0 +1,314 @@
+//! Which servers there are: the ones a session brings, and those that `.mcp.json` names.
+//!
+//! The file has the format that Claude Code reads, so a server set up there works here. It is read anew for each
+//! connection. Invariants: an entry that cannot be used is named in one sentence and the others stay; what the user is
+//! asked about is what is started.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::environment::variable;
+use crate::expand::{expand, is_variable_name};
+use crate::launch::Launch;
+use crate::plain::one_line;
+
+/// The file in the workspace that names servers.
+pub const MCP_FILE: &str = ".mcp.json";
+
+/// The longest name of a server, in characters.
+const MAX_SERVER_NAME: usize = 100;
+
+/// The most characters of what is wrong with an entry.
+const MAX_WRONG: usize = 300;
+
+/// The largest file that is read.
+const MAX_FILE: u64 = 1024 * 1024;
+
+/// The servers that a session may connect to.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    servers: BTreeMap<String, Known>,
+    /// Why the file as a whole cannot be read.
+    pub complaint: Option<String>,
+}
+
+/// What is known about a server before it is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// It comes with the session; nobody needs to be asked.
+    Own(Launch),
+    /// The file names it: how it is started, and the command line that the user is shown.
+    Named(Launch, String),
+    /// The file names it, and it cannot be used, for this reason.
+    Unusable(String),
+}
+
+/// What the file says about one server. Other fields mean nothing here.
+#[derive(Deserialize)]
+struct Entry {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    url: Option<Value>,
+    command: Option<String>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+}
+
+impl Catalog {
+    /// These servers, and those of the workspace's file, which wins: the user wrote it.
+    pub fn read(root: &Path, own: &[Launch]) -> Self {
+        let own = own
+            .iter()
+            .map(|launch| (launch.name.clone(), Known::Own(launch.clone())));
+        let mut catalog = Self {
+            servers: own.collect(),
+            complaint: None,
+        };
+        match entries(root) {
+            Ok(entries) => {
+                let named = entries.into_iter().map(|(name, entry)| {
+                    let known = named(&name, entry)
+                        .unwrap_or_else(|why| Known::Unusable(format!("{why:#}")));
+                    (name, known)
+                });
+                catalog.servers.extend(named);
+            }
+            Err(error) => catalog.complaint = Some(format!("{error:#}")),
+        }
+        catalog
+    }
+
+    /// The server of this name.
+    pub fn get(&self, name: &str) -> Option<&Known> {
+        self.servers.get(name)
+    }
+
+    /// All servers, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Known)> {
+        self.servers
+            .iter()
+            .map(|(name, known)| (name.as_str(), known))
+    }
+
+    /// The names of those that can be used.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let usable = self
+            .iter()
+            .filter(|(_, known)| !matches!(known, Known::Unusable(_)));
+        usable.map(|(name, _)| name)
+    }
+
+    /// What is wrong with the file: one sentence for all of it, or one for each entry.
+    pub fn complaints(&self) -> Vec<String> {
+        let entries = self.servers.iter().filter_map(|(name, known)| match known {
+            Known::Unusable(why) if name.trim().is_empty() => {
+                Some(format!("{MCP_FILE}: a server {why}"))
+            }
+            Known::Unusable(why) => Some(format!("{MCP_FILE}: {} {why}", one_line(name, 100))),
+            Known::Own(_) | Known::Named(..) => None,
+        });
+        self.complaint.iter().cloned().chain(entries).collect()
+    }
+}
+
+/// What stands under `mcpServers`; nothing when there is no file.
+fn entries(root: &Path) -> Result<Map<String, Value>> {
+    let path = root.join(MCP_FILE);
+    let unreadable = || format!("{MCP_FILE} cannot be read; its servers are left out");
+    let about = match fs::metadata(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Map::new()),
+        about => about.with_context(unreadable)?,
+    };
+    ensure!(
+        about.is_file() && about.len() <= MAX_FILE,
+        "{MCP_FILE} is no file of a size that is read; its servers are left out"
+    );
+    let text = fs::read_to_string(&path).with_context(unreadable)?;
+    let mut file: Value = serde_json::from_str(&text)
+        .with_context(|| format!("{MCP_FILE} is no JSON; its servers are left out"))?;
+    match file.get_mut("mcpServers").map(Value::take) {
+        Some(Value::Object(entries)) => Ok(entries),
+        _ => bail!("{MCP_FILE} has no object `mcpServers`; no server is taken from it"),
+    }
+}
+
+/// A server as the file describes it. The errors go on behind its name.
+fn named(name: &str, entry: Value) -> Result<Known> {
+    ensure!(!name.trim().is_empty(), "has no name");
+    ensure!(
+        name == one_line(name, MAX_SERVER_NAME),
+        "has a name that is not one line of at most {MAX_SERVER_NAME} characters without spaces around it"
+    );
+    ensure!(
+        entry.is_object(),
+        "is no object with a `command` and its `args`"
+    );
+    let entry: Entry = serde_path_to_error::deserialize(entry).map_err(|error| {
+        let path = error.path().to_string();
+        let wrong = format!("is wrong at `{path}`: {}", error.into_inner());
+        anyhow::anyhow!(one_line(&wrong, MAX_WRONG))
+    })?;
+    let command = command(&entry)?;
+    let mut launch = Launch {
+        name: name.to_owned(),
+        command: command.0.into(),
+        ..Launch::default()
+    };
+    let mut shown = Vec::new();
+    for (name, value) in &entry.env {
+        ensure!(
+            is_variable_name(name),
+            "has an `env` with {}, which is no name of a variable",
+            one_line(name, 40)
+        );
+        let (value, word) = expanded(value)?;
+        launch.env.insert(name.clone(), value);
+        shown.push(format!("{name}={word}"));
+    }
+    shown.push(command.1);
+    for argument in &entry.args {
+        let (value, word) = expanded(argument)?;
+        launch.args.push(value);
+        shown.push(word);
+    }
+    Ok(Known::Named(launch, shown.join(" ")))
+}
+
+/// The program that an entry names: what is started, and what is shown of it.
+fn command(entry: &Entry) -> Result<(String, String)> {
+    let without_type = || if entry.url.is_some() { "http" } else { "stdio" };
+    let kind = entry.kind.as_deref().unwrap_or_else(without_type);
+    ensure!(
+        kind == "stdio",
+        "is of type {}, which is not supported here: only servers on stdio are",
+        one_line(kind, 20)
+    );
+    let command = entry.command.as_deref();
+    let command = command.filter(|command| !command.trim().is_empty());
+    expanded(command.context("has no `command`")?)
+}
+
+fn expanded(text: &str) -> Result<(String, String)> {
+    match expand(text, &variable) {
+        Ok(expanded) => Ok((expanded.value, expanded.shown)),
+        Err(missing) => bail!("needs the variable {missing}, which is not set or not given away"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(file: &str) -> Catalog {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join(MCP_FILE), file).unwrap();
+        let docs = Launch {
+            name: "docs".into(),
+            command: "/bin/docs".into(),
+            ..Launch::default()
+        };
+        Catalog::read(directory.path(), &[docs])
+    }
+
+    #[test]
+    fn a_file_names_servers_beside_the_sessions_own() {
+        let file = json!({"mcpServers": {
+            "files": {"command": "npx", "args": ["-y", "@scope/files", "${PATH_THAT_IS_NOT_SET:-my notes}"]},
+            "git": {"type": "stdio", "command": "git-mcp", "env": {"LEVEL": "a b"}, "timeout": 5},
+        }});
+        let catalog = read(&file.to_string());
+        assert_eq!(catalog.complaints(), [""; 0]);
+        assert_eq!(
+            catalog.names().collect::<Vec<_>>(),
+            ["docs", "files", "git"]
+        );
+        let Some(Known::Named(launch, shown)) = catalog.get("files") else {
+            panic!("{catalog:?}");
+        };
+        assert_eq!(launch.args, ["-y", "@scope/files", "my notes"]);
+        assert_eq!(shown, "npx -y @scope/files 'my notes'");
+        let Some(Known::Named(launch, shown)) = catalog.get("git") else {
+            panic!("{catalog:?}");
+        };
+        assert_eq!(launch.env["LEVEL"], "a b");
+        assert_eq!(shown, "LEVEL='a b' git-mcp");
+    }
+
+    #[test]
+    fn the_file_wins_over_a_server_of_the_session() {
+        let catalog = read(r#"{"mcpServers": {"docs": {"command": "other"}}}"#);
+        assert!(matches!(catalog.get("docs"), Some(Known::Named(_, shown)) if shown == "other"));
+    }
+
+    #[test]
+    fn a_broken_entry_is_named_and_the_others_stay() {
+        let file = json!({"mcpServers": {
+            "": {"command": "x"},
+            "good": {"command": "x"},
+            "key": {"command": "x", "env": {"KEY": "${ANTHROPIC_API_KEY}"}},
+            "linked": {"url": "https://example.com/mcp"},
+            "names": {"command": "x", "env": {"A B": ""}},
+            "not one\nline ": {"command": "x"},
+            "nothing": {},
+            "number": 7,
+            "remote": {"type": "http", "url": "https://example.com/mcp"},
+            "types": {"command": "x", "args": ["a", 7]},
+            "unset": {"command": "${NOT_SET_ANYWHERE}"},
+        }});
+        let catalog = read(&file.to_string());
+        assert_eq!(catalog.names().collect::<Vec<_>>(), ["docs", "good"]);
+        assert_eq!(
+            catalog.complaints(),
+            [
+                ".mcp.json: a server has no name",
+                ".mcp.json: key needs the variable ANTHROPIC_API_KEY, which is not set or not given away",
+                ".mcp.json: linked is of type http, which is not supported here: only servers on stdio are",
+                ".mcp.json: names has an `env` with A B, which is no name of a variable",
+                ".mcp.json: not one line has a name that is not one line of at most 100 characters without spaces around it",
+                ".mcp.json: nothing has no `command`",
+                ".mcp.json: number is no object with a `command` and its `args`",
+                ".mcp.json: remote is of type http, which is not supported here: only servers on stdio are",
+                ".mcp.json: types is wrong at `args[1]`: invalid type: integer `7`, expected a string",
+                ".mcp.json: unset needs the variable NOT_SET_ANYWHERE, which is not set or not given away",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_broken_file_is_one_sentence_and_the_sessions_own_stay() {
+        for (file, sentence) in [
+            ("{", "is no JSON"),
+            ("", "is no JSON"),
+            ("[]", "has no object `mcpServers`"),
+            (r#"{"mcpServers": []}"#, "has no object `mcpServers`"),
+        ] {
+            let catalog = read(file);
+            let complaints = catalog.complaints();
+            assert!(
+                matches!(&complaints[..], [only] if only.contains(sentence)),
+                "{complaints:?}"
+            );
+            assert_eq!(catalog.names().collect::<Vec<_>>(), ["docs"]);
+        }
+    }
+
+    #[test]
+    fn no_file_is_nothing_to_complain_of() {
+        let directory = tempfile::tempdir().unwrap();
+        let catalog = Catalog::read(directory.path(), &[]);
+        assert_eq!(
+            (catalog.complaints().len(), catalog.names().count()),
+            (0, 0)
+        );
+    }
+}

@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+
+mod catalog;
+mod command;
+mod connection;
+mod content;
+mod environment;
+mod expand;
+mod launch;
+mod lines;
+mod mcp;
+mod names;
+mod outbox;
+mod plain;
+mod pool;
+mod process;
+mod prompt;
+mod schema;
+mod server;
+mod wire;
+
+pub use catalog::MCP_FILE;
+pub use connection::Patience;
+pub use launch::Launch;
+pub use mcp::Mcp;
+pub use names::{MAX_NAME, normalize_mcp_name};
+pub use server::Server;
+pub use wire::{Annotations, CallResult, ToolInfo, Unreadable};

@@ -1,0 +1,211 @@
+//! A server: the handshake, the list of its tools, calls.
+//!
+//! What MCP adds to a conversation in JSON-RPC, as far as a client of tools needs it. Invariant: the list is read whole,
+//! again when the server says that it has changed, once at a time and not without a pause.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use s02_tools::Workspace;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::connection::{Connection, Patience};
+use crate::launch::Launch;
+use crate::lines::MAX_LINE;
+use crate::plain::one_line;
+use crate::process::Process;
+use crate::wire::{CallResult, Hello, KNOWN_VERSIONS, Page, ToolInfo, Unreadable, VERSION};
+
+/// How many pages a list of tools may have.
+const MAX_PAGES: usize = 1_000;
+
+/// How long a list is good at least, however often its server says that it has changed.
+const BETWEEN_LISTS: Duration = Duration::from_secs(1);
+
+/// A server that runs. Clones share it; when the last one drops, it is killed.
+#[derive(Clone)]
+pub struct Server {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    launch: Launch,
+    connection: Connection,
+    instructions: Option<String>,
+    listed: Listed,
+    /// The conversation and the list, kept up. Dropping them drops the process.
+    _tasks: JoinSet<()>,
+}
+
+/// A server's list of tools.
+#[derive(Clone, Default)]
+struct List {
+    tools: Arc<[ToolInfo]>,
+    unreadable: Arc<[Unreadable]>,
+}
+
+/// The list as last read. A std lock: nothing is awaited while it is held.
+type Listed = Arc<Mutex<List>>;
+
+impl Server {
+    /// Starts a server, shakes hands and reads the list of its tools.
+    ///
+    /// # Errors
+    /// When it does not start or does not speak the protocol. Its process has been killed then.
+    pub async fn start(launch: Launch, ws: &Workspace) -> Result<Self> {
+        Self::start_with(launch, ws, Patience::default()).await
+    }
+
+    /// The same with another patience.
+    ///
+    /// # Errors
+    /// The same.
+    pub async fn start_with(launch: Launch, ws: &Workspace, patience: Patience) -> Result<Self> {
+        let (process, streams) = Process::start(&launch, ws)?;
+        let connection = Connection::new(&launch.name, patience);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(connection.clone().serve(process, streams));
+        let greeted = async {
+            let hello = shake_hands(&connection).await?;
+            Ok((list(&connection, &hello).await?, hello))
+        };
+        match greeted.await {
+            Ok((list, hello)) => {
+                let listed = Listed::new(Mutex::new(list));
+                let instructions = hello.instructions.clone();
+                tasks.spawn(keep_listed(connection.clone(), hello, listed.clone()));
+                let inner = Inner {
+                    launch,
+                    connection,
+                    instructions,
+                    listed,
+                    _tasks: tasks,
+                };
+                Ok(Self {
+                    inner: Arc::new(inner),
+                })
+            }
+            Err(error) => {
+                tasks.shutdown().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// What the user calls it.
+    pub fn name(&self) -> &str {
+        &self.inner.launch.name
+    }
+
+    /// Its tools as last listed.
+    pub fn tools(&self) -> Arc<[ToolInfo]> {
+        self.inner.listed.lock().unwrap().tools.clone()
+    }
+
+    /// The entries of the same list that are no tools.
+    pub fn unreadable(&self) -> Arc<[Unreadable]> {
+        self.inner.listed.lock().unwrap().unreadable.clone()
+    }
+
+    /// What it says about how to use it.
+    pub fn instructions(&self) -> Option<&str> {
+        self.inner.instructions.as_deref()
+    }
+
+    /// Calls a tool by the name its server gave it (`server/tools`, section Calling Tools). Dropping the future cancels
+    /// the call.
+    ///
+    /// # Errors
+    /// When the server refuses the call, does not answer in time, or fails. A tool that fails is no error here.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Result<CallResult> {
+        let params = json!({ "name": tool, "arguments": arguments });
+        self.inner.connection.request("tools/call", &params).await
+    }
+
+    /// One sentence on why there is nothing more to expect of it, once that is so.
+    pub fn failure(&self) -> Option<String> {
+        self.inner.connection.failure()
+    }
+
+    /// Ends it: closes its input and waits; then asks it to end; then kills it.
+    pub async fn shut_down(&self) {
+        self.inner.connection.close().await;
+    }
+}
+
+/// The handshake (`basic/lifecycle`, section Initialization).
+async fn shake_hands(connection: &Connection) -> Result<Hello> {
+    let params = json!({
+        "protocolVersion": VERSION,
+        "capabilities": {},
+        "clientInfo": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
+    });
+    let hello: Hello = connection.request("initialize", &params).await?;
+    let (name, version) = (connection.name(), &*hello.protocol_version);
+    if !KNOWN_VERSIONS.contains(&version) {
+        let (version, known) = (one_line(version, 40), KNOWN_VERSIONS.join(", "));
+        bail!("the MCP server '{name}' speaks version {version} of MCP; known here are {known}");
+    }
+    connection.notify("notifications/initialized", &json!({}))?;
+    Ok(hello)
+}
+
+/// The whole list, in the time of one answer. A server without that capability has an empty one.
+async fn list(connection: &Connection, hello: &Hello) -> Result<List> {
+    if hello.capabilities.tools.is_none() {
+        return Ok(List::default());
+    }
+    let patience = connection.patience().answer;
+    let Ok(list) = timeout(patience, all_pages(connection)).await else {
+        let name = connection.name();
+        bail!("the MCP server '{name}' did not list all of its tools within {patience:?}");
+    };
+    list
+}
+
+/// All tools, page by page (`server/utilities/pagination`).
+async fn all_pages(connection: &Connection) -> Result<List> {
+    let (mut tools, mut unreadable) = (Vec::new(), Vec::new());
+    let mut params = json!({});
+    let mut size = 0;
+    for _ in 0..MAX_PAGES {
+        let page: Page = connection.request("tools/list", &params).await?;
+        for entry in page.tools {
+            size += entry.to_string().len();
+            match ToolInfo::read(entry) {
+                Ok(tool) => tools.push(tool),
+                // It is left out; the others are not its fault.
+                Err(entry) => unreadable.push(entry),
+            }
+        }
+        if size > MAX_LINE {
+            let (name, most) = (connection.name(), MAX_LINE >> 20);
+            bail!("the MCP server '{name}' lists more than {most} MB of tools");
+        }
+        match page.next_cursor.filter(|cursor| !cursor.is_empty()) {
+            Some(cursor) => params = json!({ "cursor": cursor }),
+            None => {
+                let (tools, unreadable) = (tools.into(), unreadable.into());
+                return Ok(List { tools, unreadable });
+            }
+        }
+    }
+    let name = connection.name();
+    bail!("the MCP server '{name}' lists its tools on more than {MAX_PAGES} pages")
+}
+
+/// Reads the list again whenever it has changed (`server/tools`, section List Changed Notification). When that goes
+/// wrong, the list stays as it was.
+async fn keep_listed(connection: Connection, hello: Hello, listed: Listed) {
+    loop {
+        connection.list_changed().await;
+        if let Ok(fresh) = list(&connection, &hello).await {
+            *listed.lock().unwrap() = fresh;
+        }
+        // Some servers say so each time they are asked.
+        sleep(BETWEEN_LISTS).await;
+    }
+}

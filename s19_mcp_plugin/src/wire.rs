@@ -1,0 +1,364 @@
+//! What goes over the wire: the messages of JSON-RPC 2.0 and the parts of MCP that a client of tools needs.
+//!
+//! Invariant: what a server sends beyond what is read here is ignored, and what it leaves out has a default, so that older
+//! and newer servers are understood alike.
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+
+use crate::plain::one_line;
+
+/// The version of the protocol that is offered (`basic/lifecycle`, section Version Negotiation).
+pub const VERSION: &str = "2025-11-25";
+
+/// The versions that are accepted. What they add to each other is nothing that a client of tools would notice, but for
+/// one: 2025-03-26 lets a server send several messages as an array. Such a line is not understood here.
+pub const KNOWN_VERSIONS: [&str; 4] = [VERSION, "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// The most characters of a reason that a server gives.
+const MAX_REASON: usize = 1_000;
+
+/// JSON-RPC 2.0, section 5.1.
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// What a server says in a line (`basic`, section Messages).
+#[derive(Debug, PartialEq)]
+pub enum Message {
+    /// It wants an answer, under an id of any JSON type.
+    Request { id: Value, method: String },
+    /// It tells something.
+    Notification { method: String },
+    /// It answers our request of this id: with a result, or with one sentence on why not.
+    Answer { id: Value, outcome: Outcome },
+}
+
+/// A result, or the server's reason for giving none.
+pub type Outcome = Result<Value, String>;
+
+/// A line before it is known what it is.
+#[derive(Deserialize)]
+struct Line {
+    jsonrpc: Option<Value>,
+    id: Option<Value>,
+    method: Option<String>,
+    result: Option<Value>,
+    error: Option<Value>,
+}
+
+impl Message {
+    /// Reads a line. `None` when it is text, or an object of another kind: a line of a log on the wrong stream.
+    ///
+    /// # Errors
+    /// When it is no text, or begins as a message and cannot be read to its end: it may hold what somebody waits for.
+    pub fn read(line: &[u8]) -> Result<Option<Self>> {
+        let line = str::from_utf8(line).context("it sent a line that is no UTF-8")?;
+        if !line.trim_start().starts_with('{') {
+            return Ok(None);
+        }
+        let line: Line = serde_json::from_str(line).context("it sent invalid JSON")?;
+        let message = match (line.id, line.method, line.result, line.error) {
+            (Some(id), Some(method), ..) => Self::Request { id, method },
+            (None, Some(method), ..) => Self::Notification { method },
+            (Some(id), None, Some(result), _) => Self::Answer {
+                id,
+                outcome: Ok(result),
+            },
+            (Some(id), None, None, error) => Self::Answer {
+                id,
+                outcome: Err(refusal(&error.unwrap_or_default())),
+            },
+            (None, None, ..) => return Ok(None),
+        };
+        Ok(line.jsonrpc.map(|_| message))
+    }
+}
+
+/// The sentence of an error object (JSON-RPC 2.0, section 5.1), or whatever stands in its place, in one line.
+fn refusal(error: &Value) -> String {
+    match (&error["message"], &error["code"]) {
+        (Value::String(message), Value::Number(code)) => {
+            format!("{} (code {code})", one_line(message, MAX_REASON))
+        }
+        (Value::Null, _) if error.is_null() => "it gave neither a result nor an error".to_owned(),
+        _ => one_line(&error.to_string(), MAX_REASON),
+    }
+}
+
+/// A request, as a line.
+pub fn request(id: u64, method: &str, params: &Value) -> String {
+    line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+}
+
+/// A notification, as a line.
+pub fn notification(method: &str, params: &Value) -> String {
+    line(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
+}
+
+/// What a server's request is answered, as a line. We announce no capabilities, so a server may ask us for nothing but a
+/// sign of life (`basic/utilities/ping`).
+pub fn answer(id: &Value, method: &str) -> String {
+    line(&match method {
+        "ping" => json!({ "jsonrpc": "2.0", "id": id, "result": {} }),
+        _ => {
+            let error = json!({ "code": METHOD_NOT_FOUND, "message": "method not found" });
+            json!({ "jsonrpc": "2.0", "id": id, "error": error })
+        }
+    })
+}
+
+/// JSON as it is printed here has no line breaks, also in strings: there they are escaped.
+fn line(message: &Value) -> String {
+    format!("{message}\n")
+}
+
+/// What a server says of itself in the handshake (`basic/lifecycle`, section Initialization).
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hello {
+    /// The version that it speaks.
+    pub protocol_version: String,
+    /// What it offers.
+    #[serde(default, deserialize_with = "or_default")]
+    pub capabilities: Capabilities,
+    /// How to use it, for the model.
+    pub instructions: Option<String>,
+}
+
+/// The one capability that is looked at.
+#[derive(Debug, Default, Deserialize)]
+pub struct Capabilities {
+    /// It has tools.
+    pub tools: Option<Value>,
+}
+
+/// A page of a list of tools (`server/utilities/pagination`).
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Page {
+    /// The tools on it.
+    pub tools: Vec<Value>,
+    /// Where the next one begins.
+    pub next_cursor: Option<String>,
+}
+
+/// A tool as its server describes it (`server/tools`, section Data Types).
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolInfo {
+    /// Its name, unique at its server.
+    pub name: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What it does.
+    pub description: Option<String>,
+    /// A JSON Schema of its arguments. Nobody has checked that it is one.
+    #[serde(default)]
+    pub input_schema: Value,
+    /// What it says about its own conduct.
+    #[serde(default, deserialize_with = "or_default")]
+    pub annotations: Annotations,
+}
+
+/// An entry of a list of tools that is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The name it has, if any.
+    pub tool: String,
+    /// What is wrong with it, as a sentence goes on behind its name.
+    pub why: String,
+}
+
+impl ToolInfo {
+    /// Reads an entry of a list of tools.
+    ///
+    /// # Errors
+    /// When a field is missing or is not what it has to be.
+    pub fn read(entry: Value) -> Result<Self, Unreadable> {
+        let tool = match entry["name"].as_str() {
+            Some(name) => name.to_owned(),
+            None => "a tool without a name".to_owned(),
+        };
+        serde_path_to_error::deserialize(entry).map_err(|error| {
+            let why = match error.path().to_string().as_str() {
+                "." => format!("cannot be read: {}", error.inner()),
+                path => format!("cannot be read at `{path}`: {}", error.inner()),
+            };
+            let why = one_line(&why, MAX_REASON);
+            Unreadable { tool, why }
+        })
+    }
+}
+
+/// What a tool says about its own conduct (`server/tools`, section Data Types): hints from a server that may be wrong.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    /// A name for people.
+    pub title: Option<String>,
+    /// It changes nothing.
+    pub read_only_hint: Option<bool>,
+    /// It may destroy something.
+    pub destructive_hint: Option<bool>,
+    /// A second call with the same arguments changes nothing more.
+    pub idempotent_hint: Option<bool>,
+    /// It reaches beyond its server.
+    pub open_world_hint: Option<bool>,
+}
+
+/// What a call of a tool gave (`server/tools`, section Tool Result).
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct CallResult {
+    /// Blocks of text, images, audio and resources, as they came.
+    #[serde(default, deserialize_with = "or_default")]
+    pub content: Vec<Value>,
+    /// The same as JSON for programs, when the tool has an output schema.
+    pub structured_content: Option<Value>,
+    /// The tool failed; the content says how.
+    #[serde(default, deserialize_with = "or_default")]
+    pub is_error: bool,
+}
+
+/// A field that is null is one that was left out: some servers write all that they have.
+fn or_default<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Option::deserialize(from).map(Option::unwrap_or_default)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Message {
+        Message::read(line.as_bytes()).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_line_is_a_request_a_notification_or_an_answer() {
+        for id in [json!(0), json!(""), json!("a"), json!(1.5)] {
+            let line = json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }).to_string();
+            let method = "ping".to_owned();
+            assert_eq!(read(&line), Message::Request { id, method });
+        }
+        let method = "notifications/message".to_owned();
+        assert_eq!(
+            read(r#" {"method": "notifications/message", "params": [], "jsonrpc": "2.0"}"#),
+            Message::Notification { method }
+        );
+        let (id, outcome) = (json!(7), Ok(json!({"a": 1})));
+        assert_eq!(
+            read(r#"{"jsonrpc": "2.0", "id": 7, "result": {"a": 1}, "more": 0}"#),
+            Message::Answer { id, outcome }
+        );
+    }
+
+    #[test]
+    fn an_error_is_one_sentence_whatever_its_form() {
+        for (error, sentence) in [
+            (
+                r#"{"code": -32602, "message": "no tool x"}"#,
+                "no tool x (code -32602)",
+            ),
+            (r#"{"message": "no"}"#, r#"{"message":"no"}"#),
+            (r#""no""#, r#""no""#),
+            ("null", "it gave neither a result nor an error"),
+            (
+                r#"{"code": 1, "message": "no\u001b[2J\n\nreason"}"#,
+                "no [2J reason (code 1)",
+            ),
+        ] {
+            let (id, outcome) = (json!(1), Err(sentence.to_owned()));
+            let line = format!(r#"{{"jsonrpc": "2.0", "id": 1, "error": {error}}}"#);
+            assert_eq!(read(&line), Message::Answer { id, outcome });
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_log_is_no_message() {
+        for line in [
+            "",
+            "[INFO] listening",
+            "Usage: server",
+            "null",
+            r#"[{"jsonrpc": "2.0", "method": "ping"}]"#,
+            r#"{"level": 30, "msg": "listening", "error": "none"}"#,
+            r#"{"jsonrpc": "2.0", "error": {"code": -32700, "message": "parse error"}, "id": null}"#,
+        ] {
+            assert_eq!(Message::read(line.as_bytes()).unwrap(), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_no_line_of_a_log() {
+        let error = Message::read(b"\xff\xfe").unwrap_err();
+        assert_eq!(error.to_string(), "it sent a line that is no UTF-8");
+    }
+
+    #[test]
+    fn what_begins_as_a_message_must_be_one() {
+        for line in [
+            r#"{"jsonrpc": "2.0", "id": 1, "resu"#,
+            r#"{"jsonrpc": "2.0", "method": 5}"#,
+            "{}{}",
+        ] {
+            let error = Message::read(line.as_bytes()).unwrap_err();
+            assert!(
+                format!("{error:#}").starts_with("it sent invalid JSON: "),
+                "{error:#}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_server_that_asks_is_answered_under_its_own_id() {
+        assert_eq!(
+            answer(&json!("a"), "ping"),
+            "{\"id\":\"a\",\"jsonrpc\":\"2.0\",\"result\":{}}\n"
+        );
+        assert_eq!(
+            answer(&json!(0), "roots/list"),
+            "{\"error\":{\"code\":-32601,\"message\":\"method not found\"},\"id\":0,\"jsonrpc\":\"2.0\"}\n"
+        );
+    }
+
+    #[test]
+    fn what_a_server_leaves_out_has_a_default() {
+        let tool: ToolInfo = serde_json::from_value(json!({ "name": "x" })).unwrap();
+        assert_eq!(tool.annotations, Annotations::default());
+        let result: CallResult = serde_json::from_value(json!({})).unwrap();
+        assert_eq!(result, CallResult::default());
+        let nulls = json!({ "name": "x", "title": null, "inputSchema": null, "annotations": null });
+        assert_eq!(ToolInfo::read(nulls), Ok(tool));
+        let nulls = json!({ "content": null, "structuredContent": null, "isError": null });
+        assert_eq!(
+            serde_json::from_value::<CallResult>(nulls).unwrap(),
+            CallResult::default()
+        );
+    }
+
+    #[test]
+    fn a_tool_that_cannot_be_read_is_named() {
+        for (entry, tool, why) in [
+            (
+                json!({}),
+                "a tool without a name",
+                "cannot be read: missing field `name`",
+            ),
+            (
+                json!({ "name": "x", "annotations": { "readOnlyHint": "yes" } }),
+                "x",
+                "cannot be read at `annotations.readOnlyHint`: invalid type: string \"yes\", expected a boolean",
+            ),
+        ] {
+            let (tool, why) = (tool.to_owned(), why.to_owned());
+            assert_eq!(ToolInfo::read(entry), Err(Unreadable { tool, why }));
+        }
+        let long = json!({ "name": "x", "title": { "a\u{1b}": "x".repeat(1_000_000) } });
+        let why = ToolInfo::read(long).unwrap_err().why;
+        assert!(why.len() <= MAX_REASON && !why.contains('\u{1b}'), "{why}");
+    }
+}

@@ -1,0 +1,241 @@
+//! Bad servers on the loop: the turn goes on, the others are untouched, and the user stays in charge.
+
+use mock_servers::class::Key;
+use mock_servers::model::{Reply, Request, calls, says};
+use serde_json::{Value, json};
+
+use super::{class_with, connect, last_results, model, nothing_is_left_in, offers, run, trusting};
+
+#[test]
+fn a_server_that_dies_in_a_call_takes_away_its_own_tools_and_nothing_else() {
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => connect("docs").and_calls("connect_mcp", json!({"name": "ops"})),
+        1 => calls("mcp__ops__status", json!({"service": "web"}))
+            .and_calls("mcp__docs__search", json!({"query": "agent loop"})),
+        2 => calls("mcp__ops__status", json!({"service": "web"}))
+            .and_calls("mcp__docs__get_version", json!({})),
+        3 => connect("ops"),
+        _ => says("It broke down, and I have connected it again."),
+    });
+    let class = trusting(class_with(&[("ops", "deploy", "die-in-call")])).model(&model);
+    let ran = run(&class, &["What is the state of web?", "/mcp"]);
+    ran.shows("It broke down").shows("[mcp: ops is gone: ");
+    let docs = ["mcp__docs__search", "mcp__docs__get_version"];
+    let all = [
+        &docs[..],
+        &["mcp__ops__trigger", "mcp__ops__status", "mcp__ops__logs"],
+    ]
+    .concat();
+    assert_eq!(
+        offers(&model),
+        [vec![], all.clone(), docs.to_vec(), docs.to_vec(), all]
+    );
+
+    let requests = model.requests();
+    let [broken, found] = &last_results(&requests[2])[..] else {
+        panic!("{:?}", requests[2].results());
+    };
+    assert!(
+        broken.contains("'ops'") && found.contains("s01"),
+        "{broken}\n{found}"
+    );
+    let [unknown, version] = &last_results(&requests[3])[..] else {
+        panic!("{:?}", requests[3].results());
+    };
+    assert!(
+        unknown.starts_with("there is no tool `mcp__ops__status`"),
+        "{unknown}"
+    );
+    assert!(!version.is_empty());
+    let told = |request: &Request| {
+        request
+            .system
+            .matches("\n- ops is gone, and its tools with it (")
+            .count()
+    };
+    let told: Vec<usize> = requests.iter().map(|request| told(request)).collect();
+    assert_eq!(
+        told,
+        [0, 0, 1, 1, 0],
+        "in one sentence, until it is there again"
+    );
+}
+
+/// Faults that end a server in its first call, and how that is told.
+const BREAK: [(&str, &str); 4] = [
+    ("die-in-call", "it ended with exit code 1"),
+    ("garbage", "it sent a line that is no UTF-8"),
+    ("long-line", "it sent a line of more than 16 MB"),
+    ("half-message", "its output ended in the middle of a line"),
+];
+
+/// Faults that are survived.
+const BEAR: [&str; 10] = [
+    "flood",
+    "noise",
+    "asks-first",
+    "string-ids",
+    "pages-of-2",
+    "broken-schema",
+    "twins",
+    "long-name",
+    "rude-description",
+    "ignores-eof",
+];
+
+/// Connects to all of them, calls each, and calls one of them again.
+fn tries_all(request: &Request) -> Reply {
+    let call = |name: &&str| (format!("mcp__{name}__get_version"), json!({}));
+    let broken = BREAK.map(|(name, _)| name);
+    let alive = broken.iter().chain(&BEAR);
+    let connect_all = ["nowhere", "exit"].iter().chain(alive.clone());
+    let connect_all = connect_all.map(|name| ("connect_mcp".to_owned(), json!({"name": name})));
+    let all = |mut batch: Vec<(String, Value)>| {
+        let (name, input) = batch.remove(0);
+        let first = calls(&name, input);
+        let rest = batch.into_iter();
+        rest.fold(first, |reply, (name, input)| reply.and_calls(&name, input))
+    };
+    match request.results().len() {
+        0 => all(connect_all.collect()),
+        16 => all(alive.map(call).collect()),
+        30 => all(vec![call(&"flood"), call(&"noise")]),
+        _ => says("It is a bad day."),
+    }
+}
+
+#[test]
+fn a_turn_goes_on_through_all_bad_servers_and_each_is_told_in_a_sentence() {
+    let model = model(tries_all);
+    let faults = BREAK.iter().map(|(name, _)| name).chain(&BEAR);
+    let servers: Vec<_> = faults
+        .chain(&["exit"])
+        .map(|name| (*name, "docs", *name))
+        .collect();
+    let class = trusting(class_with(&servers)).model(&model);
+    run(&class, &["Try all of them"]).shows("It is a bad day.");
+
+    let requests = model.requests();
+    let connected = last_results(&requests[1]);
+    assert_eq!(
+        connected[0],
+        "starting the program /nowhere/server: No such file or directory (os error 2)"
+    );
+    let exit = "the MCP server 'exit' is disconnected: it ended with exit code 1; it last wrote: ";
+    assert!(connected[1].starts_with(exit), "{}", connected[1]);
+    assert!(
+        connected[2..]
+            .iter()
+            .all(|answer| answer.starts_with("Connected to '") && answer.lines().count() == 1),
+        "{connected:?}"
+    );
+    let called = last_results(&requests[2]);
+    for ((name, why), answer) in BREAK.iter().zip(&called) {
+        let sentence = format!("the MCP server '{name}' is disconnected: {why}");
+        assert!(answer.starts_with(&sentence), "{answer}");
+        assert_eq!(answer.lines().count(), 1, "{answer}");
+        let gone = format!("\n- {name} is gone, and its tools with it ({sentence}");
+        assert!(requests[2].system.contains(&gone), "{}", requests[2].system);
+    }
+    let works = |answer: &String| answer.starts_with("Version ");
+    assert!(called[BREAK.len()..].iter().all(works), "{called:?}");
+    assert!(last_results(&requests[3]).iter().all(works));
+    let offered = |request: &Request, name: &str| {
+        let mut names = request.tool_names().into_iter();
+        names.any(|tool| tool.starts_with(&format!("mcp__{name}__")))
+    };
+    for (name, _) in BREAK {
+        assert!(offered(&requests[1], name) && !offered(&requests[2], name));
+    }
+    assert!(BEAR.iter().all(|name| offered(&requests[2], name)));
+}
+
+#[test]
+fn ctrl_c_ends_a_call_that_hangs_and_the_next_turns_use_that_server_and_others() {
+    let model = model(|request: &Request| match request.user_texts().last() {
+        Some(text) if text == "and now?" => says("The server is still there."),
+        Some(text) if text == "then docs" => match (offers_docs(request), last_results(request)) {
+            (false, _) => connect("docs"),
+            (true, results) if results.iter().any(|found| found.contains("s01")) => {
+                says("Docs has it.")
+            }
+            (true, _) => calls("mcp__docs__search", json!({"query": "agent loop"})),
+        },
+        _ => match request.calls().len() {
+            0 => connect("slow"),
+            1 => calls("mcp__slow__search", json!({"query": "agent loop"})),
+            _ => says("not reached"),
+        },
+    });
+    let class = trusting(class_with(&[("slow", "docs", "hang-call")])).model(&model);
+    let mut terminal = class.terminal(100, 40);
+    terminal
+        .wait_for("s19 >>")
+        .type_line("Search the slow server");
+    terminal.wait_for("> mcp__slow__search");
+    model.wait_for_requests(2);
+    terminal
+        .press(Key::CtrlC)
+        .wait_until("a prompt after the interruption", |screen| {
+            screen
+                .rsplit_once("mcp__slow__search")
+                .is_some_and(|(_, below)| below.contains("s19 >>"))
+        });
+    terminal
+        .type_line("and now?")
+        .wait_for("The server is still there.");
+    terminal.type_line("then docs").wait_for("Docs has it.");
+    terminal
+        .type_line("/mcp")
+        .wait_for("slow     connected, 2 tools");
+    terminal.press(Key::CtrlD);
+    assert_eq!(terminal.wait_exit(), 0);
+    nothing_is_left_in(&class);
+}
+
+#[test]
+fn a_server_that_never_answers_the_handshake_can_be_given_up() {
+    let model = model(|request: &Request| match request.user_texts().last() {
+        Some(text) if text == "and docs?" => match offers_docs(request) {
+            true => says("Docs is there."),
+            false => connect("docs"),
+        },
+        _ => connect("mute"),
+    });
+    let class = trusting(class_with(&[("mute", "docs", "hang-start")])).model(&model);
+    let mut terminal = class.terminal(100, 40);
+    terminal.wait_for("s19 >>").type_line("Connect to mute");
+    terminal.wait_for("> connect_mcp");
+    terminal
+        .press(Key::CtrlC)
+        .wait_until("a prompt after the interruption", |screen| {
+            screen
+                .rsplit_once("connect_mcp")
+                .is_some_and(|(_, below)| below.contains("s19 >>"))
+        });
+    terminal.type_line("and docs?").wait_for("Docs is there.");
+    terminal.type_line("/mcp").wait_for("mute     available");
+    terminal.press(Key::CtrlD);
+    assert_eq!(terminal.wait_exit(), 0);
+    nothing_is_left_in(&class);
+}
+
+fn offers_docs(request: &Request) -> bool {
+    request
+        .tool_names()
+        .iter()
+        .any(|name| name == "mcp__docs__search")
+}
+
+#[test]
+fn a_list_that_changes_is_another_pool_in_a_later_round() {
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => connect("docs+"),
+        1..4 => calls("mcp__docs___get_version", json!({})),
+        _ => says("Done."),
+    });
+    let class = trusting(class_with(&[("docs+", "docs", "list-changed")])).model(&model);
+    run(&class, &["Ask for the version until the list changes"]);
+    let counts: Vec<usize> = offers(&model).iter().map(Vec::len).collect();
+    assert_eq!((counts[0], counts[1], counts[4]), (0, 2, 3), "{counts:?}");
+}

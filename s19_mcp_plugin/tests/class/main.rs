@@ -1,0 +1,356 @@
+//! The lesson as a class sees it: a server is connected, its tools are there at once, and the harness stays in charge.
+//!
+//! Invariant: after each run nothing that it started is left.
+
+mod bad_days;
+mod rehearsed;
+
+use mock_servers::class::{Class, Ran};
+use mock_servers::model::{Block, Brain, MockModel, Options, Reply, Request, calls, says};
+use serde_json::json;
+
+const SEARCH: &str = "Connect to the docs MCP server and search for something";
+const DEPLOY: &str = "Connect to the deploy server and trigger a deployment";
+const BOTH: &str = "Connect both servers — what tools are now available?";
+
+const EXE: &str = env!("CARGO_BIN_EXE_s19_mcp_plugin");
+
+fn class() -> Class {
+    Class::new(EXE).file("README.md", "# Demo\n\nA small project.\n")
+}
+
+/// A class with a `.mcp.json` that names these servers: mock servers, started as NAME with FAULT.
+fn class_with(servers: &[(&str, &str, &str)]) -> Class {
+    let entry = |(name, mock, fault): &(&str, &str, &str)| {
+        let args = ["mock-mcp", mock, "--fault", fault];
+        let args = if fault.is_empty() {
+            &args[..2]
+        } else {
+            &args[..]
+        };
+        ((*name).to_owned(), json!({"command": EXE, "args": args}))
+    };
+    let mut servers: serde_json::Map<_, _> = servers.iter().map(entry).collect();
+    servers.insert("nowhere".to_owned(), json!({"command": "/nowhere/server"}));
+    class().file(".mcp.json", json!({ "mcpServers": servers }).to_string())
+}
+
+/// Nobody is asked before a server of the file is started.
+fn trusting(class: Class) -> Class {
+    let settings = json!({"permissions": {"allow": ["connect_mcp"]}});
+    class.file(".harness/settings.json", settings.to_string())
+}
+
+fn model(brain: impl Brain + 'static) -> MockModel {
+    MockModel::start(Options::strict(), brain).unwrap()
+}
+
+fn connect(name: &str) -> Reply {
+    calls("connect_mcp", json!({ "name": name }))
+}
+
+/// Runs, and looks at what is left of it: nothing.
+#[track_caller]
+fn run(class: &Class, lines: &[&str]) -> Ran {
+    let ran = class.types(lines);
+    ran.succeeds();
+    nothing_is_left_in(class);
+    ran
+}
+
+/// No process works in the directory of the class. A killed one may take a moment to go.
+#[track_caller]
+fn nothing_is_left_in(class: &Class) {
+    let directory = class.dir().canonicalize().unwrap();
+    let works_there = || -> Vec<String> {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let here = processes.filter(|process| {
+            std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == directory)
+        });
+        here.map(|process| {
+            std::fs::read_to_string(process.path().join("cmdline")).unwrap_or_default()
+        })
+        .filter(|command| !command.is_empty())
+        .collect()
+    };
+    let began = std::time::Instant::now();
+    while !works_there().is_empty() && began.elapsed().as_secs() < 5 {
+        std::thread::yield_now();
+    }
+    assert_eq!(works_there(), [""; 0]);
+}
+
+/// The requests of the lead, as what a request offers from servers and says of them.
+fn offers(model: &MockModel) -> Vec<Vec<String>> {
+    let lead = |request: &&std::sync::Arc<Request>| !request.system.contains("You are a teammate");
+    let requests = model.requests();
+    let from_servers = |request: &std::sync::Arc<Request>| {
+        let names = request.tool_names().into_iter();
+        names.filter(|name| name.starts_with("mcp__")).collect()
+    };
+    requests.iter().filter(lead).map(from_servers).collect()
+}
+
+#[test]
+fn a_server_brings_its_tools_in_the_same_turn() {
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => connect("docs"),
+        1 => calls("mcp__docs__search", json!({"query": "agent loop"})),
+        _ => says("Found it."),
+    });
+    let class = class().model(&model);
+    run(&class, &[SEARCH])
+        .shows("Found it.")
+        .never_shows("needs permission");
+    let requests = model.requests();
+    let counts: Vec<usize> = requests.iter().map(|request| request.tools.len()).collect();
+    assert_eq!(counts, [18, 20, 20]);
+    let results = requests[2].results();
+    let [(false, connected), (false, found)] = &results[..] else {
+        panic!("{results:?}");
+    };
+    assert_eq!(
+        connected,
+        "Connected to 'docs'. Discovered: search, get_version"
+    );
+    assert!(found.contains("s01"), "{found}");
+    assert!(!requests[0].system.contains("# Servers"));
+    assert!(requests[1].system.contains("# Servers\n"));
+    assert!(
+        requests[1]
+            .system
+            .contains("\n- docs: 2 tools. It says of itself: \"")
+    );
+    for tool in requests[1].json()["tools"].as_array().unwrap() {
+        let (name, text) = (
+            tool["name"].as_str().unwrap(),
+            tool["description"].as_str().unwrap(),
+        );
+        assert_eq!(
+            name.starts_with("mcp__docs__"),
+            text.ends_with("(readOnly)"),
+            "{tool}"
+        );
+    }
+}
+
+/// Triggers a deployment of web, asks for its status, and says what came of both.
+fn deploys(request: &Request) -> Reply {
+    let web = || json!({"service": "web"});
+    match request.calls().len() {
+        0 => connect("deploy"),
+        1 => calls("mcp__deploy__trigger", web()).and_calls("mcp__deploy__status", web()),
+        _ => says(match &request.results()[1] {
+            (false, _) => "It is on its way.",
+            (true, _) => "You said no.",
+        }),
+    }
+}
+
+#[test]
+fn what_a_server_calls_destructive_asks_and_what_reads_does_not() {
+    let yes = model(deploys);
+    let ran = run(&class().model(&yes), &[DEPLOY, "y"]);
+    ran.shows(
+        "mcp__deploy__trigger needs permission:\n  service: web\nits server calls it destructive; ",
+    );
+    ran.shows("It is on its way.")
+        .never_shows("mcp__deploy__status needs permission");
+    assert_eq!(
+        offers(&yes),
+        [vec![], trigger_status_logs(), trigger_status_logs()]
+    );
+
+    let no = model(deploys);
+    run(&class().model(&no), &[DEPLOY, "n"]).shows("You said no.");
+    let results = no.last_request().results();
+    let [_, (true, refused), (false, status)] = &results[..] else {
+        panic!("{results:?}");
+    };
+    assert!(refused.contains("permission denied"), "{refused}");
+    assert!(
+        status.contains("live") && !status.contains("queued"),
+        "{status}"
+    );
+}
+
+fn trigger_status_logs() -> Vec<String> {
+    ["trigger", "status", "logs"]
+        .map(|tool| format!("mcp__deploy__{tool}"))
+        .to_vec()
+}
+
+#[test]
+fn two_servers_are_connected_side_by_side() {
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => connect("docs").and_calls("connect_mcp", json!({"name": "deploy"})),
+        _ => {
+            let names = request.tool_names();
+            let new = names.iter().filter(|name| name.starts_with("mcp__"));
+            says(format!("There are {} new tools.", new.count()))
+        }
+    });
+    let ran = run(&class().model(&model), &[BOTH, "/tools", "/mcp"]);
+    ran.shows("There are 5 new tools.");
+    ran.shows("18 built in: bash, read_file, write_file, create_task");
+    ran.shows("mcp__docs__search (readOnly)")
+        .shows("mcp__deploy__trigger (destructive)");
+    ran.shows("[23 tools; with the prompt ")
+        .shows(" with the cache of s10]");
+    ran.shows("deploy  connected, 3 tools\n")
+        .shows("docs    connected, 2 tools\n");
+    assert_eq!(
+        model.requests().len(),
+        2,
+        "what begins with a slash is not sent"
+    );
+}
+
+#[test]
+fn the_tools_of_the_lead_and_of_a_teammate() {
+    let model = model(|request: &Request| {
+        let is_mate = request.system.contains("You are a teammate");
+        match (is_mate, request.calls().len()) {
+            (true, 0) => calls("mcp__docs__search", json!({"query": "agent loop"})),
+            (true, _) => says("I do not have that tool."),
+            (false, 0) => connect("docs"),
+            (false, 1) => calls(
+                "spawn_teammate",
+                json!({"name": "alice", "role": "reader", "prompt": "Call mcp__docs__search for agent loop."}),
+            ),
+            (false, _) => says("Waiting for alice."),
+        }
+    });
+    let class = class().git().model(&model);
+    run(&class, &["Let alice search the docs"]);
+    let requests = model.requests();
+    let mate = requests
+        .iter()
+        .rfind(|request| request.system.contains("You are a teammate"));
+    let mate = mate.unwrap();
+    assert_eq!(
+        mate.tool_names().join(" "),
+        "bash read_file write_file send_message submit_plan list_tasks claim_task complete_task"
+    );
+    let results = mate.results();
+    let [(true, answer)] = &results[..] else {
+        panic!("{results:?}");
+    };
+    assert!(
+        answer.starts_with("there is no tool `mcp__docs__search`"),
+        "{answer}"
+    );
+    assert!(!mate.system.contains("# Servers"));
+    assert_eq!(
+        requests[1].tool_names().join(" "),
+        "bash read_file write_file create_task list_tasks get_task claim_task complete_task spawn_teammate \
+         send_message check_inbox request_shutdown request_plan review_plan create_worktree remove_worktree \
+         keep_worktree connect_mcp mcp__docs__search mcp__docs__get_version"
+    );
+    let readme = include_str!("../../README.md");
+    assert!(readme.contains("| lead tools | 17 | 18, and what servers bring |"));
+    assert!(readme.contains("| teammate tools | 8 | 8 |"));
+}
+
+#[test]
+fn a_server_of_the_file_is_started_when_the_user_says_so() {
+    for (answer, is_started) in [("n", false), ("y", true)] {
+        let model = model(|request: &Request| match request.calls().len() {
+            0 => connect("team docs"),
+            _ => says("Done."),
+        });
+        let class = class_with(&[("team docs", "docs", "")]).model(&model);
+        let ran = run(&class, &["Connect to the team's docs", answer]);
+        ran.shows(&format!(
+            "connect_mcp needs permission:\n  name: team docs\n  runs: {EXE} mock-mcp docs\n"
+        ));
+        let (is_error, text) = model.last_request().results().remove(0);
+        assert_eq!(is_error, !is_started, "{text}");
+        let offered = offers(&model).pop().unwrap();
+        match is_started {
+            true => assert_eq!(
+                offered,
+                ["mcp__team_docs__search", "mcp__team_docs__get_version"]
+            ),
+            false => assert_eq!(offered, [""; 0]),
+        }
+    }
+}
+
+#[test]
+fn a_rule_lets_a_server_start_and_another_lets_its_tools_run() {
+    let settings = json!({"permissions": {
+        "allow": [format!("connect_mcp({EXE} mock-mcp:*)"), "mcp__ops__*"], "deny": ["mcp__ops__trigger"],
+    }});
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => connect("ops"),
+        1 => calls("mcp__ops__trigger", json!({"service": "web"})),
+        _ => says("Done."),
+    });
+    let class =
+        class_with(&[("ops", "deploy", "")]).file(".harness/settings.json", settings.to_string());
+    let ran = run(&class.model(&model), &["Deploy web"]);
+    ran.never_shows("needs permission");
+    let results = model.last_request().results();
+    assert!(
+        matches!(&results[..], [(false, _), (true, why)] if why.contains("forbids it")),
+        "{results:?}"
+    );
+}
+
+#[test]
+fn a_connection_that_cannot_be_says_what_there_is() {
+    let file = json!({"mcpServers": {
+        "remote": {"type": "http", "url": "https://example.com/mcp"},
+        "gone": {"command": "no-such-program-anywhere"},
+    }});
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => connect("nobody").and_calls("connect_mcp", json!({"name": "remote"})),
+        1 => connect("gone").and_calls("connect_mcp", json!({})),
+        2 => connect("docs").and_calls("connect_mcp", json!({"name": " docs "})),
+        _ => says("Done."),
+    });
+    let class = trusting(class().file(".mcp.json", file.to_string())).model(&model);
+    let ran = run(&class, &["Connect to all", "/mcp"]);
+    ran.shows(
+        ".mcp.json: remote is of type http, which is not supported here: only servers on stdio are",
+    );
+    ran.shows("gone    failed: ")
+        .shows("remote  cannot be used: it is of type http");
+    let results = model.last_request().results();
+    let expected = [
+        (
+            true,
+            "there is no server 'nobody'; there are deploy, docs, gone",
+        ),
+        (true, "the server 'remote' is of type http"),
+        (true, "no-such-program-anywhere"),
+        (true, "name"),
+        (
+            false,
+            "Connected to 'docs'. Discovered: search, get_version",
+        ),
+        (
+            false,
+            "Already connected to 'docs'. Its tools: search, get_version",
+        ),
+    ];
+    assert_eq!(results.len(), expected.len());
+    for ((is_error, text), (expected_error, part)) in results.iter().zip(expected) {
+        assert_eq!(
+            (*is_error, text.contains(part)),
+            (expected_error, true),
+            "{text}"
+        );
+    }
+}
+
+/// The texts that a reply was answered with, whatever came beside them.
+fn last_results(request: &Request) -> Vec<String> {
+    let last = request.messages.last().unwrap();
+    let result = |block: &Block| match block {
+        Block::ToolResult { content, .. } => Some(content.clone()),
+        Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
+    };
+    last.blocks.iter().filter_map(result).collect()
+}

@@ -1,0 +1,18 @@
+//! The session in the README, made again and compared.
+//!
+//! Invariant: what the README shows is what the chapter does; `cargo x session s19 --write` brings it up to date.
+
+use mock_servers::class::Class;
+
+#[test]
+fn the_readme_shows_a_session() {
+    let class = Class::new(env!("CARGO_BIN_EXE_s19_mcp_plugin"));
+    let lines = [
+        "Connect to the deploy server and trigger a deployment",
+        "y",
+        "/tools",
+        "/mcp",
+    ];
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    class.session(&lines).is_shown_in(readme);
+}
