@@ -33,6 +33,7 @@ pub const CORPUS: &[Document] = documents![
     "s17_worktree/README.md"
     "s18_teams/README.md"
     "s19_mcp_plugin/README.md"
+    "s20_full/README.md"
 ];
 
 /// A section of a document.

@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+mod commands;
+mod hold;
+mod pool;
+mod saved;
+mod sessions;
+mod start;
+
+pub use commands::Commands;
+pub use pool::built_in;
+pub use sessions::Sessions;
+pub use start::Start;

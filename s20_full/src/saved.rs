@@ -1,0 +1,225 @@
+//! The files of saved conversations: one JSON file a session.
+//!
+//! A conversation is its messages, and each message has its JSON already; a file is what is said about them and the
+//! messages, joined. Invariants: a file is whole or absent; one that cannot be read is set aside and named, never
+//! overwritten and never taken for an empty conversation; one of a newer program is left alone.
+
+use std::fmt::Write;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
+use s01_loop::{Message, Repl, Usage, make_state_folder};
+use s02_tools::{Workspace, write_whole};
+use s12_tasks::is_safe_name;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+
+use crate::hold::Hold;
+
+/// The version of the format that this program writes.
+const VERSION: u32 = 1;
+const DAMAGED: &str = "damaged";
+
+/// What is said about a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    pub(crate) version: u32,
+    pub(crate) id: String,
+    pub(crate) started: Timestamp,
+    pub(crate) saved: Timestamp,
+    /// What the user asked for first.
+    pub(crate) request: String,
+    /// What it has cost.
+    #[serde(default)]
+    pub(crate) usage: Usage,
+}
+
+impl Head {
+    /// Of a conversation that begins now.
+    pub(crate) fn new(id: String, request: String) -> Self {
+        let now = Timestamp::now();
+        Self {
+            version: VERSION,
+            id,
+            started: now,
+            saved: now,
+            request,
+            usage: Usage::default(),
+        }
+    }
+}
+
+/// A conversation as it is kept.
+#[derive(Deserialize)]
+pub(crate) struct Saved {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) messages: Vec<Message>,
+}
+
+/// A conversation in a list: its messages are counted, not read.
+#[derive(Deserialize)]
+pub(crate) struct Listed {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) messages: Vec<IgnoredAny>,
+}
+
+/// All that can be said of any version.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
+/// The folder of the sessions.
+#[derive(Clone)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    repl: Repl,
+}
+
+impl Folder {
+    pub(crate) fn new(ws: &Workspace, repl: &Repl) -> Self {
+        Self {
+            path: ws.state("sessions"),
+            repl: repl.clone(),
+        }
+    }
+
+    /// Takes the hold on a session, unless another process has it.
+    pub(crate) fn hold(&self, id: &str) -> Result<Option<Hold>> {
+        make_state_folder(&self.path)
+            .with_context(|| format!("creating {}", self.path.display()))?;
+        Hold::take(self.path.join(format!("{id}.lock")))
+    }
+
+    /// Writes a conversation. Only who holds the session may.
+    pub(crate) fn write(&self, head: &Head, messages: &[Message]) -> Result<()> {
+        let head_json = serde_json::to_string(head).context("a session is JSON")?;
+        let open = head_json.strip_suffix('}').expect("a head is an object");
+        let size: usize = messages
+            .iter()
+            .map(|message| message.wire().len() + 2)
+            .sum();
+        let mut json = String::with_capacity(open.len() + size + 32);
+        let _ = write!(json, "{open},\"messages\":[");
+        for (index, message) in messages.iter().enumerate() {
+            json.push_str(if index == 0 { "\n" } else { ",\n" });
+            json.push_str(message.wire());
+        }
+        json.push_str("\n]}\n");
+        write_whole(&self.file(&head.id), json.as_bytes())
+    }
+
+    /// The conversation of this id.
+    ///
+    /// # Errors
+    /// When there is none, or its file cannot be read.
+    pub(crate) fn read(&self, id: &str) -> Result<Saved> {
+        let bytes = fs::read(self.file(id)).with_context(|| format!("reading the session {id}"))?;
+        let saved = listed(&bytes, id).and_then(|_| {
+            serde_json::from_slice(&bytes).map_err(|error| Damage::Broken(error.to_string()))
+        });
+        saved.or_else(|damage| bail!(self.refused(id, damage)))
+    }
+
+    /// All conversations, the newest first. A file that is none is named and set aside.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub(crate) fn list(&self) -> Result<Vec<Listed>> {
+        let reading = || format!("reading {}", self.path.display());
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error).with_context(reading),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let name = entry.with_context(reading)?.file_name();
+            let id = name.to_str().and_then(|name| name.strip_suffix(".json"));
+            let Some(id) = id.filter(|id| is_safe_name(id, 64)) else {
+                continue;
+            };
+            // Somebody may have taken it away since the folder was read.
+            let Ok(bytes) = fs::read(self.file(id)) else {
+                continue;
+            };
+            match listed(&bytes, id) {
+                Ok(listed) => found.push(listed),
+                Err(damage) => self.repl.remark(&format!("[{}]", self.refused(id, damage))),
+            }
+        }
+        found.sort_by(|a, b| (b.head.saved, &b.head.id).cmp(&(a.head.saved, &a.head.id)));
+        Ok(found)
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.path.join(format!("{id}.json"))
+    }
+
+    /// What is said about a file that cannot be used. A damaged one is moved away.
+    fn refused(&self, id: &str, damage: Damage) -> String {
+        let why = match damage {
+            Damage::Newer(version) => {
+                return format!(
+                    "the session {id} was saved by a newer program (format {version}); it was left alone"
+                );
+            }
+            Damage::Broken(why) => why,
+        };
+        let (file, aside) = (self.file(id), self.path.join(DAMAGED));
+        let shown = format!("sessions/{id}.json");
+        let place = free_name(&aside, id);
+        match make_state_folder(&aside).and_then(|()| fs::rename(file, &place)) {
+            Ok(()) => {
+                let name = place.file_name().unwrap_or_default();
+                format!(
+                    "{shown} is damaged ({why}); it was moved to sessions/{DAMAGED}/{}",
+                    name.display()
+                )
+            }
+            Err(_) => format!("{shown} is damaged ({why}) and cannot be moved away"),
+        }
+    }
+}
+
+/// Why a file cannot be used.
+enum Damage {
+    /// This program cannot know what is in it.
+    Newer(u32),
+    /// It is not what a program has written.
+    Broken(String),
+}
+
+/// What the file of this session says about its conversation.
+fn listed(bytes: &[u8], id: &str) -> Result<Listed, Damage> {
+    let broken = |error: serde_json::Error| Damage::Broken(error.to_string());
+    let Versioned { version } = serde_json::from_slice(bytes).map_err(broken)?;
+    if version > VERSION {
+        return Err(Damage::Newer(version));
+    }
+    let listed: Listed = serde_json::from_slice(bytes).map_err(broken)?;
+    match listed.head.id == id {
+        true => Ok(listed),
+        false => Err(Damage::Broken(format!(
+            "it says its id is {:?}",
+            listed.head.id
+        ))),
+    }
+}
+
+/// A name in the folder that no file has.
+fn free_name(folder: &Path, id: &str) -> PathBuf {
+    let names = (1..).map(|number| match number {
+        1 => format!("{id}.json"),
+        number => format!("{id}-{number}.json"),
+    });
+    let mut paths = names.map(|name| folder.join(name));
+    paths
+        .find(|path| !path.exists())
+        .expect("numbers do not end")
+}

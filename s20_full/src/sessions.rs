@@ -1,0 +1,340 @@
+//! Sessions: conversations that outlive the program.
+//!
+//! Whoever closes the terminal loses the conversation and keeps the files it was about. So it is kept too, at each round,
+//! and goes on from there. Invariants: a session is open in one process at a time; what is resumed can be sent, and the
+//! model is told what has ended since; nothing is written before there is something to keep.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context, Result, bail, ensure};
+use jiff::Timestamp;
+use s01_loop::{History, Message, Repl, Usage};
+use s02_tools::Workspace;
+use s04_hooks::tagged;
+use s11_recovery::Recovery;
+use s12_tasks::fresh_suffix;
+
+use crate::hold::Hold;
+use crate::saved::{Folder, Head, Listed};
+use crate::start::{Resumed, Start};
+
+/// So many saved sessions are listed.
+const LISTED: usize = 20;
+/// So much of a request is shown.
+const REQUEST_CHARS: usize = 60;
+
+/// The saved conversations of a workspace. Clones share which one is open.
+#[derive(Clone)]
+pub struct Sessions {
+    folder: Folder,
+    client: Recovery,
+    repl: Repl,
+    /// A std lock: nothing is awaited while it is held.
+    state: Arc<Mutex<State>>,
+}
+
+/// The session that is open.
+#[derive(Default)]
+struct State {
+    /// What is said about it, once it has something to keep or somebody has asked for its id.
+    head: Option<Head>,
+    hold: Option<Hold>,
+    /// What its messages were when they were last written.
+    written: u64,
+    /// What the program had spent when it was opened.
+    spent_before: Usage,
+    /// All sessions that this run of the program has had open.
+    own: HashSet<String>,
+    /// It could not be written, and the user knows.
+    failed: bool,
+}
+
+impl Sessions {
+    /// A new session, which has no file before there is something to keep.
+    pub fn open(ws: &Workspace, client: &Recovery, repl: &Repl) -> Self {
+        Self {
+            folder: Folder::new(ws, repl),
+            client: client.clone(),
+            repl: repl.clone(),
+            state: Arc::default(),
+        }
+    }
+
+    /// Continues the session that the command line names, if it names one.
+    ///
+    /// # Errors
+    /// When there is none of this name, it is open elsewhere, or its file cannot be read.
+    pub fn resume(&self, start: &Start, history: &mut History) -> Result<()> {
+        let told = match start.resumed() {
+            Resumed::No if start.is_typed() => "/help lists the commands".to_owned(),
+            Resumed::No => return Ok(()),
+            Resumed::Newest => self.switch_to_newest(history)?,
+            Resumed::Named(id) => self.switch_to(id, history)?,
+        };
+        self.repl.remark(&format!("[{told}]"));
+        Ok(())
+    }
+
+    /// Keeps the conversation as it is now. What cannot be written is said once and stops nobody.
+    pub fn save(&self, history: &History) {
+        let state = &mut *self.state.lock().unwrap();
+        let now = fingerprint(history);
+        if history.is_empty() || state.written == now {
+            return;
+        }
+        match self.write(state, history) {
+            Ok(()) => (state.written, state.failed) = (now, false),
+            Err(_) if state.failed => {}
+            Err(error) => {
+                state.failed = true;
+                self.repl
+                    .remark(&format!("[the session is not kept: {error:#}]"));
+            }
+        }
+    }
+
+    /// Begins a new session, and says how to come back to the old one, if it could be kept.
+    pub fn begin(&self, history: &mut History) -> String {
+        self.save(history);
+        let state = &mut *self.state.lock().unwrap();
+        let is_kept = !state.failed;
+        let old = state.hold.take().and(state.head.take());
+        let own = std::mem::take(&mut state.own);
+        *state = State {
+            own,
+            spent_before: self.client.spent(),
+            ..State::default()
+        };
+        *history = History::default();
+        match old {
+            _ if !is_kept => {
+                "a new session; the end of the old one could not be written".to_owned()
+            }
+            Some(old) => format!("a new session; the old one is kept: /resume {}", old.id),
+            None => "a new session".to_owned(),
+        }
+    }
+
+    /// Opens the saved session whose id begins so, in place of the one that is open, and says where it stands.
+    ///
+    /// # Errors
+    /// When there is none or several, it is open elsewhere, its file cannot be read, or the one that is open cannot be
+    /// written. Then nothing has changed.
+    pub fn switch_to(&self, prefix: &str, history: &mut History) -> Result<String> {
+        let listed = self.folder.list()?;
+        let matching = || {
+            listed
+                .iter()
+                .filter(|listed| listed.head.id.starts_with(prefix))
+        };
+        let ids: Vec<&str> = matching().map(|listed| listed.head.id.as_str()).collect();
+        let id = match ids[..] {
+            [id] => id,
+            [] => bail!("there is no saved session {prefix:?}; /resume lists those there are"),
+            _ if ids.contains(&prefix) => prefix,
+            _ => bail!(
+                "{prefix:?} is the beginning of {}; give more of the id",
+                ids.join(" and ")
+            ),
+        };
+        ensure!(!self.is_open(id), "{id} is the session you are in");
+        let hold = self.folder.hold(id)?;
+        let hold = hold.with_context(|| format!("the session {id} is open in another process"))?;
+        self.switch(id, hold, history)
+    }
+
+    /// The saved sessions, newest first: id, age, first request.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn shown(&self) -> Result<String> {
+        let listed = self.folder.list()?;
+        if listed.is_empty() {
+            return Ok("there is no saved session yet".to_owned());
+        }
+        let mut lines: Vec<String> = listed
+            .iter()
+            .take(LISTED)
+            .map(|one| self.line(one))
+            .collect();
+        if listed.len() > LISTED {
+            lines.push(format!("and {} older ones", listed.len() - LISTED));
+        }
+        lines.push("/resume ID goes on with one; the beginning of its id is enough".to_owned());
+        Ok(lines.join("\n"))
+    }
+
+    /// The id of the session that is open.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub fn id(&self) -> Result<String> {
+        let state = &mut *self.state.lock().unwrap();
+        Ok(self.head(state, "")?.id.clone())
+    }
+
+    /// What the session that is open has cost, in this run of the program and earlier ones; teammates, subagents and side
+    /// questions included.
+    pub fn spent(&self) -> Usage {
+        self.spent_in(&self.state.lock().unwrap())
+    }
+
+    fn spent_in(&self, state: &State) -> Usage {
+        let saved = state.head.as_ref().map(|head| head.usage.clone());
+        let mut spent = saved.unwrap_or_default();
+        spent += &since(&self.client.spent(), &state.spent_before);
+        spent
+    }
+
+    fn switch_to_newest(&self, history: &mut History) -> Result<String> {
+        let listed = self.folder.list()?;
+        for listed in &listed {
+            if let Some(hold) = self.folder.hold(&listed.head.id)? {
+                return self.switch(&listed.head.id, hold, history);
+            }
+        }
+        match listed.len() {
+            0 => bail!("there is no saved session to resume here"),
+            1 => bail!("the only saved session is open in another process"),
+            _ => bail!("all saved sessions are open in other processes"),
+        }
+    }
+
+    fn switch(&self, id: &str, hold: Hold, history: &mut History) -> Result<String> {
+        let saved = self.folder.read(id)?;
+        self.save(history);
+        ensure!(
+            !self.state.lock().unwrap().failed,
+            "the session you are in cannot be written; /clear gives it up"
+        );
+        let state = &mut *self.state.lock().unwrap();
+        let is_own = state.own.contains(id);
+        let age = age(saved.head.saved);
+        let told = format!(
+            "session {id}, saved {age}: {} · it began with: {}",
+            counted(saved.messages.len()),
+            shortened(&saved.head.request)
+        );
+        *history = History::default();
+        history.replace(saved.messages);
+        if !is_own {
+            history.note(ended(&age));
+        }
+        state.own.insert(id.to_owned());
+        *state = State {
+            head: Some(saved.head),
+            hold: Some(hold),
+            written: fingerprint(history),
+            spent_before: self.client.spent(),
+            own: std::mem::take(&mut state.own),
+            failed: false,
+        };
+        Ok(told)
+    }
+
+    fn write(&self, state: &mut State, history: &History) -> Result<()> {
+        let head = self.head(state, history.request())?.clone();
+        if state.hold.is_none() {
+            state.hold = self.folder.hold(&head.id)?;
+        }
+        let usage = self.spent_in(state);
+        let head = Head {
+            saved: Timestamp::now(),
+            usage,
+            ..head
+        };
+        self.folder.write(&head, history)
+    }
+
+    /// What is said about the open session; made when it is first wanted.
+    fn head<'a>(&self, state: &'a mut State, request: &str) -> Result<&'a mut Head> {
+        if state.head.is_none() {
+            let head = Head::new(fresh_suffix()?, String::new());
+            state.own.insert(head.id.clone());
+            state.head = Some(head);
+        }
+        let head = state.head.as_mut().expect("it has just been made");
+        if head.request.is_empty() {
+            request.clone_into(&mut head.request);
+        }
+        Ok(head)
+    }
+
+    fn is_open(&self, id: &str) -> bool {
+        let state = self.state.lock().unwrap();
+        state.head.as_ref().is_some_and(|head| head.id == id)
+    }
+
+    fn line(&self, listed: &Listed) -> String {
+        let Head {
+            id, saved, request, ..
+        } = &listed.head;
+        let (age, count) = (age(*saved), counted(listed.messages.len()));
+        let open = if self.is_open(id) { " (this one)" } else { "" };
+        format!("{id}  {age:>14}  {count:>12}  {}{open}", shortened(request))
+    }
+}
+
+/// What the model is told when another run of the program goes on with a conversation.
+fn ended(age: &str) -> String {
+    let text = format!(
+        "This conversation was saved {age} by an earlier run of the program and goes on now. The teammates, background \
+         jobs and MCP connections of that run have ended, its plan is empty, and files may have changed since. Start again \
+         what is still needed; tasks, worktrees, memory and durable cron jobs are as they were left."
+    );
+    tagged("resumed-session", &text)
+}
+
+/// What tells one state of a conversation from another.
+fn fingerprint(messages: &[Message]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    messages
+        .iter()
+        .for_each(|message| message.wire().hash(&mut hasher));
+    hasher.finish()
+}
+
+/// What was spent between two counts.
+fn since(now: &Usage, before: &Usage) -> Usage {
+    Usage {
+        input_tokens: now.input_tokens.saturating_sub(before.input_tokens),
+        output_tokens: now.output_tokens.saturating_sub(before.output_tokens),
+        cache_creation_input_tokens: now
+            .cache_creation_input_tokens
+            .saturating_sub(before.cache_creation_input_tokens),
+        cache_read_input_tokens: now
+            .cache_read_input_tokens
+            .saturating_sub(before.cache_read_input_tokens),
+    }
+}
+
+fn counted(messages: usize) -> String {
+    match messages {
+        1 => "1 message".to_owned(),
+        count => format!("{count} messages"),
+    }
+}
+
+/// How long ago, in the unit that says most.
+fn age(moment: Timestamp) -> String {
+    let seconds = Timestamp::now().as_second() - moment.as_second();
+    let (count, unit) = match seconds {
+        ..60 => return "just now".to_owned(),
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..86_400 => (seconds / 3_600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural} ago")
+}
+
+/// The beginning of a request, on one line.
+fn shortened(request: &str) -> String {
+    let line = request.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(REQUEST_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,313 @@
+//! The start: what the command line asks for, and the answer of a program that was asked once.
+//!
+//! A person wants to see the work, a script wants the answer and nothing else. Invariants: an option is never taken for a
+//! request; what cannot be understood is said in one sentence before anything begins; with `-p` standard output holds the
+//! answer alone, and the exit code says whether there is one.
+
+use std::time::Instant;
+
+use s01_loop::{History, Repl, Role, Usage};
+use serde::Serialize;
+
+use crate::commands::Commands;
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub struct Start {
+    chapter: String,
+    /// The request, if it is not typed.
+    request: Option<String>,
+    /// Only the answer is wanted, in this format.
+    print: Option<Format>,
+    resumed: Resumed,
+    began: Instant,
+}
+
+/// The answer as JSON, in the shape that Claude Code gives it.
+#[derive(Serialize)]
+struct Answer {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    subtype: &'static str,
+    is_error: bool,
+    /// The answer, or what went wrong.
+    result: String,
+    session_id: String,
+    /// Replies of the model to this conversation.
+    num_turns: usize,
+    duration_ms: u128,
+    /// Of all requests, side questions, subagents and teammates included.
+    usage: Usage,
+}
+
+/// Which session goes on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Resumed {
+    /// A new one begins.
+    #[default]
+    No,
+    /// The newest that is open nowhere else.
+    Newest,
+    /// The one whose id begins so.
+    Named(String),
+}
+
+/// How the answer is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// The command line, taken apart.
+#[derive(Debug, Default, PartialEq)]
+struct Line {
+    words: Vec<String>,
+    print: bool,
+    format: Option<Format>,
+    resumed: Resumed,
+}
+
+/// What the words of a command line come to.
+#[derive(Debug, PartialEq)]
+enum Parsed {
+    Run(Line),
+    Help,
+    Version,
+}
+
+impl Start {
+    /// Reads the command line, and what is piped in when only an answer is wanted. Prints `--help` or `--version` and
+    /// leaves; what it does not understand ends the program with one sentence and exit code 2.
+    pub fn from_args(chapter: &str) -> Self {
+        let began = Instant::now();
+        let line = match parse(Repl::words()) {
+            Ok(Parsed::Run(line)) => line,
+            Ok(Parsed::Help) => Repl::leave_with(&usage(chapter)),
+            Ok(Parsed::Version) => {
+                Repl::leave_with(&format!("{chapter} {}", env!("CARGO_PKG_VERSION")))
+            }
+            Err(sentence) => Repl::refuse(chapter, &sentence),
+        };
+        let mut request = line.words.join(" ");
+        if line.print {
+            match Repl::piped() {
+                Ok(Some(piped)) if request.is_empty() => request = piped,
+                Ok(Some(piped)) => request = format!("{request}\n\n{piped}"),
+                Ok(None) if request.is_empty() => {
+                    Repl::refuse(chapter, "-p needs a prompt, behind it or piped in")
+                }
+                Ok(None) => {}
+                Err(error) => Repl::refuse(chapter, &format!("{error:#}")),
+            }
+        }
+        Self {
+            chapter: chapter.to_owned(),
+            request: (!request.is_empty()).then_some(request),
+            print: line.print.then(|| line.format.unwrap_or(Format::Text)),
+            resumed: line.resumed,
+            began,
+        }
+    }
+
+    /// The terminal as the command line wants it. Who asks with `-p` is asked nothing in turn: what needs a permission that
+    /// no rule gives is refused.
+    pub fn repl(&self) -> Repl {
+        match (&self.request, self.print) {
+            (None, _) => Repl::typed(&self.chapter).completes(Commands::names()),
+            (Some(request), None) => Repl::once(&self.chapter, request),
+            (Some(request), Some(_)) => Repl::once(&self.chapter, request).quiet().unattended(),
+        }
+    }
+
+    /// Prints the answer for who asked with `-p`, as text or as JSON. A failure has been told on standard error; JSON
+    /// tells it, too.
+    pub fn answer(&self, history: &History, commands: &Commands) {
+        let (repl, failure) = (commands.repl(), commands.repl().failure());
+        // What was told to a line or a notice that came to nothing is the answer only where no model has given one.
+        let told = commands.told().filter(|_| history.replies() == 0);
+        let said = told.unwrap_or_else(|| last_text(history));
+        match (self.print, failure) {
+            (None, _) | (Some(Format::Text), Some(_)) => {}
+            (Some(Format::Text), None) if said.is_empty() => {}
+            (Some(Format::Text), None) => repl.print(&said),
+            (Some(Format::Json), failure) => {
+                repl.print(&self.as_json(history, commands, failure, said));
+            }
+        }
+    }
+
+    /// Which session goes on.
+    pub(crate) fn resumed(&self) -> &Resumed {
+        &self.resumed
+    }
+
+    /// Whether requests are typed, or come line by line.
+    pub(crate) fn is_typed(&self) -> bool {
+        self.request.is_none()
+    }
+
+    fn as_json(
+        &self,
+        history: &History,
+        commands: &Commands,
+        failure: Option<String>,
+        said: String,
+    ) -> String {
+        let is_error = failure.is_some();
+        let answer = Answer {
+            kind: "result",
+            subtype: match is_error {
+                true => "error_during_execution",
+                false => "success",
+            },
+            is_error,
+            result: failure.unwrap_or(said),
+            session_id: commands.sessions().id().unwrap_or_default(),
+            num_turns: history.replies(),
+            duration_ms: self.began.elapsed().as_millis(),
+            usage: commands.client().spent(),
+        };
+        serde_json::to_string(&answer).expect("an answer is JSON")
+    }
+}
+
+/// What the model said last, if it had the last word.
+fn last_text(history: &History) -> String {
+    let last = history.last().filter(|last| last.role() == Role::Assistant);
+    last.map(|last| last.text().trim().to_owned())
+        .unwrap_or_default()
+}
+
+/// Takes a command line apart.
+fn parse(words: Vec<String>) -> Result<Parsed, String> {
+    let mut line = Line::default();
+    let mut words = words.into_iter().peekable();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--" => {
+                line.words.extend(words);
+                break;
+            }
+            "-h" | "--help" => return Ok(Parsed::Help),
+            "-V" | "--version" => return Ok(Parsed::Version),
+            "-p" | "--print" => line.print = true,
+            "-r" | "--resume" => {
+                let id = words.next_if(|next| !next.starts_with('-'));
+                line.resumed = id.map_or(Resumed::Newest, Resumed::Named);
+            }
+            "--output-format" => line.format = Some(format(words.next().as_deref())?),
+            word => match word.split_once('=') {
+                Some(("--resume", id)) => line.resumed = Resumed::Named(id.to_owned()),
+                Some(("--output-format", name)) => line.format = Some(format(Some(name))?),
+                _ if word.starts_with('-') && word.len() > 1 => {
+                    return Err(format!("unknown option {word}; try --help"));
+                }
+                _ => line.words.push(word.to_owned()),
+            },
+        }
+    }
+    if line.format.is_some() && !line.print {
+        return Err("--output-format goes with -p; try --help".to_owned());
+    }
+    match line.words.join(" ").trim().is_empty() {
+        true if !line.words.is_empty() => Err("the request is empty; try --help".to_owned()),
+        _ => Ok(Parsed::Run(line)),
+    }
+}
+
+fn format(name: Option<&str>) -> Result<Format, String> {
+    match name {
+        Some("text") => Ok(Format::Text),
+        Some("json") => Ok(Format::Json),
+        Some(other) => Err(format!("--output-format is text or json, not {other:?}")),
+        None => Err("--output-format needs text or json behind it".to_owned()),
+    }
+}
+
+/// The text of `--help`.
+fn usage(chapter: &str) -> String {
+    format!(
+        "\
+{chapter}                        type requests; /help lists the commands
+{chapter} \"request\"              run one turn, show its work, and leave with 0, or with 1 when it failed
+{chapter} -p \"prompt\"            print only the answer; what is piped in follows the prompt
+… | {chapter}                    each line is a request
+
+-p, --print                     only the answer; questions of permission are answered with no
+    --output-format text|json   with -p: the answer, or one JSON object that also says what it cost
+-r, --resume [ID]               go on with a saved session: the newest, or the one whose id begins so
+-h, --help                      this
+-V, --version                   the version
+
+ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL choose a real model, MODEL_ID its name; without them a mock model answers."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &[&str]) -> Result<Parsed, String> {
+        parse(line.iter().map(ToString::to_string).collect())
+    }
+
+    fn run(line: &[&str]) -> Line {
+        match parsed(line) {
+            Ok(Parsed::Run(line)) => line,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn options_stand_before_or_behind_the_request() {
+        for line in [
+            &["-p", "hello", "there", "--output-format", "json"][..],
+            &["--print", "--output-format=json", "hello there"],
+            &["hello there", "--output-format", "json", "-p"],
+        ] {
+            let Line {
+                words,
+                print,
+                format,
+                resumed,
+            } = run(line);
+            assert_eq!((words.join(" ").as_str(), print), ("hello there", true));
+            assert_eq!((format, resumed), (Some(Format::Json), Resumed::No));
+        }
+        assert_eq!(run(&["--", "-p"]).words, ["-p"]);
+    }
+
+    #[test]
+    fn a_session_is_named_or_the_newest() {
+        assert_eq!(run(&["--resume"]).resumed, Resumed::Newest);
+        assert_eq!(run(&["--resume", "-p", "go on"]).resumed, Resumed::Newest);
+        for line in [&["--resume", "3f"][..], &["--resume=3f"], &["-r", "3f"]] {
+            assert_eq!(run(line).resumed, Resumed::Named("3f".into()));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_sentence() {
+        for (line, sentence) in [
+            (&["--colour"][..], "unknown option --colour; try --help"),
+            (
+                &["--output-format", "json", "hi"],
+                "--output-format goes with -p; try --help",
+            ),
+            (
+                &["-p", "--output-format", "xml", "hi"],
+                "--output-format is text or json, not \"xml\"",
+            ),
+            (
+                &["-p", "hi", "--output-format"],
+                "--output-format needs text or json behind it",
+            ),
+            (&[" "], "the request is empty; try --help"),
+        ] {
+            assert_eq!(parsed(line), Err(sentence.to_owned()));
+        }
+        assert_eq!(parsed(&["-p", "--help"]), Ok(Parsed::Help));
+        assert_eq!(parsed(&["-V"]), Ok(Parsed::Version));
+    }
+}

@@ -1,0 +1,293 @@
+//! The lesson as a class sees it: everything that was taught, on one loop.
+
+use std::fs;
+use std::sync::Arc;
+
+use mock_servers::class::{Class, Ran};
+use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
+use serde_json::{Value, json};
+
+const PLAN: &str = "Create a todo list for inspecting this repo, then list Python files";
+const DOCS: &str = "Connect to the docs MCP server and search for agent loop";
+const TEAM: &str = "Create two tasks, create worktrees for them, then spawn alice and bob. Ask them to submit plans before claiming tasks.";
+const REMINDER: &str = "remind me of the meeting in 3 minutes.";
+const BACKGROUND: &str = "Run cargo build in the background and continue reading README.md";
+
+/// The tools of the lead, in the order of its requests.
+const LEAD: &str = "bash cancel_cron check_inbox claim_task compact complete_task connect_mcp create_task \
+    create_worktree edit_file get_task glob keep_worktree list_crons list_tasks load_skill read_file remove_worktree \
+    request_plan request_shutdown review_plan schedule_cron send_message spawn_teammate task todo_write write_file";
+const MATE: &str =
+    "bash read_file write_file send_message submit_plan list_tasks claim_task complete_task";
+const SUBAGENT: &str = "bash read_file write_file edit_file glob";
+
+/// A repository in which everybody may build.
+fn class() -> Class {
+    let settings = json!({"permissions": {"allow": ["bash(cargo build:*)"]}}).to_string();
+    Class::new(env!("CARGO_BIN_EXE_s20_full"))
+        .file("README.md", "# Demo\n\nA small project.\n")
+        .file("tools/count.py", "print(1)\n")
+        .file(".harness/settings.json", settings)
+        .git()
+}
+
+/// A model that plays all agents as `agent` says; nothing is remembered.
+fn model(agent: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> MockModel {
+    let brain = move |request: &Request| match request.system.starts_with("You extract memories") {
+        true => says("[]"),
+        false => agent(request),
+    };
+    MockModel::start(Options::strict(), brain).expect("loopback has a free port")
+}
+
+/// A prompt and the model a newcomer meets.
+fn rehearses(prompt: &str) -> (Class, MockModel, Ran) {
+    let model = MockModel::strict_rehearsal();
+    let class = class().model(&model);
+    let ran = class.types(&[prompt]);
+    ran.succeeds();
+    (class, model, ran)
+}
+
+fn is_mate(request: &Request) -> bool {
+    request.system.contains("You are a teammate named '")
+}
+
+fn is_subagent(request: &Request) -> bool {
+    request.system.starts_with("You are a subagent")
+}
+
+/// The requests of the lead, without side calls.
+fn leads(model: &MockModel) -> Vec<Arc<Request>> {
+    let mut requests = model.requests();
+    requests.retain(|request| request.tool_names().contains(&"connect_mcp".to_owned()));
+    requests
+}
+
+/// The names of all tools that the lead has called.
+fn called(model: &MockModel) -> Vec<String> {
+    let last = leads(model).pop().expect("the lead asks");
+    last.calls().concat()
+}
+
+/// The tasks on the board.
+fn board(class: &Class) -> Vec<Value> {
+    let files = fs::read_dir(class.dir().join(".harness/tasks")).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    let tasks = paths.filter(|path| path.extension().is_some_and(|kind| kind == "json"));
+    tasks
+        .map(|path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap())
+        .collect()
+}
+
+/// Connects to docs, then looks something up with the tool that came.
+fn looks_up(request: &Request) -> Reply {
+    match request.calls().len() {
+        0 => calls("connect_mcp", json!({"name": "docs"})),
+        1 => calls("mcp__docs__search", json!({"query": "agent loop"})),
+        _ => says("I found it."),
+    }
+}
+
+#[test]
+fn a_plan_and_then_a_search() {
+    for prompt in [
+        PLAN,
+        "Write a todo list for reviewing this project, then find all Python files.",
+        "Plan how to inspect the repository and then list the *.py files",
+        "Make a todo list for looking through this repo. After that, list the Python files.",
+    ] {
+        let (_, model, ran) = rehearses(prompt);
+        ran.shows("[ ] ").shows("count.py");
+        let called = called(&model);
+        let place = |name| {
+            called
+                .iter()
+                .position(|of| of == name)
+                .unwrap_or_else(|| panic!("{}", ran.transcript()))
+        };
+        assert!(place("todo_write") < place("glob"), "{called:?}");
+    }
+}
+
+#[test]
+fn a_server_is_connected_and_used_in_the_same_turn() {
+    let model = model(looks_up);
+    let class = class().model(&model);
+    let ran = class.types(&[DOCS]);
+    ran.succeeds()
+        .shows("Connected to 'docs'. Discovered: ")
+        .shows("I found it.");
+    let results = leads(&model).pop().unwrap().results();
+    assert!(results.iter().all(|(is_error, _)| !is_error), "{results:?}");
+    assert!(results[1].1.to_lowercase().contains("loop"), "{results:?}");
+}
+
+#[test]
+fn the_rehearsal_connects_and_searches_in_other_words_as_well() {
+    for prompt in [
+        DOCS,
+        "Use the docs MCP server to look up the agent loop.",
+        "Connect to the docs server, then search it for permission rules",
+        "connect docs and search for \"prompt cache\"",
+    ] {
+        let (_, model, ran) = rehearses(prompt);
+        ran.shows("Connected to 'docs'. Discovered: ");
+        let called = called(&model);
+        assert_eq!(
+            called,
+            ["connect_mcp", "mcp__docs__search"],
+            "{}",
+            ran.transcript()
+        );
+    }
+}
+
+#[test]
+fn two_agents_in_two_worktrees_send_their_plans_first() {
+    for prompt in [
+        TEAM,
+        "Create two tasks, create worktrees for them and spawn alice and bob. Have both submit a plan before they claim a task.",
+        "Create 2 tasks. Create a worktree for each. Spawn alice and bob. Ask each to submit a plan before claiming a task.",
+        "Add two tasks, create a worktree for each of them, spawn alice and bob and have them submit plans first.",
+    ] {
+        let (class, model, ran) = rehearses(prompt);
+        let tasks = board(&class);
+        assert_eq!(tasks.len(), 2, "{}", ran.transcript());
+        for task in &tasks {
+            let worktree = task["worktree"].as_str().expect("it is bound");
+            assert!(
+                class
+                    .dir()
+                    .join(".harness/worktrees")
+                    .join(worktree)
+                    .exists()
+            );
+        }
+        let is_done = |task: &Value| task["status"] == "completed";
+        assert!(tasks.iter().any(is_done), "{tasks:?}\n{}", ran.transcript());
+        let called = called(&model);
+        for tool in ["create_worktree", "request_plan", "review_plan"] {
+            let is_it = |of: &&String| *of == tool;
+            assert_eq!(
+                called.iter().filter(is_it).count().min(2),
+                2,
+                "{}",
+                ran.transcript()
+            );
+        }
+        let mates = model.requests();
+        for request in mates.iter().filter(|request| is_mate(request)) {
+            let calls = request.calls().concat();
+            let first = |name: &str| calls.iter().position(|of| of == name);
+            // A claim before the approval is refused by the gate, so a task that is done was planned.
+            let is_planned = first("complete_task")
+                .is_none_or(|done| first("submit_plan").is_some_and(|plan| plan < done));
+            assert!(is_planned, "{calls:?}\n{}", ran.transcript());
+        }
+    }
+}
+
+#[test]
+fn a_reminder_is_scheduled_once() {
+    for prompt in [
+        REMINDER,
+        "Remind me in 10 minutes to call Ada.",
+        "in five minutes remind me of the tea",
+        "Set a reminder in 20 minutes for the stand-up",
+    ] {
+        let (_, model, ran) = rehearses(prompt);
+        ran.shows("scheduled cron_").shows(", once, ");
+        let count = called(&model)
+            .iter()
+            .filter(|name| *name == "schedule_cron")
+            .count();
+        assert_eq!(count, 1, "{}", ran.transcript());
+    }
+}
+
+#[test]
+fn a_build_goes_on_while_a_file_is_read() {
+    for prompt in [
+        BACKGROUND,
+        "Start cargo build in the background and read README.md meanwhile.",
+        "While `cargo build` runs in the background, read README.md",
+        "Run `cargo build` in the background, then read the file README.md",
+    ] {
+        let (_, model, ran) = rehearses(prompt);
+        ran.shows("run_in_background=true")
+            .shows("A small project.");
+        let texts = leads(&model).pop().unwrap().user_texts().join("\n");
+        assert!(texts.contains("<task_notification"), "{}", ran.transcript());
+    }
+}
+
+#[test]
+fn the_tools_of_the_lead_of_a_subagent_and_of_a_teammate() {
+    let model = model(|request: &Request| match request.calls().len() {
+        _ if is_mate(request) || is_subagent(request) => says("Done."),
+        0 => calls("task", json!({"description": "look around"})),
+        1 => calls(
+            "spawn_teammate",
+            json!({"name": "alice", "role": "developer", "prompt": "Wait."}),
+        ),
+        2 => calls("connect_mcp", json!({"name": "docs"})),
+        _ => says("Done."),
+    });
+    class().model(&model).types(&["go"]).succeeds();
+    let requests = model.requests();
+    let of = |is_it: fn(&Request) -> bool| {
+        requests
+            .iter()
+            .find(|one| is_it(one))
+            .unwrap()
+            .tool_names()
+            .join(" ")
+    };
+    assert_eq!(of(is_subagent), SUBAGENT);
+    assert_eq!(of(is_mate), MATE);
+    let leads = leads(&model);
+    assert_eq!(leads[0].tool_names().join(" "), LEAD);
+    assert_eq!(LEAD.split(' ').count(), 27);
+    let connected = leads.last().unwrap().tool_names().join(" ");
+    let servers = connected
+        .strip_prefix(LEAD)
+        .expect("the built-ins stay in front");
+    assert_eq!(servers, " mcp__docs__search mcp__docs__get_version");
+    let readme = include_str!("../README.md");
+    assert!(readme.contains("| lead tools | 18 | 27 |"));
+    assert!(readme.contains("| teammate tools | 8 | 8 |"));
+    for name in LEAD.split(' ') {
+        assert!(
+            readme.contains(&format!("`{name}`")),
+            "the README names no {name}"
+        );
+    }
+}
+
+/// What the API read from its cache in the request that follows connect_mcp: everything up to the last built-in.
+#[test]
+fn a_connected_server_costs_no_built_in_its_place_in_the_cache() {
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => calls("connect_mcp", json!({"name": "docs"})),
+        _ => says("Connected."),
+    });
+    let class = class().model(&model);
+    let ran = class.runs(&["-p", "--output-format", "json", "connect"], "");
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let read = answer["usage"]["cache_read_input_tokens"].as_u64().unwrap();
+    // The first request can read nothing, and side questions are too short for the cache.
+    assert_eq!(leads(&model).len(), 2);
+    assert!(read >= 1_024, "read {read} tokens\n{}", ran.transcript());
+    let bodies = leads(&model);
+    let built_ins = |request: &Request| {
+        let body = String::from_utf8_lossy(&request.body).into_owned();
+        let (built_ins, _) = body
+            .split_once(r#""name":"write_file""#)
+            .expect("the last one");
+        built_ins.to_owned()
+    };
+    assert_eq!(built_ins(&bodies[0]), built_ins(&bodies[1]));
+    let marked = r#"{"cache_control":{"type":"ephemeral"},"description":"#;
+    assert_eq!(built_ins(&bodies[1]).matches(marked).count(), 1);
+}

@@ -1,0 +1,170 @@
+//! Agents beside the lead: under its permission, in its worktrees, with its jobs, its plan and its mail.
+
+use mock_servers::model::{Request, calls, says};
+use serde_json::json;
+
+use crate::{
+    QUESTION, background, bash, class, is_subagent, model, named, news, prompt_below, session,
+    side_call, spawn, teammate,
+};
+
+/// Two agents ask at once: one question after the other, each under its name, and each answer goes to its own.
+#[test]
+fn two_agents_ask_and_each_gets_its_own_answer() {
+    let model = model(|request: &Request| {
+        if let Some(reply) = side_call(request) {
+            return reply;
+        }
+        let asks = |file: &str| bash(&format!("touch {file}"));
+        match (teammate(request), is_subagent(request)) {
+            (Some(_), _) if request.calls().is_empty() => asks("of-alice"),
+            (_, true) if request.calls().is_empty() => asks("of-subagent"),
+            (Some(_), _) | (_, true) => says(news(request)),
+            (None, false) if request.calls().is_empty() => calls("spawn_teammate", spawn("alice"))
+                .and_calls("task", json!({"description": "touch"})),
+            (None, false) => says("Noted."),
+        }
+    });
+    let class = class(&[]).model(&model);
+    let mut terminal = session(&class);
+    terminal.type_line("go");
+    for count in 1..=2 {
+        terminal.wait_until("an open question", |screen| {
+            screen.matches(QUESTION).count() == count && screen.trim_end().ends_with(QUESTION)
+        });
+        let screen = terminal.screen();
+        let is_alice = screen
+            .lines()
+            .rfind(|line| line.contains(QUESTION))
+            .unwrap()
+            .starts_with("alice");
+        terminal.type_line(if is_alice { "y" } else { "n" });
+    }
+    prompt_below(&mut terminal, "Noted.");
+    assert!(
+        class.dir().join("of-alice").exists(),
+        "{}",
+        terminal.screen()
+    );
+    assert!(
+        !class.dir().join("of-subagent").exists(),
+        "{}",
+        terminal.screen()
+    );
+}
+
+/// A job of the lead, a teammate in a worktree, and the worktree's end: each in its own directory, nothing is lost.
+#[test]
+fn a_job_a_teammate_and_a_worktree() {
+    let model = model(|request: &Request| {
+        if let Some(reply) = side_call(request) {
+            return reply;
+        }
+        let results: Vec<String> = request
+            .results()
+            .into_iter()
+            .map(|(_, text)| text)
+            .collect();
+        let id = || named(&results, "created ", &[':']).to_owned();
+        match (teammate(request), request.calls().len()) {
+            (Some(_), 0) if news(request).contains("<claimed_task>") => calls(
+                "write_file",
+                json!({"path": "here.txt", "content": "alice\n"}),
+            )
+            .and_calls("bash", json!({"command": "pwd", "run_in_background": true})),
+            (Some(_), 0) => says("I am ready."),
+            (Some(_), _) if request.calls().len() == 1 => {
+                let texts = request.user_texts();
+                let id = named(&texts, "You have claimed task ", &[':']);
+                calls("complete_task", json!({"task_id": id}))
+            }
+            (Some(_), _) => says(format!("done: {}", news(request))),
+            (None, 0) => calls("create_task", json!({"subject": "schema"})),
+            (None, 1) => calls("create_worktree", json!({"name": "one", "task_id": id()})),
+            (None, 2) => background("cd .harness/worktrees/one && cat ../../../gate; pwd")
+                .and_calls("spawn_teammate", spawn("alice")),
+            (None, 3) if news(request).contains("<task_notification>") => {
+                calls("remove_worktree", json!({"name": "one"}))
+            }
+            (None, _) if news(request).contains("uncommitted") => says("Not removed."),
+            (None, _) => says("Noted."),
+        }
+    });
+    let class = class(&["bash", "remove_worktree"]).model(&model);
+    let mut terminal = session(&class);
+    terminal.type_line("go").wait_for("alice │ done:");
+    crate::open_gate(&class.dir());
+    prompt_below(&mut terminal, "Not removed.");
+    let worktree = ".harness/worktrees/one";
+    assert_eq!(class.read(format!("{worktree}/here.txt")), "alice\n");
+    assert!(!class.dir().join("here.txt").exists());
+    let requests = model.requests();
+    let of_alice = requests.iter().rfind(|request| teammate(request).is_some());
+    let pwd = of_alice.unwrap().results();
+    let inside = |(_, text): &(bool, String)| text.trim_end().ends_with(worktree);
+    assert!(pwd.iter().any(inside), "{pwd:?}");
+}
+
+/// The plan is the lead's. Teammates have no part in it, and what they write is no reason for a second reminder.
+#[test]
+fn mail_and_the_reminder_of_the_plan() {
+    let model = model(|request: &Request| {
+        if let Some(reply) = side_call(request) {
+            return reply;
+        }
+        let plan = json!({"todos": [{"content": "look", "status": "in_progress"}]});
+        match (teammate(request), request.calls().len()) {
+            (Some(_), 0) => calls("todo_write", plan),
+            (Some(_), 1) => calls("send_message", json!({"to": "lead", "content": "one"}))
+                .and_calls("send_message", json!({"to": "lead", "content": "two"})),
+            (Some(_), _) => says("three"),
+            (None, 0) => calls("todo_write", plan),
+            (None, 1) => calls("spawn_teammate", spawn("alice")),
+            // The lead goes on once everything alice has to say is there.
+            (None, 2..=5) => bash("true").and_calls("list_tasks", json!({})),
+            (None, _) => says("Noted."),
+        }
+    });
+    let class = class(&["bash"]).model(&model);
+    let ran = class.types(&["go"]);
+    ran.succeeds();
+    let requests = model.requests();
+    let alice = requests
+        .iter()
+        .rfind(|request| teammate(request).is_some())
+        .unwrap();
+    let (is_error, refused) = alice.results().swap_remove(0);
+    assert!(is_error, "{refused}");
+    let lead = requests
+        .iter()
+        .rfind(|request| teammate(request).is_none() && side_call(request).is_none());
+    let texts = lead.unwrap().user_texts();
+    let nags = texts
+        .iter()
+        .filter(|text| text.contains("<todo-reminder>"))
+        .count();
+    assert_eq!(nags, 1, "{texts:#?}");
+    for word in ["one", "two", "three"] {
+        assert!(
+            texts.iter().any(|text| text.contains(word)),
+            "{word}: {texts:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_subagent_is_denied_what_the_lead_is_denied() {
+    let settings = json!({"permissions": {"allow": ["bash"], "deny": ["bash(touch *)"]}});
+    let model = model(|request: &Request| match side_call(request) {
+        Some(reply) => reply,
+        None if !request.calls().is_empty() => says(format!("told: {}", news(request))),
+        None if is_subagent(request) => bash("touch made"),
+        None => calls("task", json!({"description": "touch"})),
+    });
+    let class = class(&[])
+        .file(".harness/settings.json", settings.to_string())
+        .model(&model);
+    let ran = class.types(&["go"]);
+    ran.succeeds().shows("told: permission denied: the rule");
+    assert!(!class.dir().join("made").exists());
+}

@@ -1,0 +1,211 @@
+//! One request and one answer, for scripts.
+
+use std::process::Command;
+
+use mock_servers::class::Ran;
+use mock_servers::model::{Fault, MockModel, Request, calls, says};
+use serde_json::{Value, json};
+
+use crate::{class, echo, id, model, saved};
+
+#[test]
+fn print_shows_the_answer_and_nothing_else() {
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => calls("read_file", json!({"path": "README.md"})).and_says("I will look."),
+        _ => says("A small project."),
+    });
+    let ran = class().model(&model).runs(&["-p", "What is this?"], "");
+    ran.succeeds();
+    assert_eq!((&*ran.stdout, &*ran.stderr), ("A small project.\n", ""));
+}
+
+#[test]
+fn what_is_piped_in_follows_the_prompt() {
+    let model = model(echo);
+    let class = class().model(&model);
+    let ran = class.runs(&["--print", "What is", "this?"], "line one\nline two\n");
+    assert_eq!(
+        ran.stdout,
+        "You said: What is this?\n\nline one\nline two\n"
+    );
+    let ran = class.runs(&["-p"], "only this");
+    assert_eq!(ran.stdout, "You said: only this\n");
+    class
+        .runs(&["-p"], " \n")
+        .fails_with(2)
+        .complains("-p needs a prompt");
+}
+
+#[test]
+fn json_says_what_it_cost_and_where_it_goes_on() {
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => calls("read_file", json!({"path": "README.md"})),
+        _ => says("A \"small\" project."),
+    });
+    let class = class().model(&model);
+    let ran = class.runs(&["-p", "--output-format", "json", "What is this?"], "");
+    ran.succeeds();
+    assert!(
+        ran.stdout
+            .starts_with(r#"{"type":"result","subtype":"success","is_error":false,"result":"#)
+    );
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(answer["result"], "A \"small\" project.");
+    assert_eq!(answer["num_turns"], 2);
+    assert_eq!(answer["session_id"], saved(&class)[0]["id"]);
+    assert!(answer["duration_ms"].is_u64());
+    let usage = &answer["usage"];
+    let input = [
+        "input_tokens",
+        "cache_creation_input_tokens",
+        "cache_read_input_tokens",
+    ];
+    assert!(
+        input.iter().all(|kind| usage[kind].as_u64().unwrap() > 0),
+        "{usage}"
+    );
+    assert!(usage["output_tokens"].as_u64().unwrap() > 0, "{usage}");
+}
+
+#[test]
+fn a_failure_is_exit_code_1_an_error_and_json_all_the_same() {
+    let refusing = || {
+        let model = MockModel::rehearsal();
+        model.fault(Fault::TooLong, 9);
+        model
+    };
+    let model = refusing();
+    let ran = class().model(&model).runs(&["-p", "hi"], "");
+    ran.fails_with(1).complains("400");
+    assert_eq!(ran.stdout, "");
+    let model = refusing();
+    let ran = class()
+        .model(&model)
+        .runs(&["-p", "hi", "--output-format=json"], "");
+    ran.fails_with(1).complains("400");
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(answer["is_error"], true);
+    assert_eq!(answer["subtype"], "error_during_execution");
+    assert!(
+        answer["result"].as_str().unwrap().contains("400"),
+        "{answer}"
+    );
+}
+
+/// A script has nobody who could answer, and its output is no place for a question.
+#[test]
+fn nobody_is_asked_and_the_model_is_told() {
+    let model = model(|request: &Request| match request.results().last() {
+        None => calls("bash", json!({"command": "touch made"})),
+        Some((_, text)) => says(text.clone()),
+    });
+    let class = class().model(&model);
+    let ran = class.runs(&["-p", "go"], "");
+    ran.succeeds()
+        .shows("nobody was there to answer the question");
+    ran.never_shows("[y]es");
+    assert!(!class.dir().join("made").exists());
+}
+
+/// Runs one request whose turn leaves a job behind that ends after it. This hook sees each request and notice.
+fn leaves_a_job(prompt_hook: &str) -> Ran {
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => calls(
+            "bash",
+            json!({"command": "cat gate", "run_in_background": true}),
+        ),
+        _ if request.user_texts().join("").contains("task_notification") => says("It is ready."),
+        _ => says("It runs."),
+    });
+    let hook = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
+    let opens = "[ -e opened ] || { touch opened; echo open > gate; }";
+    let settings = json!({"hooks": {"UserPromptSubmit": hook(prompt_hook), "Stop": hook(opens)}});
+    let class = class()
+        .file(".harness/settings.json", settings.to_string())
+        .model(&model);
+    let made = Command::new("mkfifo")
+        .arg(class.dir().join("gate"))
+        .status();
+    assert!(made.is_ok_and(|status| status.success()));
+    class.runs(&["-p", "go"], "")
+}
+
+#[test]
+fn what_works_beside_the_turn_is_waited_for() {
+    let ran = leaves_a_job("exit 0");
+    assert_eq!(ran.stdout, "It is ready.\n", "{}", ran.transcript());
+}
+
+/// A hook may refuse what arrives beside the conversation. The answer is the model's all the same.
+#[test]
+fn a_notice_that_is_refused_is_no_answer() {
+    let ran = leaves_a_job("if grep -q task_notification; then echo not now >&2; exit 2; fi");
+    assert_eq!(ran.stdout, "It runs.\n", "{}", ran.transcript());
+}
+
+#[test]
+fn a_command_is_answered_too() {
+    let model = model(echo);
+    let class = class().model(&model);
+    assert_eq!(
+        class.runs(&["-p", "/tasks"], "").stdout,
+        "the board is empty\n"
+    );
+    assert_eq!(
+        class.runs(&["-p", "/team"], "").stdout,
+        "there is no teammate yet\n"
+    );
+    let ran = class.runs(&["-p", "/tasks", "--output-format", "json"], "");
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(answer["result"], "the board is empty");
+    assert!(model.requests().is_empty());
+}
+
+#[test]
+fn a_wrong_command_line_is_one_sentence_and_exit_code_2() {
+    for (args, sentence) in [
+        (
+            &["--colour"][..],
+            "s20_full: unknown option --colour; try --help\n",
+        ),
+        (
+            &["--output-format", "json", "hi"],
+            "s20_full: --output-format goes with -p; try --help\n",
+        ),
+        (
+            &["-p"],
+            "s20_full: -p needs a prompt, behind it or piped in\n",
+        ),
+    ] {
+        let ran = class().runs(args, "");
+        ran.fails_with(2);
+        assert_eq!((&*ran.stdout, &*ran.stderr), ("", sentence));
+    }
+    class()
+        .runs(&["--help"], "")
+        .succeeds()
+        .shows("--resume [ID]");
+    class()
+        .runs(&["--version"], "")
+        .succeeds()
+        .shows("s20_full 0.");
+}
+
+#[test]
+fn a_session_goes_on_from_script_to_script() {
+    let model = model(|request: &Request| {
+        let said = request.user_texts();
+        let said: Vec<_> = said.iter().filter(|text| !text.starts_with('<')).collect();
+        says(format!("{} requests so far", said.len()))
+    });
+    let class = class().model(&model);
+    assert_eq!(class.runs(&["-p", "one"], "").stdout, "1 requests so far\n");
+    assert_eq!(
+        class.runs(&["-p", "--resume", "--", "two"], "").stdout,
+        "2 requests so far\n"
+    );
+    let session = id(&saved(&class)[0]).to_owned();
+    let ran = class.runs(&["-p", "three", "--resume", &session[..3]], "");
+    assert_eq!(ran.stdout, "3 requests so far\n", "{}", ran.transcript());
+    assert_eq!(saved(&class).len(), 1);
+}

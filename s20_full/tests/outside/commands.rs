@@ -1,0 +1,188 @@
+//! Slash commands: none of them reaches a model that is not meant to, and a request never becomes a command.
+
+use mock_servers::model::{Reply, Request, calls, says};
+use serde_json::json;
+
+use crate::{class, echo, id, is_side_call, model, saved};
+
+#[test]
+fn help_lists_every_command_and_is_mentioned_at_the_start() {
+    let model = model(echo);
+    let ran = class().model(&model).types(&["/help"]);
+    ran.succeeds().shows("[/help lists the commands]\n");
+    for name in [
+        "/help", "/tools", "/mcp", "/tasks", "/team", "/cost", "/compact", "/clear", "/resume",
+        "/fault", "/exit", "/quit",
+    ] {
+        ran.shows(&format!("\n{name} "));
+    }
+    assert!(model.requests().is_empty());
+}
+
+#[test]
+fn an_unknown_command_is_told_with_the_nearest_one_and_not_sent() {
+    let model = model(echo);
+    let ran = class()
+        .model(&model)
+        .types(&["/halp", "/frobnicate now", "/clear the table"]);
+    ran.succeeds()
+        .shows("there is no command /halp; did you mean /help? Nothing was sent.")
+        .shows("there is no command /frobnicate; /help lists them. Nothing was sent.")
+        .shows("/clear takes nothing behind it; nothing was done");
+    assert!(model.requests().is_empty());
+    assert!(saved(&class()).is_empty());
+}
+
+#[test]
+fn a_question_about_a_path_is_a_request() {
+    let model = model(echo);
+    let ran = class()
+        .model(&model)
+        .types(&["/etc/hosts is what?", "/tmp is full", "/ is what?"]);
+    ran.succeeds()
+        .shows("You said: /etc/hosts is what?")
+        .shows("You said: /tmp is full")
+        .shows("You said: / is what?");
+}
+
+#[test]
+fn commands_of_hooks_are_left_to_them() {
+    let model = model(echo);
+    let ran = class()
+        .model(&model)
+        .types(&["/team", "/fault", "/tools", "/mcp"]);
+    ran.succeeds()
+        .shows("there is no teammate yet")
+        .shows("/fault is unknown here")
+        .shows("27 built in: bash, cancel_cron, ")
+        .shows("docs");
+    assert!(model.requests().is_empty());
+}
+
+#[test]
+fn tasks_shows_the_board() {
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => calls("create_task", json!({"subject": "write the schema"})),
+        _ => says("Created."),
+    });
+    let ran = class().model(&model).types(&["/tasks", "go", "/tasks"]);
+    ran.succeeds()
+        .shows("the board is empty\n")
+        .shows("[ ] 0001-");
+    assert!(
+        ran.stdout.contains(" write the schema\n"),
+        "{}",
+        ran.transcript()
+    );
+}
+
+#[test]
+fn cost_counts_everybody_who_asked() {
+    let model = model(|request: &Request| {
+        match (
+            request.system.starts_with("You are a subagent"),
+            request.calls().len(),
+        ) {
+            (true, _) => says("Nothing found."),
+            (false, 0) => calls("task", json!({"description": "look around"})),
+            (false, _) => says("Done."),
+        }
+    });
+    let ran = class()
+        .model(&model)
+        .types(&["/cost", "go", "/cost", "/clear", "/cost"]);
+    ran.succeeds()
+        .shows("this session   fresh 0 · read 0 · written 0 · out 0 tokens")
+        .shows("conversation   0 of 200,000 tokens");
+    let requests = model.requests();
+    assert!(requests.iter().any(|request| is_side_call(request)));
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    let session = lines
+        .iter()
+        .filter(|line| line.starts_with("this session"))
+        .nth(1)
+        .unwrap();
+    let program = lines
+        .iter()
+        .rfind(|line| line.starts_with("this program"))
+        .unwrap();
+    // A subagent's and a side call's input is not cached, so only they make it fresh.
+    assert!(
+        !session.contains("fresh 0 ") && !session.contains("read 0 "),
+        "{session}"
+    );
+    assert_eq!(
+        session.replace("session", "program"),
+        **program,
+        "and /clear takes nothing back"
+    );
+}
+
+#[test]
+fn compact_asks_for_a_summary_with_the_focus_given() {
+    let model = model(|_: &Request| says("A long answer. ".repeat(200)));
+    let ran = class()
+        .model(&model)
+        .types(&["one", "two", "/compact the schema", "three"]);
+    ran.succeeds()
+        .shows("messages summarized")
+        .shows("the conversation has ");
+    let requests = model.requests();
+    let asked = requests
+        .iter()
+        .find(|request| request.system.starts_with("You summarize"))
+        .unwrap();
+    assert!(asked.user_texts().join("").contains("the schema"));
+    let last = requests
+        .iter()
+        .rfind(|request| !is_side_call(request))
+        .unwrap();
+    let texts = last.user_texts().join("\n");
+    assert!(
+        texts.contains("<conversation-summary>") && texts.contains("three"),
+        "{texts}"
+    );
+}
+
+#[test]
+fn clear_begins_anew_empties_the_plan_and_keeps_the_old_session() {
+    let plan = json!({"todos": [{"content": "count to ten", "status": "pending"}]});
+    let model =
+        model(
+            move |request: &Request| match request.user_texts().last().unwrap().as_str() {
+                "plan" if request.calls().is_empty() => calls("todo_write", plan.clone()),
+                "look" => looks_around(request),
+                _ => says("Done."),
+            },
+        );
+    let class = class().model(&model);
+    let ran = class.types(&["plan", "/clear", "look"]);
+    ran.succeeds()
+        .shows("a new session; the old one is kept: /resume ");
+    ran.never_shows("reminded of the plan");
+    let sessions = saved(&class);
+    assert_eq!(sessions.len(), 2);
+    ran.shows(&format!("/resume {}\n", id(&sessions[0])));
+    assert_eq!(sessions[0]["request"], "plan");
+    assert_eq!(sessions[1]["request"], "look");
+    let last = model.requests();
+    let last = last.iter().rfind(|request| !is_side_call(request)).unwrap();
+    assert!(!last.user_texts().contains(&"plan".to_owned()));
+}
+
+/// Enough rounds for a reminder of an open plan.
+fn looks_around(request: &Request) -> Reply {
+    match request.calls().len() {
+        ..6 => calls("read_file", json!({"path": "README.md"})),
+        _ => says("I looked."),
+    }
+}
+
+#[test]
+fn quit_leaves_and_what_follows_is_not_read() {
+    for leave in ["/quit", "/exit", "q"] {
+        let model = model(echo);
+        let ran = class().model(&model).types(&["hi", leave, "never"]);
+        ran.succeeds().shows("You said: hi").never_shows("never");
+    }
+}

@@ -1,0 +1,346 @@
+//! Sessions: what is kept, what goes on, and what two programs at once do not do to each other.
+
+use std::fs;
+
+use mock_servers::class::Class;
+use mock_servers::model::{MockModel, Reply, Request, calls, says};
+use serde_json::{Value, json};
+
+use crate::{class, echo, id, is_side_call, model, saved};
+
+const SESSIONS: &str = ".harness/sessions";
+
+/// The last request of the conversation, side calls left out.
+fn last_texts(model: &MockModel) -> Vec<String> {
+    let requests = model.requests();
+    let last = requests.iter().rfind(|request| !is_side_call(request));
+    last.expect("a request").user_texts()
+}
+
+fn write(class: &Class, id: &str, content: &str) {
+    fs::write(
+        class.dir().join(SESSIONS).join(format!("{id}.json")),
+        content,
+    )
+    .unwrap();
+}
+
+#[test]
+fn another_process_goes_on_and_knows_what_has_ended() {
+    let model = model(echo);
+    let class = class().model(&model);
+    class.types(&["My name is Ada."]).succeeds();
+    let ran = class.runs(&["--resume"], "What is my name?\n");
+    ran.succeeds()
+        .shows("2 messages · it began with: My name is Ada.]");
+    let texts = last_texts(&model);
+    assert_eq!(texts[0], "My name is Ada.");
+    assert!(
+        texts[1].starts_with("<resumed-session>\nThis conversation was saved "),
+        "{texts:?}"
+    );
+    assert!(
+        texts[1].contains("teammates, background jobs and MCP connections"),
+        "{texts:?}"
+    );
+    assert_eq!(texts[2], "What is my name?");
+    let sessions = saved(&class);
+    assert_eq!(sessions.len(), 1, "it is the same session");
+    assert_eq!(sessions[0]["version"], 1);
+    assert_eq!(sessions[0]["request"], "My name is Ada.");
+    assert_eq!(sessions[0]["messages"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn looking_into_a_session_changes_nothing() {
+    let model = model(echo);
+    let class = class().model(&model);
+    class.types(&["hi"]).succeeds();
+    let before = saved(&class);
+    class.runs(&["--resume"], "").succeeds();
+    class.runs(&["--resume"], "/cost\n/resume\n").succeeds();
+    assert_eq!(saved(&class), before);
+}
+
+#[test]
+fn nothing_is_written_before_there_is_something_to_keep() {
+    let model = model(echo);
+    let class = class().model(&model);
+    class
+        .types(&["/help", "/cost", "/clear", "/resume"])
+        .succeeds()
+        .shows("there is no saved session yet");
+    assert!(!class.dir().join(SESSIONS).exists());
+}
+
+/// A killed program has kept what was there when its last round began.
+#[test]
+fn a_session_that_was_cut_in_a_turn_can_go_on() {
+    let model = model(
+        |request: &Request| match request.user_texts().last().unwrap().as_str() {
+            "go" => calls("bash", json!({"command": "kill -9 $PPID"})),
+            text => says(format!("You said: {text}")),
+        },
+    );
+    let allow = json!({"permissions": {"allow": ["bash(kill:*)"]}}).to_string();
+    let class = class().file(".harness/settings.json", allow).model(&model);
+    let ran = class.types(&["before", "go"]);
+    assert_ne!(ran.code, Some(0), "{}", ran.transcript());
+    class
+        .runs(&["--resume"], "after\n")
+        .succeeds()
+        .shows("You said: after");
+    let texts = last_texts(&model);
+    assert_eq!((&*texts[0], &*texts[1]), ("before", "go"), "{texts:?}");
+    assert!(
+        texts
+            .iter()
+            .any(|text| text.contains("ended before its answer was complete")),
+        "{texts:?}"
+    );
+}
+
+#[test]
+fn sessions_are_listed_and_switched_between() {
+    let model = model(echo);
+    let class = class().model(&model);
+    class.types(&["the first request of all"]).succeeds();
+    let first = id(&saved(&class)[0]).to_owned();
+    let ran = class.types(&[
+        "another one",
+        "/resume",
+        &format!("/resume {}", &first[..4]),
+        "go on",
+        "/resume",
+    ]);
+    ran.succeeds();
+    let sessions = saved(&class);
+    let second = id(&sessions[1]);
+    ran.shows(&format!(
+        "{second}        just now    2 messages  another one (this one)\n"
+    ))
+    .shows(&format!(
+        "{first}        just now    2 messages  the first request of all\n"
+    ))
+    .shows(&format!(
+        "session {first}, saved just now: 2 messages · it began with: the first request of all"
+    ))
+    .shows(&format!(
+        "{first}        just now    4 messages  the first request of all (this one)\n"
+    ));
+    assert_eq!(last_texts(&model)[0], "the first request of all");
+    assert_eq!(sessions[0]["messages"].as_array().unwrap().len(), 4);
+    assert_eq!(sessions[1]["messages"].as_array().unwrap().len(), 2);
+}
+
+/// In one run of the program nothing has ended when the user comes back to a session.
+#[test]
+fn coming_back_to_a_session_of_the_same_run_ends_nothing() {
+    let model = model(echo);
+    let class = class().model(&model);
+    let mut terminal = class.terminal(100, 40);
+    terminal
+        .wait_for("s20 >>")
+        .type_line("one")
+        .wait_for("You said: one");
+    terminal.type_line("/clear").wait_for("the old one is kept");
+    let id = id(&saved(&class)[0]).to_owned();
+    terminal
+        .type_line(&format!("/resume {id}"))
+        .wait_for("it began with: one");
+    terminal.type_line("two").wait_for("You said: two");
+    assert_eq!(last_texts(&model), ["one", "two"]);
+    terminal.type_line("/quit").wait_exit();
+}
+
+#[test]
+fn a_name_that_fits_none_or_several_is_told() {
+    let model = model(echo);
+    let class = class().model(&model);
+    class
+        .runs(&["--resume"], "")
+        .fails_with(1)
+        .complains("there is no saved session to resume here");
+    class.types(&["hi"]).succeeds();
+    let saved = serde_json::to_string(&saved(&class)[0]).unwrap();
+    let id: Value = serde_json::from_str(&saved).unwrap();
+    let id = id["id"].as_str().unwrap();
+    for name in ["zz1", "zz2", "zz"] {
+        write(&class, name, &saved.replace(id, name));
+    }
+    class
+        .runs(&["--resume", "nothing"], "")
+        .fails_with(1)
+        .complains("there is no saved session \"nothing\"");
+    class
+        .runs(&["--resume", "z"], "")
+        .fails_with(1)
+        .complains("give more of the id");
+    class
+        .runs(&["--resume", "zz"], "")
+        .succeeds()
+        .shows("[session zz, ");
+    class
+        .runs(&["--resume", "../zz"], "")
+        .fails_with(1)
+        .complains("there is no saved session \"../zz\"");
+}
+
+#[test]
+fn a_damaged_file_is_named_set_aside_and_never_overwritten() {
+    let model = model(echo);
+    let class = class().model(&model);
+    class.types(&["hi"]).succeeds();
+    write(&class, "broken", "{\"version\": 1, \"id\": \"brok");
+    write(
+        &class,
+        "stolen",
+        &fs::read_to_string(
+            class
+                .dir()
+                .join(SESSIONS)
+                .join(format!("{}.json", id(&saved_one(&class)))),
+        )
+        .unwrap(),
+    );
+    let ran = class.runs(&["--resume"], "");
+    ran.succeeds()
+        .shows("[sessions/broken.json is damaged (")
+        .shows("it was moved to sessions/damaged/broken.json]")
+        .shows("[sessions/stolen.json is damaged (it says its id is ")
+        .shows("it began with: hi]");
+    assert_eq!(
+        class.read(".harness/sessions/damaged/broken.json"),
+        "{\"version\": 1, \"id\": \"brok"
+    );
+    write(&class, "broken", "again");
+    class
+        .types(&["/resume"])
+        .succeeds()
+        .shows("sessions/damaged/broken-2.json");
+    assert_eq!(
+        class.read(".harness/sessions/damaged/broken.json"),
+        "{\"version\": 1, \"id\": \"brok"
+    );
+}
+
+fn saved_one(class: &Class) -> Value {
+    let files = fs::read_dir(class.dir().join(SESSIONS)).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    let texts = paths.filter_map(|path| fs::read_to_string(path).ok());
+    texts
+        .filter_map(|text| serde_json::from_str(&text).ok())
+        .next()
+        .unwrap()
+}
+
+#[test]
+fn a_file_of_a_newer_program_is_left_alone() {
+    let model = model(echo);
+    let class = class().model(&model);
+    class.types(&["hi"]).succeeds();
+    let newer = "{\"version\": 2, \"shape\": \"unknown\"}";
+    write(&class, "newer", newer);
+    class
+        .types(&["/resume"])
+        .succeeds()
+        .shows("[the session newer was saved by a newer program (format 2); it was left alone]");
+    assert_eq!(class.read(".harness/sessions/newer.json"), newer);
+}
+
+#[test]
+fn two_programs_do_not_write_one_file() {
+    let model = model(echo);
+    let class = class().model(&model);
+    class.types(&["an old one"]).succeeds();
+    let mut terminal = class.terminal(100, 40);
+    terminal
+        .wait_for("s20 >>")
+        .type_line("mine")
+        .wait_for("You said: mine");
+    let sessions = saved(&class);
+    let (old, mine) = (id(&sessions[0]), id(&sessions[1]));
+    let refused = class.runs(&["--resume", mine], "");
+    refused
+        .fails_with(1)
+        .complains(&format!("the session {mine} is open in another process"));
+    // The newest one is open there, so the one before it goes on here.
+    class
+        .runs(&["--resume"], "")
+        .succeeds()
+        .shows(&format!("[session {old}, "));
+    fs::remove_file(class.dir().join(SESSIONS).join(format!("{old}.json"))).unwrap();
+    class
+        .runs(&["--resume"], "")
+        .fails_with(1)
+        .complains("the only saved session is open in another process");
+    terminal.type_line("/quit").wait_exit();
+    class
+        .runs(&["--resume"], "")
+        .succeeds()
+        .shows(&format!("[session {mine}, "));
+    let locks = fs::read_dir(class.dir().join(SESSIONS)).unwrap();
+    let is_lock = |path: &std::path::Path| path.extension().is_some_and(|kind| kind == "lock");
+    assert_eq!(
+        locks
+            .filter(|file| is_lock(&file.as_ref().unwrap().path()))
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn a_session_that_cannot_be_kept_is_told_once_and_goes_on() {
+    let model = model(echo);
+    let class = class()
+        .file(".harness/sessions", "in the way")
+        .model(&model);
+    let ran = class.types(&["one", "two"]);
+    ran.succeeds().shows("You said: one").shows("You said: two");
+    assert_eq!(
+        ran.stdout.matches("[the session is not kept: ").count(),
+        1,
+        "{}",
+        ran.transcript()
+    );
+}
+
+/// Whoever leaves a conversation that is nowhere but here is told, or stays in it.
+#[test]
+fn a_session_that_cannot_be_written_is_not_said_to_be_kept() {
+    let model = model(|request: &Request| match request.results().last() {
+        None if request.user_texts().join("").contains("lock") => calls(
+            "bash",
+            json!({"command": "chmod a-w .harness/sessions/*.json"}),
+        ),
+        _ => echo(request),
+    });
+    let allow = json!({"permissions": {"allow": ["bash(chmod:*)"]}}).to_string();
+    let class = class().file(".harness/settings.json", allow).model(&model);
+    class.types(&["first"]).succeeds();
+    let first = id(&saved(&class)[0]).to_owned();
+    let ran = class.types(&["lock", &format!("/resume {first}"), "/clear", "and now"]);
+    ran.succeeds()
+        .shows("the session you are in cannot be written; /clear gives it up")
+        .shows("a new session; the end of the old one could not be written")
+        .never_shows("the old one is kept");
+    assert_eq!(last_texts(&model), ["and now"]);
+}
+
+/// The plan belongs to a conversation; what it has cost goes on.
+#[test]
+fn a_resumed_session_counts_on() {
+    let model = model(|_: &Request| -> Reply { says("Done.") });
+    let class = class().model(&model);
+    class.types(&["hi"]).succeeds();
+    let before = saved(&class)[0]["usage"]["output_tokens"].as_u64().unwrap();
+    assert!(before > 0);
+    let ran = class.runs(&["--resume"], "again\n/cost\n");
+    ran.succeeds()
+        .shows("this session   ")
+        .shows("this program   ");
+    assert_eq!(
+        saved(&class)[0]["usage"]["output_tokens"].as_u64().unwrap(),
+        2 * before
+    );
+}

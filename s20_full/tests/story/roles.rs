@@ -1,0 +1,162 @@
+//! Who plays whom: the lead follows the plot, teammates and the subagent follow their notes, side calls have one answer.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use mock_servers::model::{Block, Brain, Reply, Request, Role, calls, says};
+use serde_json::json;
+
+use super::plot::{PLOT, Step};
+
+/// All of them. Clones share what has been played.
+#[derive(Clone)]
+pub struct Cast(Arc<Mutex<Played>>);
+
+struct Played {
+    left: Vec<(&'static str, VecDeque<Step>)>,
+    /// Ids by the names they were given for. Results that tell them may be summarized away.
+    ids: BTreeMap<String, String>,
+}
+
+impl Default for Cast {
+    fn default() -> Self {
+        let left = PLOT
+            .iter()
+            .map(|(_, line, steps)| (*line, steps.iter().copied().collect()));
+        let played = Played {
+            left: left.collect(),
+            ids: BTreeMap::new(),
+        };
+        Self(Arc::new(Mutex::new(played)))
+    }
+}
+
+impl Cast {
+    /// The lines that were not played to their end.
+    pub fn unplayed(&self) -> Vec<&'static str> {
+        let played = self.0.lock().unwrap();
+        let left = played.left.iter().filter(|(_, steps)| !steps.is_empty());
+        left.map(|(line, _)| *line).collect()
+    }
+
+    fn lead(&self, request: &Request) -> Reply {
+        let news = news(request);
+        let plans: Vec<&str> = after(&news, "Answer with review_plan, request_id ");
+        if !plans.is_empty() {
+            let approve = |reply: Reply, id: &&str| {
+                reply.and_calls("review_plan", json!({"request_id": id, "approve": true}))
+            };
+            return plans.iter().fold(Reply::default(), approve);
+        }
+        let mut played = self.0.lock().unwrap();
+        for (_, text) in request.results() {
+            played.learn(&text);
+        }
+        let texts = request.user_texts();
+        let place = |line: &str| texts.iter().rposition(|text| text.contains(line));
+        let now = played
+            .left
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, (line, _))| place(line));
+        let now = now.map(|(index, _)| index).expect("there is a plot");
+        match played.left[now].1.pop_front() {
+            Some(step) => step(&played.ids),
+            None if news.contains("[Scheduled]") => calls("list_tasks", json!({})),
+            None => says("Noted."),
+        }
+    }
+}
+
+impl Played {
+    /// Keeps the ids in a result: of tasks by their subject, of scheduled prompts by their number.
+    fn learn(&mut self, text: &str) {
+        for id in after(text, "created ") {
+            let subject = text.split_once(id).map_or("", |(_, rest)| rest);
+            let subject = subject.trim_start_matches([':', ' ']).split(' ').next();
+            self.ids
+                .insert(subject.unwrap_or_default().to_owned(), id.to_owned());
+        }
+        for id in after(text, "cheduled ") {
+            if !self.ids.values().any(|known| known == id) {
+                self.ids
+                    .insert(format!("job {}", self.ids.len()), id.to_owned());
+            }
+        }
+    }
+}
+
+impl Brain for Cast {
+    fn answer(&self, request: &Request) -> Reply {
+        let is = |begins: &str| request.system.starts_with(begins);
+        let question = news(request);
+        let has_said = question.contains("User: I prefer tabs.");
+        match teammate(request) {
+            Some(_) => works(request),
+            None if is("You choose memories") => says(json!(after(&question, "- ")).to_string()),
+            None if is("You extract memories") && has_said => says(TABS),
+            None if is("You extract memories") => says("[]"),
+            None if is("You summarize") => says("The day was planned and the work has begun."),
+            None if is("You are a subagent") && request.calls().is_empty() => {
+                calls("bash", json!({"command": "ls"}))
+            }
+            None if is("You are a subagent") => says(format!("There are: {question}")),
+            None => self.lead(request),
+        }
+    }
+}
+
+const TABS: &str = r#"[{"name": "tabs", "description": "prefers tabs", "type": "user",
+    "content": "The user prefers tabs."}]"#;
+
+/// The name of the teammate that asks; none for anybody else.
+pub fn teammate(request: &Request) -> Option<&str> {
+    let (_, rest) = request.system.split_once("You are a teammate named '")?;
+    rest.split('\'').next()
+}
+
+/// A plan when one is wanted; for each task that was claimed a file, a commit, and the end of the task.
+fn works(request: &Request) -> Reply {
+    if news(request).contains("send a plan with submit_plan") {
+        return calls("submit_plan", json!({"plan": "A file, a commit, done."}));
+    }
+    let results = request.results();
+    let says_so = |text: &str| results.iter().any(|(_, result)| result.starts_with(text));
+    let texts = request.user_texts();
+    let note = texts.iter().rfind(|text| text.contains("<claimed_task>"));
+    let task = note.and_then(|note| note.split_once("task ")?.1.lines().next()?.split_once(": "));
+    match task {
+        Some((id, subject)) if !says_so(&format!("created {subject}.txt")) => {
+            let path = format!("{subject}.txt");
+            let commit = format!("git add --all && git commit -q -m {id}");
+            calls("write_file", json!({"path": path, "content": "done\n"}))
+                .and_calls("bash", json!({"command": commit}))
+        }
+        Some((id, _)) if !says_so(&format!("{id} is completed")) => {
+            calls("complete_task", json!({"task_id": id}))
+        }
+        Some(_) | None => says("I am ready."),
+    }
+}
+
+/// What was said since the last reply, results of tools included.
+fn news(request: &Request) -> String {
+    let since = request
+        .messages
+        .iter()
+        .rev()
+        .take_while(|message| message.role == Role::User);
+    let blocks = since.flat_map(|message| &message.blocks);
+    let text = |block: &Block| match block {
+        Block::Text(text) | Block::ToolResult { content: text, .. } => text.clone(),
+        Block::ToolUse { .. } | Block::Other(_) => String::new(),
+    };
+    blocks.map(text).collect::<Vec<_>>().join("\n")
+}
+
+/// The words that follow this one, without what ends a sentence.
+fn after<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
+    let rests = text.split(word).skip(1);
+    let words = rests.filter_map(|rest| rest.split([' ', '\n', ':', ';', ',']).next());
+    words.map(|word| word.trim_end_matches('.')).collect()
+}
