@@ -1,5 +1,7 @@
 //! Agents beside the lead: under its permission, in its worktrees, with its jobs, its plan and its mail.
 
+use std::cell::Cell;
+
 use mock_servers::model::{Request, calls, says};
 use serde_json::json;
 
@@ -29,16 +31,14 @@ fn two_agents_ask_and_each_gets_its_own_answer() {
     let mut terminal = session(&class);
     terminal.type_line("go");
     for count in 1..=2 {
+        // Read from the screen that was waited for: a line printed behind it draws the question anew.
+        let is_alice = Cell::new(false);
         terminal.wait_until("an open question", |screen| {
+            let asker = screen.lines().rfind(|line| line.contains(QUESTION));
+            is_alice.set(asker.is_some_and(|line| line.starts_with("alice")));
             screen.matches(QUESTION).count() == count && screen.trim_end().ends_with(QUESTION)
         });
-        let screen = terminal.screen();
-        let is_alice = screen
-            .lines()
-            .rfind(|line| line.contains(QUESTION))
-            .unwrap()
-            .starts_with("alice");
-        terminal.type_line(if is_alice { "y" } else { "n" });
+        terminal.type_line(if is_alice.get() { "y" } else { "n" });
     }
     prompt_below(&mut terminal, "Noted.");
     assert!(
