@@ -19,6 +19,8 @@ struct Kit {
     /// Tells the tests where it is; unset, they skip what needs it.
     variable: &'static str,
     packages: &'static [&'static str],
+    /// Without it the kit neither installs nor runs.
+    program: &'static str,
     install: fn(&Path, &[&str]) -> Result<(), String>,
 }
 
@@ -33,12 +35,14 @@ const KITS: [Kit; 2] = [
             "@modelcontextprotocol/server-filesystem@2026.8.31",
             "@modelcontextprotocol/server-memory@2026.8.31",
         ],
+        program: "node",
         install: install_node,
     },
     Kit {
         name: "python",
         variable: "EXTERNAL_PYTHON",
         packages: &["mcp==2.3.0", "fastmcp==4.0.11"],
+        program: "python3",
         install: install_python,
     },
 ];
@@ -104,6 +108,8 @@ fn folder() -> Result<PathBuf> {
 /// Installs a kit that is not there in these versions. The list of its packages, written last, tells a whole
 /// installation from half of one.
 fn prepare(kit: &Kit, home: &Path) -> Result<(), String> {
+    // Also for a kit that is there: what it was installed with may be gone.
+    succeed(Command::new(kit.program).arg("--version"))?;
     let mark = home.join("installed");
     let wanted = kit.packages.join("\n");
     if std::fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
@@ -127,7 +133,6 @@ fn install_node(home: &Path, packages: &[&str]) -> Result<(), String> {
         "--ignore-scripts",
         "--fetch-retries=1",
     ];
-    succeed(Command::new("node").arg("--version"))?;
     succeed(
         Command::new("npm")
             .args(npm)
@@ -198,8 +203,19 @@ mod tests {
             name: "kit",
             variable: "EXTERNAL_KIT",
             packages,
+            program: "cargo",
             install,
         }
+    }
+
+    #[test]
+    fn a_kit_whose_program_is_gone_is_skipped_although_it_is_installed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut kit = kit(&["a"], |_, _| Ok(()));
+        prepare(&kit, dir.path()).unwrap();
+        kit.program = "no-such-program";
+        let why = prepare(&kit, dir.path()).unwrap_err();
+        assert!(why.starts_with("no-such-program does not start"), "{why}");
     }
 
     #[test]
