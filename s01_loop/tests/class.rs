@@ -1,6 +1,6 @@
 //! The lesson as a class sees it: typed lines in, the rehearsing model behind it, every request checked by the mock.
 
-use mock_servers::class::Class;
+use mock_servers::class::{Class, pool};
 use mock_servers::model::rehearsal::Rehearsal;
 use mock_servers::model::{Block, Fault, MockModel, Options, calls, says};
 use serde_json::json;
@@ -225,6 +225,8 @@ fn arguments_and_ids_that_come_wrong_do_not_end_the_session() {
 fn the_tool_pool() {
     let model = MockModel::scripted([says("Hi.")]);
     class().model(&model).types(&["Hello"]).succeeds();
+    let names = model.last_request().tool_names();
+    assert_eq!(names, pool("lead", include_str!("pool.txt")));
     let body = model.requests()[0].json();
     insta::assert_snapshot!(format!("{:#}", body["tools"]));
 }

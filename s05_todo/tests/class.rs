@@ -1,6 +1,6 @@
 //! The lesson as a class sees it: a plan on the screen, a reminder where it belongs, and files to work on.
 
-use mock_servers::class::Class;
+use mock_servers::class::{Class, pool};
 use mock_servers::model::{Block, MockModel, Request, calls, says};
 use serde_json::{Value, json};
 
@@ -267,17 +267,7 @@ fn the_tool_pool_and_its_count_in_the_readme() {
     let model = MockModel::scripted([says("Hi.")]);
     class().model(&model).types(&["Hello"]).succeeds();
     let names = model.last_request().tool_names();
-    assert_eq!(
-        names,
-        [
-            "bash",
-            "read_file",
-            "write_file",
-            "edit_file",
-            "glob",
-            "todo_write"
-        ]
-    );
+    assert_eq!(names, pool("lead", include_str!("pool.txt")));
     let row = format!("| lead tools | 5 | {} |", names.len());
     assert!(include_str!("../README.md").contains(&row), "{row}");
 }

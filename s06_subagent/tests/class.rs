@@ -1,6 +1,6 @@
 //! The lesson as a class sees it: jobs handed on, each in a conversation and under a name of its own.
 
-use mock_servers::class::Class;
+use mock_servers::class::{Class, pool};
 use mock_servers::model::{MockModel, Reply, calls, says};
 use serde_json::{Value, json};
 
@@ -298,14 +298,8 @@ fn the_tool_pool_and_its_count_in_the_readme() {
     let requests = model.requests();
     let lead = requests[0].tool_names();
     let subagent = requests[1].tool_names();
-    assert_eq!(
-        subagent,
-        ["bash", "read_file", "write_file", "edit_file", "glob"]
-    );
-    assert_eq!(
-        lead,
-        [&subagent[..], &["todo_write".into(), "task".into()]].concat()
-    );
+    assert_eq!(subagent, pool("subagent", include_str!("pool.txt")));
+    assert_eq!(lead, pool("lead", include_str!("pool.txt")));
     for row in [
         format!("| lead tools | 6 | {} |", lead.len()),
         format!("| subagent tools | | {} |", subagent.len()),

@@ -1,6 +1,6 @@
 //! The lesson as a class sees it: a catalogue in every request, a body only for who asks.
 
-use mock_servers::class::Class;
+use mock_servers::class::{Class, pool};
 use mock_servers::model::{MockModel, Request, calls, says};
 use serde_json::json;
 
@@ -220,22 +220,13 @@ fn a_broken_skill_is_named_once_and_the_others_work() {
 
 #[test]
 fn the_tool_pool_and_its_count_in_the_readme() {
-    let model = MockModel::scripted([says("Hi.")]);
+    let model = MockModel::scripted([calls("task", json!({"description": "Greet."})), says("Hi.")]);
+    model.script_for("You are a subagent", [says("Done.")]);
     class().model(&model).types(&["Hello"]).succeeds();
-    let names = model.last_request().tool_names();
-    assert_eq!(
-        names,
-        [
-            "bash",
-            "read_file",
-            "write_file",
-            "edit_file",
-            "glob",
-            "todo_write",
-            "task",
-            "load_skill"
-        ]
-    );
+    let requests = model.requests();
+    let [names, subagent] = [0, 1].map(|at| requests[at].tool_names());
+    assert_eq!(names, pool("lead", include_str!("pool.txt")));
+    assert_eq!(subagent, pool("subagent", include_str!("pool.txt")));
     let row = format!("| lead tools | 7 | {} |", names.len());
     assert!(include_str!("../README.md").contains(&row), "{row}");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mock_servers::class::{Class, Ran};
+use mock_servers::class::{Class, Ran, pool};
 use mock_servers::model::{MockModel, Reply, Request, calls, says};
 use serde_json::{Value, json};
 
@@ -271,23 +271,16 @@ fn the_prompt() {
 
 #[test]
 fn the_tool_pool_and_its_count_in_the_readme() {
-    let model = lead(1, [says("Hi.")]);
-    class().model(&model).types(&["Hello"]).succeeds();
-    let names = leads(&model).pop().expect("a request").tool_names();
-    assert_eq!(
-        names,
-        [
-            "bash",
-            "read_file",
-            "write_file",
-            "edit_file",
-            "glob",
-            "todo_write",
-            "task",
-            "load_skill",
-            "compact"
-        ]
+    let model = lead(
+        1,
+        [calls("task", json!({"description": "Greet."})), says("Hi.")],
     );
+    model.script_for("You are a subagent", [says("Done.")]);
+    class().model(&model).types(&["Hello"]).succeeds();
+    let requests = model.requests();
+    let [names, subagent] = [0, 1].map(|at| requests[at].tool_names());
+    assert_eq!(names, pool("lead", include_str!("pool.txt")));
+    assert_eq!(subagent, pool("subagent", include_str!("pool.txt")));
     let row = format!("| lead tools | 9 | {} |", names.len());
     assert!(include_str!("../README.md").contains(&row), "{row}");
 }

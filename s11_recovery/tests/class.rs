@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::thread;
 
-use mock_servers::class::{Class, Key};
-use mock_servers::model::{Fault, MockModel, Options, Rehearsal, Reply, Request, says};
+use mock_servers::class::{Class, Key, pool};
+use mock_servers::model::{Fault, MockModel, Options, Rehearsal, Reply, Request, calls, says};
+use serde_json::json;
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s11_recovery")).file("README.md", "# Demo\n\nA small project.\n")
@@ -240,23 +241,13 @@ fn a_text_that_was_cut_is_gone_on_with() {
 
 #[test]
 fn the_tool_pool_and_its_count_in_the_readme() {
-    let model = lead([says("Hi.")]);
+    let model = lead([calls("task", json!({"description": "Greet."})), says("Hi.")]);
+    model.script_for("You are a subagent", [says("Done.")]);
     class().model(&model).types(&["Hello"]).succeeds();
-    let names = leads(&model)[0].tool_names();
-    assert_eq!(
-        names,
-        [
-            "bash",
-            "read_file",
-            "write_file",
-            "edit_file",
-            "glob",
-            "todo_write",
-            "task",
-            "load_skill",
-            "compact"
-        ]
-    );
+    let requests = model.requests();
+    let [names, subagent] = [0, 1].map(|at| requests[at].tool_names());
+    assert_eq!(names, pool("lead", include_str!("pool.txt")));
+    assert_eq!(subagent, pool("subagent", include_str!("pool.txt")));
     let row = format!("| lead tools | 9 | {} |", names.len());
     assert!(include_str!("../README.md").contains(&row), "{row}");
 }

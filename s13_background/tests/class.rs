@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use mock_servers::class::{Class, Ran};
+use mock_servers::class::{Class, Ran, pool};
 use mock_servers::model::{Block, Brain, Message, MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
 
@@ -226,19 +226,7 @@ fn the_tool_pool_and_its_count_in_the_readme() {
     class().model(&model).types(&["Hello"]).succeeds();
     let request = model.last_request();
     let names = request.tool_names();
-    assert_eq!(
-        names,
-        [
-            "bash",
-            "read_file",
-            "write_file",
-            "create_task",
-            "list_tasks",
-            "get_task",
-            "claim_task",
-            "complete_task"
-        ]
-    );
+    assert_eq!(names, pool("lead", include_str!("pool.txt")));
     let row = format!("| lead tools | 8 | {} |", names.len());
     assert!(include_str!("../README.md").contains(&row), "{row}");
     let bash = &request.tools[0].input_schema;

@@ -1,6 +1,6 @@
 //! The lesson as a class sees it: two agents, two tasks, two directories, and nothing of either in the third.
 
-use mock_servers::class::Class;
+use mock_servers::class::{Class, pool};
 use mock_servers::model::{Brain, MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
 
@@ -107,16 +107,9 @@ fn the_tools_of_the_lead_and_of_a_teammate() {
         requests.iter().find(of_it).unwrap().tool_names()
     };
     let lead = of(false);
-    assert_eq!(
-        lead.join(" "),
-        "bash read_file write_file create_task list_tasks get_task claim_task complete_task spawn_teammate \
-         send_message check_inbox request_shutdown request_plan review_plan create_worktree remove_worktree keep_worktree"
-    );
+    assert_eq!(lead, pool("lead", include_str!("pool.txt")));
     let mate = of(true);
-    assert_eq!(
-        mate.join(" "),
-        "bash read_file write_file send_message submit_plan"
-    );
+    assert_eq!(mate, pool("teammate", include_str!("pool.txt")));
     let readme = include_str!("../README.md");
     assert!(
         readme.contains("| lead tools | 14 | 17 |"),

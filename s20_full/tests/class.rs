@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use mock_servers::class::{Class, Ran};
+use mock_servers::class::{Class, Ran, pool};
 use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
 
@@ -12,14 +12,6 @@ const DOCS: &str = "Connect to the docs MCP server and search for agent loop";
 const TEAM: &str = "Create two tasks, create worktrees for them, then spawn alice and bob. Ask them to submit plans before claiming tasks.";
 const REMINDER: &str = "remind me of the meeting in 3 minutes.";
 const BACKGROUND: &str = "Run cargo build in the background and continue reading README.md";
-
-/// The tools of the lead, in the order of its requests.
-const LEAD: &str = "bash cancel_cron check_inbox claim_task compact complete_task connect_mcp create_task \
-    create_worktree edit_file get_task glob keep_worktree list_crons list_tasks load_skill read_file remove_worktree \
-    request_plan request_shutdown review_plan schedule_cron send_message spawn_teammate task todo_write write_file";
-const MATE: &str =
-    "bash read_file write_file send_message submit_plan list_tasks claim_task complete_task";
-const SUBAGENT: &str = "bash read_file write_file edit_file glob";
 
 /// A repository in which everybody may build.
 fn class() -> Class {
@@ -236,28 +228,22 @@ fn the_tools_of_the_lead_of_a_subagent_and_of_a_teammate() {
     });
     class().model(&model).types(&["go"]).succeeds();
     let requests = model.requests();
-    let of = |is_it: fn(&Request) -> bool| {
-        requests
-            .iter()
-            .find(|one| is_it(one))
-            .unwrap()
-            .tool_names()
-            .join(" ")
-    };
-    assert_eq!(of(is_subagent), SUBAGENT);
-    assert_eq!(of(is_mate), MATE);
+    let of =
+        |is_it: fn(&Request) -> bool| requests.iter().find(|one| is_it(one)).unwrap().tool_names();
+    assert_eq!(of(is_subagent), pool("subagent", include_str!("pool.txt")));
+    assert_eq!(of(is_mate), pool("teammate", include_str!("pool.txt")));
     let leads = leads(&model);
-    assert_eq!(leads[0].tool_names().join(" "), LEAD);
-    assert_eq!(LEAD.split(' ').count(), 27);
-    let connected = leads.last().unwrap().tool_names().join(" ");
-    let servers = connected
-        .strip_prefix(LEAD)
-        .expect("the built-ins stay in front");
-    assert_eq!(servers, " mcp__docs__search mcp__docs__get_version");
+    let built_in = pool("lead", include_str!("pool.txt"));
+    assert_eq!(built_in.len(), 27);
+    assert_eq!(leads[0].tool_names(), built_in);
+    let connected = leads.last().unwrap().tool_names();
+    let (first, servers) = connected.split_at(27);
+    assert_eq!(first, built_in, "the built-ins stay in front");
+    assert_eq!(servers, ["mcp__docs__search", "mcp__docs__get_version"]);
     let readme = include_str!("../README.md");
     assert!(readme.contains("| lead tools | 18 | 27 |"));
     assert!(readme.contains("| teammate tools | 8 | 8 |"));
-    for name in LEAD.split(' ') {
+    for name in built_in {
         assert!(
             readme.contains(&format!("`{name}`")),
             "the README names no {name}"

@@ -3,6 +3,7 @@
 //! The student meets the binary, so the tests do. Each run has a workspace and a home of its own and a clean environment.
 //! Invariant: nothing of the machine leaks in but `PATH`, and no process outlives its test.
 
+mod pool;
 mod ran;
 mod session;
 mod terminal;
@@ -14,6 +15,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
+pub use pool::pool;
 pub use ran::Ran;
 pub use session::Session;
 pub use terminal::{Key, Terminal};
