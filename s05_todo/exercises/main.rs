@@ -1,0 +1,22 @@
+//! The exercises of this chapter; `cargo x check s05` runs them.
+//!
+//! Each file is a task with its tests, and beside it lies one way to solve it, as a patch. Invariant: a test compiles
+//! before its exercise is solved, fails then, and passes afterwards.
+
+mod ex1_show_the_plan;
+mod ex2_what_fell_off_the_plan;
+mod ex3_done_stays_done;
+
+use mock_servers::class::Class;
+use serde_json::{Value, json};
+
+/// The program of this chapter, in a fresh directory.
+fn class() -> Class {
+    Class::new(env!("CARGO_BIN_EXE_s05_todo"))
+}
+
+/// A list of items: each a status and what is to be done.
+fn list(items: &[(&str, &str)]) -> Value {
+    let item = |(status, content): &(&str, &str)| json!({"content": content, "status": status});
+    json!({ "todos": items.iter().map(item).collect::<Vec<_>>() })
+}
