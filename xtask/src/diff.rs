@@ -7,9 +7,8 @@ use std::fmt::Write;
 
 use similar::{ChangeTag, TextDiff};
 
+use crate::change::{self, Fate, Fates};
 use crate::header;
-use crate::imports::{self, Imports};
-use crate::source::Source;
 use crate::step::{self, Count, Pair};
 use crate::terminal::Paint;
 use crate::workspace::{CARRIED, Chapter, MAIN, Workspace};
@@ -36,6 +35,7 @@ pub fn show(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, paint: Paint) 
             .iter()
             .filter_map(|file| lessons(ws, from, to, file, paint)),
     );
+    parts.extend(tools(ws, from, to, paint));
     parts.join("\n")
 }
 
@@ -59,7 +59,7 @@ fn title(from: Option<&Chapter>, to: &Chapter, paint: Paint) -> String {
 }
 
 /// The chapters whose new files a person meets between the two: all after `from`, up to `to`.
-fn on_the_way<'a>(
+pub fn on_the_way<'a>(
     ws: &'a Workspace,
     from: Option<&'a Chapter>,
     to: &'a Chapter,
@@ -71,7 +71,7 @@ fn on_the_way<'a>(
 }
 
 /// The diff of one carried file as a person reads it.
-fn unified(file: &str, pair: &Pair<'_>, paint: Paint) -> String {
+pub fn unified(file: &str, pair: &Pair<'_>, paint: Paint) -> String {
     let diff = TextDiff::from_lines(pair.old_text, pair.new_text);
     let mut text = format!("{}\n", paint.red(&format!("--- {}", pair.old.path(file))));
     let _ = writeln!(
@@ -131,48 +131,52 @@ fn lessons(
     file: &str,
     paint: Paint,
 ) -> Option<String> {
-    let read = |chapter: &Chapter| {
-        Some(imports::lessons(
-            &Source::scan(ws.text(chapter, file)?),
-            &chapter.name,
-        ))
-    };
-    let now = read(to)?;
-    let before = from.and_then(|from| ws.carrier(from, file)).and_then(read);
-    let legend = match (from, &before) {
-        (Some(from), Some(_)) => format!(" (+ is not imported in {})", from.name),
+    let all = change::lessons(ws, from, to, file)?;
+    let legend = match (from, change::before(ws, from, file)) {
+        (Some(from), Some(_)) => format!(
+            " (+ is not imported in {}, - is imported there only)",
+            from.name
+        ),
         _ => String::new(),
     };
     let mut text = format!(
         "{}{legend}\n",
         paint.bold(&format!("Lessons that {file} imports from"))
     );
-    for (lesson, items) in now {
-        let known = |item: &String| {
-            before
-                .as_ref()
-                .is_none_or(|before: &Imports| knows(before, &lesson, item))
-        };
-        let shown = |item| {
-            if known(item) {
-                item.clone()
-            } else {
-                paint.green(&format!("+{item}"))
-            }
-        };
-        let _ = writeln!(
-            text,
-            "  {lesson}: {}",
-            items.iter().map(shown).collect::<Vec<_>>().join(", ")
-        );
+    for (lesson, items) in all {
+        let _ = writeln!(text, "  {lesson}: {}", marked(&items, paint));
     }
     Some(text)
 }
 
-fn knows(imports: &Imports, lesson: &str, item: &str) -> bool {
-    imports
-        .get(lesson)
-        .is_some_and(|items| items.contains(item))
+/// The tools that come and go, agent by agent; all of them when there is nothing to compare with.
+fn tools(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, paint: Paint) -> Option<String> {
+    let mut lines = String::new();
+    for (agent, mut tools) in change::tools(ws, from, to) {
+        if from.is_some() {
+            tools.retain(|(_, fate)| *fate != Fate::Kept);
+        }
+        if !tools.is_empty() {
+            let _ = writeln!(lines, "  {agent}: {}", marked(&tools, paint));
+        }
+    }
+    let legend = from.map(|from| {
+        format!(
+            " (+ is not offered in {}, - is offered there only)",
+            from.name
+        )
+    });
+    let title = paint.bold("Tools");
+    (!lines.is_empty()).then(|| format!("{title}{}\n{lines}", legend.unwrap_or_default()))
+}
+
+fn marked(names: &Fates, paint: Paint) -> String {
+    let shown = |(name, fate): &(String, Fate)| match fate {
+        Fate::Kept => name.clone(),
+        Fate::Added => paint.green(&format!("+{name}")),
+        Fate::Removed => paint.red(&format!("-{name}")),
+    };
+    names.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -220,8 +224,8 @@ src/main.rs: +4 −3
 New files of s02_tools
   src/toolbox.rs    5 lines  A toolbox: tools by name.
 
-Lessons that src/main.rs imports from (+ is not imported in s01_loop)
-  s01_loop: Client
+Lessons that src/main.rs imports from (+ is not imported in s01_loop, - is imported there only)
+  s01_loop: Client, -bash
   s02_tools: +Toolbox
 "
         );
@@ -256,7 +260,10 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop)
         );
         assert!(back.contains("\n-use s02_tools::Toolbox;\n"), "{back}");
         assert!(!back.contains("New files"), "{back}");
-        assert!(back.ends_with("  s01_loop: Client, +bash\n"), "{back}");
+        assert!(
+            back.ends_with("  s01_loop: Client, +bash\n  s02_tools: -Toolbox\n"),
+            "{back}"
+        );
     }
 
     #[test]
@@ -284,6 +291,25 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop)
             "{changed}"
         );
         assert!(!changed.contains("teammate.rs    3 lines"), "{changed}");
-        assert!(changed.ends_with("src/teammate.rs imports from (+ is not imported in s01_loop)\n  s01_loop: Client, +Repl\n"));
+        assert!(changed.ends_with("src/teammate.rs imports from (+ is not imported in s01_loop, - is imported there only)\n  s01_loop: Client, +Repl\n"));
+    }
+
+    #[test]
+    fn the_tools_that_come_and_go_are_named() {
+        let ws = fixture::course(&[
+            ("s01_loop/tests/pool.txt", "lead: bash, glob\n"),
+            (
+                "s02_tools/tests/pool.txt",
+                "lead: bash, task\nsubagent: bash\n",
+            ),
+        ]);
+        let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
+
+        let step = show(&ws, Some(first), second, Paint::PLAIN);
+        let whole = show(&ws, None, first, Paint::PLAIN);
+
+        let tools = "\nTools (+ is not offered in s01_loop, - is offered there only)\n  lead: +task, -glob\n  subagent: +bash\n";
+        assert!(step.ends_with(tools), "{step}");
+        assert!(whole.ends_with("\nTools\n  lead: bash, glob\n"), "{whole}");
     }
 }

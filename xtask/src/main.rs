@@ -4,6 +4,7 @@
 //! Invariant: it depends on no chapter, so it builds and judges whatever state the chapters are in.
 
 mod budget;
+mod change;
 mod ci;
 mod diff;
 mod external;
@@ -14,6 +15,7 @@ mod git;
 mod header;
 mod imports;
 mod markers;
+mod pool;
 mod replay;
 mod session;
 mod source;
