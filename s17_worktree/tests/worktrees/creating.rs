@@ -10,7 +10,7 @@ use s15_mailbox::LEAD;
 use s17_worktree::Worktrees;
 use serde_json::{Map, json};
 
-use crate::{Yard, commit, git, write};
+use crate::yard::{Yard, commit, git, write};
 
 #[tokio::test]
 async fn a_worktree_is_a_directory_on_a_branch_of_its_own_from_the_last_commit() {

@@ -9,7 +9,7 @@ use s04_hooks::{Hooks, permission};
 use s12_tasks::Status;
 use serde_json::{Map, Value, json};
 
-use crate::{Yard, commit, write};
+use crate::yard::{Yard, commit, write};
 
 fn lane(yard: &Yard, agent: &str) -> Workspace {
     yard.worktrees.lane(agent, &yard.ws).unwrap()

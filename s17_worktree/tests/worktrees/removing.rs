@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::{Yard, commit, git, write};
+use crate::yard::{Yard, commit, git, write};
 
 #[tokio::test]
 async fn a_worktree_without_work_goes_with_its_branch_and_its_binding() {
