@@ -197,7 +197,7 @@ impl Policy {
             guarded,
         ) {
             (Ruling::Deny(why), _) => Ruling::Deny(why),
-            // No allow rule speaks for these files: whoever writes them gives himself permissions.
+            // No allow rule speaks for these files: whoever writes them takes permissions.
             (Ruling::Allow | Ruling::Ask { .. }, Some(why)) => Ruling::Ask {
                 why: why.to_owned(),
                 always: None,
@@ -264,7 +264,7 @@ fn denied(why: &str) -> String {
     format!("permission denied: {why}. Do not try to get there another way; tell the user.")
 }
 
-/// The call as a user must see it before he says yes: all of its input, with line breaks as they are, and the command
+/// The call as a user must see it before a yes: all of its input, with line breaks as they are, and the command
 /// that it runs when the input does not hold it.
 fn shown(tool: &Tool, call: &ToolCall) -> String {
     let text = |value: &Value| {

@@ -35,7 +35,7 @@ pub struct PreTool {
     pub call: ToolCall,
     /// Why a hook before this one has refused it.
     pub blocked: Option<String>,
-    /// Who calls; nobody is the lead.
+    /// Who calls; `None` is the lead.
     pub caller: Option<Caller>,
 }
 
@@ -46,7 +46,7 @@ pub struct PostTool {
     pub call: ToolCall,
     /// The answer, as the hooks before this one have left it.
     pub output: Output,
-    /// Who called; nobody is the lead.
+    /// Who called; `None` is the lead.
     pub caller: Option<Caller>,
 }
 

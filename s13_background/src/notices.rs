@@ -28,7 +28,7 @@ pub struct Notices {
 struct Shared {
     /// A std lock, as the one below: nothing is awaited while it is held.
     state: Mutex<State>,
-    /// Whoever keeps notices himself until they are wanted, such as a mailbox.
+    /// The sources that keep notices of their own until they are wanted, such as a mailbox.
     sources: Mutex<Vec<Source>>,
     /// Changes when something arrives and when somebody stops working.
     changed: watch::Sender<()>,
@@ -87,7 +87,7 @@ impl Notices {
         self.wake();
     }
 
-    /// Adds somebody who keeps notices himself: he is asked whenever notices are taken, and calls [`Notices::wake`].
+    /// Adds a source that keeps notices of its own: it is asked whenever notices are taken, and calls [`Notices::wake`].
     pub fn take_from(&self, source: impl Fn() -> Vec<String> + Send + Sync + 'static) {
         self.shared.sources.lock().unwrap().push(Box::new(source));
     }
@@ -97,7 +97,7 @@ impl Notices {
         self.shared.changed.send_replace(());
     }
 
-    /// Somebody begins to work who will send a notice; `who` names him should the session end before.
+    /// Somebody begins to work who will send a notice; `who` names them should the session end before.
     pub fn at_work(&self, who: impl Into<String>) -> AtWork {
         let mut state = self.shared.state.lock().unwrap();
         state.begun += 1;
@@ -121,7 +121,7 @@ impl Notices {
         let mut taken = std::mem::take(&mut state.unheard);
         taken.extend(state.queue.drain(..));
         drop(state);
-        // Who keeps notices himself was asked when they woke the session. Asked again he would take them for heard, and
+        // The sources were asked when they woke the session. Asked again they would take their notices for heard, and
         // the model has not replied yet.
         if !was_woken {
             taken.extend(self.ask_sources());
@@ -186,7 +186,7 @@ impl Notices {
         loop {
             let mut changed = self.shared.changed.subscribe();
             let is_anybody = !self.who_works().is_empty();
-            // Asked afterwards: who has stopped working has sent his notice before.
+            // Asked afterwards: who has stopped working has sent the notice before.
             if let Some(arrived) = self.arrived() {
                 return Some(arrived);
             }

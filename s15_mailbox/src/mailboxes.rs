@@ -35,7 +35,7 @@ const SESSION: &str = "session";
 pub struct Mailboxes {
     folder: PathBuf,
     session: Session,
-    /// Who can be written to, and what wakes him. A std lock: nothing is awaited under it.
+    /// Who can be written to, and what wakes it. A std lock: nothing is awaited under it.
     members: Arc<Mutex<HashMap<String, Arc<Notify>>>>,
     /// How a message to the lead becomes text for its model.
     reader: Arc<Mutex<Reader>>,
@@ -94,10 +94,10 @@ impl Mailboxes {
         Ok(())
     }
 
-    /// An agent has gone; nobody can write to him any more. What he has not read goes back to its sender, or to the lead
+    /// An agent has gone; nobody can write to it any more. What it has not read goes back to its sender, or to the lead
     /// when the sender has gone as well.
     pub fn leave(&self, name: &str) {
-        // Before the name is free: what he held must not be taken from a new agent of his name.
+        // Before the name is free: what it held must not be taken from a new agent of its name.
         for leaving in self.leaving.lock().unwrap().iter() {
             leaving(name);
         }
@@ -125,7 +125,7 @@ impl Mailboxes {
         self.leaving.lock().unwrap().push(Box::new(leaving));
     }
 
-    /// Puts a message into its reader's mailbox and wakes him.
+    /// Puts a message into its reader's mailbox and wakes it.
     ///
     /// # Errors
     /// When there is no such reader, or the mailbox cannot be written.
@@ -189,7 +189,7 @@ impl Mailboxes {
     pub async fn wait(&self, name: &str) {
         match self.bell(name) {
             Ok(bell) => bell.notified().await,
-            // Nobody can write to him any more.
+            // Nobody can write to it any more.
             Err(_) => std::future::pending().await,
         }
     }

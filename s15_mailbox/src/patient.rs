@@ -1,6 +1,6 @@
 //! Asking a user who may not be there.
 //!
-//! The lead's question stops the turn the user waits for; a teammate's comes while he does something else. Invariant: a
+//! The lead's question stops the turn the user waits for; a teammate's comes while they do something else. Invariant: a
 //! question of a teammate does not stand there for ever; no answer is a no, and the model is told why.
 
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! A seat: all that a teammate is given.
 //!
-//! His loop is control flow; whom he asks, where his mail lies and under which rules his tools run is decided when he is
-//! spawned. Invariant: every call of a teammate passes the hooks and the policy under his name.
+//! A teammate's loop is control flow; whom it asks, where its mail lies and under which rules its tools run is decided
+//! when it is spawned. Invariant: every call of a teammate passes the hooks and the policy under its name.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -22,14 +22,14 @@ use crate::patient::Patient;
 /// What a teammate does at the moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Doing {
-    /// He works.
+    /// It works.
     #[default]
     Working,
-    /// He waits for this, such as the answer to a plan.
+    /// It waits for this, such as the answer to a plan.
     Waiting(String),
-    /// He has nothing to do.
+    /// It has nothing to do.
     Idle,
-    /// He has left, for this reason.
+    /// It has left, for this reason.
     Gone(String),
 }
 
@@ -46,15 +46,15 @@ impl fmt::Display for Doing {
 
 /// A teammate's place in the team.
 pub struct Seat {
-    /// His name.
+    /// Its name.
     pub name: String,
-    /// His role, in the lead's words.
+    /// Its role, in the lead's words.
     pub role: String,
-    /// What he is asked to do first.
+    /// What it is asked to do first.
     pub prompt: String,
-    /// Where he works.
+    /// Where it works.
     pub ws: Workspace,
-    /// Who answers him, shown under his name.
+    /// Who answers it, shown under its name.
     pub model: Arc<dyn Model>,
     /// Where mail lies.
     pub mail: Mailboxes,
@@ -65,7 +65,7 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// His system prompt.
+    /// Its system prompt.
     pub fn system(&self) -> System {
         let (name, role) = (&self.name, &self.role);
         System::from(format!(
@@ -75,10 +75,10 @@ impl Seat {
         ))
     }
 
-    /// The mail that has come, as notes for his conversation.
+    /// The mail that has come, as notes for its conversation.
     ///
     /// # Errors
-    /// When his mailbox cannot be read.
+    /// When its mailbox cannot be read.
     pub fn post(&self) -> Result<Vec<String>> {
         let drained = self.mail.drain(&self.name)?;
         Ok(drained.mail.iter().map(Mail::shown).collect())
@@ -97,12 +97,12 @@ impl Seat {
         run_calls(reply, tools, &hooks, &self.repl, history).await;
     }
 
-    /// Sends the lead what he said last.
+    /// Sends the lead what it said last.
     ///
     /// # Errors
     /// When the mailbox cannot be written.
     pub fn report(&self, history: &History) -> Result<()> {
-        // An empty reply is not in the history; what stands last then is not his.
+        // An empty reply is not in the history; what stands last then is not its own.
         let last = history.last().filter(|last| last.role() == Role::Assistant);
         let text = last.map(|last| last.text()).unwrap_or_default();
         let text = match text.trim() {
@@ -112,17 +112,17 @@ impl Seat {
         self.mail.send(Mail::new(&self.name, LEAD, "result", text))
     }
 
-    /// Shows the user a dimmed line under his name.
+    /// Shows the user a dimmed line under its name.
     pub fn remark(&self, text: &str) {
         self.repl.remark(text);
     }
 
-    /// Whether mail waits for him.
+    /// Whether mail waits for it.
     pub fn has_mail(&self) -> bool {
         self.mail.has_mail(&self.name)
     }
 
-    /// Whether he has nothing to do and waits for nothing.
+    /// Whether it has nothing to do and waits for nothing.
     pub fn is_idle(&self) -> bool {
         self.status.get() == Doing::Idle
     }
@@ -132,13 +132,13 @@ impl Seat {
         self.status.0.lock().unwrap().notices.turn()
     }
 
-    /// Says what he does now. While he is idle the session does not wait for him.
+    /// Says what it does now. While it is idle the session does not wait for it.
     pub fn is(&self, doing: Doing) {
         self.status.set(doing);
     }
 }
 
-/// What a teammate does, seen by the team; and whether the session has to wait for him.
+/// What a teammate does, seen by the team; and whether the session has to wait for it.
 #[derive(Clone)]
 pub(crate) struct Status(Arc<Mutex<Shown>>);
 

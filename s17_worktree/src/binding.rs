@@ -1,7 +1,7 @@
 //! Which task is worked on in which worktree.
 //!
-//! Invariant: a task has one worktree at most, given before somebody works on it: nobody's directory changes under his
-//! hands.
+//! Invariant: a task has one worktree at most, given before somebody works on it: no directory changes in the middle of
+//! the work.
 
 use anyhow::{Result, bail, ensure};
 use s12_tasks::{Board, Listed, Status, Task};

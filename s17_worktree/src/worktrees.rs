@@ -34,7 +34,7 @@ pub struct Worktrees {
 }
 
 impl Worktrees {
-    /// The worktrees of this workspace. Whoever leaves these mailboxes gives his tasks back.
+    /// The worktrees of this workspace. An agent that leaves these mailboxes gives its tasks back.
     pub fn open(ws: &Workspace, board: &Board, mail: &Mailboxes) -> Self {
         let released = board.clone();
         mail.on_leave(move |name| {

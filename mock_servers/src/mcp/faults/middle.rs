@@ -1,6 +1,6 @@
 //! The man in the middle: between the client's lines and the SDK's.
 //!
-//! He notes what a request was about, and spoils the line that answers it.
+//! It notes what a request was about, and spoils the line that answers it.
 //! Invariant: a line that no fault concerns passes as it is.
 
 use std::collections::HashMap;
@@ -78,7 +78,7 @@ pub async fn serve(
     server.await.map_err(|error| error.to_string())?
 }
 
-/// What he knows of the conversation.
+/// What it knows of the conversation.
 struct Middle<W> {
     faults: Vec<Fault>,
     output: W,

@@ -151,7 +151,7 @@ pub fn next<'a>(plan: &Plan, turn: &'a Turn<'a>, tools: &[Tool]) -> Next<'a> {
 fn runs_beside(step: &Step, before: &Step) -> bool {
     let alike = step.intent.name == before.intent.name && step.objects != before.objects;
     let free = step.leans_on.is_none() && !matches!(step.objects, Objects::Found(_)) && !step.waits;
-    // Who is asked for a plan is asked before he begins.
+    // A teammate is asked for a plan before it begins.
     let plans = step.intent.name == "ask for a plan" && before.intent.name == "hire a teammate";
     let beside = plans || step.intent.beside && step.intent.name == before.intent.name;
     free && !needs_results(step.intent)

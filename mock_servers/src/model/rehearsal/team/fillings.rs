@@ -8,7 +8,7 @@ use crate::model::rehearsal::slots::Slots;
 use crate::model::rehearsal::table::{Filling, Known};
 use crate::model::rehearsal::tokens::{Token, tokenize};
 
-/// The calls of a hiring: a prompt for each, with the task that is given to him.
+/// The calls of a hiring: a prompt for each, with the task that is given to it.
 pub fn hired(slots: &Slots, known: &[Known]) -> Vec<Filling> {
     let lines = |slot| slots.get(slot).unwrap_or_default().split('\n');
     let tasks: Vec<(&str, &str)> = known

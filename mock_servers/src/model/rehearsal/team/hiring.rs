@@ -167,7 +167,7 @@ pub fn who(text: &str, team: &[String]) -> Vec<String> {
     }
 }
 
-/// Whether these words, behind those that hire somebody, still belong to his job.
+/// Whether these words, behind those that hire somebody, still belong to its job.
 pub fn goes_on(rest: &[Token], offer: Offer) -> bool {
     let joins = |token: &&Token| {
         words::JOINTS.iter().any(|(word, _)| token.is(word)) || token.is_any(words::POLITE)

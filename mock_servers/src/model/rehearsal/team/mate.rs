@@ -407,7 +407,7 @@ fn made(messages: &[Arc<Message>]) -> Vec<Made<'_>> {
     made
 }
 
-/// A message without the mail in it: who works does not repeat what he was told.
+/// A message without the mail in it: a teammate does not repeat what it was told.
 fn without_mail(message: &Arc<Message>) -> Arc<Message> {
     let is_mail =
         |block: &Block| matches!(block, Block::Text(text) if !in_text(text, 0).is_empty());
