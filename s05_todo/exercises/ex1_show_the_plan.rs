@@ -5,7 +5,7 @@
 //! model takes no part in it: it is sent nothing, reads nothing of it later, and its reminder comes in the round in which
 //! it would have come anyway.
 //!
-//! Hint: there is something in the last chapter that sees a request before the model does and can say no, with a reason
+//! Hint: there is something in the last chapter that sees a prompt before the model does and can say no, with a reason
 //! that the user reads.
 //!
 //! Hint: a method of `Todo` that returns such a hook, as `practice_files` does, leaves `turn` as it is. The plan must
@@ -71,6 +71,6 @@ fn looking_at_the_plan_is_no_round() {
     assert_eq!(
         reminded,
         Some(4),
-        "the reminder was to follow the fourth request, as it does when nobody looks: {texts:?}"
+        "the reminder was to follow the fourth prompt, as it does when nobody looks: {texts:?}"
     );
 }

@@ -5,7 +5,7 @@
 //! behind the results of the round before. In no other round is there such a note, and a subagent that goes on all the
 //! same is stopped as before.
 //!
-//! Hint: `History` knows how to tell the model something that is neither a request nor a result, and `s04_hooks` how to
+//! Hint: `History` knows how to tell the model something that is neither a prompt nor a result, and `s04_hooks` how to
 //! put it into a tag.
 //!
 //! Hint: a note that is written when the last reply has come is read by nobody.

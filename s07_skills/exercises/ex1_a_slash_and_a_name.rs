@@ -2,11 +2,11 @@
 //!
 //! The model chooses a skill by its description. Let the user choose one by its name: `/tea with milk` goes to the model
 //! as it was typed, and with it, in the same message, what `load_skill` would have answered for `tea`. No call is needed.
-//! Only the first word of a request can be such a command, and only as a whole: `/etc/hosts` is a path, also when there
-//! is a skill `etc`. A request whose first word names no skill goes to the model as it is. A skill that was written a
+//! Only the first word of a prompt can be such a command, and only as a whole: `/etc/hosts` is a path, also when there
+//! is a skill `etc`. A prompt whose first word names no skill goes to the model as it is. A skill that was written a
 //! moment ago counts.
 //!
-//! Hint: which event of the last chapters sees a request, and what can a hook say there other than no?
+//! Hint: which event of the last chapters sees a prompt, and what can a hook say there other than no?
 //!
 //! Hint: `load_skill` has the text already. A method of `Skills` that returns a hook leaves `turn` as it is; the skills
 //! must then be there before the hooks are.
@@ -23,14 +23,14 @@ fn class() -> Class {
         .file("skills/etc/SKILL.md", skill("etc", "Everything else."))
 }
 
-/// The newest request of the user, with what came with it.
+/// The newest prompt of the user, with what came with it.
 fn asked(request: &Request) -> String {
     request.user_texts().pop().expect("the user has asked")
 }
 
 #[test]
 #[ignore = "exercise 1"]
-fn a_request_that_begins_with_a_skill_brings_its_body_along() {
+fn a_prompt_that_begins_with_a_skill_brings_its_body_along() {
     let greeting =
         json!({"path": "skills/greeting/SKILL.md", "content": skill("greeting", "In verse.")});
     let model = MockModel::scripted([
@@ -47,7 +47,7 @@ fn a_request_that_begins_with_a_skill_brings_its_body_along() {
     let tea = asked(&requests[0]);
     assert!(
         tea.starts_with("/tea with milk") && tea.contains("<skill name=\"tea\""),
-        "the model was to read the request and then `<skill name=\"tea\" …`, and reads:\n{tea}"
+        "the model was to read the prompt and then `<skill name=\"tea\" …`, and reads:\n{tea}"
     );
     assert!(
         tea.contains("Boil water."),

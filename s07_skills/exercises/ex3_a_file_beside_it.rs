@@ -3,7 +3,7 @@
 //! A long skill is split: SKILL.md says what to do, and names files beside it for the details. Those of the user's skills
 //! lie outside the workspace, where `read_file` refuses them. Let `load_skill` take a second argument, `file`:
 //! `{"name": "tea", "file": "kinds/green.md"}` answers `<skill name="tea" file="kinds/green.md">`, the file, `</skill>`.
-//! The skill's folder is a fence: whatever is outside of it is an error that says `outside`, by whichever way one would
+//! The skill's directory is a fence: whatever is outside of it is an error that says `outside`, by whichever way one would
 //! get there. A skill that lies nowhere has no files, and without `file` everything is as before.
 //!
 //! Hint: you know a fence already that cannot be climbed over with `..` or a link. It is made for a directory.
@@ -59,7 +59,7 @@ async fn a_file_of_a_skill_is_read_in_its_tag() {
 
 #[tokio::test]
 #[ignore = "exercise 3"]
-async fn the_folder_of_the_skill_is_a_fence() {
+async fn the_directory_of_the_skill_is_a_fence() {
     let place = place();
     let link = place.path("home/.harness/skills/tea/link.md");
     symlink(place.path("ws/notes.md"), link).unwrap();
@@ -74,7 +74,7 @@ async fn the_folder_of_the_skill_is_a_fence() {
         let answer = place.load(json!({"name": "tea", "file": file})).await;
         assert!(
             answer.is_error && answer.text.contains("outside"),
-            "{file} is outside the folder of the skill; an error was to say so, and the model reads:\n{}",
+            "{file} is outside the directory of the skill; an error was to say so, and the model reads:\n{}",
             answer.text
         );
     }
