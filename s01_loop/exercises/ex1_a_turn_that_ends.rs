@@ -1,10 +1,10 @@
 //! Exercise 1 · a turn that ends (10 minutes).
 //!
-//! A model that has lost its way calls tools for ever, and somebody pays for each request. Let a turn end after 20 rounds.
-//! A round is a request, a reply with calls, and the answers to all of these calls; the reply that ends a turn by itself
-//! is none. The user reads a line that holds the words `20 rounds`. The model must read them as well, with the next
-//! request: it has no other way to know why its work broke off. Running out of rounds is no error: the session goes on
-//! and its exit code stays 0.
+//! A model that has lost its way calls tools for ever, and somebody pays for each request. Let a turn end after 20
+//! rounds. A round is a request, a reply with calls, and the answers to all of these calls; the reply that ends a
+//! turn by itself is none. The user reads a line that holds the words `20 rounds`. The model must read them as well,
+//! with the next request: it has no other way to know why its work broke off. Running out of rounds is no error: the
+//! session goes on and its exit code stays 0.
 //!
 //! Hint: `turn` in `src/main.rs` is all you need to change. Where in it is a round complete?
 //!
@@ -15,7 +15,7 @@ use mock_servers::class::Class;
 use mock_servers::model::{Block, MockModel, Options, Reply, Request, Role, calls, says};
 use serde_json::json;
 
-/// A model that makes as many calls as the last request says: `work 25` is 25 rounds. Without a number it makes none.
+/// A model that makes as many calls as the last prompt says: `work 25` is 25 rounds. Without a number it makes none.
 fn busy() -> MockModel {
     let brain = |request: &Request| -> Reply {
         let (mut rounds, mut done) = (0, 0);
@@ -93,7 +93,7 @@ fn each_turn_has_20_rounds_of_its_own() {
     let requests = model.requests().len();
     assert!(
         ends >= 1,
-        "`work 15` comes after a turn that used up its 20 rounds, and should have all of its own; it never finished:\n{}",
+        "`work 15` comes after a turn that used up its 20 rounds; it should have its own 20, and never finished:\n{}",
         ran.stdout
     );
     assert!(

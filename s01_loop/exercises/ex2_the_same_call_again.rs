@@ -1,15 +1,15 @@
 //! Exercise 2 · the same call again (15 minutes).
 //!
-//! Models run in circles: the same command, the same output, again and again. When a model makes the same call for the
-//! third time in a row within a turn (same tool, same arguments), the call is not run. Its result is an error with the
-//! words `in a row`, from which the model can learn that it should try something else. Further repetitions are treated
-//! the same; any other call in between ends the row, and so does a new turn. Whether the calls stand in one reply or in
-//! several makes no difference.
+//! Models run in circles: the same command, the same output, again and again. When a model makes the same call for
+//! the third time in a row within a turn (same tool, same arguments), the call is not run. Its result is an error
+//! with the words `in a row`, from which the model can learn that it should try something else. Further repetitions
+//! are treated the same; any other call in between ends the row, and so does a new turn. Whether the calls stand in
+//! one reply or in several makes no difference.
 //!
 //! Hint: what must hold for a call that is not run? The README's invariant says it.
 //!
-//! Hint: no new field is needed. The history has it all: look at `History::turn` and `Message::tool_calls`. When `turn`
-//! in `src/main.rs` comes to a call, the whole reply is in the history already, later calls included.
+//! Hint: no new field is needed. The history has it all: look at `History::turn` and `Message::tool_calls`. When
+//! `turn` in `src/main.rs` comes to a call, the whole reply is in the history already, later calls included.
 
 use mock_servers::class::{Class, Ran};
 use mock_servers::model::{MockModel, Reply, calls, says};

@@ -1,10 +1,10 @@
 //! Exercise 3 · both ends of the output (15 minutes).
 //!
 //! A build that fails prints thousands of lines, and the error stands in the last ones. bash keeps the first 50,000
-//! characters, so the model never sees it. Let it keep the first 25,000 and the last 25,000, with a line between
-//! them that says how many bytes are missing (the words `more bytes` are in it today and stay). Shorter output stays as it is.
-//! What made the old way safe must stay true: a command that prints for two minutes does not fill the memory, and no
-//! character is cut in two.
+//! characters, so the model never sees it. Let it keep the first 25,000 and the last 25,000, with a line between them
+//! that says how many bytes are missing (the words `more bytes` are in it today and stay). Shorter output stays as it
+//! is. What made the old way safe must stay true: a command that prints for two minutes does not fill the memory, and
+//! no character is cut in two.
 //!
 //! Hint: all of it is in `src/bash.rs`, in `Text`. What `add` does not keep, `whole` cannot show.
 //!

@@ -1,15 +1,16 @@
 //! Exercise 1 · a name nearly right (10 minutes).
 //!
 //! Models misremember names: `ReadFile`, `read-file`, `READ_FILE`. Today such a call is answered with the names there
-//! are, and a request is lost. Let a call find the tool whose name is the same when capitals, `_` and `-` do not count. An
-//! exact name always wins, and a name that fits two tools fits none. Tools whose names differ only so little are still
-//! different tools: the toolbox takes them all. Whoever asks the toolbox about a call must hear of the tool that would run:
-//! what may run side by side is decided on the answer, and so is, in the next chapter, what needs a permission.
+//! are, and a request is lost. Let a call find the tool whose name is the same when capitals, `_` and `-` do not
+//! count. An exact name always wins, and a name that fits two tools fits none. Tools whose names differ only so
+//! little are still different tools: the toolbox takes them all. Whoever asks the toolbox about a call must hear of
+//! the tool that would run: what may run side by side is decided on the answer, and so is, in the next chapter, what
+//! needs a permission.
 //!
 //! Hint: all of it is in `src/toolbox.rs`. `call` is not the only one that looks for a name.
 //!
-//! Hint: when you have changed the one place where names are found, ask who else goes there, and whether he wants the
-//! same.
+//! Hint: when you have changed the one place where names are found, ask who else goes there, and whether they want
+//! the same.
 
 use s01_loop::{Output, ToolSpec};
 use s02_tools::{Glob, Tool, Toolbox, Touches};

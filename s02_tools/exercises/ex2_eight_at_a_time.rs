@@ -1,14 +1,15 @@
 //! Exercise 2 · eight at a time (10 minutes).
 //!
-//! A model that reads a whole project may ask for two hundred files in one reply, and all of them are opened at once. Let
-//! at most eight calls of a batch run at a time. As before, the outputs come in the order of the calls. And as soon as one call is
-//! done, whichever it is, the next one starts: a slow call costs one of the eight places, not all of them.
+//! A model that reads a whole project may ask for two hundred files in one reply, and all of them are opened at once.
+//! Let at most eight calls of a batch run at a time. As before, the outputs come in the order of the calls. And as
+//! soon as one call is done, whichever it is, the next one starts: a slow call costs one of the eight places, not all
+//! of them.
 //!
-//! Hint: `Toolbox::run` in `src/toolbox.rs` makes a future of each call, and `FuturesOrdered` polls them all. What could
-//! such a future wait for before it does its work?
+//! Hint: `Toolbox::run` in `src/toolbox.rs` makes a future of each call, and `FuturesOrdered` polls them all. What
+//! could such a future wait for before it does its work?
 //!
-//! Hint: `StreamExt::buffered` looks like the answer. Does it start the next call while the first one is still at work?
-//! tokio's `Semaphore` does.
+//! Hint: `StreamExt::buffered` looks like the answer. Does it start the next call while the first one is still at
+//! work? tokio's `Semaphore` does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

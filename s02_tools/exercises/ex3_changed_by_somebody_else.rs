@@ -1,13 +1,13 @@
 //! Exercise 3 · changed by somebody else (15 minutes).
 //!
-//! The model reads a file and thinks; meanwhile you save the same file in your editor; then the model writes, and your work is
-//! gone. Let write_file and edit_file refuse a file that has changed since this agent last read or wrote it. The error
-//! holds the words `has changed since` and says what to do: read it again. After that the write goes through. What the agent wrote
-//! itself is no change by somebody else, what a command of bash wrote is one. A file that the agent has never seen is
-//! written as before.
+//! The model reads a file and thinks; meanwhile you save the same file in your editor; then the model writes, and
+//! your work is gone. Let write_file and edit_file refuse a file that has changed since this agent last read or wrote
+//! it. The error holds the words `has changed since` and says what to do: read it again. After that the write goes
+//! through. What the agent wrote itself is no change by somebody else, what a command of bash wrote is one. A file
+//! that the agent has never seen is written as before.
 //!
-//! Hint: the tools are closures over one `Workspace`, and its clones share what stands in an `Arc`. Something must be remembered
-//! for each file; size and time of change will do.
+//! Hint: the tools are closures over one `Workspace`, and its clones share what stands in an `Arc`. Something must be
+//! remembered for each file; size and time of change will do.
 //!
 //! Hint: a file has many names. Under which one do you remember it? `src/workspace.rs` has the answer already.
 

@@ -1,12 +1,12 @@
 //! Exercise 1 · listing an archive (10 minutes).
 //!
-//! `tar -tf a.tar` only reads, and yet it asks. Make it pass, in the spellings people type: `tar tf a.tar`, `tar -tvf a.tar`,
-//! `tar -tzf a.tgz src/`, in a pipe or alone. But tar can do much more: it writes files, starts programs, and takes an
-//! archive from another machine. An entry in the list is a promise for every command line that it lets through; what
-//! the promise does not cover goes on asking. Long options may go on asking, too.
+//! `tar -tf a.tar` only reads, and yet it asks. Make it pass, in the spellings people type: `tar tf a.tar`,
+//! `tar -tvf a.tar`, `tar -tzf a.tgz src/`, in a pipe or alone. But tar can do much more: it writes files, starts
+//! programs, and takes an archive from another machine. An entry in the list is a promise for every command line that
+//! it lets through; what the promise does not cover goes on asking. Long options may go on asking, too.
 //!
-//! Hint: `src/known.rs` has the list, and `src/known/checks.rs` a function for each command of which only some arguments
-//! read. Look at `uniq` and `sed` there.
+//! Hint: `src/known.rs` has the list, and `src/known/checks.rs` a function for each command of which only some
+//! arguments read. Look at `uniq` and `sed` there.
 //!
 //! Hint: `man tar` has more than a hundred options. Is it easier to say what is forbidden, or what is allowed?
 //!

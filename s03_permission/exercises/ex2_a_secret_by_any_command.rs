@@ -1,16 +1,17 @@
 //! Exercise 2 · a secret by any command (15 minutes).
 //!
-//! With the rule `read_file(.env)` under `deny`, read_file does not show `.env`, but `cat .env` does. Let a deny rule with a pattern on
-//! read_file hold for bash, too: a command line that names such a file anywhere, as an argument or behind a redirect,
-//! is denied with the rule's name, and nobody is asked. That goes for every way to write the path, for a link to the file, and
-//! for a command that another one carries (`bash -c 'cat .env'`). An allow rule does not help. Nothing else changes: rules
-//! about other tools say nothing about reading, and `cat .env.example` is none of this rule's business.
+//! With the rule `read_file(.env)` under `deny`, read_file does not show `.env`, but `cat .env` does. Let a deny rule
+//! with a pattern on read_file hold for bash, too: a command line that names such a file anywhere, as an argument or
+//! behind a redirect, is denied with the rule's name, and nobody is asked. That goes for every way to write the path,
+//! for a link to the file, and for a command that another one carries (`bash -c 'cat .env'`). An allow rule does not
+//! help. Nothing else changes: rules about other tools say nothing about reading, and `cat .env.example` is none of
+//! this rule's business.
 //!
 //! Hint: the text of the line is the wrong thing to search. `shell::Line::parse` gives you its commands, with words
 //! after quote removal; you need not look into `bash -c` yourself.
 //!
-//! Hint: `rule_on_command` in `src/policy.rs` is where a command is ruled on, and `rule_on_file` knows how a path is matched
-//! against the rules. Which function says what file a path means?
+//! Hint: `rule_on_command` in `src/policy.rs` is where a command is ruled on, and `rule_on_file` knows how a path is
+//! matched against the rules. Which function says what file a path means?
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -80,7 +81,7 @@ impl Guard {
         let verdict = self.check(command).await;
         assert!(
             matches!(&verdict, Verdict::Deny(why) if why.contains("read_file(.env)")),
-            "`{command}` should be denied, and the reason should name the rule read_file(.env). The policy says {verdict:?}"
+            "`{command}` should be denied, with the rule read_file(.env) as the reason. The policy says {verdict:?}"
         );
         let asked = *self.asked.0.lock().unwrap();
         assert!(

@@ -1,16 +1,16 @@
 //! Exercise 3 · always, tomorrow too (15 minutes).
 //!
-//! The answer `a` allows a rule until the session ends; tomorrow you are asked again. Write the rule down: it goes to the end of
-//! `permissions.allow` in `.harness/settings.json`, once, and the next session does not ask. The file belongs to the user:
-//! all else in it stays as it is, parts of other chapters included, and a file that cannot be read stays untouched. When
-//! the rule cannot be written down, the call runs all the same, and the user reads a line with the words `is not
-//! remembered`.
+//! The answer `a` allows a rule until the session ends; tomorrow you are asked again. Write the rule down: it goes to
+//! the end of `permissions.allow` in `.harness/settings.json`, once, and the next session does not ask. The file
+//! belongs to the user: all else in it stays as it is, parts of other chapters included, and a file that cannot be
+//! read stays untouched. When the rule cannot be written down, the call runs all the same, and the user reads a line
+//! with the words `is not remembered`.
 //!
-//! Hint: the answer is taken in `put_question` in `src/policy.rs`; reading the file is the business of `src/settings.rs`,
-//! and so should writing be.
+//! Hint: the answer is taken in `put_question` in `src/policy.rs`; reading the file is the business of
+//! `src/settings.rs`, and so should writing be.
 //!
-//! Hint: two functions of earlier chapters are made for this: `s01_loop::make_state_folder`, `s02_tools::write_whole`. What
-//! does `read_settings` say when there is no file, and what when the file is no JSON?
+//! Hint: two functions of earlier chapters are made for this: `s01_loop::make_state_folder`,
+//! `s02_tools::write_whole`. What does `read_settings` say when there is no file, and what when the file is no JSON?
 
 use mock_servers::class::Class;
 use mock_servers::model::{MockModel, calls, says};
@@ -47,7 +47,7 @@ fn the_next_session_does_not_ask() {
     let settings: Value = serde_json::from_str(&class.read(SETTINGS)).unwrap();
     assert!(
         settings["permissions"]["allow"] == json!(["bash(mkdir new)"]),
-        "one call was answered with `a`, another with `y`; one rule should stand in {SETTINGS}, which holds {settings:#}"
+        "of two calls one was answered with `a`; one rule should stand in {SETTINGS}, which holds {settings:#}"
     );
 }
 
