@@ -211,8 +211,11 @@ async fn a_stream_that_stands_still_is_tried_again() {
     let model = talkative([Fault::Stall]);
     let bell = Arc::new(Notify::new());
     let client = client(settings(model.url())).watched_by(Arc::new(Bell(bell.clone())));
-    let sending = tokio::spawn(send_with(client));
-    bell.notified().await;
+    let mut sending = tokio::spawn(send_with(client));
+    tokio::select! {
+        () = bell.notified() => {}
+        _ = &mut sending => panic!("the request ended before any text had arrived"),
+    }
     // Only the silence is cut short; the rest of the test has real time and real sockets.
     tokio::time::pause();
     tokio::time::advance(std::time::Duration::from_secs(301)).await;

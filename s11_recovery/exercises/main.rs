@@ -1,0 +1,70 @@
+//! The exercises of this chapter; `cargo x check s11` runs them.
+//!
+//! Each file is a task with its tests, and beside it lies one way to solve it, as a patch. The world of these tests writes
+//! down each wait and lets it pass at once. Invariant: a test compiles before its exercise is solved, fails then, and
+//! passes afterwards.
+
+mod ex1_not_all_at_once;
+mod ex2_enough_waiting;
+mod ex3_an_empty_reply;
+
+use std::future::ready;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mock_servers::model::MockModel;
+use s01_loop::{Client, Credentials, History, Settings, Unwatched};
+use s11_recovery::{Recovery, Waiting, World};
+
+/// What a request went through.
+#[derive(Clone, Default)]
+struct Diary {
+    /// What its dice show.
+    chance: f64,
+    waits: Arc<Mutex<Vec<Duration>>>,
+    remarks: Arc<Mutex<Vec<String>>>,
+}
+
+impl World for Diary {
+    fn wait(&self, time: Duration) -> Waiting {
+        self.waits.lock().unwrap().push(time);
+        Box::pin(ready(()))
+    }
+
+    fn chance(&self) -> f64 {
+        self.chance
+    }
+
+    fn remark(&self, text: &str) {
+        self.remarks.lock().unwrap().push(text.to_owned());
+    }
+}
+
+impl Diary {
+    /// The waits so far, in seconds.
+    fn waits(&self) -> Vec<f64> {
+        let waits = self.waits.lock().unwrap();
+        waits.iter().map(Duration::as_secs_f64).collect()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.remarks.lock().unwrap().clone()
+    }
+}
+
+/// A recovery around a client of this model, in this world.
+fn recovery(model: &MockModel, world: &(impl World + Clone + 'static)) -> Recovery {
+    let settings = Settings {
+        credentials: Credentials::api_key("sk-test"),
+        base_url: Some(model.url().to_owned()),
+        ..Settings::default()
+    };
+    let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+    Recovery::in_world(client, world.clone())
+}
+
+fn asking(request: &str) -> History {
+    let mut history = History::default();
+    history.user(request);
+    history
+}
