@@ -1,14 +1,14 @@
 //! Exercise 1 · what waits for a review (10 minutes).
 //!
-//! `keep_worktree` says where the worktree is, and not what is in it. Let its answer say how many commits there are that
-//! no other branch, tag or remote has, as `2 commits`, and how many files that are in no commit, as `3 uncommitted files`;
-//! `1 commit` and `1 uncommitted file` when it is one. Where neither is left, the answer says `nothing to review`. What
-//! counts is what `remove_worktree` would refuse to lose: both tools must mean the same by it. A worktree whose folder was
-//! deleted by hand can be kept as before; its commits are counted.
+//! `keep_worktree` says where the worktree is, and not what is in it. Let its answer say how many commits there are
+//! that no other branch, tag or remote has, as `2 commits`, and how many files that are in no commit, as `3
+//! uncommitted files`; `1 commit` and `1 uncommitted file` when it is one. Where neither is left, the answer says
+//! `nothing to review`. What counts is what `remove_worktree` would refuse to lose: both tools must mean the same by
+//! it. A worktree whose directory was deleted by hand can be kept as before; its commits are counted.
 //!
 //! Hint: `src/loss.rs` finds all of it already and throws the number away. Split what finds from what refuses.
 //!
-//! Hint: `check_nothing_is_lost` in `src/worktrees.rs` knows where to look from, and what to do without a folder.
+//! Hint: `check_nothing_is_lost` in `src/worktrees.rs` knows where to look from, and what to do without a directory.
 
 use std::fs;
 

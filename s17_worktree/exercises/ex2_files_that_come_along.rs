@@ -1,16 +1,17 @@
 //! Exercise 2 · files that come along (15 minutes).
 //!
-//! A new worktree holds what is committed, and so neither `.env` nor anything else that `.gitignore` names: the program
-//! does not start in it. Let `create_worktree` read `.worktreeinclude` in the workspace: each line names a file by its path
-//! from there, and is copied to the same place in the worktree; empty lines and lines that begin with `#` mean nothing. A
-//! named file that is not there is no error. Whoever works in the worktree must find the copy where the workspace has the
-//! file, also when the workspace is a subfolder of the repository. A line that leads out of the workspace makes the call
-//! fail, and then nothing is left of it: no folder, no branch, no binding of the task.
+//! A new worktree holds what is committed, and so neither `.env` nor anything else that `.gitignore` names: the
+//! program does not start in it. Let `create_worktree` read `.worktreeinclude` in the workspace: each line names a
+//! file by its path from there, and is copied to the same place in the worktree; empty lines and lines that begin with
+//! `#` mean nothing. A named file that is not there is no error. Whoever works in the worktree must find the copy
+//! where the workspace has the file, also when the workspace is a subdirectory of the repository. A line that leads
+//! out of the workspace makes the call fail, and then nothing is left of it: no directory, no branch, no binding of
+//! the task.
 //!
 //! Hint: `Workspace::resolve` knows what leads out, by `..` or by a link.
 //!
-//! Hint: what fails inside `Worktrees::add` is taken back. What does `take_back` not take back, and what follows for the
-//! order of the steps?
+//! Hint: what fails inside `Worktrees::add` is taken back. What does `take_back` not take back, and what follows for
+//! the order of the steps?
 
 use std::fs;
 

@@ -1,15 +1,15 @@
 //! Exercise 3 · one writer a worktree (15 minutes).
 //!
-//! alice cannot leave her lane, but the worktrees lie inside the lead's folder: the lead, and bob who holds no task, can
-//! write into hers while she works. Let [`Worktrees::gate`](s17_worktree::Worktrees::gate) refuse that for the tools that
-//! write a file, with a sentence that names her and the worktree. Reading stays free, however the path is spelled, and as
-//! soon as she has completed her task or left, anybody may write again. Nothing is stored for it.
+//! alice cannot leave her lane, but the worktrees lie inside the lead's directory: the lead, and bob who holds no
+//! task, can write into hers while she works. Let [`Worktrees::gate`](s17_worktree::Worktrees::gate) refuse that for
+//! the tools that write a file, with a sentence that names her and the worktree. Reading stays free, however the path
+//! is spelled, and as soon as she has completed her task or left, anybody may write again. Nothing is stored for it.
 //!
-//! Hint: a tool says what it touches; the file tools name their file in the argument `path`. `binding.rs` knows who works
-//! in a worktree.
+//! Hint: a tool says what it touches; the file tools name their file in the argument `path`. `binding.rs` knows who
+//! works in a worktree.
 //!
-//! Hint: a path is relative to the workspace of the caller, and who has no caller is the lead. `Workspace::resolve` turns
-//! all spellings into one.
+//! Hint: a path is relative to the workspace of the caller, and who has no caller is the lead. `Workspace::resolve`
+//! turns all spellings into one.
 
 use s01_loop::{Repl, ToolCall};
 use s02_tools::{Toolbox, Workspace, read_file, write_file};
