@@ -6,7 +6,7 @@ use s12_tasks::Board;
 use s18_teams::{HANDS_OFF, IDLE_POLL, PHASE};
 use serde_json::json;
 
-use crate::{Desk, Order, only, pass};
+use crate::desk::{Desk, Order, only, pass};
 
 #[tokio::test(start_paused = true)]
 async fn an_idle_teammate_claims_the_first_task_that_can_be_claimed() {
