@@ -1,0 +1,53 @@
+//! The exercises of this chapter; cargo x check s19 runs them.
+//!
+//! Their servers are those of the chapter's own tests. Invariant: each test is switched off until the student switches
+//! it on.
+
+mod ex1_off;
+mod ex2_a_tool_that_changes;
+mod ex3_a_tool_that_finds_tools;
+
+#[path = "../tests/servers/scene.rs"]
+#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
+mod scene;
+
+use s01_loop::{Repl, ToolCall};
+use s02_tools::Tool;
+use s19_mcp_plugin::{Launch, Mcp};
+use serde_json::{Map, Value, json};
+
+/// A session that has connected to these servers.
+async fn connected(scene: &scene::Scene, servers: &[Launch]) -> Mcp {
+    let repl = Repl::typed("s19").quiet();
+    let mcp = Mcp::with_servers(&scene.ws, &repl, servers.iter().cloned());
+    for server in servers {
+        connect(&mcp, &server.name).await;
+    }
+    mcp
+}
+
+/// Calls connect_mcp.
+async fn connect(mcp: &Mcp, name: &str) {
+    let said = call(&mcp.connect_tool(), json!({ "name": name })).await;
+    assert!(
+        said.starts_with("Connected to "),
+        "connect_mcp said {said:?}"
+    );
+}
+
+/// Calls a tool.
+async fn call(tool: &Tool, input: Value) -> String {
+    let call = ToolCall {
+        id: "toolu_1".into(),
+        name: tool.name().into(),
+        input,
+        extra: Map::new(),
+    };
+    tool.call(call).await.text
+}
+
+/// The names of the tools that the next request would offer.
+fn offered(mcp: &Mcp) -> Vec<String> {
+    let tools = mcp.tools();
+    tools.iter().map(|tool| tool.name().to_owned()).collect()
+}
