@@ -29,7 +29,7 @@ const fn command(name: &'static str, words: &'static str, does: &'static str) ->
 }
 
 /// All commands, in the order of `/help`.
-const ALL: [Command; 12] = [
+const ALL: &[Command] = &[
     command("/help", "", "this list"),
     command(
         "/tools",
