@@ -1,4 +1,4 @@
-//! The skills: a catalogue in the prompt, the body on demand.
+//! The skills: a catalogue in the system prompt, the body on demand.
 //!
 //! What a model should know for one kind of work (a checklist, a procedure, the traps of a format) is of no use in all
 //! other work, and every token of it would be paid for in every request. So the prompt holds a line a skill, and a tool
