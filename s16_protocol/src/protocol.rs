@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use anyhow::Result;
 use s01_loop::Repl;
-use s02_tools::Touches;
+use s02_tools::{Tool, Touches};
 use s04_hooks::{PreTool, Says};
 use s15_mailbox::{Doing, LEAD, Mail, Mailboxes, Seat};
 
@@ -83,32 +83,28 @@ impl Protocol {
     /// PreToolUse: a teammate whose plan waits for an answer runs nothing; one whose plan is wanted only looks around.
     pub fn gate(&self) -> impl Fn(PreTool) -> Ready<Says> + Send + Sync + 'static {
         let protocol = self.clone();
-        move |PreTool {
-                  tools,
-                  call,
-                  caller,
-                  ..
-              }| {
-            let Some(caller) = caller else {
-                return ready(Says::Go);
-            };
-            let state = protocol.state();
-            if let Some(plan) = state.requests.open_from(Kind::Plan, &caller.name) {
-                return ready(Says::Block(format!(
-                    "your plan {} waits for its answer; nothing runs until it has come",
-                    plan.id
-                )));
-            }
-            let touches = tools.get(&call.name).map(|tool| tool.touches());
-            let only_looks = matches!(touches, Some(Touches::Nothing | Touches::FileToRead));
-            let wanted = state.plan_wanted.iter().any(|name| *name == *caller.name);
-            ready(match wanted && !only_looks && call.name != SUBMIT_PLAN {
-                true => Says::Block(
-                    "the lead wants your plan first: read what you need, then call submit_plan"
-                        .into(),
-                ),
-                false => Says::Go,
-            })
+        move |event| ready(protocol.judge(&event))
+    }
+
+    fn judge(&self, event: &PreTool) -> Says {
+        let Some(caller) = &event.caller else {
+            return Says::Go;
+        };
+        let state = self.state();
+        if let Some(plan) = state.requests.open_from(Kind::Plan, &caller.name) {
+            return Says::Block(format!(
+                "your plan {} waits for its answer; nothing runs until it has come",
+                plan.id
+            ));
+        }
+        let touches = event.tools.get(&event.call.name).map(Tool::touches);
+        let only_looks = matches!(touches, Some(Touches::Nothing | Touches::FileToRead));
+        let wanted = state.plan_wanted.iter().any(|name| *name == *caller.name);
+        match wanted && !only_looks && event.call.name != SUBMIT_PLAN {
+            true => Says::Block(
+                "the lead wants your plan first: read what you need, then call submit_plan".into(),
+            ),
+            false => Says::Go,
         }
     }
 
