@@ -222,7 +222,7 @@ s02_tools · adds tools · base s01_loop
 src/main.rs: +4 −3
 
 New files of s02_tools
-  src/toolbox.rs    5 lines  A toolbox: tools by name.
+  src/toolbox.rs   10 lines  A toolbox: tools by name.
 
 Lessons that src/main.rs imports from (+ is not imported in s01_loop, - is imported there only)
   s01_loop: Client, -bash

@@ -26,6 +26,8 @@ pub fn tree(changes: &[(&str, &str)]) -> Tree {
         "adds = \"tools\"\nbase = \"s01_loop\"",
         "s01_loop.workspace = true\n",
     );
+    let exercises =
+        ["s01_loop", "s02_tools"].map(|name| [1, 2].map(|number| exercise(name, number)));
     let (loop_readme, tools_readme) = (readme("s01_loop", ""), readme("s02_tools", CHANGES));
     let course = [
         ("Cargo.toml", ROOT_MANIFEST),
@@ -46,7 +48,7 @@ pub fn tree(changes: &[(&str, &str)]) -> Tree {
         ),
         (
             "s01_loop/src/bash.rs",
-            "//! Bash: runs a command.\n\n/// Runs it.\npub fn run() {}\n",
+            "//! Bash: runs a command.\n\n/// Runs it.\npub fn run() {\n    go();\n}\n",
         ),
         ("s01_loop/tests/class.rs", CLASS),
         ("s02_tools/Cargo.toml", &tools_manifest),
@@ -61,9 +63,31 @@ pub fn tree(changes: &[(&str, &str)]) -> Tree {
         ),
         (
             "s02_tools/src/toolbox.rs",
-            "//! A toolbox: tools by name.\n\n/// Tools.\n#[derive(Default)]\npub struct Toolbox;\n",
+            "//! A toolbox: tools by name.\n\n/// Tools.\n#[derive(Default)]\npub struct Toolbox;\n\n/// Runs it.\npub fn run() {\n    go();\n}\n",
         ),
         ("s02_tools/tests/class.rs", &CLASS.replace("s01", "s02")),
+        ("s01_loop/exercises/main.rs", EXERCISES),
+        ("s01_loop/exercises/ex1_first.rs", &exercises[0][0]),
+        (
+            "s01_loop/exercises/ex1_first.patch",
+            "+++ b/s01_loop/src/bash.rs\n",
+        ),
+        ("s01_loop/exercises/ex2_second.rs", &exercises[0][1]),
+        (
+            "s01_loop/exercises/ex2_second.patch",
+            "+++ b/s01_loop/src/bash.rs\n",
+        ),
+        ("s02_tools/exercises/main.rs", EXERCISES),
+        ("s02_tools/exercises/ex1_first.rs", &exercises[1][0]),
+        (
+            "s02_tools/exercises/ex1_first.patch",
+            "+++ b/s02_tools/src/toolbox.rs\n",
+        ),
+        ("s02_tools/exercises/ex2_second.rs", &exercises[1][1]),
+        (
+            "s02_tools/exercises/ex2_second.patch",
+            "+++ b/s02_tools/src/toolbox.rs\n",
+        ),
     ];
     Tree::of(&[&course[..], changes].concat())
 }
@@ -73,8 +97,18 @@ pub fn manifest(name: &str, course: &str, dependencies: &str) -> String {
     let inherited: String = ["version", "edition", "rust-version", "license", "publish"]
         .map(|key| format!("{key}.workspace = true\n"))
         .concat();
+    let file = if name == "s01_loop" {
+        "bash"
+    } else {
+        "toolbox"
+    };
+    let start = if course.contains("start = ") {
+        String::new()
+    } else {
+        format!("\nstart = [\"src/{file}.rs\"]")
+    };
     format!(
-        "[package]\nname = \"{name}\"\n{inherited}\n[package.metadata.course]\n{course}\nrests = []\nminutes = 30\n\n\
+        "[package]\nname = \"{name}\"\n{inherited}\n[package.metadata.course]\n{course}\nrests = []\nminutes = 30{start}\n\n\
          [dependencies]\n{dependencies}\n[lints]\nworkspace = true\n"
     )
 }
@@ -84,8 +118,16 @@ pub fn readme(name: &str, changes: &str) -> String {
     format!(
         "---\nminutes: 30\n---\n\n# {name}\n\nA chapter that shows how it is done.\n\n## In short\n\n- a\n- b\n- c\n\n\
          ```text\na -> b\n```\n\n## How it works\n\nSee [the loop](src/main.rs).\n\n{changes}## Try it\n\n\
-         1. `List all files`: one call.\n\n## Predict, then run\n\nWhat will it do?\n\n## Exercises\n\nNone yet.\n\n\
+         1. `List all files`: one call.\n\n## Predict, then run\n\nWhat will it do?\n\n## Exercises\n\n1. [First](exercises/ex1_first.rs)\n2. [Second](exercises/ex2_second.rs)\n\n\
          ## Left out on purpose\n\nNothing.\n\n## Next\n\nThe next chapter.\n"
+    )
+}
+
+/// A chapter's exercise of this number.
+pub fn exercise(name: &str, number: usize) -> String {
+    format!(
+        "//! Exercise {number} · more of it (10 minutes).\n//!\n//! Do it.\n//!\n//! Hint: begin.\n\n#[test]\n\
+         #[ignore = \"exercise {number}\"]\nfn it_is_done_in_{name}() {{\n    assert_eq!({number}, done());\n}}\n"
     )
 }
 
@@ -95,6 +137,8 @@ pub const CHANGES: &str = "## Changes from s01_loop\n\n| file | change |\n|---|-
 
 const CLASS: &str = "//! The class of s01: each prompt, typed in.\n\n#[test]\nfn the_files_are_listed() {\n    \
     assert_eq!(typed(\"List all files\"), \"README.md\");\n}\n";
+
+const EXERCISES: &str = "//! The exercises.\n\nmod ex1_first;\nmod ex2_second;\n";
 
 const ROOT_MANIFEST: &str = "[workspace]\nmembers = [\"s01_loop\", \"s02_tools\"]\n\n\
     [workspace.dependencies]\nanyhow = \"1\"\ns01_loop = { path = \"s01_loop\" }\n";

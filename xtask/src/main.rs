@@ -3,10 +3,14 @@
 //! One entry for the class (`diff`), for contributors (`tidy`, `budget`, `replay`) and for CI (`ci`).
 //! Invariant: it depends on no chapter, so it builds and judges whatever state the chapters are in.
 
+mod bodies;
 mod budget;
 mod change;
+mod check;
 mod ci;
+mod copy;
 mod diff;
+mod exercises;
 mod external;
 mod features;
 #[cfg(test)]
@@ -19,19 +23,21 @@ mod pool;
 mod replay;
 mod session;
 mod source;
+mod start;
 mod step;
 mod terminal;
 mod tidy;
 mod tree;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use terminal::Paint;
-use workspace::Workspace;
+use workspace::{Chapter, Workspace};
 
 fn main() -> ExitCode {
     let matches = command().get_matches();
@@ -84,6 +90,36 @@ fn command() -> Command {
                 .arg(flag("write").help("Write it into the README")),
         )
         .subcommand(
+            Command::new("check")
+                .about("Run the exercises of a chapter that are switched on; say what is done and what is next")
+                .arg(chapter("chapter").required(true))
+                .arg(
+                    Arg::new("hint")
+                        .long("hint")
+                        .value_name("NUMBER")
+                        .value_parser(clap::value_parser!(usize))
+                        .default_value("1")
+                        .help("How many hints to show"),
+                ),
+        )
+        .subcommand(
+            Command::new("start")
+                .about("Make a copy of the course in which you build a chapter's mechanism; its tests grade you")
+                .arg(chapter("chapter").required(true))
+                .arg(
+                    Arg::new("folder")
+                        .value_name("DIR")
+                        .value_parser(clap::value_parser!(PathBuf))
+                        .required(true)
+                        .help("A folder that is not there yet"),
+                ),
+        )
+        .subcommand(
+            Command::new("exercises")
+                .about("Prove that each exercise fails without its reference patch and passes with it, and that each chapter can be built anew")
+                .arg(chapter("chapter").help("The chapter [default: all]")),
+        )
+        .subcommand(
             Command::new("external")
                 .about("Try the MCP servers and the MCP client against official ones; installs them below target/"),
         )
@@ -115,10 +151,28 @@ fn run(matches: &ArgMatches) -> Result<()> {
             let chapter = chapter.map(|wanted| ws.chapter(wanted)).transpose()?;
             session::run(&ws, chapter, args.get_flag("write"))
         }
+        Some(("check", args)) => {
+            let hints = args.get_one::<usize>("hint").copied().unwrap_or(1);
+            check::run(&ws, named(&ws, args, "chapter")?, hints)
+        }
+        Some(("start", args)) => {
+            let folder = args.get_one::<PathBuf>("folder").expect("clap requires it");
+            start::run(&ws, named(&ws, args, "chapter")?, folder)
+        }
+        Some(("exercises", args)) => {
+            let chapter = args.get_one::<String>("chapter");
+            let chapter = chapter.map(|wanted| ws.chapter(wanted)).transpose()?;
+            exercises::prove::run(&ws, chapter)
+        }
         Some(("external", _)) => external::run(&ws),
         Some(("ci", args)) => ci::run(&ws, args.get_flag("external")),
         _ => unreachable!("clap requires a subcommand"),
     }
+}
+
+/// The chapter that an argument which clap requires names.
+fn named<'a>(ws: &'a Workspace, args: &ArgMatches, name: &str) -> Result<&'a Chapter> {
+    ws.chapter(args.get_one::<String>(name).expect("clap requires it"))
 }
 
 fn run_diff(ws: &Workspace, args: &ArgMatches) -> Result<()> {

@@ -56,6 +56,8 @@ pub struct Chapter {
     pub rests: Vec<String>,
     /// How long the lesson takes.
     pub minutes: Option<i64>,
+    /// What a student writes who builds the mechanism: files, and functions of files (`src/plan.rs::new`).
+    pub start: Vec<String>,
 }
 
 impl Workspace {
@@ -187,6 +189,7 @@ impl Chapter {
             base: text("base"),
             rests: names(entry("rests")),
             minutes: entry("minutes").and_then(Value::as_integer),
+            start: names(entry("start")),
         })
     }
 }

@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(
             found(order, &[("s01_loop/Cargo.toml", &text)]),
             [
-                "s01_loop/Cargo.toml:16: depends on s02_tools, which is no earlier chapter; remove it"
+                "s01_loop/Cargo.toml:17: depends on s02_tools, which is no earlier chapter; remove it"
             ]
         );
         assert_eq!(found(order, &[]), [""; 0]);
@@ -188,8 +188,8 @@ mod tests {
         assert_eq!(
             found(versions, &[("s01_loop/Cargo.toml", &text)]),
             [
-                "s01_loop/Cargo.toml:15: anyhow is not taken from the workspace; write anyhow.workspace = true",
-                "s01_loop/Cargo.toml:22: nix is not taken from the workspace; write nix.workspace = true",
+                "s01_loop/Cargo.toml:16: anyhow is not taken from the workspace; write anyhow.workspace = true",
+                "s01_loop/Cargo.toml:23: nix is not taken from the workspace; write nix.workspace = true",
             ]
         );
     }

@@ -6,6 +6,7 @@
 mod carried;
 mod chapters;
 mod conduct;
+mod exercises;
 mod files;
 mod links;
 mod manifests;
@@ -44,10 +45,11 @@ struct RustFile<'a> {
 
 type Rule = fn(&Subject<'_>) -> Vec<Finding>;
 
-const RULES: [&[Rule]; 9] = [
+const RULES: [&[Rule]; 10] = [
     &carried::RULES,
     &chapters::RULES,
     &conduct::RULES,
+    &exercises::RULES,
     &files::RULES,
     &links::RULES,
     &manifests::RULES,

@@ -282,7 +282,7 @@ pub(super) mod tests {
         );
         assert_eq!(
             with(lesson, "Nothing.\n", &"Nothing.\n".repeat(150)),
-            ["s02_tools/README.md:151: 196 lines; shorten the lesson, 150 is the limit"]
+            ["s02_tools/README.md:151: 197 lines; shorten the lesson, 150 is the limit"]
         );
         let recorded = format!(
             "<!-- session -->{}<!-- /session -->\n",
@@ -320,7 +320,7 @@ pub(super) mod tests {
         assert_eq!(
             with(
                 sections,
-                "## Exercises\n\nNone yet.\n\n## Left out on purpose",
+                "## Exercises\n\n1. [First](exercises/ex1_first.rs)\n2. [Second](exercises/ex2_second.rs)\n\n## Left out on purpose",
                 "## Left out on purpose\n\n## Exercises"
             ),
             [

@@ -1,0 +1,211 @@
+//! `cargo x check s05`: a student's exercises, run and graded.
+//!
+//! A person wants to know what is done and what comes next, not how many tests there are.
+//! Invariant: what does not compile is shown as the compiler says it; hints come one at a time, and only when asked for or
+//! when a test fails.
+
+use std::fmt::Write;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::bodies;
+use crate::exercises::{self, Exercise, Outcome, TARGET, Verdict};
+use crate::start;
+use crate::terminal::{self, Paint};
+use crate::workspace::{Chapter, Workspace};
+
+/// How far an exercise is.
+enum State<'a> {
+    Done,
+    /// Switched on, with the first test that fails.
+    Fails(&'a Outcome),
+    Off,
+}
+
+/// Runs what is switched on and says what is done and what is next.
+///
+/// # Errors
+/// When the chapter does not compile, or something that is switched on fails.
+pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
+    if start::started(ws) == Some(chapter) {
+        return grade(ws, chapter);
+    }
+    let exercises = exercises::all(ws, chapter)?;
+    let outcomes = tests(ws, &["--package", &chapter.name, "--test", TARGET])?;
+    terminal::print(&report(
+        chapter,
+        &exercises,
+        &outcomes,
+        hints,
+        Paint::for_stdout(),
+    ))?;
+    let fails = |exercise: &Exercise| matches!(state(exercise, &outcomes), State::Fails(_));
+    match exercises.iter().find(|exercise| fails(exercise)) {
+        Some(exercise) => bail!("exercise {} is not done yet", exercise.number),
+        None => Ok(()),
+    }
+}
+
+/// The report on the exercises of a chapter.
+fn report(
+    chapter: &Chapter,
+    exercises: &[Exercise],
+    outcomes: &[Outcome],
+    hints: usize,
+    paint: Paint,
+) -> String {
+    let states: Vec<_> = exercises
+        .iter()
+        .map(|exercise| (exercise, state(exercise, outcomes)))
+        .collect();
+    let done = states
+        .iter()
+        .filter(|(_, state)| matches!(state, State::Done))
+        .count();
+    let title = format!(
+        "{}: {done} of {} exercises done",
+        chapter.name,
+        exercises.len()
+    );
+    let mut text = format!("{}\n\n", paint.bold(&title));
+    for (exercise, state) in &states {
+        let name = format!("{}  {}", exercise.number, exercise.title);
+        let _ = match state {
+            State::Done => writeln!(text, "  {}   {name}", paint.green("done")),
+            State::Fails(_) => writeln!(text, "  {}  {name}", paint.red("fails")),
+            State::Off => writeln!(text, "  off    {name} ({} minutes)", exercise.minutes),
+        };
+    }
+    let first = |wanted: fn(&State<'_>) -> bool| states.iter().find(|(_, state)| wanted(state));
+    if let Some((exercise, State::Fails(test))) = first(|state| matches!(state, State::Fails(_))) {
+        text += &failure(exercise, test, hints, paint);
+    } else if let Some((exercise, _)) = first(|state| matches!(state, State::Off)) {
+        let _ = write!(
+            text,
+            "\nNext: {}. Read the task at the top of {}, take its #[ignore] lines out, and run this again.\n",
+            exercise.title, exercise.path
+        );
+    } else {
+        text += "\nAll done. The reference solutions lie beside the tests, as patches.\n";
+    }
+    text
+}
+
+/// What a failing test said, and the hints that were asked for.
+fn failure(exercise: &Exercise, test: &Outcome, hints: usize, paint: Paint) -> String {
+    let name = test.name.rsplit("::").next().unwrap_or(&test.name);
+    let mut text = format!(
+        "\n{}, in {}\n\n",
+        paint.bold(&name.replace('_', " ")),
+        exercise.path
+    );
+    for line in test.message.iter().flat_map(|message| message.lines()) {
+        let _ = writeln!(text, "    {line}");
+    }
+    for (index, hint) in exercise.hints.iter().take(hints).enumerate() {
+        let _ = writeln!(
+            text,
+            "\n{} {hint}",
+            paint.cyan(&format!("Hint {} of {}:", index + 1, exercise.hints.len()))
+        );
+    }
+    if hints < exercise.hints.len() {
+        let _ = writeln!(text, "\nThe next hint: --hint {}", hints + 1);
+    }
+    text
+}
+
+fn state<'a>(exercise: &Exercise, outcomes: &'a [Outcome]) -> State<'a> {
+    let mut own = outcomes
+        .iter()
+        .filter(|outcome| outcome.is_of(&exercise.module));
+    match own
+        .clone()
+        .find(|outcome| outcome.verdict == Verdict::Failed)
+    {
+        Some(failed) => State::Fails(failed),
+        None if own.all(|outcome| outcome.verdict == Verdict::Passed) => State::Done,
+        None => State::Off,
+    }
+}
+
+/// A copy made by `cargo x start`: how many bodies are written, and what the chapter's tests say.
+fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
+    let holes = bodies::holes(ws, chapter);
+    let outcomes = tests(ws, &["--package", &chapter.name, "--no-fail-fast"])?;
+    let failed: Vec<_> = outcomes
+        .iter()
+        .filter(|it| it.verdict == Verdict::Failed)
+        .collect();
+    let passed = outcomes
+        .iter()
+        .filter(|it| it.verdict == Verdict::Passed)
+        .count();
+    let paint = Paint::for_stdout();
+    let title = format!(
+        "{}: {passed} tests pass, {} fail",
+        chapter.name,
+        failed.len()
+    );
+    let mut text = format!("{}\n\n", paint.bold(&title));
+    match &holes[..] {
+        [] => text += "Every body is written.\n",
+        [(file, name), ..] => {
+            let _ = writeln!(
+                text,
+                "{} bodies are not written yet. Next: {name} in {}",
+                holes.len(),
+                chapter.path(file)
+            );
+        }
+    }
+    // A test that fails for want of a body says so itself; the others say what is wrong with what is written.
+    let wrong = |it: &&&Outcome| {
+        !it.message
+            .as_ref()
+            .is_some_and(|said| said.contains("not yet implemented"))
+    };
+    if let Some(test) = failed.iter().find(wrong) {
+        let _ = writeln!(
+            text,
+            "\nA test of what you have written fails: {}\n",
+            paint.bold(&test.name)
+        );
+        for line in test
+            .message
+            .iter()
+            .flat_map(|message| message.lines())
+            .take(20)
+        {
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+    terminal::print(&text)?;
+    match (holes.len(), failed.len()) {
+        (0, 0) => Ok(terminal::print("Done: the mechanism is yours.\n")?),
+        _ => bail!("not done yet"),
+    }
+}
+
+/// Builds, with cargo's own words on the screen, then runs the tests that are switched on.
+fn tests(ws: &Workspace, which: &[&str]) -> Result<Vec<Outcome>> {
+    let cargo = || {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo
+            .arg("test")
+            .args(which)
+            .current_dir(&ws.root)
+            .stdin(Stdio::null());
+        cargo
+    };
+    let built = cargo()
+        .args(["--quiet", "--no-run"])
+        .status()
+        .context("starting cargo test")?;
+    if !built.success() {
+        bail!("it does not compile yet; cargo says why");
+    }
+    let output = cargo().output().context("starting cargo test")?;
+    Ok(Outcome::read(&String::from_utf8_lossy(&output.stdout)))
+}

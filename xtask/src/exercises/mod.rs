@@ -1,0 +1,166 @@
+//! The exercises of a chapter: a test to switch on, hints, and a reference patch.
+//!
+//! The opening comment of the test's file is the task, so that a student reads and runs one file.
+//! Invariant: exercises are numbered from 1 without a gap; `tidy` sees to it.
+
+mod outcome;
+pub mod prove;
+
+use crate::workspace::{Chapter, Workspace};
+
+pub use outcome::{Outcome, Verdict};
+
+/// The folder of a chapter's exercises.
+pub const FOLDER: &str = "exercises";
+/// The test target that holds them.
+pub const TARGET: &str = "exercises";
+
+/// One exercise, as its files describe it.
+#[derive(Debug, PartialEq)]
+pub struct Exercise {
+    /// Counted from 1.
+    pub number: usize,
+    /// Its module in the test target: `ex1_progress_in_the_prompt`.
+    pub module: String,
+    /// What it is about, in a few words.
+    pub title: String,
+    /// How long it takes.
+    pub minutes: u32,
+    /// What to build, in Markdown.
+    pub task: String,
+    /// From the first push to the last step before the solution.
+    pub hints: Vec<String>,
+    /// Whether its tests are switched on.
+    pub is_on: bool,
+    /// The file with the task and the tests, relative to the workspace.
+    pub path: String,
+}
+
+impl Exercise {
+    /// The file of the reference solution, relative to the workspace.
+    pub fn patch(&self) -> String {
+        self.path.replace(".rs", ".patch")
+    }
+
+    /// The exercise in the file at `path`.
+    ///
+    /// # Errors
+    /// What is wrong with its opening comment, in a sentence.
+    fn read(path: &str, text: &str) -> Result<Self, String> {
+        let module = path.rsplit('/').next().unwrap_or(path);
+        let module = module.trim_end_matches(".rs").to_owned();
+        let comment = text
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"))
+            .map(|line| line.strip_prefix(' ').unwrap_or(line));
+        let comment: Vec<&str> = comment.collect();
+        let (title, rest) = comment.split_first().unwrap_or((&"", &[]));
+        let (number, title, minutes) = title_of(title)
+            .ok_or("opens with another line than `Exercise N · title (M minutes).`")?;
+        let rest = rest.join("\n");
+        let (hints, task): (Vec<&str>, Vec<&str>) = rest
+            .split("\n\n")
+            .map(str::trim)
+            .filter(|paragraph| !paragraph.is_empty())
+            .partition(|paragraph| paragraph.starts_with(HINT));
+        if task.is_empty() || hints.is_empty() {
+            return Err("needs a task and at least one paragraph that begins with `Hint: `".into());
+        }
+        if !module.starts_with(&format!("ex{number}_")) {
+            return Err(format!(
+                "is exercise {number}; name the file ex{number}_….rs"
+            ));
+        }
+        Ok(Self {
+            number,
+            module,
+            title: title.to_owned(),
+            minutes,
+            task: task.join("\n\n"),
+            hints: hints
+                .iter()
+                .map(|hint| hint[HINT.len()..].trim().to_owned())
+                .collect(),
+            is_on: !text.lines().any(|line| line.trim().starts_with("#[ignore")),
+            path: path.to_owned(),
+        })
+    }
+}
+
+const HINT: &str = "Hint: ";
+
+/// The parts of `Exercise 1 · progress in the prompt (10 minutes).`
+fn title_of(line: &str) -> Option<(usize, &str, u32)> {
+    let (number, rest) = line.strip_prefix("Exercise ")?.split_once(" · ")?;
+    let (title, minutes) = rest.strip_suffix(" minutes).")?.rsplit_once(" (")?;
+    Some((number.parse().ok()?, title, minutes.parse().ok()?))
+}
+
+/// The exercises of a chapter in their order; of a file that is none, its path and what is wrong with it.
+pub fn of(ws: &Workspace, chapter: &Chapter) -> Vec<Result<Exercise, (String, String)>> {
+    let folder = chapter.path(FOLDER);
+    let files = ws.tree.below(&folder).filter(|(path, _)| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.starts_with("ex") && name.ends_with(".rs")
+    });
+    let read = |(path, text): (&str, &str)| {
+        Exercise::read(path, text).map_err(|problem| (path.to_owned(), problem))
+    };
+    files.map(|(path, file)| read((path, &file.text))).collect()
+}
+
+/// The exercises of a chapter in their order.
+///
+/// # Errors
+/// When a file of them is not in order.
+pub fn all(ws: &Workspace, chapter: &Chapter) -> anyhow::Result<Vec<Exercise>> {
+    of(ws, chapter)
+        .into_iter()
+        .map(|exercise| exercise.map_err(|(path, problem)| anyhow::anyhow!("{path} {problem}")))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "//! Exercise 2 · nothing is undone (15 minutes).\n//!\n//! Refuse a list.\n//! Say why.\n//!\n\
+        //! Keep the old one.\n//!\n//! Hint: look at\n//! `Plan::new`.\n//!\n//! Hint: compare.\n\n\
+        #[test]\n#[ignore = \"exercise 2\"]\nfn it_is_refused() {}\n";
+
+    #[test]
+    fn the_opening_comment_is_the_task_and_the_hints() {
+        let exercise = Exercise::read("s05_todo/exercises/ex2_nothing_is_undone.rs", TEXT).unwrap();
+
+        assert_eq!((exercise.number, exercise.minutes), (2, 15));
+        assert_eq!(exercise.title, "nothing is undone");
+        assert_eq!(exercise.module, "ex2_nothing_is_undone");
+        assert_eq!(
+            exercise.task,
+            "Refuse a list.\nSay why.\n\nKeep the old one."
+        );
+        assert_eq!(exercise.hints, ["look at\n`Plan::new`.", "compare."]);
+        assert_eq!(
+            exercise.patch(),
+            "s05_todo/exercises/ex2_nothing_is_undone.patch"
+        );
+        assert!(!exercise.is_on);
+    }
+
+    #[test]
+    fn an_exercise_is_on_when_none_of_its_tests_is_ignored() {
+        let on = TEXT.replace("#[ignore = \"exercise 2\"]\n", "");
+        let exercise = Exercise::read("s05_todo/exercises/ex2_a.rs", &on).unwrap();
+
+        assert!(exercise.is_on);
+    }
+
+    #[test]
+    fn a_wrong_opening_is_told() {
+        let wrong = |text: &str| Exercise::read("s05_todo/exercises/ex2_a.rs", text).unwrap_err();
+
+        assert!(wrong("//! A test: it fails.\n").starts_with("opens with another line"));
+        assert!(wrong(&TEXT.replace("Hint", "Note")).starts_with("needs a task"));
+        assert!(wrong(&TEXT.replace("Exercise 2", "Exercise 3")).starts_with("is exercise 3"));
+    }
+}

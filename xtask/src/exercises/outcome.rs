@@ -1,0 +1,110 @@
+//! What the test harness of Rust printed, read again: which tests passed, which failed, and what they said.
+//!
+//! libtest has no stable format for programs, so this reads the lines that a person sees.
+//! Invariant: only lines of the form `test NAME ... VERDICT` count; whatever a test prints elsewhere does not.
+
+/// How a test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+    /// It is switched off.
+    Ignored,
+}
+
+/// One test of a run.
+#[derive(Debug, PartialEq)]
+pub struct Outcome {
+    /// Its path within its test program: `ex1_progress::the_prompt_says_it`.
+    pub name: String,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What it said when it failed.
+    pub message: Option<String>,
+}
+
+impl Outcome {
+    /// The tests in what `cargo test` printed to stdout, in their order.
+    pub fn read(stdout: &str) -> Vec<Self> {
+        let mut outcomes: Vec<Self> = stdout.lines().filter_map(line).collect();
+        for outcome in outcomes
+            .iter_mut()
+            .filter(|it| it.verdict == Verdict::Failed)
+        {
+            outcome.message = message(stdout, &outcome.name);
+        }
+        outcomes
+    }
+
+    /// Whether this is a test of the module `module`.
+    pub fn is_of(&self, module: &str) -> bool {
+        self.name
+            .strip_prefix(module)
+            .is_some_and(|rest| rest.starts_with("::"))
+    }
+}
+
+fn line(line: &str) -> Option<Outcome> {
+    let (name, verdict) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    let verdict = match verdict.split(',').next()? {
+        "ok" => Verdict::Passed,
+        "FAILED" => Verdict::Failed,
+        "ignored" => Verdict::Ignored,
+        _ => return None,
+    };
+    Some(Outcome {
+        name: name.trim_end_matches(" - should panic").to_owned(),
+        verdict,
+        message: None,
+    })
+}
+
+/// What stands in the block that libtest prints of a failed test, without what it says of backtraces and threads.
+fn message(stdout: &str, name: &str) -> Option<String> {
+    let (_, rest) = stdout.split_once(&format!("---- {name} stdout ----\n"))?;
+    let end = [rest.find("\n---- "), rest.find("\nfailures:\n")];
+    let block = &rest[..end.into_iter().flatten().min().unwrap_or(rest.len())];
+    let block = block.split("\nstack backtrace:\n").next().unwrap_or(block);
+    let said = block.lines().filter(|line| {
+        !(line.starts_with("note: run with `RUST_BACKTRACE")
+            || line.starts_with("thread '") && line.contains(" panicked at "))
+    });
+    Some(said.collect::<Vec<_>>().join("\n").trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = "\nrunning 4 tests\ntest ex1_a::passes ... ok\ntest ex1_a::panics - should panic ... ok\n\
+        test ex2_b::fails ... FAILED\ntest ex3_c::waits ... ignored, exercise 3\n\nfailures:\n\n---- ex2_b::fails stdout ----\n\n\
+        thread 'ex2_b::fails' (123) panicked at s05_todo/exercises/ex2_b.rs:31:5:\nthe list is taken:\n  [ ] a\n\
+        note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n\n\nfailures:\n    ex2_b::fails\n\n\
+        test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s\n";
+
+    #[test]
+    fn the_lines_of_a_run_are_read_and_what_a_failed_test_said() {
+        let outcomes = Outcome::read(PRINTED);
+
+        let verdicts: Vec<_> = outcomes
+            .iter()
+            .map(|it| (it.name.as_str(), it.verdict))
+            .collect();
+        assert_eq!(
+            verdicts,
+            [
+                ("ex1_a::passes", Verdict::Passed),
+                ("ex1_a::panics", Verdict::Passed),
+                ("ex2_b::fails", Verdict::Failed),
+                ("ex3_c::waits", Verdict::Ignored),
+            ]
+        );
+        assert_eq!(
+            outcomes[2].message.as_deref(),
+            Some("the list is taken:\n  [ ] a")
+        );
+        assert!(outcomes[2].is_of("ex2_b") && !outcomes[2].is_of("ex2"));
+    }
+}

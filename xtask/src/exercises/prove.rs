@@ -1,0 +1,217 @@
+//! `cargo x exercises`: each exercise fails as it stands and passes with its patch; each chapter can be built anew.
+//!
+//! An exercise that passes by itself teaches nothing, and one that nobody has solved may not be solvable.
+//! Invariant: all of it happens in a copy below `target/`; the last chapter is first, so that what a chapter depends on is
+//! whole when it is built.
+
+use std::process::{Command, Output, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::{Exercise, Outcome, TARGET, Verdict, all};
+use crate::bodies;
+use crate::copy::Copy;
+use crate::terminal;
+use crate::workspace::{Chapter, Workspace};
+
+/// Proves the exercises and the start of `wanted`, or of every chapter.
+///
+/// # Errors
+/// When a proof fails: one sentence, with what cargo said above it.
+pub fn run(ws: &Workspace, wanted: Option<&Chapter>) -> Result<()> {
+    let chapters: Vec<&Chapter> = match wanted {
+        Some(chapter) => vec![chapter],
+        None => ws.chapters.iter().rev().collect(),
+    };
+    for chapter in &chapters {
+        fails_as_it_stands(ws, chapter)?;
+    }
+    let copy = Copy::make(ws, &ws.root.join("target/exercises"), "exercises")?;
+    for chapter in chapters {
+        passes_with_its_patch(ws, chapter, &copy)?;
+        can_be_built_anew(ws, chapter, &copy)?;
+    }
+    Ok(())
+}
+
+/// Runs the tests of the exercises in the course itself: what CI has built already.
+fn fails_as_it_stands(ws: &Workspace, chapter: &Chapter) -> Result<()> {
+    let exercises = all(ws, chapter)?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .args(test_of(chapter))
+        .args(["--", "--include-ignored"])
+        .current_dir(&ws.root);
+    let outcomes = outcomes(&mut command)?;
+    for exercise in &exercises {
+        let mut own = outcomes
+            .iter()
+            .filter(|outcome| outcome.is_of(&exercise.module))
+            .peekable();
+        ensure!(
+            own.peek().is_some(),
+            "{} has no test that runs; is its module in main.rs?",
+            exercise.path
+        );
+        if let Some(passed) = own.find(|outcome| outcome.verdict != Verdict::Failed) {
+            bail!(
+                "{}: {} passes without the patch; it tests nothing",
+                exercise.path,
+                passed.name
+            );
+        }
+    }
+    let tests = outcomes.len();
+    say(
+        chapter,
+        &format!(
+            "{} exercises, their {tests} tests fail as they stand",
+            exercises.len()
+        ),
+    )
+}
+
+fn passes_with_its_patch(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<()> {
+    for exercise in all(ws, chapter)? {
+        let began = Instant::now();
+        apply(copy, &exercise)?;
+        let mut command = copy.cargo(&test_of(chapter));
+        let module = format!("{}::", exercise.module);
+        command.args(["--", "--include-ignored", &module]);
+        let outcomes = outcomes(&mut command)?;
+        ensure!(
+            !outcomes.is_empty(),
+            "{} has no test that runs with its patch",
+            exercise.path
+        );
+        if let Some(failed) = outcomes
+            .iter()
+            .find(|outcome| outcome.verdict != Verdict::Passed)
+        {
+            let message = failed.message.as_deref().unwrap_or_default();
+            bail!(
+                "{message}\n{}: {} fails with the patch; mend one of them",
+                exercise.path,
+                failed.name
+            );
+        }
+        restore(ws, chapter, copy)?;
+        let seconds = began.elapsed().as_secs_f64();
+        say(
+            chapter,
+            &format!(
+                "{} {}: passes with its patch ({seconds:.1} s)",
+                exercise.number, exercise.title
+            ),
+        )?;
+    }
+    Ok(())
+}
+
+/// Takes the bodies out, sees the chapter's tests compile and fail, and puts the bodies back: the files are what they were.
+fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<()> {
+    let began = Instant::now();
+    let emptied = bodies::take_out(ws, chapter)?;
+    ensure!(
+        !emptied.is_empty(),
+        "{}: there is no `start`; name what a student builds",
+        chapter.path("Cargo.toml")
+    );
+    let (mut number, mut back) = (0, true);
+    for (path, file) in &emptied {
+        copy.write(path, &file.text)?;
+        number += file.bodies.len();
+        back &= ws.tree.text(path) == Some(&file.put_back());
+    }
+    ensure!(
+        back,
+        "{}: the bodies put back are not the files as they were",
+        chapter.name
+    );
+    let args = ["test", "--package", &chapter.name, "--no-fail-fast"];
+    let built = run_quietly(copy.cargo(&args).arg("--no-run"))?;
+    if !built.status.success() {
+        bail!(
+            "{}\n{}: without the bodies of `start` it does not compile",
+            said(&built),
+            chapter.name
+        );
+    }
+    let output = run_quietly(&mut copy.cargo(&args))?;
+    let outcomes = Outcome::read(&String::from_utf8_lossy(&output.stdout));
+    let failed = outcomes
+        .iter()
+        .filter(|outcome| outcome.verdict == Verdict::Failed)
+        .count();
+    ensure!(
+        failed > 0,
+        "{}: all tests pass without the bodies of `start`; nothing grades the student",
+        chapter.name
+    );
+    restore(ws, chapter, copy)?;
+    let seconds = began.elapsed().as_secs_f64();
+    say(
+        chapter,
+        &format!(
+            "start: without {number} bodies it compiles and {failed} tests fail; put back, it is the same ({seconds:.1} s)"
+        ),
+    )
+}
+
+fn test_of(chapter: &Chapter) -> [&str; 5] {
+    ["test", "--package", &chapter.name, "--test", TARGET]
+}
+
+/// Applies the reference patch in the copy.
+fn apply(copy: &Copy, exercise: &Exercise) -> Result<()> {
+    let output = Command::new("git")
+        .args(["apply", &exercise.patch()])
+        .current_dir(&copy.root)
+        // Within a repository git would leave out what lies outside of the folder it stands in.
+        .env(
+            "GIT_CEILING_DIRECTORIES",
+            copy.root.parent().unwrap_or(&copy.root),
+        )
+        .stdin(Stdio::null())
+        .output()
+        .context("starting git (is it installed?)")?;
+    ensure!(
+        output.status.success(),
+        "{}: {}",
+        exercise.patch(),
+        crate::git::complaint(&output)
+    );
+    Ok(())
+}
+
+/// Gives the chapter its own files again.
+fn restore(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<()> {
+    let mut files = ws.tree.below(&chapter.name);
+    files.try_for_each(|(path, file)| copy.write(path, &file.text))
+}
+
+fn outcomes(command: &mut Command) -> Result<Vec<Outcome>> {
+    let output = run_quietly(command)?;
+    let outcomes = Outcome::read(&String::from_utf8_lossy(&output.stdout));
+    if outcomes.is_empty() && !output.status.success() {
+        bail!("{}\nthe exercises do not compile", said(&output));
+    }
+    Ok(outcomes)
+}
+
+fn run_quietly(command: &mut Command) -> Result<Output> {
+    command
+        .stdin(Stdio::null())
+        .output()
+        .context("starting cargo test")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).trim().to_owned()
+}
+
+fn say(chapter: &Chapter, text: &str) -> Result<()> {
+    Ok(terminal::print(&format!("{}  {text}\n", chapter.short()))?)
+}

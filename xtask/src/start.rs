@@ -1,0 +1,128 @@
+//! `cargo x start s05 DIR`: a copy of the course in which a student builds the mechanism of a chapter.
+//!
+//! Its types, signatures and comments stand there, its bodies are `todo!()`, and the chapter's own tests grade it.
+//! Invariant: nothing that a person has is overwritten; the course itself stays as it is.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use toml::Value;
+
+use crate::bodies;
+use crate::copy::Copy;
+use crate::workspace::{Chapter, Workspace};
+use crate::{git, terminal};
+
+/// Makes the copy and says how to go on.
+///
+/// # Errors
+/// When the folder holds something already, or cannot be written.
+pub fn run(ws: &Workspace, chapter: &Chapter, folder: &Path) -> Result<()> {
+    let emptied = bodies::take_out(ws, chapter)?;
+    ensure!(
+        !emptied.is_empty(),
+        "{} names no bodies to write; there is nothing to start",
+        chapter.path("Cargo.toml")
+    );
+    let root = fresh(folder)?;
+    let mut name = DefaultHasher::new();
+    root.hash(&mut name);
+    let copy = Copy::make(ws, &root, &format!("start.d{:x}", name.finish()))?;
+    copy.share_build(ws)?;
+    let manifest =
+        fs::read_to_string(root.join("Cargo.toml")).context("reading the copy's Cargo.toml")?;
+    copy.write(
+        "Cargo.toml",
+        &format!("{manifest}\n{MARK}\nchapter = \"{}\"\n", chapter.name),
+    )?;
+    let mut list = String::new();
+    for (path, file) in &emptied {
+        copy.write(path, &file.text)?;
+        let names: Vec<_> = file.bodies.iter().map(|(name, _)| name.as_str()).collect();
+        list += &format!("  {path}  {}\n", names.join(", "));
+    }
+    first_commit(&root, chapter)?;
+    Ok(terminal::print(&format!(
+        "{} is the course without these bodies:\n{list}\nThe README of the chapter says what they do, their comments say it closer, and its tests grade you:\n  \
+         cd {}\n  cargo x check {}\nWhat you have written so far: git diff\n",
+        folder.display(),
+        folder.display(),
+        chapter.short()
+    ))?)
+}
+
+/// The chapter that this checkout was started for.
+pub fn started(ws: &Workspace) -> Option<&Chapter> {
+    let metadata = ws.manifest.get("workspace")?.get("metadata")?;
+    let name = metadata
+        .get("started")?
+        .get("chapter")
+        .and_then(Value::as_str)?;
+    ws.chapters.iter().find(|chapter| chapter.name == name)
+}
+
+const MARK: &str = "# What `cargo x check` grades here.\n[workspace.metadata.started]";
+
+/// The folder, made when it is not there; it has to be empty.
+fn fresh(folder: &Path) -> Result<PathBuf> {
+    let doing = || format!("making {}", folder.display());
+    fs::create_dir_all(folder).with_context(doing)?;
+    let is_empty = fs::read_dir(folder).with_context(doing)?.next().is_none();
+    ensure!(
+        is_empty,
+        "{} is not empty; name a folder that is not there yet",
+        folder.display()
+    );
+    folder.canonicalize().with_context(doing)
+}
+
+/// The start as a commit, so that `git diff` shows what the student has written.
+fn first_commit(root: &Path, chapter: &Chapter) -> Result<()> {
+    git::run(root, &["init", "--quiet"])?;
+    git::run(root, &["add", "--all"])?;
+    let message = format!("--message=The start of {}", chapter.name);
+    let who = [
+        "-c",
+        "user.name=cargo x start",
+        "-c",
+        "user.email=start@localhost",
+        "-c",
+        "commit.gpgsign=false",
+    ];
+    git::run(
+        root,
+        &[&who[..], &["commit", "--quiet", "--no-verify", &message]].concat(),
+    )?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn a_folder_that_holds_something_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(fresh(&dir.path().join("new/one")).is_ok());
+
+        let error = fresh(dir.path()).unwrap_err().to_string();
+        assert!(
+            error.ends_with("is not empty; name a folder that is not there yet"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_checkout_says_what_it_was_started_for() {
+        let course = fixture::course(&[]);
+        assert_eq!(started(&course), None);
+
+        let manifest = course.tree.text("Cargo.toml").unwrap();
+        let manifest = format!("{manifest}\n{MARK}\nchapter = \"s02_tools\"\n");
+        let copy = fixture::course(&[("Cargo.toml", &manifest)]);
+        assert_eq!(started(&copy).unwrap().name, "s02_tools");
+    }
+}
