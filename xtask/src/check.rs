@@ -5,11 +5,12 @@
 //! when a test fails.
 
 use std::fmt::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
 use crate::bodies;
+use crate::cargo::cargo;
 use crate::exercises::{self, Exercise, Outcome, TARGET, Verdict};
 use crate::start;
 use crate::terminal::{self, Paint};
@@ -133,7 +134,7 @@ fn state<'a>(exercise: &Exercise, outcomes: &'a [Outcome]) -> State<'a> {
 /// A copy made by `cargo x start`: how many bodies are written, and what the chapter's tests say.
 fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
     let holes = bodies::holes(ws, chapter);
-    let outcomes = tests(ws, &["--package", &chapter.name, "--no-fail-fast"])?;
+    let outcomes = tests(ws, &["--package", &chapter.name, "--tests"])?;
     let failed: Vec<_> = outcomes
         .iter()
         .filter(|it| it.verdict == Verdict::Failed)
@@ -190,22 +191,21 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
 
 /// Builds, with cargo's own words on the screen, then runs the tests that are switched on.
 fn tests(ws: &Workspace, which: &[&str]) -> Result<Vec<Outcome>> {
-    let cargo = || {
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo
-            .arg("test")
+    let cargo = |command: &str| {
+        let mut command = cargo(&[command]);
+        command
             .args(which)
             .current_dir(&ws.root)
             .stdin(Stdio::null());
-        cargo
+        command
     };
-    let built = cargo()
-        .args(["--quiet", "--no-run"])
-        .status()
-        .context("starting cargo test")?;
+    let built = cargo("build").status().context("starting cargo build")?;
     if !built.success() {
         bail!("it does not compile yet; cargo says why");
     }
-    let output = cargo().output().context("starting cargo test")?;
+    let output = cargo("test")
+        .arg("--no-fail-fast")
+        .output()
+        .context("starting cargo test")?;
     Ok(Outcome::read(&String::from_utf8_lossy(&output.stdout)))
 }

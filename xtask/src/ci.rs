@@ -3,12 +3,12 @@
 //! The one entry for contributors, hooks and CI, so that all of them see the same.
 //! Invariant: it stops at the first failure and names the command that repeats only that step.
 
-use std::ffi::OsString;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+use crate::cargo::cargo;
 use crate::terminal;
 use crate::workspace::Workspace;
 
@@ -20,7 +20,7 @@ struct Step {
     env: Option<(&'static str, &'static str)>,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     step("fmt", &["fmt", "--all", "--check"]),
     step("tidy", &["x", "tidy"]),
     step("budget", &["x", "budget"]),
@@ -37,6 +37,7 @@ const STEPS: [Step; 7] = [
         ],
     ),
     step("test", &["test", "--workspace"]),
+    step("exercises", &["x", "exercises"]),
     Step {
         env: Some(("RUSTDOCFLAGS", "-D warnings")),
         ..step("doc", &["doc", "--workspace", "--no-deps"])
@@ -60,15 +61,14 @@ const fn step(name: &'static str, args: &'static [&'static str]) -> Step {
 /// When a check fails, or cargo cannot be started.
 pub fn run(ws: &Workspace, external: bool) -> Result<()> {
     let started = Instant::now();
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     for step in STEPS.iter().chain(external.then_some(&EXTERNAL)) {
         let began = Instant::now();
         terminal::print(&format!("== {}: {}\n", step.name, step.typed()))?;
         let status = step
-            .command(&cargo)
+            .command()
             .current_dir(&ws.root)
             .status()
-            .with_context(|| format!("starting {} for {}", cargo.display(), step.name))?;
+            .with_context(|| format!("starting cargo for {}", step.name))?;
         let seconds = began.elapsed().as_secs_f64();
         if !status.success() {
             bail!(
@@ -86,9 +86,9 @@ pub fn run(ws: &Workspace, external: bool) -> Result<()> {
 }
 
 impl Step {
-    fn command(&self, cargo: &OsString) -> Command {
-        let mut command = Command::new(cargo);
-        command.args(self.args).stdin(Stdio::null());
+    fn command(&self) -> Command {
+        let mut command = cargo(self.args);
+        command.stdin(Stdio::null());
         // A git hook points git at the repository it runs for; the tests' own repositories must not follow it.
         for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX"] {
             command.env_remove(name);
@@ -125,14 +125,14 @@ mod tests {
 
         assert_eq!(typed[1], "cargo x tidy");
         assert_eq!(
-            typed[6],
+            typed[7],
             "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps"
         );
     }
 
     #[test]
     fn a_step_does_not_follow_the_git_hook_that_calls_it() {
-        let command = STEPS[5].command(&OsString::from("cargo"));
+        let command = STEPS[5].command();
 
         assert!(
             command

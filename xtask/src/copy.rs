@@ -9,6 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::cargo::cargo;
 use crate::workspace::Workspace;
 
 /// A copy of the course.
@@ -77,10 +78,8 @@ impl Copy {
 
     /// Cargo in the copy.
     pub fn cargo(&self, args: &[&str]) -> Command {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
+        let mut command = cargo(args);
         command
-            .args(args)
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", self.root.join("target"))
             .env("CARGO_BUILD_BUILD_DIR", &self.build_dir);

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::cargo::cargo;
 use crate::terminal;
 use crate::workspace::Workspace;
 
@@ -72,18 +73,9 @@ pub fn run(ws: &Workspace) -> Result<()> {
         if ws.tree.text(&test).is_none() {
             continue;
         }
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status = Command::new(cargo)
-            .args([
-                "test",
-                "--quiet",
-                "--package",
-                name,
-                "--test",
-                "external",
-                "--",
-                "--nocapture",
-            ])
+        let args = ["test", "--quiet", "--package", name, "--test", "external"];
+        let status = cargo(&args)
+            .args(["--", "--nocapture"])
             .envs(installed.iter().map(|(variable, home)| (variable, home)))
             .current_dir(&ws.root)
             .status()

@@ -6,11 +6,11 @@
 //! `[[workspace.metadata.rebuilt]]` names, and that list holds nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use toml::{Table, Value};
 
+use crate::cargo::cargo;
 use crate::workspace::Workspace;
 
 /// A dependency that a chapter may build again, with these features more than the chapters before.
@@ -64,9 +64,7 @@ fn exception(entry: &Value) -> Result<Rebuilt> {
 
 /// One line a dependency: `name version|its,features`.
 fn tree(ws: &Workspace, chapter: &str) -> Result<String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["tree", "--locked", "--edges", "normal", "--prefix", "none"])
+    let output = cargo(&["tree", "--locked", "--edges", "normal", "--prefix", "none"])
         .args(["--format", "{p}|{f}", "--package", chapter])
         .current_dir(&ws.root)
         .output()

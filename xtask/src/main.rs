@@ -5,6 +5,7 @@
 
 mod bodies;
 mod budget;
+mod cargo;
 mod change;
 mod check;
 mod ci;

@@ -3,10 +3,9 @@
 //! The chapter's own test `session` types the lines, so that `cargo test` compares as well and nothing is built twice.
 //! Invariant: what stands between the markers comes from a run, never from a hand.
 
-use std::process::Command;
-
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::cargo::cargo;
 use crate::workspace::{Chapter, Workspace};
 
 /// The name of the markers around a session in a README.
@@ -32,11 +31,8 @@ pub fn run(ws: &Workspace, wanted: Option<&Chapter>, write: bool) -> Result<()> 
             recorded(&chapter),
             "{name} has no {TEST}; write one that records a session"
         );
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        command
-            .args(["test", "--quiet", "--package", name, "--test", "session"])
-            .current_dir(&ws.root);
+        let mut command = cargo(&["test", "--quiet", "--package", name, "--test", "session"]);
+        command.current_dir(&ws.root);
         if write {
             command.env(WRITE.0, WRITE.1);
         }

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::{Exercise, Outcome, TARGET, Verdict, all};
 use crate::bodies;
+use crate::cargo::cargo;
 use crate::copy::Copy;
 use crate::terminal;
 use crate::workspace::{Chapter, Workspace};
@@ -38,10 +39,8 @@ pub fn run(ws: &Workspace, wanted: Option<&Chapter>) -> Result<()> {
 /// Runs the tests of the exercises in the course itself: what CI has built already.
 fn fails_as_it_stands(ws: &Workspace, chapter: &Chapter) -> Result<()> {
     let exercises = all(ws, chapter)?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = cargo(&test_of(chapter));
     command
-        .args(test_of(chapter))
         .args(["--", "--include-ignored"])
         .current_dir(&ws.root);
     let outcomes = outcomes(&mut command)?;
