@@ -26,8 +26,6 @@ pub fn tree(changes: &[(&str, &str)]) -> Tree {
         "adds = \"tools\"\nbase = \"s01_loop\"",
         "s01_loop.workspace = true\n",
     );
-    let exercises =
-        ["s01_loop", "s02_tools"].map(|name| [1, 2].map(|number| exercise(name, number)));
     let (loop_readme, tools_readme) = (readme("s01_loop", ""), readme("s02_tools", CHANGES));
     let course = [
         ("Cargo.toml", ROOT_MANIFEST),
@@ -66,30 +64,34 @@ pub fn tree(changes: &[(&str, &str)]) -> Tree {
             "//! A toolbox: tools by name.\n\n/// Tools.\n#[derive(Default)]\npub struct Toolbox;\n\n/// Runs it.\npub fn run() {\n    go();\n}\n",
         ),
         ("s02_tools/tests/class.rs", &CLASS.replace("s01", "s02")),
-        ("s01_loop/exercises/main.rs", EXERCISES),
-        ("s01_loop/exercises/ex1_first.rs", &exercises[0][0]),
-        (
-            "s01_loop/exercises/ex1_first.patch",
-            "+++ b/s01_loop/src/bash.rs\n",
-        ),
-        ("s01_loop/exercises/ex2_second.rs", &exercises[0][1]),
-        (
-            "s01_loop/exercises/ex2_second.patch",
-            "+++ b/s01_loop/src/bash.rs\n",
-        ),
-        ("s02_tools/exercises/main.rs", EXERCISES),
-        ("s02_tools/exercises/ex1_first.rs", &exercises[1][0]),
-        (
-            "s02_tools/exercises/ex1_first.patch",
-            "+++ b/s02_tools/src/toolbox.rs\n",
-        ),
-        ("s02_tools/exercises/ex2_second.rs", &exercises[1][1]),
-        (
-            "s02_tools/exercises/ex2_second.patch",
-            "+++ b/s02_tools/src/toolbox.rs\n",
-        ),
     ];
-    Tree::of(&[&course[..], changes].concat())
+    let exercises = [
+        exercises("s01_loop", "bash"),
+        exercises("s02_tools", "toolbox"),
+    ]
+    .concat();
+    let exercises: Vec<_> = exercises
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    Tree::of(&[&course[..], &exercises, changes].concat())
+}
+
+/// Two exercises of a chapter, and their patches to one of its files.
+fn exercises(name: &str, file: &str) -> Vec<(String, String)> {
+    let main = "//! The exercises.\n\nmod ex1_first;\nmod ex2_second;\n";
+    let mut files = vec![("main.rs".to_owned(), main.to_owned())];
+    for (number, module) in [(1, "ex1_first"), (2, "ex2_second")] {
+        files.push((format!("{module}.rs"), exercise(name, number)));
+        files.push((
+            format!("{module}.patch"),
+            format!("+++ b/{name}/src/{file}.rs\n"),
+        ));
+    }
+    let placed = files
+        .into_iter()
+        .map(|(path, text)| (format!("{name}/exercises/{path}"), text));
+    placed.collect()
 }
 
 /// A chapter's manifest with more lines of metadata and more dependencies.
@@ -137,8 +139,6 @@ pub const CHANGES: &str = "## Changes from s01_loop\n\n| file | change |\n|---|-
 
 const CLASS: &str = "//! The class of s01: each prompt, typed in.\n\n#[test]\nfn the_files_are_listed() {\n    \
     assert_eq!(typed(\"List all files\"), \"README.md\");\n}\n";
-
-const EXERCISES: &str = "//! The exercises.\n\nmod ex1_first;\nmod ex2_second;\n";
 
 const ROOT_MANIFEST: &str = "[workspace]\nmembers = [\"s01_loop\", \"s02_tools\"]\n\n\
     [workspace.dependencies]\nanyhow = \"1\"\ns01_loop = { path = \"s01_loop\" }\n";

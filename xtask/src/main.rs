@@ -9,6 +9,7 @@ mod cargo;
 mod change;
 mod check;
 mod ci;
+mod command_line;
 mod copy;
 mod diff;
 mod exercises;
@@ -35,13 +36,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::ArgMatches;
 
 use terminal::Paint;
 use workspace::{Chapter, Workspace};
 
 fn main() -> ExitCode {
-    let matches = command().get_matches();
+    let matches = command_line::command().get_matches();
     match run(&matches) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if terminal::is_closed_pipe(&error) => ExitCode::SUCCESS,
@@ -50,85 +51,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn command() -> Command {
-    let chapter = |name: &'static str| Arg::new(name).value_name("CHAPTER");
-    let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
-    Command::new("cargo x")
-        .bin_name("cargo x")
-        .about("The contributor's tool. A chapter is named by s04, 4 or s04_hooks.")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommand(
-            Command::new("diff")
-                .about("Show what the class sees of a chapter: its diff, its new files, the lessons it imports")
-                .arg(chapter("first").required(true).help("The chapter; or, with a second one, the one to start from"))
-                .arg(chapter("second").help("The chapter to arrive at [default: the first one, from its base]")),
-        )
-        .subcommand(
-            Command::new("budget")
-                .about("Measure the changed lines of the carried files; fail when a chapter is over its limit")
-                .arg(flag("markdown").help("Print the table as CONTRIBUTING.md shows it"))
-                .arg(flag("write").help("Bring CONTRIBUTING.md and the counts in the READMEs up to date")),
-        )
-        .subcommand(Command::new("tidy").about("Check the rules of the course; fail on findings"))
-        .subcommand(Command::new("features").about("Name dependencies that one chapter builds otherwise than another"))
-        .subcommand(
-            Command::new("replay")
-                .about("Carry a change of a chapter's carried files to every later chapter, by 3-way merge")
-                .arg(chapter("chapter").required_unless_present("continue").help("The chapter that was changed"))
-                .arg(Arg::new("commit").long("commit").value_name("REV").help(
-                    "Carry what this commit changed [default: what is not committed yet]",
-                ))
-                .arg(flag("dry-run").help("Say what would happen and write nothing"))
-                .arg(flag("continue").conflicts_with_all(["chapter", "commit"]).help("Go on after a conflict")),
-        )
-        .subcommand(
-            Command::new("session")
-                .about("Compare the session that a chapter's README shows with what the chapter does")
-                .arg(chapter("chapter").help("The chapter [default: all that show one]"))
-                .arg(flag("write").help("Write it into the README")),
-        )
-        .subcommand(
-            Command::new("check")
-                .about("Run the exercises of a chapter that are switched on; say what is done and what is next")
-                .arg(chapter("chapter").required(true))
-                .arg(
-                    Arg::new("hint")
-                        .long("hint")
-                        .value_name("NUMBER")
-                        .value_parser(clap::value_parser!(usize))
-                        .default_value("1")
-                        .help("How many hints to show"),
-                ),
-        )
-        .subcommand(
-            Command::new("start")
-                .about("Make a copy of the course in which you build a chapter's mechanism; its tests grade you")
-                .arg(chapter("chapter").required(true))
-                .arg(
-                    Arg::new("folder")
-                        .value_name("DIR")
-                        .value_parser(clap::value_parser!(PathBuf))
-                        .required(true)
-                        .help("A folder that is not there yet"),
-                ),
-        )
-        .subcommand(
-            Command::new("exercises")
-                .about("Prove that each exercise fails without its reference patch and passes with it, and that each chapter can be built anew")
-                .arg(chapter("chapter").help("The chapter [default: all]")),
-        )
-        .subcommand(
-            Command::new("external")
-                .about("Try the MCP servers and the MCP client against official ones; installs them below target/"),
-        )
-        .subcommand(
-            Command::new("ci")
-                .about("Run every check, the quick ones first; stop at the first failure")
-                .arg(flag("external").help("And try MCP against official servers and clients, as cargo x external does")),
-        )
 }
 
 fn run(matches: &ArgMatches) -> Result<()> {
