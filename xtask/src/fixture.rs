@@ -33,6 +33,7 @@ pub fn tree(changes: &[(&str, &str)]) -> Tree {
         (".gitignore", "/target\n.harness/\n"),
         (".ci/run", "cargo x ci\n"),
         ("README.md", ROOT_README),
+        ("ARCHITECTURE.md", ARCHITECTURE),
         ("CONTRIBUTING.md", CONTRIBUTING),
         ("s01_loop/Cargo.toml", &loop_manifest),
         ("s01_loop/README.md", &loop_readme),
@@ -144,7 +145,10 @@ const ROOT_MANIFEST: &str = "[workspace]\nmembers = [\"s01_loop\", \"s02_tools\"
     [workspace.dependencies]\nanyhow = \"1\"\ns01_loop = { path = \"s01_loop\" }\n";
 
 const ROOT_README: &str = "# A course\n\n```sh\ncargo x ci\n```\n\n| chapter | adds |\n|---|---|\n\
-    | [s01_loop](s01_loop/README.md) | the loop |\n| [s02_tools](s02_tools/README.md) | tools |\n";
+    | [s01_loop](s01_loop/README.md) | the loop |\n| [s02_tools](s02_tools/README.md) | tools |\n\nTogether 60 minutes.\n";
+
+const ARCHITECTURE: &str = "# Architecture\n\n| where | what |\n|---|---|\n\
+    | `s01_loop/src/bash.rs` | bash |\n| `s02_tools/src/toolbox.rs` | tools |\n";
 
 const CONTRIBUTING: &str = "# Contributing\n\n<!-- budget -->\n\n\
     | chapter | base | main.rs | teammate.rs | changed | limit |\n|---|---|--:|--:|--:|--:|\n\

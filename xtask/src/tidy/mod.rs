@@ -8,6 +8,7 @@ mod chapters;
 mod conduct;
 mod exercises;
 mod files;
+mod guide;
 mod links;
 mod manifests;
 mod markdown;
@@ -45,12 +46,13 @@ struct RustFile<'a> {
 
 type Rule = fn(&Subject<'_>) -> Vec<Finding>;
 
-const RULES: [&[Rule]; 10] = [
+const RULES: [&[Rule]; 11] = [
     &carried::RULES,
     &chapters::RULES,
     &conduct::RULES,
     &exercises::RULES,
     &files::RULES,
+    &guide::RULES,
     &links::RULES,
     &manifests::RULES,
     &prompts::RULES,
