@@ -1,4 +1,4 @@
-//! Rules for what leads through the course: the map of the code, the glossary, the sum of the minutes.
+//! Rules for what leads through the course: the map of the code, the glossary, the minutes, the tests that a lesson names.
 //!
 //! They are read first and changed last, so they are the first to be wrong. Invariant: a file that is added, moved or
 //! removed without its place in the map is a finding.
@@ -6,10 +6,17 @@
 use std::collections::BTreeSet;
 
 use super::markdown::{self, Place};
+use super::readme::lessons;
 use super::{Finding, Rule, Subject, line_of};
 use crate::workspace::CARRIED;
 
-pub(super) const RULES: [Rule; 4] = [map_leads_somewhere, map_is_whole, glossary, minutes];
+pub(super) const RULES: [Rule; 5] = [
+    map_leads_somewhere,
+    map_is_whole,
+    glossary,
+    minutes,
+    named_tests,
+];
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const GLOSSARY: &str = "GLOSSARY.md";
@@ -101,6 +108,45 @@ fn minutes(subject: &Subject<'_>) -> Vec<Finding> {
     }
 }
 
+/// A test that a lesson names is one of the chapter's.
+fn named_tests(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (chapter, path, text) in lessons(subject.ws) {
+        let files = || subject.ws.tree.below(&chapter.name);
+        for line in markdown::lines(text)
+            .iter()
+            .filter(|line| line.place == Place::Prose)
+        {
+            for name in line
+                .text
+                .split('`')
+                .skip(1)
+                .step_by(2)
+                .filter(|name| is_sentence(name))
+            {
+                let function = format!("fn {name}(");
+                if !files().any(|(_, file)| file.text.contains(&function)) {
+                    let text = format!("names the test {name}, which is not there; name another");
+                    findings.push(Finding::at(&path, line.number, text));
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// Whether a name is that of a test: a sentence of five words and more.
+fn is_sentence(name: &str) -> bool {
+    let words = name.split('_');
+    words.clone().count() >= 5
+        && words.into_iter().all(|word| {
+            !word.is_empty()
+                && word
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+        })
+}
+
 /// The paths in the first column of the map, with their lines. A name behind the first one of a row lies beside it.
 fn map(subject: &Subject<'_>) -> BTreeSet<(usize, String)> {
     let text = subject.ws.tree.text(ARCHITECTURE).unwrap_or_default();
@@ -182,6 +228,25 @@ mod tests {
             [
                 "GLOSSARY.md:6: `agent` stands behind `tool`; keep the order of the alphabet",
                 "GLOSSARY.md:8: `turn` has no link; name the chapter that explains it",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_lesson_names_tests_that_are_there() {
+        let lesson = "See `a_stale_answer_is_not_taken` and `a_fresh_answer_is_taken`, `mcp__docs__search` and `bash`.\n";
+        let test = "//! Tests: x.\n\nfn a_fresh_answer_is_taken() {}\n";
+
+        assert_eq!(
+            found(
+                named_tests,
+                &[
+                    ("s02_tools/README.md", lesson),
+                    ("s02_tools/tests/answers.rs", test)
+                ],
+            ),
+            [
+                "s02_tools/README.md:1: names the test a_stale_answer_is_not_taken, which is not there; name another"
             ]
         );
     }
