@@ -59,26 +59,13 @@ pub fn lessons(
     Some(compared(before(ws, from, file), now))
 }
 
-/// The same for whatever copies of the file the two run; both none is nothing.
-pub fn lessons_run(
-    ws: &Workspace,
-    from: &Chapter,
-    to: &Chapter,
-    file: &str,
-) -> Vec<(String, Fates)> {
-    let now = ws
-        .carrier(to, file)
-        .and_then(|to| read(ws, to, file))
-        .unwrap_or_default();
-    compared(Some(before(ws, Some(from), file).unwrap_or_default()), now)
-}
-
 /// What the copy of a carried file that `from` runs imports. `None` when it runs none.
 pub fn before(ws: &Workspace, from: Option<&Chapter>, file: &str) -> Option<Imports> {
     let carrier = ws.carrier(from?, file)?;
     read(ws, carrier, file)
 }
 
+/// What the chapter's own copy of a carried file imports.
 fn read(ws: &Workspace, chapter: &Chapter, file: &str) -> Option<Imports> {
     let source = Source::scan(ws.text(chapter, file)?);
     Some(imports::lessons(&source, &chapter.name))
@@ -188,6 +175,5 @@ mod tests {
                 ("s02_tools".to_owned(), named(&[("Toolbox", Fate::Added)])),
             ]
         );
-        assert_eq!(lessons_run(&ws, first, second, MAIN), all);
     }
 }

@@ -46,6 +46,7 @@ fn for_a_class() -> Vec<Command> {
                     .required(true)
                     .help("A folder that is not there yet"),
             ),
+        crate::book::command(),
     ]
 }
 

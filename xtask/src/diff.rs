@@ -18,11 +18,14 @@ pub fn show(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, paint: Paint) 
     let mut parts = vec![title(from, to, paint)];
     match from {
         Some(from) => {
-            parts.extend(
-                CARRIED.iter().filter_map(|file| {
-                    Some(unified(file, &step::pair(ws, from, to, file)?, paint))
-                }),
-            );
+            parts.extend(CARRIED.iter().filter_map(|file| {
+                let pair = step::pair(ws, from, to, file)?;
+                let count = Count::between(pair.old_text, pair.new_text);
+                Some(format!(
+                    "{}\n{file}: {count}\n",
+                    unified(file, &pair, paint)
+                ))
+            }));
         }
         None => parts.extend(
             ws.text(to, MAIN)
@@ -90,33 +93,35 @@ pub fn unified(file: &str, pair: &Pair<'_>, paint: Paint) -> String {
             };
         }
     }
-    let count = Count::between(pair.old_text, pair.new_text);
-    let _ = writeln!(text, "\n{file}: {count}");
     text
 }
 
-/// The files that the chapter brings: not `lib.rs`, which is its README and a list of modules.
-fn new_files(ws: &Workspace, chapter: &Chapter, paint: Paint) -> Option<String> {
-    let folder = chapter.path("src");
+/// The files that the chapter brings, by their paths in it: not `lib.rs`, which is its README and a list of modules.
+pub fn files_of<'a>(ws: &'a Workspace, chapter: &'a Chapter) -> Vec<(&'a str, &'a str)> {
     let base = ws.base(chapter);
     let carried_on =
         |file: &str| file == MAIN || base.is_some_and(|base| ws.carrier(base, file).is_some());
-    let files: Vec<_> = ws
-        .tree
-        .below(&folder)
-        .map(|(path, file)| (&path[chapter.name.len() + 1..], file))
-        .filter(|(file, _)| *file != "src/lib.rs" && !(CARRIED.contains(file) && carried_on(file)))
-        .collect();
+    ws.tree
+        .iter()
+        .filter_map(|(path, file)| Some((path.strip_prefix(&chapter.path(""))?, file)))
+        .filter(|(path, _)| path.starts_with("src/") && *path != "src/lib.rs")
+        .filter(|(path, _)| !(CARRIED.contains(path) && carried_on(path)))
+        .map(|(path, file)| (path, file.text.as_str()))
+        .collect()
+}
+
+fn new_files(ws: &Workspace, chapter: &Chapter, paint: Paint) -> Option<String> {
+    let files = files_of(ws, chapter);
     let width = files.iter().map(|(file, _)| file.len()).max()?;
     let mut text = format!(
         "{}\n",
         paint.bold(&format!("New files of {}", chapter.name))
     );
     for (path, file) in files {
-        let sentence = header::first_sentence(&file.text).unwrap_or_default();
+        let sentence = header::first_sentence(file).unwrap_or_default();
         let line = format!(
             "  {path:<width$} {:>4} lines  {sentence}",
-            file.text.lines().count()
+            file.lines().count()
         );
         let _ = writeln!(text, "{}", line.trim_end());
     }

@@ -4,6 +4,7 @@
 //! Invariant: it depends on no chapter, so it builds and judges whatever state the chapters are in.
 
 mod bodies;
+mod book;
 mod budget;
 mod cargo;
 mod change;
@@ -20,6 +21,7 @@ mod fixture;
 mod git;
 mod header;
 mod imports;
+mod kit;
 mod markers;
 mod pool;
 mod replay;
@@ -87,6 +89,7 @@ fn run(matches: &ArgMatches) -> Result<()> {
             let chapter = chapter.map(|wanted| ws.chapter(wanted)).transpose()?;
             exercises::prove::run(&ws, chapter)
         }
+        Some(("book", args)) => book::run(&ws, args),
         Some(("external", _)) => external::run(&ws),
         Some(("ci", args)) => ci::run(&ws, args.get_flag("external")),
         _ => unreachable!("clap requires a subcommand"),

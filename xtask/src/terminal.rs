@@ -13,7 +13,6 @@ pub struct Paint {
 
 impl Paint {
     /// No colour.
-    #[cfg(test)]
     pub const PLAIN: Paint = Paint { on: false };
 
     /// Colours when stdout is a terminal that shows them and `NO_COLOR` is unset or empty (<https://no-color.org>).

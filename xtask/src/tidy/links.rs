@@ -38,7 +38,7 @@ fn problem(subject: &Subject<'_>, from: &str, target: &str) -> Option<String> {
     let (relative, anchor) = target
         .split_once('#')
         .map_or((target, None), |(path, anchor)| (path, Some(anchor)));
-    let Some(path) = resolve(from, relative) else {
+    let Some(path) = markdown::resolve(from, relative) else {
         return Some(format!(
             "the link {target} leads out of the repository; link to a file in it"
         ));
@@ -82,28 +82,6 @@ fn without_code(line: &str) -> String {
         text.push_str(after);
     }
     text
-}
-
-/// The path that `relative` means in the file `from`; `None` when it leaves the repository.
-fn resolve(from: &str, relative: &str) -> Option<String> {
-    if relative.is_empty() {
-        return Some(from.to_owned());
-    }
-    let mut parts: Vec<&str> = from.split('/').collect();
-    parts.pop();
-    if relative.starts_with('/') {
-        return None;
-    }
-    for part in relative.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            _ => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }
 
 /// The anchors that GitHub and mdBook give to the headings of a file.

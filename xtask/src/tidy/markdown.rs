@@ -2,7 +2,7 @@
 
 /// One line of a Markdown file.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// Counted from 0.
     pub number: usize,
     pub text: &'a str,
@@ -11,7 +11,7 @@ pub(super) struct Line<'a> {
 
 /// Where a line stands.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Prose,
     /// The line that opens a code block.
     Opening,
@@ -20,7 +20,7 @@ pub(super) enum Place {
 }
 
 /// The lines of a file.
-pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
+pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
     let mut fence: Option<&str> = None;
     let mut lines = Vec::new();
     for (number, text) in text.lines().enumerate() {
@@ -47,12 +47,34 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
 }
 
 /// The text of a heading of this level (`## ` is 2).
-pub(super) fn heading<'a>(line: &Line<'a>, level: usize) -> Option<&'a str> {
+pub(crate) fn heading<'a>(line: &Line<'a>, level: usize) -> Option<&'a str> {
     let (marks, text) = line.text.split_once(' ')?;
     let is_heading = line.place == Place::Prose
         && marks.len() == level
         && marks.bytes().all(|byte| byte == b'#');
     is_heading.then(|| text.trim())
+}
+
+/// The path that `relative` means in the file `from`; `None` when it leaves the repository.
+pub(crate) fn resolve(from: &str, relative: &str) -> Option<String> {
+    if relative.is_empty() {
+        return Some(from.to_owned());
+    }
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    if relative.starts_with('/') {
+        return None;
+    }
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            _ => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
 }
 
 fn fence_of(text: &str) -> Option<&str> {

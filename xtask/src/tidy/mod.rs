@@ -11,7 +11,7 @@ mod files;
 mod guide;
 mod links;
 mod manifests;
-mod markdown;
+pub(crate) mod markdown;
 mod prompts;
 mod readme;
 mod shape;

@@ -1,0 +1,107 @@
+// What a page looks like: on a phone, in the light and in the dark.
+
+/** The book follows the system's setting. */
+export async function schemes(browser, base) {
+  const faults = [];
+  const grounds = [];
+  for (const [colorScheme, theme] of [['light', 'light'], ['dark', 'navy']]) {
+    const context = await browser.newContext({ colorScheme });
+    const page = await context.newPage();
+    await page.goto(`${base}pairs.html`);
+    const [names, ground] = await page.evaluate(() => [
+      [...document.documentElement.classList],
+      getComputedStyle(document.documentElement).backgroundColor,
+    ]);
+    if (!names.includes(theme)) faults.push(`a ${colorScheme} system gets ${names.join(' ')}`);
+    grounds.push(ground);
+    await context.close();
+  }
+  if (grounds[0] === grounds[1]) faults.push(`light and dark have the same ground: ${grounds[0]}`);
+  return faults;
+}
+
+/** Text of the book's own elements that stands out by less than 4.5:1, in the page it runs in. */
+function faint(selectors) {
+  const parse = (color) => {
+    const [red, green, blue, alpha = 1] = color.match(/[\d.]+/g).map(Number);
+    return { red, green, blue, alpha };
+  };
+  const over = (top, below) => {
+    const mix = (name) => top[name] * top.alpha + below[name] * (1 - top.alpha);
+    return { red: mix('red'), green: mix('green'), blue: mix('blue'), alpha: 1 };
+  };
+  const ground = (element) => {
+    const layers = [];
+    for (let at = element; at; at = at.parentElement) layers.unshift(parse(getComputedStyle(at).backgroundColor));
+    return layers.reduce((below, top) => over(top, below), { red: 255, green: 255, blue: 255, alpha: 1 });
+  };
+  const light = ({ red, green, blue }) => {
+    const part = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * part(red) + 0.7152 * part(green) + 0.0722 * part(blue);
+  };
+  const found = new Set();
+  for (const element of document.querySelectorAll(selectors)) {
+    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!isText || element.closest('.here') || element.closest(':disabled')) continue;
+    const style = getComputedStyle(element);
+    const isSvg = element.namespaceURI.endsWith('svg');
+    const color = parse(isSvg ? style.fill : style.color);
+    color.alpha *= Number(style.opacity);
+    const below = ground(isSvg ? element.closest('div') : element);
+    const [bright, dark] = [light(over(color, below)), light(below)].sort((one, other) => other - one);
+    const ratio = (bright + 0.05) / (dark + 0.05);
+    const name = `${element.tagName.toLowerCase()}.${element.getAttribute('class') ?? ''}`;
+    if (ratio < 4.5) found.add(`${name} has ${ratio.toFixed(2)}:1`);
+  }
+  return [...found];
+}
+
+/** The book's own elements in every theme. */
+export async function contrast(browser, base) {
+  const own = [
+    ['pairs.html#s11..s12', '#pairs *'],
+    ['chapters/s12_tasks.html', 'summary, summary *, .hljs-addition, .hljs-deletion, .language-diff .hljs-meta'],
+    ['loop.html', '.loop-picture text'],
+  ];
+  const faults = [];
+  const page = await browser.newPage();
+  for (const theme of ['light', 'rust', 'coal', 'navy', 'ayu']) {
+    await page.addInitScript((name) => localStorage.setItem('mdbook-theme', name), theme);
+    for (const [path, selectors] of own) {
+      await page.goto('about:blank');
+      const response = await page.goto(base + path).catch(() => null);
+      if (!response) continue;
+      const found = await page.evaluate(faint, selectors);
+      faults.push(...found.map((fault) => `${path} in ${theme}: ${fault}`));
+    }
+  }
+  await page.close();
+  return faults;
+}
+
+/** No page scrolls sideways, with everything unfolded. */
+export async function narrow(browser, base, names, viewport) {
+  const faults = [];
+  const context = await browser.newContext({ viewport, isMobile: true, hasTouch: true });
+  const page = await context.newPage();
+  for (const name of names) {
+    await page.goto(base + name, { waitUntil: 'load' });
+    const [width, widest] = await page.evaluate(() => {
+      for (const fold of document.querySelectorAll('details')) fold.open = true;
+      const room = document.documentElement.clientWidth;
+      const isScrolled = (element) => {
+        for (let at = element.parentElement; at && at !== document.body; at = at.parentElement) {
+          if (['auto', 'scroll', 'hidden'].includes(getComputedStyle(at).overflowX)) return true;
+        }
+        return false;
+      };
+      const over = [...document.querySelectorAll('main *')].find((element) =>
+        element.getBoundingClientRect().right > room + 1 && !isScrolled(element));
+      const widest = over ? `${over.tagName} ${over.textContent.trim().slice(0, 40)}` : '';
+      return [document.documentElement.scrollWidth - room, widest];
+    });
+    if (width > 0 || widest) faults.push(`${name}: ${width} px too wide at ${viewport.width} px (${widest})`);
+  }
+  await context.close();
+  return faults;
+}

@@ -1,0 +1,73 @@
+// Every page loads, and every link leads somewhere in the book.
+
+/**
+ * Opens each page and reports what the console, a script or a request complains of, and the links that lead nowhere.
+ */
+export async function loads(browser, base, names) {
+  const faults = [];
+  const known = new Map();
+  const wanted = [];
+  const page = await browser.newPage();
+  let name = '';
+  const note = (text) => faults.push(`${name}: ${text}`);
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) note(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => note(`script: ${error.message}`));
+  page.on('requestfailed', (request) => {
+    // What is still loading when the next page is opened is given up: icons.
+    const why = request.failure()?.errorText;
+    if (why !== 'net::ERR_ABORTED') note(`${request.url()}: ${why}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) note(`${response.url()}: ${response.status()}`);
+  });
+  for (name of names) {
+    await page.goto(base + name, { waitUntil: 'load' });
+    const { title, ids, links } = await page.evaluate(() => ({
+      title: document.querySelector('main h1')?.textContent ?? '',
+      ids: [...document.querySelectorAll('[id]')].map((element) => element.id),
+      // A link in an SVG has no href property that is text.
+      links: [...document.querySelectorAll('a[href]')].map((element) =>
+        new URL(element.getAttribute('href'), location.href).href),
+    }));
+    if (!title) note('has no title');
+    const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+    if (twice) note(`the name ${twice} is given twice`);
+    known.set(base + name, new Set(ids));
+    for (const link of new Set(links)) wanted.push([name, link]);
+  }
+  await page.close();
+  return [...faults, ...dead(base, known, wanted)];
+}
+
+/** The links that name no page of the book, or nothing on it. */
+function dead(base, known, wanted) {
+  const faults = [];
+  for (const [name, link] of wanted) {
+    if (/^(https?|mailto):/.test(link) && !link.startsWith(base)) continue;
+    const [path, fragment] = link.split('#');
+    // The page of pairs makes something of any fragment.
+    const isNamed = !fragment || path.endsWith('/pairs.html') || known.get(path)?.has(decodeURIComponent(fragment));
+    if (!known.has(path)) faults.push(`${name}: a link to ${link}, which is no page`);
+    else if (!isNamed) faults.push(`${name}: a link to ${link}, but nothing there is called #${fragment}`);
+  }
+  return faults;
+}
+
+/** The page of s19 shows what the step adds, and a link to a file opens it. */
+export async function step(browser, base) {
+  const faults = [];
+  const page = await browser.newPage();
+  await page.goto(`${base}chapters/s19_mcp_plugin.html`);
+  const diff = await page.locator('code.language-diff').first().textContent();
+  const added = diff.split('\n').filter((line) => line.startsWith('+') && !line.startsWith('+++'));
+  if (added.length < 10) faults.push(`the diff of s19 has ${added.length} lines with +`);
+  const shown = await page.locator('code.language-diff').first().locator('.hljs-addition').count();
+  if (shown < 10) faults.push(`${shown} lines of the diff of s19 are marked as added`);
+  await page.locator('main a[href="#src-pool-rs"]').first().click();
+  const isOpen = await page.locator('#src-pool-rs').evaluate((element) => element.open);
+  if (!isOpen) faults.push('a link to src/pool.rs leaves it folded');
+  await page.close();
+  return faults;
+}

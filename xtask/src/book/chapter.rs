@@ -1,0 +1,262 @@
+//! The page of a chapter: its README, the step, what came and went, its new files, its exercises.
+//!
+//! The README is the lesson; the rest is what it talks about, so that nobody needs a checkout to follow it.
+//! Invariant: the README's words stay as they are, and everything behind them comes from the files as they are now.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+
+use super::fences::{fence, folded, html};
+use super::links::{Shelf, anchor, page_of, relative};
+use super::tasks;
+use crate::change::{self, Fate, Fates};
+use crate::terminal::Paint;
+use crate::workspace::{CARRIED, Chapter, MAIN, Workspace};
+use crate::{diff, header, step};
+
+/// The page's Markdown.
+///
+/// # Errors
+/// When an exercise is not in order.
+pub fn page(ws: &Workspace, shelf: &Shelf, chapter: &Chapter) -> Result<String> {
+    let name = page_of(&chapter.name);
+    let readme = ws.text(chapter, "README.md").unwrap_or_default();
+    let readme = shelf.rewrite(
+        without_front_matter(readme),
+        &chapter.path("README.md"),
+        &name,
+    );
+    let mut parts = vec![with_facts(&readme, &facts(ws, chapter)), step(ws, chapter)];
+    parts.extend(
+        ws.base(chapter)
+            .map(|base| came_and_went(ws, base, chapter)),
+    );
+    parts.extend(new_files(ws, chapter));
+    if let Some(text) = tasks::section(ws, chapter)? {
+        parts.push(shelf.rewrite(&text, &chapter.path("exercises/main.rs"), &name));
+    }
+    Ok(parts.join("\n"))
+}
+
+/// The text behind `---`, some lines, `---`.
+pub fn without_front_matter(text: &str) -> &str {
+    let behind = text
+        .strip_prefix("---\n")
+        .and_then(|rest| rest.split_once("\n---\n"));
+    behind.map_or(text, |(_, text)| text).trim_start()
+}
+
+/// How long the lesson takes, what it is compared with, what rests.
+fn facts(ws: &Workspace, chapter: &Chapter) -> String {
+    let link = |name: &str| format!("[{name}]({name}.md)");
+    let mut facts = Vec::new();
+    facts.extend(chapter.minutes.map(|minutes| format!("{minutes} minutes")));
+    facts.extend(
+        ws.base(chapter)
+            .map(|base| format!("[the step](#the-step) from {}", link(&base.name))),
+    );
+    if !chapter.rests.is_empty() {
+        let rests: Vec<_> = chapter.rests.iter().map(|name| link(name)).collect();
+        facts.push(format!("rests here: {}", rests.join(", ")));
+    }
+    facts.join(" · ")
+}
+
+/// The README with a line of facts under its title.
+fn with_facts(readme: &str, facts: &str) -> String {
+    match readme.split_once('\n') {
+        Some((title, rest)) => format!("{title}\n\n{facts}\n{rest}"),
+        None => format!("{readme}\n\n{facts}\n"),
+    }
+}
+
+/// The diff of the carried files, each with its whole text folded; of the first chapter the whole text alone.
+fn step(ws: &Workspace, chapter: &Chapter) -> String {
+    let mut text = format!(
+        "## The step\n\n`cargo x diff {}` prints the same.\n\n",
+        chapter.short()
+    );
+    let Some(base) = ws.base(chapter) else {
+        let main = ws.text(chapter, MAIN).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "There is nothing before it, so this is all of `{MAIN}`:\n\n<span id=\"{}\"></span>\n\n{}",
+            anchor(MAIN),
+            fence("rust", main)
+        );
+        return text;
+    };
+    for file in CARRIED {
+        if let Some(pair) = step::pair(ws, base, chapter, file) {
+            let shown = diff::unified(file, &pair, Paint::PLAIN);
+            let _ = writeln!(text, "{}", fence("diff", &shown));
+        }
+        if let Some(whole) = ws.text(chapter, file) {
+            if is_new(ws, chapter, file) {
+                continue;
+            }
+            let summary = html(&format!("The whole `{file}` of {}", chapter.name));
+            let _ = writeln!(
+                text,
+                "{}",
+                folded(Some(&anchor(file)), &summary, &fence("rust", whole))
+            );
+        }
+    }
+    text
+}
+
+fn is_new(ws: &Workspace, chapter: &Chapter, file: &str) -> bool {
+    diff::files_of(ws, chapter)
+        .iter()
+        .any(|(path, _)| *path == file)
+}
+
+/// Tools, imports and lines: what is new beside what is gone.
+fn came_and_went(ws: &Workspace, base: &Chapter, chapter: &Chapter) -> String {
+    let mut rows = Vec::new();
+    for (agent, tools) in change::tools(ws, Some(base), chapter) {
+        rows.extend(row(&format!("tools of the {agent}"), &tools));
+    }
+    for file in CARRIED {
+        for (lesson, items) in change::lessons(ws, Some(base), chapter, file).unwrap_or_default() {
+            let page = relative(&page_of(&chapter.name), &page_of(&lesson));
+            rows.extend(row(
+                &format!("`{file}` imports from [{lesson}]({page})"),
+                &items,
+            ));
+        }
+    }
+    for file in CARRIED {
+        if let Some(pair) = step::pair(ws, base, chapter, file) {
+            let count = step::Count::between(pair.old_text, pair.new_text);
+            rows.push(format!(
+                "| lines of `{file}` | {} | {} |",
+                count.added, count.removed
+            ));
+        }
+    }
+    format!(
+        "## Added and removed\n\n| compared with {} | added | removed |\n|---|---|---|\n{}\n",
+        base.name,
+        rows.join("\n")
+    )
+}
+
+/// A row of what came and went; nothing when all was kept.
+fn row(what: &str, fates: &Fates) -> Option<String> {
+    let of = |wanted: Fate| {
+        let names = fates.iter().filter(|(_, fate)| *fate == wanted);
+        names
+            .map(|(name, _)| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let (added, removed) = (of(Fate::Added), of(Fate::Removed));
+    (!added.is_empty() || !removed.is_empty()).then(|| format!("| {what} | {added} | {removed} |"))
+}
+
+/// Each file that the chapter brings, folded under the first sentence of its header.
+fn new_files(ws: &Workspace, chapter: &Chapter) -> Option<String> {
+    let files = diff::files_of(ws, chapter);
+    if files.is_empty() {
+        return None;
+    }
+    let mut text = format!(
+        "## New files\n\nThe library of {}, file by file.\n\n",
+        chapter.name
+    );
+    for (path, file) in files {
+        let sentence = header::first_sentence(file).unwrap_or_default();
+        let lines = file.lines().count();
+        let summary = format!("<code>{path}</code> · {lines} lines<br>{}", html(&sentence));
+        text.push_str(&folded(Some(&anchor(path)), &summary, &fence("rust", file)));
+        text.push('\n');
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    fn pages(changes: &[(&str, &str)]) -> (String, String) {
+        let ws = fixture::course(changes);
+        let shelf = Shelf::new(&ws);
+        let of = |name: &str| page(&ws, &shelf, ws.chapter(name).unwrap()).unwrap();
+        (of("s01"), of("s02"))
+    }
+
+    #[test]
+    fn a_page_is_the_readme_and_then_what_it_is_about() {
+        let (_, page) = pages(&[
+            ("s01_loop/tests/pool.txt", "lead: bash\n"),
+            ("s02_tools/tests/pool.txt", "lead: glob\n"),
+        ]);
+
+        let start = "# s02_tools\n\n30 minutes · [the step](#the-step) from [s01_loop](s01_loop.md)\n\nA chapter that";
+        assert!(page.starts_with(start), "{page}");
+        let sections: Vec<_> = page
+            .lines()
+            .filter(|line| line.starts_with("## "))
+            .collect();
+        let own = ["## The step", "## Added and removed", "## New files"];
+        assert!(
+            sections.windows(3).any(|three| three == own),
+            "{sections:?}"
+        );
+        assert!(page.contains("```diff\n--- s01_loop/src/main.rs\n+++ s02_tools/src/main.rs\n"));
+        assert!(
+            page.contains("| tools of the lead | `glob` | `bash` |\n"),
+            "{page}"
+        );
+        assert!(
+            page.contains("| lines of `src/main.rs` | 2 | 2 |\n"),
+            "{page}"
+        );
+        assert!(
+            page.contains("| `src/main.rs` imports from [s01_loop](s01_loop.md) |  | `bash` |\n"),
+            "{page}"
+        );
+        assert!(
+            page.contains("<details id=\"src-toolbox-rs\"><summary><code>src/toolbox.rs</code> · ")
+        );
+        assert!(page.contains("<br>A toolbox: tools by name.</summary>\n\n```rust\n//! A toolbox"));
+    }
+
+    #[test]
+    fn the_first_page_shows_its_main_whole() {
+        let (page, _) = pages(&[]);
+
+        assert!(page.contains("so this is all of `src/main.rs`:\n\n<span id=\"src-main-rs\"></span>\n\n```rust\n//! s01"));
+        assert!(!page.contains("+++ s01_loop/src/main.rs"));
+        assert!(!page.contains("minutes: 30"));
+        assert!(page.contains("See [the loop](#src-main-rs)."));
+    }
+
+    #[test]
+    fn a_teammate_is_a_new_file_where_it_is_born() {
+        let (born, changed) = pages(&[
+            (
+                "s01_loop/src/teammate.rs",
+                "//! The teammate's loop.\n\nuse x;\n",
+            ),
+            (
+                "s02_tools/src/teammate.rs",
+                "//! The teammate's loop.\n\nuse y;\n",
+            ),
+        ]);
+
+        assert!(
+            born.contains("<details id=\"src-teammate-rs\"><summary><code>src/teammate.rs</code>")
+        );
+        assert!(changed.contains("+++ s02_tools/src/teammate.rs\n"));
+        assert!(
+            changed
+                .contains("<summary>The whole <code>src/teammate.rs</code> of s02_tools</summary>")
+        );
+        assert_eq!(changed.matches("id=\"src-teammate-rs\"").count(), 1);
+    }
+}

@@ -1,0 +1,94 @@
+//! Text as Markdown shows it unchanged: code fences, folded passages, HTML.
+//!
+//! A page is made of files that know nothing of the book: they hold backticks, lines that begin with `#`, and angle brackets.
+//! Invariant: a reader sees the file as it is, whatever stands in it.
+
+/// A code fence around `text`, longer than any in it.
+pub fn fence(language: &str, text: &str) -> String {
+    let longest = text
+        .lines()
+        .map(|line| line.trim_start())
+        .map(|line| line.len() - line.trim_start_matches('`').len())
+        .max()
+        .unwrap_or_default();
+    let mark = "`".repeat(longest.max(2) + 1);
+    let text = if language == "rust" {
+        with_every_line(text)
+    } else {
+        text.to_owned()
+    };
+    format!("{mark}{language}\n{}\n{mark}\n", text.trim_end())
+}
+
+/// A passage that opens on a click. `summary` is HTML.
+pub fn folded(id: Option<&str>, summary: &str, body: &str) -> String {
+    let id = id.map(|id| format!(" id=\"{id}\"")).unwrap_or_default();
+    format!(
+        "<details{id}><summary>{summary}</summary>\n\n{}\n\n</details>\n",
+        body.trim_end()
+    )
+}
+
+/// A sentence as HTML; what stands between backticks is code.
+pub fn html(text: &str) -> String {
+    let mut html = String::new();
+    for (index, part) in text.split('`').enumerate() {
+        let part = escaped(part);
+        match index % 2 {
+            0 => html.push_str(&part),
+            _ => html.push_str(&format!("<code>{part}</code>")),
+        }
+    }
+    html
+}
+
+/// Text with what HTML means otherwise written out.
+pub fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+/// mdBook hides the lines of Rust that begin with `#`, as rustdoc does, and takes two for one that is shown.
+fn with_every_line(text: &str) -> String {
+    let shown = |line: &str| {
+        let start = line.trim_start();
+        let is_hidden = start == "#" || start.starts_with("# ") || start.starts_with("##");
+        let indent = &line[..line.len() - start.len()];
+        format!("{indent}{}{start}\n", if is_hidden { "#" } else { "" })
+    };
+    text.lines().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_longer_than_those_it_holds() {
+        assert_eq!(fence("text", "a\n"), "```text\na\n```\n");
+        assert_eq!(
+            fence("diff", "````\nx\n````\n"),
+            "`````diff\n````\nx\n````\n`````\n"
+        );
+    }
+
+    #[test]
+    fn no_line_of_rust_is_hidden() {
+        let text = "#[derive(Debug)]\n#![doc]\n# Servers\n  ## Two\n#\n";
+
+        assert_eq!(
+            fence("rust", text),
+            "```rust\n#[derive(Debug)]\n#![doc]\n## Servers\n  ### Two\n##\n```\n"
+        );
+    }
+
+    #[test]
+    fn a_sentence_keeps_its_code_and_its_brackets() {
+        assert_eq!(
+            html("A `Vec<T>` & more"),
+            "A <code>Vec&lt;T&gt;</code> &amp; more"
+        );
+    }
+}

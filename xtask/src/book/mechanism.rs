@@ -1,0 +1,346 @@
+//! What is filled into a page that was written by hand: the picture, the lines of the last chapter, facts.
+//!
+//! A page about a mechanism says why; where it acts and who uses it is read from the code, so that it cannot grow old.
+//! Invariant: a marker that cannot be filled stops the book with a sentence.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, bail};
+
+use super::fences::fence;
+use super::links::{WRITTEN, page_of, relative};
+use crate::change::{self, Fate};
+use crate::imports;
+use crate::source::{Source, find_word};
+use crate::workspace::{CARRIED, Chapter, LAST, MAIN, Workspace};
+
+/// The picture of the loop.
+const PICTURE: &str = "loop.svg";
+
+/// The page with its markers filled.
+///
+/// # Errors
+/// When a marker asks for what is not there.
+pub fn filled(ws: &Workspace, page: &str, text: &str) -> Result<String> {
+    let name = page.rsplit('/').next().unwrap_or(page);
+    let chapter = ws
+        .chapters
+        .iter()
+        .find(|chapter| page.contains('/') && name.trim_end_matches(".md") == chapter.name);
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let marker = line
+            .trim()
+            .strip_prefix("<!-- ")
+            .and_then(|rest| rest.strip_suffix(" -->"));
+        let (word, rest) = marker
+            .map(|marker| marker.split_once(':').unwrap_or((marker, "")))
+            .unwrap_or_default();
+        let of = || {
+            chapter.with_context(|| {
+                format!(
+                    "book/src/{page}: the marker {word} needs a page that is named as a chapter is"
+                )
+            })
+        };
+        lines.push(match word {
+            "loop" => picture(ws, page, chapter)?,
+            "facts" => facts(ws, of()?, page),
+            "lines" => lines_of(ws, of()?, rest).with_context(|| format!("book/src/{page}"))?,
+            _ => line.to_owned(),
+        });
+    }
+    Ok(lines.join("\n") + "\n")
+}
+
+/// Fails when a chapter has no page, as soon as one has.
+pub fn complete(ws: &Workspace) -> Result<()> {
+    let path = |chapter: &Chapter| format!("{WRITTEN}mechanisms/{}.md", chapter.name);
+    let is_there = |chapter: &&Chapter| ws.tree.text(&path(chapter)).is_some();
+    let mut taught = ws.chapters.iter().filter(|chapter| chapter.number < LAST);
+    if !taught.clone().any(|chapter| is_there(&chapter)) {
+        return Ok(());
+    }
+    match taught.find(|chapter| !is_there(chapter)) {
+        Some(chapter) => bail!(
+            "there is no {}; write the page of that mechanism",
+            path(chapter)
+        ),
+        None => Ok(()),
+    }
+}
+
+/// The picture, with the station of the chapter marked.
+fn picture(ws: &Workspace, page: &str, chapter: Option<&Chapter>) -> Result<String> {
+    let path = format!("{WRITTEN}{PICTURE}");
+    let svg = ws
+        .tree
+        .text(&path)
+        .with_context(|| format!("there is no {path}; book/src/{page} shows it"))?;
+    let up = "../".repeat(page.matches('/').count());
+    let svg = svg.replace("href=\"chapters/", &format!("href=\"{up}chapters/"));
+    let svg = svg.replace("href=\"mechanisms/", &format!("href=\"{up}mechanisms/"));
+    let svg = match chapter {
+        Some(chapter) => {
+            let station = format!("id=\"station-{}\"", chapter.short());
+            marked(&svg, &station)
+                .with_context(|| format!("{path} has no element with {station}"))?
+        }
+        None => svg,
+    };
+    // An empty line would end the HTML and begin Markdown.
+    let lines: Vec<&str> = svg
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    Ok(format!(
+        "<div class=\"loop-picture\">\n{}\n</div>\n",
+        lines.join("\n")
+    ))
+}
+
+/// The SVG with the class `here` on the element that has this attribute.
+fn marked(svg: &str, attribute: &str) -> Option<String> {
+    let at = svg.find(attribute)?;
+    let start = svg[..at].rfind('<')?;
+    let end = at + svg[at..].find('>')?;
+    let tag = &svg[start..end];
+    let tag = match tag.contains(" class=\"") {
+        true => tag.replacen(" class=\"", " class=\"here ", 1),
+        false => format!("{tag} class=\"here\""),
+    };
+    Some(format!("{}{tag}{}", &svg[..start], &svg[end..]))
+}
+
+/// The lines of the last chapter's `main.rs` at which the mechanism acts.
+fn lines_of(ws: &Workspace, chapter: &Chapter, needles: &str) -> Result<String> {
+    let last = ws.chapters.last().context("there is no chapter")?;
+    let main = ws.text(last, MAIN).unwrap_or_default();
+    let needles: Vec<&str> = needles
+        .split(',')
+        .map(str::trim)
+        .filter(|needle| !needle.is_empty())
+        .collect();
+    let found: BTreeSet<usize> = if needles.is_empty() {
+        own_lines(main, chapter, last)
+    } else {
+        let mut found = BTreeSet::new();
+        for needle in needles {
+            let lines = main
+                .lines()
+                .enumerate()
+                .filter(|(_, line)| line.contains(needle));
+            let lines: Vec<usize> = lines.map(|(number, _)| number).collect();
+            if lines.is_empty() {
+                bail!(
+                    "{} has no line with `{needle}`; name what is there",
+                    last.path(MAIN)
+                );
+            }
+            found.extend(lines);
+        }
+        found
+    };
+    if found.is_empty() {
+        bail!(
+            "{} names nothing of {}; name the lines in the marker",
+            last.path(MAIN),
+            chapter.name
+        );
+    }
+    let all: Vec<&str> = main.lines().collect();
+    let shown: Vec<String> = found
+        .iter()
+        .map(|&number| format!("{:>3}  {}", number + 1, all[number].trim()))
+        .collect();
+    Ok(fence("rust", &shown.join("\n")))
+}
+
+/// The lines that name what is imported from the lesson, a field of such a type, or a variable that begins as one.
+fn own_lines(main: &str, chapter: &Chapter, last: &Chapter) -> BTreeSet<usize> {
+    let source = Source::scan(main);
+    let lessons = imports::lessons(&source, &last.name);
+    let items = lessons.get(&chapter.name).into_iter().flatten();
+    let items: BTreeSet<String> = items
+        .map(|path| path.rsplit("::").next().unwrap_or(path).to_owned())
+        .collect();
+    let mut words = items.clone();
+    for code in &source.code {
+        let named = code
+            .trim()
+            .trim_end_matches(',')
+            .split_once(": ")
+            .or_else(|| {
+                let (name, value) = code.trim().strip_prefix("let ")?.split_once(" = ")?;
+                Some((name, value.split("::").next()?))
+            });
+        if let Some((name, of)) = named
+            && items.contains(of)
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+        {
+            words.insert(name.to_owned());
+        }
+    }
+    let lines = source.code.iter().enumerate();
+    lines
+        .filter(|(_, code)| words.iter().any(|word| find_word(code, word).is_some()))
+        .map(|(number, _)| number)
+        .collect()
+}
+
+/// Which tools the chapter brings, what others can import, and who does.
+fn facts(ws: &Workspace, chapter: &Chapter, page: &str) -> String {
+    let mut lines = Vec::new();
+    let base = ws.base(chapter);
+    for (agent, tools) in change::tools(ws, base, chapter) {
+        let new = tools
+            .iter()
+            .filter(|(_, fate)| base.is_none() || *fate == Fate::Added);
+        let new: Vec<String> = new.map(|(name, _)| format!("`{name}`")).collect();
+        if !new.is_empty() {
+            lines.push(format!("- Tools it brings the {agent}: {}", new.join(", ")));
+        }
+    }
+    let items = public_items(ws.text(chapter, "src/lib.rs").unwrap_or_default());
+    let items: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
+    lines.push(format!("- What it offers to others: {}", items.join(", ")));
+    for (what, carried) in [("The loop of", true), ("The library of", false)] {
+        let users = users(ws, chapter, carried).into_iter().map(|user| {
+            let target = relative(page, &page_of(&user.name));
+            format!("[{}]({target})", user.short())
+        });
+        let users = users.collect::<Vec<_>>().join(", ");
+        if !users.is_empty() {
+            lines.push(format!("- {what} these chapters imports it: {users}"));
+        }
+    }
+    let target = relative(page, &page_of(&chapter.name));
+    lines.push(format!("- Taught in [{}]({target})", chapter.name));
+    lines.join("\n") + "\n"
+}
+
+/// What `lib.rs` makes public.
+fn public_items(lib: &str) -> BTreeSet<String> {
+    let source = Source::scan(lib);
+    let uses = imports::uses(&source)
+        .into_iter()
+        .filter(|found| found.public);
+    let names = uses.flat_map(|found| found.paths);
+    let names = names.filter_map(|path| path.rsplit("::").next().map(str::to_owned));
+    let modules = source.code.iter().filter_map(|code| {
+        let name = code.strip_prefix("pub mod ")?.trim_end_matches(';');
+        Some(name.to_owned())
+    });
+    names.chain(modules).collect()
+}
+
+/// The later chapters that import it, in a carried file or in their own library.
+fn users<'a>(ws: &'a Workspace, chapter: &'a Chapter, carried: bool) -> Vec<&'a Chapter> {
+    let imports_it = |later: &&Chapter| {
+        let folder = later.path("src");
+        let files = ws.tree.below(&folder);
+        let mut files = files.filter(|(path, _)| {
+            let own = &path[later.name.len() + 1..];
+            path.ends_with(".rs") && CARRIED.contains(&own) == carried
+        });
+        files.any(|(_, file)| {
+            let source = Source::scan(&file.text);
+            imports::lessons(&source, &later.name).contains_key(&chapter.name)
+        })
+    };
+    ws.after(chapter).filter(imports_it).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    const SVG: &str = "<svg>\n\n  <a href=\"chapters/s02_tools.html\" id=\"station-s02\" class=\"station\">\n</a>\n<g id=\"station-s01\">\n</svg>\n";
+    const MAIN_OF_LAST: &str = "use s01_loop::Client;\nuse s02_tools::{Toolbox, bash};\n\nstruct Agent {\n    tools: Toolbox,\n}\n\n\
+        fn new() {\n    let more = Toolbox::new();\n    let x = more.with(bash());\n    self.tools.run(x); // bash\n}\n";
+
+    fn ws(changes: &[(&str, &str)]) -> Workspace {
+        let own = [
+            ("book/src/loop.svg", SVG),
+            ("s02_tools/src/main.rs", MAIN_OF_LAST),
+        ];
+        fixture::course(&[&own[..], changes].concat())
+    }
+
+    fn fill(text: &str) -> Result<String, String> {
+        filled(&ws(&[]), "mechanisms/s02_tools.md", text).map_err(|error| format!("{error:#}"))
+    }
+
+    #[test]
+    fn the_station_of_the_page_is_marked_and_its_links_lead_up() {
+        let page = fill("# A\n\n<!-- loop -->\n").unwrap();
+
+        assert_eq!(
+            page,
+            "# A\n\n<div class=\"loop-picture\">\n<svg>\n<a href=\"../chapters/s02_tools.html\" id=\"station-s02\" \
+             class=\"here station\">\n</a>\n<g id=\"station-s01\">\n</svg>\n</div>\n\n"
+        );
+        let whole = filled(&ws(&[]), "loop.md", "<!-- loop -->").unwrap();
+        assert!(whole.contains("href=\"chapters/s02") && !whole.contains("here"));
+        let other = filled(&ws(&[]), "mechanisms/s01_loop.md", "<!-- loop -->").unwrap();
+        assert!(other.contains("<g id=\"station-s01\" class=\"here\">"));
+    }
+
+    #[test]
+    fn the_lines_are_found_by_imports_fields_and_variables() {
+        let expected = "```rust\n  2  use s02_tools::{Toolbox, bash};\n  5  tools: Toolbox,\n  9  let more = Toolbox::new();\n \
+            10  let x = more.with(bash());\n 11  self.tools.run(x); // bash\n```\n\n";
+        assert_eq!(fill("<!-- lines -->").unwrap(), expected);
+    }
+
+    #[test]
+    fn the_lines_may_be_named_and_must_be_there() {
+        let expected =
+            "```rust\n  9  let more = Toolbox::new();\n 11  self.tools.run(x); // bash\n```\n\n";
+        assert_eq!(
+            fill("<!-- lines: tools.run, let more -->").unwrap(),
+            expected
+        );
+        assert_eq!(
+            fill("<!-- lines: tools.run, tools.walk -->").unwrap_err(),
+            "book/src/mechanisms/s02_tools.md: s02_tools/src/main.rs has no line with `tools.walk`; name what is there"
+        );
+    }
+
+    #[test]
+    fn facts_say_what_is_brought_offered_and_used() {
+        let ws = ws(&[
+            ("s01_loop/tests/pool.txt", "lead: bash\n"),
+            (
+                "s01_loop/src/lib.rs",
+                "pub mod bash;\nmod client;\npub use client::{Client, x::Y};\n",
+            ),
+            (
+                "s02_tools/src/toolbox.rs",
+                "//! T.\n\nuse s01_loop::Client;\n",
+            ),
+        ]);
+
+        let facts = filled(&ws, "mechanisms/s01_loop.md", "<!-- facts -->").unwrap();
+
+        assert_eq!(
+            facts,
+            "- Tools it brings the lead: `bash`\n- What it offers to others: `Client`, `Y`, `bash`\n\
+             - The loop of these chapters imports it: [s02](../chapters/s02_tools.md)\n\
+             - The library of these chapters imports it: [s02](../chapters/s02_tools.md)\n\
+             - Taught in [s01_loop](../chapters/s01_loop.md)\n\n"
+        );
+    }
+
+    #[test]
+    fn once_a_mechanism_has_a_page_each_has_one() {
+        assert!(complete(&ws(&[])).is_ok());
+        let half = ws(&[("book/src/mechanisms/s02_tools.md", "# A\n")]);
+        assert_eq!(
+            complete(&half).unwrap_err().to_string(),
+            "there is no book/src/mechanisms/s01_loop.md; write the page of that mechanism"
+        );
+    }
+}
