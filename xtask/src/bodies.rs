@@ -3,7 +3,6 @@
 //! A student builds a mechanism in a copy of its files: everything stands there but what the functions do.
 //! Invariant: what is taken out and put back gives the file as it was, byte by byte.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use anyhow::{Result, ensure};
@@ -30,12 +29,12 @@ enum Wanted {
     Named(Vec<String>),
 }
 
-/// The files of a chapter without the bodies that its manifest names, by their paths in the workspace.
+/// The files of a chapter without the bodies that its manifest names, with their paths in the workspace, in its order.
 ///
 /// # Errors
 /// When the manifest names a file or a function that is not there.
-pub fn take_out(ws: &Workspace, chapter: &Chapter) -> Result<BTreeMap<String, Emptied>> {
-    let mut emptied = BTreeMap::new();
+pub fn take_out(ws: &Workspace, chapter: &Chapter) -> Result<Vec<(String, Emptied)>> {
+    let mut emptied = Vec::new();
     for (file, wanted) in wanted(chapter) {
         let path = chapter.path(&file);
         let text = ws.tree.text(&path);
@@ -59,7 +58,7 @@ pub fn take_out(ws: &Workspace, chapter: &Chapter) -> Result<BTreeMap<String, Em
             "{}: `start` names {file}, which has no function",
             chapter.path("Cargo.toml")
         );
-        emptied.insert(path, found);
+        emptied.push((path, found));
     }
     Ok(emptied)
 }
@@ -237,8 +236,11 @@ mod tests {
         let chapter = ws.chapter("s01").unwrap();
 
         let emptied = take_out(&ws, chapter).unwrap();
-        let file = &emptied["s01_loop/src/bash.rs"];
-        assert_eq!(file.bodies.len(), 2);
+        let (path, file) = &emptied[0];
+        assert_eq!(
+            (path.as_str(), file.bodies.len()),
+            ("s01_loop/src/bash.rs", 2)
+        );
         assert_eq!(
             holes(&ws, chapter),
             [],

@@ -13,7 +13,7 @@ use crate::bodies;
 use crate::cargo::cargo;
 use crate::exercises::{self, Exercise, Outcome, TARGET, Verdict};
 use crate::start;
-use crate::terminal::{self, Paint};
+use crate::terminal::{self, Paint, counted};
 use crate::workspace::{Chapter, Workspace};
 
 /// How far an exercise is.
@@ -145,8 +145,9 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
         .count();
     let paint = Paint::for_stdout();
     let title = format!(
-        "{}: {passed} tests pass, {} fail",
+        "{}: {} pass, {} fail",
         chapter.name,
+        counted(passed, "test", "tests"),
         failed.len()
     );
     let mut text = format!("{}\n\n", paint.bold(&title));
@@ -155,8 +156,8 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
         [(file, name), ..] => {
             let _ = writeln!(
                 text,
-                "{} bodies are not written yet. Next: {name} in {}",
-                holes.len(),
+                "{} to write. Next: {name} in {}",
+                counted(holes.len(), "body", "bodies"),
                 chapter.path(file)
             );
         }

@@ -101,14 +101,14 @@ fn marked(manifest: &str, mark: &str) -> Result<String> {
     Ok(manifest.replacen(LINTS, &format!("{LINTS}unused = \"allow\"\n"), 1))
 }
 
-/// Where cargo builds this program.
+/// Where cargo builds what a program is made of: where the person says, or where it has built this program.
 fn build_dir() -> Result<PathBuf> {
+    if let Some(folder) = std::env::var_os("CARGO_BUILD_BUILD_DIR") {
+        return Ok(folder.into());
+    }
     let own = std::env::current_exe().context("looking for the target folder")?;
-    let target = own
-        .ancestors()
-        .nth(2)
-        .context("looking for the target folder")?;
-    Ok(target.to_owned())
+    let target = own.ancestors().nth(2);
+    Ok(target.context("looking for the target folder")?.to_owned())
 }
 
 #[cfg(test)]

@@ -149,7 +149,6 @@ fn report(findings: &[impl std::fmt::Display]) -> Result<()> {
     )?;
     match findings.len() {
         0 => Ok(()),
-        1 => bail!("1 finding"),
-        number => bail!("{number} findings"),
+        number => bail!(terminal::counted(number, "finding", "findings")),
     }
 }

@@ -87,6 +87,8 @@ impl Source {
             let skipped = if number == line { column } else { 0 };
             for byte in code.bytes().skip(skipped) {
                 match byte {
+                    // The braces of a pattern among the parameters open no block.
+                    b'{' | b'}' if braces == 0 && others > 0 => {}
                     b'{' => braces += 1,
                     b'}' if braces <= 1 => return Some(number),
                     b'}' => braces -= 1,
@@ -310,6 +312,13 @@ mod tests {
                 lines: 2..9
             }]
         );
+    }
+
+    #[test]
+    fn a_pattern_among_the_parameters_is_no_body() {
+        let text = "fn output(PostTool { output, .. }: PostTool) -> Says {\n    check(|it| {\n        it\n    })\n}\n";
+
+        assert_eq!(Source::scan(text).functions()[0].lines, 0..5);
     }
 
     #[test]

@@ -53,6 +53,11 @@ impl Paint {
     }
 }
 
+/// `1 body`, `3 bodies`.
+pub fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// Writes `text` to stdout at once. Fails as the pipe fails; see [`is_closed_pipe`].
 pub fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();

@@ -13,7 +13,7 @@ use super::{Exercise, Outcome, TARGET, Verdict, all};
 use crate::bodies;
 use crate::cargo::cargo;
 use crate::copy::Copy;
-use crate::terminal;
+use crate::terminal::{self, counted};
 use crate::workspace::{Chapter, Workspace};
 
 /// Proves the exercises and the start of `wanted`, or of every chapter.
@@ -62,13 +62,11 @@ fn fails_as_it_stands(ws: &Workspace, chapter: &Chapter) -> Result<()> {
             );
         }
     }
-    let tests = outcomes.len();
+    let exercises = counted(exercises.len(), "exercise", "exercises");
+    let tests = counted(outcomes.len(), "test", "tests");
     say(
         chapter,
-        &format!(
-            "{} exercises, their {tests} tests fail as they stand",
-            exercises.len()
-        ),
+        &format!("{exercises}: {tests}, and none passes as it stands"),
     )
 }
 
@@ -150,11 +148,12 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
         chapter.name
     );
     restore(ws, chapter, copy)?;
+    let number = counted(number, "body", "bodies");
     let seconds = began.elapsed().as_secs_f64();
     say(
         chapter,
         &format!(
-            "start: without {number} bodies it compiles and {failed} tests fail; put back, it is the same ({seconds:.1} s)"
+            "start: without {number} it compiles, and of its tests {failed} fail; put back, it is the same ({seconds:.1} s)"
         ),
     )
 }
