@@ -46,7 +46,7 @@ impl fmt::Display for Doing {
 
 /// A teammate's place in the team.
 pub struct Seat {
-    /// Its name.
+    /// The teammate's name.
     pub name: String,
     /// Its role, in the lead's words.
     pub role: String,

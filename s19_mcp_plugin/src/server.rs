@@ -62,7 +62,7 @@ impl Server {
     /// The same with another patience.
     ///
     /// # Errors
-    /// The same.
+    /// When it does not start or does not speak the protocol. Its process has been killed then.
     pub async fn start_with(launch: Launch, ws: &Workspace, patience: Patience) -> Result<Self> {
         let (process, streams) = Process::start(&launch, ws)?;
         let connection = Connection::new(&launch.name, patience);

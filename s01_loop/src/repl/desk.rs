@@ -233,7 +233,7 @@ impl Desk {
         self.typed.ended = true;
     }
 
-    /// Whether it has.
+    /// Whether standard input has ended.
     pub fn is_gone(&self) -> bool {
         self.gone
     }
