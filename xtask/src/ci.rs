@@ -20,7 +20,7 @@ struct Step {
     env: Option<(&'static str, &'static str)>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     step("fmt", &["fmt", "--all", "--check"]),
     step("tidy", &["x", "tidy"]),
     step("budget", &["x", "budget"]),
@@ -42,6 +42,7 @@ const STEPS: [Step; 8] = [
         env: Some(("RUSTDOCFLAGS", "-D warnings")),
         ..step("doc", &["doc", "--workspace", "--no-deps"])
     },
+    step("book", &["x", "book", "--test", "--skip-missing"]),
 ];
 
 /// What needs a network the first time; only on request.

@@ -111,3 +111,46 @@ fn a_mistake_is_one_sentence_and_an_exit_status() {
         "{shown}"
     );
 }
+
+/// A folder of programs: git, and what stands for mdbook.
+fn programs(mdbook: Option<&str>) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = std::env::var_os("PATH").unwrap();
+    let git = std::env::split_paths(&paths).map(|path| path.join("git"));
+    let git = git.into_iter().find(|git| git.is_file()).unwrap();
+    std::os::unix::fs::symlink(git, folder.path().join("git")).unwrap();
+    if let Some(says) = mdbook {
+        let path = folder.path().join("mdbook");
+        fs::write(&path, format!("#!/bin/sh\necho {says}\n")).unwrap();
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_book_without_mdbook_says_in_a_line_what_to_install() {
+    let course = course(1);
+    for (mdbook, why) in [
+        (None, "mdbook is missing"),
+        (
+            Some("mdbook v0.4.40"),
+            "mdbook v0.4.40 is too old for the book",
+        ),
+    ] {
+        let programs = programs(mdbook);
+        let line = format!("{why}; install it with: cargo install mdbook --locked\n");
+        for args in [&["book"][..], &["book", "--test"]] {
+            let output = xtask(course.path(), args)
+                .env("PATH", programs.path())
+                .output()
+                .unwrap();
+            assert_eq!(said(&output), (Some(1), String::new(), line.clone()));
+        }
+        let output = xtask(course.path(), &["book", "--test", "--skip-missing"])
+            .env("PATH", programs.path())
+            .output()
+            .unwrap();
+        let skipped = format!("skipped: the book in a browser; {line}");
+        assert_eq!(said(&output), (Some(0), skipped, String::new()));
+    }
+}

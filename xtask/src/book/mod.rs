@@ -36,11 +36,9 @@ pub fn command() -> Command {
     let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
     Command::new("book")
         .about("Make the book from the READMEs, the diffs and the exercises; print where it is")
-        .arg(
-            flag("serve").help(
-                "Serve it on localhost, and make it again when mdbook sees its source change",
-            ),
-        )
+        .arg(flag("serve").help(
+            "Serve it on localhost; the page follows when cargo x book is run again elsewhere",
+        ))
         .arg(
             flag("test")
                 .conflicts_with("serve")

@@ -33,10 +33,13 @@ pub fn section(ws: &Workspace, chapter: &Chapter) -> Result<Option<String>> {
 }
 
 fn task(ws: &Workspace, chapter: &Chapter, exercise: &Exercise) -> String {
+    let mut title = exercise.title.clone();
+    if let Some(first) = title.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
     let mut page = format!(
-        "### {}. {} ({} minutes) {{#{}}}\n\n{}\n\n",
+        "### {}. {title} ({} minutes) {{#{}}}\n\n{}\n\n",
         exercise.number,
-        exercise.title,
         exercise.minutes,
         anchor(&exercise.path[chapter.name.len() + 1..]),
         exercise.task
@@ -74,7 +77,7 @@ mod tests {
         let section = section(&ws, ws.chapter("s02").unwrap()).unwrap().unwrap();
 
         let start = "## The exercises, with hints and tests\n\nTake `#[ignore]` off a test and run `cargo x check s02`.\n\n\
-            ### 1. more tools (10 minutes) {#exercises-ex1-first-rs}\n\nAdd a tool\ncalled `date`.\n\n\
+            ### 1. More tools (10 minutes) {#exercises-ex1-first-rs}\n\nAdd a tool\ncalled `date`.\n\n\
             <details><summary>Hint 1</summary>\n\nlook at `bash`.\n\n</details>\n";
         assert!(section.starts_with(start), "{section}");
         assert!(
