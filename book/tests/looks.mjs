@@ -24,7 +24,9 @@ export async function schemes(browser, base) {
 function faint(selectors) {
   const parse = (color) => {
     const [red, green, blue, alpha = 1] = color.match(/[\d.]+/g).map(Number);
-    return { red, green, blue, alpha };
+    // A mixed colour is written as color(srgb 0.1 0.2 0.3).
+    const scale = color.startsWith('color(') ? 255 : 1;
+    return { red: red * scale, green: green * scale, blue: blue * scale, alpha };
   };
   const over = (top, below) => {
     const mix = (name) => top[name] * top.alpha + below[name] * (1 - top.alpha);
@@ -86,8 +88,9 @@ export async function narrow(browser, base, names, viewport) {
   const page = await context.newPage();
   for (const name of names) {
     await page.goto(base + name, { waitUntil: 'load' });
+    await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => (fold.open = true)));
+    await page.waitForFunction(() => !document.querySelector('details script.file'));
     const [width, widest] = await page.evaluate(() => {
-      for (const fold of document.querySelectorAll('details')) fold.open = true;
       const room = document.documentElement.clientWidth;
       const isScrolled = (element) => {
         for (let at = element.parentElement; at && at !== document.body; at = at.parentElement) {

@@ -1,5 +1,7 @@
 // Every page loads, and every link leads somewhere in the book.
 
+import { readFileSync } from 'node:fs';
+
 /**
  * Opens each page and reports what the console, a script or a request complains of, and the links that lead nowhere.
  */
@@ -68,6 +70,10 @@ export async function step(browser, base) {
   await page.locator('main a[href="#src-pool-rs"]').first().click();
   const isOpen = await page.locator('#src-pool-rs').evaluate((element) => element.open);
   if (!isOpen) faults.push('a link to src/pool.rs leaves it folded');
+  const code = page.locator('#src-pool-rs code.language-rust');
+  const source = readFileSync(new URL('../../s19_mcp_plugin/src/pool.rs', import.meta.url), 'utf8');
+  if ((await code.textContent()).trim() !== source.trim()) faults.push('src/pool.rs is not shown as it is');
+  if ((await code.locator('.hljs-keyword').count()) < 10) faults.push('src/pool.rs is not coloured');
   await page.close();
   return faults;
 }

@@ -1,6 +1,24 @@
-// A link to a file leads to a folded passage: open it, and those around it.
+// Folded passages: a link to a file opens the passage that holds it, and a file is drawn when it is opened.
+//
+// A file stands in the page as a script that is text, so that search passes it by and nothing is coloured unseen.
 (function () {
   'use strict';
+
+  /** Makes a code block of each file in a passage. */
+  function drawFiles(passage) {
+    for (const script of passage.querySelectorAll('script.file')) {
+      const code = document.createElement('code');
+      code.className = `language-${script.dataset.language}`;
+      // What would have ended the script was written with a backslash.
+      code.textContent = script.textContent.replace(/^\n/, '').replace(/<\\(?=\/script|script|!--)/g, '<');
+      const box = document.createElement('pre');
+      box.tabIndex = 0;
+      box.append(code);
+      script.replaceWith(box);
+      if (window.hljs) window.hljs.highlightBlock(code);
+      code.classList.add('hljs');
+    }
+  }
 
   function reveal() {
     let target = null;
@@ -10,11 +28,17 @@
       return; // A fragment that is not well formed names nothing.
     }
     for (let element = target; element; element = element.parentElement) {
-      if (element.tagName === 'DETAILS') element.open = true;
+      if (element.tagName === 'DETAILS') {
+        drawFiles(element);
+        element.open = true;
+      }
     }
     if (target && target.tagName === 'DETAILS') target.scrollIntoView();
   }
 
+  for (const passage of document.querySelectorAll('.content details')) {
+    passage.addEventListener('toggle', () => drawFiles(passage));
+  }
   window.addEventListener('hashchange', reveal);
   reveal();
 })();

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 
-use super::fences::{fence, folded, html};
+use super::fences::{fence, folded, html, quoted};
 use super::links::{Shelf, anchor, page_of, relative};
 use super::tasks;
 use crate::change::{self, Fate, Fates};
@@ -100,7 +100,7 @@ fn step(ws: &Workspace, chapter: &Chapter) -> String {
             let _ = writeln!(
                 text,
                 "{}",
-                folded(Some(&anchor(file)), &summary, &fence("rust", whole))
+                folded(Some(&anchor(file)), &summary, &quoted("rust", whole))
             );
         }
     }
@@ -171,7 +171,11 @@ fn new_files(ws: &Workspace, chapter: &Chapter) -> Option<String> {
         let sentence = header::first_sentence(file).unwrap_or_default();
         let lines = file.lines().count();
         let summary = format!("<code>{path}</code> · {lines} lines<br>{}", html(&sentence));
-        text.push_str(&folded(Some(&anchor(path)), &summary, &fence("rust", file)));
+        text.push_str(&folded(
+            Some(&anchor(path)),
+            &summary,
+            &quoted("rust", file),
+        ));
         text.push('\n');
     }
     Some(text)
@@ -223,7 +227,7 @@ mod tests {
         assert!(
             page.contains("<details id=\"src-toolbox-rs\"><summary><code>src/toolbox.rs</code> · ")
         );
-        assert!(page.contains("<br>A toolbox: tools by name.</summary>\n\n```rust\n//! A toolbox"));
+        assert!(page.contains("<br>A toolbox: tools by name.</summary>\n\n<script type=\"text/plain\" class=\"file\" data-language=\"rust\">\n//! A toolbox"));
     }
 
     #[test]

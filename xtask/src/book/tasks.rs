@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 
-use super::fences::{fence, folded};
+use super::fences::{folded, quoted};
 use super::links::anchor;
 use crate::exercises::{self, Exercise};
 use crate::workspace::{Chapter, Workspace};
@@ -51,9 +51,9 @@ fn task(ws: &Workspace, chapter: &Chapter, exercise: &Exercise) -> String {
     let tests = tests.skip_while(|line| line.starts_with("//!") || line.is_empty());
     let tests = tests.collect::<Vec<_>>().join("\n");
     let summary = format!("The tests: <code>{}</code>", exercise.path);
-    page.push_str(&folded(None, &summary, &fence("rust", &tests)));
+    page.push_str(&folded(None, &summary, &quoted("rust", &tests)));
     if let Some(patch) = ws.tree.text(&exercise.patch()) {
-        let body = format!("{WARNING}\n\n{}", fence("diff", patch));
+        let body = format!("{WARNING}\n\n{}", quoted("diff", patch));
         page.push_str(&folded(None, "A solution", &body));
     }
     page + "\n"
@@ -81,9 +81,12 @@ mod tests {
             <details><summary>Hint 1</summary>\n\nlook at `bash`.\n\n</details>\n";
         assert!(section.starts_with(start), "{section}");
         assert!(
-            section.contains("<summary>The tests: <code>s02_tools/exercises/ex1_first.rs</code></summary>\n\n```rust\nuse x;\n"),
+            section.contains("<summary>The tests: <code>s02_tools/exercises/ex1_first.rs</code></summary>\n\n<script type=\"text/plain\" class=\"file\" data-language=\"rust\">\nuse x;\n"),
             "{section}"
         );
-        assert!(section.contains("```diff\n-old\n+new\n```"), "{section}");
+        assert!(
+            section.contains("data-language=\"diff\">\n-old\n+new\n</script>"),
+            "{section}"
+        );
     }
 }
