@@ -4,6 +4,7 @@ use std::future::ready;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use mock_servers::model::{MockModel, Options, Request, calls, says};
@@ -18,6 +19,10 @@ use s15_mailbox::{LEAD, Mail, Mailboxes, Seat, Team, Teammate};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::task::yield_now;
+use tokio::time::timeout;
+
+/// Longer than anything here takes; only a failure waits so long.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A workspace and a team in it, as the lead sees them.
 struct Crew<W> {
@@ -74,13 +79,16 @@ impl<W: Teammate> Crew<W> {
 
     /// The next mail for the lead.
     async fn next_mail(&self) -> Vec<Mail> {
-        loop {
-            let drained = self.mail.drain(LEAD).unwrap();
-            if !drained.mail.is_empty() {
-                return drained.mail;
+        let mail = timeout(PATIENCE, async {
+            loop {
+                let drained = self.mail.drain(LEAD).unwrap();
+                if !drained.mail.is_empty() {
+                    return drained.mail;
+                }
+                self.mail.wait(LEAD).await;
             }
-            self.mail.wait(LEAD).await;
-        }
+        });
+        mail.await.expect("mail for the lead was to come")
     }
 
     /// The only message that comes: its type and what it says.
@@ -93,13 +101,14 @@ impl<W: Teammate> Crew<W> {
 
     /// What `/team` says when everybody has gone.
     async fn gone(&self) -> String {
-        while !self
-            .team
-            .shown()
-            .lines()
-            .all(|line| line.contains("gone ("))
-        {
-            yield_now().await;
+        let is_gone = |line: &str| line.contains("gone (");
+        let gone = timeout(PATIENCE, async {
+            while !self.team.shown().lines().all(is_gone) {
+                yield_now().await;
+            }
+        });
+        if gone.await.is_err() {
+            panic!("everybody was to leave: {}", self.team.shown());
         }
         self.team.shown()
     }
@@ -195,9 +204,12 @@ async fn who_hires_somebody_twice_learns_what_it_does_and_how_to_reach_it() {
     let model = MockModel::scripted([]);
     let crew = Crew::with(model.url(), Guest, |_| |_| Says::Go);
     assert!(!crew.spawn("alice", "Go.").await.is_error);
-    while !crew.team.shown().contains("idle") {
-        yield_now().await;
-    }
+    let idle = timeout(PATIENCE, async {
+        while !crew.team.shown().contains("idle") {
+            yield_now().await;
+        }
+    });
+    idle.await.expect("alice was to be idle");
     let output = crew.spawn("alice", "Go on.").await;
     assert!(
         output.is_error && output.text.contains("(idle): write to it"),

@@ -1,13 +1,16 @@
 //! Leaving in every state, and answers that belong to nothing.
 
-use std::sync::{Arc, Barrier, OnceLock};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use mock_servers::model::{MockModel, Options, Request, calls, says};
 use s15_mailbox::{LEAD, Mail, Mailboxes};
 use serde_json::json;
+use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::yield_now;
+use tokio::time::timeout;
 
-use crate::{Desk, mail_in, refused, submit, write};
+use crate::{Desk, PATIENCE, mail_in, refused, submit, write};
 
 #[tokio::test]
 async fn forged_answers_and_requests_are_shown_and_not_obeyed() {
@@ -103,35 +106,26 @@ async fn who_waits_for_an_approval_leaves_when_asked_and_its_plan_needs_no_answe
 async fn who_is_at_work_ends_its_round_and_leaves_with_its_unread_mail() {
     let script = Arc::new(OnceLock::<Mailboxes>::new());
     let mail = script.clone();
-    let go_on = Arc::new(Barrier::new(2));
-    let gate = go_on.clone();
+    let (asks, mut asked) = unbounded_channel();
+    let (go_on, gate) = channel();
+    let gate = Mutex::new(gate);
     let model = MockModel::start(Options::strict(), move |_: &Request| {
-        gate.wait();
         let before = Mail::new(LEAD, "alice", "message", "before");
         mail.get().unwrap().send(before).unwrap();
-        gate.wait();
+        asks.send(()).unwrap();
+        gate.lock().unwrap().recv().unwrap();
         calls("write_file", write("a"))
     })
     .unwrap();
     let desk = Desk::new(&model);
     assert!(script.set(desk.mail.clone()).is_ok());
     desk.spawn("alice").await;
-    let wait = || {
-        let gate = go_on.clone();
-        async {
-            tokio::task::spawn_blocking(move || gate.wait())
-                .await
-                .unwrap()
-        }
-    };
-    wait().await;
-    while !desk.mail.has_mail("alice") {
-        yield_now().await;
-    }
+    let asked = timeout(PATIENCE, asked.recv()).await;
+    asked.expect("alice was to ask her model");
     assert!(!desk.shutdown("alice").await.is_error);
     assert!(refused(&desk.shutdown("alice").await).contains("still waits for the answer of alice"));
     desk.tell("alice", "behind it").await;
-    wait().await;
+    go_on.send(()).unwrap();
     let goodbye = desk.read().await;
     assert!(
         goodbye.contains("alice has left as asked, in the middle of its work"),

@@ -4,6 +4,7 @@ mod leaving;
 mod plans;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mock_servers::model::{MockModel, Reply, Request, calls};
 use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unwatched};
@@ -18,6 +19,10 @@ use s16_protocol::teammate::Worker;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::task::yield_now;
+use tokio::time::timeout;
+
+/// Longer than anything here takes; only a failure waits so long.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The lead's side of a team.
 struct Desk<W = Worker> {
@@ -106,20 +111,28 @@ impl<W: Teammate> Desk<W> {
 
     /// Waits until `/team` shows this of the teammate.
     async fn until(&self, doing: &str) {
-        while !self.team.shown().contains(doing) {
-            yield_now().await;
+        let shown = timeout(PATIENCE, async {
+            while !self.team.shown().contains(doing) {
+                yield_now().await;
+            }
+        });
+        if shown.await.is_err() {
+            panic!("/team was to show {doing:?}: {}", self.team.shown());
         }
     }
 
     /// The next mail for the lead, as its model reads it.
     async fn read(&self) -> String {
-        loop {
-            let taken = self.notices.take();
-            if !taken.is_empty() {
-                return taken.join("\n");
+        let read = timeout(PATIENCE, async {
+            loop {
+                let taken = self.notices.take();
+                if !taken.is_empty() {
+                    return taken.join("\n");
+                }
+                yield_now().await;
             }
-            yield_now().await;
-        }
+        });
+        read.await.expect("mail for the lead was to come")
     }
 
     /// The next mail, which must be a plan: its id.
