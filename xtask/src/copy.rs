@@ -102,7 +102,10 @@ fn marked(manifest: &str, mark: &str) -> Result<String> {
 }
 
 /// Where cargo builds what a program is made of: where the person says, or where it has built this program.
-fn build_dir() -> Result<PathBuf> {
+///
+/// # Errors
+/// When this program cannot tell where it lies.
+pub fn build_dir() -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os("CARGO_BUILD_BUILD_DIR") {
         return Ok(folder.into());
     }

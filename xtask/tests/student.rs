@@ -185,7 +185,7 @@ fn an_exercise_that_proves_nothing_is_found() {
         [
             "s01  1 exercise: 1 test, and none passes as it stands",
             "s01  1 blanks: passes with its patch",
-            "s01  start: without 1 body it compiles, and of its tests 1 fail; put back, it is the same",
+            "s01  start: without 1 body it compiles and its tests fail; put back, it is the same",
         ]
     );
     for (path, text, told) in [
