@@ -34,6 +34,9 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
     }
     let exercises = exercises::all(ws, chapter)?;
     let outcomes = tests(ws, &["--package", &chapter.name, "--test", TARGET])?;
+    if let Some(program) = outcomes.iter().find(|it| it.is_program()) {
+        bail!("{}", program.message.as_deref().unwrap_or_default());
+    }
     terminal::print(&report(
         chapter,
         &exercises,
@@ -118,16 +121,12 @@ fn failure(exercise: &Exercise, test: &Outcome, hints: usize, paint: Paint) -> S
 }
 
 fn state<'a>(exercise: &Exercise, outcomes: &'a [Outcome]) -> State<'a> {
-    let mut own = outcomes
-        .iter()
-        .filter(|outcome| outcome.is_of(&exercise.module));
-    match own
-        .clone()
-        .find(|outcome| outcome.verdict == Verdict::Failed)
-    {
+    let own = outcomes.iter().filter(|it| it.is_of(&exercise.module));
+    let own: Vec<_> = own.collect();
+    match own.iter().find(|it| it.verdict == Verdict::Failed) {
         Some(failed) => State::Fails(failed),
-        None if own.all(|outcome| outcome.verdict == Verdict::Passed) => State::Done,
-        None => State::Off,
+        None if own.is_empty() || own.iter().any(|it| it.verdict == Verdict::Ignored) => State::Off,
+        None => State::Done,
     }
 }
 
@@ -208,5 +207,5 @@ fn tests(ws: &Workspace, which: &[&str]) -> Result<Vec<Outcome>> {
         .arg("--no-fail-fast")
         .output()
         .context("starting cargo test")?;
-    Ok(Outcome::read(&String::from_utf8_lossy(&output.stdout)))
+    Ok(Outcome::of(&output))
 }

@@ -10,7 +10,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::cargo::cargo;
-use crate::workspace::Workspace;
+use crate::kit;
+use crate::workspace::{Chapter, Workspace};
 
 /// A copy of the course.
 pub struct Copy {
@@ -22,7 +23,7 @@ pub struct Copy {
 
 impl Copy {
     /// Copies the course to `root`, in the version `0.1.0-MARK`. What lies there already and is the same stays untouched, so
-    /// that cargo need not build it again.
+    /// that cargo need not build it again; what lies there of another day's chapter goes.
     ///
     /// # Errors
     /// When a file cannot be read or written.
@@ -34,15 +35,51 @@ impl Copy {
         for (path, file) in ws.tree.iter().filter(|(_, file)| !file.symlink) {
             match path {
                 "Cargo.toml" => copy.write(path, &marked(&file.text, mark)?)?,
-                // Cargo writes the new version into it.
-                "Cargo.lock" if copy.root.join(path).exists() => {}
-                _ => copy.write_bytes(
-                    path,
-                    &fs::read(ws.root.join(path)).with_context(|| format!("reading {path}"))?,
-                )?,
+                "Cargo.lock" => copy.write(path, &marked_lock(&file.text, mark))?,
+                _ => copy.bring(ws, path)?,
             }
         }
+        for chapter in &ws.chapters {
+            copy.remove_others(ws, &chapter.name)?;
+        }
         Ok(copy)
+    }
+
+    /// Gives a chapter its own files again, and takes away all others.
+    ///
+    /// # Errors
+    /// When a file cannot be read, written or removed.
+    pub fn restore(&self, ws: &Workspace, chapter: &Chapter) -> Result<()> {
+        let files = ws.tree.below(&chapter.name);
+        for (path, _) in files.filter(|(_, file)| !file.symlink) {
+            self.bring(ws, path)?;
+        }
+        self.remove_others(ws, &chapter.name)
+    }
+
+    /// Writes a file as the course has it.
+    fn bring(&self, ws: &Workspace, path: &str) -> Result<()> {
+        let bytes = fs::read(ws.root.join(path)).with_context(|| format!("reading {path}"))?;
+        self.write_bytes(path, &bytes)
+    }
+
+    /// Removes what the course does not have in this folder: a file that a patch has made, say.
+    fn remove_others(&self, ws: &Workspace, folder: &str) -> Result<()> {
+        let place = self.root.join(folder);
+        let doing = || format!("emptying {}", place.display());
+        if !place.exists() {
+            return Ok(());
+        }
+        for entry in fs::read_dir(&place).with_context(doing)? {
+            let entry = entry.with_context(doing)?;
+            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+            if entry.file_type().with_context(doing)?.is_dir() {
+                self.remove_others(ws, &path)?;
+            } else if ws.tree.file(&path).is_none() {
+                fs::remove_file(entry.path()).with_context(doing)?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes a file of the copy, unless it is the same already.
@@ -72,8 +109,8 @@ impl Copy {
     pub fn share_build(&self, ws: &Workspace) -> Result<()> {
         const SETTINGS: &str = ".cargo/config.toml";
         let settings = ws.tree.text(SETTINGS).unwrap_or_default();
-        let build_dir = self.build_dir.display();
-        self.write(SETTINGS, &format!("{settings}\n# What cargo has built of other people's crates need not be built again.\n[build]\nbuild-dir = '{build_dir}'\n"))
+        let build_dir = self.build_dir.display().to_string();
+        self.write(SETTINGS, &format!("{settings}\n# What cargo has built of other people's crates need not be built again.\n[build]\nbuild-dir = {build_dir:?}\n"))
     }
 
     /// Cargo in the copy.
@@ -101,17 +138,33 @@ fn marked(manifest: &str, mark: &str) -> Result<String> {
     Ok(manifest.replacen(LINTS, &format!("{LINTS}unused = \"allow\"\n"), 1))
 }
 
+/// The lock file with the same version for our own packages, as cargo would write it: a person's `git diff` stays empty.
+fn marked_lock(lock: &str, mark: &str) -> String {
+    let packages = lock.split("\n\n").map(|package| {
+        let is_ours = !package.contains("\nsource = ");
+        let version = if is_ours {
+            format!("0.1.0-{mark}")
+        } else {
+            "0.1.0".to_owned()
+        };
+        package.replacen(
+            "\nversion = \"0.1.0\"",
+            &format!("\nversion = \"{version}\""),
+            1,
+        )
+    });
+    packages.collect::<Vec<_>>().join("\n\n")
+}
+
 /// Where cargo builds what a program is made of: where the person says, or where it has built this program.
 ///
 /// # Errors
 /// When this program cannot tell where it lies.
 pub fn build_dir() -> Result<PathBuf> {
-    if let Some(folder) = std::env::var_os("CARGO_BUILD_BUILD_DIR") {
-        return Ok(folder.into());
+    match std::env::var_os("CARGO_BUILD_BUILD_DIR") {
+        Some(folder) => std::path::absolute(folder).context("looking for the build folder"),
+        None => kit::target(),
     }
-    let own = std::env::current_exe().context("looking for the target folder")?;
-    let target = own.ancestors().nth(2);
-    Ok(target.context("looking for the target folder")?.to_owned())
 }
 
 #[cfg(test)]
@@ -127,5 +180,17 @@ mod tests {
             "[workspace.package]\nversion = \"0.1.0-start.d1\"\n\n[workspace.lints.rust]\nunused = \"allow\"\nmissing_docs = \"warn\"\n"
         );
         assert!(marked("[workspace]\n", "a").is_err());
+    }
+
+    #[test]
+    fn the_lock_file_has_our_own_packages_in_the_new_version() {
+        let lock = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"0.1.0\"\nsource = \"registry\"\n\n\
+            [[package]]\nname = \"s01_loop\"\nversion = \"0.1.0\"\ndependencies = [\n \"a\",\n]\n";
+
+        let ours = "name = \"s01_loop\"\nversion = \"0.1.0";
+        assert_eq!(
+            marked_lock(lock, "x"),
+            lock.replace(ours, &format!("{ours}-x"))
+        );
     }
 }

@@ -23,7 +23,10 @@ pub struct Kit {
     pub install: fn(&Path, &[&str]) -> Result<(), String>,
 }
 
-/// The target folder: it outlives a clone's builds, and git ignores it.
+/// The target folder, where this program lies: it outlives a clone's builds, and git ignores it.
+///
+/// # Errors
+/// When this program cannot tell where it lies.
 pub fn target() -> Result<PathBuf> {
     let own = std::env::current_exe().context("looking for the target folder")?;
     let target = own.ancestors().nth(2);
@@ -32,6 +35,9 @@ pub fn target() -> Result<PathBuf> {
 
 /// Installs a kit that is not there in these versions. The list of its packages, written last, tells a whole
 /// installation from half of one.
+///
+/// # Errors
+/// Why it is not there, in one line.
 pub fn prepare(kit: &Kit, home: &Path) -> Result<(), String> {
     // Also for a kit that is there: what it was installed with may be gone.
     succeed(Command::new(kit.program).arg("--version"))?;
@@ -50,6 +56,9 @@ pub fn prepare(kit: &Kit, home: &Path) -> Result<(), String> {
 }
 
 /// With npm.
+///
+/// # Errors
+/// What npm says is wrong, in one line.
 pub fn install_node(home: &Path, packages: &[&str]) -> Result<(), String> {
     let npm = [
         "install",
@@ -69,6 +78,9 @@ pub fn install_node(home: &Path, packages: &[&str]) -> Result<(), String> {
 }
 
 /// With pip, in an environment of its own.
+///
+/// # Errors
+/// What pip says is wrong, in one line.
 pub fn install_python(home: &Path, packages: &[&str]) -> Result<(), String> {
     let pip = [
         "-m",
@@ -88,7 +100,7 @@ pub fn install_python(home: &Path, packages: &[&str]) -> Result<(), String> {
 }
 
 /// Runs a command; why it failed is one line.
-pub fn succeed(command: &mut Command) -> Result<(), String> {
+fn succeed(command: &mut Command) -> Result<(), String> {
     let program = Path::new(command.get_program()).file_name();
     let program = program
         .map(OsStr::to_string_lossy)

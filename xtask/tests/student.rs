@@ -119,6 +119,16 @@ fn an_exercise_is_off_then_fails_with_a_hint_then_is_done() {
         "{said}"
     );
 
+    course.write(
+        "s01_loop/src/lib.rs",
+        &LIBRARY.replace("text.split(' ').count()", "count(text) + 1"),
+    );
+    let (ok, said, error) = check(&[]);
+    assert!(
+        !ok && said.is_empty() && error.ends_with("\nit ended before its tests did\n"),
+        "a full stack is no pass: {said}{error}"
+    );
+
     course.write("s01_loop/src/lib.rs", &SOLVED.replace("count()", "count("));
     let (ok, said, error) = check(&[]);
     assert!(
@@ -165,6 +175,20 @@ fn a_mechanism_is_built_anew_under_its_tests() {
         !ok && error.ends_with("is not empty; name a folder that is not there yet\n"),
         "{error}"
     );
+}
+
+#[test]
+fn a_solution_may_bring_a_file_and_is_proved_again_as_it_was() {
+    let course = Course::new();
+    let brings = "--- /dev/null\n+++ b/s01_loop/src/more.rs\n@@ -0,0 +1 @@\n+//! More.\n";
+    course.write(
+        "s01_loop/exercises/ex1_blanks.patch",
+        &format!("{PATCH}{brings}"),
+    );
+    for _ in 0..2 {
+        let (ok, _, error) = course.x(&course.root(), &["exercises", "s01"]);
+        assert!(ok, "{error}");
+    }
 }
 
 #[test]

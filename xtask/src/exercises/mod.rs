@@ -30,8 +30,6 @@ pub struct Exercise {
     pub task: String,
     /// From the first push to the last step before the solution.
     pub hints: Vec<String>,
-    /// Whether its tests are switched on.
-    pub is_on: bool,
     /// The file with the task and the tests, relative to the workspace.
     pub path: String,
 }
@@ -81,7 +79,6 @@ impl Exercise {
                 .iter()
                 .map(|hint| hint[HINT.len()..].trim().to_owned())
                 .collect(),
-            is_on: !text.lines().any(|line| line.trim().starts_with("#[ignore")),
             path: path.to_owned(),
         })
     }
@@ -144,15 +141,6 @@ mod tests {
             exercise.patch(),
             "s05_todo/exercises/ex2_nothing_is_undone.patch"
         );
-        assert!(!exercise.is_on);
-    }
-
-    #[test]
-    fn an_exercise_is_on_when_none_of_its_tests_is_ignored() {
-        let on = TEXT.replace("#[ignore = \"exercise 2\"]\n", "");
-        let exercise = Exercise::read("s05_todo/exercises/ex2_a.rs", &on).unwrap();
-
-        assert!(exercise.is_on);
     }
 
     #[test]

@@ -1,7 +1,13 @@
 //! What the test harness of Rust printed, read again: which tests passed, which failed, and what they said.
 //!
 //! libtest has no stable format for programs, so this reads the lines that a person sees.
-//! Invariant: only lines of the form `test NAME ... VERDICT` count; whatever a test prints elsewhere does not.
+//! Invariant: only lines of the form `test NAME ... VERDICT` count; whatever a test prints elsewhere does not. A program that ends
+//! before its tests do, of a full stack for one, is a failure of its own: what is silent has not passed.
+
+use std::process::Output;
+
+/// What stands for the tests that never came to an end; no test has blanks in its name.
+const PROGRAM: &str = "the program of the tests";
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +32,27 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The tests in what `cargo test` printed to stdout, in their order.
-    pub fn read(stdout: &str) -> Vec<Self> {
+    /// The tests that `cargo test` ran, in their order; behind them [`PROGRAM`], when it ended before they did.
+    pub fn of(run: &Output) -> Vec<Self> {
+        let stdout = String::from_utf8_lossy(&run.stdout);
+        let mut outcomes = Self::read(&stdout);
+        let is_begun = |line: &&str| {
+            line.strip_prefix("running ")
+                .is_some_and(|rest| rest.ends_with(" tests") || rest.ends_with(" test"))
+        };
+        let is_ended = |line: &&str| line.starts_with("test result: ");
+        if stdout.lines().filter(is_begun).count() > stdout.lines().filter(is_ended).count() {
+            let said = String::from_utf8_lossy(&run.stderr);
+            outcomes.push(Self {
+                name: PROGRAM.to_owned(),
+                verdict: Verdict::Failed,
+                message: Some(format!("{}\nit ended before its tests did", said.trim())),
+            });
+        }
+        outcomes
+    }
+
+    fn read(stdout: &str) -> Vec<Self> {
         let mut outcomes: Vec<Self> = stdout.lines().filter_map(line).collect();
         for outcome in outcomes
             .iter_mut()
@@ -36,6 +61,11 @@ impl Outcome {
             outcome.message = message(stdout, &outcome.name);
         }
         outcomes
+    }
+
+    /// Whether this is no test, but the program of them, which broke down.
+    pub fn is_program(&self) -> bool {
+        self.name == PROGRAM
     }
 
     /// Whether this is a test of the module `module`.
@@ -106,5 +136,23 @@ mod tests {
             Some("the list is taken:\n  [ ] a")
         );
         assert!(outcomes[2].is_of("ex2_b") && !outcomes[2].is_of("ex2"));
+    }
+
+    #[test]
+    fn a_program_that_ends_before_its_tests_has_failed() {
+        let run = |stdout: &str| Output {
+            status: std::process::ExitStatus::default(),
+            stdout: stdout.as_bytes().to_vec(),
+            stderr: b"thread 'b' has overflowed its stack\n".to_vec(),
+        };
+        assert_eq!(Outcome::of(&run(PRINTED)), Outcome::read(PRINTED));
+
+        let broken = Outcome::of(&run("\nrunning 2 tests\ntest a ... ok\n"));
+        assert_eq!(broken.len(), 2);
+        assert!(broken[1].is_program() && broken[1].verdict == Verdict::Failed);
+        assert_eq!(
+            broken[1].message.as_deref(),
+            Some("thread 'b' has overflowed its stack\nit ended before its tests did")
+        );
     }
 }

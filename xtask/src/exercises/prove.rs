@@ -1,8 +1,8 @@
 //! `cargo x exercises`: each exercise fails as it stands and passes with its patch; each chapter can be built anew.
 //!
 //! An exercise that passes by itself teaches nothing, and one that nobody has solved may not be solvable.
-//! Invariant: all of it happens in a copy below `target/`; the last chapter is first, so that what a chapter depends on is
-//! whole when it is built.
+//! Invariant: the course's own files stay as they are, for what changes a file happens in a copy below `target/`; the last
+//! chapter is first, so that what a chapter depends on is whole when it is built.
 
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
@@ -94,7 +94,7 @@ fn passes_with_its_patch(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Resu
                 failed.name
             );
         }
-        restore(ws, chapter, copy)?;
+        copy.restore(ws, chapter)?;
         let seconds = began.elapsed().as_secs_f64();
         say(
             chapter,
@@ -138,8 +138,7 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
     }
     // Cargo stops behind the first program with a failing test: one is enough here.
     let output = run_quietly(&mut copy.cargo(&args))?;
-    let outcomes = Outcome::read(&String::from_utf8_lossy(&output.stdout));
-    let fails = outcomes
+    let fails = Outcome::of(&output)
         .iter()
         .any(|outcome| outcome.verdict == Verdict::Failed);
     ensure!(
@@ -186,15 +185,12 @@ fn apply(copy: &Copy, exercise: &Exercise) -> Result<()> {
     Ok(())
 }
 
-/// Gives the chapter its own files again.
-fn restore(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<()> {
-    let mut files = ws.tree.below(&chapter.name);
-    files.try_for_each(|(path, file)| copy.write(path, &file.text))
-}
-
 fn outcomes(command: &mut Command) -> Result<Vec<Outcome>> {
     let output = run_quietly(command)?;
-    let outcomes = Outcome::read(&String::from_utf8_lossy(&output.stdout));
+    let outcomes = Outcome::of(&output);
+    if let Some(program) = outcomes.iter().find(|it| it.is_program()) {
+        bail!("{}", program.message.as_deref().unwrap_or_default());
+    }
     if outcomes.is_empty() && !output.status.success() {
         bail!("{}\nthe exercises do not compile", said(&output));
     }
