@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::bodies;
 use crate::cargo::cargo;
-use crate::exercises::{self, Exercise, Outcome, TARGET, Verdict};
+use crate::exercises::{self, Exercise, Outcome, Patience, TARGET, Verdict, watch};
 use crate::start;
 use crate::terminal::{self, Paint, counted};
 use crate::workspace::{Chapter, Workspace};
@@ -203,9 +203,6 @@ fn tests(ws: &Workspace, which: &[&str]) -> Result<Vec<Outcome>> {
     if !built.success() {
         bail!("it does not compile yet; cargo says why");
     }
-    let output = cargo("test")
-        .arg("--no-fail-fast")
-        .output()
-        .context("starting cargo test")?;
+    let output = watch(cargo("test").arg("--no-fail-fast"), Patience::Told)?;
     Ok(Outcome::of(&output))
 }

@@ -5,10 +5,12 @@
 
 mod outcome;
 pub mod prove;
+mod watch;
 
 use crate::workspace::{Chapter, Workspace};
 
 pub use outcome::{Outcome, Verdict};
+pub use watch::{Patience, watch};
 
 /// The folder of a chapter's exercises.
 pub const FOLDER: &str = "exercises";

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Exercise, Outcome, TARGET, Verdict, all};
+use super::{Exercise, Outcome, Patience, TARGET, Verdict, all, watch};
 use crate::bodies;
 use crate::cargo::cargo;
 use crate::copy::{Copy, build_dir};
@@ -128,7 +128,7 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
         chapter.name
     );
     let args = ["test", "--package", &chapter.name];
-    let built = run_quietly(copy.cargo(&args).arg("--no-run"))?;
+    let built = watch(copy.cargo(&args).arg("--no-run"), Patience::None)?;
     if !built.status.success() {
         bail!(
             "{}\n{}: without the bodies of `start` it does not compile",
@@ -137,7 +137,8 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
         );
     }
     // Cargo stops behind the first program with a failing test: one is enough here.
-    let output = run_quietly(&mut copy.cargo(&args))?;
+    let output = watch(&mut copy.cargo(&args), Patience::None)
+        .with_context(|| format!("{} without the bodies of `start`", chapter.name))?;
     let fails = Outcome::of(&output)
         .iter()
         .any(|outcome| outcome.verdict == Verdict::Failed);
@@ -186,7 +187,7 @@ fn apply(copy: &Copy, exercise: &Exercise) -> Result<()> {
 }
 
 fn outcomes(command: &mut Command) -> Result<Vec<Outcome>> {
-    let output = run_quietly(command)?;
+    let output = watch(command, Patience::None)?;
     let outcomes = Outcome::of(&output);
     if let Some(program) = outcomes.iter().find(|it| it.is_program()) {
         bail!("{}", program.message.as_deref().unwrap_or_default());
@@ -195,13 +196,6 @@ fn outcomes(command: &mut Command) -> Result<Vec<Outcome>> {
         bail!("{}\nthe exercises do not compile", said(&output));
     }
     Ok(outcomes)
-}
-
-fn run_quietly(command: &mut Command) -> Result<Output> {
-    command
-        .stdin(Stdio::null())
-        .output()
-        .context("starting cargo test")
 }
 
 fn said(output: &Output) -> String {
