@@ -140,10 +140,10 @@ impl Typeahead {
 }
 
 fn start_of_last_word(text: &str) -> usize {
-    let words = text.trim_end();
-    words
-        .rfind(char::is_whitespace)
-        .map_or(0, |space| space + 1)
+    let without_word = text
+        .trim_end()
+        .trim_end_matches(|c: char| !c.is_whitespace());
+    without_word.len()
 }
 
 #[cfg(test)]
@@ -199,6 +199,8 @@ mod tests {
             "read the right"
         );
         assert_eq!(typed(b"\x7f\x17\x15ok").draft.text(), "ok");
+        let wide_space = "世界\u{3000}你好\x17x";
+        assert_eq!(typed(wide_space.as_bytes()).draft.text(), "世界\u{3000}x");
     }
 
     #[test]
