@@ -165,7 +165,7 @@ impl Client {
         self.max_tokens
     }
 
-    /// What all replies so far have cost, those to clones included: subagents, teammates, side questions. A reply that
+    /// What all replies so far have cost, those to clones included: subagents, teammates, side calls. A reply that
     /// was broken off counts with what the API had said of it.
     pub fn spent(&self) -> Usage {
         self.shared.spent.lock().unwrap().clone()
@@ -272,7 +272,7 @@ impl Client {
             reason: self.reason(&error),
         })?;
         if response.status().is_success() {
-            return a_stream(response);
+            return a_stream(response).map_err(|error| self.redacted(error));
         }
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
@@ -303,9 +303,17 @@ impl Client {
         self.shared.credentials.redact(&cause)
     }
 
+    /// The error without the key, which a server may repeat in whatever it writes.
     fn redacted(&self, mut error: ApiError) -> ApiError {
-        if let ApiError::Status { message, .. } | ApiError::InStream { message, .. } = &mut error {
-            *message = self.shared.credentials.redact(message);
+        let redact = |text: &mut String| *text = self.shared.credentials.redact(text);
+        match &mut error {
+            ApiError::Status { kind, message, .. } | ApiError::InStream { kind, message } => {
+                redact(kind);
+                redact(message);
+            }
+            ApiError::Unreachable { reason, .. }
+            | ApiError::Interrupted { reason }
+            | ApiError::Malformed { reason } => redact(reason),
         }
         error
     }

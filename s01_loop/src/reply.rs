@@ -247,21 +247,18 @@ impl<'a> Assembler<'a> {
     /// A call whose JSON cannot be read is half a call when the reply was cut, and then it goes. Otherwise the model wrote
     /// it like that, and the tool will say what is wrong with it.
     fn drop_half_call(&mut self, stop_reason: &str) -> bool {
-        let unreadable = std::mem::take(&mut self.unreadable);
-        if is_cut(stop_reason)
-            && unreadable
-                .last()
-                .is_some_and(|at| at + 1 == self.blocks.len())
-        {
+        let mut unreadable = std::mem::take(&mut self.unreadable);
+        let is_last = |at: &mut usize| *at + 1 == self.blocks.len();
+        let is_half = is_cut(stop_reason) && unreadable.pop_if(is_last).is_some();
+        if is_half {
             self.blocks.pop();
-            return true;
         }
         for at in unreadable {
             if let Some(Block::ToolUse(call)) = self.blocks.get(at) {
                 self.watch.see(Event::Call(call));
             }
         }
-        false
+        is_half
     }
 
     /// Adds a delta to the open block. Deltas of unknown types add to the field of the same name, so that a block type

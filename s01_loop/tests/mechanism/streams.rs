@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use s01_loop::{ApiError, History, Reply};
+use s01_loop::{ApiError, Credentials, History, Reply};
 use serde_json::{Value, json};
 
 use crate::client::{Notebook, asking, client_at, server_that_answers, tools};
@@ -115,6 +115,15 @@ async fn a_whole_call_with_bad_json_reaches_its_tool_which_says_what_is_missing(
 }
 
 #[tokio::test]
+async fn of_two_calls_with_bad_json_a_cut_takes_the_last_and_the_other_is_seen() {
+    let blocks = [call("{command: ls}"), call(r#"{"comm"#)];
+    let (reply, notebook) = reply_of(&blocks, "max_tokens").await;
+    assert!(reply.lost_a_call);
+    assert_eq!(reply.tool_calls().len(), 1);
+    assert!(notebook.lines().contains(&"call bash".to_owned()));
+}
+
+#[tokio::test]
 async fn how_a_reply_ended_is_said_when_it_is_unusual() {
     for (blocks, stop_reason, said) in [
         (
@@ -160,4 +169,16 @@ async fn an_answer_that_is_no_stream_is_no_broken_stream() {
             "{error:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn the_key_is_cut_out_of_a_stream_that_cannot_be_read() {
+    let url = server_that_answers(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n\
+         data: {\"type\": \"error\", \"error\": \"invalid key sk-secret-1\"}\n\n"
+            .into(),
+    );
+    let client = client_at(&url, Credentials::api_key("sk-secret-1"));
+    let error = client.send("", &asking("hi"), &[]).await.unwrap_err();
+    assert!(error.to_string().contains("invalid key [key]"), "{error}");
 }
