@@ -133,7 +133,7 @@ pub fn preview(output: &Output, columns: usize) -> Vec<String> {
 /// C0, DEL and C1 control characters, and those that change the direction in which a line reads.
 fn is_dangerous(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn harmless(c: char) -> char {
@@ -168,6 +168,7 @@ mod tests {
         assert_eq!(clean(title), "␛]0;owned␇");
         assert_eq!(clean("a\u{9b}2Jb\u{7f}"), "a\u{fffd}2Jb␡");
         assert_eq!(clean("rm \u{202e}cod.exe"), "rm \u{fffd}cod.exe");
+        assert_eq!(clean("a\u{61c}b\u{200f}c"), "a\u{fffd}b\u{fffd}c");
         assert_eq!(clean("one\r\n\ttwo\n"), "one\n\ttwo\n");
         assert_eq!(clean("progress 1\rprogress 2"), "progress 1␍progress 2");
     }
