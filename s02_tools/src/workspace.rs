@@ -102,12 +102,12 @@ impl Workspace {
         )
     }
 
-    /// The path as the model should see it: relative to the workspace where possible.
+    /// The path as the model should see it: relative to the workspace where possible, `.` for the workspace itself.
     pub fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(&self.root)
-            .unwrap_or(path)
-            .display()
-            .to_string()
+        match path.strip_prefix(&self.root).unwrap_or(path) {
+            inside if inside.as_os_str().is_empty() => ".".to_owned(),
+            shown => shown.display().to_string(),
+        }
     }
 
     /// Follows the path component by component, so that `link/..` means what it means to the system, and a part that

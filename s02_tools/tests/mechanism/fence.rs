@@ -131,6 +131,15 @@ async fn an_allowed_directory_opens_the_fence_for_itself_only() {
 }
 
 #[tokio::test]
+async fn the_workspace_itself_is_shown_as_a_dot() {
+    let bench = Bench::new();
+    assert_eq!(
+        bench.fails("read_file", json!({"path": "."})).await,
+        "reading .: it is a directory; list it with glob or bash"
+    );
+}
+
+#[tokio::test]
 async fn a_workspace_that_moves_keeps_its_state_and_what_was_allowed() {
     let (bench, outside) = bench_with_ways_out();
     let bench = bench.file("tree/a.txt", "in the tree");
