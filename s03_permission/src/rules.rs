@@ -1,8 +1,9 @@
 //! The user's rules: `Tool(pattern)` in settings.json, as in Claude Code.
 //!
 //! `deny` and `ask` hit when any part of a call matches; `allow` holds only when the rules cover every part.
-//! Invariant: a rule that cannot be read is told and left out, and the others stay; an allow rule with a pattern never
-//! covers a part that is not understood, writes a file by a redirect, or has a name that only the running shell knows.
+//! Invariants: a rule that cannot be read is told and left out, and the others stay; an allow rule that leaves something
+//! open (`:*`, `*`) never covers a part that is not understood, writes a file by a redirect, or has a name that only the
+//! running shell knows. One that is a whole command line speaks for that line, whatever it does.
 
 use std::path::Path;
 
@@ -209,8 +210,8 @@ impl Rule {
             }
             Some(_) => {
                 return Err(format!(
-                    "only {} and the file tools take a pattern in brackets",
-                    COMMAND_TOOLS.join(", ")
+                    "only {} take a pattern in brackets",
+                    [COMMAND_TOOLS, FILE_TOOLS].concat().join(", ")
                 ));
             }
         };
@@ -256,7 +257,8 @@ impl Rule {
 
 /// The tools whose patterns are commands: bash, and the one that starts the servers of s19.
 const COMMAND_TOOLS: &[&str] = &["bash", "connect_mcp"];
-const FILE_TOOLS: &[&str] = &["read_file", "write_file", "edit_file", "glob"];
+/// The tools whose patterns are files. glob names no file, so a pattern would never match a call of it.
+const FILE_TOOLS: &[&str] = &["read_file", "write_file", "edit_file"];
 
 /// Whether a name in the settings means this tool: in any case, also by Claude Code's names, with a `*` at its end.
 pub fn means_tool(name: &str, tool: &str) -> bool {

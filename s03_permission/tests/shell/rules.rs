@@ -220,7 +220,7 @@ fn a_server_of_tools_is_named_by_its_prefix() {
 #[test]
 fn a_rule_that_cannot_be_read_is_told_and_the_others_stay() {
     let (rules, complaints) = Rules::parse(&json!({ "permissions": {
-        "deny": ["bash(curl:*", "bash(rm:*)", 7, "read_file(a[)", "mcp__docs__x(y)"],
+        "deny": ["bash(curl:*", "bash(rm:*)", 7, "read_file(a[)", "mcp__docs__x(y)", "glob(secrets/**)"],
         "allow": ["bash(timeout 5 make:*)", "bash(ls > x:*)"],
         "ask": "bash",
     }}));
@@ -229,7 +229,8 @@ fn a_rule_that_cannot_be_read_is_told_and_the_others_stay() {
         "the deny rule \"bash(curl:*\" is left out: its closing bracket is missing",
         "the deny rule 7 is left out: a rule is a text such as \"bash(ls:*)\"",
         "the deny rule \"read_file(a[)\" is left out: its pattern cannot be read (unclosed character class; missing ']')",
-        "the deny rule \"mcp__docs__x(y)\" is left out: only bash, connect_mcp and the file tools take a pattern in brackets",
+        "the deny rule \"mcp__docs__x(y)\" is left out: only bash, connect_mcp, read_file, write_file, edit_file take a pattern in brackets",
+        "the deny rule \"glob(secrets/**)\" is left out: only bash, connect_mcp, read_file, write_file, edit_file take a pattern in brackets",
         "the allow rule \"bash(timeout 5 make:*)\" is left out: name the command itself, `make`; what runs it is looked through",
         "the allow rule \"bash(ls > x:*)\" is left out: a rule with `*` is about one command, without redirects and assignments",
         "permissions.ask in the settings is no list of rules; it is left out",
