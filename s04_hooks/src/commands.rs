@@ -1,7 +1,8 @@
 //! Hooks from outside: commands that `.harness/settings.json` names for an event.
 //!
 //! A team writes its rules in any language, without touching the harness. The command gets the event as JSON on standard
-//! input; exit code 0 means go on, 2 means no, with standard error as the reason. The format is the part of Claude Code's that has these four events.
+//! input; exit code 0 means go on, 2 means no, with standard error as the reason. The format is the part of Claude Code's
+//! that has these four events.
 //! Invariant: a hook that breaks, hangs or cannot be read is told to the user and stops nothing.
 
 use std::fs::File;
@@ -63,7 +64,7 @@ impl Hooks {
         let mut hooks = Self::new();
         for (event, entries) in &events {
             for entry in entries.as_array().unwrap_or(&vec![entries.clone()]) {
-                let commands = Entry::read(entry).map(|entry| entry.commands(ws, repl));
+                let commands = Entry::read(entry).and_then(|entry| entry.commands(ws, repl));
                 match commands.and_then(|commands| hooks.clone().with_commands(event, commands)) {
                     Ok(added) => hooks = added,
                     Err(error) => repl.say(&format!(
@@ -153,20 +154,22 @@ impl Entry {
         Ok(entry)
     }
 
-    fn commands(self, ws: &Workspace, repl: &Repl) -> Vec<CommandHook> {
-        let matcher = self.matcher;
-        self.hooks
-            .into_iter()
-            .map(|Action::Command { command, timeout }| CommandHook {
+    fn commands(self, ws: &Workspace, repl: &Repl) -> Result<Vec<CommandHook>> {
+        let hook = |Action::Command { command, timeout }| {
+            let timeout = match timeout {
+                Some(seconds) => Duration::try_from_secs_f64(seconds)
+                    .with_context(|| format!("the timeout {seconds} is no number of seconds"))?,
+                None => DEFAULT_TIMEOUT,
+            };
+            Ok(CommandHook {
                 ws: ws.clone(),
                 repl: repl.clone(),
-                matcher: matcher.clone(),
+                matcher: self.matcher.clone(),
                 command,
-                timeout: timeout
-                    .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-                    .unwrap_or(DEFAULT_TIMEOUT),
+                timeout,
             })
-            .collect()
+        };
+        self.hooks.into_iter().map(hook).collect()
     }
 }
 
@@ -244,7 +247,7 @@ struct Ran {
     complaint: String,
 }
 
-/// What a command says that ended well: JSON when it begins with a brace, else text.
+/// What a command says that ended well: JSON when its answer is an object, else text.
 fn said(answer: &str, speaks: bool) -> Says {
     let Ok(answer @ Value::Object(_)) = serde_json::from_str::<Value>(answer) else {
         let text = answer.trim();

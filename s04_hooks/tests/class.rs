@@ -280,6 +280,7 @@ fn settings_that_make_no_sense_are_told_and_the_rest_is_used() {
         "BeforeLunch": [command("true")],
         "PreToolUse": [{"hooks": [{"type": "prayer"}]}, matcher("write_(file)?"), command("echo no >&2; exit 2")],
         "PostToolUse": command("echo one entry is a list, too"),
+        "Stop": [{"hooks": [{"type": "command", "command": "true", "timeout": -1}]}],
     }});
     let model = makes("read_file", json!({"path": "README.md"}));
     let ran = class()
@@ -289,7 +290,8 @@ fn settings_that_make_no_sense_are_told_and_the_rest_is_used() {
     ran.succeeds()
         .shows("there is no event BeforeLunch")
         .shows("hooks of PreToolUse: an entry cannot be read")
-        .shows("the matcher \"write_(file)?\" is more than names");
+        .shows("the matcher \"write_(file)?\" is more than names")
+        .shows("hooks of Stop: the timeout -1 is no number of seconds");
     assert_eq!(model.last_request().results(), [(true, "no".to_owned())]);
 }
 
