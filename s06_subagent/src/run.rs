@@ -107,10 +107,22 @@ fn headline(description: &str) -> String {
     }
 }
 
-/// A number below a million with a comma before its hundreds: `69,491`.
+/// A number in groups of three: `69,491`.
 fn grouped(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
-        _ => format!("{},{:03}", number / 1_000, number % 1_000),
+        _ => format!("{},{:03}", grouped(number / 1_000), number % 1_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_three() {
+        for (number, expected) in [(999, "999"), (69_491, "69,491"), (1_004_012, "1,004,012")] {
+            assert_eq!(grouped(number), expected);
+        }
     }
 }
