@@ -147,7 +147,10 @@ impl Store {
 /// The memory in a file; the one that was read last, when it still is that one.
 fn stored(path: &Path, last: Option<&Arc<Stored>>) -> Result<Arc<Stored>> {
     let bytes = read_bounded(path)?;
-    ensure!(bytes.len() as u64 <= MAX_FILE, "it is too large");
+    ensure!(
+        bytes.len() as u64 <= MAX_FILE,
+        "it has more than {MAX_FILE} bytes; make several of it"
+    );
     let text = String::from_utf8(bytes)
         .ok()
         .context("it is not UTF-8 text")?;
