@@ -41,7 +41,7 @@ pub trait Watch: Send + Sync {
 /// A shared watcher; each clone of a client holds one.
 pub type Watcher = Arc<dyn Watch>;
 
-/// Watches nothing: for side calls the user need not see.
+/// Watches nothing: for requests that the user need not see.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 

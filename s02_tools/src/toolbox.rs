@@ -85,7 +85,8 @@ impl Toolbox {
         }
     }
 
-    /// The calls of one reply in batches: neighbours that only read share one, everything else has its own.
+    /// The calls of one reply in batches: neighbours that may run beside others share one, everything
+    /// else has its own.
     pub fn batches(&self, calls: Vec<ToolCall>) -> Vec<Vec<ToolCall>> {
         let beside = |call: &ToolCall| self.get(&call.name).is_some_and(Tool::runs_beside_others);
         let mut batches: Vec<Vec<ToolCall>> = Vec::new();
@@ -121,7 +122,7 @@ impl IntoIterator for Toolbox {
 /// A call with its output, on its way.
 type Answered = Pin<Box<dyn Future<Output = (ToolCall, Output)> + Send>>;
 
-/// A batch on its way. Dropping it stops the work.
+/// A batch on its way. Dropping it stops the work, but for a step on the disk that has begun: that one ends by itself.
 pub struct Running(FuturesOrdered<Answered>);
 
 impl Running {

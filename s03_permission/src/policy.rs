@@ -2,7 +2,8 @@
 //!
 //! The order is fixed: what is fatal, deny rules, allow rules, ask rules, then what the tool touches. Reading is allowed,
 //! writing is allowed inside the workspace, a command is allowed when all of its parts are known to only read, and
-//! anything else is asked. Invariant: a call that the policy does not understand is never allowed in silence.
+//! anything else is asked. A file that the tool cannot reach is denied at once, and one that decides what runs later is asked
+//! about in spite of allow rules. Invariant: a call that the policy does not understand is never allowed in silence.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -97,7 +98,7 @@ impl Policy {
         if let Some(verdict) = self.settled(tool, call) {
             return verdict;
         }
-        let _turn = self.question.lock().await;
+        let _asking = self.question.lock().await;
         match self.rule(tool, call) {
             Ruling::Allow => Verdict::Allow,
             Ruling::Deny(why) => Verdict::Deny(why),

@@ -1,6 +1,6 @@
 //! The hooks that every later chapter carries: permission, log, large output, summary.
 //!
-//! Each is a function that returns a callback, so that `Agent::new` reads like a list. Invariant: a log entry or a
+//! Each is a callback or a function that returns one, so that `Agent::new` reads like a list. Invariant: a log entry or a
 //! summary that cannot be written never stops a call.
 
 use std::collections::BTreeMap;

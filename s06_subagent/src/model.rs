@@ -1,7 +1,7 @@
-//! Whoever answers a conversation.
+//! A model as the loop knows it: what a conversation is sent to.
 //!
-//! A subagent, a summary and a side call do not care whether the client answers them or something around it, such as one
-//! that tries again. Invariant: a model may shorten the history it is given, never tear a call from its result.
+//! A subagent does not care whether the client answers it or something around the client, such as one that tries again.
+//! Invariant: a model may shorten the history it is given, never tear a call from its result.
 
 use std::future::Future;
 use std::pin::Pin;

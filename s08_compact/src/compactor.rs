@@ -29,7 +29,7 @@ pub const NEWEST_ROUNDS: usize = 3;
 /// About how many bytes make a token; the history estimates with the same number.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// A line in the place of an old result that frees less than this, in tokens, is not worth a line on the screen.
+/// Old results that free less than this, in tokens, are not worth a line on the screen.
 const TRIFLE: u64 = 100;
 
 /// A summary that replaces less than this, in bytes, is not worth a request.
@@ -46,7 +46,7 @@ pub struct Compactor {
 
 #[derive(Default)]
 struct State {
-    /// The focus of a summary that the model has asked for. A std lock, like the other: nothing is awaited under it.
+    /// The focus of a summary that somebody has asked for, the model or the user. A std lock, like the other: nothing is awaited under it.
     asked: Mutex<Option<String>>,
     /// Failed summaries since the last good one.
     failures: AtomicU32,
@@ -251,7 +251,7 @@ impl Compactor {
 
 /// Why a summary is made.
 enum Why {
-    /// The model has asked for it, with this focus.
+    /// The model or the user has asked for it, with this focus.
     Asked(String),
     /// The conversation is over the limit.
     Full,

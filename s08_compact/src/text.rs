@@ -1,6 +1,6 @@
 //! Texts of the compactor: numbers a reader can take in, cuts that split no character.
 //!
-//! Invariant: a cut text says how much is missing.
+//! Invariant: a text without its middle says how much is missing.
 
 /// A number in groups of three: `48,210`.
 pub fn grouped(number: impl TryInto<u64>) -> String {
@@ -27,7 +27,7 @@ pub fn first_chars(text: &str, most: usize) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The text, cut in the middle when it has more characters than that: begin and end tell the most.
+/// The text, cut in the middle when it has more characters than that: beginning and end tell the most.
 pub fn without_middle(text: &str, most: usize) -> String {
     // A text of few bytes has few characters; most texts are not counted.
     let count = match text.len() <= most {

@@ -24,7 +24,7 @@ pub fn transcript(messages: &[Message]) -> String {
 }
 
 /// The conversation as text of at most about `most` bytes: first the long texts become shorter, then the oldest messages
-/// go, except the first, which is the begin of the work or an earlier summary. Calls and their results go together.
+/// go, except the first, which is the beginning of the work or an earlier summary. Calls and their results go together.
 pub(crate) fn fitting(messages: &[Message], most: usize) -> String {
     for text in [MOST, MOST / 4, MOST / 16] {
         let told = told(messages, text);

@@ -48,7 +48,8 @@ impl Kind {
 }
 
 impl Entry {
-    /// The memory that a model has written as JSON. What it forgot is empty; a kind that there is not is none.
+    /// The memory that a model has written as JSON. What it forgot is taken from the rest; a kind that there is not counts as
+    /// [`Kind::Project`]. `None` when nothing is to be remembered.
     pub fn read(value: &Value) -> Option<Self> {
         let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
         let entry = Self {

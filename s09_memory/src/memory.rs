@@ -29,7 +29,7 @@ const TRIES: u32 = 4;
 const MAX_LEARNED: usize = 10;
 /// How much of a memory a note shows; the file has the rest.
 const RECALLED_CHARS: usize = 8_000;
-/// A new set with fewer memories, or less text, than this part of the old one was not made by merging.
+/// A new set with fewer than a quarter of the memories, or less than a tenth of the text, was not made by merging.
 const PLAUSIBLE_COUNT: usize = 4;
 const PLAUSIBLE_TEXT: usize = 10;
 

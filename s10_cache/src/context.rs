@@ -55,7 +55,7 @@ impl Context {
         self
     }
 
-    /// With a section on servers that the agent is connected to.
+    /// With a section on servers that the agent is connected to; the agent of this chapter has none.
     pub fn servers(mut self, servers: impl Into<String>) -> Self {
         self.servers = servers.into();
         self

@@ -1,4 +1,7 @@
-//! Asking the user, and waiting for as long as it takes.
+//! Asking the user, and waiting for the answer: as long as it takes, or as long as the asker likes.
+//!
+//! One question stands on the screen at a time, and the others wait in line. Invariant: what is no answer is a no that says
+//! why.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -21,14 +24,14 @@ impl Repl {
     /// Asks the user to decide: `question` is a line, with details above it if it has several. Dropping the future
     /// withdraws the question; several askers wait in line.
     pub async fn confirm(&self, question: &str) -> Answer {
-        let _turn = self.inner.asking.lock().await;
+        let _asking = self.inner.asking.lock().await;
         self.put(question).await
     }
 
     /// The same for somebody who does not wait for ever: `None` when the question has stood there for so long without an
     /// answer. While it waits in line nobody can answer it, so that does not count.
     pub async fn confirm_within(&self, question: &str, open: Duration) -> Option<Answer> {
-        in_turn(&self.inner.asking, open, self.put(question)).await
+        in_line(&self.inner.asking, open, self.put(question)).await
     }
 
     async fn put(&self, question: &str) -> Answer {
@@ -63,13 +66,13 @@ impl Repl {
     }
 }
 
-/// Waits for its turn as long as it takes, and then for the answer so long.
-async fn in_turn<T>(
+/// Waits in line as long as it takes, and then for the answer so long.
+async fn in_line<T>(
     line: &Mutex<()>,
     open: Duration,
     answer: impl Future<Output = T>,
 ) -> Option<T> {
-    let _turn = line.lock().await;
+    let _asking = line.lock().await;
     timeout(open, answer).await.ok()
 }
 
@@ -107,9 +110,9 @@ mod tests {
         let (line, minute) = (Mutex::new(()), Duration::from_secs(60));
         let began = Instant::now();
         let (first, second, third) = tokio::join!(
-            in_turn(&line, minute, pending::<()>()),
-            in_turn(&line, minute, pending::<()>()),
-            in_turn(&line, minute, ready(())),
+            in_line(&line, minute, pending::<()>()),
+            in_line(&line, minute, pending::<()>()),
+            in_line(&line, minute, ready(())),
         );
         assert_eq!((first, second, third), (None, None, Some(())));
         assert_eq!(began.elapsed(), 2 * minute);

@@ -142,9 +142,9 @@ impl Inner {
         let thread = std::thread::spawn(move || {
             let _end = End(keyboard.clone());
             if let Input::Terminal { watched } = keyboard.input() {
-                let harness = Path::new(STATE_DIR);
+                let state = Path::new(STATE_DIR);
                 if let Some(terminal) =
-                    Terminal::open(&keyboard, &screen, &prompt, harness, words, watched)
+                    Terminal::open(&keyboard, &screen, &prompt, state, words, watched)
                 {
                     if watched {
                         wires.ctrl_c_is_a_key();

@@ -1,4 +1,7 @@
 //! Showing: calls, results, notices and errors, each under the name of who speaks.
+//!
+//! What is shown comes from models, tools and servers. Invariant: nothing of it reaches the screen that was not made
+//! harmless first (`text`).
 
 use super::style::Paint;
 use super::{Repl, text};

@@ -59,7 +59,7 @@ impl Terminal {
         keyboard: &Arc<Keyboard>,
         screen: &Arc<Screen>,
         prompt: &str,
-        harness: &Path,
+        state: &Path,
         words: Vec<&'static str>,
         watched: bool,
     ) -> Option<Self> {
@@ -71,7 +71,7 @@ impl Terminal {
             keyboard: keyboard.clone(),
             screen: screen.clone(),
             prompt: prompt.to_owned(),
-            history: History::open(harness, &mut editor),
+            history: History::open(state, &mut editor),
             editor,
             _printer: Box::new(printer),
             asked: 0,

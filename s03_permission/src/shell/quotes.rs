@@ -1,4 +1,4 @@
-//! Quote removal for the three spellings that escape: bare words, double quotes and `$'…'`.
+//! Quote removal for the two kinds of quotes in which a backslash escapes: double quotes and `$'…'`.
 //!
 //! Invariant: `None` for a text that bash would not read as one such piece.
 

@@ -1,4 +1,4 @@
-//! Layer 2: of a very long conversation, begin and end stay.
+//! Layer 2: of a very long conversation, beginning and end stay.
 //!
 //! The first messages say what the work is, the last ones where it stands. Invariants: the cut lies between a result and
 //! the next reply; the current request is never cut away; one line says how many messages are missing.
@@ -13,7 +13,7 @@ use crate::turn::Turn;
 
 /// A conversation of more messages is cut.
 const MOST: usize = 50;
-/// So many messages stay at its begin.
+/// So many messages stay at its beginning.
 const FIRST: usize = 3;
 /// So many stay at its end, or one less: the end begins with a reply, so that no result is torn from its call.
 const LAST: usize = 47;
