@@ -3,6 +3,7 @@
 //! The loop asks it with the whole conversation every time, so it joins JSON that each message made once. Invariant:
 //! one call of `send` is one request; trying again is somebody else's decision.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -56,6 +57,8 @@ struct Shared {
     credentials: Credentials,
     /// The model itself, when it lives in this process; it stops when the last client drops.
     mock: Option<MockModel>,
+    /// Whether somebody was met at the address, whatever they answered.
+    met: AtomicBool,
     /// What all clones have spent. A std lock: nothing is awaited while it is held.
     spent: Mutex<Usage>,
 }
@@ -106,6 +109,7 @@ impl Client {
                 messages_url,
                 credentials: settings.credentials,
                 mock,
+                met: AtomicBool::new(false),
                 spent: Mutex::default(),
             }),
             model: settings.model.unwrap_or_else(|| DEFAULT_MODEL.to_owned()),
@@ -176,7 +180,7 @@ impl Client {
         let url = &self.shared.messages_url;
         let address = url.origin().ascii_serialization();
         match self.shared.mock {
-            Some(_) => format!("the mock model at {address} (no key needed)"),
+            Some(_) => format!("the mock model at {address} (no key needed; ask it for help)"),
             None => format!("{} at {address}", self.model),
         }
     }
@@ -267,9 +271,14 @@ impl Client {
             .body(body)
             .send()
             .await;
+        let met = &self.shared.met;
+        if !sent.as_ref().is_err_and(reqwest::Error::is_connect) {
+            met.store(true, Ordering::Relaxed);
+        }
         let response = sent.map_err(|error| ApiError::Unreachable {
             address: self.shared.messages_url.origin().ascii_serialization(),
             reason: self.reason(&error),
+            never_met: !met.load(Ordering::Relaxed),
         })?;
         if response.status().is_success() {
             return a_stream(response).map_err(|error| self.redacted(error));
@@ -298,6 +307,8 @@ impl Client {
         let cause = match cause.downcast_ref().map(std::io::Error::kind) {
             // Its own words are about the byte that was missed.
             Some(std::io::ErrorKind::UnexpectedEof) => "the connection closed".to_owned(),
+            // Its own words are a number of the system's.
+            Some(std::io::ErrorKind::ConnectionRefused) => "connection refused".to_owned(),
             _ => cause.to_string(),
         };
         self.shared.credentials.redact(&cause)
@@ -322,14 +333,14 @@ impl Client {
 /// Where messages are posted. A base URL may end in a slash or in `/v1`, as other tools write it.
 fn messages_url(base_url: &str) -> Result<Url> {
     let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
-    let url = Url::parse(&format!("{base}/v1/messages")).with_context(|| {
-        format!("ANTHROPIC_BASE_URL is no URL: {base_url:?} (an example: http://localhost:11434)")
-    })?;
+    let schemes = ["http://", "https://"];
     ensure!(
-        matches!(url.scheme(), "http" | "https"),
+        schemes.iter().any(|scheme| base.starts_with(scheme)),
         "ANTHROPIC_BASE_URL must begin with http:// or https://, not {base_url:?}"
     );
-    Ok(url)
+    Url::parse(&format!("{base}/v1/messages")).with_context(|| {
+        format!("ANTHROPIC_BASE_URL is no URL: {base_url:?} (an example: http://localhost:11434)")
+    })
 }
 
 /// The context window that the settings give.

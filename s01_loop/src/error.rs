@@ -5,6 +5,9 @@
 use std::fmt;
 use std::time::Duration;
 
+/// What the user can do about an address where nobody answers.
+pub const CHECK_ADDRESS: &str = "check the network and ANTHROPIC_BASE_URL";
+
 /// A request that got no usable reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ApiError {
@@ -32,6 +35,8 @@ pub enum ApiError {
         address: String,
         /// Why it failed.
         reason: String,
+        /// Whether nobody has ever been met there, by this client or a clone of it: the address may be wrong.
+        never_met: bool,
     },
     /// The stream broke off or stood still before the reply was complete.
     Interrupted {
@@ -63,10 +68,9 @@ impl fmt::Display for ApiError {
             Self::InStream { kind, message } => {
                 write!(f, "the model's API broke off its reply ({kind}): {message}")
             }
-            Self::Unreachable { address, reason } => write!(
-                f,
-                "no answer from {address}: {reason} — check the network and ANTHROPIC_BASE_URL"
-            ),
+            Self::Unreachable {
+                address, reason, ..
+            } => write!(f, "no answer from {address}: {reason} — {CHECK_ADDRESS}"),
             Self::Interrupted { reason } => {
                 write!(f, "the reply was cut off: {reason} — ask again")
             }

@@ -16,7 +16,7 @@ mod tool;
 mod watch;
 
 pub use client::{CONTEXT_TOKENS, Client, MAX_TOKENS};
-pub use error::{ApiError, Failure};
+pub use error::{ApiError, CHECK_ADDRESS, Failure};
 pub use history::History;
 pub use message::{Block, Content, Message, Role};
 pub use process::{End, Process};

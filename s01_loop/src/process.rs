@@ -93,9 +93,10 @@ impl Process {
         for variable in KEY_VARIABLES {
             bash.env_remove(variable);
         }
-        let child = bash
-            .spawn()
-            .with_context(|| format!("starting bash in {}", cwd.display()))?;
+        let child = bash.spawn().with_context(|| match cwd.is_dir() {
+            true => "starting bash, which must be installed and in PATH".to_owned(),
+            false => format!("starting bash in {}, which is gone", cwd.display()),
+        })?;
         // Our copies of the pipe's writing end are in `bash`; they must close or the end would never be seen.
         drop(bash);
         let pipe =

@@ -116,7 +116,7 @@ fn a_failed_turn_is_one_sentence_and_exit_code_1() {
     let class = class().env("ANTHROPIC_BASE_URL", model.url());
     let ran = class.asks("Hello");
     ran.fails_with(1)
-        .shows("error: the model's API answered 401 (authentication_error): ");
+        .shows("Error: the model's API answered 401 (authentication_error): ");
     ran.shows("check ANTHROPIC_API_KEY")
         .never_shows("Status {")
         .never_shows("stack backtrace");
@@ -129,7 +129,7 @@ fn a_failed_turn_leaves_a_session_that_goes_on() {
     class()
         .model(&model)
         .types(&["first", "second"])
-        .shows("error: ")
+        .shows("Error: ")
         .shows("I am back.");
     let request = model.requests().pop().unwrap();
     assert_eq!(request.messages.len(), 1);
@@ -145,13 +145,47 @@ fn a_failed_turn_leaves_a_session_that_goes_on() {
 
 #[test]
 fn a_wrong_address_is_one_sentence() {
-    let class = class()
-        .env("ANTHROPIC_BASE_URL", "localhost:1")
-        .env("RUST_BACKTRACE", "1");
-    let ran = class.asks("Hello");
-    ran.fails_with(1);
-    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.transcript());
-    ran.complains("ANTHROPIC_BASE_URL must begin with http:// or https://");
+    for address in ["localhost:1", "127.0.0.1:1", "api.example.org"] {
+        let class = class()
+            .env("ANTHROPIC_BASE_URL", address)
+            .env("RUST_BACKTRACE", "1");
+        let ran = class.asks("Hello");
+        ran.fails_with(1);
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.transcript());
+        ran.complains("Error: ANTHROPIC_BASE_URL must begin with http:// or https://, not ");
+    }
+}
+
+#[test]
+fn an_address_where_nobody_listens_is_one_sentence() {
+    // The port is free again when the listener is dropped.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let class = class().env("ANTHROPIC_BASE_URL", &address);
+    class.asks("Hello").fails_with(1).shows(&format!(
+        "\nError: no answer from {address}: connection refused — check the network and ANTHROPIC_BASE_URL\n"
+    ));
+}
+
+#[test]
+fn where_there_is_no_bash_the_model_is_told_so() {
+    let model = MockModel::scripted([calls("bash", json!({"command": "ls"})), says("No bash.")]);
+    let class = class().model(&model).env("PATH", "/no/such/place");
+    class
+        .asks("List the files")
+        .succeeds()
+        .shows("✗ starting bash, which must be installed and in PATH: ");
+}
+
+#[test]
+fn whoever_wants_to_leave_leaves() {
+    for word in ["q", "quit", "exit", ":q", "/quit", " exit "] {
+        class()
+            .types(&[word, "Hello"])
+            .succeeds()
+            .never_shows("Hello");
+    }
 }
 
 #[test]

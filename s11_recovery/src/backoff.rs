@@ -10,6 +10,9 @@ use s01_loop::ApiError;
 /// How often a request is tried before its error ends the turn.
 pub const MAX_TRIES: u32 = 10;
 
+/// How often it is tried where nobody has ever been met: a wrong address does not get better by waiting.
+pub const TRIES_WITHOUT_CONTACT: u32 = 4;
+
 /// The longest `retry-after` that is waited for. Nobody sits before a terminal for longer, and coming back earlier would
 /// be refused again, so a longer one ends the turn.
 pub const LONGEST_ASKED: Duration = Duration::from_secs(120);

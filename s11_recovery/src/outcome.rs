@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use s01_loop::{ApiError, Reply};
 
-use crate::backoff::{self, LONGEST_ASKED, MAX_TRIES};
+use crate::backoff::{self, LONGEST_ASKED, MAX_TRIES, TRIES_WITHOUT_CONTACT};
 
 /// How often in a row a model may be overloaded before another one is asked.
 pub const MAX_OVERLOADS: u32 = 3;
@@ -119,6 +119,16 @@ impl Tried {
         self.failures_before > 0
     }
 
+    /// How often a request is tried that fails like this.
+    pub fn most_tries(&self, error: &ApiError) -> u32 {
+        match error {
+            ApiError::Unreachable {
+                never_met: true, ..
+            } => self.tries.min(TRIES_WITHOUT_CONTACT),
+            _ => self.tries,
+        }
+    }
+
     fn after_reply(&mut self, reply: Reply) -> Outcome {
         self.failures = 0;
         self.failures_before = 0;
@@ -172,7 +182,9 @@ impl Tried {
             false => 0,
         };
         let asked = backoff::asked(&error);
-        if self.failures >= self.tries || asked.is_some_and(|wait| wait > LONGEST_ASKED) {
+        if self.failures >= self.most_tries(&error)
+            || asked.is_some_and(|wait| wait > LONGEST_ASKED)
+        {
             return Outcome::GiveUp(error);
         }
         if self.overloads == MAX_OVERLOADS && std::mem::take(&mut self.may_fall_back) {

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use s01_loop::{ApiError, Client, Reply};
+use s01_loop::{ApiError, CHECK_ADDRESS, Client, Reply};
 use s08_compact::grouped;
 
 use crate::backoff::{LONGEST_ASKED, asked};
@@ -60,8 +60,12 @@ fn cut(reply: &Reply) -> Option<String> {
 
 fn retry(after: Duration, error: &ApiError, tried: &Tried) -> String {
     let (seconds, why) = (after.as_secs_f64(), why(error));
-    let (failures, tries) = (tried.failures, tried.tries);
+    let (failures, tries) = (tried.failures, tried.most_tries(error));
     let again = match error {
+        // The first line is the one that is read.
+        ApiError::Unreachable {
+            never_met: true, ..
+        } if failures == 1 => &format!(" — {CHECK_ADDRESS}; Ctrl-C ends the turn"),
         ApiError::Status { .. } | ApiError::Unreachable { .. } => "",
         // Some of it may have been shown.
         _ if tried.continuations > 0 => "; the rest begins again",
@@ -85,7 +89,9 @@ fn why(error: &ApiError) -> String {
             status, message, ..
         } => format!("{status} {message}"),
         ApiError::InStream { kind, message } => format!("{kind}: {message}"),
-        ApiError::Unreachable { address, reason } => format!("no answer from {address}: {reason}"),
+        ApiError::Unreachable {
+            address, reason, ..
+        } => format!("no answer from {address}: {reason}"),
         ApiError::Interrupted { reason } | ApiError::Malformed { reason } => reason.clone(),
     };
     match words.char_indices().nth(WORDS) {
@@ -109,8 +115,9 @@ fn giving_up(error: &ApiError, tried: &Tried, client: &Client) -> Option<String>
             "giving up: `{other}` (FALLBACK_MODEL_ID) was refused"
         ));
     }
-    if tried.failures >= tried.tries {
-        return Some(format!("giving up after {} tries", tried.tries));
+    let tries = tried.most_tries(error);
+    if tried.failures >= tries {
+        return Some(format!("giving up after {tries} tries"));
     }
     let wait = asked(error).filter(|wait| *wait > LONGEST_ASKED)?.as_secs();
     Some(format!("giving up: the server asks for a wait of {wait} s"))

@@ -80,7 +80,7 @@ fn other_faults_and_other_words_do_as_well() {
     }
     let ran = class().types(&["/fault 429=3600", "please read README.md"]);
     ran.fails_with(1)
-        .shows("giving up: the server asks for a wait of 3600 s]\nerror: ");
+        .shows("giving up: the server asks for a wait of 3600 s]\nError: ");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_wrong_key_is_said_in_one_sentence_and_not_tried_again() {
     let model = MockModel::start(options, |_: &Request| says("Hi.")).unwrap();
     let ran = class().env("ANTHROPIC_BASE_URL", model.url()).asks("Hello");
     ran.fails_with(1)
-        .shows("error: the model's API answered 401 (authentication_error): x-api-key header is required")
+        .shows("Error: the model's API answered 401 (authentication_error): x-api-key header is required")
         .shows("check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN")
         .never_shows("retrying");
 }

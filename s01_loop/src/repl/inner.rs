@@ -32,7 +32,7 @@ pub struct Inner {
     pub asking: tokio::sync::Mutex<()>,
     /// Why the last turn that failed did so.
     pub failure: Mutex<Option<String>>,
-    /// Whether the user has said `q` or `exit`.
+    /// Whether the user has said `q`, `exit` or the like.
     pub dismissed: AtomicBool,
     /// Whether nobody is asked anything.
     pub unattended: AtomicBool,

@@ -22,7 +22,8 @@
 //! | `terminal`, `editor`, `completion`, `history` | the thread on a terminal: rustyline, and watching keys without it |
 //! | `typeahead` | keys pressed during a turn |
 //! | `pipe`, `dumb` | the thread on a pipe, and on a terminal that can only print |
-//! | `screen`, `spinner`, `style`, `text` | the only writer; what is awaited; colours and width; making text harmless |
+//! | `screen`, `spinner`, `style` | the only writer; what is awaited; colours and width |
+//! | `text`, `wrap` | making text harmless; lines that end between words |
 //! | `speaker`, `answer`, `wires` | a client's events; answers; Ctrl-C and signals |
 //! | `args`, `command_line` | the command line as every chapter reads it, and for one that reads its own |
 
@@ -48,6 +49,7 @@ mod text;
 mod typeahead;
 mod wants;
 mod wires;
+mod wrap;
 
 use std::future::Future;
 use std::pin::pin;
@@ -133,8 +135,8 @@ impl Repl {
         Arc::new(Speaker::new(self.clone()))
     }
 
-    /// The next request. `None` when there will be none: after Ctrl-D, `q`, `exit` or `/quit`, at the end of the input,
-    /// after the request of the command line.
+    /// The next request. `None` when there will be none: after Ctrl-D, `q`, `exit`, `quit` and their like, at the end of
+    /// the input, after the request of the command line.
     ///
     /// Dropping the future closes the prompt. Nothing is lost by it: what was half typed stands in the next prompt, a
     /// line entered at that moment is the next request.
@@ -147,7 +149,7 @@ impl Repl {
                 line = self.inner.next_line() => line,
             };
             match line.as_deref().map(str::trim) {
-                Some("q" | "exit" | "/quit" | "/exit") => {
+                Some("q" | "quit" | "exit" | "/quit" | "/exit" | ":q") => {
                     self.inner.dismissed.store(true, Ordering::Relaxed);
                     break None;
                 }

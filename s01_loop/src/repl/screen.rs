@@ -12,6 +12,7 @@ use super::spinner::Spinner;
 use super::style::Style;
 use super::text;
 use super::wires::Wires;
+use super::wrap::{Wrap, wrapped};
 
 /// Whether something is held back by an open prompt, which should close for a moment.
 pub type Held = bool;
@@ -29,6 +30,8 @@ pub struct Screen {
 struct State {
     /// The main speaker has begun a line and not ended it.
     mid_line: bool,
+    /// That line, as far as it has come.
+    wrap: Wrap,
     prompt_open: bool,
     /// Whole lines that wait for the end of the prompt or of the line.
     held: String,
@@ -85,13 +88,15 @@ impl Screen {
             state.held.push_str(&out);
             return !out.is_empty();
         }
+        let columns = self.style.breaks_at();
+        out = state.broken(&out, columns);
         if whole > 0 {
             state.mid_line = false;
             // What waited for the end of the line.
-            out.push_str(&std::mem::take(&mut state.held));
+            out.push_str(&broken(std::mem::take(&mut state.held), columns));
         }
         state.mid_line |= !partial.is_empty();
-        out.push_str(&std::mem::take(partial));
+        out.push_str(&state.broken(&std::mem::take(partial), columns));
         state.put(self, &out);
         false
     }
@@ -223,12 +228,21 @@ impl State {
     fn release(&mut self, screen: &Screen) {
         let held = std::mem::take(&mut self.held);
         if !held.is_empty() {
-            self.put(screen, &held);
+            self.put(screen, &broken(held, screen.style.breaks_at()));
+        }
+    }
+
+    /// A piece of the main speaker's text, its lines broken where the terminal is too narrow.
+    fn broken(&mut self, piece: &str, columns: Option<usize>) -> String {
+        match columns {
+            Some(columns) => self.wrap.feed(piece, columns),
+            None => piece.to_owned(),
         }
     }
 
     fn end_line(&mut self, screen: &Screen) {
         if std::mem::take(&mut self.mid_line) {
+            self.wrap = Wrap::default();
             self.put(screen, "\n");
         }
         if !self.prompt_open {
@@ -260,5 +274,13 @@ impl State {
             // Nobody reads any more, as behind `| head`: that is no failure.
             Err(_) => screen.wires.leave(0),
         }
+    }
+}
+
+/// Whole lines, broken where the terminal is too narrow.
+fn broken(lines: String, columns: Option<usize>) -> String {
+    match columns {
+        Some(columns) => wrapped(&lines, columns),
+        None => lines,
     }
 }

@@ -3,7 +3,10 @@
 //! What is shown comes from models, tools and servers. Invariant: nothing of it reaches the screen that was not made
 //! harmless first (`text`).
 
+use std::borrow::Cow;
+
 use super::style::Paint;
+use super::wrap::wrapped;
 use super::{Repl, text};
 use crate::tool::{Output, ToolCall};
 
@@ -64,7 +67,7 @@ impl Repl {
 
     /// Shows what went wrong, in one sentence; to standard error where nothing else is shown.
     pub(super) fn error(&self, error: &anyhow::Error) {
-        let error = format!("error: {error:#}");
+        let error = format!("Error: {error:#}");
         let error = text::clean(&error);
         if self.inner.screen.is_quiet() {
             eprintln!("{error}");
@@ -75,7 +78,10 @@ impl Repl {
 
     /// Prints whole lines in one colour.
     pub(super) fn painted(&self, paint: Paint, lines: &str) {
-        self.lines(&self.inner.screen.style.paint(paint, lines));
+        let style = &self.inner.screen.style;
+        let lines = self.broken(lines);
+        let lines = lines.split('\n').map(|line| style.paint(paint, line));
+        self.lines(&lines.collect::<Vec<_>>().join("\n"));
     }
 
     /// Prints whole lines that are clean already.
@@ -89,6 +95,7 @@ impl Repl {
         let Some(name) = &self.name else {
             return lines.to_owned();
         };
+        let lines = self.broken(lines);
         let margin = self
             .inner
             .screen
@@ -97,6 +104,14 @@ impl Repl {
         let lines = lines.trim_end_matches('\n').split('\n');
         let lines: Vec<String> = lines.map(|line| format!("{margin} {line}")).collect();
         lines.join("\n")
+    }
+
+    /// The lines, broken to fit behind the speaker's name.
+    fn broken<'a>(&self, lines: &'a str) -> Cow<'a, str> {
+        match self.inner.screen.style.breaks_at() {
+            Some(columns) => wrapped(lines, self.columns(columns)).into(),
+            None => lines.into(),
+        }
     }
 
     /// What is left of a line behind the speaker's name.

@@ -54,6 +54,11 @@ impl Style {
         }
     }
 
+    /// The width at which lines are broken; `None` where lines stay whole, in a file, a pipe and on a dumb terminal.
+    pub fn breaks_at(&self) -> Option<usize> {
+        (!self.dumb).then(|| self.columns())
+    }
+
     /// The text in its colour, when there are colours.
     pub fn paint(&self, paint: Paint, text: &str) -> String {
         let code = match paint {

@@ -75,7 +75,10 @@ async fn a_wrong_argument_is_named() {
 async fn a_directory_that_is_gone_is_named() {
     let output = bash::run(Path::new("/no/such/place"), &call(json!({"command": "ls"}))).await;
     assert!(
-        output.is_error && output.text.starts_with("starting bash in /no/such/place: "),
+        output.is_error
+            && output
+                .text
+                .starts_with("starting bash in /no/such/place, which is gone: "),
         "{}",
         output.text
     );

@@ -72,7 +72,7 @@ fn a_failed_request_is_one_red_sentence_and_the_session_goes_on() {
     let (_class, mut terminal) = session(&model);
     terminal
         .type_line("hello")
-        .wait_for("\nerror: ")
+        .wait_for("\nError: ")
         .wait_for("s01 >>");
     terminal.type_line("hello again").wait_for("better now");
     assert_eq!(terminal.press(Key::CtrlD).wait_exit(), 0);

@@ -85,7 +85,7 @@ fn a_failed_turn_is_exit_code_1() {
         .model(&model)
         .asks("hello")
         .fails_with(1)
-        .shows("error: ");
+        .shows("Error: ");
     model.fault(Fault::Internal, 1);
     class().model(&model).types(&["hello"]).fails_with(1);
     class().model(&model).types(&["hello"]).succeeds();

@@ -1,7 +1,7 @@
 //! Typing: the line editor, the history, keys pressed during a turn, the size of the terminal.
 
 use mock_servers::class::{Class, Key};
-use mock_servers::model::{calls, says};
+use mock_servers::model::{Fault, calls, says};
 use serde_json::json;
 
 use crate::{Gate, last_text, model, session};
@@ -174,6 +174,35 @@ fn a_resized_terminal_keeps_the_line() {
     assert_eq!(
         last_text(&model.requests()[0]),
         format!("{words} now and then")
+    );
+}
+
+#[test]
+fn a_narrow_terminal_breaks_lines_between_words() {
+    let model = model([
+        says(
+            "A loop asks a model, runs the calls of its reply, and asks again.\n\n    let indented = true;",
+        ),
+        says("A loop asks a model, runs the calls of its reply, and asks again."),
+    ]);
+    let (_class, mut terminal) = session(&model);
+    terminal.resize(30, 24).type_line("what is this");
+    terminal.wait_for(
+        "A loop asks a model, runs the\ncalls of its reply, and asks\nagain.\n\n    let indented = true;\ns01 >>",
+    );
+    terminal.resize(40, 24).type_line("once more");
+    terminal.wait_for("A loop asks a model, runs the calls of\nits reply, and asks again.\ns01 >>");
+    terminal.press(Key::CtrlD).wait_exit();
+}
+
+#[test]
+fn an_error_is_broken_between_words_too() {
+    let model = model([]);
+    model.fault(Fault::Internal, 1);
+    let (_class, mut terminal) = session(&model);
+    terminal.resize(30, 24).type_line("hello");
+    terminal.wait_for(
+        "\nError: the model's API\nanswered 500 (api_error):\nInternal server error — ask\nagain",
     );
 }
 

@@ -175,24 +175,47 @@ async fn an_answer_ends_the_count_of_failures() {
 
 /// Real waits, in time that is paused: the terminal's own, not a diary's. Nobody listens, so there is nothing to wait for
 /// but the waits.
-#[tokio::test(start_paused = true)]
-async fn a_refused_connection_is_tried_ten_times_in_two_minutes() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", free.local_addr().unwrap());
-    drop(free);
-    let started = tokio::time::Instant::now();
-    let recovery = Recovery::new(client(settings(&url)), &Repl::typed("test").quiet());
+#[tokio::test]
+async fn a_connection_refused_by_a_model_that_was_there_is_tried_ten_times_in_two_minutes() {
+    let model = talkative([]);
+    let client = client(settings(model.url()));
+    let recovery = Recovery::new(client, &Repl::typed("test").quiet());
     let mut history = asking("go");
+    recovery.send("", &mut history, &[]).await.unwrap();
+    drop(model);
+    tokio::time::pause();
+    let started = tokio::time::Instant::now();
     let error = recovery.send("", &mut history, &[]).await.unwrap_err();
     assert!(matches!(&error, ApiError::Unreachable { .. }), "{error:?}");
-    assert!(
-        error
-            .to_string()
-            .ends_with("check the network and ANTHROPIC_BASE_URL")
-    );
     let least = ALL_WAITS.iter().sum::<u128>();
     let waited = started.elapsed().as_millis();
     assert!((least..=least * 5 / 4 + 100).contains(&waited), "{waited}");
+}
+
+#[tokio::test]
+async fn where_nobody_was_ever_met_the_first_line_says_what_to_check_and_the_turn_ends_soon() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let sent = send_with(client(settings(&url))).await;
+    assert_eq!(
+        sent.error(),
+        format!(
+            "no answer from {url}: connection refused — check the network and ANTHROPIC_BASE_URL"
+        )
+    );
+    assert_eq!(sent.diary.waits(), ALL_WAITS[..3]);
+    assert_eq!(
+        sent.diary.remarks(),
+        [
+            &format!(
+                "retrying in 0.5 s (1/4): no answer from {url}: connection refused — check the network and ANTHROPIC_BASE_URL; Ctrl-C ends the turn"
+            ),
+            &format!("retrying in 1.0 s (2/4): no answer from {url}: connection refused"),
+            &format!("retrying in 2.0 s (3/4): no answer from {url}: connection refused"),
+            "giving up after 4 tries",
+        ]
+    );
 }
 
 /// Tells when text arrives.
