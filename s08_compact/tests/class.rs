@@ -134,7 +134,7 @@ fn every_file_is_read_although_old_results_go() {
 #[test]
 fn twenty_turns_of_chat_are_summarized_and_go_on() {
     let model = rehearsal(6_000);
-    let chat = ["What can you do?"; 20];
+    let chat = ["What else can you do?"; 20];
     let ran = small(class(), &model).types(&chat);
     ran.succeeds()
         .shows("[compacted: ")
@@ -152,7 +152,7 @@ fn twenty_turns_of_chat_are_summarized_and_go_on() {
 #[test]
 fn the_first_request_is_known_after_many_summaries() {
     let model = rehearsal(6_000);
-    let chat = ["What can you do?"; 20];
+    let chat = ["What else can you do?"; 20];
     let lines = [
         &["Read the file README.md"][..],
         &chat,

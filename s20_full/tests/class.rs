@@ -277,3 +277,22 @@ fn a_connected_server_costs_no_built_in_its_place_in_the_cache() {
     let marked = r#"{"cache_control":{"type":"ephemeral"},"description":"#;
     assert_eq!(built_ins(&bodies[1]).matches(marked).count(), 1);
 }
+
+#[test]
+fn what_help_shows_can_be_typed_as_it_stands_in_an_empty_directory() {
+    let help = class().asks("help");
+    let requests: Vec<&str> = help
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("- "))
+        .collect();
+    assert_eq!(requests.len(), 8, "{}", help.transcript());
+    for request in requests {
+        class()
+            .asks(request)
+            .succeeds()
+            .never_shows("✗")
+            .never_shows("I could not")
+            .never_shows("I am only");
+    }
+}

@@ -115,7 +115,7 @@ fn what_is_not_understood_takes_five_lines() {
         answer.lines().all(|line| line.len() <= 150),
         "each fits in two lines of a terminal: {answer}"
     );
-    let all = play(18, "what can you do?");
+    let all = play(18, "what else can you do?");
     assert!(last(&all).contains("ask a teammate to leave"));
 }
 

@@ -1,6 +1,6 @@
 //! What newcomers typed and the rehearsal model did not understand, or understood wrongly.
 
-use crate::stage::{FILES, Stage};
+use crate::stage::{BASH, FILES, Stage};
 
 /// All tools of a lead that plans, delegates and loads skills.
 const LEAD: &[&str] = &[
@@ -294,4 +294,26 @@ fn a_skill_that_was_loaded_before_is_followed() {
         "{}",
         play.answer
     );
+}
+
+#[test]
+fn what_help_shows_can_be_typed_as_it_stands_in_an_empty_directory() {
+    for tools in [BASH, FILES] {
+        let help = Stage::bare(tools).ask("help").answer;
+        let requests: Vec<&str> = help
+            .lines()
+            .filter_map(|line| line.strip_prefix("- "))
+            .collect();
+        assert!((4..=8).contains(&requests.len()), "{help}");
+        for request in requests {
+            let mut stage = Stage::new(tools);
+            std::fs::remove_dir_all(&stage.dir).expect("it is the stage's own");
+            std::fs::create_dir(&stage.dir).expect("it was there");
+            let play = stage.ask(request);
+            assert!(!play.calls.is_empty(), "{request}");
+            for bad in ["I could not", "I did not", "I am only"] {
+                assert!(!play.answer.contains(bad), "{request}: {}", play.answer);
+            }
+        }
+    }
 }

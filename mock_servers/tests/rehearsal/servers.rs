@@ -235,12 +235,22 @@ fn a_server_that_is_connected_already_is_no_failure() {
 
 #[test]
 fn a_denied_deployment_is_told_and_not_tried_again() {
-    let mut served = stage();
-    served.answering(|name, _| (name == "mcp__deploy__trigger").then(|| (NO.to_owned(), true)));
-    let play = served.ask("Connect to the deploy server and trigger a deployment");
-    assert_eq!(play.calls.len(), 2);
-    let told = "Connected to 'deploy'. Discovered: trigger, status, logs\nI did not trigger a deployment: permission denied: the user said no. I did not try another way.";
-    assert_eq!(play.answer, told);
+    for (request, named) in [
+        ("trigger a deployment", "trigger a deployment"),
+        (
+            "trigger a deployment of web please",
+            "trigger a deployment of web",
+        ),
+    ] {
+        let mut served = stage();
+        served.answering(|name, _| (name == "mcp__deploy__trigger").then(|| (NO.to_owned(), true)));
+        let play = served.ask(&format!("Connect to the deploy server and {request}"));
+        assert_eq!(play.calls.len(), 2);
+        let told = format!(
+            "Connected to 'deploy'. Discovered: trigger, status, logs\nI did not {named}: permission denied: the user said no. I did not try another way."
+        );
+        assert_eq!(play.answer, told);
+    }
 }
 
 #[test]

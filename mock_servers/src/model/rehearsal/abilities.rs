@@ -1,7 +1,7 @@
 //! What the model says it can do: the names of the rows that work with the tools it was given.
 //!
-//! Whoever asks is told all of it; whoever asked for something else sees a few examples and is told how to see the rest.
-//! Invariant: nothing is promised that takes a tool which is not on offer.
+//! Whoever asks gets a few requests to type; whoever asks for more, all of it; whoever asked for something else sees some
+//! names. Invariant: nothing is promised that takes a tool which is not on offer.
 
 use std::fmt::Write;
 
@@ -57,6 +57,64 @@ const EXAMPLES: &[(&str, &[&str])] = &[
 /// How many examples stand in a line.
 const MOST: usize = 4;
 
+/// Requests to begin with, by the row that does each; in the order of their worth. They need nothing but an empty directory.
+const TO_TYPE: &[(&str, &str)] = &[
+    (
+        "create a file",
+        "Create a file called hello.py that prints \"Hello, World!\"",
+    ),
+    (
+        "connect to a server",
+        "Connect to the docs MCP server and search for agent loop",
+    ),
+    (
+        "hire a teammate",
+        "Spawn alice as a developer and ask her to create notes.md",
+    ),
+    ("set a reminder", "Remind me of the meeting in 3 minutes"),
+    (
+        "run a command in the background",
+        "Run cargo --version in the background and find all Python files in this directory",
+    ),
+    (
+        "put tasks on the board",
+        "Create tasks: setup database schema, create API endpoints (depends on schema)",
+    ),
+    (
+        "create a Python package",
+        "Create a Python package under demo_pkg with __init__.py and utils.py",
+    ),
+    ("load a skill", "What skills are available?"),
+    ("find files", "List all Python files in this directory"),
+    ("create a directory", "Create a directory called notes"),
+    ("tell the date and time", "What time is it?"),
+    ("run a command", "Run echo hello"),
+];
+
+/// How many of them are shown.
+const MOST_TO_TYPE: usize = 8;
+
+/// Says what this model is, and what to type first.
+pub fn beginning(lead: &str, tools: &[Tool]) -> String {
+    let servers = Servers::on_offer(tools);
+    let can = TO_TYPE
+        .iter()
+        .filter(|(name, _)| can(row(name), tools, &servers));
+    let lines: Vec<String> = can
+        .take(MOST_TO_TYPE)
+        .map(|(_, request)| format!("\n- {request}"))
+        .collect();
+    if lines.is_empty() {
+        return without_tools(lead);
+    }
+    format!(
+        "{lead}: no real one, but I call real tools, and what they do to your files is done. I know a table of requests, in \
+         many wordings. Type one of these, whole and one at a time:{}\nAsk “what else can you do?” for all I know. Ctrl-C \
+         stops me, Ctrl-D leaves.",
+        lines.concat()
+    )
+}
+
 /// Says what can be rehearsed with these tools.
 pub fn abilities(lead: &str, tools: &[Tool]) -> String {
     let mut text = String::new();
@@ -71,7 +129,7 @@ pub fn abilities(lead: &str, tools: &[Tool]) -> String {
     }
     match text.is_empty() {
         true => without_tools(lead),
-        false => format!("{lead} With the tools I was given I can rehearse this:{text}"),
+        false => format!("{lead}. With the tools I was given I can rehearse this:{text}"),
     }
 }
 
@@ -90,12 +148,12 @@ pub fn examples(lead: &str, tools: &[Tool]) -> String {
     }
     match text.is_empty() {
         true => without_tools(lead),
-        false => format!("{lead} Ask “what can you do?” for all I can; among it is:{text}"),
+        false => format!("{lead}. Ask “what can you do?” for what to type; among it is:{text}"),
     }
 }
 
 fn without_tools(lead: &str) -> String {
-    format!("{lead} I was given no tool that I know how to use, so I can only talk.")
+    format!("{lead}. I was given no tool that I know how to use, so I can only talk.")
 }
 
 /// Behind the section about servers, which there are: ` (docs, deploy)`.

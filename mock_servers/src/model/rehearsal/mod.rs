@@ -72,6 +72,9 @@ use team::wake::{self, Woken};
 use team::{hiring, mate};
 use turn::Turn;
 
+/// How it speaks of itself.
+const WHO: &str = "I am the rehearsal model of this course";
+
 /// The brain a newcomer meets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rehearsal;
@@ -132,6 +135,12 @@ impl Rehearsal {
         if let Some(reply) = called_by_name(&turn, &request.tools) {
             return reply;
         }
+        // Its words are those of requests as well.
+        if let [asked] = &turn.requests[..]
+            && small_talk::asks_all_abilities(&tokens::tokenize(asked))
+        {
+            return says(abilities::abilities(WHO, &request.tools));
+        }
         let team = hiring::team(request, &turn.requests);
         let servers = Servers::of(request, &turn.requests, turn.start);
         let offer = Offer::of(request, &team).with_servers(&servers);
@@ -180,8 +189,8 @@ fn called_by_name(turn: &Turn, tools: &[Tool]) -> Option<Reply> {
 fn without_steps(plan: &Plan, turn: &Turn, request: &Request) -> String {
     let asked = turn.requests.join("\n");
     let tokens = tokens::tokenize(&asked);
-    if small_talk::asks_abilities(&tokens) {
-        return abilities::abilities("I am the rehearsal model of this course.", &request.tools);
+    if small_talk::asks_abilities(&asked, &tokens) {
+        return abilities::beginning(WHO, &request.tools);
     }
     match plan.chat {
         Some(reply) if plan.unknown.is_empty() => reply.to_owned(),
@@ -192,7 +201,7 @@ fn without_steps(plan: &Plan, turn: &Turn, request: &Request) -> String {
             reply.to_owned()
         }
         _ => abilities::examples(
-            "I am only a rehearsal model, and this is outside what I can rehearse.",
+            "I am only a rehearsal model, and this is outside what I can rehearse",
             &request.tools,
         ),
     }

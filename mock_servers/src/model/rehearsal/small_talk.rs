@@ -62,16 +62,24 @@ const TALK: &[(&[&str], &str)] = &[
         "You are welcome.",
     ),
     (
+        &["bye", "goodbye", "see you", "good night", "ciao"],
+        "Goodbye.",
+    ),
+    (
         &[
-            "bye",
-            "goodbye",
-            "see you",
-            "good night",
-            "ciao",
             "exit",
             "quit",
+            "leave",
+            "how do i exit",
+            "how do i quit",
+            "how do i leave",
+            "how do i get out",
+            "how do i stop",
+            "how to exit",
+            "how to quit",
+            "how to leave",
         ],
-        "Goodbye.",
+        "Ctrl-D leaves, as q and exit do, each on a line of its own. Ctrl-C stops a turn.",
     ),
     (
         &[
@@ -121,6 +129,20 @@ const TALK: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// What opens a question about all that the model can do.
+const ALL_ABILITIES: &[&str] = &[
+    "what else can you do",
+    "what else can i do",
+    "what else can i ask",
+    "what else do you know",
+    "what more can you do",
+    "all you can do",
+    "list all you can do",
+    "list all that you can do",
+    "list everything you can do",
+    "tell me everything you can do",
+];
+
 /// What opens a question about what the model can do.
 const ABILITIES: &[&str] = &[
     "help",
@@ -136,6 +158,26 @@ const ABILITIES: &[&str] = &[
     "what are your abilities",
     "what are your capabilities",
     "how do i use",
+    "how do i start",
+    "how does this work",
+    "what is this",
+    "what should i do",
+    "what should i type",
+    "what now",
+    "what do i do",
+    "usage",
+    "man",
+    "commands",
+    "/help",
+    "-h",
+    "--help",
+    "-help",
+    "h",
+    "/",
+    ":help",
+    ":h",
+    "/start",
+    "/commands",
 ];
 
 /// The answer to a phrase that asks for nothing; `None` when it is no small talk.
@@ -146,9 +188,14 @@ pub fn reply(tokens: &[Token]) -> Option<&'static str> {
         .map(|(_, reply)| *reply)
 }
 
-/// Whether a request only asks what the model can do.
-pub fn asks_abilities(tokens: &[Token]) -> bool {
-    ABILITIES.iter().any(|phrase| opens(tokens, phrase))
+/// Whether a request only asks what the model can do. A lone `?` has no words.
+pub fn asks_abilities(request: &str, tokens: &[Token]) -> bool {
+    request.trim() == "?" || ABILITIES.iter().any(|phrase| opens(tokens, phrase))
+}
+
+/// Whether a request asks for all that the model can do.
+pub fn asks_all_abilities(tokens: &[Token]) -> bool {
+    ALL_ABILITIES.iter().any(|phrase| opens(tokens, phrase))
 }
 
 /// Whether the tokens begin with a phrase and say little more.

@@ -116,9 +116,14 @@ fn a_server_is_meant_by_its_place_in_what_was_told() {
 
 #[test]
 fn whoever_asks_for_help_is_told_which_servers_there_are() {
-    let (_, answer) = talk(stage(), &["what can you do?"]);
+    let (_, answer) = talk(stage(), &["what else can you do?"]);
     assert!(
         answer.contains("- MCP servers (deploy, docs): connect to a server, "),
+        "{answer}"
+    );
+    let (_, answer) = talk(stage(), &["what can you do?"]);
+    assert!(
+        answer.contains("\n- Connect to the docs MCP server"),
         "{answer}"
     );
     let (_, answer) = talk(stage(), &["solve world hunger"]);

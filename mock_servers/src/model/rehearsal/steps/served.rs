@@ -71,14 +71,17 @@ pub fn is_for_it(row: &Intent, tokens: &[Token], taken: &[Taken]) -> bool {
     is_named || row.serves != Some(Serves::Use) || !names_files(tokens)
 }
 
-/// The words as they were typed; what is quoted at the end stays quoted.
+/// The words as they were typed, without politeness at the end; what is quoted there stays quoted.
 fn wished(request: &str, tokens: &[Token]) -> String {
-    match tokens {
+    let is_polite = |token: &&Token| token.is_any(&["please", "pls", "thanks", "now"]);
+    let polite = tokens.iter().rev().take_while(is_polite).count();
+    match &tokens[..tokens.len() - polite] {
+        [] => typed(request, tokens),
         [first, .., last] if last.quoted && first.start < last.end => {
             let text = &request[first.start..last.end];
             text.trim_end_matches(['.', '!', '?', ',', ';']).to_owned()
         }
-        _ => typed(request, tokens),
+        tokens => typed(request, tokens),
     }
 }
 
