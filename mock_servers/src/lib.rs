@@ -9,10 +9,17 @@
 //! - [`model::tokens`] is the rule by which the mock counts.
 //! - `class::Class` (feature `class`) drives a chapter's binary in a test, over pipes or on a terminal.
 
-#[cfg(feature = "class")]
+// The first of our crates to be built, so this one sentence stands where a hundred errors would.
+#[cfg(not(unix))]
+compile_error!(
+    "this course runs on Linux and macOS; on Windows it runs in WSL, because bash, process groups and signals are Unix's"
+);
+
+#[cfg(all(unix, feature = "class"))]
 pub mod class;
-#[cfg(feature = "mcp")]
+#[cfg(all(unix, feature = "mcp"))]
 pub mod mcp;
+#[cfg(unix)]
 pub mod model;
 
 /// The README's example, compiled with the tests.
