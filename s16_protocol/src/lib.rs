@@ -6,4 +6,3 @@ pub mod teammate;
 mod tools;
 
 pub use protocol::Protocol;
-pub use requests::{Kind, Request};

@@ -28,7 +28,7 @@ pub(crate) const SUBMIT_PLAN: &str = "submit_plan";
 pub struct Protocol {
     pub(crate) mail: Mailboxes,
     pub(crate) repl: Repl,
-    /// A std lock: nothing is awaited while it is held. Mail is sent under it, never read.
+    /// A std lock: nothing is awaited while it is held. Mail is sent under it, never drained.
     state: Arc<Mutex<State>>,
 }
 

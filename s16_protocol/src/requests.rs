@@ -1,4 +1,4 @@
-//! Open requests: who asked whom for what, and whether it has been answered.
+//! Protocol requests: who asked whom for what, and whether it has been answered.
 //!
 //! Mail is text, and two agents that talk about a shutdown or a plan can take one message for the answer to another.
 //! Invariants: an answer counts only with the id, the sender and the type that the request wants; it counts once.
@@ -88,6 +88,13 @@ impl Requests {
     /// Takes a request back that could not be sent.
     pub fn forget(&mut self, id: &str) {
         self.0.remove(id);
+    }
+
+    /// Takes an answer back that could not be sent.
+    pub fn reopen(&mut self, id: &str) {
+        if let Some(request) = self.0.get_mut(id) {
+            request.is_answered = false;
+        }
     }
 
     /// Closes a request with the answer of this agent.

@@ -101,7 +101,6 @@ impl Protocol {
         );
         ensure!(!task.trim().is_empty(), "request_plan: the task is empty");
         let text = format!("Before you change anything, send a plan with submit_plan for: {task}");
-        // The gate closes before the message is on its way.
         let mut state = self.state();
         if let Some(sent) = state.requests.open_from(Kind::Plan, teammate) {
             let id = &sent.id;
@@ -109,13 +108,10 @@ impl Protocol {
                 "{teammate} has sent a plan already, {id}; it comes by itself"
             ));
         }
+        self.mail.send(Mail::new(LEAD, teammate, "message", text))?;
+        // Nobody has read the message before the gate is closed: both wait for the lock.
         state.want_plan(teammate);
         drop(state);
-        let sent = self.mail.send(Mail::new(LEAD, teammate, "message", text));
-        if let Err(error) = sent {
-            self.state().plan_wanted.retain(|wanted| wanted != teammate);
-            return Err(error);
-        }
         Ok(format!("asked {teammate} for a plan; it comes by itself"))
     }
 
@@ -127,10 +123,6 @@ impl Protocol {
         } = input;
         let mut state = self.state();
         let request = state.requests.answer(request_id, Kind::Plan, LEAD)?;
-        if !*approve {
-            // Another plan before anything is changed.
-            state.want_plan(&request.from);
-        }
         let (verdict, next) = match *approve {
             true => ("approved", "Go on."),
             false => ("rejected", "Send another one with submit_plan."),
@@ -139,7 +131,14 @@ impl Protocol {
         let answer = Mail::new(LEAD, &request.from, Kind::Plan.response(), text)
             .with(REQUEST_ID, request_id.as_str())
             .with(APPROVE, *approve);
-        self.mail.send(answer)?;
+        if let Err(error) = self.mail.send(answer) {
+            state.requests.reopen(request_id);
+            return Err(error);
+        }
+        if !*approve {
+            // Another plan before anything is changed.
+            state.want_plan(&request.from);
+        }
         drop(state);
         Ok(format!("{}'s plan {request_id} is {verdict}", request.from))
     }

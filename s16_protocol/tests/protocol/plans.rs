@@ -52,6 +52,64 @@ async fn a_submitted_plan_stops_the_other_calls_of_its_reply() {
 }
 
 #[tokio::test]
+async fn an_answer_that_cannot_be_sent_leaves_its_plan_open() {
+    let model = MockModel::scripted([
+        submit("Write b."),
+        calls("write_file", write("b")),
+        says("Done."),
+    ]);
+    let desk = Desk::new(&model);
+    desk.spawn("bob").await;
+    let id = desk.plan().await;
+    desk.until("waiting for the answer to its plan").await;
+    let mailbox = desk.ws.state("mailboxes").join("bob.jsonl");
+    std::fs::create_dir(&mailbox).unwrap();
+    for approve in [true, false] {
+        let refusal = desk.review(&id, approve, "").await;
+        assert!(
+            refused(&refusal).contains("writing to the mailbox of bob"),
+            "{refusal:?}"
+        );
+    }
+    assert_eq!(model.requests().len(), 1, "nobody has answered bob");
+    std::fs::remove_dir(&mailbox).unwrap();
+    let approved = desk.review(&id, true, "").await;
+    assert_eq!(approved, Output::ok(format!("bob's plan {id} is approved")));
+    assert!(desk.read().await.contains("Done."));
+    assert!(desk.has("b"), "and no other plan is wanted of bob");
+}
+
+#[tokio::test]
+async fn a_question_that_cannot_be_sent_neither_closes_nor_opens_the_gate() {
+    let model = MockModel::scripted([
+        says("Ready."),
+        submit("Write b."),
+        says("I will think again."),
+    ]);
+    let desk = Desk::new(&model);
+    desk.spawn("bob").await;
+    let mailbox = desk.ws.state("mailboxes").join("bob.jsonl");
+    let ask = async || {
+        std::fs::create_dir(&mailbox).unwrap();
+        let input = json!({"teammate": "bob", "task": "b"});
+        let asked = desk.call("request_plan", input).await;
+        std::fs::remove_dir(&mailbox).unwrap();
+        assert!(refused(&asked).contains("writing to the mailbox of bob"));
+    };
+    assert!(desk.read().await.contains("Ready."));
+    desk.until("idle").await;
+    ask().await;
+    assert!(!desk.protocol.is_gated("bob"));
+    desk.tell("bob", "Send a plan.").await;
+    let id = desk.plan().await;
+    desk.review(&id, false, "").await;
+    assert!(desk.read().await.contains("think again"));
+    desk.until("idle").await;
+    ask().await;
+    assert!(desk.protocol.is_gated("bob"), "it owes another plan");
+}
+
+#[tokio::test]
 async fn who_is_asked_for_a_plan_only_looks_around_before_it() {
     let model = MockModel::scripted([
         says("Ready."),
