@@ -1,6 +1,6 @@
 //! Which task is worked on in which worktree.
 //!
-//! Invariant: a task has one worktree at most, given before somebody works on it: no directory changes in the middle of
+//! Invariant: a task has one worktree at most, given before a teammate works on it: no directory changes in the middle of
 //! the work.
 
 use anyhow::{Result, bail, ensure};
@@ -33,10 +33,11 @@ pub(crate) fn check(board: &Board, id: &str) -> Result<()> {
     }
 }
 
+/// Gives a task its worktree.
 pub(crate) fn bind(board: &Board, id: &str, name: &str) -> Result<()> {
     board.update(id, |task| {
-        // Somebody may have been faster since it was checked.
-        check_unbound(task)?;
+        // Somebody may have bound or claimed it since it was checked; now the board is locked.
+        check(board, id)?;
         task.extra.insert(FIELD.into(), name.into());
         Ok(())
     })?;
@@ -74,5 +75,29 @@ fn check_unbound(task: &Task) -> Result<()> {
     match worktree_of(task) {
         Some(name) => bail!("task {} has the worktree {name} already", task.id),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use s02_tools::Workspace;
+    use s12_tasks::NewTask;
+
+    use super::*;
+
+    #[test]
+    fn a_task_that_was_claimed_since_it_was_checked_gets_no_worktree() {
+        let dir = tempfile::tempdir().unwrap();
+        let board = Board::open(&Workspace::at(dir.path()).unwrap());
+        let new = NewTask {
+            subject: "Write the API".into(),
+            ..NewTask::default()
+        };
+        let id = board.create(new).unwrap().id;
+        check(&board, &id).unwrap();
+        board.claim(&id, "alice").unwrap();
+        let refusal = bind(&board, &id, "api").unwrap_err().to_string();
+        assert!(refusal.contains("alice works on task"), "{refusal}");
+        assert_eq!(worktree_of(&board.get(&id).unwrap().task), None);
     }
 }
