@@ -304,13 +304,9 @@ impl Mcp {
             }
             Err(error) => {
                 let why = format!("{error:#}");
-                state.failed.insert(
-                    name,
-                    Failed {
-                        why,
-                        was_there: false,
-                    },
-                );
+                // One that has gone is gone until it is there again, however often it is asked for.
+                let was_there = state.failed.get(&name).is_some_and(|past| past.was_there);
+                state.failed.insert(name, Failed { why, was_there });
                 Err(error)
             }
         }

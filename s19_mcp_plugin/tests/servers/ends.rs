@@ -5,10 +5,12 @@
 
 use std::time::{Duration, Instant};
 
-use s19_mcp_plugin::{Patience, Server};
-use serde_json::{Value, json};
+use s01_loop::{Repl, ToolCall};
+use s02_tools::Toolbox;
+use s19_mcp_plugin::{Mcp, Patience, Server};
+use serde_json::{Map, Value, json};
 
-use crate::scene::{HEAR, LONG, SHORT, STAY, Scene, text, until};
+use crate::scene::{HEAR, LONG, SHORT, STAY, Scene, answer, hello, text, until};
 
 /// Writes each line into a file, to the end of the input, and says so.
 const KEEP: &str = "cat >rest; echo end >end";
@@ -212,4 +214,30 @@ async fn a_call_has_sixty_seconds() {
     );
     drop(server);
     until(|| scene.left().is_empty()).await;
+}
+
+#[tokio::test]
+async fn who_has_gone_is_gone_until_it_is_there_again() {
+    let scene = Scene::new();
+    let (hello, page) = (hello(), answer(2, json!({ "tools": [] })));
+    let once = "[ -e begun ] && exit 1; touch begun";
+    let script = scene.script(&[once, HEAR, &hello, HEAR, HEAR, &page]);
+    let mcp = Mcp::with_servers(&scene.ws, &Repl::typed("s19").quiet(), [script]);
+    let tools = Toolbox::new().with(mcp.connect_tool());
+    let connect = || {
+        tools.call(ToolCall {
+            id: "toolu_1".into(),
+            name: "connect_mcp".into(),
+            input: json!({ "name": "docs" }),
+            extra: Map::new(),
+        })
+    };
+    let connected = connect().await;
+    assert!(!connected.is_error, "{connected:?}");
+    until(|| mcp.servers().contains("docs is gone")).await;
+    let refused = connect().await;
+    assert!(refused.is_error, "{refused:?}");
+    let section = mcp.servers();
+    assert!(section.contains("docs is gone"), "{section}");
+    scene.nothing_is_left();
 }
