@@ -17,7 +17,7 @@ const LOCK_FILE: &str = ".lock";
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The right to write to a folder of the state, held until it drops. Await nothing while you hold it: the others wait.
+/// The right to write to a folder of the state, held until it drops. What is awaited meanwhile, all others wait for.
 #[derive(Debug)]
 pub struct FolderLock {
     _file: File,
@@ -58,7 +58,8 @@ impl FolderLock {
     }
 
     /// Takes the lock of this folder, however long another holder takes; makes the folder when there is none. It blocks the
-    /// thread, so it is for tools that run on a thread of their own, never for a future.
+    /// thread, so it is for tools that run on a thread of their own, and for folders that nobody holds for longer than it
+    /// takes to write a file.
     ///
     /// # Errors
     /// When the folder cannot be written to.

@@ -66,7 +66,7 @@ async fn the_conversation_waits_as_it_was_told() {
     assert_eq!(
         diary.waits(),
         [10.0, 8.0],
-        "a side request was to wait 10 s (8 and a quarter), the conversation behind it 8 s"
+        "a side call was to wait 10 s (8 and a quarter), the conversation behind it 8 s"
     );
 }
 
@@ -85,7 +85,7 @@ async fn chance_does_not_make_a_wait_too_long() {
     send_aside(&model, &diary).await.unwrap_err();
     assert_eq!(
         diary.remarks(),
-        ["side request: giving up: the server asks for a wait of 121 s"],
+        ["side call: giving up: the server asks for a wait of 121 s"],
         "the user was to read what the server asks for, not what chance made of it"
     );
 }

@@ -17,9 +17,9 @@ use crate::remark::remark;
 use crate::world::World;
 
 /// Who asks, when nobody says so.
-const NAMELESS: &str = "side request";
+const NAMELESS: &str = "side call";
 
-/// A client that does not give up at the first error.
+/// What everybody who asks a model holds in the place of a client. Cloning it is cheap.
 #[derive(Clone)]
 pub struct Recovery {
     client: Client,

@@ -12,7 +12,7 @@ use s01_loop::Repl;
 /// A wait under way. Dropping it ends it.
 pub type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Time, chance, and somebody who is told.
+/// The world of a recovery: [`Repl`] in a session; a test brings its own.
 pub trait World: Send + Sync {
     /// Lets this much time pass.
     fn wait(&self, time: Duration) -> Waiting;
@@ -20,7 +20,7 @@ pub trait World: Send + Sync {
     /// A number from 0 to 1, another one each time.
     fn chance(&self) -> f64;
 
-    /// Says what was done about a failure.
+    /// Says what is done about a failure.
     fn remark(&self, text: &str);
 }
 

@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::store::{Found, Store};
 use crate::task::{Status, Task, VERSION};
 
-/// The task board of a workspace. Cloning it is cheap; all operations block the thread for a file or two.
+/// The task board of a workspace. Cloning it is cheap; its operations block the thread while they read and write files.
 #[derive(Clone, Debug)]
 pub struct Board {
     store: Store,
@@ -60,7 +60,7 @@ impl Listed {
 }
 
 impl Board {
-    /// The board of this workspace. Nothing is written before there is a task.
+    /// The board of this workspace. Opening it writes nothing.
     pub fn open(ws: &Workspace) -> Self {
         Self {
             store: Store::new(ws),

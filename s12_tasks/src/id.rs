@@ -4,7 +4,7 @@
 
 use anyhow::{Context, Result};
 
-/// Without `i`, `l`, `o` and `u`: nobody misreads an id, and none spells a word (Crockford's base 32).
+/// Without `i`, `l` and `o`, which are misread, and without `u`, so that fewer words come about (Crockford's base 32).
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// 40 bits from the system's generator.
 const SUFFIX: usize = 8;

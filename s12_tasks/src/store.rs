@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use s01_loop::make_state_folder;
 use s02_tools::{Workspace, write_whole};
+use s09_memory::FolderLock;
 
 use crate::id::{is_safe_name, number, task_id};
 use crate::task::Task;
-use s09_memory::FolderLock;
 
 const DAMAGED: &str = "damaged";
 

@@ -50,7 +50,8 @@ struct State {
     ended: Option<Instant>,
 }
 
-/// Held by whoever is at work and will send a notice: until it drops, a session without input does not end by itself.
+/// Held by whoever is at work and will send a notice: a session whose input has ended waits until it drops, [`LINGER`] at
+/// most.
 pub struct AtWork {
     shared: Arc<Shared>,
     number: u64,

@@ -88,7 +88,8 @@ impl Cron {
                 state: Mutex::new(state),
             }),
         };
-        // The notices outlive no session, and must not keep the jobs alive.
+        // The jobs hold the notices. Held by them in turn, neither would ever be dropped, and the clock would be looked at
+        // for ever.
         let shared = Arc::downgrade(&cron.shared);
         let due = move || shared.upgrade().map(|shared| shared.due());
         notices.take_from(move || due().unwrap_or_default());

@@ -20,7 +20,7 @@ pub struct Mail {
     pub from: String,
     /// Whose mailbox it goes to.
     pub to: String,
-    /// What kind it is: `message`, `result`, or a chapter's own.
+    /// What kind it is: `message`, `result`, `error`, `returned`, or a later chapter's own.
     #[serde(rename = "type")]
     pub kind: String,
     /// What it says.

@@ -58,7 +58,7 @@ pub struct Drained {
 }
 
 impl Mailboxes {
-    /// The mailboxes of this workspace, with the lead as their only owner. Nothing is written before there is mail.
+    /// The mailboxes of this workspace, with the lead as their only owner. Opening them writes nothing.
     pub fn open(ws: &Workspace, session: &Session) -> Self {
         let lead = (LEAD.to_owned(), Arc::default());
         Self {

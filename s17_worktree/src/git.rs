@@ -23,7 +23,7 @@ const LEADS_ELSEWHERE: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG GIT_C
      GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE GIT_PREFIX GIT_SHALLOW_FILE GIT_COMMON_DIR GIT_NAMESPACE";
 /// Nobody is there to answer; one language, so that an error can be recognised.
 const SETTINGS: &str = "GIT_TERMINAL_PROMPT=0 GIT_OPTIONAL_LOCKS=0 LC_ALL=C";
-/// Programs that the repository names run for nobody here.
+/// No hook and no file monitor of the repository runs.
 const OPTIONS: &str = "-c core.hooksPath=/dev/null -c core.fsmonitor=";
 
 /// Runs git in this directory and returns what it answered.

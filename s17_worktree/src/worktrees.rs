@@ -124,7 +124,8 @@ impl Worktrees {
     }
 
     /// One change at a time, here and in other processes: two gits that write to one repository get in each other's way,
-    /// and what one of them takes back must not be the other's.
+    /// and what one of them takes back must not be the other's. It is held while git runs, so who waits for it does so on a
+    /// thread of its own.
     async fn lock(&self) -> Result<FolderLock> {
         let folder = self.folder.clone();
         let waiting = tokio::task::spawn_blocking(move || FolderLock::wait(&folder));

@@ -54,7 +54,8 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// What the next round begins with: mail, or a task it has claimed; nothing while it works. `None` when it leaves.
+    /// What the next round begins with: mail, a task it has claimed, a word about the one it holds, or nothing. `None` when
+    /// it leaves.
     ///
     /// # Errors
     /// When a mailbox or the board cannot be read or written.

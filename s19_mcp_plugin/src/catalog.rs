@@ -129,7 +129,7 @@ fn entries(root: &Path) -> Result<Map<String, Value>> {
     };
     ensure!(
         about.is_file() && about.len() <= MAX_FILE,
-        "{MCP_FILE} is no file of a size that is read; its servers are left out"
+        "{MCP_FILE} is no file of at most 1 MB; its servers are left out"
     );
     let text = fs::read_to_string(&path).with_context(unreadable)?;
     let mut file: Value = serde_json::from_str(&text)

@@ -1,6 +1,7 @@
 //! A server: the handshake, the list of its tools, calls.
 //!
-//! What MCP adds to a conversation in JSON-RPC, as far as a client of tools needs it. Invariant: the list is read whole,
+//! What MCP adds to a conversation in JSON-RPC, as far as a client of tools needs it. What stands in brackets in these
+//! files, such as `server/tools`, is a page of <https://modelcontextprotocol.io/specification/2025-11-25>. Invariant: the list is read whole,
 //! again when the server says that it has changed, once at a time and not without a pause.
 
 use std::sync::{Arc, Mutex};

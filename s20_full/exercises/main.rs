@@ -14,7 +14,7 @@ fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s20_full")).file("README.md", "# Demo\n\nA small project.\n")
 }
 
-/// A model that answers the conversation like this, and side questions with nothing.
+/// A model that answers the conversation like this, and side calls with nothing.
 fn model(lead: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> MockModel {
     let brain = move |request: &Request| match is_aside(request) {
         true => says("[]"),

@@ -2,7 +2,7 @@
 //!
 //! They cost no request, and they work when no model answers. Invariants: a line that is meant as a command is never sent
 //! to a model, and one that is meant for the model, such as a question about `/etc/hosts`, is never taken for a command;
-//! whatever the user asks for can be undone or is told before it is done.
+//! no command loses a conversation: what it leaves behind lies in a file, or the user is told that it does not.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};

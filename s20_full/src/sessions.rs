@@ -62,7 +62,7 @@ impl Sessions {
         }
     }
 
-    /// Continues the session that the command line names, if it names one.
+    /// Continues the session that the command line names. If it names none, who types is told where the commands are.
     ///
     /// # Errors
     /// When there is none of this name, it is open elsewhere, or its file cannot be read.
@@ -176,7 +176,7 @@ impl Sessions {
     }
 
     /// What the session that is open has cost, in this run of the program and earlier ones; teammates, subagents and side
-    /// questions included.
+    /// calls included.
     pub fn spent(&self) -> Usage {
         self.spent_in(&self.state.lock().unwrap())
     }

@@ -36,7 +36,7 @@ struct Answer {
     /// Replies of the model to this conversation.
     num_turns: usize,
     duration_ms: u128,
-    /// Of all requests, side questions, subagents and teammates included.
+    /// Of all requests, side calls, subagents and teammates included.
     usage: Usage,
 }
 

@@ -262,7 +262,7 @@ fn a_connected_server_costs_no_built_in_its_place_in_the_cache() {
     let ran = class.runs(&["-p", "--output-format", "json", "connect"], "");
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
     let read = answer["usage"]["cache_read_input_tokens"].as_u64().unwrap();
-    // The first request can read nothing, and side questions are too short for the cache.
+    // The first request can read nothing, and side calls are too short for the cache.
     assert_eq!(leads(&model).len(), 2);
     assert!(read >= 1_024, "read {read} tokens\n{}", ran.transcript());
     let bodies = leads(&model);

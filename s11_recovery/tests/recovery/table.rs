@@ -355,7 +355,7 @@ async fn a_retry_says_whose_it_is_when_it_is_not_the_conversations() {
     let repl = Repl::typed("test").quiet();
     for (watcher, name) in [
         (repl.named("task 1").watcher(), "task 1"),
-        (Arc::new(Unwatched) as Watcher, "side request"),
+        (Arc::new(Unwatched) as Watcher, "side call"),
     ] {
         let model = talkative([Fault::Overloaded]);
         let diary = Diary::default();
