@@ -271,14 +271,12 @@ impl Client {
             .body(body)
             .send()
             .await;
-        let met = &self.shared.met;
-        if !sent.as_ref().is_err_and(reqwest::Error::is_connect) {
-            met.store(true, Ordering::Relaxed);
-        }
+        let meets = !sent.as_ref().is_err_and(reqwest::Error::is_connect);
+        let met = self.shared.met.fetch_or(meets, Ordering::Relaxed) || meets;
         let response = sent.map_err(|error| ApiError::Unreachable {
             address: self.shared.messages_url.origin().ascii_serialization(),
             reason: self.reason(&error),
-            never_met: !met.load(Ordering::Relaxed),
+            never_met: !met,
         })?;
         if response.status().is_success() {
             return a_stream(response).map_err(|error| self.redacted(error));
@@ -333,9 +331,8 @@ impl Client {
 /// Where messages are posted. A base URL may end in a slash or in `/v1`, as other tools write it.
 fn messages_url(base_url: &str) -> Result<Url> {
     let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
-    let schemes = ["http://", "https://"];
     ensure!(
-        schemes.iter().any(|scheme| base.starts_with(scheme)),
+        base.starts_with("http://") || base.starts_with("https://"),
         "ANTHROPIC_BASE_URL must begin with http:// or https://, not {base_url:?}"
     );
     Url::parse(&format!("{base}/v1/messages")).with_context(|| {
