@@ -1,13 +1,15 @@
 //! `cargo x ci`: every check, in the order in which a mistake is found soonest.
 //!
 //! The one entry for contributors, hooks and CI, so that all of them see the same.
-//! Invariant: it stops at the first failure and names the command that repeats only that step.
+//! Invariant: it stops at the first failure and names the command that repeats only that step; what is skipped for want of a
+//! program stands in the last line.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+use crate::book;
 use crate::cargo::cargo;
 use crate::terminal;
 use crate::workspace::Workspace;
@@ -18,6 +20,8 @@ struct Step {
     args: &'static [&'static str],
     /// An environment variable and what is added to its value.
     env: Option<(&'static str, &'static str)>,
+    /// Says what this machine lacks for it; the step is skipped then.
+    needs: Option<fn() -> Result<()>>,
 }
 
 const STEPS: [Step; 9] = [
@@ -42,7 +46,10 @@ const STEPS: [Step; 9] = [
         env: Some(("RUSTDOCFLAGS", "-D warnings")),
         ..step("doc", &["doc", "--workspace", "--no-deps"])
     },
-    step("book", &["x", "book", "--test", "--skip-missing"]),
+    Step {
+        needs: Some(book::can_be_tested),
+        ..step("book", &["x", "book", "--test"])
+    },
 ];
 
 /// What needs a network the first time; only on request.
@@ -53,6 +60,7 @@ const fn step(name: &'static str, args: &'static [&'static str]) -> Step {
         name,
         args,
         env: None,
+        needs: None,
     }
 }
 
@@ -62,7 +70,14 @@ const fn step(name: &'static str, args: &'static [&'static str]) -> Step {
 /// When a check fails, or cargo cannot be started.
 pub fn run(ws: &Workspace, external: bool) -> Result<()> {
     let started = Instant::now();
+    let mut skipped = Vec::new();
     for step in STEPS.iter().chain(external.then_some(&EXTERNAL)) {
+        if let Some(why) = step.needs.and_then(|needs| needs().err()) {
+            let skip = format!("{}: skipped; {why:#}", step.name);
+            terminal::print(&format!("== {skip}\n"))?;
+            skipped.push(skip);
+            continue;
+        }
         let began = Instant::now();
         terminal::print(&format!("== {}: {}\n", step.name, step.typed()))?;
         let status = step
@@ -80,10 +95,19 @@ pub fn run(ws: &Workspace, external: bool) -> Result<()> {
         }
         terminal::print(&format!("== {}: ok in {seconds:.1} s\n", step.name))?;
     }
-    Ok(terminal::print(&format!(
-        "== all checks passed in {:.1} s\n",
-        started.elapsed().as_secs_f64()
-    ))?)
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(terminal::print(&last_line(&skipped, seconds))?)
+}
+
+/// What stands at the end, where everybody looks.
+fn last_line(skipped: &[String], seconds: f64) -> String {
+    match skipped {
+        [] => format!("== all checks passed in {seconds:.1} s\n"),
+        _ => format!(
+            "== all other checks passed in {seconds:.1} s; {}\n",
+            skipped.join("; ")
+        ),
+    }
 }
 
 impl Step {
@@ -139,6 +163,15 @@ mod tests {
             command
                 .get_envs()
                 .any(|(name, value)| name == "GIT_DIR" && value.is_none())
+        );
+    }
+
+    #[test]
+    fn what_was_skipped_is_said_last() {
+        assert_eq!(last_line(&[], 1.0), "== all checks passed in 1.0 s\n");
+        assert_eq!(
+            last_line(&["book: skipped; chromium is missing".to_owned()], 1.0),
+            "== all other checks passed in 1.0 s; book: skipped; chromium is missing\n"
         );
     }
 

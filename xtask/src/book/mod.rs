@@ -52,11 +52,6 @@ pub fn command() -> Command {
                 .value_parser(clap::value_parser!(PathBuf))
                 .help("Keep pictures of some pages there"),
         )
-        .arg(
-            flag("skip-missing")
-                .requires("test")
-                .help("Say in a line what is not installed, and succeed [as cargo x ci does]"),
-        )
 }
 
 /// Makes the book, and serves or tests it when asked to.
@@ -67,12 +62,7 @@ pub fn run(ws: &Workspace, args: &ArgMatches) -> Result<()> {
     let place = Place::new()?;
     if args.get_flag("test") {
         let pictures = args.get_one::<PathBuf>("screenshots");
-        return browser::test(
-            ws,
-            &place,
-            pictures.map(PathBuf::as_path),
-            args.get_flag("skip-missing"),
-        );
+        return browser::test(ws, &place, pictures.map(PathBuf::as_path));
     }
     let mdbook = mdbook::find()?;
     write(ws, &place)?;
@@ -84,6 +74,14 @@ pub fn run(ws: &Workspace, args: &ArgMatches) -> Result<()> {
         "{}\n",
         place.html().join("index.html").display()
     ))?)
+}
+
+/// Whether this machine has what [`run`] with `--test` needs.
+///
+/// # Errors
+/// What is missing, in one line.
+pub fn can_be_tested() -> Result<()> {
+    browser::tools().map(drop)
 }
 
 /// Where the book is made.
