@@ -92,7 +92,7 @@ try {
   const checks = [
     ['pages and links from a file', () => loads(browser, file, names)],
     ['pages and links from a server', () => loads(browser, url, names)],
-    ['the step of s19', () => step(browser, file)],
+    ['the step of s19', () => step(browser, file, expected['s18..s19'])],
     ['any two chapters', () => pairs(browser, file, expected)],
     ['the address of a pair', () => fragments(browser, url)],
     ['search from a file', () => search(browser, file)],

@@ -57,16 +57,17 @@ function dead(base, known, wanted) {
   return faults;
 }
 
-/** The page of s19 shows what the step adds, and a link to a file opens it. */
-export async function step(browser, base) {
+/** The page of s19 shows the diff that `cargo x diff` prints, and a link to a file opens it. */
+export async function step(browser, base, expected) {
   const faults = [];
   const page = await browser.newPage();
   await page.goto(`${base}chapters/s19_mcp_plugin.html`);
-  const diff = await page.locator('code.language-diff').first().textContent();
-  const added = diff.split('\n').filter((line) => line.startsWith('+') && !line.startsWith('+++'));
-  if (added.length < 10) faults.push(`the diff of s19 has ${added.length} lines with +`);
-  const shown = await page.locator('code.language-diff').first().locator('.hljs-addition').count();
-  if (shown < 10) faults.push(`${shown} lines of the diff of s19 are marked as added`);
+  const diff = page.locator('code.language-diff').first();
+  const text = await diff.textContent();
+  if (text.trim() !== expected.trim()) faults.push('the diff of s19 differs from what cargo x diff prints');
+  const added = text.split('\n').filter((line) => line.startsWith('+') && !line.startsWith('+++ ')).length;
+  const shown = await diff.locator('.hljs-addition').count();
+  if (!added || shown !== added) faults.push(`${shown} of ${added} added lines of s19 are marked`);
   await page.locator('main a[href="#src-pool-rs"]').first().click();
   const isOpen = await page.locator('#src-pool-rs').evaluate((element) => element.open);
   if (!isOpen) faults.push('a link to src/pool.rs leaves it folded');
