@@ -1,6 +1,6 @@
-//! `cargo x`: the contributor's tool.
+//! `cargo x`: the tool of the course.
 //!
-//! One entry for the class (`diff`), for contributors (`tidy`, `budget`, `replay`) and for CI (`ci`).
+//! One entry for a class (`diff`, `check`, `start`, `book`), for contributors (`tidy`, `budget`, `replay`) and for CI (`ci`).
 //! Invariant: it depends on no chapter, so it builds and judges whatever state the chapters are in.
 
 mod bodies;
@@ -72,23 +72,17 @@ fn run(matches: &ArgMatches) -> Result<()> {
             Ok(terminal::print(&replay::run(&ws, &request)?)?)
         }
         Some(("session", args)) => {
-            let chapter = args.get_one::<String>("chapter");
-            let chapter = chapter.map(|wanted| ws.chapter(wanted)).transpose()?;
-            session::run(&ws, chapter, args.get_flag("write"))
+            session::run(&ws, chosen(&ws, args, "chapter")?, args.get_flag("write"))
         }
         Some(("check", args)) => {
-            let hints = args.get_one::<usize>("hint").copied().unwrap_or(1);
+            let hints = *args.get_one::<usize>("hint").expect("it has a default");
             check::run(&ws, named(&ws, args, "chapter")?, hints)
         }
         Some(("start", args)) => {
             let folder = args.get_one::<PathBuf>("folder").expect("clap requires it");
             start::run(&ws, named(&ws, args, "chapter")?, folder)
         }
-        Some(("exercises", args)) => {
-            let chapter = args.get_one::<String>("chapter");
-            let chapter = chapter.map(|wanted| ws.chapter(wanted)).transpose()?;
-            exercises::prove::run(&ws, chapter)
-        }
+        Some(("exercises", args)) => exercises::prove::run(&ws, chosen(&ws, args, "chapter")?),
         Some(("book", args)) => book::run(&ws, args),
         Some(("external", _)) => external::run(&ws),
         Some(("ci", args)) => ci::run(&ws, args.get_flag("external")),
@@ -101,16 +95,17 @@ fn named<'a>(ws: &'a Workspace, args: &ArgMatches, name: &str) -> Result<&'a Cha
     ws.chapter(args.get_one::<String>(name).expect("clap requires it"))
 }
 
+/// The chapter that an argument names which may be left out.
+fn chosen<'a>(ws: &'a Workspace, args: &ArgMatches, name: &str) -> Result<Option<&'a Chapter>> {
+    let wanted = args.get_one::<String>(name);
+    wanted.map(|wanted| ws.chapter(wanted)).transpose()
+}
+
 fn run_diff(ws: &Workspace, args: &ArgMatches) -> Result<()> {
-    let named = |name: &str| {
-        args.get_one::<String>(name)
-            .map(|wanted| ws.chapter(wanted))
-            .transpose()
-    };
-    let (from, to) = match (named("first")?, named("second")?) {
-        (Some(from), Some(to)) => (Some(from), to),
-        (Some(to), None) => (ws.base(to), to),
-        (None, _) => unreachable!("clap requires a chapter"),
+    let first = named(ws, args, "first")?;
+    let (from, to) = match chosen(ws, args, "second")? {
+        Some(second) => (Some(first), second),
+        None => (ws.base(first), first),
     };
     Ok(terminal::print(&diff::show(
         ws,

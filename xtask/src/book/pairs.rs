@@ -3,7 +3,6 @@
 //! The page works from a file, where a script may read nothing but other scripts, so this writes a script.
 //! Invariant: the page draws the hunks that are here and computes none, so it shows what `cargo x diff` prints.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use similar::{DiffTag, TextDiff};
@@ -133,22 +132,15 @@ fn lists<K: AsRef<str>, N: AsRef<str>>(
 
 /// A JSON string that is good in a script, too.
 pub fn json(text: &str) -> String {
-    let special: BTreeMap<char, &str> = [
-        ('"', "\\\""),
-        ('\\', "\\\\"),
-        ('\n', "\\n"),
-        ('\r', "\\r"),
-        ('\t', "\\t"),
-    ]
-    .into();
     let mut json = String::from("\"");
     for c in text.chars() {
-        match special.get(&c) {
-            Some(escaped) => json.push_str(escaped),
-            None if c.is_control() || ['\u{2028}', '\u{2029}'].contains(&c) => {
+        match c {
+            '"' | '\\' => json.extend(['\\', c]),
+            '\n' => json.push_str("\\n"),
+            _ if c.is_control() || ['\u{2028}', '\u{2029}'].contains(&c) => {
                 let _ = write!(json, "\\u{:04x}", c as u32);
             }
-            None => json.push(c),
+            _ => json.push(c),
         }
     }
     json + "\""
