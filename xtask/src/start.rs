@@ -48,9 +48,18 @@ pub fn run(ws: &Workspace, chapter: &Chapter, folder: &Path) -> Result<()> {
         "{} is the course without these bodies:\n{list}\nThe README of the chapter says what they do, their comments say it closer, and its tests grade you:\n  \
          cd {}\n  cargo x check {}\nWhat you have written so far: git diff\n",
         folder.display(),
-        folder.display(),
+        typed(folder),
         chapter.short()
     ))?)
+}
+
+/// A folder as a shell wants it.
+fn typed(folder: &Path) -> String {
+    let name = folder.display().to_string();
+    match name.contains(|c: char| !(c.is_alphanumeric() || "/._-".contains(c))) {
+        true => format!("'{}'", name.replace('\'', r"'\''")),
+        false => name,
+    }
 }
 
 /// The chapter that this checkout was started for.
@@ -113,6 +122,13 @@ mod tests {
             error.ends_with("is not empty; name a folder that is not there yet"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_folder_can_be_typed() {
+        assert_eq!(typed(Path::new("../my-course")), "../my-course");
+        assert_eq!(typed(Path::new("my course")), "'my course'");
+        assert_eq!(typed(Path::new("tim's")), r"'tim'\''s'");
     }
 
     #[test]
