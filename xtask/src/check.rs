@@ -21,7 +21,11 @@ enum State<'a> {
     Done,
     /// Switched on, with the first test that fails.
     Fails(&'a Outcome),
+    /// What is switched on passes: so many tests of so many.
+    Partly(usize, usize),
     Off,
+    /// Its file is in no test program.
+    Absent,
 }
 
 /// Runs what is switched on and says what is done and what is next.
@@ -37,15 +41,17 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
     if let Some(program) = outcomes.iter().find(|it| it.is_program()) {
         bail!("{}", program.message.as_deref().unwrap_or_default());
     }
-    terminal::print(&report(
+    print(&report(
         chapter,
         &exercises,
         &outcomes,
         hints,
         Paint::for_stdout(),
     ))?;
-    let fails = |exercise: &Exercise| matches!(state(exercise, &outcomes), State::Fails(_));
-    match exercises.iter().find(|exercise| fails(exercise)) {
+    let fails = |exercise: &&Exercise| {
+        matches!(state(exercise, &outcomes), State::Fails(_) | State::Absent)
+    };
+    match exercises.iter().find(fails) {
         Some(exercise) => bail!("exercise {} is not done yet", exercise.number),
         None => Ok(()),
     }
@@ -78,12 +84,28 @@ fn report(
         let _ = match state {
             State::Done => writeln!(text, "  {}   {name}", paint.green("done")),
             State::Fails(_) => writeln!(text, "  {}  {name}", paint.red("fails")),
+            State::Partly(on, all) => writeln!(text, "  part   {name} ({on} of {all} tests on)"),
+            State::Absent => writeln!(text, "  {}   {name}", paint.red("gone")),
             State::Off => writeln!(text, "  off    {name} ({} minutes)", exercise.minutes),
         };
     }
     let first = |wanted: fn(&State<'_>) -> bool| states.iter().find(|(_, state)| wanted(state));
     if let Some((exercise, State::Fails(test))) = first(|state| matches!(state, State::Fails(_))) {
-        text += &failure(exercise, test, hints, paint);
+        text += &failure(chapter, exercise, test, hints, paint);
+    } else if let Some((exercise, _)) = first(|state| matches!(state, State::Absent)) {
+        let _ = writeln!(
+            text,
+            "\nThe tests of exercise {} do not run: {} needs the line `mod {};`.",
+            exercise.number,
+            chapter.path("exercises/main.rs"),
+            exercise.module
+        );
+    } else if let Some((exercise, _)) = first(|state| matches!(state, State::Partly(..))) {
+        let _ = writeln!(
+            text,
+            "\nNext: {}. What is on passes; take the other #[ignore] lines out of {}, and run this again.",
+            exercise.title, exercise.path
+        );
     } else if let Some((exercise, _)) = first(|state| matches!(state, State::Off)) {
         let _ = write!(
             text,
@@ -97,25 +119,35 @@ fn report(
 }
 
 /// What a failing test said, and the hints that were asked for.
-fn failure(exercise: &Exercise, test: &Outcome, hints: usize, paint: Paint) -> String {
+fn failure(
+    chapter: &Chapter,
+    exercise: &Exercise,
+    test: &Outcome,
+    hints: usize,
+    paint: Paint,
+) -> String {
     let name = test.name.rsplit("::").next().unwrap_or(&test.name);
-    let mut text = format!(
-        "\n{}, in {}\n\n",
-        paint.bold(&name.replace('_', " ")),
-        exercise.path
-    );
+    let name = paint.bold(&name.replace('_', " "));
+    let place = place(test).unwrap_or_else(|| exercise.path.clone());
+    let mut text = format!("\n{name}, in {place}\n\n");
     for line in test.message.iter().flat_map(|message| message.lines()) {
         let _ = writeln!(text, "    {line}");
     }
     for (index, hint) in exercise.hints.iter().take(hints).enumerate() {
         let _ = writeln!(
             text,
-            "\n{} {hint}",
-            paint.cyan(&format!("Hint {} of {}:", index + 1, exercise.hints.len()))
+            "\n{} {}",
+            paint.cyan(&format!("Hint {} of {}:", index + 1, exercise.hints.len())),
+            hint.replace('\n', " ")
         );
     }
     if hints < exercise.hints.len() {
-        let _ = writeln!(text, "\nThe next hint: --hint {}", hints + 1);
+        let _ = writeln!(
+            text,
+            "\nThe next hint: cargo x check {} --hint {}\n",
+            chapter.short(),
+            hints + 1
+        );
     }
     text
 }
@@ -123,11 +155,34 @@ fn failure(exercise: &Exercise, test: &Outcome, hints: usize, paint: Paint) -> S
 fn state<'a>(exercise: &Exercise, outcomes: &'a [Outcome]) -> State<'a> {
     let own = outcomes.iter().filter(|it| it.is_of(&exercise.module));
     let own: Vec<_> = own.collect();
-    match own.iter().find(|it| it.verdict == Verdict::Failed) {
+    let off = own
+        .iter()
+        .filter(|it| it.verdict == Verdict::Ignored)
+        .count();
+    match first_failed(own.iter().copied()) {
         Some(failed) => State::Fails(failed),
-        None if own.is_empty() || own.iter().any(|it| it.verdict == Verdict::Ignored) => State::Off,
+        None if own.is_empty() => State::Absent,
+        None if off == own.len() => State::Off,
+        None if off > 0 => State::Partly(own.len() - off, own.len()),
         None => State::Done,
     }
+}
+
+/// The first one that failed, in the order of the files: the order of a run is another each time.
+fn first_failed<'a>(tests: impl Iterator<Item = &'a Outcome>) -> Option<&'a Outcome> {
+    let failed = tests.filter(|it| it.verdict == Verdict::Failed);
+    failed.min_by_key(|it| (&it.place, &it.name))
+}
+
+/// Where a test failed, as editors read it.
+fn place(test: &Outcome) -> Option<String> {
+    let (file, line) = test.place.as_ref()?;
+    Some(format!("{file}:{line}"))
+}
+
+fn print(text: &str) -> Result<()> {
+    let columns = terminal::columns(&std::io::stdout());
+    Ok(terminal::print(&terminal::fold(text, columns))?)
 }
 
 /// A copy made by `cargo x start`: how many bodies are written, and what the chapter's tests say.
@@ -142,13 +197,9 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
         .iter()
         .filter(|it| it.verdict == Verdict::Passed)
         .count();
+    let waiting = failed.iter().filter(|it| waits(it)).count();
     let paint = Paint::for_stdout();
-    let title = format!(
-        "{}: {} pass, {} fail",
-        chapter.name,
-        counted(passed, "test", "tests"),
-        failed.len()
-    );
+    let title = score(chapter, passed, failed.len() - waiting, waiting);
     let mut text = format!("{}\n\n", paint.bold(&title));
     match &holes[..] {
         [] => text += "Every body is written.\n",
@@ -161,16 +212,11 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
             );
         }
     }
-    // A test that fails for want of a body says so itself; the others say what is wrong with what is written.
-    let wrong = |it: &&&Outcome| {
-        !it.message
-            .as_ref()
-            .is_some_and(|said| said.contains("not yet implemented"))
-    };
-    if let Some(test) = failed.iter().find(wrong) {
+    if let Some(test) = first_failed(failed.iter().copied().filter(|it| !waits(it))) {
+        let place = place(test).map_or_else(String::new, |place| format!(", in {place}"));
         let _ = writeln!(
             text,
-            "\nA test of what you have written fails: {}\n",
+            "\nA test of what you have written fails: {}{place}\n",
             paint.bold(&test.name)
         );
         for line in test
@@ -182,10 +228,26 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
             let _ = writeln!(text, "    {line}");
         }
     }
-    terminal::print(&text)?;
+    print(&text)?;
     match (holes.len(), failed.len()) {
         (0, 0) => Ok(terminal::print("Done: the mechanism is yours.\n")?),
         _ => bail!("not done yet"),
+    }
+}
+
+/// Whether a test fails for want of a body, and says so itself; the others say what is wrong with what is written.
+fn waits(test: &Outcome) -> bool {
+    let said = test.message.as_deref().unwrap_or_default();
+    said.contains("not yet implemented")
+}
+
+fn score(chapter: &Chapter, passed: usize, failed: usize, waiting: usize) -> String {
+    let passed = counted(passed, "test", "tests");
+    let score = format!("{}: {passed} pass, {failed} fail", chapter.name);
+    match waiting {
+        0 => score,
+        1 => format!("{score}, 1 waits for a body"),
+        _ => format!("{score}, {waiting} wait for a body"),
     }
 }
 

@@ -27,7 +27,7 @@ fn for_a_class() -> Vec<Command> {
             .arg(chapter("second").help("The chapter to arrive at [default: the first one, from its base]")),
         Command::new("check")
             .about("Run the exercises of a chapter that are switched on; say what is done and what is next")
-            .arg(chapter("chapter").required(true))
+            .arg(chapter("chapter").help("The chapter [default: in a copy of cargo x start, the one it was made for]"))
             .arg(
                 Arg::new("hint")
                     .long("hint")

@@ -37,7 +37,7 @@ mod workspace;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::ArgMatches;
 
 use terminal::Paint;
@@ -49,7 +49,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if terminal::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error:#}");
+            let columns = terminal::columns(&std::io::stderr());
+            eprintln!("{}", terminal::fold(&format!("{error:#}"), columns));
             ExitCode::FAILURE
         }
     }
@@ -76,7 +77,12 @@ fn run(matches: &ArgMatches) -> Result<()> {
         }
         Some(("check", args)) => {
             let hints = *args.get_one::<usize>("hint").expect("it has a default");
-            check::run(&ws, named(&ws, args, "chapter")?, hints)
+            let chapter = chosen(&ws, args, "chapter")?.or_else(|| start::started(&ws));
+            check::run(
+                &ws,
+                chapter.context("name a chapter: cargo x check s05")?,
+                hints,
+            )
         }
         Some(("start", args)) => {
             let folder = args.get_one::<PathBuf>("folder").expect("clap requires it");

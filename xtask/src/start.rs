@@ -7,7 +7,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use toml::Value;
 
 use crate::bodies;
@@ -20,16 +20,26 @@ use crate::{git, terminal};
 /// # Errors
 /// When the folder holds something already, or cannot be written.
 pub fn run(ws: &Workspace, chapter: &Chapter, folder: &Path) -> Result<()> {
+    if let Some(chapter) = started(ws) {
+        bail!(
+            "this is a copy already, in which you build {}; start the next one in the course itself",
+            chapter.name
+        );
+    }
     let emptied = bodies::take_out(ws, chapter)?;
     ensure!(
         !emptied.is_empty(),
         "{} names no bodies to write; there is nothing to start",
         chapter.path("Cargo.toml")
     );
-    let root = fresh(folder)?;
+    let root = fresh(ws, folder)?;
     let mut name = DefaultHasher::new();
     root.hash(&mut name);
-    let copy = Copy::make(ws, &root, &format!("start.d{:x}", name.finish()))?;
+    let copy = Copy::make(
+        ws,
+        &root,
+        &format!("start.d{:06x}", name.finish() & 0xff_ffff),
+    )?;
     copy.share_build(ws)?;
     let manifest =
         fs::read_to_string(root.join("Cargo.toml")).context("reading the copy's Cargo.toml")?;
@@ -40,17 +50,24 @@ pub fn run(ws: &Workspace, chapter: &Chapter, folder: &Path) -> Result<()> {
     let mut list = String::new();
     for (path, file) in &emptied {
         copy.write(path, &file.text)?;
-        let names: Vec<_> = file.bodies.iter().map(|(name, _)| name.as_str()).collect();
+        let mut names: Vec<_> = file.bodies.iter().map(|(name, _)| name.as_str()).collect();
+        let place = |name: &&str| {
+            let entry = |entry: &String| chapter.path(entry) == format!("{path}::{name}");
+            chapter.start.iter().position(entry)
+        };
+        names.sort_by_key(place);
         list += &format!("  {path}  {}\n", names.join(", "));
     }
     first_commit(&root, chapter)?;
-    Ok(terminal::print(&format!(
-        "{} is the course without these bodies:\n{list}\nThe README of the chapter says what they do, their comments say it closer, and its tests grade you:\n  \
-         cd {}\n  cargo x check {}\nWhat you have written so far: git diff\n",
+    let text = format!(
+        "{} is the course without these bodies:\n{list}\nThe README of the chapter says what they do, their comments say it closer, and its tests grade you; the words that \
+         the model and the user read are in the tests:\n  cd {}\n  cargo x check {}\nWhat you have written so far: git diff\n",
         folder.display(),
         typed(folder),
         chapter.short()
-    ))?)
+    );
+    let columns = terminal::columns(&std::io::stdout());
+    Ok(terminal::print(&terminal::fold(&text, columns))?)
 }
 
 /// A folder as a shell wants it.
@@ -74,9 +91,18 @@ pub fn started(ws: &Workspace) -> Option<&Chapter> {
 
 const MARK: &str = "# What `cargo x check` grades here.\n[workspace.metadata.started]";
 
-/// The folder, made when it is not there; it has to be empty.
-fn fresh(folder: &Path) -> Result<PathBuf> {
+/// The folder, made when it is not there; it has to be empty, and outside of the course, which would hold itself otherwise.
+fn fresh(ws: &Workspace, folder: &Path) -> Result<PathBuf> {
     let doing = || format!("making {}", folder.display());
+    let absolute = std::path::absolute(folder).with_context(doing)?;
+    let mut above = absolute.ancestors();
+    let there = above.find_map(|folder| folder.canonicalize().ok());
+    let course = ws.root.canonicalize().with_context(doing)?;
+    ensure!(
+        !there.is_some_and(|there| there.starts_with(course)),
+        "{} lies inside the course; name a folder beside it",
+        folder.display()
+    );
     fs::create_dir_all(folder).with_context(doing)?;
     let is_empty = fs::read_dir(folder).with_context(doing)?.next().is_none();
     ensure!(
@@ -115,9 +141,15 @@ mod tests {
     #[test]
     fn a_folder_that_holds_something_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(fresh(&dir.path().join("new/one")).is_ok());
+        let mut course = fixture::course(&[]);
+        course.root = dir.path().join("course");
+        fs::create_dir(&course.root).unwrap();
+        assert!(fresh(&course, &dir.path().join("new/one")).is_ok());
+        assert!(fresh(&course, &course.root.join("../two")).is_ok());
 
-        let error = fresh(dir.path()).unwrap_err().to_string();
+        let inside = fresh(&course, &course.root.join("new/one")).unwrap_err();
+        assert!(inside.to_string().ends_with("name a folder beside it"));
+        let error = fresh(&course, dir.path()).unwrap_err().to_string();
         assert!(
             error.ends_with("is not empty; name a folder that is not there yet"),
             "{error}"

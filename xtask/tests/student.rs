@@ -101,7 +101,7 @@ fn an_exercise_is_off_then_fails_with_a_hint_then_is_done() {
     for part in [
         "  fails  1  blanks\n",
         "two blanks were counted as a word\n",
-        "\nHint 1 of 2: look at `split`.\n\nThe next hint: --hint 2\n",
+        "\nHint 1 of 2: look at `split`.\n\nThe next hint: cargo x check s01 --hint 2\n",
     ] {
         assert!(said.contains(part), "{said}");
     }
@@ -138,6 +138,46 @@ fn an_exercise_is_off_then_fails_with_a_hint_then_is_done() {
 }
 
 #[test]
+fn an_exercise_is_not_done_by_half_or_by_leaving_it_out() {
+    let course = Course::new();
+    let check = |args: &[&str]| course.x(&course.root(), args);
+    let (ok, _, error) = check(&["check"]);
+    assert!(
+        !ok && error == "name a chapter: cargo x check s05\n",
+        "{error}"
+    );
+
+    course.write("s01_loop/src/lib.rs", SOLVED);
+    let half = format!("{EXERCISE}\n#[test]\nfn one_is_on() {{}}\n");
+    course.write("s01_loop/exercises/ex1_blanks.rs", &half);
+    let (ok, said, _) = check(&["check", "s01"]);
+    assert!(
+        ok && said.contains("  part   1  blanks (1 of 2 tests on)\n")
+            && said.contains("take the other #[ignore] lines out of"),
+        "{said}"
+    );
+
+    // Which of two is shown does not depend on which was quicker.
+    let two = "#[test]\nfn b() {\n    panic!(\"first\");\n}\n\n#[test]\nfn a() {\n    panic!(\"second\");\n}\n";
+    course.write(
+        "s01_loop/exercises/ex1_blanks.rs",
+        &format!("{EXERCISE}\n{two}"),
+    );
+    let (_, said, _) = check(&["check", "s01"]);
+    assert!(
+        said.contains("b, in s01_loop/exercises/ex1_blanks.rs:17\n\n    first\n"),
+        "{said}"
+    );
+
+    course.write("s01_loop/exercises/main.rs", "//! The exercises.\n");
+    let (ok, said, _) = check(&["check", "s01"]);
+    assert!(
+        !ok && said.contains("exercises/main.rs needs the line `mod ex1_blanks;`"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_mechanism_is_built_anew_under_its_tests() {
     let course = Course::new();
     let folder = course.0.path().join("mine");
@@ -151,15 +191,23 @@ fn a_mechanism_is_built_anew_under_its_tests() {
     let emptied = "/// Counts the words.\npub fn count(text: &str) -> usize {\n    todo!()\n}\n";
     assert!(fs::read_to_string(&library).unwrap().ends_with(emptied));
 
-    let (ok, said, _) = course.x(&folder, &["check", "s01"]);
-    let wanted =
-        "s01_loop: 0 tests pass, 1 fail\n\n1 body to write. Next: count in s01_loop/src/lib.rs\n";
+    // A copy knows what it was made for.
+    let (ok, said, _) = course.x(&folder, &["check"]);
+    let wanted = "s01_loop: 0 tests pass, 0 fail, 1 waits for a body\n\n1 body to write. Next: count in s01_loop/src/lib.rs\n";
     assert!(!ok && said == wanted, "{said}");
+
+    let (ok, _, error) = course.x(&folder, &["start", "s01", "../other"]);
+    assert!(
+        !ok && error.starts_with("this is a copy already"),
+        "{error}"
+    );
+    let (ok, _, error) = course.x(&course.root(), &["start", "s01", "mine"]);
+    assert!(!ok && error.contains("lies inside the course"), "{error}");
 
     fs::write(&library, SOLVED.replace("count()", "count() + 1")).unwrap();
     let (ok, said, _) = course.x(&folder, &["check", "s01"]);
     assert!(
-        !ok && said.contains("\nA test of what you have written fails: words_are_counted\n"),
+        !ok && said.contains("\nA test of what you have written fails: words_are_counted, in s01_loop/tests/words.rs:5\n"),
         "{said}"
     );
 

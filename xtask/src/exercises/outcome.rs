@@ -29,6 +29,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// What it said when it failed.
     pub message: Option<String>,
+    /// Where it failed: the file, and the line.
+    pub place: Option<(String, usize)>,
 }
 
 impl Outcome {
@@ -46,6 +48,7 @@ impl Outcome {
             outcomes.push(Self {
                 name: PROGRAM.to_owned(),
                 verdict: Verdict::Failed,
+                place: None,
                 message: Some(format!("{}\nit ended before its tests did", said.trim())),
             });
         }
@@ -58,7 +61,9 @@ impl Outcome {
             .iter_mut()
             .filter(|it| it.verdict == Verdict::Failed)
         {
-            outcome.message = message(stdout, &outcome.name);
+            let block = block(stdout, &outcome.name);
+            outcome.message = block.map(message);
+            outcome.place = block.and_then(place);
         }
         outcomes
     }
@@ -88,20 +93,36 @@ fn line(line: &str) -> Option<Outcome> {
         name: name.trim_end_matches(" - should panic").to_owned(),
         verdict,
         message: None,
+        place: None,
     })
 }
 
-/// What stands in the block that libtest prints of a failed test, without what it says of backtraces and threads.
-fn message(stdout: &str, name: &str) -> Option<String> {
+/// The block that libtest prints of a failed test.
+fn block<'a>(stdout: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = stdout.split_once(&format!("---- {name} stdout ----\n"))?;
     let end = [rest.find("\n---- "), rest.find("\nfailures:\n")];
     let block = &rest[..end.into_iter().flatten().min().unwrap_or(rest.len())];
-    let block = block.split("\nstack backtrace:\n").next().unwrap_or(block);
+    Some(block.split("\nstack backtrace:\n").next().unwrap_or(block))
+}
+
+/// Where a thread panicked, if this line says so.
+fn panicked(line: &str) -> Option<&str> {
+    let (_, place) = line.strip_prefix("thread '")?.split_once(" panicked at ")?;
+    Some(place)
+}
+
+/// What a block says, without what it says of backtraces and threads.
+fn message(block: &str) -> String {
     let said = block.lines().filter(|line| {
-        !(line.starts_with("note: run with `RUST_BACKTRACE")
-            || line.starts_with("thread '") && line.contains(" panicked at "))
+        !line.starts_with("note: run with `RUST_BACKTRACE") && panicked(line).is_none()
     });
-    Some(said.collect::<Vec<_>>().join("\n").trim().to_owned())
+    said.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// Where a test failed; of several threads the last one is its own.
+fn place(block: &str) -> Option<(String, usize)> {
+    let mut parts = block.lines().filter_map(panicked).next_back()?.split(':');
+    Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -134,6 +155,10 @@ mod tests {
         assert_eq!(
             outcomes[2].message.as_deref(),
             Some("the list is taken:\n  [ ] a")
+        );
+        assert_eq!(
+            outcomes[2].place,
+            Some(("s05_todo/exercises/ex2_b.rs".to_owned(), 31))
         );
         assert!(outcomes[2].is_of("ex2_b") && !outcomes[2].is_of("ex2"));
     }
