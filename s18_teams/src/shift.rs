@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use s04_hooks::tagged;
 use s12_tasks::{Board, Task};
 use s15_mailbox::{Doing, LEAD, Mail, Seat};
 use s16_protocol::Protocol;
@@ -24,6 +25,9 @@ pub const LEAVE_AFTER: Duration = Duration::from_secs(60);
 /// How long a new task is left to a lead whose turn goes on: it may want to bind a worktree to it, or give it to somebody.
 /// When the turn ends the task is anybody's.
 pub const HANDS_OFF: Duration = Duration::from_secs(15);
+
+/// What tells a teammate of its task.
+const TAG: &str = "claimed_task";
 
 /// How many rounds a phase of work has.
 pub const PHASE: usize = 10;
@@ -171,16 +175,15 @@ fn claimed(task: &Task) -> String {
         description,
         ..
     } = task;
-    let description = description.replace("</claimed_task", "<\\/claimed_task");
-    format!(
-        "<claimed_task>\nYou have claimed task {id}: {subject}\n{description}\n\
-         Do it, then complete it with complete_task.\n</claimed_task>"
-    )
+    let text = format!(
+        "You have claimed task {id}: {subject}\n{description}\n\
+         Do it, then complete it with complete_task."
+    );
+    tagged(TAG, &text)
 }
 
 fn go_on(task: &Task) -> String {
     let Task { id, subject, .. } = task;
-    format!(
-        "<claimed_task>\nGo on with your task {id}: {subject}. Complete it with complete_task.\n</claimed_task>"
-    )
+    let text = format!("Go on with your task {id}: {subject}. Complete it with complete_task.");
+    tagged(TAG, &text)
 }

@@ -198,6 +198,9 @@ fn parse(words: Vec<String>) -> Result<Parsed, String> {
             }
             "--output-format" => line.format = Some(format(words.next().as_deref())?),
             word => match word.split_once('=') {
+                Some(("--resume", "")) => {
+                    return Err("--resume= needs the beginning of an id behind it".to_owned());
+                }
                 Some(("--resume", id)) => line.resumed = Resumed::Named(id.to_owned()),
                 Some(("--output-format", name)) => line.format = Some(format(Some(name))?),
                 _ if word.starts_with('-') && word.len() > 1 => {
@@ -302,6 +305,10 @@ mod tests {
             (
                 &["-p", "hi", "--output-format"],
                 "--output-format needs text or json behind it",
+            ),
+            (
+                &["--resume="],
+                "--resume= needs the beginning of an id behind it",
             ),
             (&[" "], "the request is empty; try --help"),
         ] {
