@@ -35,7 +35,7 @@ impl Plan {
     /// A plan of these items.
     ///
     /// # Errors
-    /// Names the items that are wrong.
+    /// Names the items that are wrong: those without a text, and two in progress.
     pub fn new(mut items: Vec<Item>) -> Result<Self> {
         let mut now = None;
         for (index, item) in items.iter_mut().enumerate() {

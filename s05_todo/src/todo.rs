@@ -84,7 +84,8 @@ impl Todo {
         *self.state.lock().unwrap() = State::default();
     }
 
-    /// Puts the list of this call in the old one's place.
+    /// Puts the list of this call in the old one's place and shows it below the call; a wrong list leaves the plan as it
+    /// was. Returns how far the plan is.
     fn write(&self, call: &ToolCall) -> Result<String> {
         let todos = call.args::<TodoWrite>()?.todos;
         let plan = Plan::new(todos).with_context(|| format!("{NAME}: the plan stays as it was"))?;

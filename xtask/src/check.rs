@@ -168,10 +168,15 @@ fn state<'a>(exercise: &Exercise, outcomes: &'a [Outcome]) -> State<'a> {
     }
 }
 
-/// The first one that failed, in the order of the files: the order of a run is another each time.
+/// The first one that failed, in the order of the files: the order of a run is another each time. Those that type into
+/// the program come last: a test beside the mechanism says the same in one line.
 fn first_failed<'a>(tests: impl Iterator<Item = &'a Outcome>) -> Option<&'a Outcome> {
     let failed = tests.filter(|it| it.verdict == Verdict::Failed);
-    failed.min_by_key(|it| (&it.place, &it.name))
+    let types = |it: &Outcome| {
+        let file = it.place.as_ref().map(|(file, _)| file.as_str());
+        file.is_some_and(|file| file.contains("tests/class") || file.contains("tests/terminal"))
+    };
+    failed.min_by_key(|it| (types(it), &it.place, &it.name))
 }
 
 /// Where a test failed, as editors read it.
