@@ -17,9 +17,12 @@ use crate::workspace::{Chapter, Workspace};
 pub struct Copy {
     /// Its folder.
     pub root: PathBuf,
-    /// Where cargo builds what a program is made of; the course's own.
+    /// Where cargo builds what a program is made of: the course's own place, or one of the copy's.
     build_dir: PathBuf,
 }
+
+/// Where cargo keeps what it has built, within a build directory.
+const BUILT: [&str; 3] = ["debug/.fingerprint", "debug/build", "debug/deps"];
 
 impl Copy {
     /// Copies the course to `root`, in the version `0.1.0-MARK`. What lies there already and is the same stays untouched, so
@@ -102,6 +105,22 @@ impl Copy {
         fs::write(&path, bytes).with_context(doing)
     }
 
+    /// Builds in a place of the copy's own from now on, so that what it builds can be thrown away. What the course has built
+    /// of other people's crates is there too, as links to the same files.
+    ///
+    /// # Errors
+    /// When a link cannot be made.
+    pub fn build_apart(mut self) -> Result<Self> {
+        let own = self.root.join("build");
+        for place in BUILT {
+            let from = self.build_dir.join(place);
+            let doing = || format!("linking {}", from.display());
+            link(&from, &own.join(place)).with_context(doing)?;
+        }
+        self.build_dir = own;
+        Ok(self)
+    }
+
     /// Lets a person's cargo build in the copy as [`Copy::cargo`] does.
     ///
     /// # Errors
@@ -122,6 +141,25 @@ impl Copy {
             .env("CARGO_BUILD_BUILD_DIR", &self.build_dir);
         command
     }
+}
+
+/// Links all files below `from` into `to`, those that are not there yet. Cargo leaves the files of a crate alone as long as
+/// the crate need not be built again, and ours are built under another name here.
+fn link(from: &Path, to: &Path) -> std::io::Result<()> {
+    if !from.exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let (entry, to) = entry.map(|entry| (entry.path(), to.join(entry.file_name())))?;
+        if entry.is_dir() {
+            link(&entry, &to)?;
+        } else if !to.exists() && fs::hard_link(&entry, &to).is_err() {
+            // A file system without links, or another one.
+            fs::copy(&entry, &to)?;
+        }
+    }
+    Ok(())
 }
 
 /// The workspace's manifest with another version, and with no word about what is not used yet.
@@ -170,6 +208,23 @@ pub fn build_dir() -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_built_is_linked_and_what_is_there_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (from, to) = (dir.path().join("from"), dir.path().join("to"));
+        for (path, text) in [("from/a/libx.rlib", "x"), ("from/y", "y"), ("to/y", "own")] {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        link(&from, &to).unwrap();
+        link(&dir.path().join("nowhere"), &to).unwrap();
+
+        let read = |path: &str| fs::read_to_string(to.join(path)).unwrap();
+        assert_eq!((read("a/libx.rlib"), read("y")), ("x".into(), "own".into()));
+    }
 
     #[test]
     fn a_copy_has_a_version_of_its_own_and_does_not_mind_what_is_unused() {

@@ -31,7 +31,7 @@ impl Course {
             (".gitignore", "/target\n"),
             ("s01_loop/Cargo.toml", MANIFEST),
             ("s01_loop/src/lib.rs", LIBRARY),
-            ("s01_loop/tests/words.rs", TEST),
+            ("s01_loop/tests/class.rs", TEST),
             (
                 "s01_loop/exercises/main.rs",
                 "//! The exercises.\n\nmod ex1_blanks;\n",
@@ -207,7 +207,7 @@ fn a_mechanism_is_built_anew_under_its_tests() {
     fs::write(&library, SOLVED.replace("count()", "count() + 1")).unwrap();
     let (ok, said, _) = course.x(&folder, &["check", "s01"]);
     assert!(
-        !ok && said.contains("\nA test of what you have written fails: words_are_counted, in s01_loop/tests/words.rs:5\n"),
+        !ok && said.contains("\nA test of what you have written fails: words_are_counted, in s01_loop/tests/class.rs:5\n"),
         "{said}"
     );
 
@@ -257,7 +257,7 @@ fn an_exercise_that_proves_nothing_is_found() {
         [
             "s01  1 exercise: 1 test, and none passes as it stands",
             "s01  1 blanks: passes with its patch",
-            "s01  start: without 1 body it compiles and its tests fail; put back, it is the same",
+            "s01  start: without 1 body it compiles and its class tests fail; put back, it is the same",
         ]
     );
     for (path, text, told) in [
@@ -277,9 +277,9 @@ fn an_exercise_that_proves_nothing_is_found() {
             "patch does not apply",
         ),
         (
-            "s01_loop/tests/words.rs",
+            "s01_loop/tests/class.rs",
             "//! No test.\n".to_owned(),
-            "all tests pass without the bodies of `start`; nothing grades the student",
+            "its class tests pass without the bodies of `start`; nothing grades the student",
         ),
     ] {
         let (ok, said, error) = prove(path, &text);

@@ -16,6 +16,9 @@ use crate::copy::{Copy, build_dir};
 use crate::terminal::{self, counted};
 use crate::workspace::{Chapter, Workspace};
 
+/// The test program that grades whoever builds a mechanism: it types into the chapter. The others grade, too.
+const GRADER: &str = "class";
+
 /// Proves the exercises and the start of `wanted`, or of every chapter.
 ///
 /// # Errors
@@ -25,26 +28,40 @@ pub fn run(ws: &Workspace, wanted: Option<&Chapter>) -> Result<()> {
         Some(chapter) => vec![chapter],
         None => ws.chapters.iter().rev().collect(),
     };
+    let outcomes = as_they_stand(ws, wanted)?;
     for chapter in &chapters {
-        fails_as_it_stands(ws, chapter)?;
+        all_fail(chapter, &all(ws, chapter)?, &outcomes)?;
     }
-    let copy = Copy::make(ws, &build_dir()?.join("exercises"), "exercises")?;
+    let root = build_dir()?.join("exercises");
+    let copy = Copy::make(ws, &root, "exercises")?.build_apart()?;
     for chapter in chapters {
         passes_with_its_patch(ws, chapter, &copy)?;
         can_be_built_anew(ws, chapter, &copy)?;
     }
+    if wanted.is_none() {
+        // It has all chapters once more, built: gigabytes.
+        std::fs::remove_dir_all(&root).with_context(|| format!("removing {}", root.display()))?;
+    }
     Ok(())
 }
 
-/// Runs the tests of the exercises in the course itself: what CI has built already.
-fn fails_as_it_stands(ws: &Workspace, chapter: &Chapter) -> Result<()> {
-    let exercises = all(ws, chapter)?;
-    let mut command = cargo(&test_of(chapter));
+/// Runs the tests of the exercises in the course itself, in one go: CI has built them so already.
+fn as_they_stand(ws: &Workspace, wanted: Option<&Chapter>) -> Result<Vec<Outcome>> {
+    let whose = match wanted {
+        Some(chapter) => vec!["--package", &chapter.name],
+        None => vec!["--workspace"],
+    };
+    let mut command = cargo(&["test", "--no-fail-fast", "--test", TARGET]);
     command
+        .args(whose)
         .args(["--", "--include-ignored"])
         .current_dir(&ws.root);
-    let outcomes = outcomes(&mut command)?;
-    for exercise in &exercises {
+    outcomes(&mut command)
+}
+
+fn all_fail(chapter: &Chapter, exercises: &[Exercise], outcomes: &[Outcome]) -> Result<()> {
+    let mut tests = 0;
+    for exercise in exercises {
         let mut own = outcomes
             .iter()
             .filter(|outcome| outcome.is_of(&exercise.module))
@@ -54,16 +71,18 @@ fn fails_as_it_stands(ws: &Workspace, chapter: &Chapter) -> Result<()> {
             "{} has no test that runs; is its module in main.rs?",
             exercise.path
         );
-        if let Some(passed) = own.find(|outcome| outcome.verdict != Verdict::Failed) {
-            bail!(
+        for outcome in own {
+            ensure!(
+                outcome.verdict == Verdict::Failed,
                 "{}: {} passes without the patch; it tests nothing",
                 exercise.path,
-                passed.name
+                outcome.name
             );
+            tests += 1;
         }
     }
     let exercises = counted(exercises.len(), "exercise", "exercises");
-    let tests = counted(outcomes.len(), "test", "tests");
+    let tests = counted(tests, "test", "tests");
     say(
         chapter,
         &format!("{exercises}: {tests}, and none passes as it stands"),
@@ -74,7 +93,7 @@ fn passes_with_its_patch(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Resu
     for exercise in all(ws, chapter)? {
         let began = Instant::now();
         apply(copy, &exercise)?;
-        let mut command = copy.cargo(&test_of(chapter));
+        let mut command = copy.cargo(&tests_in_copy(ws, chapter, TARGET));
         let module = format!("{}::", exercise.module);
         command.args(["--", "--include-ignored", &module]);
         let outcomes = outcomes(&mut command)?;
@@ -127,7 +146,7 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
         "{}: the bodies put back are not the files as they were",
         chapter.name
     );
-    let args = ["test", "--package", &chapter.name];
+    let args = tests_in_copy(ws, chapter, GRADER);
     let built = watch(copy.cargo(&args).arg("--no-run"), Patience::None)?;
     if !built.status.success() {
         bail!(
@@ -136,7 +155,6 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
             chapter.name
         );
     }
-    // Cargo stops behind the first program with a failing test: one is enough here.
     let output = watch(&mut copy.cargo(&args), Patience::None)
         .with_context(|| format!("{} without the bodies of `start`", chapter.name))?;
     let fails = Outcome::of(&output)
@@ -144,7 +162,7 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
         .any(|outcome| outcome.verdict == Verdict::Failed);
     ensure!(
         fails,
-        "{}: all tests pass without the bodies of `start`; nothing grades the student",
+        "{}: its class tests pass without the bodies of `start`; nothing grades the student",
         chapter.name
     );
     for (path, file) in &emptied {
@@ -155,13 +173,23 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
     say(
         chapter,
         &format!(
-            "start: without {number} it compiles and its tests fail; put back, it is the same ({seconds:.1} s)"
+            "start: without {number} it compiles and its class tests fail; put back, it is the same ({seconds:.1} s)"
         ),
     )
 }
 
-fn test_of(chapter: &Chapter) -> [&str; 5] {
-    ["test", "--package", &chapter.name, "--test", TARGET]
+/// The arguments that run one test program of a chapter. The members that are no chapters are named as well, so that every
+/// crate has the features it has in the whole workspace, and none is built once for each set of them.
+fn tests_in_copy<'a>(ws: &'a Workspace, chapter: &'a Chapter, test: &'a str) -> Vec<&'a str> {
+    let is_chapter = |name: &str| ws.chapters.iter().any(|chapter| chapter.name == name);
+    let members = ws.members.iter().map(|member| member.dir.as_str());
+    let others = members.filter(|name| !is_chapter(name));
+    let packages = std::iter::once(chapter.name.as_str()).chain(others);
+    let packages = packages.flat_map(|name| ["--package", name]);
+    ["test", "--test", test]
+        .into_iter()
+        .chain(packages)
+        .collect()
 }
 
 /// Applies the reference patch in the copy.
