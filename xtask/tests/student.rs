@@ -286,3 +286,42 @@ fn an_exercise_that_proves_nothing_is_found() {
         assert!(!ok && error.contains(told), "{told}: {said}{error}");
     }
 }
+
+#[test]
+fn the_whole_course_is_proved_with_patches_that_fit_on_each_other() {
+    let course = Course::new();
+    let second = EXERCISE
+        .replace("Exercise 1", "Exercise 2")
+        .replace("exercise 1", "exercise 2")
+        .replace("two_blanks_are_one", "nothing_has_no_words")
+        .replace("count(\"a  b\"), 2", "count(\"\"), 0");
+    course.write("s01_loop/exercises/ex2_nothing.rs", &second);
+    course.write(
+        "s01_loop/exercises/main.rs",
+        "//! The exercises.\n\nmod ex1_blanks;\nmod ex2_nothing;\n",
+    );
+    let run = || {
+        let (_, said, error) = course.x(&course.root(), &["exercises"]);
+        (said, error)
+    };
+
+    // The same lines: it does not fit on the first one, and goes by itself.
+    course.write("s01_loop/exercises/ex2_nothing.patch", PATCH);
+    let (said, error) = run();
+    assert!(
+        said.contains("s01  2 blanks: passes with its patch"),
+        "{said}{error}"
+    );
+
+    let below = "--- a/s01_loop/src/lib.rs\n+++ b/s01_loop/src/lib.rs\n@@ -6,1 +6,2 @@\n }\n+\n";
+    course.write("s01_loop/exercises/ex2_nothing.patch", below);
+    let (said, error) = run();
+    assert!(
+        said.contains("s01  1 blanks, 2 blanks: pass with their patches"),
+        "{said}{error}"
+    );
+    assert!(
+        !course.0.path().join("build/exercises").exists(),
+        "the copy is removed"
+    );
+}
