@@ -63,16 +63,7 @@ fn as_they_stand(ws: &Workspace, wanted: Option<&Chapter>) -> Result<Vec<Outcome
 fn all_fail(chapter: &Chapter, exercises: &[Exercise], outcomes: &[Outcome]) -> Result<()> {
     let mut tests = 0;
     for exercise in exercises {
-        let mut own = outcomes
-            .iter()
-            .filter(|outcome| outcome.is_of(&exercise.module))
-            .peekable();
-        ensure!(
-            own.peek().is_some(),
-            "{} has no test that runs; is its module in main.rs?",
-            exercise.path
-        );
-        for outcome in own {
+        for outcome in own(exercise, outcomes)? {
             ensure!(
                 outcome.verdict == Verdict::Failed,
                 "{}: {} passes without the patch; it tests nothing",
@@ -136,16 +127,8 @@ fn pass(ws: &Workspace, chapter: &Chapter, copy: &Copy, solved: &[Exercise]) -> 
     );
     let outcomes = outcomes(&mut command)?;
     for exercise in solved {
-        let mut own = outcomes
-            .iter()
-            .filter(|outcome| outcome.is_of(&exercise.module))
-            .peekable();
-        ensure!(
-            own.peek().is_some(),
-            "{} has no test that runs with its patch",
-            exercise.path
-        );
-        if let Some(failed) = own.find(|outcome| outcome.verdict != Verdict::Passed) {
+        let own = own(exercise, &outcomes)?;
+        if let Some(failed) = own.into_iter().find(|it| it.verdict != Verdict::Passed) {
             let message = failed.message.as_deref().unwrap_or_default();
             bail!(
                 "{message}\n{}: {} fails with the patch; mend one of them",
@@ -155,6 +138,20 @@ fn pass(ws: &Workspace, chapter: &Chapter, copy: &Copy, solved: &[Exercise]) -> 
         }
     }
     Ok(())
+}
+
+/// The tests of an exercise, as they ended.
+fn own<'a>(exercise: &Exercise, outcomes: &'a [Outcome]) -> Result<Vec<&'a Outcome>> {
+    let own = outcomes
+        .iter()
+        .filter(|outcome| outcome.is_of(&exercise.module));
+    let own: Vec<_> = own.collect();
+    ensure!(
+        !own.is_empty(),
+        "{} has no test that runs; is its module in main.rs?",
+        exercise.path
+    );
+    Ok(own)
 }
 
 /// Takes the bodies out, sees the chapter's tests compile and fail, and puts the bodies back: the files are what they were.
