@@ -33,6 +33,9 @@ pub enum Touches {
 /// The shell command that a call would run, if any.
 type ShellCommand = dyn Fn(&ToolCall) -> Option<String> + Send + Sync;
 
+/// Why the user must be asked about a call, if there is a reason.
+type ReasonToAsk = dyn Fn(&ToolCall) -> Option<String> + Send + Sync;
+
 /// The work of one call.
 pub type Work = Pin<Box<dyn Future<Output = Output> + Send>>;
 
@@ -43,6 +46,7 @@ pub struct Tool {
     touches: Touches,
     warning: Option<Arc<str>>,
     shell_command: Option<Arc<ShellCommand>>,
+    reason_to_ask: Option<Arc<ReasonToAsk>>,
     side_by_side: bool,
     run: Arc<dyn Fn(ToolCall) -> Work + Send + Sync>,
 }
@@ -59,6 +63,7 @@ impl Tool {
             touches: Touches::Anything,
             warning: None,
             shell_command: None,
+            reason_to_ask: None,
             side_by_side: false,
             run: Arc::new(move |call| Box::pin(run(call))),
         }
@@ -123,6 +128,21 @@ impl Tool {
             (Touches::Command, None) => Some(call.input.get("command")?.as_str()?.to_owned()),
             _ => None,
         }
+    }
+
+    /// The same tool, some calls of which need the user's word whatever an allow rule says: those for which `reason`
+    /// gives one, such as a call that throws work away.
+    pub fn asks_when<F>(mut self, reason: F) -> Self
+    where
+        F: Fn(&ToolCall) -> Option<String> + Send + Sync + 'static,
+    {
+        self.reason_to_ask = Some(Arc::new(reason));
+        self
+    }
+
+    /// Why the user must be asked about this call; `None` leaves it to the policy.
+    pub fn reason_to_ask(&self, call: &ToolCall) -> Option<String> {
+        self.reason_to_ask.as_ref()?(call)
     }
 
     /// The same tool, whose calls may run beside others although they do more than read.

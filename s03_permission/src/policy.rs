@@ -145,12 +145,13 @@ impl Policy {
     }
 
     fn rule(&self, tool: &Tool, call: &ToolCall) -> Ruling {
-        match self.rule_on(tool, call) {
-            Ruling::Allow if self.is_blind => Ruling::Ask {
+        match (self.rule_on(tool, call), tool.reason_to_ask(call)) {
+            (Ruling::Allow | Ruling::Ask { .. }, Some(why)) => Ruling::Ask { why, always: None },
+            (Ruling::Allow, None) if self.is_blind => Ruling::Ask {
                 why: format!("{SETTINGS_FILE} cannot be read, so nobody knows what it forbids"),
                 always: None,
             },
-            ruling => ruling,
+            (ruling, _) => ruling,
         }
     }
 

@@ -213,3 +213,29 @@ async fn a_question_says_what_is_known_about_a_tool() {
         "{question}"
     );
 }
+
+#[tokio::test]
+async fn a_reason_to_ask_holds_against_an_allow_rule_and_never_makes_one() {
+    let (_dir, policy, asked) = under(json!({"allow": ["remove"], "deny": ["mcp__evil"]}));
+    let discards = |call: &ToolCall| {
+        let discards = call.input["discard"] == true;
+        discards.then(|| "it throws work away".to_owned())
+    };
+    let tools = Toolbox::new()
+        .with(tool("remove", Touches::Harness).asks_when(discards))
+        .with(tool("mcp__evil__run", Touches::Anything).asks_when(discards));
+    let check = async |name: &str, discard: bool| {
+        let call = call(name, json!({ "discard": discard }));
+        policy.check(&tools, &call).await
+    };
+    assert_eq!(check("remove", false).await, Verdict::Allow);
+    assert!(asked.0.lock().unwrap().is_empty());
+    assert_ne!(check("remove", true).await, Verdict::Allow);
+    let question = asked.0.lock().unwrap().pop().unwrap();
+    assert!(
+        question.contains("it throws work away; always counts only once here"),
+        "{question}"
+    );
+    let denied = check("mcp__evil__run", true).await;
+    assert!(matches!(denied, Verdict::Deny(why) if why.contains("forbids it")));
+}
