@@ -1,6 +1,7 @@
 //! Routes, headers and the shape of answers on the wire.
 //!
-//! Clients, the official SDKs among them, must find what they find at the real address.
+//! Clients, the official SDKs among them, must find what they find at the real address. What the real address has no need
+//! of is the check of `Host` and `Origin`: a page in a browser must not reach a server on this machine.
 //! Invariant: every answer bears a `request-id`, and every error names it.
 
 use std::fmt::{self, Display};
@@ -9,8 +10,10 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::header::{
+    AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER,
+};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 
 use super::body::Steps;
@@ -81,22 +84,23 @@ pub async fn respond(
 }
 
 async fn route(shared: &Shared, request: Request<Incoming>, id: &str) -> Result<Sent, Ending> {
+    of_this_machine(request.headers())?;
     let path = request.uri().path().trim_end_matches('/').to_owned();
-    let allowed = match path.as_str() {
-        "" => {
-            let body = Steps::whole(HELLO.into());
-            return Ok(Sent {
-                content_type: "text/plain",
-                body,
-                note: String::new(),
-            });
-        }
-        "/v1/messages" | "/v1/messages/count_tokens" => Method::POST,
-        path if path.starts_with("/v1/models") => Method::GET,
+    let allowed: &[Method] = match path.as_str() {
+        "" => &[Method::GET, Method::HEAD],
+        "/v1/messages" | "/v1/messages/count_tokens" => &[Method::POST],
+        path if path.starts_with("/v1/models") => &[Method::GET],
         _ => return refuse(404, "Not found"),
     };
-    if *request.method() != allowed {
+    if !allowed.contains(request.method()) {
         return refuse(405, "Method Not Allowed");
+    }
+    if path.is_empty() {
+        return Ok(Sent {
+            content_type: "text/plain",
+            body: Steps::whole(HELLO.into()),
+            note: String::new(),
+        });
     }
     admit(request.headers(), shared.options.require_key)?;
     match path.as_str() {
@@ -123,6 +127,35 @@ async fn route(shared: &Shared, request: Request<Incoming>, id: &str) -> Result<
             None => refuse(404, "Not found"),
         },
     }
+}
+
+/// Lets pass what names this machine. The browser writes both headers, and a page cannot change them: a name of another
+/// machine that leads here (DNS rebinding) stands in `Host`, a page from elsewhere in `Origin`.
+fn of_this_machine(headers: &HeaderMap) -> Result<(), Ending> {
+    for name in [HOST, ORIGIN] {
+        if let Some(value) = headers.get(&name)
+            && !is_loopback(value)
+        {
+            let value = value.as_bytes().escape_ascii();
+            return refuse(
+                403,
+                format!("{name} {value}: this server is for this machine alone"),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether a `Host` or an `Origin` is this machine, with any scheme and port.
+fn is_loopback(value: &HeaderValue) -> bool {
+    let uri = value
+        .to_str()
+        .ok()
+        .and_then(|text| text.parse::<Uri>().ok());
+    uri.as_ref().and_then(Uri::host).is_some_and(|host| {
+        let host = host.to_ascii_lowercase();
+        ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str())
+    })
 }
 
 fn admit(headers: &HeaderMap, require_key: bool) -> Result<(), Ending> {

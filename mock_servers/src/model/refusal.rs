@@ -100,6 +100,7 @@ impl Display for Flaw {
 fn kind_of(status: u16) -> &'static str {
     match status {
         401 => "authentication_error",
+        403 => "permission_error",
         404 => "not_found_error",
         413 => "request_too_large",
         429 => "rate_limit_error",

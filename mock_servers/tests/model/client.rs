@@ -80,7 +80,10 @@ pub fn send(
         .strip_prefix("http://")
         .expect("an http address");
     let mut stream = TcpStream::connect(address).expect("the mock model listens");
-    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
+    let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+    if headers.iter().all(|(name, _)| *name != "host") {
+        head += &format!("host: {address}\r\n");
+    }
     for (name, value) in headers {
         head += &format!("{name}: {value}\r\n");
     }

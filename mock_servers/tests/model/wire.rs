@@ -256,6 +256,9 @@ fn the_root_says_what_this_is() {
     let model = MockModel::scripted([]);
     let response = send(&model, "GET", "/", &[], b"");
     assert!(response.text().contains("mock model"), "{response:?}");
+    // What a client sends that only asks whether anybody is there.
+    let head = send(&model, "HEAD", "/", &[], b"");
+    assert_eq!((head.status, head.text()), (200, ""));
 }
 
 #[test]

@@ -101,3 +101,35 @@ fn headers_and_routes_are_those_of_the_api() {
     let get = send(&model, "GET", "/v1/messages", &[version, key], b"");
     assert_refused(&get, 405, "invalid_request_error", "Method Not Allowed");
 }
+
+#[test]
+fn a_page_of_another_machine_reaches_nothing() {
+    let model = MockModel::scripted([]);
+    let ask = |header, path| send(&model, "GET", path, &[header], b"");
+    for (name, value) in [
+        ("host", "evil.example"),
+        ("host", "evil.example:8080"),
+        ("host", "localhost.evil.example"),
+        ("host", "localhost@evil.example"),
+        ("host", "127.0.0.1.evil.example"),
+        ("origin", "https://evil.example"),
+        ("origin", "http://localhost.evil.example"),
+        ("origin", "null"),
+    ] {
+        for path in ["/", "/v1/models"] {
+            let message = format!("{name} {value}: this server is for this machine alone");
+            assert_refused(&ask((name, value), path), 403, "permission_error", &message);
+        }
+    }
+    for header in [
+        ("host", "localhost"),
+        ("host", "LOCALHOST:1"),
+        ("host", "127.0.0.1:9"),
+        ("host", "[::1]:9"),
+        ("origin", "http://localhost:3000"),
+        ("origin", "https://127.0.0.1"),
+        ("origin", "http://[::1]"),
+    ] {
+        assert_eq!(ask(header, "/").status, 200, "{header:?}");
+    }
+}
