@@ -94,8 +94,8 @@ impl Answer {
                 break;
             }
         }
-        // The API charges for an empty reply, too.
-        answer.tokens = answer.tokens.max(1);
+        // The API charges for an empty reply, too, unless it was asked for none.
+        answer.tokens = answer.tokens.max(1).min(max_tokens);
         answer
     }
 

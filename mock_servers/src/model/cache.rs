@@ -28,6 +28,13 @@ pub struct Piece {
     pub cache: Option<Life>,
 }
 
+/// The hash of what makes a piece another one.
+pub fn hash(content: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    content.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// The tokens of a prompt, by what the cache did for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {

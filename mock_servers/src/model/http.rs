@@ -17,6 +17,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 
 use super::body::Steps;
+use super::check::Betas;
 use super::delivery::deliver;
 use super::models;
 use super::refusal::Refusal;
@@ -103,11 +104,13 @@ async fn route(shared: &Shared, request: Request<Incoming>, id: &str) -> Result<
         });
     }
     admit(request.headers(), shared.options.require_key)?;
+    let headers = request.headers().get_all("anthropic-beta").iter();
+    let betas = Betas::of(headers.filter_map(|value| value.to_str().ok()));
     match path.as_str() {
-        "/v1/messages" => message(shared, &read(request).await?, id),
+        "/v1/messages" => message(shared, &read(request).await?, &betas, id),
         "/v1/messages/count_tokens" => {
             let tokens = shared
-                .count(&read(request).await?)
+                .count(&read(request).await?, &betas)
                 .map_err(Ending::Refused)?;
             Ok(sent(
                 json!({"input_tokens": tokens}),
@@ -201,8 +204,8 @@ async fn read(request: Request<Incoming>) -> Result<Bytes, Ending> {
     Ok(body.freeze())
 }
 
-fn message(shared: &Shared, body: &Bytes, request_id: &str) -> Result<Sent, Ending> {
-    let answered = match shared.message(body) {
+fn message(shared: &Shared, body: &Bytes, betas: &Betas, request_id: &str) -> Result<Sent, Ending> {
+    let answered = match shared.message(body, betas) {
         Outcome::Answered(answered) => *answered,
         Outcome::Refused(refusal) => return Err(Ending::Refused(refusal)),
         Outcome::Dropped => return Err(Ending::Dropped),

@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::cache::Piece;
-use super::check::{self, Known, Options, System, ToolSet};
+use super::check::{self, Betas, Known, Options, Said, System, ToolSet};
 use super::refusal::{Flaw, Refusal};
 use super::scan::{Malformed, Scanner, common_prefix};
 use super::types::Message;
@@ -24,8 +24,8 @@ pub struct Read {
     pub options: Options,
     /// The tools on offer.
     pub tools: Arc<ToolSet>,
-    /// The system prompt.
-    pub system: Arc<System>,
+    /// The system prompt, and behind it what messages with the role `system` say.
+    pub system: Arc<str>,
     /// The conversation, combined.
     pub messages: Vec<Arc<Message>>,
     /// The prompt in the order of the cache's prefix: tools, system, messages.
@@ -70,7 +70,7 @@ impl Read {
 
 impl Reader {
     /// Reads a body and checks every rule that needs no knowledge of the model.
-    pub fn read(&mut self, body: &Bytes) -> Result<Read, Refusal> {
+    pub fn read(&mut self, body: &Bytes, betas: &Betas) -> Result<Read, Refusal> {
         let mut parts = Parts::default();
         let mut scanner = Scanner::new(body);
         let malformed = |_| not_json(body);
@@ -86,7 +86,7 @@ impl Reader {
             scanner.expect(b'}').map_err(malformed)?;
         }
         scanner.end().map_err(malformed)?;
-        parts.together()
+        parts.together(betas)
     }
 
     fn part(
@@ -183,24 +183,44 @@ impl Reader {
 
 impl Parts {
     /// Checks what spans the parts.
-    fn together(self) -> Result<Read, Refusal> {
+    fn together(self, betas: &Betas) -> Result<Read, Refusal> {
         let sent = self
             .messages
             .ok_or_else(|| Flaw::at("messages", "Field required"))?;
-        let messages = check::combine(&sent);
-        check::conversation(&messages).map_err(|flaw| flaw.under("messages"))?;
         let tools = self.tools.unwrap_or_default();
         let system = self.system.unwrap_or_default();
         let options = self.options;
-        if let Some(name) = &options.forced_tool
-            && !tools.tools.iter().any(|tool| tool.name == *name)
-        {
-            let reason = format!("Tool '{name}' not found in provided tools");
-            return Err(Flaw::at("tool_choice", reason).into());
+        let in_messages = sent.iter().enumerate().flat_map(|(i, known)| {
+            let needs = known.needs.iter().cloned();
+            needs.map(move |need| need.under(i).under("messages"))
+        });
+        let needs = options.needs.iter().chain(&tools.needs).cloned();
+        betas.satisfy(needs.chain(in_messages))?;
+        options.threads()?;
+        options.together(betas.has("interleaved-thinking-"))?;
+        check::instructions(&sent).map_err(|flaw| flaw.under("messages"))?;
+        let messages = check::combine(&sent);
+        check::conversation(&messages).map_err(|flaw| flaw.under("messages"))?;
+        options.chosen_among(&tools)?;
+        let mut prompt = [&tools.pieces[..], &system.pieces].concat();
+        let mut instructions = vec![&*system.text];
+        for (i, known) in sent.iter().enumerate() {
+            if check::is_over(&sent, i) {
+                continue;
+            }
+            prompt.extend(&known.pieces);
+            if let Said::Instructions {
+                text: Some(text), ..
+            } = &known.said
+            {
+                instructions.push(text);
+            }
         }
-        let in_messages = sent.iter().flat_map(|known| &known.pieces);
-        let pieces = tools.pieces.iter().chain(&system.pieces).chain(in_messages);
-        let mut prompt = pieces.copied().collect::<Vec<_>>();
+        let system = match &instructions[..] {
+            [_] => Arc::clone(&system.text),
+            ["", later @ ..] => later.join("\n\n").into(),
+            all => all.join("\n\n").into(),
+        };
         let set = prompt.iter().filter(|piece| piece.cache.is_some()).count();
         check::breakpoints(set + usize::from(options.cache.is_some()))?;
         if let (Some(life), Some(last)) = (options.cache, prompt.last_mut()) {

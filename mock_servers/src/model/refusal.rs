@@ -19,6 +19,8 @@ pub struct Refusal {
     pub message: String,
     /// The value of the `retry-after` header, in seconds.
     pub retry_after: Option<u32>,
+    /// What a program is to branch on, in `error.details`.
+    pub code: Option<&'static str>,
 }
 
 impl Refusal {
@@ -30,6 +32,7 @@ impl Refusal {
             kind: kind_of(status),
             message,
             retry_after: None,
+            code: None,
         }
     }
 
@@ -40,11 +43,11 @@ impl Refusal {
 
     /// The error body.
     pub fn body(&self, request_id: &str) -> Value {
-        json!({
-            "type": "error",
-            "error": {"type": self.kind, "message": self.message},
-            "request_id": request_id,
-        })
+        let mut error = json!({"type": self.kind, "message": self.message});
+        if let Some(code) = self.code {
+            error["details"] = json!({"error_code": code});
+        }
+        json!({"type": "error", "error": error, "request_id": request_id})
     }
 }
 
@@ -61,7 +64,7 @@ impl From<Flaw> for Refusal {
 }
 
 /// What is wrong with a field. The place grows on the way out: each level adds its own segment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Flaw {
     place: String,
     reason: String,

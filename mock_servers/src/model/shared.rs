@@ -11,13 +11,14 @@ use bytes::Bytes;
 
 use super::answer::{Answer, Ids};
 use super::cache::{Cache, Usage};
+use super::check::Betas;
 use super::faults::{self, Fault};
 use super::models;
 use super::options::Options;
 use super::reader::{Read, Reader};
 use super::refusal::{Flaw, Refusal};
 use super::script::Mind;
-use super::types::{Block, Reply, Request, Role, says};
+use super::types::{Block, Reply, Request, Role, StopReason, says};
 
 /// The state behind a handle and its server.
 pub struct Shared {
@@ -106,9 +107,9 @@ impl Shared {
     }
 
     /// Answers `POST /v1/messages`.
-    pub fn message(&self, body: &Bytes) -> Outcome {
+    pub fn message(&self, body: &Bytes, betas: &Betas) -> Outcome {
         let mut state = self.state();
-        let (request, read) = match self.read(&mut state, body) {
+        let (request, read) = match self.read(&mut state, body, betas) {
             Ok(checked) => checked,
             Err(refusal) => {
                 state.refusals.push(refusal.clone());
@@ -130,6 +131,11 @@ impl Shared {
         let usage = state.cache.charge(&request.model, &read.prompt);
         // A brain may take its time, and a test may look at the handle meanwhile.
         drop(state);
+        if request.max_tokens == 0 {
+            // It was sent to fill the cache.
+            let reply = Reply::default().stops_with(StopReason::MaxTokens);
+            return self.spoilt(&request, &read, usage, reply, fault);
+        }
         match self.mind.answer(&request) {
             Ok(reply) => self.spoilt(&request, &read, usage, reply, fault),
             Err(failure) => {
@@ -140,11 +146,11 @@ impl Shared {
     }
 
     /// Answers `POST /v1/messages/count_tokens`.
-    pub fn count(&self, body: &Bytes) -> Result<u32, Refusal> {
+    pub fn count(&self, body: &Bytes, betas: &Betas) -> Result<u32, Refusal> {
         let mut state = self.state();
         let read = state
             .reader
-            .read(body)
+            .read(body, betas)
             .and_then(|read| match &read.options.model {
                 Some(_) => Ok(read),
                 None => Err(Flaw::at("model", "Field required").into()),
@@ -155,8 +161,13 @@ impl Shared {
         Ok(read?.tokens())
     }
 
-    fn read(&self, state: &mut State, body: &Bytes) -> Result<(Arc<Request>, Read), Refusal> {
-        let mut read = state.reader.read(body)?;
+    fn read(
+        &self,
+        state: &mut State,
+        body: &Bytes,
+        betas: &Betas,
+    ) -> Result<(Arc<Request>, Read), Refusal> {
+        let mut read = state.reader.read(body, betas)?;
         let required = |name| Refusal::from(Flaw::at(name, "Field required"));
         let model = read.options.model.take().ok_or_else(|| required("model"))?;
         let max_tokens = read
@@ -176,7 +187,7 @@ impl Shared {
         let request = Request {
             model,
             max_tokens,
-            system: Arc::clone(&read.system.text),
+            system: Arc::clone(&read.system),
             tools: Arc::clone(&read.tools.tools),
             messages: std::mem::take(&mut read.messages),
             body: body.clone(),

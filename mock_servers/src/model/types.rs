@@ -15,7 +15,8 @@ pub struct Request {
     pub model: String,
     /// The most tokens the reply may have.
     pub max_tokens: u32,
-    /// The system prompt, its blocks joined by blank lines; empty when there is none.
+    /// The system prompt, and behind it what messages with the role `system` say: blocks joined by blank lines, empty
+    /// when there are none.
     pub system: Arc<str>,
     /// The tools on offer, in the order of the request.
     pub tools: Arc<[Tool]>,

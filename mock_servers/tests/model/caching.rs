@@ -56,6 +56,20 @@ fn the_second_request_reads_what_the_first_wrote() {
     assert_eq!(usage(&model, &long), [TOOL + SYSTEM, 0, 1 + 2 + 1]);
 }
 
+/// That is what they are for: a changed system prompt would write everything anew.
+#[test]
+fn instructions_in_mid_conversation_leave_the_cache_before_them_whole() {
+    let model = model(2);
+    let mut messages = vec![json!({"role": "user", "content": "1234"})];
+    let before = request(&["read"], json!(messages));
+    assert_eq!(usage(&model, &before), [0, TOOL + SYSTEM, 1]);
+    let control = json!({"type": "ephemeral"});
+    let block = json!({"type": "text", "text": "12345678", "cache_control": control});
+    messages.push(json!({"role": "system", "content": [block]}));
+    let after = request(&["read"], json!(messages));
+    assert_eq!(usage(&model, &after), [TOOL + SYSTEM, 1 + 2, 0]);
+}
+
 #[test]
 fn a_breakpoint_that_moves_with_the_conversation_reads_all_that_was_there() {
     let model = model(2);

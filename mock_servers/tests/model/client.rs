@@ -61,6 +61,16 @@ pub fn post(model: &MockModel, body: &Value) -> Response {
     post_bytes(model, "/v1/messages", body.to_string().as_bytes())
 }
 
+/// Posts a body to `/v1/messages` and asks for these betas, in a list with commas.
+pub fn post_beta(model: &MockModel, betas: &str, body: &Value) -> Response {
+    let headers = [
+        ("anthropic-version", "2023-06-01"),
+        ("anthropic-beta", betas),
+    ];
+    let body = body.to_string();
+    send(model, "POST", "/v1/messages", &headers, body.as_bytes())
+}
+
 /// Posts bytes with the usual headers.
 pub fn post_bytes(model: &MockModel, path: &str, body: &[u8]) -> Response {
     let headers = [("anthropic-version", "2023-06-01"), ("x-api-key", "test")];

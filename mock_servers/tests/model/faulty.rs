@@ -89,7 +89,7 @@ fn a_stalled_answer_begins_and_stays_open() {
             .expect("an http address");
         let mut stream = TcpStream::connect(address).expect("the mock model listens");
         let body = request.to_string();
-        let head = "POST /v1/messages HTTP/1.1\r\nhost: mock\r\nanthropic-version: 2023-06-01";
+        let head = "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\nanthropic-version: 2023-06-01";
         let length = body.len();
         write!(stream, "{head}\r\ncontent-length: {length}\r\n\r\n{body}").expect("it is sent");
         let mut seen = Vec::new();

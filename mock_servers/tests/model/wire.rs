@@ -1,9 +1,9 @@
 //! The forms of an answer: plain and streamed, counted tokens, lists of models.
 
-use mock_servers::model::{MockModel, Options, StopReason, calls, says};
+use mock_servers::model::{MockModel, Options, Role, StopReason, calls, says};
 use serde_json::{Value, json};
 
-use crate::client::{asks, hello, post, post_bytes, send};
+use crate::client::{asks, hello, post, post_beta, post_bytes, send};
 
 /// The same request, streamed.
 fn streamed(mut request: Value) -> Value {
@@ -249,6 +249,74 @@ fn models_are_listed() {
         )),
         *first
     );
+}
+
+#[test]
+fn no_tokens_at_all_fill_the_cache_without_a_reply() {
+    let model = MockModel::scripted([says("Fine.")]);
+    let mut request = limited(hello(), 0);
+    let control = json!({"type": "ephemeral"});
+    request["system"] =
+        json!([{"type": "text", "text": "s".repeat(8000), "cache_control": control}]);
+    let warm = post(&model, &request).json();
+    assert_eq!(
+        (&warm["content"], &warm["stop_reason"]),
+        (&json!([]), &json!("max_tokens"))
+    );
+    let usage = &warm["usage"];
+    assert_eq!(usage["cache_creation_input_tokens"], 2000);
+    assert_eq!(usage["output_tokens"], 0);
+    let asked = post(&model, &limited(request, 100)).json();
+    assert_eq!(asked["usage"]["cache_read_input_tokens"], 2000);
+}
+
+/// A brain reads what a message with the role `system` says at the end of the system prompt; it costs what it says.
+#[test]
+fn instructions_in_mid_conversation_are_read_and_counted() {
+    let mut request = asks("");
+    request["messages"] = json!([
+        {"role": "user", "content": "1234"},
+        {"role": "system", "content": "Be brief."},
+        {"role": "assistant", "content": "Fine."},
+        {"role": "user", "content": "1234"},
+        {"role": "system", "content": [{"type": "text", "text": "In English."}]},
+        {"role": "system", "content": "Now."},
+    ]);
+    let later = "Be brief.\n\nIn English.\n\nNow.";
+    for (prompt, system, tokens) in [
+        ("", later.to_owned(), 11),
+        ("1234", format!("1234\n\n{later}"), 12),
+    ] {
+        let model = MockModel::scripted([says("Fine.")]);
+        request["system"] = json!(prompt);
+        let answer = post(&model, &request).json();
+        assert_eq!(answer["usage"]["input_tokens"], tokens);
+        let seen = model.last_request();
+        assert_eq!(*seen.system, system);
+        let roles = seen.messages.iter().map(|message| message.role);
+        let turns = [Role::User, Role::Assistant, Role::User];
+        assert_eq!(roles.collect::<Vec<_>>(), turns);
+    }
+}
+
+#[test]
+fn instructions_may_end_with_the_next_message_of_the_user() {
+    let passing = json!({"role": "system", "content": "12345678", "clear_at": "next_user_message"});
+    let user = json!({"role": "user", "content": "1234"});
+    let assistant = json!({"role": "assistant", "content": "1234"});
+    for (messages, tokens, system) in [
+        (json!([user, passing]), 1 + 2, "12345678"),
+        (json!([user, passing, assistant]), 1 + 2 + 1, "12345678"),
+        (json!([user, passing, assistant, user]), 1 + 1 + 1, ""),
+    ] {
+        let model = MockModel::scripted([says("Fine.")]);
+        let mut request = asks("");
+        request["messages"] = messages;
+        let beta = "mid-conversation-system-clear-at-2026-08-21";
+        let answer = post_beta(&model, beta, &request).json();
+        assert_eq!(answer["usage"]["input_tokens"], tokens, "{request}");
+        assert_eq!(&*model.last_request().system, system, "{request}");
+    }
 }
 
 #[test]

@@ -7,24 +7,69 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::message::Known;
+use super::message::{Known, Said};
 use crate::model::refusal::{Flaw, Refusal};
 use crate::model::types::{Block, Message, Role};
 
-/// Combines consecutive messages of one role, as the API does.
+/// Combines consecutive messages of one role, as the API does. Instructions are no turn.
 pub fn combine(messages: &[Arc<Known>]) -> Vec<Arc<Message>> {
     let mut combined: Vec<Arc<Message>> = Vec::with_capacity(messages.len());
-    for known in messages {
+    for message in messages.iter().filter_map(turn) {
         match combined.last_mut() {
-            Some(last) if last.role == known.message.role => {
-                Arc::make_mut(last)
-                    .blocks
-                    .extend(known.message.blocks.iter().cloned());
+            Some(last) if last.role == message.role => {
+                let more = message.blocks.iter().cloned();
+                Arc::make_mut(last).blocks.extend(more);
             }
-            _ => combined.push(Arc::clone(&known.message)),
+            _ => combined.push(Arc::clone(message)),
         }
     }
     combined
+}
+
+/// Checks where instructions stand: after what the user or a tool said, and before the model speaks. Those in a row are
+/// one, and those that say nothing may stand anywhere. Places are those of the messages as they were sent.
+pub fn instructions(messages: &[Arc<Known>]) -> Result<(), Flaw> {
+    let rule = |i, rule: &str| {
+        let form =
+            "the directive-only form (content: [] with output_config) is accepted at any position";
+        Err(Flaw::at(i, format!("{rule}; {form}")))
+    };
+    for (i, known) in messages.iter().enumerate() {
+        if !speaks(known) {
+            continue;
+        }
+        let Some(before) = messages[..i].iter().rev().find_map(turn) else {
+            return rule(
+                i,
+                "use the top-level 'system' parameter for the initial system prompt",
+            );
+        };
+        if before.role != Role::User && !ends_in_server_result(before) {
+            return rule(
+                i,
+                "role 'system' must follow a 'user' message or an 'assistant' message ending in a server tool result",
+            );
+        }
+        let mut after = messages[i + 1..].iter();
+        let after = after.find(|known| speaks(known) || turn(known).is_some());
+        if after
+            .and_then(turn)
+            .is_some_and(|after| after.role == Role::User)
+        {
+            return rule(
+                i,
+                "role 'system' must precede an 'assistant' message or end the array",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether the model no longer sees this message: instructions that ended with a later message of the user.
+pub fn is_over(messages: &[Arc<Known>], at: usize) -> bool {
+    let passing = matches!(messages[at].said, Said::Instructions { passing: true, .. });
+    let mut later = messages[at..].iter().filter_map(turn);
+    passing && later.any(|message| message.role == Role::User)
 }
 
 /// Checks a combined conversation.
@@ -65,6 +110,25 @@ pub fn breakpoints(count: usize) -> Result<(), Refusal> {
         return Err(Refusal::invalid(format!("{rule} Found {count}.")));
     }
     Ok(())
+}
+
+fn turn(known: &Arc<Known>) -> Option<&Arc<Message>> {
+    match &known.said {
+        Said::Turn(message) => Some(message),
+        Said::Instructions { .. } => None,
+    }
+}
+
+fn speaks(known: &Known) -> bool {
+    matches!(known.said, Said::Instructions { text: Some(_), .. })
+}
+
+fn ends_in_server_result(message: &Message) -> bool {
+    let kind = match message.blocks.last() {
+        Some(Block::Other(value)) => value["type"].as_str(),
+        _ => None,
+    };
+    kind.is_some_and(|kind| kind.ends_with("_tool_result"))
 }
 
 fn ids_are_unique<'a>(message: &'a Message, ids: &mut HashSet<&'a str>) -> Result<(), Flaw> {

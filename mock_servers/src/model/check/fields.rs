@@ -90,18 +90,61 @@ pub fn list(value: Value) -> Result<Vec<Value>, Flaw> {
     }
 }
 
+/// Reads a value that may be null.
+pub fn unless_null<T>(
+    value: Value,
+    read: impl FnOnce(Value) -> Result<T, Flaw>,
+) -> Result<Option<T>, Flaw> {
+    match value {
+        Value::Null => Ok(None),
+        value => read(value).map(Some),
+    }
+}
+
+/// Checks that a value is one of these strings.
+pub fn choice(value: Value, choices: &[&str]) -> Result<(), Flaw> {
+    if value.as_str().is_some_and(|text| choices.contains(&text)) {
+        return Ok(());
+    }
+    let quoted = choices.iter().map(|choice| format!("'{choice}'"));
+    let quoted = quoted.collect::<Vec<_>>();
+    let choices = match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    };
+    Err(Flaw::here(format!("Input should be {choices}")))
+}
+
+/// The `type` of an object, which is one of these.
+pub fn tag(value: &Value, tags: &[&'static str]) -> Result<&'static str, Flaw> {
+    let kind = match value.get("type") {
+        Some(Value::String(kind)) => kind,
+        Some(_) => return Err(Flaw::at("type", "Input should be a valid string")),
+        None if value.is_object() => return Err(Flaw::at("type", "Field required")),
+        None => return Err(Flaw::here("Input should be an object")),
+    };
+    let known = tags.iter().find(|tag| **tag == kind);
+    known.copied().ok_or_else(|| {
+        let tags = tags.join("', '");
+        let rule = "found using 'type' does not match any of the expected tags";
+        Flaw::here(format!("Input tag '{kind}' {rule}: '{tags}'"))
+    })
+}
+
 /// How long a breakpoint keeps its prefix.
 pub fn life(value: Value) -> Result<Life, Flaw> {
     let mut fields = Fields::of(value)?;
-    let kind = fields.string("type")?;
-    let ttl = fields.optional_string("ttl")?;
+    choice(fields.required("type")?, &["ephemeral"]).map_err(|flaw| flaw.under("type"))?;
+    let ttl = fields.optional("ttl");
+    let hour = ttl.as_ref().is_some_and(|ttl| ttl == "1h");
+    if let Some(ttl) = ttl {
+        choice(ttl, &["5m", "1h"]).map_err(|flaw| flaw.under("ttl"))?;
+    }
     fields.none_left()?;
-    if kind != "ephemeral" {
-        return Err(Flaw::at("type", "Input should be 'ephemeral'"));
-    }
-    match ttl.as_deref() {
-        None | Some("5m") => Ok(Life::FiveMinutes),
-        Some("1h") => Ok(Life::OneHour),
-        Some(_) => Err(Flaw::at("ttl", "Input should be '5m' or '1h'")),
-    }
+    Ok(if hour {
+        Life::OneHour
+    } else {
+        Life::FiveMinutes
+    })
 }

@@ -4,14 +4,14 @@
 //! the typed blocks for the brain, tokens and content hash for usage and cache.
 //! Invariant: nothing here depends on the messages before and after.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::fields::{Fields, life, list, text};
+use super::betas::Need;
+use super::fields::{Fields, choice, life, list, tag, text, unless_null};
 use super::tools::{TOOL_NAME, is_tool_name, is_word};
-use crate::model::cache::Piece;
+use crate::model::cache::{Piece, hash};
 use crate::model::refusal::Flaw;
 use crate::model::tokens::{json_tokens, tokens};
 use crate::model::types::{Block, Message, Role};
@@ -19,15 +19,31 @@ use crate::model::types::{Block, Message, Role};
 /// A message that passed its rules.
 #[derive(Debug)]
 pub struct Known {
-    /// The message as a brain sees it.
-    pub message: Arc<Message>,
+    /// What it is.
+    pub said: Said,
     /// One piece per block, for usage and cache.
     pub pieces: Vec<Piece>,
+    /// What is refused without the header of its beta.
+    pub needs: Vec<Need>,
 }
 
-const OTHER_TYPES: [&str; 15] = [
+/// What a message is.
+#[derive(Debug)]
+pub enum Said {
+    /// A turn of the user or the model, as a brain sees it.
+    Turn(Arc<Message>),
+    /// Instructions in mid-conversation: a message with the role `system`.
+    Instructions {
+        /// What they say; `None` when they only set how the output comes.
+        text: Option<String>,
+        /// Whether they end with the next message of the user.
+        passing: bool,
+    },
+}
+
+/// The blocks of a message.
+const TYPES: [&str; 16] = [
     "bash_code_execution_tool_result",
-    "browser_state",
     "code_execution_tool_result",
     "container_upload",
     "document",
@@ -35,22 +51,51 @@ const OTHER_TYPES: [&str; 15] = [
     "redacted_thinking",
     "search_result",
     "server_tool_use",
+    "text",
     "text_editor_code_execution_tool_result",
     "thinking",
-    "tool_reference",
+    "tool_result",
     "tool_search_tool_result",
+    "tool_use",
     "web_fetch_tool_result",
     "web_search_tool_result",
+];
+/// The blocks that come with a beta.
+const BETA_TYPES: [(&str, &[&str]); 6] = [
+    ("advisor_tool_result", &["advisor-tool-"]),
+    ("compaction", &["compact-"]),
+    ("fallback", &["server-side-fallback-"]),
+    ("mcp_tool_listing", &["mcp-client-"]),
+    ("mcp_tool_result", &["mcp-client-"]),
+    ("mcp_tool_use", &["mcp-client-"]),
+];
+/// The blocks of a tool's result.
+const RESULT_TYPES: [&str; 6] = [
+    "browser_state",
+    "document",
+    "image",
+    "search_result",
+    "text",
+    "tool_reference",
 ];
 
 /// Reads one message.
 pub fn message(value: Value) -> Result<Known, Flaw> {
     let mut fields = Fields::of(value)?;
-    let role = role(fields.string("role")?)?;
+    let role = match fields.string("role")?.as_str() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" => return instructions(fields),
+        _ => {
+            return Err(Flaw::at(
+                "role",
+                "Input should be 'user', 'assistant' or 'system'",
+            ));
+        }
+    };
     let content = fields.required("content")?;
     fields.none_left()?;
-    let mut blocks = Vec::new();
-    let mut pieces = Vec::new();
+    let (mut blocks, mut pieces, mut needs) = (Vec::new(), Vec::new(), Vec::new());
     match content {
         // Whether a message may be empty depends on its place; `conversation` knows it.
         Value::String(text) if text.is_empty() => {}
@@ -61,8 +106,18 @@ pub fn message(value: Value) -> Result<Known, Flaw> {
         }
         Value::Array(items) => {
             for (i, item) in items.into_iter().enumerate() {
-                let read = block(item, role);
-                let (block, piece) = read.map_err(|flaw| flaw.under(i).under("content"))?;
+                let here = |flaw: Flaw| flaw.under(i).under("content");
+                let beta = BETA_TYPES.iter().find(|(kind, _)| item["type"] == *kind);
+                let read = match beta {
+                    Some((_, betas)) => {
+                        // Refused as the unknown block that it is without the beta.
+                        let unknown = tag(&item, &TYPES).map_err(here);
+                        needs.extend(unknown.err().map(|flaw| Need::new(betas, flaw)));
+                        other_block(item, role)
+                    }
+                    None => tag(&item, &TYPES).and_then(|kind| block(kind, item, role)),
+                };
+                let (block, piece) = read.map_err(here)?;
                 blocks.push(block);
                 pieces.push(piece);
             }
@@ -75,8 +130,56 @@ pub fn message(value: Value) -> Result<Known, Flaw> {
         }
     }
     Ok(Known {
-        message: Arc::new(Message { role, blocks }),
+        said: Said::Turn(Arc::new(Message { role, blocks })),
         pieces,
+        needs,
+    })
+}
+
+/// Reads a message with the role `system`. Where it may stand, `conversation` knows.
+fn instructions(mut fields: Fields) -> Result<Known, Flaw> {
+    let mut needs = Vec::new();
+    let mut need = |name, betas| {
+        let flaw = Flaw::at(name, "Extra inputs are not permitted");
+        needs.push(Need::new(betas, flaw));
+    };
+    let mut passing = false;
+    if let Some(clear_at) = fields.optional("clear_at") {
+        need("clear_at", &["mid-conversation-system-clear-at-"]);
+        passing = clear_at == "next_user_message";
+        choice(clear_at, &["next_user_message", "never"]).map_err(|flaw| flaw.under("clear_at"))?;
+    }
+    let config = fields.optional("output_config");
+    if config.is_some() {
+        need("output_config", &["mid-conversation-output-config-"]);
+    }
+    let content = match &config {
+        Some(_) => fields.optional("content").unwrap_or_default(),
+        None => fields.required("content")?,
+    };
+    fields.none_left()?;
+    let items = match content {
+        Value::Null if config.is_some() => Vec::new(),
+        Value::String(text) if text.is_empty() => Vec::new(),
+        Value::String(text) => vec![json!({"type": "text", "text": text})],
+        Value::Array(items) => items,
+        _ => {
+            return Err(Flaw::at(
+                "content",
+                "Input should be a valid string or array",
+            ));
+        }
+    };
+    if items.is_empty() && config.is_none() {
+        return Err(Flaw::here("system content must contain at least one block"));
+    }
+    let (texts, pieces) =
+        system_blocks(items, INSTRUCTIONS).map_err(|flaw| flaw.under("content"))?;
+    let text = (!texts.is_empty()).then(|| texts.join("\n\n"));
+    Ok(Known {
+        said: Said::Instructions { text, passing },
+        pieces,
+        needs,
     })
 }
 
@@ -103,79 +206,60 @@ pub fn system(value: Value) -> Result<System, Flaw> {
         Value::Array(items) => items,
         _ => return Err(Flaw::here("Input should be a valid string or array")),
     };
-    let mut texts = Vec::new();
-    let mut pieces = Vec::new();
-    for (i, item) in items.into_iter().enumerate() {
-        let (text, piece) = system_block(item).map_err(|flaw| flaw.under(i))?;
-        texts.push(text);
-        pieces.push(piece);
-    }
+    let (texts, pieces) = system_blocks(items, SYSTEM)?;
     Ok(System {
         text: texts.join("\n\n").into(),
         pieces,
     })
 }
 
-/// Where a piece of the prompt stands; part of its hash, so that equal words in other places are other prefixes.
+/// Where a piece of the prompt stands; part of its hash, so that equal words in other places are other prefixes. The
+/// roles are 0 and 1.
 const SYSTEM: u8 = 2;
+const INSTRUCTIONS: u8 = 3;
 
-fn role(name: String) -> Result<Role, Flaw> {
-    match name.as_str() {
-        "user" => Ok(Role::User),
-        "assistant" => Ok(Role::Assistant),
-        "system" => Err(Flaw::here(
-            "Unexpected role \"system\". The Messages API accepts a top-level `system` parameter, not \"system\" as an \
-             input message role.",
-        )),
-        _ => Err(Flaw::at("role", "Input should be 'user' or 'assistant'")),
-    }
+fn system_blocks(items: Vec<Value>, place: u8) -> Result<(Vec<String>, Vec<Piece>), Flaw> {
+    let read = items.into_iter().enumerate().map(|(i, item)| {
+        let read = system_block(item, place);
+        read.map_err(|flaw| flaw.under(i))
+    });
+    let read = read.collect::<Result<Vec<_>, _>>()?;
+    Ok(read.into_iter().unzip())
 }
 
-fn system_block(value: Value) -> Result<(String, Piece), Flaw> {
+fn system_block(value: Value, place: u8) -> Result<(String, Piece), Flaw> {
     let mut fields = Fields::of(value)?;
-    if fields.string("type")? != "text" {
-        return Err(Flaw::at("type", "Input should be 'text'"));
-    }
+    choice(fields.required("type")?, &["text"]).map_err(|flaw| flaw.under("type"))?;
     let text = fields.string("text")?;
     speaks(&text)?;
     let cache = fields.cache_control()?;
     fields.none_left()?;
     let piece = Piece {
         cache,
-        ..text_piece(SYSTEM, &text)
+        ..text_piece(place, &text)
     };
     Ok((text, piece))
 }
 
-fn block(value: Value, role: Role) -> Result<(Block, Piece), Flaw> {
-    let kind = match value.get("type") {
-        Some(Value::String(kind)) => kind.clone(),
-        Some(_) => return Err(Flaw::at("type", "Input should be a valid string")),
-        None if value.is_object() => return Err(Flaw::at("type", "Field required")),
-        None => return Err(Flaw::here("Input should be an object")),
+fn block(kind: &str, value: Value, role: Role) -> Result<(Block, Piece), Flaw> {
+    let read = match (kind, role) {
+        ("text", _) => text_block,
+        ("tool_use", Role::Assistant) => tool_use,
+        ("tool_result", Role::User) => tool_result,
+        ("tool_use" | "tool_result", _) => {
+            let other = if role == Role::User {
+                "assistant"
+            } else {
+                "user"
+            };
+            let rule = format!("`{kind}` blocks can only be in `{other}` messages");
+            return Err(Flaw::here(rule));
+        }
+        _ => return other_block(value, role),
     };
-    if OTHER_TYPES.contains(&kind.as_str()) {
-        return other_block(value, role);
-    }
     let mut fields = Fields::of(value)?;
     fields.ignore(&["type"]);
-    let read = match (kind.as_str(), role) {
-        ("text", _) => text_block(fields, role),
-        ("tool_use", Role::Assistant) => tool_use(fields),
-        ("tool_result", Role::User) => tool_result(fields),
-        ("tool_use", Role::User) => {
-            return Err(Flaw::here(
-                "`tool_use` blocks can only be in `assistant` messages",
-            ));
-        }
-        ("tool_result", Role::Assistant) => {
-            return Err(Flaw::here(
-                "`tool_result` blocks can only be in `user` messages",
-            ));
-        }
-        (other, _) => return Err(unknown_tag(other)),
-    };
-    read.map_err(|flaw| flaw.under(kind))
+    read(fields, role).map_err(|flaw| flaw.under(kind))
 }
 
 fn text_block(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
@@ -191,7 +275,7 @@ fn text_block(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
     Ok((Block::Text(text), piece))
 }
 
-fn tool_use(mut fields: Fields) -> Result<(Block, Piece), Flaw> {
+fn tool_use(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
     let id = fields.string("id")?;
     if !is_word(&id) {
         return Err(Flaw::at(
@@ -210,13 +294,7 @@ fn tool_use(mut fields: Fields) -> Result<(Block, Piece), Flaw> {
     let cache = fields.cache_control()?;
     fields.ignore(&["caller", "toolset_name"]);
     fields.none_left()?;
-    let hash = hash(&(
-        Role::Assistant as u8,
-        "tool_use",
-        &id,
-        &name,
-        input.to_string(),
-    ));
+    let hash = hash(&(role as u8, "tool_use", &id, &name, input.to_string()));
     let tokens = tokens(&name) + json_tokens(&input);
     Ok((
         Block::ToolUse { id, name, input },
@@ -228,7 +306,7 @@ fn tool_use(mut fields: Fields) -> Result<(Block, Piece), Flaw> {
     ))
 }
 
-fn tool_result(mut fields: Fields) -> Result<(Block, Piece), Flaw> {
+fn tool_result(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
     let tool_use_id = fields.string("tool_use_id")?;
     if !is_word(&tool_use_id) {
         return Err(Flaw::at(
@@ -237,8 +315,10 @@ fn tool_result(mut fields: Fields) -> Result<(Block, Piece), Flaw> {
         ));
     }
     let is_error = fields.flag("is_error")?;
-    let content = fields.optional("content").map(result_content).transpose();
-    let content = content
+    let content = fields.optional("content");
+    let content = content.map(|content| content_of(content, &RESULT_TYPES));
+    let (content, tokens) = content
+        .transpose()
         .map_err(|flaw| flaw.under("content"))?
         .unwrap_or_default();
     let cache = fields.cache_control()?;
@@ -247,15 +327,9 @@ fn tool_result(mut fields: Fields) -> Result<(Block, Piece), Flaw> {
     if is_error && content.is_empty() {
         return Err(Flaw::here("content cannot be empty if `is_error` is true"));
     }
-    let hash = hash(&(
-        Role::User as u8,
-        "tool_result",
-        &tool_use_id,
-        &content,
-        is_error,
-    ));
+    let hash = hash(&(role as u8, "tool_result", &tool_use_id, &content, is_error));
     let piece = Piece {
-        tokens: tokens(&content),
+        tokens,
         hash,
         cache,
     };
@@ -269,55 +343,41 @@ fn tool_result(mut fields: Fields) -> Result<(Block, Piece), Flaw> {
     ))
 }
 
-/// The text of a tool result; blocks that are no text stand in it as JSON.
-fn result_content(value: Value) -> Result<String, Flaw> {
+/// The text of content that is no message, and what it costs; blocks that are no text stand in it as JSON.
+fn content_of(value: Value, types: &[&'static str]) -> Result<(String, u32), Flaw> {
     if value.is_string() {
-        return text(value);
+        let text = text(value)?;
+        let tokens = tokens(&text);
+        return Ok((text, tokens));
     }
-    let mut texts = Vec::new();
+    let (mut texts, mut cost) = (Vec::new(), 0);
     for (i, item) in list(value)?.into_iter().enumerate() {
-        let read = result_block(item).map_err(|flaw| flaw.under(i))?;
-        texts.push(read);
+        let read = tag(&item, types).and_then(|kind| block(kind, item, Role::User));
+        let (block, piece) = read.map_err(|flaw| flaw.under(i))?;
+        cost += piece.tokens;
+        texts.push(match block {
+            Block::Text(text) => text,
+            Block::Other(value) => value.to_string(),
+            Block::ToolUse { .. } | Block::ToolResult { .. } => String::new(),
+        });
     }
-    Ok(texts.join("\n"))
-}
-
-fn result_block(value: Value) -> Result<String, Flaw> {
-    match block(value, Role::User)?.0 {
-        Block::Text(text) => Ok(text),
-        Block::Other(value) => Ok(value.to_string()),
-        Block::ToolUse { .. } | Block::ToolResult { .. } => Err(Flaw::here(
-            "Input tag found using 'type' does not match any of the expected tags: 'document', 'image', \
-             'search_result', 'text'",
-        )),
-    }
+    Ok((texts.join("\n"), cost))
 }
 
 fn other_block(mut value: Value, role: Role) -> Result<(Block, Piece), Flaw> {
     let cache = value
         .as_object_mut()
         .and_then(|map| map.remove("cache_control"));
+    let cache = cache.and_then(|cache| unless_null(cache, life).transpose());
     let cache = cache
-        .map(life)
         .transpose()
         .map_err(|flaw| flaw.under("cache_control"))?;
-    let json = value.to_string();
     let piece = Piece {
-        tokens: tokens(&json),
-        hash: hash(&(role as u8, &json)),
+        tokens: json_tokens(&value),
+        hash: hash(&(role as u8, value.to_string())),
         cache,
     };
     Ok((Block::Other(value), piece))
-}
-
-fn unknown_tag(tag: &str) -> Flaw {
-    let mut expected = OTHER_TYPES.to_vec();
-    expected.extend(["text", "tool_result", "tool_use"]);
-    expected.sort_unstable();
-    let expected = expected.join("', '");
-    Flaw::here(format!(
-        "Input tag '{tag}' found using 'type' does not match any of the expected tags: '{expected}'"
-    ))
 }
 
 /// Refuses a text that says nothing.
@@ -339,10 +399,4 @@ fn text_piece(place: u8, text: &str) -> Piece {
         hash: hash(&(place, text)),
         cache: None,
     }
-}
-
-fn hash(content: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    content.hash(&mut hasher);
-    hasher.finish()
 }

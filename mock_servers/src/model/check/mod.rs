@@ -5,6 +5,7 @@
 //! Invariant: a rule looks at content only, so a part that passed once may be remembered and need not be checked again;
 //! the rules that span messages live in `conversation` and run on every request.
 
+mod betas;
 mod conversation;
 mod fields;
 mod message;
@@ -12,7 +13,8 @@ mod options;
 mod schema;
 mod tools;
 
-pub use conversation::{breakpoints, combine, conversation};
-pub use message::{Known, System, message, system};
+pub use betas::Betas;
+pub use conversation::{breakpoints, combine, conversation, instructions, is_over};
+pub use message::{Known, Said, System, message, system};
 pub use options::{Options, option};
 pub use tools::{ToolSet, tools};

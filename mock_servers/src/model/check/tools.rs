@@ -4,14 +4,14 @@
 //! Invariant: the tools keep the order of the request, as the cache's prefix does.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::fields::{Fields, list};
+use super::betas::Need;
+use super::fields::{Fields, choice, list, tag};
 use super::schema;
-use crate::model::cache::{Life, Piece};
+use crate::model::cache::{Piece, hash};
 use crate::model::refusal::Flaw;
 use crate::model::tokens::tokens;
 use crate::model::types::Tool;
@@ -19,23 +19,100 @@ use crate::model::types::Tool;
 /// The tools of a request, read and checked.
 #[derive(Debug, Default)]
 pub struct ToolSet {
-    /// The tools as a brain sees them.
+    /// The tools as a brain sees them. A set of tools that the API names itself is none.
     pub tools: Arc<[Tool]>,
-    /// One piece per tool, for usage and cache.
+    /// One piece per tool or set, for usage and cache.
     pub pieces: Vec<Piece>,
+    /// What is refused without the header of its beta.
+    pub needs: Vec<Need>,
 }
+
+/// A tool that the API knows itself, or a set of them.
+struct Provided {
+    kind: &'static str,
+    /// The name it must have; a set has none.
+    name: Option<&'static str>,
+    /// The betas that bring it; none when every request may have it.
+    betas: &'static [&'static str],
+}
+
+const fn provided(kind: &'static str, name: Option<&'static str>) -> Provided {
+    beta(kind, name, &[])
+}
+
+const fn beta(
+    kind: &'static str,
+    name: Option<&'static str>,
+    betas: &'static [&'static str],
+) -> Provided {
+    Provided { kind, name, betas }
+}
+
+const PROVIDED: [Provided; 29] = [
+    beta("advisor_20260301", Some("advisor"), &["advisor-tool-"]),
+    beta("bash_20241022", Some("bash"), &["computer-use-2024-10-22"]),
+    provided("bash_20250124", Some("bash")),
+    provided("browser_toolset_20260801", None),
+    provided("code_execution_20250522", Some("code_execution")),
+    provided("code_execution_20250825", Some("code_execution")),
+    provided("code_execution_20260120", Some("code_execution")),
+    provided("code_execution_20260521", Some("code_execution")),
+    beta(
+        "computer_20241022",
+        Some("computer"),
+        &["computer-use-2024-10-22"],
+    ),
+    beta(
+        "computer_20250124",
+        Some("computer"),
+        &["computer-use-2025-01-24"],
+    ),
+    beta(
+        "computer_20251124",
+        Some("computer"),
+        &["computer-use-2025-11-24"],
+    ),
+    provided("computer_toolset_20260801", None),
+    beta("mcp_toolset", None, &["mcp-client-"]),
+    provided("memory_20250818", Some("memory")),
+    beta(
+        "text_editor_20241022",
+        Some("str_replace_editor"),
+        &["computer-use-2024-10-22"],
+    ),
+    provided("text_editor_20250124", Some("str_replace_editor")),
+    provided("text_editor_20250429", Some("str_replace_based_edit_tool")),
+    provided("text_editor_20250728", Some("str_replace_based_edit_tool")),
+    provided("tool_search_tool_bm25", Some("tool_search_tool_bm25")),
+    provided(
+        "tool_search_tool_bm25_20251119",
+        Some("tool_search_tool_bm25"),
+    ),
+    provided("tool_search_tool_regex", Some("tool_search_tool_regex")),
+    provided(
+        "tool_search_tool_regex_20251119",
+        Some("tool_search_tool_regex"),
+    ),
+    provided("web_fetch_20250910", Some("web_fetch")),
+    provided("web_fetch_20260209", Some("web_fetch")),
+    provided("web_fetch_20260309", Some("web_fetch")),
+    provided("web_fetch_20260318", Some("web_fetch")),
+    provided("web_search_20250305", Some("web_search")),
+    provided("web_search_20260209", Some("web_search")),
+    provided("web_search_20260318", Some("web_search")),
+];
 
 /// What the API says of a name outside its pattern.
 pub const TOOL_NAME: &str = "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'";
 
 /// Reads the `tools` of a request.
 pub fn tools(value: Value) -> Result<ToolSet, Flaw> {
-    let mut tools = Vec::new();
-    let mut pieces = Vec::new();
+    let (mut tools, mut pieces, mut needs) = (Vec::new(), Vec::new(), Vec::new());
     for (i, item) in list(value)?.into_iter().enumerate() {
-        let (tool, piece) = tool(item).map_err(|flaw| flaw.under(i))?;
-        tools.push(tool);
+        let (tool, piece, need) = tool(item).map_err(|flaw| flaw.under(i))?;
+        tools.extend(tool);
         pieces.push(piece);
+        needs.extend(need.map(|need| need.under(i).under("tools")));
     }
     let mut names = HashSet::new();
     if !tools.iter().all(|tool| names.insert(tool.name.as_str())) {
@@ -44,6 +121,7 @@ pub fn tools(value: Value) -> Result<ToolSet, Flaw> {
     Ok(ToolSet {
         tools: tools.into(),
         pieces,
+        needs,
     })
 }
 
@@ -58,27 +136,66 @@ pub fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(allowed)
 }
 
-fn tool(value: Value) -> Result<(Tool, Piece), Flaw> {
-    let mut fields = Fields::of(value)?;
-    match fields.optional_string("type")? {
-        // A tool that the API's own servers run: the mock lets it pass and no brain calls it.
-        Some(kind) if kind != "custom" => server_tool(fields).map_err(|flaw| flaw.under(kind)),
-        _ => custom_tool(fields).map_err(|flaw| flaw.under("custom")),
+/// Reads one tool. A type that needs a beta is refused without it as the unknown type that it then is.
+fn tool(value: Value) -> Result<(Option<Tool>, Piece, Option<Need>), Flaw> {
+    let named = value.get("type").is_some_and(|kind| !kind.is_null());
+    let unknown = named.then(|| tag(&value, &types()).err()).flatten();
+    let provided = PROVIDED
+        .iter()
+        .find(|provided| value["type"] == provided.kind);
+    match (provided, unknown) {
+        (Some(provided), unknown) => {
+            let read = provided_tool(value, provided);
+            let (tool, piece) = read.map_err(|flaw| flaw.under(provided.kind))?;
+            let need = unknown.map(|flaw| Need::new(provided.betas, flaw));
+            Ok((tool, piece, need))
+        }
+        (None, Some(flaw)) => Err(flaw),
+        (None, None) => {
+            let read = custom_tool(value);
+            let (tool, piece) = read.map_err(|flaw| flaw.under("custom"))?;
+            Ok((Some(tool), piece, None))
+        }
     }
 }
 
-fn server_tool(mut fields: Fields) -> Result<(Tool, Piece), Flaw> {
-    let name = fields.string("name")?;
-    let cache = fields.cache_control()?;
-    let tool = Tool {
-        name,
-        description: String::new(),
-        input_schema: Value::Null,
-    };
-    Ok(with_piece(tool, cache))
+/// The types that every request may use.
+fn types() -> Vec<&'static str> {
+    let open = PROVIDED.iter().filter(|provided| provided.betas.is_empty());
+    let mut types = open.map(|provided| provided.kind).collect::<Vec<_>>();
+    types.push("custom");
+    types.sort_unstable();
+    types
 }
 
-fn custom_tool(mut fields: Fields) -> Result<(Tool, Piece), Flaw> {
+fn provided_tool(value: Value, provided: &Provided) -> Result<(Option<Tool>, Piece), Flaw> {
+    let json = value.to_string();
+    let mut fields = Fields::of(value)?;
+    let cache = fields.cache_control()?;
+    let tool = match provided.name {
+        None => None,
+        Some(name) => {
+            choice(fields.required("name")?, &[name]).map_err(|flaw| flaw.under("name"))?;
+            Some(Tool {
+                name: name.to_owned(),
+                description: String::new(),
+                input_schema: Value::Null,
+            })
+        }
+    };
+    if provided.kind == "mcp_toolset" {
+        fields.string("mcp_server_name")?;
+    }
+    let piece = Piece {
+        tokens: tokens(provided.name.unwrap_or_default()),
+        hash: hash(&json),
+        cache,
+    };
+    Ok((tool, piece))
+}
+
+fn custom_tool(value: Value) -> Result<(Tool, Piece), Flaw> {
+    let mut fields = Fields::of(value)?;
     let name = fields.string("name")?;
     if !is_tool_name(&name) {
         return Err(Flaw::at("name", TOOL_NAME));
@@ -93,27 +210,19 @@ fn custom_tool(mut fields: Fields) -> Result<(Tool, Piece), Flaw> {
         "eager_input_streaming",
         "input_examples",
         "strict",
+        "type",
     ]);
     fields.none_left()?;
-    Ok(with_piece(
-        Tool {
-            name,
-            description,
-            input_schema,
-        },
-        cache,
-    ))
-}
-
-fn with_piece(tool: Tool, cache: Option<Life>) -> (Tool, Piece) {
-    let schema = tool.input_schema.to_string();
-    let mut hasher = DefaultHasher::new();
-    (&tool.name, &tool.description, &schema).hash(&mut hasher);
-    let tokens = tokens(&tool.name) + tokens(&tool.description) + tokens(&schema);
+    let schema = input_schema.to_string();
     let piece = Piece {
-        tokens,
-        hash: hasher.finish(),
+        tokens: tokens(&name) + tokens(&description) + tokens(&schema),
+        hash: hash(&(&name, &description, &schema)),
         cache,
     };
-    (tool, piece)
+    let tool = Tool {
+        name,
+        description,
+        input_schema,
+    };
+    Ok((tool, piece))
 }

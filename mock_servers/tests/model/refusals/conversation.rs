@@ -4,7 +4,8 @@ use mock_servers::model::{MockModel, Options, says};
 use serde_json::{Value, json};
 
 use super::{
-    assert_invalid, assert_refused, assistant, cached, call, result, talk, text, user, with,
+    assert_invalid, assert_refused, assert_table, assistant, cached, call, result, talk, text,
+    user, with,
 };
 use crate::client::post;
 
@@ -107,6 +108,74 @@ fn a_result_answers_a_call_of_the_message_before_once() {
              id: toolu_1",
         ),
     ]);
+}
+
+/// The rows are what the API answered, with the positions of the messages as they were sent. `u` is a message of the
+/// user, `a` one of the assistant, `s` instructions, `d` those that say nothing, `c` a call, `r` its result, `w` what
+/// the API's own server found.
+#[test]
+fn instructions_follow_the_user_and_precede_the_assistant() {
+    let rows = r#"
+s -> messages.0: use the top-level 'system' parameter for the initial system prompt; the directive-only form (content: [] with output_config) is accepted at any position
+s s u -> messages.0: use the top-level…
+u a s u -> messages.2: role 'system' must follow a 'user' message or an 'assistant' message ending in a server tool result; the directive-only form (content: [] with output_config) is accepted at any position
+u a s s u -> messages.2: role 'system' must follow…
+u u a s u -> messages.3: role 'system' must follow…
+u c s r -> messages.2: role 'system' must follow…
+u s u -> messages.1: role 'system' must precede an 'assistant' message or end the array; the directive-only form (content: [] with output_config) is accepted at any position
+u s s u -> messages.2: role 'system' must precede…
+u s d u -> messages.1: role 'system' must precede…
+u s s a u s
+u c r s
+u w s a
+d u s d a d u d
+"#;
+    let words = |row: &str| {
+        let message = |word| match word {
+            "u" => user(json!("Hi")),
+            "a" => assistant(json!("Hello")),
+            "s" => json!({"role": "system", "content": "Be brief."}),
+            "d" => json!({"role": "system", "content": [], "output_config": {"effort": "low"}}),
+            "c" => assistant(json!([call("toolu_1")])),
+            "r" => user(json!([result("toolu_1")])),
+            _ => assistant(json!([{"type": "web_search_tool_result", "content": []}])),
+        };
+        let messages = row.split(' ').map(message).collect::<Vec<_>>();
+        json!({"messages": messages})
+    };
+    for row in rows.lines().filter(|row| !row.is_empty()) {
+        let (row, message) = row.split_once(" -> ").unwrap_or((row, ""));
+        let arrow = if message.is_empty() { "" } else { " -> " };
+        assert_table(&format!(
+            "[mid-conversation-output-config-2026-07-01] {}{arrow}{message}",
+            words(row)
+        ));
+    }
+}
+
+#[test]
+fn instructions_are_text() {
+    let rows = r#"
+{"role": "system"} -> content: Field required
+{"role": "system", "content": null} -> content: Input should be a valid string or array
+{"role": "system", "content": ""} -> system content must contain at least one block
+{"role": "system", "content": []} -> system content must contain at least one block
+{"role": "system", "content": [{"type": "text", "text": ""}]} -> content.0: text content blocks must be non-empty
+{"role": "system", "content": [{"type": "image"}]} -> content.0.type: Input should be 'text'
+{"role": "system", "content": "a", "name": "b"} -> name: Extra inputs are not permitted
+"#;
+    let rows = rows.lines().filter_map(|row| row.split_once(" -> "));
+    let rows = rows.map(|(message, rule)| {
+        let place = if rule.starts_with("system") {
+            "messages.1: "
+        } else {
+            "messages.1."
+        };
+        format!(
+            r#"{{"messages": [{{"role": "user", "content": "a"}}, {message}]}} -> {place}{rule}"#
+        ) + "\n"
+    });
+    assert_table(&rows.collect::<String>());
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! Every rule of the Messages API that the mock enforces: one row each, with status, error type and message.
 
-use mock_servers::model::MockModel;
+use mock_servers::model::{MockModel, Options, Request, says};
 use serde_json::{Value, json};
 
-use crate::client::{Response, hello, post};
+use crate::client::{Response, hello, post, post_beta};
 
 mod conversation;
 mod fields;
+mod options;
 mod tools;
 mod transport;
 
@@ -93,4 +94,38 @@ fn assert_invalid(rows: &[(Value, &str)]) {
     }
     assert_eq!(model.refusals().len(), rows.len());
     assert_eq!(model.requests().len(), 0);
+}
+
+/// Posts each line of a table, `[beta] {fields} -> message`: the fields that differ from those of an ordinary request,
+/// and why they are refused. A message that ends with `…` is the beginning of one; without any the request is taken.
+fn assert_table(table: &str) {
+    let model = MockModel::start(Options::default(), |_: &Request| says("Fine."));
+    let model = model.expect("a free port");
+    for row in table.lines().filter(|row| !row.is_empty()) {
+        let (betas, row) = match row.strip_prefix('[') {
+            Some(row) => row.split_once("] ").expect("betas end with a bracket"),
+            None => ("", row),
+        };
+        let (fields, message) = match row.split_once(" -> ") {
+            Some((fields, message)) => (fields, Some(message)),
+            None => (row, None),
+        };
+        let mut request = hello();
+        let fields: Value = serde_json::from_str(fields).expect(row);
+        for (name, value) in fields.as_object().expect("an object") {
+            request[name] = value.clone();
+        }
+        let response = post_beta(&model, betas, &request);
+        let found = response.json()["error"]["message"].take();
+        let found = found.as_str();
+        let status = if message.is_some() { 400 } else { 200 };
+        assert_eq!(response.status, status, "{row}: {found:?}");
+        match message.and_then(|message| message.strip_suffix('…')) {
+            Some(start) => assert!(
+                found.is_some_and(|found| found.starts_with(start)),
+                "{row}: {found:?}"
+            ),
+            None => assert_eq!(found, message, "{row}"),
+        }
+    }
 }

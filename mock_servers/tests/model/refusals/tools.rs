@@ -3,7 +3,7 @@
 use mock_servers::model::{MockModel, says};
 use serde_json::{Value, json};
 
-use super::{assert_invalid, offers, takes, with};
+use super::{assert_invalid, assert_table, offers, takes, with};
 use crate::client::post;
 
 #[test]
@@ -47,6 +47,25 @@ fn tools_are_well_formed() {
             "tool_choice: Tool 'write' not found in provided tools",
         ),
     ]);
+}
+
+#[test]
+fn a_tool_that_the_api_provides_has_its_type_and_its_name() {
+    assert_table(
+        r#"
+{"tools": [{"type": "bash_2", "name": "bash"}]} -> tools.0: Input tag 'bash_2' found using 'type' does not match any of the expected tags: 'bash_20250124', 'browser_toolset_20260801', …
+{"tools": [{"type": 7, "name": "bash"}]} -> tools.0.type: Input should be a valid string
+{"tools": [{"type": "bash_20250124"}]} -> tools.0.bash_20250124.name: Field required
+{"tools": [{"type": "bash_20250124", "name": "shell"}]} -> tools.0.bash_20250124.name: Input should be 'bash'
+{"tools": [{"type": "bash_20250124", "name": "bash"}, {"name": "bash", "input_schema": {"type": "object"}}]} -> tools: Tool names must be unique.
+{"tools": [{"type": "bash_20250124", "name": "bash"}]}
+{"tools": [{"type": "web_search_20260318", "name": "web_search", "max_uses": 5}]}
+{"tools": [{"type": "computer_toolset_20260801", "display_width_px": 1024}], "tool_choice": {"type": "any"}}
+{"tools": [{"type": "custom", "name": "ls", "input_schema": {"type": "object"}}, {"type": null, "name": "cat", "input_schema": {"type": "object"}}]}
+[mcp-client-2025-11-20] {"tools": [{"type": "mcp_toolset"}]} -> tools.0.mcp_toolset.mcp_server_name: Field required
+[mcp-client-2025-11-20] {"tools": [{"type": "mcp_toolset", "mcp_server_name": "docs"}, {"type": "mcp_toolset", "mcp_server_name": "jira"}]}
+"#,
+    );
 }
 
 #[test]
