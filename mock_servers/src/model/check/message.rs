@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::betas::Need;
 use super::fields::{Fields, choice, life, list, tag, text, unless_null};
+use super::media;
 use super::tools::{TOOL_NAME, is_tool_name, is_word};
 use crate::model::cache::{Piece, hash};
 use crate::model::refusal::Flaw;
@@ -109,11 +110,11 @@ pub fn message(value: Value) -> Result<Known, Flaw> {
                 let here = |flaw: Flaw| flaw.under(i).under("content");
                 let beta = BETA_TYPES.iter().find(|(kind, _)| item["type"] == *kind);
                 let read = match beta {
-                    Some((_, betas)) => {
+                    Some((kind, betas)) => {
                         // Refused as the unknown block that it is without the beta.
                         let unknown = tag(&item, &TYPES).map_err(here);
                         needs.extend(unknown.err().map(|flaw| Need::new(betas, flaw)));
-                        other_block(item, role)
+                        other_block(kind, item, role)
                     }
                     None => tag(&item, &TYPES).and_then(|kind| block(kind, item, role)),
                 };
@@ -255,7 +256,7 @@ fn block(kind: &str, value: Value, role: Role) -> Result<(Block, Piece), Flaw> {
             let rule = format!("`{kind}` blocks can only be in `{other}` messages");
             return Err(Flaw::here(rule));
         }
-        _ => return other_block(value, role),
+        _ => return other_block(kind, value, role),
     };
     let mut fields = Fields::of(value)?;
     fields.ignore(&["type"]);
@@ -344,7 +345,7 @@ fn tool_result(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
 }
 
 /// The text of content that is no message, and what it costs; blocks that are no text stand in it as JSON.
-fn content_of(value: Value, types: &[&'static str]) -> Result<(String, u32), Flaw> {
+pub fn content_of(value: Value, types: &[&'static str]) -> Result<(String, u32), Flaw> {
     if value.is_string() {
         let text = text(value)?;
         let tokens = tokens(&text);
@@ -364,7 +365,7 @@ fn content_of(value: Value, types: &[&'static str]) -> Result<(String, u32), Fla
     Ok((texts.join("\n"), cost))
 }
 
-fn other_block(mut value: Value, role: Role) -> Result<(Block, Piece), Flaw> {
+fn other_block(kind: &str, mut value: Value, role: Role) -> Result<(Block, Piece), Flaw> {
     let cache = value
         .as_object_mut()
         .and_then(|map| map.remove("cache_control"));
@@ -372,8 +373,13 @@ fn other_block(mut value: Value, role: Role) -> Result<(Block, Piece), Flaw> {
     let cache = cache
         .transpose()
         .map_err(|flaw| flaw.under("cache_control"))?;
+    let cost = match kind {
+        "image" => media::image(&value),
+        "document" => media::document(&value),
+        _ => Ok(json_tokens(&value)),
+    };
     let piece = Piece {
-        tokens: json_tokens(&value),
+        tokens: cost.map_err(|flaw| flaw.under(kind))?,
         hash: hash(&(role as u8, value.to_string())),
         cache,
     };

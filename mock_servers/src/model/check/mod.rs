@@ -8,6 +8,7 @@
 mod betas;
 mod conversation;
 mod fields;
+mod media;
 mod message;
 mod options;
 mod schema;

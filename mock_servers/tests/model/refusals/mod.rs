@@ -7,6 +7,7 @@ use crate::client::{Response, hello, post, post_beta};
 
 mod conversation;
 mod fields;
+mod media;
 mod options;
 mod tools;
 mod transport;
