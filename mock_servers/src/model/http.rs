@@ -117,10 +117,12 @@ async fn route(shared: &Shared, request: Request<Incoming>, id: &str) -> Result<
                 format!("{tokens} tokens"),
             ))
         }
-        "/v1/models" => Ok(sent(
-            models::all(shared.options.context_tokens),
-            String::new(),
-        )),
+        "/v1/models" => {
+            let query = request.uri().query().unwrap_or_default();
+            let page = models::page(query, shared.options.context_tokens);
+            let page = page.map_err(|flaw| Ending::Refused(flaw.into()))?;
+            Ok(sent(page, String::new()))
+        }
         path => match path
             .strip_prefix("/v1/models/")
             .map(|id| (id, models::one(id, shared.options.context_tokens)))

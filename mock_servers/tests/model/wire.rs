@@ -226,29 +226,60 @@ fn tokens_are_counted_without_an_answer() {
 }
 
 #[test]
-fn models_are_listed() {
+fn models_are_listed_in_pages() {
     let model = MockModel::scripted([]);
     let get = |path: &str| {
-        send(
-            &model,
-            "GET",
-            path,
-            &[("anthropic-version", "2023-06-01")],
-            b"",
-        )
-        .json()
+        let version = ("anthropic-version", "2023-06-01");
+        send(&model, "GET", path, &[version], b"")
     };
-    let list = get("/v1/models");
-    assert_eq!(list["has_more"], false);
-    let first = &list["data"][0];
-    assert_eq!(first["id"], list["first_id"]);
-    assert_eq!(
-        get(&format!(
-            "/v1/models/{}",
-            first["id"].as_str().expect("an id")
-        )),
-        *first
+    let (opus, sonnet, own, haiku) = (
+        "claude-opus-5-5",
+        "claude-sonnet-5-5",
+        // What the chapters ask for unless they are told another.
+        "claude-sonnet-4-6",
+        "claude-haiku-4-5",
     );
+    for (query, ids, has_more) in [
+        ("", &[opus, sonnet, own, haiku][..], false),
+        ("limit=4", &[opus, sonnet, own, haiku], false),
+        ("limit=1", &[opus], true),
+        ("limit=2&after_id=claude-opus-5-5", &[sonnet, own], true),
+        ("after_id=claude-sonnet-5-5", &[own, haiku], false),
+        ("after_id=claude-haiku-4-5", &[], false),
+        ("limit=2&before_id=claude-haiku-4-5", &[sonnet, own], true),
+        ("before_id=claude-sonnet-5-5", &[opus], false),
+    ] {
+        let list = get(&format!("/v1/models?{query}")).json();
+        let data = list["data"].as_array().expect("a list");
+        let listed = data.iter().map(|model| &model["id"]).collect::<Vec<_>>();
+        assert_eq!(listed, ids, "{query}");
+        assert_eq!(list["has_more"], has_more, "{query}");
+        let ends = (&list["first_id"], &list["last_id"]);
+        assert_eq!(ends, (&json!(ids.first()), &json!(ids.last())), "{query}");
+        for model in data {
+            let id = model["id"].as_str().expect("an id");
+            assert_eq!(get(&format!("/v1/models/{id}")).json(), *model);
+        }
+    }
+    for (query, message) in [
+        (
+            "limit=0",
+            "limit: Input should be a whole number from 1 to 1000",
+        ),
+        (
+            "limit=1001",
+            "limit: Input should be a whole number from 1 to 1000",
+        ),
+        (
+            "limit=many",
+            "limit: Input should be a whole number from 1 to 1000",
+        ),
+        ("after_id=gpt", "after_id: no model has the id 'gpt'"),
+    ] {
+        let refused = get(&format!("/v1/models?{query}"));
+        assert_eq!(refused.status, 400, "{query}");
+        assert_eq!(refused.json()["error"]["message"], message);
+    }
 }
 
 #[test]
