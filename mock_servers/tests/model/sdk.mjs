@@ -36,10 +36,27 @@ const answered = await client.messages.create({
 });
 assert.equal(answered.content[0].text, "The tool says: sunny");
 
+// The SDK's own loop. It asks for a thread first, and goes on without one when it hears that there is none.
+for (const stream of [false, true]) {
+  const run = async ({ city }) => `sunny in ${city}`;
+  const runner = client.beta.messages.toolRunner({ ...hello, tools: [{ ...weather, run }], stream });
+  const last = await runner.runUntilDone();
+  assert.equal(last.content[0].text, "The tool says: sunny in Köln");
+}
+const thread = { ...hello, thread: { type: "create" }, betas: ["message-threads-2026-08-12"] };
+await assert.rejects(client.beta.messages.create(thread), (error) => {
+  assert.ok(error instanceof Anthropic.BadRequestError);
+  assert.equal(error.error.error.details.error_code, "thread_unsupported_request");
+  return true;
+});
+
+const briefly = [...hello.messages, { role: "system", content: "Be brief." }];
+assert.equal((await client.messages.create({ ...hello, messages: briefly })).usage.input_tokens, 2 + 3);
+
 assert.equal((await client.messages.countTokens({ model, messages: hello.messages })).input_tokens, 2);
 const ids = [];
-for await (const listed of client.models.list()) ids.push(listed.id);
-assert.ok(ids.includes(model));
+for await (const listed of client.models.list({ limit: 1 })) ids.push(listed.id);
+assert.ok(ids.includes(model) && ids.includes("claude-sonnet-4-6"));
 
 const orphan = { ...hello, messages: [{ role: "user", content: [result] }] };
 await assert.rejects(client.messages.create(orphan), (error) => {

@@ -78,6 +78,48 @@ def tool_round_trip():
         assert answer.content[0].text == "The tool says: sunny", answer
 
 
+def tool_runner():
+    """The SDK's own loop. It asks for a thread first, and goes on without one when it hears that there is none."""
+    asked = []
+
+    @anthropic.beta_tool
+    def get_weather(city: str, days: int = 1) -> str:
+        """The weather of a city.
+
+        Args:
+            city: Its name.
+            days: For how many days.
+        """
+        asked.append((city, days))
+        return "sunny"
+
+    for stream in (False, True):
+        runner = client.beta.messages.tool_runner(
+            model=MODEL, max_tokens=1000, messages=[user("How is the weather?")], tools=[get_weather], stream=stream
+        )
+        message = runner.until_done()
+        assert message.content[0].text == "The tool says: sunny", message
+    assert asked == [("Köln", 3)] * 2, asked
+    request = {"model": MODEL, "max_tokens": 1000, "messages": [user("Hello.")], "thread": {"type": "create"}}
+    try:
+        client.beta.messages.create(**request, betas=["message-threads-2026-08-12"])
+    except anthropic.BadRequestError as error:
+        assert error.body["error"]["details"]["error_code"] == "thread_unsupported_request", error.body
+    else:
+        raise AssertionError("a thread was begun")
+
+
+def instructions_and_pictures():
+    turns = [user("Hello."), {"role": "system", "content": "Be brief."}]
+    assert create(messages=turns).usage.input_tokens == 2 + 3
+    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
+    source = {"type": "base64", "media_type": "image/png", "data": pixel}
+    picture = {"type": "image", "source": source}
+    assert create(messages=[user([picture, text("1234")])]).usage.input_tokens == 1 + 1
+    warm = create(max_tokens=0)
+    assert (warm.content, warm.stop_reason, warm.usage.output_tokens) == ([], "max_tokens", 0), warm
+
+
 def cut():
     message = create(tools=[WEATHER], max_tokens=8)
     assert message.stop_reason == "max_tokens", message
@@ -99,7 +141,8 @@ def lists_and_counts():
     count = client.messages.count_tokens(model=MODEL, messages=[user("12345678")])
     assert count.input_tokens == 2, count
     models = [model.id for model in client.models.list()]
-    assert MODEL in models, models
+    assert MODEL in models and "claude-sonnet-4-6" in models, models
+    assert [model.id for model in client.models.list(limit=1)] == models
     assert client.models.retrieve(MODEL).display_name == "Claude Sonnet 5.5"
 
 
@@ -147,6 +190,9 @@ def refusals():
             "A maximum of 4 blocks with cache_control may be provided. Found 5.",
         ),
         ({"messages": [user("a" * 800_004)]}, "prompt is too long: 200001 tokens > 200000 maximum"),
+        ({"thinking": {"type": "enabled", "budget_tokens": 1000}}, "thinking.enabled.budget_tokens: Input should be"),
+        ({"service_tier": "priority"}, "service_tier: Input should be 'auto' or 'standard_only'"),
+        ({"extra_body": {"mcp_servers": []}}, "mcp_servers: Extra inputs are not permitted"),
         ({"extra_body": {"reminder": True}}, "reminder: Extra inputs are not permitted"),
     ]
     for changes, words in rows:
@@ -189,7 +235,18 @@ def faults():
     assert message.stop_reason == "end_turn", message
 
 
-for check in (plain, streamed, tool_round_trip, cut, caching, lists_and_counts, refusals, faults):
+for check in (
+    plain,
+    streamed,
+    tool_round_trip,
+    tool_runner,
+    instructions_and_pictures,
+    cut,
+    caching,
+    lists_and_counts,
+    refusals,
+    faults,
+):
     check()
     print(check.__name__, flush=True)
 print("all as in the API")
