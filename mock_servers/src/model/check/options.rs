@@ -355,3 +355,38 @@ fn fraction(value: &Value) -> Result<f64, Flaw> {
         None => Err(Flaw::here("Input should be a valid number")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The row of the README's table with this head.
+    fn row(head: &str) -> &'static str {
+        let readme = include_str!("../../../README.md");
+        let mut rows = readme.lines().filter_map(|line| line.strip_prefix(head));
+        rows.next().expect("the README has this row")
+    }
+
+    #[test]
+    fn the_readme_names_every_field_and_no_other() {
+        let (any, _) = row("| fields | any but ")
+            .split_once(';')
+            .expect("names end");
+        let mut named = any.split(", ").collect::<Vec<_>>();
+        let open = FIELDS.iter().filter(|field| field.betas.is_empty());
+        let parts = ["messages", "system", "tools"].into_iter();
+        let fields = open.map(|field| field.name).chain(parts);
+        let mut fields = fields.map(|name| format!("`{name}`")).collect::<Vec<_>>();
+        fields.sort_unstable();
+        named.sort_unstable();
+        assert_eq!(named, fields);
+        let (_, betas) = row("| betas | ").split_once(": ").expect("names begin");
+        let (betas, _) = betas.split_once(';').expect("names end");
+        let brought = FIELDS.iter().filter(|field| !field.betas.is_empty());
+        let brought = brought.map(|field| format!("`{}`", field.name));
+        assert_eq!(
+            betas.split(", ").collect::<Vec<_>>(),
+            brought.collect::<Vec<_>>()
+        );
+    }
+}
