@@ -8,9 +8,9 @@
 //! this rule's business.
 //!
 //! Hint: the text of the line is the wrong thing to search. `shell::Line::parse` gives you its commands, with words
-//! after quote removal; you need not look into `bash -c` yourself.
+//! after quote removal, and `fatal::may_run` looks into `bash -c`.
 //!
-//! Hint: `rule_on_command` in `src/policy.rs` is where a command is ruled on, and `rule_on_file` knows how a path is
+//! Hint: `decide_on_command` in `src/policy.rs` is where a command is decided on, and `decide_on_file` knows how a path is
 //! matched against the rules. Which function says what file a path means?
 
 use std::fs;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 
 use s01_loop::{Answer, Refusal, ToolCall};
 use s02_tools::{Toolbox, Workspace, bash};
-use s03_permission::{Answering, Ask, Policy, Verdict};
+use s03_permission::{Answering, Ask, Policy};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -67,7 +67,7 @@ impl Guard {
         }
     }
 
-    async fn check(&self, command: &str) -> Verdict {
+    async fn check(&self, command: &str) -> Result<(), String> {
         let call = ToolCall {
             id: "toolu_1".into(),
             name: "bash".into(),
@@ -80,7 +80,7 @@ impl Guard {
     async fn assert_denied(&self, command: &str) {
         let verdict = self.check(command).await;
         assert!(
-            matches!(&verdict, Verdict::Deny(why) if why.contains("read_file(.env)")),
+            matches!(&verdict, Err(why) if why.contains("read_file(.env)")),
             "`{command}` should be denied, with the rule read_file(.env) as the reason. The policy says {verdict:?}"
         );
         let asked = *self.asked.0.lock().unwrap();
@@ -93,7 +93,7 @@ impl Guard {
     async fn assert_allowed(&self, command: &str) {
         let verdict = self.check(command).await;
         assert!(
-            verdict == Verdict::Allow,
+            verdict.is_ok(),
             "`{command}` has nothing to do with the rule and should be allowed. The policy says {verdict:?}"
         );
     }
@@ -152,7 +152,7 @@ async fn other_rules_stay_what_they_are() {
     let verdict = guard.check("rm notes.txt").await;
     let asked = *guard.asked.0.lock().unwrap();
     assert!(
-        asked == 1 && verdict != Verdict::Allow,
+        asked == 1 && verdict.is_err(),
         "`rm notes.txt` should ask as before. The policy says {verdict:?} after {asked} questions"
     );
 }

@@ -9,5 +9,5 @@ mod settings;
 pub mod shell;
 
 pub use ask::{Answering, AnsweringInTime, Ask};
-pub use policy::{Policy, Verdict};
+pub use policy::{Decision, Policy};
 pub use settings::{SETTINGS_FILE, read_settings};

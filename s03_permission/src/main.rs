@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use s01_loop::{Client, Failure, History, Repl};
 use s02_tools::{Step, Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
-use s03_permission::{Policy, Verdict};
+use s03_permission::Policy;
 
 const SYSTEM: &str = "You are a coding agent. Use tools to solve tasks. Act, don't explain.";
 
@@ -51,8 +51,8 @@ impl Agent {
                 let mut steps = Vec::new();
                 for call in batch {
                     steps.push(match self.policy.check(&self.tools, &call).await {
-                        Verdict::Allow => Step::Run(call),
-                        Verdict::Deny(why) => Step::Refuse(call, why),
+                        Ok(()) => Step::Run(call),
+                        Err(why) => Step::Refuse(call, why),
                     });
                 }
                 let mut running = self.tools.run(steps);

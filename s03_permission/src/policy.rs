@@ -5,6 +5,8 @@
 //! anything else is asked. A file that the tool cannot reach is denied at once, and one that decides what runs later is asked
 //! about in spite of allow rules. Invariant: a call that the policy does not understand is never allowed in silence.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -13,16 +15,19 @@ use s02_tools::{Tool, Toolbox, Touches, Workspace};
 use serde_json::Value;
 
 use crate::ask::Ask;
-use crate::known::{Judgement, judge, steers_programs};
-use crate::rules::{Call, Decision, Rules};
+use crate::known::{is_guarded, is_secret_or_endless, judge, not_known};
+use crate::rules::{Call, Rules};
 use crate::settings::{SETTINGS_FILE, read_settings};
+use crate::shell::Line;
 
-/// What the policy says to a call.
+/// What is to be done with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Decision {
     /// It may run.
     Allow,
-    /// It may not, for this reason, which is told to the model.
+    /// The user is to be asked, for this reason.
+    Ask(String),
+    /// It may not run, for this reason.
     Deny(String),
 }
 
@@ -39,13 +44,6 @@ pub struct Policy {
     is_blind: bool,
 }
 
-/// What the rules and the defaults say, before anybody is asked.
-enum Ruling {
-    Allow,
-    Deny(String),
-    Ask { why: String, always: Option<String> },
-}
-
 impl Policy {
     /// The policy of this workspace: its settings file, and this one to ask. What is wrong in the settings is told.
     pub fn open(ws: &Workspace, ask: impl Ask + 'static) -> Self {
@@ -54,7 +52,7 @@ impl Policy {
             .ok();
         let is_blind = settings.is_none();
         let settings = settings.unwrap_or_default();
-        let (rules, complaints) = Rules::parse(&settings);
+        let (rules, complaints) = Rules::parse(&settings, ignores_case(ws.root()));
         complaints.iter().for_each(|complaint| ask.tell(complaint));
         allow_directories(ws, &settings)
             .iter()
@@ -90,28 +88,22 @@ impl Policy {
     }
 
     /// Decides on one call, asking the user where the rules leave it open.
-    pub async fn check(&self, tools: &Toolbox, call: &ToolCall) -> Verdict {
+    ///
+    /// # Errors
+    /// The call must not run, for this reason, which is told to the model.
+    pub async fn check(&self, tools: &Toolbox, call: &ToolCall) -> Result<(), String> {
         let Some(tool) = tools.get(&call.name) else {
             // Nothing can run; the toolbox tells the model which tools there are.
-            return Verdict::Allow;
+            return Ok(());
         };
-        if let Some(verdict) = self.settled(tool, call) {
-            return verdict;
+        if let (Decision::Allow, _) = self.decide(tool, call) {
+            return Ok(());
         }
         let _asking = self.question.lock().await;
-        match self.rule(tool, call) {
-            Ruling::Allow => Verdict::Allow,
-            Ruling::Deny(why) => Verdict::Deny(why),
-            Ruling::Ask { why, always } => self.put_question(tool, call, &why, always).await,
-        }
-    }
-
-    /// The verdict when nobody needs to be asked.
-    fn settled(&self, tool: &Tool, call: &ToolCall) -> Option<Verdict> {
-        match self.rule(tool, call) {
-            Ruling::Allow => Some(Verdict::Allow),
-            Ruling::Deny(why) => Some(Verdict::Deny(why)),
-            Ruling::Ask { .. } => None,
+        match self.decide(tool, call) {
+            (Decision::Allow, _) => Ok(()),
+            (Decision::Deny(why), _) => Err(denied(&why)),
+            (Decision::Ask(why), always) => self.put_question(tool, call, &why, always).await,
         }
     }
 
@@ -121,7 +113,7 @@ impl Policy {
         call: &ToolCall,
         why: &str,
         always: Option<String>,
-    ) -> Verdict {
+    ) -> Result<(), String> {
         let means = match &always {
             Some(rule) => format!("; always means {rule}, in this session"),
             None => "; always counts only once here".to_owned(),
@@ -133,92 +125,82 @@ impl Policy {
             means
         );
         match self.ask.ask(&question).await {
-            Answer::Yes => Verdict::Allow,
+            Answer::Yes => Ok(()),
             Answer::Always => {
                 if let Some(rule) = always {
                     self.rules.lock().unwrap().allow_for_session(&rule);
                 }
-                Verdict::Allow
+                Ok(())
             }
-            Answer::No(reason) => Verdict::Deny(denied(&reason.to_string())),
+            Answer::No(reason) => Err(denied(&reason.to_string())),
         }
     }
 
-    fn rule(&self, tool: &Tool, call: &ToolCall) -> Ruling {
-        match (self.rule_on(tool, call), tool.reason_to_ask(call)) {
-            (Ruling::Allow | Ruling::Ask { .. }, Some(why)) => Ruling::Ask { why, always: None },
-            (Ruling::Allow, None) if self.is_blind => Ruling::Ask {
-                why: format!("{SETTINGS_FILE} cannot be read, so nobody knows what it forbids"),
-                always: None,
-            },
-            (ruling, _) => ruling,
-        }
-    }
-
-    fn rule_on(&self, tool: &Tool, call: &ToolCall) -> Ruling {
-        let argument = |name: &str| call.input.get(name).and_then(Value::as_str);
-        match tool.touches() {
+    /// What the rules and the defaults say, before anybody is asked, and the rule that "always" would make.
+    fn decide(&self, tool: &Tool, call: &ToolCall) -> (Decision, Option<String>) {
+        let (decision, always) = match tool.touches() {
             Touches::Command => match tool.shell_command(call) {
-                Some(command) => self.rule_on_command(tool, &command),
+                Some(command) => self.decide_on_command(tool, &command),
                 // Nothing is run: an argument is missing, which the tool names, or there is nothing to start.
-                None => self.by_rules(tool, None, None, Ruling::Allow),
+                None => self.by_rules(tool, None, None, Decision::Allow),
             },
             Touches::FileToRead | Touches::FileToWrite => {
-                match argument("path").map(|path| self.ws.resolve(path)) {
-                    Some(Ok(path)) => self.rule_on_file(tool, &path),
-                    Some(Err(error)) => Ruling::Deny(denied(&format!("{error:#}"))),
-                    None => Ruling::Allow,
+                let path = call.input.get("path").and_then(Value::as_str);
+                match path.map(|path| self.ws.resolve(path)) {
+                    Some(Ok(path)) => self.decide_on_file(tool, &path),
+                    Some(Err(error)) => (Decision::Deny(format!("{error:#}")), None),
+                    None => (Decision::Allow, None),
                 }
             }
-            Touches::Nothing | Touches::Harness => self.by_rules(tool, None, None, Ruling::Allow),
+            Touches::Nothing | Touches::Harness => self.by_rules(tool, None, None, Decision::Allow),
             Touches::Anything => {
-                let why = tool
-                    .known()
-                    .unwrap_or("nobody knows what this tool changes");
-                let why = why.to_owned();
-                let always = Some(tool.name().to_owned());
-                self.by_rules(tool, None, None, Ruling::Ask { why, always })
+                let why = tool.known();
+                let why = why.unwrap_or("nobody knows what this tool changes");
+                self.by_rules(tool, None, None, Decision::Ask(why.to_owned()))
+            }
+        };
+        match (decision, tool.reason_to_ask(call)) {
+            (Decision::Allow | Decision::Ask(_), Some(why)) => (Decision::Ask(why), None),
+            (Decision::Allow, None) if self.is_blind => {
+                let why =
+                    format!("{SETTINGS_FILE} cannot be read, so nobody knows what it forbids");
+                (Decision::Ask(why), None)
+            }
+            (decision, _) => (decision, always),
+        }
+    }
+
+    fn decide_on_command(&self, tool: &Tool, command: &str) -> (Decision, Option<String>) {
+        let root = self.ws.root();
+        match judge(command, root) {
+            Decision::Deny(why) => (Decision::Deny(why), None),
+            otherwise => {
+                let decided = self.by_rules(tool, Some(command), None, otherwise.clone());
+                // No allow rule speaks for what decides what runs later.
+                match (decided, names_guarded(command)) {
+                    ((Decision::Allow, _), Some(file)) if otherwise != Decision::Allow => {
+                        (Decision::Ask(format!("{file} {GUARDED}")), None)
+                    }
+                    (decided, _) => decided,
+                }
             }
         }
     }
 
-    fn rule_on_command(&self, tool: &Tool, command: &str) -> Ruling {
-        let otherwise = match judge(command) {
-            Judgement::Fatal(why) => return Ruling::Deny(denied(&why)),
-            Judgement::ReadOnly => Ruling::Allow,
-            Judgement::Ask(why) => Ruling::Ask { why, always: None },
-        };
-        self.by_rules(tool, Some(command), None, otherwise)
-    }
-
-    fn rule_on_file(&self, tool: &Tool, path: &Path) -> Ruling {
+    fn decide_on_file(&self, tool: &Tool, path: &Path) -> (Decision, Option<String>) {
+        let shown = self.ws.shown(path);
         let writes = tool.touches() == Touches::FileToWrite;
-        let guarded = self.guarded(path).filter(|_| writes);
-        match (
-            self.by_rules(tool, None, Some(path), Ruling::Allow),
-            guarded,
-        ) {
-            (Ruling::Deny(why), _) => Ruling::Deny(why),
-            // No allow rule speaks for these files: whoever writes them takes permissions.
-            (Ruling::Allow | Ruling::Ask { .. }, Some(why)) => Ruling::Ask {
-                why: why.to_owned(),
-                always: None,
-            },
-            (ruling, None) => ruling,
-        }
-    }
-
-    /// Why a file inside the workspace is not to be written without a question. Some disks do not tell `.git` from
-    /// `.GIT`, so neither does this.
-    fn guarded(&self, path: &Path) -> Option<&'static str> {
-        let lower = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
         let inside = path.strip_prefix(self.ws.root()).unwrap_or(path);
-        if lower(path) == lower(&self.ws.state(SETTINGS_FILE)) {
-            Some("this file holds the permissions and hooks themselves")
-        } else if steers_programs(inside) || steers_programs(&lower(inside)) {
-            Some("git or cargo runs what is written there, also when they are only asked to read")
+        let why = if writes && is_guarded(inside) {
+            format!("{shown} {GUARDED}")
+        } else if is_secret_or_endless(path) {
+            format!("{shown} is a device or holds what other programs know")
         } else {
-            None
+            return self.by_rules(tool, None, Some(path), Decision::Allow);
+        };
+        match self.by_rules(tool, None, Some(path), Decision::Allow) {
+            (Decision::Deny(why), _) => (Decision::Deny(why), None),
+            (Decision::Allow | Decision::Ask(_), _) => (Decision::Ask(why), None),
         }
     }
 
@@ -228,8 +210,8 @@ impl Policy {
         tool: &Tool,
         command: Option<&str>,
         path: Option<&Path>,
-        otherwise: Ruling,
-    ) -> Ruling {
+        otherwise: Decision,
+    ) -> (Decision, Option<String>) {
         let rules = self.rules.lock().unwrap();
         let call = Call {
             tool: tool.name(),
@@ -237,28 +219,31 @@ impl Policy {
             path,
             root: self.ws.root(),
         };
-        let always = || rules.session_rule(&call);
         match (rules.decide(&call), otherwise) {
-            (Some(Decision::Deny(rule)), _) => {
-                Ruling::Deny(denied(&format!("the rule {rule} forbids it")))
+            (Some(decision), _) => (decision, None),
+            (None, Decision::Ask(why)) => {
+                let open = command.map(|command| rules.open_parts(&call, &Line::parse(command)));
+                let why = open.map_or(why, |open| not_known(&open));
+                (Decision::Ask(why), rules.session_rule(&call))
             }
-            (Some(Decision::Allow(_)), _) => Ruling::Allow,
-            (Some(Decision::Ask(rule)), _) => Ruling::Ask {
-                why: format!("the rule {rule} wants it to be asked"),
-                always: None,
-            },
-            (None, Ruling::Ask { why, always: None }) => Ruling::Ask {
-                why: match rules.open_part(&call) {
-                    Some(part) if !why.contains(&part) => {
-                        format!("`{part}` is not known to only read")
-                    }
-                    _ => why,
-                },
-                always: always(),
-            },
-            (None, otherwise) => otherwise,
+            (None, otherwise) => (otherwise, None),
         }
     }
+}
+
+/// Why a file is not written without a question.
+const GUARDED: &str = "decides what is allowed or what runs later";
+
+/// The guarded file that a command line names, if any.
+fn names_guarded(command: &str) -> Option<String> {
+    let line = Line::parse(command);
+    let mut commands = line.commands.iter();
+    commands.find_map(|command| {
+        let targets = command.redirects.iter().map(|redirect| &redirect.target);
+        let mut words = command.args().iter().chain(targets);
+        let word = words.find(|word| is_guarded(Path::new(&word.text)))?;
+        Some(word.shown())
+    })
 }
 
 /// What the model reads when a call is denied.
@@ -289,7 +274,50 @@ fn shown(tool: &Tool, call: &ToolCall) -> String {
     let runs = tool.shell_command(call);
     let runs = runs.filter(|runs| command.as_ref() != Some(runs));
     lines.extend(runs.map(|runs| format!("runs: {runs}")));
-    format!("  {}", lines.join("\n").replace('\n', "\n  "))
+    format!(
+        "  {}",
+        without_gaps(&lines.join("\n")).replace('\n', "\n  ")
+    )
+}
+
+/// The text with each run of empty lines as one that counts them, so that none pushes a part of it off the screen.
+fn without_gaps(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut empty = 0;
+    for line in text.lines() {
+        empty = if line.trim().is_empty() { empty + 1 } else { 0 };
+        if empty > 1 {
+            lines.pop();
+        }
+        lines.push(match empty {
+            0 => line.to_owned(),
+            1 => String::new(),
+            more => format!("({more} empty lines)"),
+        });
+    }
+    lines.join("\n")
+}
+
+/// Whether the disk takes `Key` and `key` for one name, as macOS does: the workspace is found under another spelling.
+fn ignores_case(root: &Path) -> bool {
+    let spelled = root.to_string_lossy();
+    let other: String = spelled
+        .chars()
+        .map(|c| {
+            if c.is_lowercase() {
+                c.to_ascii_uppercase()
+            } else {
+                c.to_ascii_lowercase()
+            }
+        })
+        .collect();
+    let identity = |path: &Path| {
+        fs::metadata(path)
+            .ok()
+            .map(|found| (found.dev(), found.ino()))
+    };
+    let own = identity(root);
+    other != spelled && own.is_some() && own == identity(Path::new(&other))
 }
 
 /// Opens the directories that the settings name, and says what is wrong with the others.

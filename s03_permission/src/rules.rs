@@ -2,14 +2,16 @@
 //!
 //! `deny` and `ask` hit when any part of a call matches; `allow` holds only when the rules cover every part.
 //! Invariants: a rule that cannot be read is told and left out, and the others stay; an allow rule that leaves something
-//! open (`:*`, `*`) never covers a part that is not understood, writes a file by a redirect, or has a name that only the
-//! running shell knows. One that is a whole command line speaks for that line, whatever it does.
+//! open (`:*`, `*`) never covers a part that is more than plain words or writes a file by a redirect. One that is a whole
+//! command line speaks for that line, whatever it does.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::known::{command_only_reads, surroundings_only_read, trusts_directory};
+use crate::fatal::{is_carrier, may_run};
+use crate::known::{quoted, redirects_only_read, unread};
+use crate::policy::Decision;
 use crate::shell::{Command, Line};
 use pattern::{CommandPattern, FilePattern, Pattern};
 
@@ -21,17 +23,6 @@ pub struct Rules {
     deny: Vec<Rule>,
     allow: Vec<Rule>,
     ask: Vec<Rule>,
-}
-
-/// What the rules say to a call, with the rule that says it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    /// It must not run.
-    Deny(String),
-    /// It may run without a question.
-    Allow(String),
-    /// The user is to be asked.
-    Ask(String),
 }
 
 /// A call as the rules see it.
@@ -62,7 +53,8 @@ const FIELDS: [&str; 4] = ["deny", "allow", "ask", "additionalDirectories"];
 
 impl Rules {
     /// Reads `permissions.deny`, `.allow` and `.ask`. Also returns one sentence for each rule that cannot be read.
-    pub fn parse(settings: &Value) -> (Self, Vec<String>) {
+    /// On a disk that does not tell `Key` from `key`, `any_case` lets deny and ask rules for files hit both.
+    pub fn parse(settings: &Value, any_case: bool) -> (Self, Vec<String>) {
         let mut rules = Self::default();
         let mut complaints = Vec::new();
         let lists = [
@@ -81,10 +73,9 @@ impl Rules {
                 continue;
             };
             for rule in written {
-                let parsed = rule
-                    .as_str()
-                    .ok_or_else(|| "a rule is a text such as \"bash(ls:*)\"".to_string());
-                match parsed.and_then(|rule| Rule::parse(rule, name == "allow")) {
+                let text = rule.as_str();
+                let text = text.ok_or_else(|| "a rule is a text such as \"bash(ls:*)\"".to_owned());
+                match text.and_then(|text| Rule::parse(text, any_case && name != "allow")) {
                     Ok(rule) => list.push(rule),
                     Err(why) => {
                         complaints.push(format!("the {name} rule {rule} is left out: {why}"))
@@ -95,26 +86,10 @@ impl Rules {
         let fields = settings["permissions"].as_object().into_iter().flatten();
         let unknown = fields.filter(|(name, _)| !FIELDS.contains(&name.as_str()));
         complaints.extend(unknown.map(|(name, _)| {
-            format!(
-                "permissions.{name} in the settings means nothing; known are {}",
-                FIELDS.join(", ")
-            )
+            let known = FIELDS.join(", ");
+            format!("permissions.{name} in the settings means nothing; known are {known}")
         }));
         (rules, complaints)
-    }
-
-    /// The first part of a command that neither an allow rule nor its nature lets through.
-    pub fn open_part(&self, call: &Call) -> Option<String> {
-        let line = Line::parse(call.command?);
-        let covers = |command: &Command| {
-            let mut rules = self.allow.iter().filter(|rule| rule.speaks_of(call.tool));
-            rules.any(|rule| rule.covers(command))
-        };
-        let open = line
-            .commands
-            .iter()
-            .find(|command| !covers(command) && command_only_reads(command).is_err());
-        open.filter(|_| line.doubts.is_empty()).map(Command::text)
     }
 
     /// What the rules say to a call: deny before allow before ask; `None` when no rule speaks of it.
@@ -122,21 +97,33 @@ impl Rules {
         let line = call.command.map(Line::parse);
         let line = line.as_ref();
         let hit = |rules: &[Rule]| {
-            rules
-                .iter()
-                .find(|rule| rule.hits(call, line))
-                .map(|rule| rule.shown.clone())
+            let rule = rules.iter().find(|rule| rule.hits(call, line));
+            rule.map(|rule| rule.shown.clone())
         };
-        hit(&self.deny)
-            .map(Decision::Deny)
-            .or_else(|| self.allowing(call, line).map(Decision::Allow))
-            .or_else(|| hit(&self.ask).map(Decision::Ask))
+        if let Some(rule) = hit(&self.deny) {
+            return Some(Decision::Deny(format!("the rule {rule} forbids it")));
+        }
+        if let Some(why) = line.and_then(|line| self.unclear(call, line)) {
+            return Some(Decision::Ask(why));
+        }
+        if self.allows(call, line) {
+            return Some(Decision::Allow);
+        }
+        let rule = hit(&self.ask)?;
+        Some(Decision::Ask(format!(
+            "the rule {rule} wants it to be asked"
+        )))
     }
 
-    /// The rule that an answer "always" makes of a call; `None` when none would help.
+    /// The parts of a command that no allow rule covers and that are not known to read.
+    pub fn open_parts(&self, call: &Call, line: &Line) -> Vec<String> {
+        unread(line, call.root, |command| self.covers(call, command))
+    }
+
+    /// The rule that an answer "always" makes of a call.
     pub fn session_rule(&self, call: &Call) -> Option<String> {
         let pattern = match (call.command, call.path) {
-            (Some(command), _) => CommandPattern::for_session(command),
+            (Some(command), _) => CommandPattern::for_session(command, call.root),
             (None, Some(path)) => FilePattern::for_session(path.parent()?, call.root),
             (None, None) => return Some(call.tool.to_string()),
         };
@@ -146,67 +133,76 @@ impl Rules {
     /// Adds a rule of [`Rules::session_rule`] to the allow rules.
     pub fn allow_for_session(&mut self, rule: &str) {
         // What `session_rule` writes can be read; another text allows nothing, and the question comes again.
-        self.allow.extend(Rule::parse(rule, true));
+        self.allow.extend(Rule::parse(rule, false));
     }
 
-    /// The first of the allow rules that together cover a call.
-    fn allowing(&self, call: &Call, line: Option<&Line>) -> Option<String> {
-        let rules = || self.allow.iter().filter(|rule| rule.speaks_of(call.tool));
-        let whole = rules().find(|rule| match &rule.pattern {
+    /// Names the parts in which a deny rule for commands cannot be looked for: what is more than plain words, and what
+    /// runs another command.
+    fn unclear(&self, call: &Call, line: &Line) -> Option<String> {
+        let forbids =
+            |rule: &&Rule| rule.speaks_of(call.tool) && matches!(rule.pattern, Pattern::Command(_));
+        let rule = self.deny.iter().find(forbids)?;
+        let carriers = line.commands.iter().filter(|command| is_carrier(command));
+        let mut parts = line.doubts.clone();
+        parts.extend(carriers.map(Command::full_text));
+        (!parts.is_empty()).then(|| {
+            let (rule, parts) = (&rule.shown, quoted(&parts));
+            format!("the rule {rule} may forbid what only the running shell knows: {parts}")
+        })
+    }
+
+    /// Whether the allow rules let a call run.
+    fn allows(&self, call: &Call, line: Option<&Line>) -> bool {
+        let mut rules = self.allow.iter().filter(|rule| rule.speaks_of(call.tool));
+        let whole = rules.any(|rule| match &rule.pattern {
             Pattern::All => true,
-            Pattern::Command(pattern) => {
-                call.command.is_some_and(|command| pattern.is_line(command))
-            }
+            Pattern::Command(pattern) => call.command.is_some_and(|line| pattern.is_line(line)),
             Pattern::Files(pattern) => call
                 .path
                 .is_some_and(|path| pattern.matches(path, call.root)),
         });
-        if let Some(rule) = whole {
-            return Some(rule.shown.clone());
-        }
-        let line = line.filter(|line| line.doubts.is_empty())?;
-        let covering = |command: &Command| rules().find(|rule| rule.covers(command));
-        let reads = |command: &Command| {
-            command_only_reads(command).is_ok() && !trusts_directory(command, line)
+        let part = |line: &Line| {
+            let mut commands = line.commands.iter();
+            commands.any(|command| self.covers(call, command))
+                && self.open_parts(call, line).is_empty()
         };
-        let covered = line
-            .commands
-            .iter()
-            .all(|command| covering(command).is_some() || reads(command));
-        let first = line.commands.iter().find_map(covering);
-        first.filter(|_| covered).map(|rule| rule.shown.clone())
+        whole || line.is_some_and(part)
+    }
+
+    /// Whether an allow rule covers one simple command.
+    fn covers(&self, call: &Call, command: &Command) -> bool {
+        let mut rules = self.allow.iter().filter(|rule| rule.speaks_of(call.tool));
+        rules.any(|rule| match &rule.pattern {
+            Pattern::All => true,
+            Pattern::Command(pattern) => pattern.covers(command, redirects_only_read(command)),
+            Pattern::Files(_) => false,
+        })
     }
 }
 
 impl Rule {
-    fn parse(rule: &str, allows: bool) -> Result<Self, String> {
+    fn parse(rule: &str, any_case: bool) -> Result<Self, String> {
         let rule = rule.trim();
         let (tool, pattern) = match rule.split_once('(') {
             None => (rule, None),
-            Some((tool, rest)) => (
-                tool,
-                Some(
-                    rest.strip_suffix(')')
-                        .ok_or("its closing bracket is missing")?,
-                ),
-            ),
+            Some((tool, rest)) => {
+                let pattern = rest.strip_suffix(')');
+                (tool, Some(pattern.ok_or("its closing bracket is missing")?))
+            }
         };
         let tool = tool.trim().to_lowercase();
-        if tool.is_empty()
-            || !tool
-                .chars()
-                .all(|c| c.is_alphanumeric() || "_-*".contains(c))
-        {
+        let is_name = |c: char| c.is_alphanumeric() || "_-*".contains(c);
+        if tool.is_empty() || !tool.chars().all(is_name) {
             return Err("it does not begin with the name of a tool".to_string());
         }
         let tools = tool_names(&tool);
         let pattern = match pattern {
             None | Some("" | "*") => Pattern::All,
             Some(pattern) if COMMAND_TOOLS.contains(&tools[0].as_str()) => {
-                Pattern::Command(CommandPattern::parse(pattern, allows)?)
+                Pattern::Command(CommandPattern::parse(pattern)?)
             }
             Some(pattern) if FILE_TOOLS.contains(&tools[0].as_str()) => {
-                Pattern::Files(FilePattern::parse(pattern)?)
+                Pattern::Files(FilePattern::parse(pattern, any_case)?)
             }
             Some(_) => {
                 return Err(format!(
@@ -215,8 +211,9 @@ impl Rule {
                 ));
             }
         };
+        let shown = rule.to_string();
         Ok(Self {
-            shown: rule.to_string(),
+            shown,
             tools,
             pattern,
         })
@@ -228,6 +225,10 @@ impl Rule {
 
     /// Whether a deny or ask rule hits any part of the call.
     fn hits(&self, call: &Call, line: Option<&Line>) -> bool {
+        let part = |pattern: &CommandPattern, line: &Line| {
+            let mut run = line.commands.iter().flat_map(may_run);
+            run.any(|command| pattern.hits(&command))
+        };
         self.speaks_of(call.tool)
             && match &self.pattern {
                 Pattern::All => true,
@@ -235,23 +236,10 @@ impl Rule {
                     .path
                     .is_some_and(|path| pattern.matches(path, call.root)),
                 Pattern::Command(pattern) => {
-                    let part =
-                        |line: &Line| line.commands.iter().any(|command| pattern.hits(command));
-                    call.command.is_some_and(|command| pattern.is_line(command))
-                        || line.is_some_and(part)
+                    call.command.is_some_and(|line| pattern.is_line(line))
+                        || line.is_some_and(|line| part(pattern, line))
                 }
             }
-    }
-
-    /// Whether an allow rule covers one simple command.
-    fn covers(&self, command: &Command) -> bool {
-        match &self.pattern {
-            Pattern::All => true,
-            Pattern::Command(pattern) => {
-                pattern.covers(command, surroundings_only_read(command).is_ok())
-            }
-            Pattern::Files(_) => false,
-        }
     }
 }
 

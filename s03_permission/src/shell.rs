@@ -1,125 +1,61 @@
-//! A bash command line, taken apart into the simple commands that it would run.
+//! A bash command line as the policy sees it: a list of plain commands, or a doubt.
 //!
-//! A permission looks at what runs, not at how it is spelled: `ls; r''m x` runs `rm x`. The grammar is
-//! tree-sitter-bash's; bash's own rules on newlines, quotes and heredocs are checked again on its tree (`check`),
-//! because the grammar reads some lines differently from bash.
+//! What a line with variables, substitutions or loops does is known only to the running shell. So a line is read when it
+//! consists of commands of plain words, joined by `;`, `&&`, `||`, `|` and newlines; anything else leaves a doubt, and a doubt
+//! is a question. The grammar is tree-sitter-bash's.
 //!
-//! Invariant: what is not understood leaves a doubt in the [`Line`]; the commands found all the same are still listed.
+//! Invariant: a line without doubts is cut into commands and words by bash as it is cut here. In a line with doubts the
+//! commands are what could be found, good enough to refuse it and never to allow it.
 
-use std::fmt::Write as _;
-
-mod carriers;
-mod check;
-mod quotes;
-mod walk;
-mod words;
-
-pub(crate) use carriers::is_exec;
-
-/// How deep scripts may stand in scripts (`bash -c "bash -c …"`), and carriers in carriers.
-const MAX_NESTING: usize = 5;
+mod read;
 
 /// What a command line runs.
 #[derive(Debug, Default)]
 pub struct Line {
-    /// The simple commands in the order of the text, wherever they stand; those that another command carries
-    /// (`timeout 5 rm x`, `bash -c 'rm x'`, `find -exec rm`) stand for themselves.
+    /// The simple commands in the order of the text, wherever they stand.
     pub commands: Vec<Command>,
-    /// Why the line is not fully understood; empty when it is.
+    /// The parts that are more than plain words; empty when the line is fully read.
     pub doubts: Vec<String>,
     /// The name of a function that starts itself twice or in the background.
     pub fork_bomb: Option<String>,
 }
 
-/// One simple command. Without words it is an assignment, or the redirect of a whole block.
-#[derive(Debug, Clone, Default)]
+/// One simple command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Command {
     /// The name and its arguments.
     pub words: Vec<Word>,
-    /// `NAME=value` in front, and those of `env`.
-    pub assignments: Vec<Assignment>,
-    /// Its redirects, heredocs left out: their text is input.
+    /// Its redirects, heredocs left out.
     pub redirects: Vec<Redirect>,
-    /// The command as it stood in the line, carriers included, in the form of [`Command::text`].
-    pub written: String,
 }
 
 /// One word after quote removal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Word {
-    /// The text; what only the running shell knows stands in it as written (`$HOME`, `*.rs`, `$(date)`).
+    /// The text; what only the running shell knows stands in it as written (`*.rs`, `$(date)`).
     pub text: String,
     /// How many bytes at the start of `text` are certain.
     pub known: usize,
-    /// Whether an unquoted expansion may make several words of it, or none.
-    pub splits: bool,
-}
-
-/// `NAME=value`.
-#[derive(Debug, Clone)]
-pub struct Assignment {
-    /// The variable.
-    pub name: String,
-    /// Its value.
-    pub value: Word,
 }
 
 /// A redirect such as `2> file`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
     /// The operator, without the descriptor in front.
     pub operator: String,
-    /// The file, the descriptor, or the text of a here string.
+    /// The file or the descriptor.
     pub target: Word,
 }
 
 impl Line {
-    /// Takes a command line apart. Never fails: what is not understood becomes a doubt.
-    pub fn parse(command: &str) -> Self {
-        let mut line = Self::default();
-        line.read(command, 0, None);
-        line
-    }
-
-    /// Adds the commands of `script`; `carrier` is the command that runs it, as it stood in the line.
-    fn read(&mut self, script: &str, nesting: usize, carrier: Option<&str>) {
-        if nesting > MAX_NESTING {
-            return self.doubt("commands within commands within commands, too deep to follow");
-        }
-        if script
-            .chars()
-            .any(|c| c.is_control() && c != '\n' && c != '\t')
-        {
-            self.doubt("it contains a control character");
-        }
-        let mut parser = tree_sitter::Parser::new();
-        let language = tree_sitter_bash::LANGUAGE.into();
-        let tree = parser
-            .set_language(&language)
-            .ok()
-            .and_then(|()| parser.parse(script, None));
-        let Some(tree) = tree else {
-            return self.doubt("the parser gave up");
-        };
-        if check::is_too_deep(tree.root_node(), 0) {
-            return self.doubt("it is nested too deep to follow");
-        }
-        if let Err(why) = check::matches_bash(tree.root_node(), script) {
-            self.doubt(why);
-        }
-        walk::Walk::new(script, self, nesting, carrier).statement(tree.root_node());
-    }
-
-    fn doubt(&mut self, why: impl Into<String>) {
-        let why = why.into();
-        if !self.doubts.contains(&why) {
-            self.doubts.push(why);
-        }
+    /// Reads a command line. Never fails: what is not understood becomes a doubt.
+    pub fn parse(source: &str) -> Self {
+        read::read(source)
     }
 }
 
 impl Command {
-    /// The name of the program when it is certain, without a standard directory in front: `/bin/rm` is `rm`.
+    /// The name of the program when it is certain, without a standard directory in front: `/bin/../bin/rm` is `rm`.
     pub fn name(&self) -> Option<&str> {
         let word = self.words.first()?;
         word.is_fixed().then(|| program(&word.text))
@@ -132,25 +68,22 @@ impl Command {
 
     /// The words in one canonical spelling, which rules are matched against: `r''m  "a b"` is `rm 'a b'`.
     pub fn text(&self) -> String {
-        let name = self.name();
-        let shown = self.words.iter().enumerate().map(|(at, word)| match name {
-            Some(name) if at == 0 => quoted(name),
-            _ => word.shown(),
-        });
-        shown.collect::<Vec<_>>().join(" ")
+        let mut words: Vec<_> = self.words.iter().map(Word::shown).collect();
+        if let (Some(first), Some(name)) = (words.first_mut(), self.name()) {
+            *first = Word::fixed(name).shown();
+        }
+        words.join(" ")
     }
 
-    /// Like [`Command::text`], with the assignments in front and the redirects behind.
+    /// Like [`Command::text`], with the redirects behind.
     pub fn full_text(&self) -> String {
-        let mut all = String::new();
-        for assignment in &self.assignments {
-            let _ = write!(all, "{}={} ", assignment.name, assignment.value.shown());
-        }
-        all += &self.text();
-        for redirect in &self.redirects {
-            let _ = write!(all, " {} {}", redirect.operator, redirect.target.shown());
-        }
-        all.trim().to_string()
+        let redirects = self.redirects.iter().map(Redirect::shown);
+        let words = Some(self.text()).filter(|text| !text.is_empty());
+        words
+            .into_iter()
+            .chain(redirects)
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }
 
@@ -161,17 +94,20 @@ impl Word {
         Self {
             known: text.len(),
             text,
-            splits: false,
         }
     }
 
-    /// A word of which nothing is known, not even whether it is one.
-    pub(crate) fn unknown() -> Self {
-        Self {
-            text: "…".to_string(),
-            known: 0,
-            splits: true,
+    /// A word that only the running shell knows.
+    pub(super) fn unknown(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { text, known: 0 }
+    }
+
+    pub(super) fn push(&mut self, more: &Self) {
+        if self.is_fixed() {
+            self.known += more.known;
         }
+        self.text += &more.text;
     }
 
     /// Whether the whole text is certain.
@@ -179,78 +115,66 @@ impl Word {
         self.known == self.text.len()
     }
 
-    /// Whether the word is or may become an option: `-o`, `$x`, `*` (a file can be called `-o`).
+    /// Whether the word is an option, or may become one: a file that `*` finds can be called `-o`.
     pub fn may_be_option(&self) -> bool {
-        let home = self.known == 0 && self.text.starts_with('~');
-        self.splits
-            || self.text.starts_with('-')
-            || (self.known == 0 && !self.text.is_empty() && !home)
+        let opens = self.known == 0 && !self.text.is_empty() && !self.text.starts_with('~');
+        opens || (self.text.starts_with('-') && self.text != "-")
     }
 
     /// The word as one would type it.
     pub fn shown(&self) -> String {
-        if self.is_fixed() {
-            quoted(&self.text)
-        } else {
-            self.text.clone()
+        let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-^".contains(c);
+        if !self.is_fixed() || (!self.text.is_empty() && self.text.chars().all(plain)) {
+            return self.text.clone();
         }
+        format!("'{}'", self.text.replace('\'', r"'\''"))
     }
 }
 
 impl Redirect {
-    /// Whether it neither writes a file nor opens anything but a file that can be read.
+    /// Whether it neither writes a file nor opens one other than to read.
     pub fn only_reads(&self) -> bool {
         let target = self.target.text.as_str();
-        let fixed = self.target.is_fixed();
-        match self.operator.as_str() {
-            "<<<" => true,
-            "<&-" | ">&-" => target.is_empty(),
-            "<&" => fixed && is_descriptor(target),
-            "<" => fixed && !target.starts_with("/dev/tcp/") && !target.starts_with("/dev/udp/"),
-            ">&" if is_descriptor(target) => fixed,
-            _ => fixed && target == "/dev/null",
-        }
+        let descriptor = matches!(target, "0" | "1" | "2" | "-");
+        let network = target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/");
+        self.target.is_fixed()
+            && match self.operator.as_str() {
+                "<" => !network,
+                "<&" => descriptor,
+                ">&" => descriptor || target == "/dev/null",
+                _ => target == "/dev/null",
+            }
     }
-}
 
-/// `2`, `-` or `2-`; `2-3` is a file.
-fn is_descriptor(target: &str) -> bool {
-    let digits = target.strip_suffix('-').unwrap_or(target);
-    !target.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
-}
-
-/// Quotes a word for the shell when it needs it.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-^".contains(c);
-    let bracket = matches!(text, "[" | "]" | "[[" | "]]");
-    if bracket || (!text.is_empty() && text.chars().all(plain)) {
-        return text.to_string();
+    /// The redirect as one would type it, without the descriptor.
+    pub fn shown(&self) -> String {
+        format!("{} {}", self.operator, self.target.shown())
     }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// The program behind a path: the last part when it lies in a directory of the system's programs.
 fn program(path: &str) -> &str {
+    #[rustfmt::skip]
     const DIRECTORIES: &[&str] = &[
-        "bin",
-        "sbin",
-        "usr/bin",
-        "usr/sbin",
-        "usr/local/bin",
-        "usr/local/sbin",
-        "opt/homebrew/bin",
+        "bin", "sbin", "usr/bin", "usr/sbin", "usr/local/bin", "usr/local/sbin", "opt/homebrew/bin",
     ];
     let Some((directory, name)) = path.rsplit_once('/') else {
         return path;
     };
-    let parts: Vec<_> = directory
-        .split('/')
-        .filter(|part| !part.is_empty() && *part != ".")
-        .collect();
-    let system = directory.is_empty() || directory.starts_with('/');
-    if system && DIRECTORIES.contains(&parts.join("/").as_str()) {
-        name
-    } else {
-        path
+    let directory = normal(directory).join("/");
+    let system = path.starts_with('/') && DIRECTORIES.contains(&directory.as_str());
+    if system { name } else { path }
+}
+
+/// The parts of a path, `.` and `..` resolved.
+pub(crate) fn normal(path: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
     }
+    parts
 }

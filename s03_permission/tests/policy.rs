@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use s01_loop::{Answer, Output, Refusal, ToolCall, ToolSpec};
-use s02_tools::{Glob, Tool, Toolbox, Touches, Workspace, write_file};
-use s03_permission::{Answering, Ask, Policy, Verdict};
+use s02_tools::{Glob, Tool, Toolbox, Touches, Workspace, bash, write_file};
+use s03_permission::{Answering, Ask, Policy};
 use serde_json::{Map, Value, json};
 
 /// Says no to everything and remembers the questions.
@@ -40,7 +40,8 @@ async fn a_question_shows_every_argument() {
     let policy = Policy::open(&Workspace::at(dir.path()).unwrap(), asked.clone());
     let tools = Toolbox::new().with(tool("mcp__ops__run", Touches::Anything));
     let input = json!({"command": "status", "target": "prod", "delete_all": true});
-    policy.check(&tools, &call("mcp__ops__run", input)).await;
+    let denied = policy.check(&tools, &call("mcp__ops__run", input)).await;
+    assert!(denied.is_err());
     let question = asked.0.lock().unwrap()[0].clone();
     for shown in ["command: status", "target: prod", "delete_all: true"] {
         assert!(question.contains(shown), "{question}");
@@ -55,8 +56,7 @@ async fn what_a_tool_touches_decides_and_not_its_name() {
         .with(tool("drop_database", Touches::Anything))
         .with(tool("deploy_status", Touches::Nothing))
         .with(tool("todo_write", Touches::Harness));
-    let allowed =
-        async |name: &str| policy.check(&tools, &call(name, json!({}))).await == Verdict::Allow;
+    let allowed = async |name: &str| policy.check(&tools, &call(name, json!({}))).await.is_ok();
     assert!(!allowed("drop_database").await);
     assert!(allowed("deploy_status").await && allowed("todo_write").await);
 }
@@ -73,16 +73,13 @@ async fn somebody_in_a_worktree_is_judged_by_the_worktree() {
     let denied = mate
         .check(&Toolbox::new().with(write_file(&tree)), &outside)
         .await;
-    assert!(matches!(denied, Verdict::Deny(why) if why.contains("outside the workspace")));
+    assert!(matches!(denied, Err(why) if why.contains("outside the workspace")));
     let settings = call(
         "write_file",
         json!({"path": dir.path().join(".harness/settings.json"), "content": ""}),
     );
-    assert_ne!(
-        lead.check(&Toolbox::new().with(write_file(&ws)), &settings)
-            .await,
-        Verdict::Allow
-    );
+    let tools = Toolbox::new().with(write_file(&ws));
+    assert!(lead.check(&tools, &settings).await.is_err());
 }
 
 #[tokio::test]
@@ -102,7 +99,7 @@ async fn a_deny_rule_holds_for_guarded_files_too() {
     let verdict = policy
         .check(&Toolbox::new().with(write_file(&ws)), &write)
         .await;
-    assert!(matches!(verdict, Verdict::Deny(why) if why.contains("forbids it")));
+    assert!(matches!(verdict, Err(why) if why.contains("forbids it")));
     assert!(asked.0.lock().unwrap().is_empty());
 }
 
@@ -140,7 +137,7 @@ async fn a_tool_that_says_which_command_it_runs_is_judged_by_the_command() {
         let verdict = policy
             .check(&tools, &call("connect_mcp", json!({ "name": name })))
             .await;
-        verdict == Verdict::Allow
+        verdict.is_ok()
     };
     assert!(check("own").await, "nothing is run, so nothing is asked");
     assert!(check("@good/files").await);
@@ -158,7 +155,8 @@ async fn a_tool_that_says_which_command_it_runs_is_judged_by_the_command() {
         "{question}"
     );
     let hides = json!({"name": "@bad/files", "command": "ls"});
-    policy.check(&tools, &call("connect_mcp", hides)).await;
+    let denied = policy.check(&tools, &call("connect_mcp", hides)).await;
+    assert!(denied.is_err());
     let question = asked.0.lock().unwrap().pop().unwrap();
     assert!(question.contains("runs: npx -y @bad/files"), "{question}");
     assert!(!check("x; sudo rm -rf /").await, "fatal, whatever the tool");
@@ -172,7 +170,7 @@ async fn a_rule_about_a_whole_tool_holds_when_it_runs_nothing() {
     let verdict = policy
         .check(&tools, &call("connect_mcp", json!({"name": "own"})))
         .await;
-    assert!(matches!(verdict, Verdict::Deny(why) if why.contains("forbids it")));
+    assert!(matches!(verdict, Err(why) if why.contains("forbids it")));
 }
 
 /// An argument of somebody else's tool that is called like one of ours means nothing.
@@ -185,9 +183,9 @@ async fn what_a_foreign_tool_calls_its_arguments_decides_nothing() {
         .with(tool("mcp__docs__look", Touches::Nothing));
     let input = json!({"command": "ls", "path": "/etc/passwd"});
     let check = async |name: &str| policy.check(&tools, &call(name, input.clone())).await;
-    assert_eq!(check("mcp__docs__run").await, Verdict::Allow);
-    assert_eq!(check("mcp__docs__look").await, Verdict::Allow);
-    assert_ne!(check("mcp__ops__run").await, Verdict::Allow);
+    assert!(check("mcp__docs__run").await.is_ok());
+    assert!(check("mcp__docs__look").await.is_ok());
+    assert!(check("mcp__ops__run").await.is_err());
     let question = asked.0.lock().unwrap().pop().unwrap();
     assert!(question.contains("path: /etc/passwd"), "{question}");
     assert!(
@@ -201,12 +199,8 @@ async fn a_question_says_what_is_known_about_a_tool() {
     let (_dir, policy, asked) = under(json!({}));
     let deploy = tool("mcp__deploy__trigger", Touches::Anything);
     let tools = Toolbox::new().with(deploy.warning("the server deploy calls it destructive"));
-    policy
-        .check(
-            &tools,
-            &call("mcp__deploy__trigger", json!({"service": "web"})),
-        )
-        .await;
+    let trigger = call("mcp__deploy__trigger", json!({"service": "web"}));
+    assert!(policy.check(&tools, &trigger).await.is_err());
     let question = asked.0.lock().unwrap().pop().unwrap();
     assert!(
         question.contains("the server deploy calls it destructive; always means"),
@@ -228,14 +222,99 @@ async fn a_reason_to_ask_holds_against_an_allow_rule_and_never_makes_one() {
         let call = call(name, json!({ "discard": discard }));
         policy.check(&tools, &call).await
     };
-    assert_eq!(check("remove", false).await, Verdict::Allow);
+    assert!(check("remove", false).await.is_ok());
     assert!(asked.0.lock().unwrap().is_empty());
-    assert_ne!(check("remove", true).await, Verdict::Allow);
+    assert!(check("remove", true).await.is_err());
     let question = asked.0.lock().unwrap().pop().unwrap();
     assert!(
         question.contains("it throws work away; always counts only once here"),
         "{question}"
     );
     let denied = check("mcp__evil__run", true).await;
-    assert!(matches!(denied, Verdict::Deny(why) if why.contains("forbids it")));
+    assert!(matches!(denied, Err(why) if why.contains("forbids it")));
+}
+
+#[tokio::test]
+async fn state_of_the_harness_is_written_only_after_a_question() {
+    let allow = ["write_file", "edit_file", "bash(cp:*)", "bash(tee:*)"];
+    let (dir, policy, asked) = under(json!({ "allow": allow }));
+    let ws = policy.workspace().clone();
+    let tools = Toolbox::new().with(write_file(&ws)).with(bash(&ws));
+    for path in [
+        ".harness/settings.json",
+        ".Harness/memory/x.md",
+        ".mcp.json",
+        "a/.git/config",
+    ] {
+        let write = call("write_file", json!({"path": path, "content": ""}));
+        assert!(policy.check(&tools, &write).await.is_err(), "{path}");
+        let question = asked.0.lock().unwrap().pop().unwrap();
+        assert!(
+            question.contains("always counts only once here"),
+            "{question}"
+        );
+    }
+    for command in ["cp a .harness/settings.json", "echo x | tee .mcp.json"] {
+        let run = call("bash", json!({ "command": command }));
+        assert!(policy.check(&tools, &run).await.is_err(), "{command}");
+        assert!(asked.0.lock().unwrap().pop().is_some(), "{command}");
+    }
+    let run = call("bash", json!({"command": "cp a b; cat .mcp.json"}));
+    assert!(policy.check(&tools, &run).await.is_err());
+    let reads = call("bash", json!({"command": "cat .harness/settings.json"}));
+    assert!(policy.check(&tools, &reads).await.is_ok());
+    drop(dir);
+}
+
+#[tokio::test]
+async fn a_deny_rule_for_commands_asks_about_what_it_cannot_read() {
+    let (_dir, policy, asked) = under(json!({
+        "allow": ["bash"],
+        "deny": ["bash(rm:*)", "bash(git push:*)"],
+    }));
+    let tools = Toolbox::new().with(bash(policy.workspace()));
+    let run = async |command: &str| {
+        let run = call("bash", json!({ "command": command }));
+        policy.check(&tools, &run).await
+    };
+    for denied in [
+        "rm f",
+        "x=rm; $x f",
+        "git -C . push",
+        "git -c a=b --no-pager push -f",
+        "nice rm f",
+    ] {
+        let why = run(denied).await.unwrap_err();
+        assert!(why.contains("forbids it"), "{denied}: {why}");
+    }
+    assert!(asked.0.lock().unwrap().is_empty());
+    for unclear in [
+        "$(echo rm) f",
+        "$cmd f",
+        "xargs -n $x f",
+        "bash script.sh",
+        "for f in *; do mv $f a; done",
+    ] {
+        assert!(run(unclear).await.is_err(), "{unclear}");
+        let question = asked.0.lock().unwrap().pop().unwrap();
+        assert!(
+            question.contains("may forbid what only the running shell knows"),
+            "{question}"
+        );
+    }
+    assert!(run("make all > log.txt; git pull").await.is_ok());
+}
+
+#[tokio::test]
+async fn empty_lines_do_not_push_a_part_off_the_screen() {
+    let (_dir, policy, asked) = under(json!({}));
+    let tools = Toolbox::new().with(bash(policy.workspace()));
+    let command = format!("ls{}rm f\n\nls", "\n".repeat(200));
+    let run = call("bash", json!({ "command": command }));
+    assert!(policy.check(&tools, &run).await.is_err());
+    let question = asked.0.lock().unwrap().pop().unwrap();
+    assert!(
+        question.contains("\n  ls\n  (199 empty lines)\n  rm f\n  \n  ls\n`rm f` is not known"),
+        "{question}"
+    );
 }

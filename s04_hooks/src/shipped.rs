@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use s01_loop::{Block, Message, Repl, ToolCall, make_state_folder};
 use s02_tools::Workspace;
-use s03_permission::{Policy, Verdict};
+use s03_permission::Policy;
 use serde_json::json;
 
 use crate::hooks::{PostTool, PreTool, Says, Stop};
@@ -41,8 +41,8 @@ pub fn permission(
                 return Says::Go;
             }
             match policy.check(&event.tools, &event.call).await {
-                Verdict::Allow => Says::Go,
-                Verdict::Deny(why) => Says::Block(why),
+                Ok(()) => Says::Go,
+                Err(why) => Says::Block(why),
             }
         })
     }

@@ -180,7 +180,7 @@ fn a_memory_that_the_model_writes_itself_shows_in_the_next_round() {
     let write = json!({"path": ".harness/memory/MEMORY.md", "content": line});
     let model = MockModel::scripted([calls("write_file", write), says("Done.")]);
     model.script_for(EXTRACT, [says("[]")]);
-    class().model(&model).types(&["go"]).succeeds();
+    class().model(&model).types(&["go", "y"]).succeeds();
     let requests = leads(&model);
     assert!(!requests[0].system.contains("# Memory"));
     assert!(requests[1].system.ends_with(line), "{}", requests[1].system);

@@ -142,6 +142,7 @@ fn a_memory_appears_in_the_prompt_of_the_next_request() {
     let class = class().model(&model);
     let ran = class.types(&[
         "Create a file called .harness/memory/MEMORY.md with content \"- [test](test.md) — test memory\"",
+        "y",
     ]);
     ran.succeeds().shows("[prompt rebuilt: memory]\n");
     let line = "- [test](test.md) — test memory";
@@ -159,6 +160,7 @@ fn most_of_the_input_of_the_three_prompts_is_read_from_the_cache() {
     let ran = class().model(&model).types(&[
         "Read the file README.md",
         "Create a file called .harness/memory/MEMORY.md with content \"- [test](test.md) — test memory\"",
+        "y",
         "Read the file Cargo.toml",
     ]);
     ran.succeeds().shows("name = \"demo\"");

@@ -166,6 +166,7 @@ fn a_worktree_with_work_in_it_stays_until_the_model_says_so_in_so_many_words() {
     class
         .types(&[
             "Create a worktree called api, add a file, and remove it.",
+            "y",
             "yes, discard it",
         ])
         .succeeds()

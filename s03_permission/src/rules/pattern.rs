@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::known::{command_only_reads, surroundings_only_read};
+use crate::known::{redirects_only_read, unread};
 use crate::shell::{Command, Line};
 
 /// What a rule's brackets hold.
@@ -39,7 +39,7 @@ pub(super) enum CommandPattern {
 const STAR: &str = "\u{1}";
 
 impl CommandPattern {
-    pub(super) fn parse(pattern: &str, allows: bool) -> Result<Self, String> {
+    pub(super) fn parse(pattern: &str) -> Result<Self, String> {
         let pattern = pattern.trim();
         // `\*` first, so that what is left are wildcards.
         let marked = pattern.replace(r"\*", STAR);
@@ -50,34 +50,28 @@ impl CommandPattern {
         match prefix {
             None if !marked.contains('*') => {
                 let line = plain(&marked);
-                let command = match &Line::parse(&line) {
-                    Line {
-                        commands, doubts, ..
-                    } if doubts.is_empty() && commands.len() == 1 => Some(commands[0].full_text()),
-                    _ => None,
-                };
+                let command = only_command(&line).map(|command| command.full_text());
                 Ok(Self::Exact { line, command })
             }
-            Some(prefix) if !prefix.contains('*') => {
-                Ok(Self::Prefix(canonical(&plain(prefix), allows)?))
-            }
+            Some(prefix) if !prefix.contains('*') => Ok(Self::Prefix(canonical(&plain(prefix))?)),
             _ if marked.contains(STAR) => {
                 Err(r"a pattern with `*` for any text cannot hold `\*` for a star".to_string())
             }
-            _ => Ok(Self::Wildcard(canonical(&plain(&marked), allows)?)),
+            _ => Ok(Self::Wildcard(canonical(&plain(&marked))?)),
         }
     }
 
     /// The pattern that "always" makes of a command line: a command with its subcommand when only one part of the line
     /// is not known to read and the command is one of many subcommands; else this line and no other.
-    pub(super) fn for_session(line: &str) -> String {
+    pub(super) fn for_session(line: &str, root: &Path) -> String {
         let parsed = Line::parse(line);
+        let open = unread(&parsed, root, |_| false);
         let mut parts = parsed
             .commands
             .iter()
-            .filter(|command| command_only_reads(command).is_err());
-        let prefix = match (parts.next(), parts.next()) {
-            (Some(command), None) if parsed.doubts.is_empty() => subcommand(command),
+            .filter(|command| open.contains(&command.full_text()));
+        let prefix = match (parts.next(), open.as_slice()) {
+            (Some(command), [_]) if parsed.doubts.is_empty() => subcommand(command),
             _ => None,
         };
         prefix.map_or_else(
@@ -91,59 +85,62 @@ impl CommandPattern {
         matches!(self, Self::Exact { line, .. } if line == command.trim())
     }
 
-    /// Whether a part of a line matches, as it stands there or as what a carrier runs.
+    /// Whether a deny or ask rule means this command, also behind options that stand in front of its subcommand:
+    /// `git -C . push` is `git push`.
     pub(super) fn hits(&self, command: &Command) -> bool {
-        let texts = [command.text(), command.written.clone()];
+        let Some((name, args)) = command.words.split_first() else {
+            return false;
+        };
+        // An option may take the next word or not, so both are tried.
+        let mut starts = vec![0];
+        for (at, word) in args.iter().enumerate() {
+            if starts.contains(&at) && word.text.starts_with(['-', '+']) {
+                starts.extend([at + 1, at + 2]);
+            }
+        }
+        let starts = starts.into_iter().filter(|start| *start <= args.len());
+        let mut texts = starts.map(|start| {
+            let words = [std::slice::from_ref(name), &args[start..]].concat();
+            let redirects = Vec::new();
+            Command { words, redirects }.text()
+        });
         match self {
+            Self::Exact { command: None, .. } => false,
             Self::Exact {
                 command: Some(exact),
                 ..
-            } => texts.contains(exact) || command.full_text() == *exact,
-            Self::Exact { command: None, .. } => false,
-            Self::Prefix(prefix) => texts.iter().any(|text| begins_with(text, prefix)),
-            Self::Wildcard(wildcard) => texts.iter().any(|text| matches_wildcard(text, wildcard)),
+            } => command.full_text() == *exact || texts.any(|text| text == *exact),
+            Self::Prefix(prefix) => texts.any(|text| begins_with(&text, prefix)),
+            Self::Wildcard(wildcard) => texts.any(|text| matches_wildcard(&text, wildcard)),
         }
     }
 
-    /// Whether the pattern covers all that a simple command does; `bare` when its redirects and assignments are
-    /// harmless, which only an exact pattern may do without.
+    /// Whether the pattern covers all that a simple command does; `bare` when its redirects are harmless, which only an
+    /// exact pattern may do without.
     pub(super) fn covers(&self, command: &Command, bare: bool) -> bool {
-        let text = command.text();
+        let bare = bare && command.name().is_some();
         match self {
-            Self::Exact { command: exact, .. } => exact
-                .as_ref()
-                .is_some_and(|exact| *exact == command.full_text()),
-            Self::Prefix(prefix) => bare && command.name().is_some() && begins_with(&text, prefix),
-            Self::Wildcard(wildcard) => {
-                bare && command.name().is_some() && matches_wildcard(&text, wildcard)
-            }
+            Self::Exact { command: exact, .. } => *exact == Some(command.full_text()),
+            Self::Prefix(prefix) => bare && begins_with(&command.text(), prefix),
+            Self::Wildcard(wildcard) => bare && matches_wildcard(&command.text(), wildcard),
         }
     }
 }
 
+/// The command of a line that is nothing but one command of plain words.
+fn only_command(line: &str) -> Option<Command> {
+    let mut line = Line::parse(line);
+    let command = line.commands.pop().filter(|_| line.commands.is_empty());
+    command.filter(|_| line.doubts.is_empty())
+}
+
 /// The canonical spelling of a pattern that is to match one simple command.
-fn canonical(pattern: &str, allows: bool) -> Result<String, String> {
-    let line = Line::parse(pattern);
-    if let Some(doubt) = line.doubts.first() {
-        return Err(doubt.clone());
-    }
-    let [command, others @ ..] = line.commands.as_slice() else {
-        return Err("it names no command".to_string());
-    };
-    if others.iter().any(|other| other.written != command.written)
-        || surroundings_only_read(command).is_err()
-    {
-        return Err(
-            "a rule with `*` is about one command, without redirects and assignments".to_string(),
-        );
-    }
-    if allows && command.text() != command.written {
-        return Err(format!(
-            "name the command itself, `{}`; what runs it is looked through",
-            command.text()
-        ));
-    }
-    Ok(command.written.clone())
+fn canonical(pattern: &str) -> Result<String, String> {
+    let command = only_command(pattern).filter(|command| command.redirects.is_empty());
+    let text = command.map(|command| command.text());
+    text.ok_or_else(|| {
+        "a rule with `*` is about one command of plain words, without redirects".to_owned()
+    })
 }
 
 /// The command and its subcommand, for programs that consist of subcommands.
@@ -153,24 +150,19 @@ fn subcommand(command: &Command) -> Option<String> {
     ];
     let name = command.name().filter(|name| MANY.contains(name))?;
     let word = |at: usize| {
-        command
-            .args()
-            .get(at)
-            .filter(|word| word.is_fixed() && !word.may_be_option())
+        let word = command.args().get(at);
+        word.filter(|word| word.is_fixed() && !word.may_be_option())
     };
-    let first = word(0).filter(|_| surroundings_only_read(command).is_ok())?;
+    let first = word(0).filter(|_| redirects_only_read(command))?;
     // `npm run` and the like run a script of this name.
     let script = if first.text == "run" && name != "cargo" && name != "go" {
         Some(word(1)?)
     } else {
         None
     };
-    let words = [Some(first), script];
-    let words = words
-        .into_iter()
-        .flatten()
-        .map(|word| word.shown().replace('*', r"\*"));
-    Some(format!("{name} {}", words.collect::<Vec<_>>().join(" ")))
+    let words = [Some(first), script].into_iter().flatten();
+    let words: Vec<_> = words.map(|word| word.shown().replace('*', r"\*")).collect();
+    Some(format!("{name} {}", words.join(" ")))
 }
 
 /// Whether the text is the prefix, or goes on with another word.
@@ -212,7 +204,7 @@ enum Base {
 }
 
 impl FilePattern {
-    pub(super) fn parse(pattern: &str) -> Result<Self, String> {
+    pub(super) fn parse(pattern: &str, any_case: bool) -> Result<Self, String> {
         let pattern = pattern.trim();
         let (from, relative) = if let Some(absolute) = pattern.strip_prefix("//") {
             (Base::Directory(PathBuf::from("/")), format!("/{absolute}"))
@@ -242,7 +234,10 @@ impl FilePattern {
         };
         let mut globs = GlobSetBuilder::new();
         for glob in [anchored.clone(), format!("{anchored}/**")] {
-            let built = GlobBuilder::new(&glob).literal_separator(true).build();
+            let built = GlobBuilder::new(&glob)
+                .literal_separator(true)
+                .case_insensitive(any_case)
+                .build();
             globs.add(
                 built.map_err(|error| format!("its pattern cannot be read ({})", error.kind()))?,
             );

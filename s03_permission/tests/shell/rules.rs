@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use s03_permission::rules::{Call, Decision, Rules};
+use s03_permission::Decision;
+use s03_permission::rules::{Call, Rules};
 use serde_json::{Value, json};
 
 fn rules(settings: Value) -> Rules {
-    let (rules, complaints) = Rules::parse(&settings);
+    let (rules, complaints) = Rules::parse(&settings, false);
     assert_eq!(complaints, [""; 0]);
     rules
 }
@@ -38,7 +39,7 @@ fn deny(rules: &[&str]) -> Rules {
 }
 
 fn allows(rules: &Rules, call: Call) -> bool {
-    matches!(rules.decide(&call), Some(Decision::Allow(_)))
+    matches!(rules.decide(&call), Some(Decision::Allow))
 }
 
 fn denies(rules: &Rules, call: Call) -> bool {
@@ -54,15 +55,19 @@ fn deny_comes_before_allow_and_allow_before_ask() {
     }}));
     assert_eq!(
         rules.decide(&bash("git push")),
-        Some(Decision::Deny("Bash(git push:*)".into()))
+        Some(Decision::Deny(
+            "the rule Bash(git push:*) forbids it".into()
+        ))
     );
     assert_eq!(
         rules.decide(&bash("git commit -m x")),
-        Some(Decision::Allow("bash(git:*)".into()))
+        Some(Decision::Allow)
     );
     assert_eq!(
         rules.decide(&bash("make")),
-        Some(Decision::Ask("bash(make)".into()))
+        Some(Decision::Ask(
+            "the rule bash(make) wants it to be asked".into()
+        ))
     );
     assert_eq!(rules.decide(&bash("make all")), None);
 }
@@ -97,7 +102,6 @@ fn an_allow_rule_must_cover_every_part() {
         "cargo test",
         "cargo test -q | tail -5",
         "cd x && cargo test 2>&1",
-        "timeout 60 cargo test",
     ] {
         assert!(allows(&rules, bash(covered)), "{covered}");
     }
@@ -109,6 +113,7 @@ fn an_allow_rule_must_cover_every_part() {
         "$cargo test",
         "cargo test | sh",
         "cargo test `",
+        "timeout 60 cargo test",
         "cd x && cargo test && git status",
         "ls",
     ];
@@ -200,6 +205,19 @@ fn file_patterns_read_like_a_gitignore() {
     ));
 }
 
+/// On a disk such as macOS's, `Secrets/key` opens `secrets/key`.
+#[test]
+fn a_deny_rule_minds_case_only_where_the_disk_does() {
+    let settings = json!({ "permissions": {
+        "deny": ["read_file(secrets/**)"], "allow": ["write_file(src/**)"],
+    }});
+    let secret = || file("read_file", "/srv/shop/Secrets/KEY");
+    let (any_case, _) = Rules::parse(&settings, true);
+    assert!(denies(&any_case, secret()));
+    assert!(!allows(&any_case, file("write_file", "/srv/shop/SRC/a")));
+    assert!(!denies(&rules(settings), secret()));
+}
+
 #[test]
 fn a_server_of_tools_is_named_by_its_prefix() {
     let call = |tool| Call {
@@ -219,11 +237,14 @@ fn a_server_of_tools_is_named_by_its_prefix() {
 
 #[test]
 fn a_rule_that_cannot_be_read_is_told_and_the_others_stay() {
-    let (rules, complaints) = Rules::parse(&json!({ "permissions": {
-        "deny": ["bash(curl:*", "bash(rm:*)", 7, "read_file(a[)", "mcp__docs__x(y)", "glob(secrets/**)"],
-        "allow": ["bash(timeout 5 make:*)", "bash(ls > x:*)"],
-        "ask": "bash",
-    }}));
+    let (rules, complaints) = Rules::parse(
+        &json!({ "permissions": {
+            "deny": ["bash(curl:*", "bash(rm:*)", 7, "read_file(a[)", "mcp__docs__x(y)", "glob(secrets/**)"],
+            "allow": ["bash(A=1 make:*)", "bash(ls > x:*)"],
+            "ask": "bash",
+        }}),
+        false,
+    );
     assert!(denies(&rules, bash("rm x")));
     let expected = [
         "the deny rule \"bash(curl:*\" is left out: its closing bracket is missing",
@@ -231,12 +252,12 @@ fn a_rule_that_cannot_be_read_is_told_and_the_others_stay() {
         "the deny rule \"read_file(a[)\" is left out: its pattern cannot be read (unclosed character class; missing ']')",
         "the deny rule \"mcp__docs__x(y)\" is left out: only bash, connect_mcp, read_file, write_file, edit_file take a pattern in brackets",
         "the deny rule \"glob(secrets/**)\" is left out: only bash, connect_mcp, read_file, write_file, edit_file take a pattern in brackets",
-        "the allow rule \"bash(timeout 5 make:*)\" is left out: name the command itself, `make`; what runs it is looked through",
-        "the allow rule \"bash(ls > x:*)\" is left out: a rule with `*` is about one command, without redirects and assignments",
+        "the allow rule \"bash(A=1 make:*)\" is left out: a rule with `*` is about one command of plain words, without redirects",
+        "the allow rule \"bash(ls > x:*)\" is left out: a rule with `*` is about one command of plain words, without redirects",
         "permissions.ask in the settings is no list of rules; it is left out",
     ];
     assert_eq!(complaints, expected);
-    assert!(Rules::parse(&Value::Null).1.is_empty());
+    assert!(Rules::parse(&Value::Null, false).1.is_empty());
 }
 
 #[test]

@@ -2,63 +2,84 @@
 //!
 //! Invariant: no text makes it panic, and none that is not understood is taken for reading.
 
-use s03_permission::known::{Judgement, judge, steers_programs};
-use s03_permission::shell::Line;
+use std::path::Path;
+
+use s03_permission::Decision;
+use s03_permission::known::{is_guarded, judge};
+use s03_permission::shell::{Command, Line};
 
 #[test]
 fn the_question_names_the_part() {
-    let Judgement::Ask(why) = judge("ls && r''m  'a b' && wc x") else {
+    let Decision::Ask(why) = judge("ls && r''m  'a b' && wc x", Path::new("/srv")) else {
         panic!("deleting asks");
     };
     assert_eq!(why, "`rm 'a b'` is not known to only read");
-    let Judgement::Fatal(why) = judge("ls; sudo cat x") else {
+    let Decision::Deny(why) = judge("ls; sudo cat x", Path::new("/srv")) else {
         panic!("sudo is refused");
     };
     assert_eq!(why, "`sudo cat x` takes another user's rights");
 }
 
 #[test]
-fn the_parts_of_a_line_are_listed_in_their_canonical_spelling() {
-    let line =
-        Line::parse("FOO=1 r''m  \"a b\" $x > out; timeout 5 cargo test | tee \"$(date +%F)\"");
-    let parts: Vec<_> = line
-        .commands
-        .iter()
-        .map(|command| command.full_text())
-        .collect();
+fn a_question_names_every_part_once_and_leaves_none_out() {
+    let line = format!("rm a{}curl b; rm a; echo $(date)", "\n".repeat(200));
+    let Decision::Ask(why) = judge(&line, Path::new("/srv")) else {
+        panic!("deleting asks");
+    };
     assert_eq!(
-        parts,
-        [
-            "FOO=1 rm 'a b' $x > out",
-            "cargo test",
-            "date +%F",
-            "tee $(date +%F)"
-        ]
+        why,
+        "these are not known to only read: `rm a`, `curl b`, `$(date)`"
     );
-    assert_eq!(line.commands[1].written, "timeout 5 cargo test");
-    assert_eq!(line.doubts, [""; 0]);
 }
 
 #[test]
-fn files_that_steer_reading_commands_are_known() {
+fn the_commands_of_a_line_are_found_in_their_canonical_spelling() {
+    let line = Line::parse("r''m  \"a b\" $x > out; x=cat; $x f | tee \"$(date +%F)\"");
+    let parts: Vec<_> = line.commands.iter().map(Command::full_text).collect();
+    assert_eq!(
+        parts,
+        ["rm 'a b' $x > out", "cat f", "date +%F", "tee $(date +%F)"]
+    );
+    assert_eq!(line.doubts, ["$x", "x=cat", "$(date +%F)"]);
+}
+
+#[test]
+fn files_that_decide_what_runs_or_is_allowed_are_known() {
     for file in [
+        ".harness/settings.json",
+        ".Harness/memory/MEMORY.md",
+        ".mcp.json",
+        ".GIT/hooks/pre-commit",
         ".git/config",
         "vendor/x/.git",
         "rust-toolchain.toml",
         "bare/HEAD",
     ] {
-        assert!(steers_programs(file.as_ref()), "{file}");
+        assert!(is_guarded(file.as_ref()), "{file}");
     }
     for file in ["src/main.rs", ".gitignore", "Cargo.toml"] {
-        assert!(!steers_programs(file.as_ref()), "{file}");
+        assert!(!is_guarded(file.as_ref()), "{file}");
     }
 }
 
 /// Texts that parsers trip over; the deep ones would overflow a stack that is not guarded.
 fn awkward() -> Vec<String> {
     let repeated = [
-        "(", "$(", "${x:-", "\"$(", "`", "'", "{ ", "[ a -a ", "if ", "((", "<<a ", "ls && ",
-        "ls | ", "é\\",
+        "cd a;cd b;",
+        "(",
+        "$(",
+        "${x:-",
+        "\"$(",
+        "`",
+        "'",
+        "{ ",
+        "[ a -a ",
+        "if ",
+        "((",
+        "<<a ",
+        "ls && ",
+        "ls | ",
+        "é\\",
     ];
     let mut texts: Vec<_> = repeated
         .iter()
@@ -83,6 +104,9 @@ fn awkward() -> Vec<String> {
             "<<",
             "<<'",
             "$'\\",
+            "ls \"é",
+            "wc \" rm \u{2028}",
+            "ls '",
             "=",
             "{}",
         ]
@@ -96,10 +120,10 @@ fn no_text_makes_the_judgement_panic_or_run_unread() {
     for text in awkward() {
         let start: String = text.chars().take(40).collect();
         assert_ne!(
-            judge(&format!("{text}; rm x")),
-            Judgement::ReadOnly,
+            judge(&format!("{text}; rm x"), Path::new("/srv")),
+            Decision::Allow,
             "{start}"
         );
-        judge(&text);
+        judge(&text, Path::new("/srv"));
     }
 }

@@ -95,7 +95,7 @@ fn what_comes_due_as_the_conversation_is_summarized_is_told_once() {
     );
     let class = with_a_job(&json!({"permissions": {"allow": ["bash"]}})).model(&model);
     class
-        .types(&["go"])
+        .types(&["go", "y"])
         .succeeds()
         .shows("[compacted:")
         .shows(DUE);

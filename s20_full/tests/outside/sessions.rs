@@ -82,7 +82,7 @@ fn a_session_that_was_cut_in_a_turn_can_go_on() {
             text => says(format!("You said: {text}")),
         },
     );
-    let allow = json!({"permissions": {"allow": ["bash(kill:*)"]}}).to_string();
+    let allow = json!({"permissions": {"allow": ["bash(kill -9 $PPID)"]}}).to_string();
     let class = class().file(".harness/settings.json", allow).model(&model);
     let ran = class.types(&["before", "go"]);
     assert_ne!(ran.code, Some(0), "{}", ran.transcript());
@@ -319,7 +319,13 @@ fn a_session_that_cannot_be_written_is_not_said_to_be_kept() {
     let class = class().file(".harness/settings.json", allow).model(&model);
     class.types(&["first"]).succeeds();
     let first = id(&saved(&class)[0]).to_owned();
-    let ran = class.types(&["lock", &format!("/resume {first}"), "/clear", "and now"]);
+    let ran = class.types(&[
+        "lock",
+        "y",
+        &format!("/resume {first}"),
+        "/clear",
+        "and now",
+    ]);
     ran.succeeds()
         .shows("the session you are in cannot be written; /clear gives it up")
         .shows("a new session; the end of the old one could not be written")
