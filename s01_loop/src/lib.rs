@@ -6,6 +6,7 @@ mod counted;
 mod error;
 mod history;
 mod message;
+mod orphans;
 mod process;
 mod repl;
 mod reply;

@@ -1,7 +1,8 @@
 //! A shell process: its output as it comes, its end, and the end of all it started.
 //!
 //! Every tool that runs a command runs it here. Invariants: standard input is never the terminal, so a command cannot
-//! read what the user types; the API key is not in the environment; dropping a running process kills its process group.
+//! read what the user types; the API key is not in the environment; dropping a running process kills its process group,
+//! and so does the end of the harness, however it comes.
 
 use std::fmt;
 use std::io;
@@ -19,6 +20,7 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep_until};
 
+use crate::orphans;
 use crate::settings::KEY_VARIABLES;
 
 /// How long output is still read after the shell has ended while a child it left behind holds the pipe open.
@@ -54,6 +56,8 @@ impl From<ExitStatus> for End {
 /// A running shell command. Standard output and standard error come through one pipe, in the order they were written.
 pub struct Process {
     child: Child,
+    /// The number of its process group, until the shell is reaped.
+    group: Option<u32>,
     pipe: pipe::Receiver,
     buffer: Box<[u8]>,
     status: Option<ExitStatus>,
@@ -82,9 +86,7 @@ impl Process {
     ) -> Result<Self> {
         let (reader, writer) = io::pipe().context("opening a pipe")?;
         let mut bash = Command::new("bash");
-        bash.arg("-c")
-            .arg(command)
-            .current_dir(cwd)
+        bash.current_dir(cwd)
             .stdin(stdin)
             .stdout(writer.try_clone().context("opening a pipe")?)
             .stderr(stderr.unwrap_or(writer.into()))
@@ -93,15 +95,19 @@ impl Process {
         for variable in KEY_VARIABLES {
             bash.env_remove(variable);
         }
-        let child = bash.spawn().with_context(|| match cwd.is_dir() {
-            true => "starting bash, which must be installed and in PATH".to_owned(),
-            false => format!("starting bash in {}, which is gone", cwd.display()),
+        let child = orphans::spawn(|first| {
+            bash.arg("-c").arg(format!("{first}{command}"));
+            bash.spawn().with_context(|| match cwd.is_dir() {
+                true => "starting bash, which must be installed and in PATH".to_owned(),
+                false => format!("starting bash in {}, which is gone", cwd.display()),
+            })
         })?;
         // Our copies of the pipe's writing end are in `bash`; they must close or the end would never be seen.
         drop(bash);
         let pipe =
             pipe::Receiver::from_owned_fd(OwnedFd::from(reader)).context("reading from a pipe")?;
         Ok(Self {
+            group: child.id(),
             child,
             pipe,
             buffer: vec![0; 64 * 1024].into(),
@@ -125,7 +131,7 @@ impl Process {
                 }
                 () = sleep_until(last_read), if self.last_read.is_some() => return Ok(None),
                 status = self.child.wait(), if self.status.is_none() => {
-                    self.status = Some(status.context("waiting for a command")?);
+                    self.reaped(status.context("waiting for a command")?);
                     self.last_read = Some(Instant::now() + GRACE);
                 }
             }
@@ -141,17 +147,24 @@ impl Process {
             Some(status) => status,
             None => self.child.wait().await.context("waiting for a command")?,
         };
-        self.status = Some(status);
+        self.reaped(status);
         Ok(status.into())
+    }
+
+    fn reaped(&mut self, status: ExitStatus) {
+        self.status = Some(status);
+        if let Some(group) = self.group.take() {
+            orphans::ended(group);
+        }
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let (None, Some(leader)) = (self.status, self.child.id()) else {
-            return;
-        };
-        // The leader is not reaped yet, so its number still means this group and no other.
-        let _ = killpg(Pid::from_raw(leader.cast_signed()), Signal::SIGKILL);
+        // The leader of a group that has a number here is not reaped yet, so it means this group and no other.
+        if let Some(group) = self.group.take() {
+            let _ = killpg(Pid::from_raw(group.cast_signed()), Signal::SIGKILL);
+            orphans::ended(group);
+        }
     }
 }

@@ -36,6 +36,21 @@ fn ctrl_c_ends_a_running_command_with_all_it_started() {
 }
 
 #[test]
+fn kill_9_leaves_no_command_behind() {
+    let command = "exec 3> gate; sleep 1000 & (sleep 1000; true) & kill -9 $PPID; sleep 1000";
+    for _ in 0..20 {
+        let model = model([calls("bash", json!({ "command": command }))]);
+        let (class, mut terminal) = session(&model);
+        let holders = Gate::new(&class.dir()).watch();
+        terminal.type_line("be killed");
+        holders.recv_timeout(PATIENCE).expect("the command begins");
+        holders
+            .recv_timeout(PATIENCE)
+            .expect("every process of the command has gone");
+    }
+}
+
+#[test]
 fn ctrl_c_ends_a_reply_in_the_middle() {
     // A reply that did not arrive is the next one's.
     let story = "once upon a time there was a model that went on, ".repeat(20);
