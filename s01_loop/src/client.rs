@@ -19,6 +19,7 @@ use sse_stream::SseStream;
 
 use crate::error::ApiError;
 use crate::message::Message;
+use crate::process::limit_memory;
 use crate::reply::{Assembler, Reply, Usage};
 use crate::settings::{Credentials, DEFAULT_BASE_URL, DEFAULT_MODEL, Settings};
 use crate::system::System;
@@ -76,12 +77,15 @@ impl Drop for Bill<'_> {
 }
 
 impl Client {
-    /// The model that the environment names, or the mock model when it names none.
+    /// The model that the environment names, or the mock model when it names none. What the environment says of bash
+    /// counts from here on.
     ///
     /// # Errors
-    /// When the base URL or the key cannot be used.
+    /// When the base URL, the key or another variable cannot be used.
     pub fn from_env(watcher: Watcher) -> Result<Self> {
-        Self::new(Settings::from_env(), watcher)
+        let settings = Settings::from_env();
+        limit_memory(settings.bash_memory.as_deref())?;
+        Self::new(settings, watcher)
     }
 
     /// A client with these settings.

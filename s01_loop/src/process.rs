@@ -10,9 +10,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::AsyncReadExt;
@@ -25,6 +26,13 @@ use crate::settings::KEY_VARIABLES;
 
 /// How long output is still read after the shell has ended while a child it left behind holds the pipe open.
 const GRACE: Duration = Duration::from_millis(50);
+
+/// How much memory each process of a command may have, in GB, unless the environment says otherwise. What the system can
+/// limit is the address space, and programs reserve more of it than they use: node 10 GB as soon as it fetches something.
+const MEMORY_GB: u64 = 16;
+
+/// The same as the environment has it; no number is no limit.
+static MEMORY_ASKED_FOR: OnceLock<Option<u64>> = OnceLock::new();
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,15 +74,17 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `bash -c command` in this directory, in a process group of its own.
+    /// Starts `bash -c command` in this directory, in a process group of its own and with a limit to its memory.
     ///
     /// # Errors
     /// When the directory is gone or bash is not installed.
     pub fn start(cwd: &Path, command: &str) -> Result<Self> {
-        Self::start_with(cwd, command, Stdio::null(), None)
+        let command = format!("{}{command}", memory_limit());
+        Self::start_with(cwd, &command, Stdio::null(), None)
     }
 
-    /// The same with this standard input, and with standard error going elsewhere than into the output.
+    /// The same for a command that is not the model's: with this standard input, with standard error going elsewhere than
+    /// into the output, and without a limit.
     ///
     /// # Errors
     /// When the directory is gone or bash is not installed.
@@ -166,5 +176,29 @@ impl Drop for Process {
             let _ = killpg(Pid::from_raw(group.cast_signed()), Signal::SIGKILL);
             orphans::ended(group);
         }
+    }
+}
+
+/// Takes the limit from the environment. The first to come decides for the whole program.
+pub(crate) fn limit_memory(written: Option<&str>) -> Result<()> {
+    let limit = match written.map(|written| (written, written.parse())) {
+        None => Some(MEMORY_GB),
+        Some(("none", _)) => None,
+        Some((_, Ok(gigabytes @ 1..=1_000_000))) => Some(gigabytes),
+        Some((written, _)) => bail!(
+            "BASH_MEMORY_GB is no number of gigabytes: {written:?} (examples: 4, and none for no limit)"
+        ),
+    };
+    let _ = MEMORY_ASKED_FOR.set(limit);
+    Ok(())
+}
+
+/// What a shell does to limit itself and all it starts. macOS has no such limit; a tighter one of the user's stays.
+fn memory_limit() -> String {
+    match MEMORY_ASKED_FOR.get().unwrap_or(&Some(MEMORY_GB)) {
+        Some(gigabytes) if cfg!(target_os = "linux") => {
+            format!("ulimit -v {} 2>/dev/null; ", gigabytes * 1024 * 1024)
+        }
+        Some(_) | None => String::new(),
     }
 }

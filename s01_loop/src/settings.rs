@@ -90,11 +90,13 @@ pub struct Settings {
     /// The model's context window, in tokens, as it was written; `None` for what the mock model says of itself, or the
     /// default.
     pub context_tokens: Option<String>,
+    /// How much memory a command of the model's may have, in GB, as it was written; `none` for no limit.
+    pub bash_memory: Option<String>,
 }
 
 impl Settings {
-    /// Reads `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `ANTHROPIC_BASE_URL`, `MODEL_ID`, `FALLBACK_MODEL_ID` and
-    /// `MODEL_CONTEXT_TOKENS`; an empty one counts as unset.
+    /// Reads `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `ANTHROPIC_BASE_URL`, `MODEL_ID`, `FALLBACK_MODEL_ID`,
+    /// `MODEL_CONTEXT_TOKENS` and `BASH_MEMORY_GB`; an empty one counts as unset.
     pub fn from_env() -> Self {
         let variable = |name: &str| {
             let value = std::env::var(name).ok()?.trim().to_owned();
@@ -116,6 +118,7 @@ impl Settings {
             model: variable("MODEL_ID"),
             fallback_model: variable("FALLBACK_MODEL_ID"),
             context_tokens: variable("MODEL_CONTEXT_TOKENS"),
+            bash_memory: variable("BASH_MEMORY_GB"),
         }
     }
 

@@ -206,6 +206,30 @@ fn the_key_reaches_the_model_and_nobody_else() {
     );
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_has_a_memory_limit() {
+    // One block, which dd must have in memory.
+    let dd = |size| format!("ulimit -v; dd if=/dev/zero of=/dev/null bs={size} count=1 2>&1");
+    for (written, command, expected) in [
+        ("", dd("1M"), format!("{}\n1+0 records in", 16 << 20)),
+        ("none", dd("1M"), "unlimited\n1+0 records in".to_owned()),
+        ("1", dd("2G"), format!("{}\ndd: memory exhausted", 1 << 20)),
+    ] {
+        let model =
+            MockModel::scripted([calls("bash", json!({ "command": command })), says("Done.")]);
+        let class = class().model(&model).env("BASH_MEMORY_GB", written);
+        class.types(&["Be greedy"]).succeeds();
+        let (_, seen) = model.last_request().results().remove(0);
+        assert!(seen.starts_with(&expected), "{written}: {seen}");
+    }
+    class()
+        .env("BASH_MEMORY_GB", "8 GB")
+        .types(&["Hello"])
+        .fails_with(1)
+        .complains("BASH_MEMORY_GB is no number of gigabytes: \"8 GB\" (examples: 4, ");
+}
+
 #[test]
 fn several_calls_of_one_reply_are_answered_in_order() {
     let model = MockModel::scripted([
