@@ -1,18 +1,18 @@
 //! The file tools: read, write and edit text.
 //!
 //! bash could do all of this; tools of their own can be checked (which path?), made safe (whole files or none) and
-//! explained when they fail. Invariants: no path leaves the workspace; a reader sees the old file or the new one, never
-//! half of one.
+//! explained when they fail. Invariants: no path leaves the workspace, whatever commands do meanwhile; an edit changes the
+//! file that it has read.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::place::Place;
 use crate::tool::{Tool, Touches};
 use crate::workspace::Workspace;
 
@@ -21,9 +21,6 @@ pub const DEFAULT_LIMIT: usize = 2_000;
 
 /// The most bytes that one read returns: far more would not fit into a context window, and the API takes 32 MB.
 pub const MAX_READ: usize = 400_000;
-
-/// The largest file that is read line by line, in bytes.
-const MAX_FILE: u64 = 100_000_000;
 
 /// The input of read_file.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -80,11 +77,11 @@ pub fn write_file(ws: &Workspace) -> Tool {
         "Write a file, replacing what it held.",
         move |input: WriteFile| {
             let path = ws.resolve(&input.path)?;
-            let is_new = !path.exists();
-            write_whole(&path, input.content.as_bytes())
+            let was_there = Place::make(&path)
+                .and_then(|place| place.write(input.content.as_bytes()))
                 .with_context(|| format!("writing {}", ws.shown(&path)))?;
             let (done, size) = (
-                if is_new { "created" } else { "replaced" },
+                if was_there { "replaced" } else { "created" },
                 input.content.len(),
             );
             Ok(format!("{done} {} ({size} bytes)", ws.shown(&path)))
@@ -101,9 +98,7 @@ pub fn edit_file(ws: &Workspace) -> Tool {
         "Replace one passage of a file.",
         move |input: EditFile| {
             let path = ws.resolve(&input.path)?;
-            let edited = replace_once(&read_text(&path)?, &input.old_text, &input.new_text);
-            edited
-                .and_then(|text| write_whole(&path, text.as_bytes()))
+            edit(&path, &input.old_text, &input.new_text)
                 .with_context(|| format!("editing {}", ws.shown(&path)))?;
             Ok(format!("edited {}", ws.shown(&path)))
         },
@@ -111,37 +106,34 @@ pub fn edit_file(ws: &Workspace) -> Tool {
     .touching(Touches::FileToWrite)
 }
 
-/// Replaces the content of a file as a whole: it is written beside it and moved into its place. The permissions of an
-/// old file stay; missing directories are created.
+/// Replaces the content of a file of the harness as a whole: it is written beside it and moved into its place. The
+/// permissions of an old file stay; missing directories are created.
 ///
 /// # Errors
 /// When the path is a directory or cannot be written.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
-    let (Some(directory), false) = (path.parent(), path.is_dir()) else {
-        bail!("it is a directory; name a file");
-    };
-    fs::create_dir_all(directory).with_context(|| format!("creating {}", directory.display()))?;
-    let old = fs::metadata(path).ok().map(|old| old.permissions());
-    if old.as_ref().is_some_and(fs::Permissions::readonly) {
-        bail!("it is read-only; change its permissions first if that is meant");
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)
+            .with_context(|| format!("creating {}", directory.display()))?;
     }
-    let mut file = tempfile::Builder::new()
-        .prefix(".write-")
-        // The process's umask narrows this as it does for any new file.
-        .permissions(fs::Permissions::from_mode(0o666))
-        .tempfile_in(directory)
-        .with_context(|| format!("creating a file in {}", directory.display()))?;
-    if let Some(old) = old {
-        file.as_file().set_permissions(old)?;
-    }
-    file.write_all(content)?;
-    file.persist(path)?;
+    Place::trusted(path)?.write(content)?;
+    Ok(())
+}
+
+fn edit(path: &Path, old: &str, new: &str) -> Result<()> {
+    let place = Place::find(path)?;
+    let mut bytes = Vec::new();
+    place.open()?.read_to_end(&mut bytes)?;
+    let text = String::from_utf8(bytes)
+        .ok()
+        .context("it is not UTF-8 text; use bash to change it")?;
+    place.write(replace_once(&text, old, new)?.as_bytes())?;
     Ok(())
 }
 
 /// The lines from `first` (counted from 1), and a note when there are more.
 fn read_lines(path: &Path, first: usize, limit: usize) -> Result<String> {
-    let mut reader = BufReader::new(open_file(path)?);
+    let mut reader = BufReader::new(Place::find(path)?.open()?);
     let wanted = first..first.saturating_add(limit);
     let (mut shown, mut number, mut line) = (Vec::new(), 0, Vec::new());
     loop {
@@ -174,36 +166,6 @@ fn read_lines(path: &Path, first: usize, limit: usize) -> Result<String> {
             last + 1
         )),
         _ => Ok(text),
-    }
-}
-
-fn read_text(path: &Path) -> Result<String> {
-    let name = || format!("reading {}", path.display());
-    let bytes = open_file(path).and_then(|mut file| {
-        let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut file, &mut bytes)?;
-        Ok(bytes)
-    });
-    String::from_utf8(bytes.with_context(name)?)
-        .ok()
-        .context("it is not UTF-8 text; use bash to change it")
-        .with_context(name)
-}
-
-/// Opens a regular file; a pipe or a device would keep the reader waiting for ever.
-fn open_file(path: &Path) -> Result<File> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_file() && found.len() > MAX_FILE => {
-            bail!(
-                "it has {} bytes; use head, tail or grep in bash",
-                found.len()
-            )
-        }
-        Ok(found) if found.is_file() => Ok(File::open(path)?),
-        Ok(found) if found.is_dir() => bail!("it is a directory; list it with glob or bash"),
-        Ok(_) => bail!("it is not a regular file"),
-        Err(error) if error.kind() == ErrorKind::NotFound => bail!("there is no such file"),
-        Err(error) => Err(error.into()),
     }
 }
 

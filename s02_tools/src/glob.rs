@@ -3,6 +3,8 @@
 //! A listing full of `target/` and `node_modules/` would drown the model, so what git ignores is left out. Invariant:
 //! the result is sorted and bounded, so that the same tree gives the same answer.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail};
 use globset::GlobBuilder;
 use ignore::WalkBuilder;
@@ -10,6 +12,7 @@ use s01_loop::STATE_DIR;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::place::Place;
 use crate::tool::{Tool, Touches};
 use crate::workspace::Workspace;
 
@@ -53,18 +56,20 @@ fn find(ws: &Workspace, pattern: &str) -> Result<String> {
         .build()
         .flatten()
         .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()));
-    let mut paths: Vec<String> = files
+    let mut found: Vec<PathBuf> = files
         .filter_map(|entry| Some(entry.path().strip_prefix(ws.root()).ok()?.to_owned()))
         .filter(|path| matcher.is_match(path))
-        .map(|path| path.display().to_string())
         .collect();
-    paths.sort();
+    found.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    let left = found.len().saturating_sub(MAX_PATHS);
+    // Not what the walk has met behind a link that took a directory's place.
+    let stands = |path: &&PathBuf| Place::find(&ws.root().join(path)).is_ok_and(|it| it.exists());
+    let shown = found.iter().take(MAX_PATHS).filter(stands);
+    let mut paths: Vec<String> = shown.map(|path| path.display().to_string()).collect();
     if paths.is_empty() {
         return Ok(format!("no file matches {pattern}"));
     }
-    if paths.len() > MAX_PATHS {
-        let left = paths.len() - MAX_PATHS;
-        paths.truncate(MAX_PATHS);
+    if left > 0 {
         paths.push(format!("(and {left} more; use a narrower pattern)"));
     }
     Ok(paths.join("\n"))

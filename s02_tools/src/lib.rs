@@ -3,6 +3,7 @@
 mod bash;
 mod files;
 mod glob;
+mod place;
 mod tool;
 mod toolbox;
 mod workspace;

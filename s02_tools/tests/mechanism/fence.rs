@@ -1,6 +1,8 @@
 //! The fence around the workspace: whatever a path looks like, the file tools stay inside.
 
 use std::os::unix::fs::symlink;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde_json::json;
 
@@ -128,6 +130,65 @@ async fn an_allowed_directory_opens_the_fence_for_itself_only() {
             .unwrap_err()
     );
     assert!(error.starts_with("allowing the directory "), "{error}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_directory_that_becomes_a_link_during_a_call_leads_nowhere() {
+    use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+
+    let outside = tempfile::tempdir().unwrap();
+    for name in ["a.txt", "only_outside.txt"] {
+        std::fs::write(outside.path().join(name), "secret").unwrap();
+    }
+    let bench = Bench::new().file("there/a.txt", "inside");
+    let [there, link] = ["there", "link"].map(|name| bench.ws.root().join(name));
+    symlink(outside.path(), &link).unwrap();
+    let done = Arc::new(AtomicBool::new(false));
+    let is_done = Arc::clone(&done);
+    let racer = std::thread::spawn(move || {
+        while !is_done.load(Relaxed) {
+            // The directory and the link change places.
+            renameat2(
+                AT_FDCWD,
+                &there,
+                AT_FDCWD,
+                &link,
+                RenameFlags::RENAME_EXCHANGE,
+            )
+            .unwrap();
+        }
+    });
+    // Whether a call works depends on the moment; where it leads does not.
+    for _ in 0..400 {
+        let read = bench
+            .call("read_file", json!({"path": "there/a.txt"}))
+            .await;
+        assert_ne!(read.text, "secret");
+        let found = bench.call("glob", json!({"pattern": "**/*.txt"})).await;
+        assert!(!found.text.contains("only_outside"), "{}", found.text);
+        for (tool, input) in [
+            (
+                "write_file",
+                json!({"path": "there/new/b.txt", "content": "x"}),
+            ),
+            (
+                "write_file",
+                json!({"path": "there/a.txt", "content": "inside"}),
+            ),
+            (
+                "edit_file",
+                json!({"path": "there/a.txt", "old_text": "e", "new_text": "E"}),
+            ),
+        ] {
+            bench.call(tool, input).await;
+        }
+    }
+    done.store(true, Relaxed);
+    racer.join().unwrap();
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 2);
+    let secret = std::fs::read_to_string(outside.path().join("a.txt"));
+    assert_eq!(secret.unwrap(), "secret");
 }
 
 #[tokio::test]
