@@ -11,16 +11,15 @@ use anyhow::{Context, Error, Result, bail, ensure};
 use futures_util::StreamExt;
 use mock_servers::model::rehearsal::Rehearsal;
 use mock_servers::model::{MockModel, Options};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use reqwest::{Body, Response, Url};
-use serde::Deserialize;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Response, Url};
 use serde_json::Value;
-use sse_stream::SseStream;
 
 use crate::error::ApiError;
 use crate::message::Message;
 use crate::process::limit_memory;
 use crate::reply::{Assembler, Reply, Usage};
+use crate::response::{a_stream, events, is_too_much, refusal};
 use crate::settings::{Credentials, DEFAULT_BASE_URL, DEFAULT_MODEL, Settings};
 use crate::system::System;
 use crate::tool::ToolSpec;
@@ -208,16 +207,14 @@ impl Client {
         let _request = watch::Request::start(&*self.watcher);
         let body = self.body(&system.into(), history, tools);
         let response = self.post(body).await?;
-        let mut events = SseStream::new(Body::from(response));
+        let mut events = Box::pin(events(response));
         let mut reply = Assembler::new(&*self.watcher, history);
         let mut bill = Bill {
             sum: &self.shared.spent,
             usage: Usage::default(),
         };
         while let Some(event) = events.next().await {
-            let event = event.map_err(|error| ApiError::Interrupted {
-                reason: self.reason(&error),
-            })?;
+            let event = event.map_err(|error| self.broken(&error))?;
             let Some(data) = event.data else { continue };
             let is_complete = reply.take(&data).map_err(|error| self.redacted(error))?;
             bill.usage = reply.usage().clone();
@@ -285,19 +282,16 @@ impl Client {
         if response.status().is_success() {
             return a_stream(response).map_err(|error| self.redacted(error));
         }
-        let status = response.status().as_u16();
-        let retry_after = retry_after(response.headers());
-        let text = response.text().await.unwrap_or_default();
-        let (kind, message) = match serde_json::from_str::<ErrorBody>(&text) {
-            Ok(body) => (body.error.kind, body.error.message),
-            Err(_) => ("no Messages API error".to_owned(), first_line(&text)),
-        };
-        Err(self.redacted(ApiError::Status {
-            status,
-            kind,
-            message,
-            retry_after,
-        }))
+        Err(self.redacted(refusal(response).await))
+    }
+
+    /// Why a stream gave no more events.
+    fn broken(&self, error: &(dyn std::error::Error + 'static)) -> ApiError {
+        let reason = self.reason(error);
+        match is_too_much(error) {
+            true => ApiError::Malformed { reason },
+            false => ApiError::Interrupted { reason },
+        }
     }
 
     /// The innermost cause: the outer ones say only that sending failed.
@@ -352,23 +346,6 @@ fn parse_tokens(written: &str) -> Result<u64> {
     }
 }
 
-/// The response, if it is what was asked for: some other server may live at the address.
-fn a_stream(response: Response) -> Result<Response, ApiError> {
-    let kind = response
-        .headers()
-        .get(CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok());
-    match kind {
-        Some(kind) if kind.starts_with("text/event-stream") => Ok(response),
-        kind => Err(ApiError::Status {
-            status: response.status().as_u16(),
-            kind: "no Messages API stream".to_owned(),
-            message: format!("its content type is {}", kind.unwrap_or("not given")),
-            retry_after: None,
-        }),
-    }
-}
-
 fn start_mock() -> Result<MockModel> {
     let options = Options::from_env().map_err(Error::msg)?;
     MockModel::start(options, Rehearsal).context("starting the mock model")
@@ -410,28 +387,6 @@ fn is_loopback(url: &Url) -> bool {
             .is_ok_and(|address| address.is_loopback())
 }
 
-/// `retry-after` in seconds, the form the API uses.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds: f64 = headers
-        .get(RETRY_AFTER)?
-        .to_str()
-        .ok()?
-        .trim()
-        .parse()
-        .ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
-}
-
-/// Enough of a body that is no API error to recognise a proxy's or a wrong server's page.
-fn first_line(text: &str) -> String {
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or("(empty answer)");
-    line.chars().take(200).collect()
-}
-
 fn join<'a>(body: &mut String, items: impl Iterator<Item = &'a str>) {
     for (index, item) in items.enumerate() {
         if index > 0 {
@@ -439,16 +394,4 @@ fn join<'a>(body: &mut String, items: impl Iterator<Item = &'a str>) {
         }
         body.push_str(item);
     }
-}
-
-#[derive(Deserialize)]
-struct ErrorBody {
-    error: ErrorDetail,
-}
-
-#[derive(Deserialize)]
-struct ErrorDetail {
-    #[serde(rename = "type")]
-    kind: String,
-    message: String,
 }

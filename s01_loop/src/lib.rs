@@ -10,6 +10,7 @@ mod orphans;
 mod process;
 mod repl;
 mod reply;
+mod response;
 mod settings;
 mod state;
 mod system;

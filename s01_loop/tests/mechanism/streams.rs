@@ -1,6 +1,9 @@
 //! Streams that the mock model does not send: of other servers, of models that think, of models that write bad JSON.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use s01_loop::{ApiError, Credentials, History, Reply};
 use serde_json::{Value, json};
@@ -28,6 +31,23 @@ fn server_of(blocks: &[(Value, Value)], stop_reason: &str) -> String {
         "{head}\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     ))
+}
+
+/// A server that begins like this and goes on for ever, and how many bytes it got rid of.
+fn server_that_pours(begin: &'static str, piece: String) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let poured = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&poured);
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(format!("HTTP/1.1 {begin}").as_bytes());
+        while stream.write_all(piece.as_bytes()).is_ok() {
+            counted.fetch_add(piece.len(), Relaxed);
+        }
+    });
+    (url, poured)
 }
 
 fn thinking() -> (Value, Value) {
@@ -168,6 +188,47 @@ async fn an_answer_that_is_no_stream_is_no_broken_stream() {
             matches!(&error, ApiError::Status { message, .. } if message.contains(kind)),
             "{error:?}"
         );
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_end_is_given_up() {
+    const STREAM: &str = "200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    const MIB: usize = 1024 * 1024;
+    let block = "x".repeat(MIB);
+    for (begin, piece, said, most) in [
+        (
+            "200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ",
+            block.clone(),
+            "the answer is not a Messages API stream: an event has more than 16 MiB",
+            16 * MIB,
+        ),
+        (
+            STREAM,
+            format!(": {block}\n"),
+            "the answer is not a Messages API stream: an event has more than 16 MiB",
+            16 * MIB,
+        ),
+        (
+            STREAM,
+            format!("data: {{\"type\": \"ping\", \"more\": \"{block}\"}}\n\n"),
+            "the answer is not a Messages API stream: the reply has more than 64 MiB",
+            64 * MIB,
+        ),
+        (
+            "500 No\r\n\r\n",
+            block.clone(),
+            "the model's API answered 500 (no Messages API error): xxxx",
+            0,
+        ),
+    ] {
+        let (url, poured) = server_that_pours(begin, piece);
+        let client = client_at(&url, Default::default());
+        let error = client.send("", &asking("hi"), &[]).await.unwrap_err();
+        assert!(error.to_string().starts_with(said), "{error}");
+        assert!(error.to_string().len() < 300);
+        // What lies in the buffers of two sockets comes on top.
+        assert!(poured.load(Relaxed) < most + 16 * MIB, "{poured:?}");
     }
 }
 

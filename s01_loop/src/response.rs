@@ -1,0 +1,139 @@
+//! What a server answers, as far as we listen: a stream of events, or an error in words.
+//!
+//! Whoever answers may be no Messages API, or one that has gone wrong and does not stop. Invariant: neither an event, nor a
+//! reply, nor an error takes more memory than it may.
+
+use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+use futures_util::stream::{self, Stream, StreamExt};
+use reqwest::Response;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use serde::Deserialize;
+use sse_stream::{Sse, SseByteStream};
+
+use crate::error::ApiError;
+
+const MIB: usize = 1024 * 1024;
+/// The most bytes between two events. A block comes in many.
+const MAX_EVENT: usize = 16 * MIB;
+/// The most bytes of a reply with all its events: four times what 128,000 tokens take that come one by one.
+const MAX_REPLY: usize = 64 * MIB;
+/// The most bytes that are read of an error.
+const MAX_ERROR: usize = MIB / 16;
+
+/// The response, if it is what was asked for: some other server may live at the address.
+pub(crate) fn a_stream(response: Response) -> Result<Response, ApiError> {
+    let kind = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    match kind {
+        Some(kind) if kind.starts_with("text/event-stream") => Ok(response),
+        kind => Err(ApiError::Status {
+            status: response.status().as_u16(),
+            kind: "no Messages API stream".to_owned(),
+            message: format!("its content type is {}", kind.unwrap_or("not given")),
+            retry_after: None,
+        }),
+    }
+}
+
+/// Its events, for as long as they keep to the limits.
+pub(crate) fn events(
+    response: Response,
+) -> impl Stream<Item = Result<Sse, impl Error + 'static>> + Send {
+    // The decoder takes bytes until it has an event; whoever takes the event begins to count anew.
+    let pending = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&pending);
+    let pieces = stream::try_unfold((response, 0), move |(mut response, total)| {
+        let counted = Arc::clone(&counted);
+        async move {
+            let piece = response.chunk().await.map_err(io::Error::other)?;
+            let size = piece.as_ref().map_or(0, |piece| piece.len());
+            let total = total + size;
+            if counted.fetch_add(size, Relaxed) + size > MAX_EVENT {
+                return Err(too_much("an event", MAX_EVENT));
+            }
+            if total > MAX_REPLY {
+                return Err(too_much("the reply", MAX_REPLY));
+            }
+            Ok(piece.map(|piece| (piece, (response, total))))
+        }
+    });
+    SseByteStream::new(Box::pin(pieces)).inspect(move |_| pending.store(0, Relaxed))
+}
+
+fn too_much(what: &str, limit: usize) -> io::Error {
+    let sentence = format!("{what} has more than {} MiB", limit / MIB);
+    io::Error::new(ErrorKind::FileTooLarge, sentence)
+}
+
+/// Whether this, or what caused it, is a limit that was reached.
+pub(crate) fn is_too_much(error: &(dyn Error + 'static)) -> bool {
+    let kind = |error: &io::Error| error.kind() == ErrorKind::FileTooLarge;
+    error.downcast_ref().is_some_and(kind) || error.source().is_some_and(is_too_much)
+}
+
+/// What a response says that is an error by its status.
+pub(crate) async fn refusal(mut response: Response) -> ApiError {
+    let mut body = Vec::new();
+    // What breaks off says what it has said.
+    while let Ok(Some(piece)) = response.chunk().await {
+        let room = MAX_ERROR - body.len();
+        body.extend_from_slice(&piece[..piece.len().min(room)]);
+        if body.len() == MAX_ERROR {
+            break;
+        }
+    }
+    let (kind, message) = match serde_json::from_slice::<ErrorBody>(&body) {
+        Ok(body) => (body.error.kind, body.error.message),
+        Err(_) => {
+            let line = first_line(&String::from_utf8_lossy(&body));
+            ("no Messages API error".to_owned(), line)
+        }
+    };
+    ApiError::Status {
+        status: response.status().as_u16(),
+        kind,
+        message,
+        retry_after: retry_after(response.headers()),
+    }
+}
+
+/// `retry-after` in seconds, the form the API uses.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds: f64 = headers
+        .get(RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// Enough of a body that is no API error to recognise a proxy's or a wrong server's page.
+fn first_line(text: &str) -> String {
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or("(empty answer)");
+    line.chars().take(200).collect()
+}
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    error: ErrorDetail,
+}
+
+#[derive(Deserialize)]
+struct ErrorDetail {
+    #[serde(rename = "type")]
+    kind: String,
+    message: String,
+}
