@@ -5,6 +5,7 @@ mod client;
 mod counted;
 mod error;
 mod history;
+mod mend;
 mod message;
 mod orphans;
 mod process;

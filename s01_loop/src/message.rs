@@ -1,7 +1,7 @@
 //! Messages: what user and model say to each other, block by block.
 //!
 //! The whole conversation is sent again with every request, so a message is serialized once and kept.
-//! Invariant: a message never changes; a block we do not know is sent back as it came.
+//! Invariant: a message never changes; a block we have no type for is sent back as it came.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The reply, put together from the stream of events (Messages API, "Streaming").
 //!
 //! Text is shown as it comes; a block counts only when it is whole. Invariant: a reply holds nothing that the API would
-//! refuse to read back: no empty text, no half tool call, no id twice.
+//! refuse to read back: no empty text, no half tool call, no id twice, no block that is unknown to it.
 
 use std::ops::AddAssign;
 
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::error::ApiError;
+use crate::mend::{is_used, mend};
 use crate::message::{Block, Message, Role};
 use crate::tool::ToolCall;
 use crate::watch::{Event, Watch};
@@ -304,50 +305,35 @@ impl<'a> Assembler<'a> {
         };
         let is_call = fields.get("type").is_some_and(|kind| kind == "tool_use");
         let parsed = parse_input(fields.get("input"), &input);
-        if is_call {
-            let input = parsed
-                .clone()
-                .unwrap_or_else(|| json!({ "not_json": input }));
+        let is_readable = parsed.is_some();
+        if is_call || !input.is_empty() {
+            let input = parsed.unwrap_or_else(|| json!({ "not_json": input }));
             fields.insert("input".into(), input);
         }
         let fields = Value::Object(fields);
-        let mut block = serde_json::from_value(fields.clone()).unwrap_or(Block::Other(fields));
-        if let Block::ToolUse(call) = &mut block {
-            self.make_id_unique(call);
-            match parsed {
-                Some(_) => self.watch.see(Event::Call(call)),
-                None => self.unreadable.push(self.blocks.len()),
+        let kind = fields["type"].as_str().unwrap_or_default().to_owned();
+        let block = serde_json::from_value(fields.clone()).unwrap_or(Block::Other(fields));
+        match mend(block, |id| is_used(id, &self.blocks, self.history)) {
+            Some(Block::ToolUse(call)) if is_readable => {
+                self.watch.see(Event::Call(&call));
+                self.blocks.push(Block::ToolUse(call));
             }
+            Some(block) => {
+                if is_call {
+                    self.unreadable.push(self.blocks.len());
+                }
+                self.blocks.push(block);
+            }
+            // Nothing that the user would have seen.
+            None if matches!(kind.as_str(), "text" | "thinking") => {}
+            None => self.watch.see(Event::Notice(&format!(
+                "a block of the type {kind:.50?} was left out, which could not be sent back"
+            ))),
         }
-        if !block.is_empty_text() {
-            self.blocks.push(block);
-        }
-    }
-
-    fn make_id_unique(&self, call: &mut ToolCall) {
-        let original = call.id.clone();
-        let mut copy = 1;
-        while self.is_used(&call.id) {
-            copy += 1;
-            call.id = format!("{original}_{copy}");
-        }
-    }
-
-    fn is_used(&self, id: &str) -> bool {
-        let here = self
-            .blocks
-            .iter()
-            .any(|block| matches!(block, Block::ToolUse(call) if call.id == id));
-        here || self
-            .history
-            .iter()
-            .flat_map(Message::tool_calls)
-            .any(|call| call.id == id)
     }
 }
 
-/// The input of a tool call, or nothing when its JSON cannot be read. The API takes only objects back: an object sent as a
-/// string is unpacked, anything else is kept under a name that no tool knows, so that the tool can complain.
+/// The input of a tool call, or nothing when its JSON cannot be read. An object sent as a string is unpacked.
 fn parse_input(start: Option<&Value>, pieces: &str) -> Option<Value> {
     let input = match (pieces, start) {
         ("", Some(start)) => start.clone(),
@@ -357,11 +343,7 @@ fn parse_input(start: Option<&Value>, pieces: &str) -> Option<Value> {
     let unpacked = input
         .as_str()
         .and_then(|text| serde_json::from_str(text).ok());
-    let input = unpacked.unwrap_or(input);
-    Some(match input.is_object() {
-        true => input,
-        false => json!({ "not_an_object": input }),
-    })
+    Some(unpacked.unwrap_or(input))
 }
 
 /// Whether a limit ended the reply before the model did.

@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::mend::{MAX_DEPTH, TOO_DEEP};
 use crate::message::{Block, Content, ephemeral};
 
 /// What a request says about one tool. Cloning it costs a pointer.
@@ -125,6 +126,9 @@ impl ToolCall {
     /// # Errors
     /// Names the tool and the argument that is missing or of the wrong type.
     pub fn args<Input: DeserializeOwned>(&self) -> Result<Input> {
+        if let Some(reason) = self.lost_input() {
+            bail!(reason);
+        }
         serde_path_to_error::deserialize(&self.input).map_err(|error| {
             let path = error.path().to_string();
             let reason = error.into_inner();
@@ -133,6 +137,15 @@ impl ToolCall {
                 path => anyhow!("{}: argument `{path}`: {reason}", self.name),
             }
         })
+    }
+
+    /// Why a call cannot run whose input could not be kept.
+    pub fn lost_input(&self) -> Option<String> {
+        let name = &self.name;
+        self.input.get(TOO_DEEP)?;
+        Some(format!(
+            "{name}: the input was nested more than {MAX_DEPTH} levels deep and was left out; write it flatter"
+        ))
     }
 
     /// The tool_result block that answers this call. The API refuses an error without a text.

@@ -179,7 +179,10 @@ impl Tool {
 
     /// Does the work of one call.
     pub fn call(&self, call: ToolCall) -> Work {
-        (self.run)(call)
+        match call.lost_input() {
+            Some(reason) => Box::pin(std::future::ready(Output::error(reason))),
+            None => (self.run)(call),
+        }
     }
 }
 

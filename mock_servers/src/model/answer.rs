@@ -38,6 +38,8 @@ pub enum AnswerBlock {
         /// The arguments as the plain form carries them: of a cut call, those that were complete.
         input: Value,
     },
+    /// A block as it stands.
+    AsItIs(Value),
 }
 
 /// Makes ids that no other server made, so that a conversation may be continued with the next one.
@@ -87,6 +89,11 @@ impl Answer {
                 ReplyBlock::ToolUse { id, name, input } => {
                     let id = id.unwrap_or_else(|| ids.fresh("toolu"));
                     answer.call(id, name, input, room, cut_call)
+                }
+                ReplyBlock::AsItIs(block) => {
+                    answer.tokens += tokens(&block.to_string()).min(room);
+                    answer.blocks.push(AnswerBlock::AsItIs(block));
+                    true
                 }
             };
             if !whole {

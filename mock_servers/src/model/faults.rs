@@ -242,7 +242,7 @@ fn times(text: &str) -> Result<u32, String> {
 fn as_call(block: &ReplyBlock) -> Option<&Value> {
     match block {
         ReplyBlock::ToolUse { input, .. } => Some(input),
-        ReplyBlock::Text(_) => None,
+        ReplyBlock::Text(_) | ReplyBlock::AsItIs(_) => None,
     }
 }
 
@@ -255,7 +255,7 @@ fn repeat_ids(reply: &mut Reply, request: &Request) -> bool {
     });
     let mut ids = reply.blocks.iter_mut().filter_map(|block| match block {
         ReplyBlock::ToolUse { id, .. } => Some(id),
-        ReplyBlock::Text(_) => None,
+        ReplyBlock::Text(_) | ReplyBlock::AsItIs(_) => None,
     });
     let (first, second) = (ids.next(), ids.next());
     let spoils = first.is_some() && (earlier.is_some() || second.is_some());

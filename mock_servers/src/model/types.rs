@@ -158,6 +158,8 @@ pub enum ReplyBlock {
         /// The arguments.
         input: Value,
     },
+    /// A block that is streamed as it stands, whether or not the API would send it, as other servers do.
+    AsItIs(Value),
 }
 
 /// Why a reply ended.
@@ -212,6 +214,12 @@ impl Reply {
             name: name.into(),
             input,
         });
+        self
+    }
+
+    /// Adds a block as it stands.
+    pub fn and_block(mut self, block: Value) -> Self {
+        self.blocks.push(ReplyBlock::AsItIs(block));
         self
     }
 

@@ -40,6 +40,7 @@ pub fn plain(answer: &Answer, envelope: &Envelope<'_>) -> Bytes {
         } => {
             json!({"type": "tool_use", "id": id, "name": name, "input": input})
         }
+        AnswerBlock::AsItIs(block) => block.clone(),
     });
     let content = content.collect::<Vec<_>>();
     let reason = stop_reason(answer.stop_reason);
@@ -85,6 +86,7 @@ fn block_events(index: usize, block: &AnswerBlock, delta: u32) -> Vec<Event> {
             let arguments = if json == "{}" { "" } else { json };
             (start, "input_json_delta", "partial_json", arguments)
         }
+        AnswerBlock::AsItIs(block) => (block.clone(), "", "", ""),
     };
     let delta_event = |part: &str| {
         let body = json!({"index": index, "delta": {"type": kind, field: part}});

@@ -246,6 +246,7 @@ impl Stage {
                     input,
                 }
             }
+            ReplyBlock::AsItIs(block) => panic!("{block} is for scripts"),
         };
         reply.blocks.into_iter().enumerate().map(block).collect()
     }

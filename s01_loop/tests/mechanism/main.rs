@@ -2,5 +2,6 @@
 
 mod bash;
 mod client;
+mod mended;
 mod size;
 mod streams;

@@ -1,6 +1,6 @@
 //! The tools through the toolbox, as the loop calls them: real files in temporary directories.
 
-use s01_loop::{Output, ToolCall};
+use s01_loop::{Output, ToolCall, ToolSpec};
 use s02_tools::{Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -98,6 +98,19 @@ async fn a_missing_argument_is_named_by_every_tool() {
     assert!(
         wrong.starts_with("read_file: argument `offset`: invalid type"),
         "{wrong}"
+    );
+}
+
+#[tokio::test]
+async fn a_call_whose_input_was_lost_does_not_run() {
+    let runs = s02_tools::Tool::new(ToolSpec::with_schema("all", "", json!({})), async |_| {
+        panic!("it has no arguments to complain of")
+    });
+    let lost = call("toolu_1", "all", json!({"nested_too_deeply": true}));
+    let output = runs.call(lost).await;
+    assert!(
+        output.is_error && output.text.contains("100 levels"),
+        "{output:?}"
     );
 }
 
