@@ -294,3 +294,23 @@ fn the_terminal_is_left_as_it_was_found() {
         assert!(!settings.contains(off), "{settings}");
     }
 }
+
+#[test]
+fn a_command_that_reads_standard_input_gets_nothing_of_what_is_typed() {
+    let command = "cat gate; cat; read line; echo \"read: [$line]\"";
+    let model = model([
+        calls("bash", json!({ "command": command })),
+        says("That was empty."),
+        says("This was typed."),
+    ]);
+    let (class, mut terminal) = session(&model);
+    let gate = Gate::new(&class.dir());
+    terminal.type_line("read").wait_for("> bash  cat gate");
+    terminal.type_line("for the prompt");
+    gate.open();
+    terminal
+        .wait_for("read: []")
+        .wait_for("That was empty.")
+        .wait_for("This was typed.");
+    assert_eq!(last_text(&model.requests()[2]), "for the prompt");
+}
