@@ -6,6 +6,7 @@
 mod agents;
 mod context;
 mod interrupts;
+mod secrets;
 mod servers;
 
 use std::fs::File;
