@@ -4,6 +4,7 @@
 
 mod asked_once;
 mod commands;
+mod mended;
 mod sessions;
 
 use std::fs;
