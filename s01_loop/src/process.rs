@@ -66,6 +66,8 @@ pub struct Process {
     child: Child,
     /// The number of its process group, until the shell is reaped.
     group: Option<u32>,
+    /// What stands in front of the command.
+    preface: String,
     pipe: pipe::Receiver,
     buffer: Box<[u8]>,
     status: Option<ExitStatus>,
@@ -79,8 +81,7 @@ impl Process {
     /// # Errors
     /// When the directory is gone or bash is not installed.
     pub fn start(cwd: &Path, command: &str) -> Result<Self> {
-        let command = format!("{}{command}", memory_limit());
-        Self::start_with(cwd, &command, Stdio::null(), None)
+        Self::launch(cwd, &memory_limit(), command, Stdio::null(), None)
     }
 
     /// The same for a command that is not the model's: with this standard input, with standard error going elsewhere than
@@ -90,6 +91,16 @@ impl Process {
     /// When the directory is gone or bash is not installed.
     pub fn start_with(
         cwd: &Path,
+        command: &str,
+        stdin: Stdio,
+        stderr: Option<Stdio>,
+    ) -> Result<Self> {
+        Self::launch(cwd, "", command, stdin, stderr)
+    }
+
+    fn launch(
+        cwd: &Path,
+        limit: &str,
         command: &str,
         stdin: Stdio,
         stderr: Option<Stdio>,
@@ -105,12 +116,14 @@ impl Process {
         for variable in KEY_VARIABLES {
             bash.env_remove(variable);
         }
-        let child = orphans::spawn(|first| {
-            bash.arg("-c").arg(format!("{first}{command}"));
-            bash.spawn().with_context(|| match cwd.is_dir() {
+        let (child, preface) = orphans::spawn(|first| {
+            let preface = format!("{first}{limit}");
+            bash.arg("-c").arg(format!("{preface}{command}"));
+            let child = bash.spawn().with_context(|| match cwd.is_dir() {
                 true => "starting bash, which must be installed and in PATH".to_owned(),
                 false => format!("starting bash in {}, which is gone", cwd.display()),
-            })
+            })?;
+            Ok((child, preface))
         })?;
         // Our copies of the pipe's writing end are in `bash`; they must close or the end would never be seen.
         drop(bash);
@@ -119,6 +132,7 @@ impl Process {
         Ok(Self {
             group: child.id(),
             child,
+            preface,
             pipe,
             buffer: vec![0; 64 * 1024].into(),
             status: None,
@@ -137,6 +151,7 @@ impl Process {
                 biased;
                 count = self.pipe.read(&mut self.buffer) => {
                     let count = count.context("reading the output of a command")?;
+                    let count = self.hide_preface(count);
                     return Ok((count > 0).then(|| &self.buffer[..count]));
                 }
                 () = sleep_until(last_read), if self.last_read.is_some() => return Ok(None),
@@ -159,6 +174,21 @@ impl Process {
         };
         self.reaped(status);
         Ok(status.into())
+    }
+
+    /// A shell that cannot make sense of its first line shows it. Returns how many bytes are left.
+    fn hide_preface(&mut self, count: usize) -> usize {
+        let (piece, preface) = (&self.buffer[..count], self.preface.as_bytes());
+        if !piece.starts_with(b"bash: ") {
+            return count;
+        }
+        match piece.windows(preface.len()).position(|it| it == preface) {
+            Some(at) => {
+                self.buffer.copy_within(at + preface.len()..count, at);
+                count - preface.len()
+            }
+            None => count,
+        }
     }
 
     fn reaped(&mut self, status: ExitStatus) {

@@ -45,6 +45,12 @@ async fn no_output_and_exit_codes_are_said() {
 }
 
 #[tokio::test]
+async fn a_line_that_is_no_command_is_shown_as_it_was_written() {
+    let Output { text, is_error, .. } = run("echo )").await;
+    assert!(is_error && text.contains(": `echo )'"), "{text}");
+}
+
+#[tokio::test]
 async fn a_command_cannot_read_the_terminal() {
     assert_eq!(run("cat; echo end").await, Output::ok("end"));
 }
