@@ -36,7 +36,8 @@ struct Watch {
     pipe: PipeWriter,
 }
 
-/// Starts a shell whose process group dies with the harness. `spawn` gets what that shell has to do before its command.
+/// Starts a shell whose process group dies with the harness. `spawn` gets what that shell has to do before its command. A
+/// process that another thread starts meanwhile would hold the pipe open; all of ours are started on one.
 pub(crate) fn spawn<T>(spawn: impl FnOnce(&str) -> Result<T>) -> Result<T> {
     let mut watch = WATCH.lock().unwrap();
     // A command may have killed it.
