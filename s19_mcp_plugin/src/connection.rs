@@ -136,7 +136,7 @@ impl Connection {
         };
         let result =
             outcome.map_err(|why| anyhow!("the MCP server '{name}' refused {method}: {why}"))?;
-        T::deserialize(result)
+        serde_json::from_str(&result)
             .with_context(|| format!("the MCP server '{name}' answered {method} in another form"))
     }
 

@@ -8,11 +8,17 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+/// How deep a schema may be nested. Readers of JSON give up at 128, and in a request it lies in other things.
+const MAX_DEPTH: usize = 100;
+
 /// What is wrong with a tool's input schema, if anything.
 pub(crate) fn flaw(schema: &Value) -> Option<String> {
     let Some(keywords) = schema.as_object() else {
         return Some("it is no object".to_owned());
     };
+    if depth(schema) > MAX_DEPTH {
+        return Some(format!("it is nested over {MAX_DEPTH} deep"));
+    }
     if keywords.get("type").and_then(Value::as_str) != Some("object") {
         return Some("its type is not `object`".to_owned());
     }
@@ -36,6 +42,15 @@ pub(crate) fn flaw(schema: &Value) -> Option<String> {
 fn is_argument_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     (1..=64).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+fn depth(value: &Value) -> usize {
+    let deepest = match value {
+        Value::Object(fields) => fields.values().map(depth).max(),
+        Value::Array(items) => items.iter().map(depth).max(),
+        _ => return 0,
+    };
+    1 + deepest.unwrap_or(0)
 }
 
 /// What a keyword's value has to be.
@@ -209,6 +224,10 @@ mod tests {
             (
                 of_a(json!({"anyOf": []})),
                 "`properties.a.anyOf` is not as it should be",
+            ),
+            (
+                (0..50).fold(json!({"type": "object"}), |inner, _| of_a(inner)),
+                "it is nested over 100 deep",
             ),
         ] {
             assert_eq!(flaw(&schema).as_deref(), Some(expected), "{schema}");

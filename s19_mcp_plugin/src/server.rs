@@ -175,8 +175,8 @@ async fn all_pages(connection: &Connection) -> Result<List> {
     for _ in 0..MAX_PAGES {
         let page: Page = connection.request("tools/list", &params).await?;
         for entry in page.tools {
-            size += entry.to_string().len();
-            match ToolInfo::read(entry) {
+            size += entry.get().len();
+            match ToolInfo::read(entry.get()) {
                 Ok(tool) => tools.push(tool),
                 // It is left out; the others are not its fault.
                 Err(entry) => unreadable.push(entry),

@@ -1,10 +1,13 @@
 //! What goes over the wire: the messages of JSON-RPC 2.0 and the parts of MCP that a client of tools needs.
 //!
-//! Invariant: what a server sends beyond what is read here is ignored, and what it leaves out has a default, so that older
-//! and newer servers are understood alike.
+//! A line is read in two steps: first what it answers, then, by whoever asked, the answer. Invariants: a result that cannot
+//! be read fails the one request that it answers; what a server sends beyond what is read here is ignored, and what it
+//! leaves out has a default, so that older and newer servers are understood alike.
 
 use anyhow::{Context, Result};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::plain::one_line;
@@ -33,17 +36,22 @@ pub enum Message {
     Answer { id: Value, outcome: Outcome },
 }
 
-/// A result, or the server's reason for giving none.
-pub type Outcome = Result<Value, String>;
+/// A result as the server wrote it, or its reason for giving none.
+pub type Outcome = Result<String, String>;
 
-/// A line before it is known what it is.
+/// A line before it is known what it is. Its fields are JSON, but their strings may be no text and their nesting too deep:
+/// that is looked at field by field.
 #[derive(Deserialize)]
-struct Line {
-    jsonrpc: Option<Value>,
-    id: Option<Value>,
-    method: Option<String>,
-    result: Option<Value>,
-    error: Option<Value>,
+struct Line<'a> {
+    jsonrpc: Option<IgnoredAny>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
 }
 
 impl Message {
@@ -57,21 +65,27 @@ impl Message {
             return Ok(None);
         }
         let line: Line = serde_json::from_str(line).context("it sent invalid JSON")?;
-        let message = match (line.id, line.method, line.result, line.error) {
+        let method = line.method.map(or_nothing::<String>);
+        let message = match (line.id.map(or_nothing), method, line.result, line.error) {
             (Some(id), Some(method), ..) => Self::Request { id, method },
             (None, Some(method), ..) => Self::Notification { method },
             (Some(id), None, Some(result), _) => Self::Answer {
                 id,
-                outcome: Ok(result),
+                outcome: Ok(result.get().to_owned()),
             },
             (Some(id), None, None, error) => Self::Answer {
                 id,
-                outcome: Err(refusal(&error.unwrap_or_default())),
+                outcome: Err(refusal(&error.map(or_nothing).unwrap_or_default())),
             },
             (None, None, ..) => return Ok(None),
         };
         Ok(line.jsonrpc.map(|_| message))
     }
+}
+
+/// What stands there; nothing when it cannot be read. A request of no method is answered that there is none.
+fn or_nothing<T: DeserializeOwned + Default>(raw: &RawValue) -> T {
+    serde_json::from_str(raw.get()).unwrap_or_default()
 }
 
 /// The sentence of an error object (JSON-RPC 2.0, section 5.1), or whatever stands in its place, in one line.
@@ -122,6 +136,7 @@ pub struct Hello {
     #[serde(default, deserialize_with = "or_default")]
     pub capabilities: Capabilities,
     /// How to use it, for the model.
+    #[serde(default, deserialize_with = "if_readable")]
     pub instructions: Option<String>,
 }
 
@@ -129,15 +144,15 @@ pub struct Hello {
 #[derive(Debug, Default, Deserialize)]
 pub struct Capabilities {
     /// It has tools.
-    pub tools: Option<Value>,
+    pub tools: Option<IgnoredAny>,
 }
 
 /// A page of a list of tools (`server/utilities/pagination`).
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page {
-    /// The tools on it.
-    pub tools: Vec<Value>,
+    /// The tools on it, each read by itself.
+    pub tools: Vec<Box<RawValue>>,
     /// Where the next one begins.
     pub next_cursor: Option<String>,
 }
@@ -169,17 +184,22 @@ pub struct Unreadable {
     pub why: String,
 }
 
+/// What is told of an entry that cannot be read.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
 impl ToolInfo {
     /// Reads an entry of a list of tools.
     ///
     /// # Errors
     /// When a field is missing or is not what it has to be.
-    pub fn read(entry: Value) -> Result<Self, Unreadable> {
-        let tool = match entry["name"].as_str() {
-            Some(name) => name.to_owned(),
-            None => "a tool without a name".to_owned(),
-        };
-        serde_path_to_error::deserialize(entry).map_err(|error| {
+    pub fn read(entry: &str) -> Result<Self, Unreadable> {
+        let mut json = serde_json::Deserializer::from_str(entry);
+        serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let named = serde_json::from_str::<Named>(entry);
+            let tool = named.map_or("a tool without a name".to_owned(), |named| named.name);
             let why = match error.path().to_string().as_str() {
                 "." => format!("cannot be read: {}", error.inner()),
                 path => format!("cannot be read at `{path}`: {}", error.inner()),
@@ -220,6 +240,12 @@ pub struct CallResult {
     pub is_error: bool,
 }
 
+/// A text that is none is one that was left out.
+fn if_readable<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let raw = Option::<Box<RawValue>>::deserialize(from)?;
+    Ok(raw.and_then(|raw| or_nothing(&raw)))
+}
+
 /// A field that is null is one that was left out: some servers write all that they have.
 fn or_default<'de, D, T>(from: D) -> Result<T, D::Error>
 where
@@ -249,7 +275,7 @@ mod tests {
             read(r#" {"method": "notifications/message", "params": [], "jsonrpc": "2.0"}"#),
             Message::Notification { method }
         );
-        let (id, outcome) = (json!(7), Ok(json!({"a": 1})));
+        let (id, outcome) = (json!(7), Ok(r#"{"a": 1}"#.to_owned()));
         assert_eq!(
             read(r#"{"jsonrpc": "2.0", "id": 7, "result": {"a": 1}, "more": 0}"#),
             Message::Answer { id, outcome }
@@ -302,7 +328,7 @@ mod tests {
     fn what_begins_as_a_message_must_be_one() {
         for line in [
             r#"{"jsonrpc": "2.0", "id": 1, "resu"#,
-            r#"{"jsonrpc": "2.0", "method": 5}"#,
+            r#"{"jsonrpc": "2.0", "id": 1, "result": "\u12"}"#,
             "{}{}",
         ] {
             let error = Message::read(line.as_bytes()).unwrap_err();
@@ -311,6 +337,36 @@ mod tests {
                 "{error:#}"
             );
         }
+    }
+
+    #[test]
+    fn what_cannot_be_read_in_a_message_is_no_fault_of_the_connection() {
+        let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
+        for odd in [r#""\ud800""#, &deep] {
+            let line = |fields: String| read(&format!(r#"{{"jsonrpc": "2.0", {fields}}}"#));
+            let (id, outcome) = (json!(1), Ok(odd.to_owned()));
+            let result = line(format!(r#""id": 1, "result": {odd}"#));
+            assert_eq!(result, Message::Answer { id, outcome });
+            let (id, outcome) = (Value::Null, Ok("1".to_owned()));
+            let answer = line(format!(r#""id": {odd}, "result": 1"#));
+            assert_eq!(answer, Message::Answer { id, outcome });
+            let method = String::new();
+            let told = line(format!(r#""method": {odd}, "params": {odd}"#));
+            assert_eq!(told, Message::Notification { method });
+            let refused = line(format!(r#""id": 1, "error": {odd}"#));
+            assert!(matches!(
+                refused,
+                Message::Answer {
+                    outcome: Err(_),
+                    ..
+                }
+            ));
+        }
+        let hello = r#"{"protocolVersion": "1", "instructions": "\ud800", "serverInfo": "\udfff"}"#;
+        assert_eq!(
+            serde_json::from_str::<Hello>(hello).unwrap().instructions,
+            None
+        );
     }
 
     #[test]
@@ -332,7 +388,7 @@ mod tests {
         let result: CallResult = serde_json::from_value(json!({})).unwrap();
         assert_eq!(result, CallResult::default());
         let nulls = json!({ "name": "x", "title": null, "inputSchema": null, "annotations": null });
-        assert_eq!(ToolInfo::read(nulls), Ok(tool));
+        assert_eq!(ToolInfo::read(&nulls.to_string()), Ok(tool));
         let nulls = json!({ "content": null, "structuredContent": null, "isError": null });
         assert_eq!(
             serde_json::from_value::<CallResult>(nulls).unwrap(),
@@ -344,21 +400,27 @@ mod tests {
     fn a_tool_that_cannot_be_read_is_named() {
         for (entry, tool, why) in [
             (
-                json!({}),
+                "{}",
                 "a tool without a name",
                 "cannot be read: missing field `name`",
             ),
             (
-                json!({ "name": "x", "annotations": { "readOnlyHint": "yes" } }),
+                r#"{"name": "x", "annotations": {"readOnlyHint": "yes"}}"#,
                 "x",
                 "cannot be read at `annotations.readOnlyHint`: invalid type: string \"yes\", expected a boolean",
             ),
+            (
+                r#"{"name": "x", "description": "\ud800"}"#,
+                "x",
+                "cannot be read at `description`: unexpected end of hex escape",
+            ),
         ] {
-            let (tool, why) = (tool.to_owned(), why.to_owned());
-            assert_eq!(ToolInfo::read(entry), Err(Unreadable { tool, why }));
+            let unreadable = ToolInfo::read(entry).unwrap_err();
+            assert_eq!(unreadable.tool, tool);
+            assert!(unreadable.why.starts_with(why), "{}", unreadable.why);
         }
         let long = json!({ "name": "x", "title": { "a\u{1b}": "x".repeat(1_000_000) } });
-        let why = ToolInfo::read(long).unwrap_err().why;
+        let why = ToolInfo::read(&long.to_string()).unwrap_err().why;
         assert!(why.len() <= MAX_REASON && !why.contains('\u{1b}'), "{why}");
     }
 }

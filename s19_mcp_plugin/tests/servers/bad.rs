@@ -8,7 +8,7 @@ use std::time::Duration;
 use s19_mcp_plugin::{Patience, Server};
 use serde_json::{Value, json};
 
-use crate::scene::{HEAR, LONG, SHORT, STAY, Scene, answer, hello, text, until};
+use crate::scene::{HEAR, LONG, SHORT, STAY, Scene, answer, hello, names, text, until};
 
 /// A greeted server that answers a call with these steps: the sentence of the failure.
 async fn broke(steps: &[&str]) -> String {
@@ -284,6 +284,59 @@ async fn a_tool_that_cannot_be_read_is_named_and_the_others_are_not_its_fault() 
         names,
         ["a tool without a name", "a tool without a name", "b"]
     );
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_fails_one_call_or_one_tool_and_the_connection_lives_on() {
+    let scene = Scene::new();
+    let nested = |depth| {
+        format!(
+            "{}{{}}{}",
+            r#"{"properties":{"a":"#.repeat(depth),
+            "}}".repeat(depth)
+        )
+    };
+    let (surrogate, deep) = (r#"{"name":"b","description":"\ud800"}"#, nested(70));
+    let page = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{surrogate},{{"name":"c","inputSchema":{deep}}},{{"name":"a"}}]}}}}"#
+    );
+    let says = |line: &str| format!("printf '%s\\n' '{line}'");
+    let result = |id: u64, text: &str| {
+        says(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":{text}}}]}}}}"#
+        ))
+    };
+    let (hello, page) = (hello(), says(&page));
+    let results = [
+        result(3, r#""\ud800""#),
+        result(4, &nested(70)),
+        result(5, r#""found""#),
+    ];
+    let [surrogate, deep, found] = &results;
+    let steps = [
+        HEAR, &hello, HEAR, HEAR, &page, HEAR, surrogate, HEAR, deep, HEAR, found, STAY,
+    ];
+    let server = scene.start(&steps).await.unwrap();
+    assert_eq!(names(&server), ["a"]);
+    let unreadable = server.unreadable();
+    let told: Vec<_> = unreadable
+        .iter()
+        .map(|entry| (&*entry.tool, &*entry.why))
+        .collect();
+    assert!(
+        matches!(told[..], [("b", b), ("c", c)] if b.contains("at `description`") && c.contains("recursion limit")),
+        "{told:?}"
+    );
+    for why in ["unexpected end of hex escape", "recursion limit exceeded"] {
+        let error = format!("{:#}", server.call("a", json!({})).await.unwrap_err());
+        let start = "the MCP server 'docs' answered tools/call in another form: ";
+        assert!(error.starts_with(start) && error.contains(why), "{error}");
+    }
+    assert_eq!(
+        server.call("a", json!({})).await.unwrap().content[0]["text"],
+        "found"
+    );
+    assert_eq!(server.failure(), None);
 }
 
 #[tokio::test]
