@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-use tokio::sync::{Notify, SetOnce, oneshot};
+use tokio::sync::{Notify, SetOnce, oneshot, watch};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
@@ -72,7 +72,8 @@ struct Shared {
     /// A std lock: nothing is awaited while it is held.
     waiting: Mutex<Waiting>,
     last_words: LastWords,
-    list_changed: Notify,
+    /// How often the server has said that its list of tools has changed.
+    announced: watch::Sender<u64>,
     /// Somebody wants it to end.
     closing: SetOnce<()>,
     /// Why there is no conversation any more.
@@ -105,7 +106,7 @@ impl Connection {
                 outbox: Outbox::default(),
                 waiting: Mutex::default(),
                 last_words: LastWords::default(),
-                list_changed: Notify::new(),
+                announced: watch::Sender::new(0),
                 closing: SetOnce::new(),
                 failure: SetOnce::new(),
                 ended: SetOnce::new(),
@@ -158,9 +159,16 @@ impl Connection {
         self.shared.patience
     }
 
-    /// Waits until the server has said that its list of tools has changed. What it said while nobody waited counts once.
-    pub async fn list_changed(&self) {
-        self.shared.list_changed.notified().await;
+    /// How often the server has said that its list of tools has changed.
+    pub fn announced(&self) -> u64 {
+        *self.shared.announced.borrow()
+    }
+
+    /// Waits until it has said so more often than this.
+    pub async fn list_changed(&self, known: u64) -> u64 {
+        let mut announced = self.shared.announced.subscribe();
+        let more = announced.wait_for(|times| *times > known).await;
+        *more.expect("the sender lives as long as the connection")
     }
 
     /// Why there is no conversation any more, in one sentence.
@@ -275,7 +283,7 @@ impl Shared {
                 return self.outbox.post(&wire::answer(&id, &method));
             }
             Message::Notification { method } if method == LIST_CHANGED => {
-                self.list_changed.notify_one()
+                self.announced.send_modify(|times| *times += 1)
             }
             Message::Notification { .. } => {}
             Message::Answer { id, outcome } => self.answered(&id, outcome),

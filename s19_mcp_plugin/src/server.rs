@@ -10,8 +10,9 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use s02_tools::Workspace;
 use serde_json::{Value, json};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::connection::{Connection, Patience};
 use crate::launch::Launch;
@@ -23,8 +24,11 @@ use crate::wire::{CallResult, Hello, KNOWN_VERSIONS, Page, ToolInfo, Unreadable,
 /// How many pages a list of tools may have.
 const MAX_PAGES: usize = 1_000;
 
-/// How long a list is good at least, however often its server says that it has changed.
+/// How long a list is good at least, however often its server says that it has changed, unless a call waits for it.
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);
+
+/// How long a call that has its answer waits at most for a list that was announced before.
+const RELISTED: Duration = Duration::from_secs(5);
 
 /// A server that runs. Clones share it; when the last one drops, it is killed.
 #[derive(Clone)]
@@ -36,7 +40,7 @@ struct Inner {
     launch: Launch,
     connection: Connection,
     instructions: Option<String>,
-    listed: Listed,
+    listed: Arc<Listed>,
     /// The conversation and the list, kept up. Dropping them drops the process.
     _tasks: JoinSet<()>,
 }
@@ -48,8 +52,25 @@ struct List {
     unreadable: Arc<[Unreadable]>,
 }
 
-/// The list as last read. A std lock: nothing is awaited while it is held.
-type Listed = Arc<Mutex<List>>;
+/// The list as last read.
+#[derive(Default)]
+struct Listed {
+    /// A std lock: nothing is awaited while it is held.
+    list: Mutex<List>,
+    /// How many announcements of a change were there when it was read.
+    read: watch::Sender<u64>,
+    /// A call waits for it.
+    is_wanted: Notify,
+}
+
+impl Listed {
+    fn of(list: List) -> Self {
+        Self {
+            list: Mutex::new(list),
+            ..Self::default()
+        }
+    }
+}
 
 impl Server {
     /// Starts a server, shakes hands and reads the list of its tools.
@@ -75,7 +96,7 @@ impl Server {
         };
         match greeted.await {
             Ok((list, hello)) => {
-                let listed = Listed::new(Mutex::new(list));
+                let listed = Arc::new(Listed::of(list));
                 let instructions = hello.instructions.clone();
                 tasks.spawn(keep_listed(connection.clone(), hello, listed.clone()));
                 let inner = Inner {
@@ -103,12 +124,12 @@ impl Server {
 
     /// Its tools as last listed.
     pub fn tools(&self) -> Arc<[ToolInfo]> {
-        self.inner.listed.lock().unwrap().tools.clone()
+        self.inner.listed.list.lock().unwrap().tools.clone()
     }
 
     /// The entries of the same list that are no tools.
     pub fn unreadable(&self) -> Arc<[Unreadable]> {
-        self.inner.listed.lock().unwrap().unreadable.clone()
+        self.inner.listed.list.lock().unwrap().unreadable.clone()
     }
 
     /// What it says about how to use it.
@@ -123,7 +144,19 @@ impl Server {
     /// When the server refuses the call, does not answer in time, or fails. A tool that fails is no error here.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<CallResult> {
         let params = json!({ "name": tool, "arguments": arguments });
-        self.inner.connection.request("tools/call", &params).await
+        let result = self.inner.connection.request("tools/call", &params).await;
+        self.relisted().await;
+        result
+    }
+
+    /// Waits until the list is read that was announced before now: what a call has brought, the next request holds.
+    async fn relisted(&self) {
+        let listed = &self.inner.listed;
+        let (announced, mut read) = (self.inner.connection.announced(), listed.read.subscribe());
+        if *read.borrow() < announced {
+            listed.is_wanted.notify_one();
+            let _ = timeout(RELISTED, read.wait_for(|read| *read >= announced)).await;
+        }
     }
 
     /// One sentence on why there is nothing more to expect of it, once that is so.
@@ -200,13 +233,15 @@ async fn all_pages(connection: &Connection) -> Result<List> {
 
 /// Reads the list again whenever it has changed (`server/tools`, section List Changed Notification). When that goes
 /// wrong, the list stays as it was.
-async fn keep_listed(connection: Connection, hello: Hello, listed: Listed) {
+async fn keep_listed(connection: Connection, hello: Hello, listed: Arc<Listed>) {
+    let mut announced = 0;
     loop {
-        connection.list_changed().await;
+        announced = connection.list_changed(announced).await;
         if let Ok(fresh) = list(&connection, &hello).await {
-            *listed.lock().unwrap() = fresh;
+            *listed.list.lock().unwrap() = fresh;
         }
+        listed.read.send_replace(announced);
         // Some servers say so each time they are asked.
-        sleep(BETWEEN_LISTS).await;
+        let _ = timeout(BETWEEN_LISTS, listed.is_wanted.notified()).await;
     }
 }

@@ -308,5 +308,28 @@ async fn a_tool_that_comes_with_the_first_call_is_there_after_it() {
         .unwrap();
     assert_eq!(names(&server).len(), 2);
     call(&server, "get_version").await;
-    until(|| names(&server).len() == 3).await;
+    assert_eq!(names(&server).len(), 3, "at once");
+}
+
+#[tokio::test]
+async fn a_list_that_is_announced_in_a_call_and_never_comes_holds_up_the_call_for_a_while() {
+    let scene = Scene::new();
+    let changed = say(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+    let steps = [
+        HEAR,
+        &changed,
+        &text(3, "found"),
+        "read -r line; touch asked",
+        STAY,
+    ];
+    let server = scene.greeted(json!([{ "name": "a" }]), &steps, LONG).await;
+    let asked = async {
+        until(|| scene.ws.root().join("asked").exists()).await;
+        tokio::time::pause();
+    };
+    let (found, ()) = tokio::join!(call(&server, "a"), asked);
+    assert_eq!(
+        (found.as_str(), names(&server)),
+        ("found", vec!["a".to_owned()])
+    );
 }
