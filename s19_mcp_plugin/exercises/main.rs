@@ -4,7 +4,7 @@
 //! it on.
 
 mod ex1_off;
-mod ex2_a_tool_that_changes;
+mod ex2_a_tool_that_reaches_out;
 mod ex3_a_tool_that_finds_tools;
 
 #[path = "../tests/servers/scene.rs"]

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+mod agreed;
 mod catalog;
+mod changes;
 mod command;
 mod connection;
 mod content;

@@ -14,6 +14,7 @@ use s02_tools::{Tool, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::agreed::Agreed;
 use crate::catalog::{Catalog, Known};
 use crate::launch::Launch;
 use crate::plain::{list, one_line};
@@ -33,6 +34,7 @@ pub struct Mcp {
     ws: Workspace,
     repl: Repl,
     own: Arc<[Launch]>,
+    agreed: Agreed,
     /// A std lock: nothing is awaited while it is held.
     state: Arc<Mutex<State>>,
 }
@@ -112,6 +114,7 @@ impl Mcp {
             ws: ws.clone(),
             repl: repl.clone(),
             own: own.into_iter().collect(),
+            agreed: Agreed::open(ws, repl),
             state: Arc::default(),
         };
         mcp.catalog();
@@ -171,7 +174,7 @@ impl Mcp {
 
     /// What all connected servers offer, and what of it stays out.
     pub(crate) fn pool(&self) -> Pool {
-        assemble_tool_pool(&self.connected())
+        assemble_tool_pool(&self.connected(), &self.agreed)
     }
 
     /// All servers there are, and how each is.
@@ -314,7 +317,7 @@ impl Mcp {
 
     /// The tools of one server under the names it gave them, and those that stay out.
     fn named_tools(&self, server: &Server) -> String {
-        let pool = assemble_tool_pool(std::slice::from_ref(server));
+        let pool = assemble_tool_pool(std::slice::from_ref(server), &self.agreed);
         let mut text = match pool.originals.is_empty() {
             true => "no tools".to_owned(),
             false => list(pool.originals.iter().map(String::as_str), MOST_NAMED),

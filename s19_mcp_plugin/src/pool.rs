@@ -2,15 +2,17 @@
 //!
 //! A server says of its tools what it likes; a request must hold only what the API takes, and a call must reach the tool
 //! that is meant. Invariants: a tool that cannot be offered stays out and is named; only a tool that its server
-//! declares to read runs without a question; what a server calls an argument means nothing to the policy.
+//! declares to read, and that is as the user agreed to it, runs without a question; what a server calls an argument means
+//! nothing to the policy.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
 
-use s01_loop::ToolSpec;
+use s01_loop::{Output, ToolCall, ToolSpec};
 use s02_tools::{Tool, Touches};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::agreed::Agreed;
 use crate::content::output;
 use crate::names::names_in_pool;
 use crate::plain::{one_line, plain};
@@ -47,8 +49,17 @@ pub(crate) struct LeftOut {
     pub why: String,
 }
 
-/// Makes the pool anew from what the servers list at this moment.
-pub(crate) fn assemble_tool_pool(servers: &[Server]) -> Pool {
+/// A tool of a server as the request that is made holds it.
+struct Offered {
+    server: Server,
+    info: Arc<ToolInfo>,
+    agreed: Agreed,
+    /// What the user is asked about, by the id of the call, until it runs. A std lock: nothing is awaited while it is held.
+    asked: Mutex<HashMap<String, Value>>,
+}
+
+/// Makes the pool anew from what the servers list at this moment. A tool that was never met is taken as it is.
+pub(crate) fn assemble_tool_pool(servers: &[Server], agreed: &Agreed) -> Pool {
     let lists: Vec<_> = servers
         .iter()
         .map(|server| (server, server.tools()))
@@ -56,7 +67,7 @@ pub(crate) fn assemble_tool_pool(servers: &[Server]) -> Pool {
     let offered = lists
         .iter()
         .flat_map(|(server, tools)| tools.iter().map(move |tool| (*server, tool)));
-    let offered: Vec<(&Server, &ToolInfo)> = offered.collect();
+    let offered: Vec<(&Server, &Arc<ToolInfo>)> = offered.collect();
     let names: Vec<_> = offered
         .iter()
         .map(|(server, tool)| (server.name(), &*tool.name))
@@ -68,9 +79,10 @@ pub(crate) fn assemble_tool_pool(servers: &[Server]) -> Pool {
         originals: Vec::with_capacity(offered.len()),
         left_out: servers.iter().flat_map(unreadable).collect(),
     };
+    let mut new: HashMap<&str, Vec<&Arc<ToolInfo>>> = HashMap::new();
     for ((server, info), name) in offered.into_iter().zip(&names) {
         let tool = match taken.contains(name) {
-            false => tool(server, info, name),
+            false => tool(server, info, name, agreed),
             true => Err("has the name of another one, which is offered".to_owned()),
         };
         match tool {
@@ -78,6 +90,9 @@ pub(crate) fn assemble_tool_pool(servers: &[Server]) -> Pool {
                 taken.insert(name);
                 pool.tools.push(tool);
                 pool.originals.push(info.name.clone());
+                if !agreed.knows(server.name(), &info.name) {
+                    new.entry(server.name()).or_default().push(info);
+                }
             }
             Err(why) => pool.left_out.push(LeftOut {
                 server: server.name().to_owned(),
@@ -85,6 +100,12 @@ pub(crate) fn assemble_tool_pool(servers: &[Server]) -> Pool {
                 why,
             }),
         }
+    }
+    for (server, tools) in new {
+        agreed.meet(
+            server,
+            tools.iter().map(|info| (&*info.name, definition(info))),
+        );
     }
     pool
 }
@@ -100,7 +121,12 @@ fn unreadable(server: &Server) -> Vec<LeftOut> {
 }
 
 /// What a server's tool is in the pool, or why it cannot be there.
-fn tool(server: &Server, info: &ToolInfo, name: &str) -> Result<Tool, String> {
+fn tool(
+    server: &Server,
+    info: &Arc<ToolInfo>,
+    name: &str,
+    agreed: &Agreed,
+) -> Result<Tool, String> {
     if let Some(flaw) = flaw(&info.input_schema) {
         let flaw = one_line(&flaw, MAX_FLAW);
         return Err(format!("has an input schema that the API refuses: {flaw}"));
@@ -109,19 +135,64 @@ fn tool(server: &Server, info: &ToolInfo, name: &str) -> Result<Tool, String> {
     if spec.wire().len() > MAX_TOOL {
         return Err(format!("is over {MAX_TOOL} bytes long"));
     }
-    let (server, original): (Server, Arc<str>) = (server.clone(), info.name.as_str().into());
-    let tool = Tool::new(spec, move |call| {
-        let (server, original) = (server.clone(), original.clone());
-        async move {
-            match server.call(&original, call.input).await {
-                Ok(result) => output(&result),
-                Err(error) => Err::<String, _>(error).into(),
-            }
-        }
+    let offered = Arc::new(Offered {
+        server: server.clone(),
+        info: info.clone(),
+        agreed: agreed.clone(),
+        asked: Mutex::default(),
     });
+    let called = offered.clone();
+    let tool = Tool::new(spec, move |call| {
+        let offered = called.clone();
+        async move { offered.call(call).await }
+    });
+    let tool = tool.asks_when(move |call| offered.reason_to_ask(call));
     Ok(match warning(&info.annotations) {
         None => tool.touching(Touches::Nothing),
         Some(warning) => tool.warning(warning),
+    })
+}
+
+impl Offered {
+    /// Why the user must be asked about a call: the tool is not what was agreed to, in the request that the model has
+    /// read, or as its server lists it by now.
+    fn reason_to_ask(&self, call: &ToolCall) -> Option<String> {
+        let name = &*self.info.name;
+        let listed = self.server.tools();
+        let listed = listed.iter().find(|tool| tool.name == name);
+        let mut asked = self.asked.lock().unwrap();
+        asked.remove(&call.id);
+        [Some(&self.info), listed]
+            .into_iter()
+            .flatten()
+            .find_map(|info| {
+                let now = definition(info);
+                let reason = self.agreed.reason_to_ask(self.server.name(), name, &now)?;
+                asked.insert(call.id.clone(), now);
+                let warning = warning(&info.annotations);
+                Some(warning.map_or(reason.clone(), |warning| format!("{reason}; {warning}")))
+            })
+    }
+
+    /// A call that the user was asked about runs because the answer was yes.
+    async fn call(&self, call: ToolCall) -> Output {
+        let asked = self.asked.lock().unwrap().remove(&call.id);
+        if let Some(now) = asked {
+            self.agreed.agree(self.server.name(), &self.info.name, now);
+        }
+        match self.server.call(&self.info.name, call.input).await {
+            Ok(result) => output(&result),
+            Err(error) => Err::<String, _>(error).into(),
+        }
+    }
+}
+
+/// What the user agrees to: all that the model and the policy read of a tool.
+fn definition(info: &ToolInfo) -> Value {
+    json!({
+        "description": words(info),
+        "inputSchema": visible(&info.input_schema),
+        "annotations": info.annotations,
     })
 }
 
@@ -148,6 +219,16 @@ fn visible(schema: &Value) -> Value {
 /// What the model reads: the server's words without what nobody sees, and what the tool does to the world. The mark comes
 /// from here alone; a server that writes one itself has it taken out.
 fn description(info: &ToolInfo) -> String {
+    let mark = if warning(&info.annotations).is_none() {
+        READ_ONLY
+    } else {
+        DESTRUCTIVE
+    };
+    format!("{} {mark}", words(info)).trim_start().to_owned()
+}
+
+/// The server's words about a tool.
+fn words(info: &ToolInfo) -> String {
     let titles = || info.title.as_ref().or(info.annotations.title.as_ref());
     let words = info
         .description
@@ -158,12 +239,7 @@ fn description(info: &ToolInfo) -> String {
     let words = [READ_ONLY, DESTRUCTIVE]
         .iter()
         .fold(words, |words, mark| words.replace(mark, ""));
-    let mark = if warning(&info.annotations).is_none() {
-        READ_ONLY
-    } else {
-        DESTRUCTIVE
-    };
-    format!("{} {mark}", words.trim()).trim_start().to_owned()
+    words.trim().to_owned()
 }
 
 const READ_ONLY: &str = "(readOnly)";

@@ -48,7 +48,7 @@ struct Inner {
 /// A server's list of tools.
 #[derive(Clone, Default)]
 struct List {
-    tools: Arc<[ToolInfo]>,
+    tools: Arc<[Arc<ToolInfo>]>,
     unreadable: Arc<[Unreadable]>,
 }
 
@@ -123,7 +123,7 @@ impl Server {
     }
 
     /// Its tools as last listed.
-    pub fn tools(&self) -> Arc<[ToolInfo]> {
+    pub fn tools(&self) -> Arc<[Arc<ToolInfo>]> {
         self.inner.listed.list.lock().unwrap().tools.clone()
     }
 
@@ -210,7 +210,7 @@ async fn all_pages(connection: &Connection) -> Result<List> {
         for entry in page.tools {
             size += entry.get().len();
             match ToolInfo::read(entry.get()) {
-                Ok(tool) => tools.push(tool),
+                Ok(tool) => tools.push(Arc::new(tool)),
                 // It is left out; the others are not its fault.
                 Err(entry) => unreadable.push(entry),
             }

@@ -6,7 +6,7 @@
 
 use anyhow::{Context, Result};
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -211,7 +211,7 @@ impl ToolInfo {
 }
 
 /// What a tool says about its own conduct (`server/tools`, section Data Types): hints from a server that may be wrong.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
     /// A name for people.
