@@ -129,6 +129,17 @@ impl Screen {
         held
     }
 
+    /// How far a call is, if it is the one that the user waits for.
+    pub fn progress(&self, id: &str, note: &str) {
+        let state = self.state();
+        if let Some((running, name)) = state.running.first()
+            && running == id
+        {
+            let note = format!("running {name}: {note}");
+            state.spinner.note(&note, &self.style);
+        }
+    }
+
     /// Prints a result below its call, with the label in front unless the call is what was printed last.
     pub fn result(&self, id: &str, label: &str, lines: &str) -> Held {
         let follows = {

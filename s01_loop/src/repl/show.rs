@@ -31,6 +31,11 @@ impl Repl {
         self.inner.nudge_if(held);
     }
 
+    /// Shows how far a call is, on the line that turns while the user waits for it.
+    pub fn progress(&self, call: &ToolCall, text: &str) {
+        self.inner.screen.progress(&call.id, &text::one_line(text));
+    }
+
     /// Prints whole lines even when everything else is [quiet](Self::quiet).
     pub fn print(&self, text: &str) {
         let lines = self.attributed(&text::clean(text));

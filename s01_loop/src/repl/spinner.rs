@@ -8,8 +8,12 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::style::{Paint, Style};
+use super::text;
 
 const TICK: Duration = Duration::from_millis(100);
+
+/// The columns that the sign and the time take beside the message.
+const BESIDE_MESSAGE: usize = 12;
 
 /// What is awaited, and the turning sign of it while there is room.
 #[derive(Default)]
@@ -42,6 +46,14 @@ impl Spinner {
             .with_message(awaited.clone());
         bar.enable_steady_tick(TICK);
         self.bar = Some(bar);
+    }
+
+    /// Says more about what is awaited, cut to its place in the line, until something else is.
+    pub fn note(&self, note: &str, style: &Style) {
+        if let Some(bar) = &self.bar {
+            let columns = style.columns().saturating_sub(BESIDE_MESSAGE);
+            bar.set_message(text::cut(note, columns).into_owned());
+        }
     }
 
     /// Takes it off the screen.
