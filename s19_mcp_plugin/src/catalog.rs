@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
@@ -27,6 +28,9 @@ const MAX_SERVER_NAME: usize = 100;
 /// The most characters of what is wrong with an entry.
 const MAX_WRONG: usize = 300;
 
+/// The shortest time that an entry may give its tools, in milliseconds. As in Claude Code, a shorter one is not taken.
+const MIN_TIMEOUT: u64 = 1_000;
+
 /// The largest file that is read.
 const MAX_FILE: u64 = 1024 * 1024;
 
@@ -36,6 +40,8 @@ pub(crate) struct Catalog {
     servers: BTreeMap<String, Known>,
     /// Why the file as a whole cannot be read.
     pub complaint: Option<String>,
+    /// What is not taken of entries that can be used.
+    not_taken: Vec<String>,
 }
 
 /// What is known about a server before it is started.
@@ -60,6 +66,8 @@ struct Entry {
     args: Vec<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,
+    /// How long a call may take, in milliseconds.
+    timeout: Option<u64>,
 }
 
 impl Catalog {
@@ -70,11 +78,12 @@ impl Catalog {
             .map(|launch| (launch.name.clone(), Known::Own(launch.clone())));
         let mut catalog = Self {
             servers: own.collect(),
-            complaint: None,
+            ..Self::default()
         };
         match entries(root) {
             Ok(entries) => {
                 let named = entries.into_iter().map(|(name, entry)| {
+                    catalog.not_taken.extend(short_timeout(&name, &entry));
                     let known = named(&name, entry)
                         .unwrap_or_else(|why| Known::Unusable(format!("{why:#}")));
                     (name, known)
@@ -115,7 +124,8 @@ impl Catalog {
             Known::Unusable(why) => Some(format!("{MCP_FILE}: {} {why}", one_line(name, 100))),
             Known::Own(_) | Known::Named(..) => None,
         });
-        self.complaint.iter().cloned().chain(entries).collect()
+        let file = self.complaint.iter().chain(&self.not_taken);
+        file.cloned().chain(entries).collect()
     }
 }
 
@@ -140,6 +150,18 @@ fn entries(root: &Path) -> Result<Map<String, Value>> {
     }
 }
 
+/// What is said of an entry whose time for a call is too short to be taken.
+fn short_timeout(name: &str, entry: &Value) -> Option<String> {
+    let timeout = entry["timeout"].as_u64()?;
+    let name = one_line(name, MAX_SERVER_NAME);
+    let told = || {
+        format!(
+            "{MCP_FILE}: the `timeout` of {name} is in milliseconds and not taken below {MIN_TIMEOUT}"
+        )
+    };
+    (timeout < MIN_TIMEOUT).then(told)
+}
+
 /// A server as the file describes it. The errors go on behind its name.
 fn named(name: &str, entry: Value) -> Result<Known> {
     ensure!(!name.trim().is_empty(), "has no name");
@@ -160,6 +182,10 @@ fn named(name: &str, entry: Value) -> Result<Known> {
     let mut launch = Launch {
         name: name.to_owned(),
         command: command.0.into(),
+        timeout: entry
+            .timeout
+            .filter(|milliseconds| *milliseconds >= MIN_TIMEOUT)
+            .map(Duration::from_millis),
         ..Launch::default()
     };
     let mut shown = Vec::new();
@@ -224,7 +250,7 @@ mod tests {
     fn a_file_names_servers_beside_the_sessions_own() {
         let file = json!({"mcpServers": {
             "files": {"command": "npx", "args": ["-y", "@scope/files", "${PATH_THAT_IS_NOT_SET:-my notes}"]},
-            "git": {"type": "stdio", "command": "git-mcp", "env": {"LEVEL": "a b"}, "timeout": 5},
+            "git": {"type": "stdio", "command": "git-mcp", "env": {"LEVEL": "a b"}, "timeout": 600_000, "more": 5},
         }});
         let catalog = read(&file.to_string());
         assert_eq!(catalog.complaints(), [""; 0]);
@@ -241,7 +267,20 @@ mod tests {
             panic!("{catalog:?}");
         };
         assert_eq!(launch.env["LEVEL"], "a b");
+        assert_eq!(launch.timeout, Some(Duration::from_secs(600)));
         assert_eq!(shown, "LEVEL='a b' git-mcp");
+    }
+
+    #[test]
+    fn a_time_that_is_too_short_is_not_taken_and_named() {
+        let catalog = read(r#"{"mcpServers": {"x": {"command": "x", "timeout": 30}}}"#);
+        assert_eq!(
+            catalog.complaints(),
+            [".mcp.json: the `timeout` of x is in milliseconds and not taken below 1000"]
+        );
+        assert!(
+            matches!(catalog.get("x"), Some(Known::Named(launch, _)) if launch.timeout.is_none())
+        );
     }
 
     #[test]

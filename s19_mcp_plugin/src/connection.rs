@@ -27,13 +27,14 @@ use tokio::time::timeout;
 use crate::lines::{LastWords, Lines};
 use crate::outbox::Outbox;
 use crate::process::{Process, Streams};
-use crate::wire::{self, Message, Outcome};
+use crate::wire::{self, Message, Outcome, Progress};
 
 /// How many lines that are no messages may come in a row.
 const MAX_STRAYS: usize = 1_000;
 
-/// The one notification that is listened to (`server/tools`, section List Changed Notification).
+/// The notifications that are listened to (`server/tools`, section List Changed Notification; `basic/utilities/progress`).
 const LIST_CHANGED: &str = "notifications/tools/list_changed";
+const PROGRESS: &str = "notifications/progress";
 
 /// How many lines are read before it is somebody else's turn, so that a flood of them holds nobody up.
 const TURN: u64 = 64;
@@ -44,8 +45,10 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How long is waited.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// For an answer.
-    pub answer: Duration,
+    /// For the handshake, and for a list of tools.
+    pub start: Duration,
+    /// For the answer to a call. What it says meanwhile about its progress makes that no longer.
+    pub call: Duration,
     /// For the end of a server, before it is asked to end and again before it is killed.
     pub end: Duration,
 }
@@ -53,7 +56,8 @@ pub struct Patience {
 impl Default for Patience {
     fn default() -> Self {
         Self {
-            answer: Duration::from_secs(60),
+            start: Duration::from_secs(30),
+            call: Duration::from_millis(100_000_000),
             end: Duration::from_secs(2),
         }
     }
@@ -82,11 +86,24 @@ struct Shared {
     ended: SetOnce<()>,
 }
 
+/// What is done when a server says how far it is.
+pub type OnProgress = Box<dyn Fn(&str) + Send>;
+
 /// Who waits for the answer to which request.
 #[derive(Default)]
 struct Waiting {
     last_id: u64,
-    by_id: HashMap<u64, oneshot::Sender<Outcome>>,
+    by_id: HashMap<u64, Asker>,
+    /// How much had been written beside the conversation when the last of them ended.
+    idle_since: u64,
+}
+
+/// Somebody who waits for an answer.
+struct Asker {
+    answer: oneshot::Sender<Outcome>,
+    on_progress: Option<OnProgress>,
+    /// How much had been written beside the conversation when it was asked: what is older explains nothing.
+    since: u64,
 }
 
 /// A request under way. Dropped before its answer has come, it is cancelled (`basic/utilities/cancellation`).
@@ -94,6 +111,7 @@ struct Asked<'a> {
     shared: &'a Shared,
     id: u64,
     method: &'static str,
+    since: u64,
 }
 
 impl Connection {
@@ -114,25 +132,28 @@ impl Connection {
         }
     }
 
-    /// Asks the server and waits for its answer. Dropping the future cancels the request.
+    /// Asks the server and waits for its answer, so long. Dropping the future cancels the request.
     ///
     /// # Errors
     /// When the server refuses, does not answer in time, answers in another form, or fails.
     pub async fn request<T: DeserializeOwned>(
         &self,
         method: &'static str,
-        params: &Value,
+        params: Value,
+        within: Duration,
+        on_progress: Option<OnProgress>,
     ) -> Result<T> {
         let shared = &*self.shared;
         let name = &shared.name;
-        let (_asked, answer) = shared.ask(method, params)?;
-        let outcome = match timeout(shared.patience.answer, answer).await {
+        // What was written before the request is heard before it.
+        yield_now().await;
+        let (asked, answer) = shared.ask(method, params, on_progress)?;
+        let outcome = match timeout(within, answer).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => bail!(self.failure().unwrap_or_default()),
             Err(_) => bail!(
-                "the MCP server '{name}' did not answer {method} within {:?}{}",
-                shared.patience.answer,
-                shared.hint()
+                "the MCP server '{name}' did not answer {method} within {within:?}{}",
+                shared.hint(asked.since)
             ),
         };
         let result =
@@ -214,24 +235,39 @@ impl Connection {
 }
 
 impl Shared {
-    /// Posts a request and remembers who waits for the answer.
+    /// Posts a request and remembers who waits for the answer. Who wants to know how far it is sends a token for that.
     fn ask(
         &self,
         method: &'static str,
-        params: &Value,
+        mut params: Value,
+        on_progress: Option<OnProgress>,
     ) -> Result<(Asked<'_>, oneshot::Receiver<Outcome>)> {
         let mut waiting = self.waiting.lock().unwrap();
         if let Some(why) = self.failure.get() {
             bail!(why.clone());
         }
         let id = waiting.last_id + 1;
-        let posted = self.outbox.post(&wire::request(id, method, params));
+        if on_progress.is_some() {
+            params["_meta"] = json!({ "progressToken": id });
+        }
+        let posted = self.outbox.post(&wire::request(id, method, &params));
         posted.with_context(|| format!("the MCP server '{}' was not asked", self.name))?;
         let (answer, answered) = oneshot::channel();
+        let since = self.last_words.written();
+        let asker = Asker {
+            answer,
+            on_progress,
+            since,
+        };
         waiting.last_id = id;
-        waiting.by_id.insert(id, answer);
-        let shared = self;
-        Ok((Asked { shared, id, method }, answered))
+        waiting.by_id.insert(id, asker);
+        let asked = Asked {
+            shared: self,
+            id,
+            method,
+            since,
+        };
+        Ok((asked, answered))
     }
 
     /// Writes what is posted, until nobody reads it any more.
@@ -282,10 +318,11 @@ impl Shared {
             Message::Request { id, method } => {
                 return self.outbox.post(&wire::answer(&id, &method));
             }
-            Message::Notification { method } if method == LIST_CHANGED => {
-                self.announced.send_modify(|times| *times += 1)
-            }
-            Message::Notification { .. } => {}
+            Message::Notification { method, params } => match &*method {
+                LIST_CHANGED => self.announced.send_modify(|times| *times += 1),
+                PROGRESS => self.progressed(&params),
+                _ => {}
+            },
             Message::Answer { id, outcome } => self.answered(&id, outcome),
         }
         Ok(())
@@ -301,36 +338,56 @@ impl Shared {
         std::future::pending().await
     }
 
-    /// Gives an answer to whoever waits for it. One that nobody waits for came too late. Some servers make a string of
-    /// our number.
+    /// Gives an answer to whoever waits for it. One that nobody waits for came too late.
     fn answered(&self, id: &Value, outcome: Outcome) {
-        let id = id.as_u64().or_else(|| id.as_str()?.parse().ok());
-        let mut waiting = self.waiting.lock().unwrap();
-        if let Some(asker) = id.and_then(|id| waiting.by_id.remove(&id)) {
-            let _ = asker.send(outcome);
+        let asker = number(id).and_then(|id| self.forget(id));
+        if let Some(asker) = asker {
+            let _ = asker.answer.send(outcome);
         }
+    }
+
+    /// Tells whoever waits for it how far a request is. What cannot be read says nothing.
+    fn progressed(&self, params: &str) {
+        let Ok(progress) = serde_json::from_str::<Progress>(params) else {
+            return;
+        };
+        let waiting = self.waiting.lock().unwrap();
+        let asker = number(&progress.progress_token).and_then(|id| waiting.by_id.get(&id));
+        if let Some(on_progress) = asker.and_then(|asker| asker.on_progress.as_ref()) {
+            on_progress(&progress.to_string());
+        }
+    }
+
+    /// Nobody waits for this answer any more; gives who did.
+    fn forget(&self, id: u64) -> Option<Asker> {
+        let mut waiting = self.waiting.lock().unwrap();
+        let asker = waiting.by_id.remove(&id);
+        if waiting.by_id.is_empty() {
+            waiting.idle_since = self.last_words.written();
+        }
+        asker
     }
 
     /// Ends all requests, those under way and those to come.
     fn fail(&self, why: &str) {
-        let (name, hint) = (&self.name, self.hint());
+        let mut waiting = self.waiting.lock().unwrap();
+        let since = waiting.by_id.values().map(|asker| asker.since).min();
+        let (name, hint) = (&self.name, self.hint(since.unwrap_or(waiting.idle_since)));
         let why = format!("the MCP server '{name}' is disconnected: {why}{hint}");
         let _ = self.failure.set(why);
-        self.waiting.lock().unwrap().by_id.clear();
+        waiting.by_id.clear();
     }
 
-    /// What may explain that something went wrong.
-    fn hint(&self) -> String {
-        let words = self.last_words.shown();
+    /// What may explain that something went wrong: the end of what was written beside the conversation since then.
+    fn hint(&self, since: u64) -> String {
+        let words = self.last_words.shown(since);
         words.map_or(String::new(), |words| format!("; it last wrote: {words}"))
     }
 }
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        let mut waiting = self.shared.waiting.lock().unwrap();
-        let is_unanswered = waiting.by_id.remove(&self.id).is_some();
-        drop(waiting);
+        let is_unanswered = self.shared.forget(self.id).is_some();
         // The handshake is the one request that must not be cancelled.
         if is_unanswered && self.method != "initialize" {
             let params = json!({ "requestId": self.id });
@@ -338,6 +395,11 @@ impl Drop for Asked<'_> {
             let _ = self.shared.outbox.post(&cancelled);
         }
     }
+}
+
+/// One of our numbers. Some servers make a string of it.
+fn number(id: &Value) -> Option<u64> {
+    id.as_u64().or_else(|| id.as_str()?.parse().ok())
 }
 
 /// How a server ended that has closed its output, once it has said its last words.

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::Duration;
 
 use s01_loop::KEY_VARIABLES;
 use s02_tools::Workspace;
@@ -23,6 +24,8 @@ pub struct Launch {
     pub args: Vec<String>,
     /// Variables added to the environment.
     pub env: BTreeMap<String, String>,
+    /// How long a call of one of its tools may take, when that is its own.
+    pub timeout: Option<Duration>,
     /// Where it runs, from the workspace; the workspace itself when nothing is said.
     pub cwd: Option<PathBuf>,
 }

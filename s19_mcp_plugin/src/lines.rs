@@ -53,22 +53,42 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 #[derive(Default)]
 pub struct LastWords {
     /// A std lock: nothing is awaited while it is held.
-    bytes: Mutex<Vec<u8>>,
+    words: Mutex<Words>,
+}
+
+#[derive(Default)]
+struct Words {
+    /// How many bytes were written in all.
+    written: u64,
+    /// The last of them.
+    last: Vec<u8>,
 }
 
 impl LastWords {
     /// Adds what was written.
     pub fn add(&self, more: &[u8]) {
+        let words = &mut *self.words.lock().unwrap();
+        words.written += more.len() as u64;
         let more = &more[more.len().saturating_sub(KEPT)..];
-        let mut bytes = self.bytes.lock().unwrap();
-        let too_many = (bytes.len() + more.len()).saturating_sub(KEPT);
-        bytes.drain(..too_many);
-        bytes.extend_from_slice(more);
+        let too_many = (words.last.len() + more.len()).saturating_sub(KEPT);
+        words.last.drain(..too_many);
+        words.last.extend_from_slice(more);
     }
 
-    /// Its end, on one line, without anything a terminal would obey; `None` when nothing was written.
-    pub fn shown(&self) -> Option<String> {
-        let text = plain(&String::from_utf8_lossy(&self.bytes.lock().unwrap()), KEPT);
+    /// How many bytes were written so far.
+    pub fn written(&self) -> u64 {
+        self.words.lock().unwrap().written
+    }
+
+    /// The end of what was written after so many bytes, on one line, without anything a terminal would obey; `None` when
+    /// that is nothing.
+    pub fn shown(&self, since: u64) -> Option<String> {
+        let text = {
+            let words = self.words.lock().unwrap();
+            let new = usize::try_from(words.written.saturating_sub(since)).unwrap_or(KEPT);
+            let old = words.last.len().saturating_sub(new);
+            plain(&String::from_utf8_lossy(&words.last[old..]), KEPT)
+        };
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let start = words.char_indices().rev().nth(SHOWN - 1);
         match start {
@@ -109,21 +129,26 @@ mod tests {
     #[test]
     fn last_words_are_the_end_of_what_was_written_and_harmless() {
         let words = LastWords::default();
-        assert_eq!(words.shown(), None);
+        assert_eq!(words.shown(0), None);
         words.add(b"\x1b[2J\r\n \n");
         words.add("Feh\u{200b}ler: zurück\n".as_bytes());
-        assert_eq!(words.shown().unwrap(), "[2J Fehler: zurück");
+        assert_eq!(words.shown(0).unwrap(), "[2J Fehler: zurück");
+        let before = words.written();
+        assert_eq!(words.shown(before), None, "nothing new");
         for _ in 0..10_000 {
             words.add("äö\n".as_bytes());
         }
         words.add(b"end\n");
-        let shown = words.shown().unwrap();
+        let shown = words.shown(before).unwrap();
         assert!(
             shown.starts_with('…') && shown.ends_with("äö end"),
             "{shown}"
         );
         assert_eq!(shown.chars().count(), SHOWN + 1);
+        let before = words.written();
+        words.add(b"new\n");
+        assert_eq!(words.shown(before).unwrap(), "new");
         words.add(&vec![b'x'; 10 * KEPT]);
-        assert_eq!(words.bytes.lock().unwrap().len(), KEPT);
+        assert_eq!(words.words.lock().unwrap().last.len(), KEPT);
     }
 }

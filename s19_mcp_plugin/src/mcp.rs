@@ -6,16 +6,21 @@
 //! takes away its own tools and nothing else.
 
 use std::collections::{BTreeMap, HashMap};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use s01_loop::{Repl, ToolCall, ToolSpec};
 use s02_tools::{Tool, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio::time::timeout;
 
 use crate::agreed::Agreed;
 use crate::catalog::{Catalog, Known};
+use crate::connection::Patience;
+use crate::environment::{patience, variable};
 use crate::launch::Launch;
 use crate::plain::{list, one_line};
 use crate::pool::{LeftOut, Pool, assemble_tool_pool};
@@ -28,6 +33,9 @@ const MOCKS: [&str; 2] = ["docs", "deploy"];
 /// The most names of tools in an answer of connect_mcp. The request that follows holds all of them.
 const MOST_NAMED: usize = 50;
 
+/// How long a start is waited for without a word.
+const SILENT: Duration = Duration::from_secs(5);
+
 /// The MCP servers of a session. Clones share them.
 #[derive(Clone)]
 pub struct Mcp {
@@ -35,6 +43,7 @@ pub struct Mcp {
     repl: Repl,
     own: Arc<[Launch]>,
     agreed: Agreed,
+    patience: Patience,
     /// A std lock: nothing is awaited while it is held.
     state: Arc<Mutex<State>>,
 }
@@ -61,6 +70,18 @@ struct Failed {
     why: String,
     /// It had been connected: the model has called its tools.
     was_there: bool,
+}
+
+/// Does this work, and tells when it takes long.
+async fn told_when_slow<T>(work: impl Future<Output = T>, tell: impl FnOnce()) -> T {
+    let mut work = pin!(work);
+    match timeout(SILENT, &mut work).await {
+        Ok(done) => done,
+        Err(_) => {
+            tell();
+            work.await
+        }
+    }
 }
 
 /// What a call of connect_mcp would do to the server that it names.
@@ -90,7 +111,8 @@ struct ConnectMcp {
 }
 
 impl Mcp {
-    /// No server is connected yet; there are the two mock servers, and those that `.mcp.json` names.
+    /// No server is connected yet; there are the two mock servers, and those that `.mcp.json` names. The environment says how
+    /// long is waited for them.
     pub fn open(ws: &Workspace, repl: &Repl) -> Self {
         let mocks = MOCKS.map(|name| {
             let (command, args) = mock_servers::mcp::command(name);
@@ -101,7 +123,12 @@ impl Mcp {
                 ..Launch::default()
             }
         });
-        Self::with_servers(ws, repl, mocks)
+        let (patience, wrong) = patience(variable);
+        wrong.iter().for_each(|wrong| repl.say(wrong));
+        Self {
+            patience,
+            ..Self::with_servers(ws, repl, mocks)
+        }
     }
 
     /// The same with other servers than the mock servers. Nobody is asked before one of these is started.
@@ -115,6 +142,7 @@ impl Mcp {
             repl: repl.clone(),
             own: own.into_iter().collect(),
             agreed: Agreed::open(ws, repl),
+            patience: Patience::default(),
             state: Arc::default(),
         };
         mcp.catalog();
@@ -174,7 +202,7 @@ impl Mcp {
 
     /// What all connected servers offer, and what of it stays out.
     pub(crate) fn pool(&self) -> Pool {
-        assemble_tool_pool(&self.connected(), &self.agreed)
+        assemble_tool_pool(&self.connected(), &self.agreed, &self.repl)
     }
 
     /// All servers there are, and how each is.
@@ -268,9 +296,11 @@ impl Mcp {
             ));
         }
         match judged {
-            Judged::Starts(Known::Own(launch) | Known::Named(launch, _)) => {
-                self.start(number, launch).await
+            Judged::Starts(Known::Own(launch)) => {
+                let shown = launch.command.display().to_string();
+                self.start(number, launch, &shown).await
             }
+            Judged::Starts(Known::Named(launch, shown)) => self.start(number, launch, &shown).await,
             Judged::Starts(Known::Unusable(why)) => bail!("the server '{name}' {why}"),
             Judged::Unknown(_) | Judged::IsConnected => {
                 bail!("the server '{name}' has just ended; call connect_mcp again to start it anew")
@@ -291,9 +321,17 @@ impl Mcp {
         state.asked
     }
 
-    async fn start(&self, number: u64, launch: Launch) -> Result<String> {
+    async fn start(&self, number: u64, launch: Launch, shown: &str) -> Result<String> {
         let name = launch.name.clone();
-        let started = Server::start(launch, &self.ws).await;
+        let start = Server::start_with(launch, &self.ws, self.patience);
+        let started = told_when_slow(start, || {
+            let (name, shown) = (one_line(&name, 100), one_line(shown, 200));
+            let most = self.patience.start;
+            self.repl.remark(&format!(
+                "[mcp: waiting for {name} to start, {most:?} at most: {shown}]"
+            ));
+        });
+        let started = started.await;
         let mut state = self.state();
         match started {
             Ok(server) => {
@@ -317,7 +355,7 @@ impl Mcp {
 
     /// The tools of one server under the names it gave them, and those that stay out.
     fn named_tools(&self, server: &Server) -> String {
-        let pool = assemble_tool_pool(std::slice::from_ref(server), &self.agreed);
+        let pool = assemble_tool_pool(std::slice::from_ref(server), &self.agreed, &self.repl);
         let mut text = match pool.originals.is_empty() {
             true => "no tools".to_owned(),
             false => list(pool.originals.iter().map(String::as_str), MOST_NAMED),
@@ -365,5 +403,22 @@ impl Mcp {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::sleep;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_start_that_takes_five_seconds_is_told_once_and_goes_on() {
+        for (seconds, told) in [(4, 0), (6, 1), (29, 1)] {
+            let mut times = 0;
+            let work = sleep(Duration::from_secs(seconds));
+            told_when_slow(work, || times += 1).await;
+            assert_eq!(times, told, "{seconds} s");
+        }
     }
 }

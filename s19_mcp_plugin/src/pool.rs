@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
-use s01_loop::{Output, ToolCall, ToolSpec};
+use s01_loop::{Output, Repl, ToolCall, ToolSpec};
 use s02_tools::{Tool, Touches};
 use serde_json::{Value, json};
 
@@ -54,12 +54,13 @@ struct Offered {
     server: Server,
     info: Arc<ToolInfo>,
     agreed: Agreed,
+    repl: Repl,
     /// What the user is asked about, by the id of the call, until it runs. A std lock: nothing is awaited while it is held.
     asked: Mutex<HashMap<String, Value>>,
 }
 
 /// Makes the pool anew from what the servers list at this moment. A tool that was never met is taken as it is.
-pub(crate) fn assemble_tool_pool(servers: &[Server], agreed: &Agreed) -> Pool {
+pub(crate) fn assemble_tool_pool(servers: &[Server], agreed: &Agreed, repl: &Repl) -> Pool {
     let lists: Vec<_> = servers
         .iter()
         .map(|server| (server, server.tools()))
@@ -82,7 +83,7 @@ pub(crate) fn assemble_tool_pool(servers: &[Server], agreed: &Agreed) -> Pool {
     let mut new: HashMap<&str, Vec<&Arc<ToolInfo>>> = HashMap::new();
     for ((server, info), name) in offered.into_iter().zip(&names) {
         let tool = match taken.contains(name) {
-            false => tool(server, info, name, agreed),
+            false => tool(server, info, name, agreed, repl),
             true => Err("has the name of another one, which is offered".to_owned()),
         };
         match tool {
@@ -126,6 +127,7 @@ fn tool(
     info: &Arc<ToolInfo>,
     name: &str,
     agreed: &Agreed,
+    repl: &Repl,
 ) -> Result<Tool, String> {
     if let Some(flaw) = flaw(&info.input_schema) {
         let flaw = one_line(&flaw, MAX_FLAW);
@@ -139,6 +141,7 @@ fn tool(
         server: server.clone(),
         info: info.clone(),
         agreed: agreed.clone(),
+        repl: repl.clone(),
         asked: Mutex::default(),
     });
     let called = offered.clone();
@@ -180,7 +183,10 @@ impl Offered {
         if let Some(now) = asked {
             self.agreed.agree(self.server.name(), &self.info.name, now);
         }
-        match self.server.call(&self.info.name, call.input).await {
+        let (repl, shown) = (self.repl.clone(), call.clone());
+        let progress = move |how_far: &str| repl.progress(&shown, how_far);
+        let (name, input) = (&self.info.name, call.input);
+        match self.server.call_with_progress(name, input, progress).await {
             Ok(result) => output(&result),
             Err(error) => Err::<String, _>(error).into(),
         }

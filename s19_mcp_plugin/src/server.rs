@@ -14,7 +14,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::connection::{Connection, Patience};
+use crate::connection::{Connection, OnProgress, Patience};
 use crate::launch::Launch;
 use crate::lines::MAX_LINE;
 use crate::plain::one_line;
@@ -143,8 +143,28 @@ impl Server {
     /// # Errors
     /// When the server refuses the call, does not answer in time, or fails. A tool that fails is no error here.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<CallResult> {
+        self.call_with_progress(tool, arguments, |_| {}).await
+    }
+
+    /// The same, telling meanwhile how far the server says it is.
+    ///
+    /// # Errors
+    /// As above.
+    pub async fn call_with_progress(
+        &self,
+        tool: &str,
+        arguments: Value,
+        on_progress: impl Fn(&str) + Send + 'static,
+    ) -> Result<CallResult> {
+        let Inner {
+            connection, launch, ..
+        } = &*self.inner;
         let params = json!({ "name": tool, "arguments": arguments });
-        let result = self.inner.connection.request("tools/call", &params).await;
+        let within = launch.timeout.unwrap_or(connection.patience().call);
+        let on_progress = Some(Box::new(on_progress) as OnProgress);
+        let result = connection
+            .request("tools/call", params, within, on_progress)
+            .await;
         self.relisted().await;
         result
     }
@@ -177,7 +197,10 @@ async fn shake_hands(connection: &Connection) -> Result<Hello> {
         "capabilities": {},
         "clientInfo": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
     });
-    let hello: Hello = connection.request("initialize", &params).await?;
+    let within = connection.patience().start;
+    let hello: Hello = connection
+        .request("initialize", params, within, None)
+        .await?;
     let (name, version) = (connection.name(), &*hello.protocol_version);
     if !KNOWN_VERSIONS.contains(&version) {
         let (version, known) = (one_line(version, 40), KNOWN_VERSIONS.join(", "));
@@ -192,7 +215,7 @@ async fn list(connection: &Connection, hello: &Hello) -> Result<List> {
     if hello.capabilities.tools.is_none() {
         return Ok(List::default());
     }
-    let patience = connection.patience().answer;
+    let patience = connection.patience().start;
     let Ok(list) = timeout(patience, all_pages(connection)).await else {
         let name = connection.name();
         bail!("the MCP server '{name}' did not list all of its tools within {patience:?}");
@@ -206,7 +229,10 @@ async fn all_pages(connection: &Connection) -> Result<List> {
     let mut params = json!({});
     let mut size = 0;
     for _ in 0..MAX_PAGES {
-        let page: Page = connection.request("tools/list", &params).await?;
+        let within = connection.patience().start;
+        let page: Page = connection
+            .request("tools/list", params, within, None)
+            .await?;
         for entry in page.tools {
             size += entry.get().len();
             match ToolInfo::read(entry.get()) {

@@ -4,6 +4,8 @@
 //! be read fails the one request that it answers; what a server sends beyond what is read here is ignored, and what it
 //! leaves out has a default, so that older and newer servers are understood alike.
 
+use std::fmt;
+
 use anyhow::{Context, Result};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -22,6 +24,9 @@ pub const KNOWN_VERSIONS: [&str; 4] = [VERSION, "2025-06-18", "2025-03-26", "202
 /// The most characters of a reason that a server gives.
 const MAX_REASON: usize = 1_000;
 
+/// The most characters of what a server says about its progress.
+const MAX_PROGRESS: usize = 200;
+
 /// JSON-RPC 2.0, section 5.1.
 const METHOD_NOT_FOUND: i64 = -32601;
 
@@ -30,8 +35,8 @@ const METHOD_NOT_FOUND: i64 = -32601;
 pub enum Message {
     /// It wants an answer, under an id of any JSON type.
     Request { id: Value, method: String },
-    /// It tells something.
-    Notification { method: String },
+    /// It tells something, in JSON as it wrote it.
+    Notification { method: String, params: String },
     /// It answers our request of this id: with a result, or with one sentence on why not.
     Answer { id: Value, outcome: Outcome },
 }
@@ -48,6 +53,8 @@ struct Line<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     method: Option<&'a RawValue>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -68,7 +75,10 @@ impl Message {
         let method = line.method.map(or_nothing::<String>);
         let message = match (line.id.map(or_nothing), method, line.result, line.error) {
             (Some(id), Some(method), ..) => Self::Request { id, method },
-            (None, Some(method), ..) => Self::Notification { method },
+            (None, Some(method), ..) => {
+                let params = line.params.map_or("null", RawValue::get).to_owned();
+                Self::Notification { method, params }
+            }
             (Some(id), None, Some(result), _) => Self::Answer {
                 id,
                 outcome: Ok(result.get().to_owned()),
@@ -124,6 +134,30 @@ pub fn answer(id: &Value, method: &str) -> String {
 /// JSON as it is printed here has no line breaks, also in strings: there they are escaped.
 fn line(message: &Value) -> String {
     format!("{message}\n")
+}
+
+/// How far a server is with a request that asked for it (`basic/utilities/progress`).
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Progress {
+    /// What the request called itself.
+    pub progress_token: Value,
+    progress: f64,
+    total: Option<f64>,
+    message: Option<String>,
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.progress)?;
+        if let Some(total) = self.total {
+            write!(f, " of {total}")?;
+        }
+        match &self.message {
+            Some(message) => write!(f, ", {}", one_line(message, MAX_PROGRESS)),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What a server says of itself in the handshake (`basic/lifecycle`, section Initialization).
@@ -273,7 +307,10 @@ mod tests {
         let method = "notifications/message".to_owned();
         assert_eq!(
             read(r#" {"method": "notifications/message", "params": [], "jsonrpc": "2.0"}"#),
-            Message::Notification { method }
+            Message::Notification {
+                method,
+                params: "[]".to_owned()
+            }
         );
         let (id, outcome) = (json!(7), Ok(r#"{"a": 1}"#.to_owned()));
         assert_eq!(
@@ -340,6 +377,20 @@ mod tests {
     }
 
     #[test]
+    fn progress_is_a_short_line() {
+        for (progress, shown) in [
+            (r#"{"progressToken": 3, "progress": 0.5}"#, "0.5"),
+            (
+                r#"{"progressToken": "3", "progress": 3, "total": 10.0, "message": "read\u001b[2J\na.rs"}"#,
+                "3 of 10, read [2J a.rs",
+            ),
+        ] {
+            let progress: Progress = serde_json::from_str(progress).unwrap();
+            assert_eq!(progress.to_string(), shown);
+        }
+    }
+
+    #[test]
     fn what_cannot_be_read_in_a_message_is_no_fault_of_the_connection() {
         let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
         for odd in [r#""\ud800""#, &deep] {
@@ -352,7 +403,8 @@ mod tests {
             assert_eq!(answer, Message::Answer { id, outcome });
             let method = String::new();
             let told = line(format!(r#""method": {odd}, "params": {odd}"#));
-            assert_eq!(told, Message::Notification { method });
+            let params = odd.to_owned();
+            assert_eq!(told, Message::Notification { method, params });
             let refused = line(format!(r#""id": 1, "error": {odd}"#));
             assert!(matches!(
                 refused,

@@ -114,6 +114,47 @@ async fn it_prints_text_instead_of_an_answer() {
 }
 
 #[tokio::test]
+async fn what_it_wrote_before_the_call_explains_nothing() {
+    let old = "echo 'listening' >&2";
+    for (steps, end) in [
+        (&["exit 3"][..], "it ended with exit code 3"),
+        (
+            &["echo 'no such table' >&2", "exit 3"],
+            "it ended with exit code 3; it last wrote: no such table",
+        ),
+        (
+            &["touch done", STAY],
+            "did not answer tools/call within 10s",
+        ),
+        (
+            &["echo 'no such table' >&2; touch done", STAY],
+            "did not answer tools/call within 10s; it last wrote: no such table",
+        ),
+    ] {
+        let scene = Scene::new();
+        let found = text(3, "found");
+        let steps = [&[HEAR, old, &*found, HEAR], steps].concat();
+        let server = scene.greeted(json!([]), &steps, LONG).await;
+        server.call("search", json!({})).await.unwrap();
+        let done = async {
+            let done = || scene.ws.root().join("done").exists() || server.failure().is_some();
+            until(done).await;
+            // What it wrote is heard before the clock runs ahead.
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            tokio::time::pause();
+        };
+        let (result, ()) = tokio::join!(server.call("search", json!({})), done);
+        let error = result.unwrap_err().to_string();
+        assert!(error.ends_with(end), "{error}");
+        tokio::time::resume();
+        drop(server);
+        until(|| scene.left().is_empty()).await;
+    }
+}
+
+#[tokio::test]
 async fn it_prints_text_without_end() {
     let why = broke(&["yes"]).await;
     assert!(
@@ -362,7 +403,7 @@ async fn a_list_that_takes_too_long_is_given_up_although_each_page_comes_in_time
     );
     let script = scene.script(&[HEAR, &hello(), HEAR, HEAR, "sleep 0.6", &page, STAY]);
     let patience = Patience {
-        answer: Duration::from_secs(1),
+        start: Duration::from_secs(1),
         ..LONG
     };
     let error = Server::start_with(script, &scene.ws, patience).await.err();

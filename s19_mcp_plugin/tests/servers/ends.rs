@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use s01_loop::{Repl, ToolCall};
 use s02_tools::Toolbox;
-use s19_mcp_plugin::{Mcp, Patience, Server};
+use s19_mcp_plugin::{Launch, Mcp, Patience, Server};
 use serde_json::{Map, Value, json};
 
 use crate::scene::{HEAR, LONG, SHORT, STAY, Scene, answer, hello, text, until};
@@ -192,7 +192,7 @@ async fn a_call_without_an_answer_is_cancelled() {
 async fn a_handshake_is_never_cancelled() {
     let scene = Scene::new();
     let patience = Patience {
-        answer: Duration::from_secs(1),
+        start: Duration::from_secs(1),
         ..LONG
     };
     let keep = scene.script(&["cat >rest"]);
@@ -202,18 +202,24 @@ async fn a_handshake_is_never_cancelled() {
 }
 
 #[tokio::test]
-async fn a_call_has_sixty_seconds() {
-    let scene = Scene::new();
-    let server = Server::start(scene.docs(&["hang-call"]), &scene.ws).await;
-    let server = server.unwrap();
-    tokio::time::pause();
-    let error = server.call("get_version", json!({})).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the MCP server 'docs' did not answer tools/call within 60s"
-    );
-    drop(server);
-    until(|| scene.left().is_empty()).await;
+async fn a_call_has_a_day_unless_its_server_has_a_time_of_its_own() {
+    for (own, within) in [(None, "100000s"), (Some(90), "90s")] {
+        let scene = Scene::new();
+        let launch = Launch {
+            timeout: own.map(Duration::from_secs),
+            ..scene.docs(&["hang-call"])
+        };
+        let server = Server::start(launch, &scene.ws).await.unwrap();
+        tokio::time::pause();
+        let error = server.call("get_version", json!({})).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("the MCP server 'docs' did not answer tools/call within {within}")
+        );
+        tokio::time::resume();
+        drop(server);
+        until(|| scene.left().is_empty()).await;
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! Each was seen at a server that nobody here wrote, or is allowed by the protocol. Invariant: the server can be called
 //! afterwards.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -45,7 +46,9 @@ async fn the_handshake_is_what_the_protocol_wants() {
     let client = json!({ "name": "s19_mcp_plugin", "version": env!("CARGO_PKG_VERSION") });
     let params =
         json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
-    let arguments = json!({ "name": "search", "arguments": { "query": "a\nb" } });
+    let arguments = json!({
+        "name": "search", "arguments": { "query": "a\nb" }, "_meta": { "progressToken": 3 }
+    });
     assert_eq!(
         lines,
         [
@@ -77,7 +80,7 @@ async fn calls_are_under_way_together_and_answered_in_any_order() {
     let (first, second) = (text(3, "first"), text(4, "second"));
     let steps = [HEAR, HEAR, &second, &first, STAY];
     let server = scene.greeted(json!([]), &steps, LONG).await;
-    let both = tokio::join!(call(&server, "a"), call(&server, "b"));
+    let both = tokio::join!(biased; call(&server, "a"), call(&server, "b"));
     assert_eq!(both, ("first".to_owned(), "second".to_owned()));
 }
 
@@ -177,6 +180,33 @@ async fn a_list_that_cannot_be_read_again_stays_as_it_was() {
     until(|| scene.ws.root().join("refused").exists()).await;
     assert_eq!(call(&server, "a").await, "still here");
     assert_eq!(names(&server), ["a"]);
+}
+
+#[tokio::test]
+async fn progress_reaches_the_call_that_asked_for_it_and_nothing_else_does() {
+    let scene = Scene::new();
+    let progress = |params: Value| {
+        say(json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }))
+    };
+    let told = [
+        progress(
+            json!({ "progressToken": 3, "progress": 1, "total": 4, "message": "reading\u{1b}[2J" }),
+        ),
+        progress(json!({ "progressToken": 4, "progress": 2 })),
+        progress(json!({ "progressToken": "3", "progress": "much" })),
+        progress(json!(null)),
+        progress(json!({ "progressToken": "3", "progress": 2.5 })),
+    ];
+    let (told, found) = (told.join("\n"), text(3, "found"));
+    let steps = [HEAR, &*told, &*found, STAY];
+    let server = scene.greeted(json!([]), &steps, LONG).await;
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hear = heard.clone();
+    let call = server.call_with_progress("a", json!({}), move |how_far| {
+        hear.lock().unwrap().push(how_far.to_owned());
+    });
+    assert!(call.await.is_ok());
+    assert_eq!(*heard.lock().unwrap(), ["1 of 4, reading [2J", "2.5"]);
 }
 
 #[tokio::test]

@@ -20,14 +20,15 @@ pub const STAY: &str = "cat >/dev/null";
 
 /// For servers that end by themselves.
 pub const LONG: Patience = Patience {
-    answer: Duration::from_secs(10),
+    start: Duration::from_secs(10),
+    call: Duration::from_secs(10),
     end: Duration::from_secs(10),
 };
 
 /// For servers that do not.
 pub const SHORT: Patience = Patience {
-    answer: LONG.answer,
     end: Duration::from_millis(100),
+    ..LONG
 };
 
 /// A folder with servers in it.
@@ -62,7 +63,7 @@ impl Scene {
             command: command.into(),
             args: args.iter().copied().map(str::to_owned).collect(),
             env: [("MARK".to_owned(), self.mark())].into(),
-            cwd: None,
+            ..Launch::default()
         }
     }
 
