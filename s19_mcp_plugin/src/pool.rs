@@ -129,6 +129,9 @@ fn tool(
     agreed: &Agreed,
     repl: &Repl,
 ) -> Result<Tool, String> {
+    if info.execution.task_support.as_deref() == Some("required") {
+        return Err("runs only as a task, which is not supported here".to_owned());
+    }
     if let Some(flaw) = flaw(&info.input_schema) {
         let flaw = one_line(&flaw, MAX_FLAW);
         return Err(format!("has an input schema that the API refuses: {flaw}"));

@@ -207,6 +207,17 @@ pub struct ToolInfo {
     /// What it says about its own conduct.
     #[serde(default, deserialize_with = "or_default")]
     pub annotations: Annotations,
+    /// How it is run.
+    #[serde(default, deserialize_with = "or_default")]
+    pub execution: Execution,
+}
+
+/// How a tool is run (`basic/utilities/tasks`).
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Execution {
+    /// Whether a call may or must be a task, which is asked for its result later.
+    pub task_support: Option<String>,
 }
 
 /// An entry of a list of tools that is none.

@@ -142,6 +142,8 @@ async fn nothing_that_a_server_lists_goes_without_a_word() {
         {"inputSchema": schema},
         {"name": "b", "inputSchema": {"type": "object", "properties": {key: {"type": "wish"}}}},
         {"name": "c", "inputSchema": schema, "annotations": "none"},
+        {"name": "d", "inputSchema": schema, "execution": {"taskSupport": "required"}},
+        {"name": "e", "inputSchema": schema, "execution": {"taskSupport": "optional"}},
     ]);
     let answer = |id, result| json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}});
@@ -157,7 +159,7 @@ async fn nothing_that_a_server_lists_goes_without_a_word() {
     let mut sentences = answer.split(". Left out: ");
     assert_eq!(
         sentences.next(),
-        Some("Connected to 'x'. Discovered: a"),
+        Some("Connected to 'x'. Discovered: a, e"),
         "{answer}"
     );
     for sentence in [
@@ -165,12 +167,13 @@ async fn nothing_that_a_server_lists_goes_without_a_word() {
         "c cannot be read at `annotations`: invalid type: string \"none\"",
         "a has the name of another one, which is offered",
         "b has an input schema that the API refuses: `",
+        "d runs only as a task, which is not supported here",
     ] {
         let left_out = sentences.next().unwrap_or_default();
         assert!(left_out.starts_with(sentence), "{left_out}");
         assert!(left_out.len() < 1_000 && !left_out.contains('\u{1b}'));
     }
-    assert_eq!(session.names(), ["mcp__x__a"]);
+    assert_eq!(session.names(), ["mcp__x__a", "mcp__x__e"]);
 }
 
 #[tokio::test]
