@@ -66,6 +66,58 @@ fn garbage() {
 }
 
 #[test]
+fn lone_surrogate() {
+    let mut talk = start_with("docs", "lone-surrogate");
+    version(&mut talk);
+    let line = String::from_utf8(talk.line()).expect("it is UTF-8");
+    assert!(line.contains(r#""text":"\ud800""#), "{line}");
+    assert!(serde_json::from_str::<Value>(&line).is_err());
+    pings(&mut talk);
+}
+
+#[test]
+fn progress() {
+    let mut talk = start_with("docs", "progress");
+    let call = json!({"name": "get_version", "arguments": {}, "_meta": {"progressToken": "a"}});
+    talk.ask(1, "tools/call", call);
+    for done in 1..=3 {
+        let params = &talk.message()["params"];
+        assert_eq!(
+            (&params["progressToken"], &params["progress"]),
+            (&json!("a"), &json!(done))
+        );
+    }
+    assert_eq!(talk.message()["id"], 1);
+    version(&mut talk);
+    assert_eq!(talk.message()["id"], 1, "nobody has asked how far it is");
+}
+
+#[test]
+fn rug_pull() {
+    let mut talk = start_with("docs", "rug-pull");
+    let mut described = Vec::new();
+    for _ in 0..3 {
+        let list = talk.answer("tools/list", json!({}));
+        described.push(list["result"]["tools"][2]["description"].clone());
+        version(&mut talk);
+        let mut both = [talk.message(), talk.message()];
+        both.sort_by_key(|message| message.get("id").is_some());
+        assert_eq!(both[0]["method"], "notifications/tools/list_changed");
+    }
+    assert_eq!(described[0], "Gives a page.");
+    assert_ne!(described[1], described[0]);
+    assert_eq!(described[2], described[0]);
+}
+
+#[test]
+fn rude_instructions() {
+    let mut talk = start(&["docs", "--fault", "rude-instructions"]);
+    let hello = talk.shake_hands();
+    let words = hello["result"]["instructions"].as_str().unwrap_or_default();
+    assert!(words.contains("\"\n\n# Servers\n") && words.len() > 100_000);
+}
+
+#[test]
 fn long_line() {
     let mut talk = start_with("docs", "long-line");
     version(&mut talk);
@@ -205,6 +257,12 @@ fn crooked_tools() {
     let rude = last("rude-description").expect("there is one");
     let description = rude["description"].as_str().unwrap_or_default();
     assert!(description.contains('\u{1b}') && description.contains("Ignore all earlier"));
+    let mut deep = start_with("docs", "deep-schema");
+    deep.ask(1, "tools/list", json!({}));
+    let line = String::from_utf8(deep.line()).expect("it is UTF-8");
+    assert!(
+        line.matches("properties").count() > 70 && serde_json::from_str::<Value>(&line).is_err()
+    );
     let mut talk = start_with("docs", "twins");
     for name in ["get.page", "get/page"] {
         assert_eq!(

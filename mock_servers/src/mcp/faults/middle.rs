@@ -82,8 +82,8 @@ pub async fn serve(
 struct Middle<W> {
     faults: Vec<Fault>,
     output: W,
-    /// What the requests that are under way are about, by their id as JSON.
-    requests: HashMap<String, Place>,
+    /// What the requests that are under way are about, and how they are named in their progress, by their id as JSON.
+    requests: HashMap<String, (Place, Value)>,
     /// How many of the server's questions the client has not answered.
     open: usize,
     /// The answers that wait for that.
@@ -125,7 +125,8 @@ impl<W: AsyncWrite + Unpin> Middle<W> {
             }
             _ => return Ok(true),
         };
-        self.requests.insert(id.to_string(), place);
+        let token = message["params"]["_meta"]["progressToken"].clone();
+        self.requests.insert(id.to_string(), (place, token));
         Ok(true)
     }
 
@@ -145,7 +146,11 @@ impl<W: AsyncWrite + Unpin> Middle<W> {
         if self.faults.contains(&Fault::Flood) {
             self.flood().await?;
         }
-        let place = self.requests.remove(&message["id"].to_string());
+        let request = self.requests.remove(&message["id"].to_string());
+        let (place, token) = request.unzip();
+        if place == Some(Place::Call) && self.faults.contains(&Fault::Progress) {
+            self.progress(&token.unwrap_or_default()).await?;
+        }
         match place.and_then(|place| self.spoil(place)) {
             None => self.send(line.as_bytes()).await,
             Some(Spoil::Hang) => Ok(()),
@@ -158,6 +163,11 @@ impl<W: AsyncWrite + Unpin> Middle<W> {
             Some(Spoil::StringIds) => {
                 message["id"] = json!(message["id"].to_string());
                 self.send(message.to_string().as_bytes()).await
+            }
+            Some(Spoil::LoneSurrogate) => {
+                message["result"]["content"] = json!([{"type": "text", "text": "half"}]);
+                let line = message.to_string().replace("\"half\"", r#""\ud800""#);
+                self.send(line.as_bytes()).await
             }
             Some(Spoil::LongLine) => {
                 message["result"]["_meta"] = json!({"padding": "x".repeat(LONG)});
@@ -191,6 +201,23 @@ impl<W: AsyncWrite + Unpin> Middle<W> {
         ];
         for line in lines {
             self.send(line.as_bytes()).await?;
+        }
+        Ok(())
+    }
+
+    /// Says how far a call is, to a client that has asked for it.
+    async fn progress(&mut self, token: &Value) -> Result<(), String> {
+        for (done, message) in [
+            (1, "reading"),
+            (2, "thinking\u{1b}[2J\nhard"),
+            (3, "writing"),
+        ] {
+            if !token.is_null() {
+                let params = json!({"progressToken": token, "progress": done, "total": 3, "message": message});
+                let method = "notifications/progress";
+                let line = json!({"jsonrpc": "2.0", "method": method, "params": params});
+                self.send(line.to_string().as_bytes()).await?;
+            }
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 mod crooked;
 mod middle;
 
-pub use crooked::{Crook, late};
+pub use crooked::{Crook, rude_instructions};
 pub use middle::serve;
 
 /// One thing that goes wrong.
@@ -23,6 +23,8 @@ pub enum Fault {
     AsksFirst,
     /// It sends 10,000 notifications before each answer.
     Flood,
+    /// It says how far it is before it answers a call.
+    Progress,
     /// It spoils its answers to one kind of request.
     Spoils(Spoil, Place),
     /// Its list of tools is not what a client expects.
@@ -42,6 +44,8 @@ pub enum Spoil {
     StringIds,
     /// It is no JSON and no UTF-8.
     Garbage,
+    /// Its text is half a character.
+    LoneSurrogate,
     /// It is a line of 20 MB.
     LongLine,
     /// The first half of it comes, then the server ends.
@@ -60,7 +64,7 @@ pub enum Place {
 }
 
 /// The faults of a name alone.
-const CONDUCT: [(&str, Fault, &str); 12] = [
+const CONDUCT: [(&str, Fault, &str); 16] = [
     ("exit", Fault::Exit, "ends at once"),
     (
         "noise",
@@ -83,6 +87,11 @@ const CONDUCT: [(&str, Fault, &str); 12] = [
         "sends 10,000 notifications before each answer",
     ),
     (
+        "progress",
+        Fault::Progress,
+        "says how far it is before it answers a call",
+    ),
+    (
         "500-tools",
         Fault::Lists(Crook::FiveHundred),
         "has 500 more tools, in pages of 100",
@@ -96,6 +105,11 @@ const CONDUCT: [(&str, Fault, &str); 12] = [
         "broken-schema",
         Fault::Lists(Crook::BrokenSchema),
         "has a tool whose schema is none",
+    ),
+    (
+        "deep-schema",
+        Fault::Lists(Crook::DeepSchema),
+        "has a tool whose schema is nested 70 deep",
     ),
     (
         "twins",
@@ -113,6 +127,16 @@ const CONDUCT: [(&str, Fault, &str); 12] = [
         "has a tool whose description gives orders",
     ),
     (
+        "rude-instructions",
+        Fault::Lists(Crook::RudeInstructions),
+        "has instructions that give orders, 130,000 characters of them",
+    ),
+    (
+        "rug-pull",
+        Fault::Lists(Crook::RugPull),
+        "has a tool that is another one after each call, and says so",
+    ),
+    (
         "list-changed",
         Fault::Lists(Crook::ListChanged),
         "has a tool more after the first call, and says so",
@@ -120,7 +144,7 @@ const CONDUCT: [(&str, Fault, &str); 12] = [
 ];
 
 /// The faults that spoil an answer: of a call, or with `-start`, `-list` or `-call` behind the name of that one.
-const SPOILS: [(&str, Spoil, &str); 7] = [
+const SPOILS: [(&str, Spoil, &str); 8] = [
     ("hang", Spoil::Hang, "never answers"),
     ("die-in", Spoil::Die, "ends instead of an answer"),
     ("other-id", Spoil::OtherId, "answers with another id"),
@@ -130,6 +154,11 @@ const SPOILS: [(&str, Spoil, &str); 7] = [
         "answers with the id as a string",
     ),
     ("garbage", Spoil::Garbage, "answers what is no JSON"),
+    (
+        "lone-surrogate",
+        Spoil::LoneSurrogate,
+        "answers with half a character",
+    ),
     ("long-line", Spoil::LongLine, "answers with 20 MB on a line"),
     (
         "half-message",
