@@ -27,7 +27,7 @@ pub(crate) fn plain(text: &str, most: usize) -> String {
 /// The same in one line.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    plain(&words.join(" "), most)
+    plain(&words.join(" "), most).trim_start().to_owned()
 }
 
 /// Several names in one line, the rest counted.
@@ -72,7 +72,7 @@ mod tests {
     fn a_long_text_is_cut_to_its_place() {
         assert_eq!(plain(&"ä".repeat(10), 10), "ä".repeat(10));
         assert_eq!(plain(&"ä".repeat(11), 10), format!("{}…", "ä".repeat(9)));
-        assert_eq!(one_line("a\n\n  b\r\nc", 99), "a b c");
+        assert_eq!(one_line("\u{1b}a\n\n  b\r\nc", 99), "a b c");
         assert_eq!(list(["a", "b", "c"], 3), "a, b, c");
         assert_eq!(list(["a", "b", "c", "d"], 2), "a, b and 2 more");
     }
