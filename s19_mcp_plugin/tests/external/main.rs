@@ -127,6 +127,30 @@ fn a_server_on_fastmcp_with_pages_errors_structure_progress_and_logs() {
     assert_eq!(listed, names);
 }
 
+/// It runs cargo, which may have to build.
+#[test]
+fn the_entry_of_the_readme_works_from_an_empty_directory() {
+    if installed("EXTERNAL_NODE").is_none() {
+        return;
+    }
+    let readme = include_str!("../../../README.md");
+    let start = readme.find("    \"jira\": {").unwrap();
+    let entry = &readme[start..start + readme[start..].find("\n    }\n").unwrap()];
+    let clone = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let entry = format!("{{{entry}}}}}").replace("PATH/", &format!("{clone}/"));
+    let entry: Value = serde_json::from_str(&entry).unwrap();
+    let args = entry["jira"]["args"].as_array().unwrap();
+    let args = args.iter().map(|arg| arg.as_str().unwrap().to_owned());
+    let program = PathBuf::from(entry["jira"]["command"].as_str().unwrap());
+    // The class has one of its own, where no toolchain is.
+    let home = std::env::var("HOME").unwrap();
+    let listed = tells(
+        ("jira", program, args.collect(), json!({"HOME": home})),
+        &[("get_issue", json!({"key": "WEB-1"}), "WEB-1")],
+    );
+    assert_eq!(listed.len(), 4, "{listed:?}");
+}
+
 /// Connects to the server, makes these calls in one turn, and checks each result. Returns the server's tools as the
 /// model was sent them in the request after the connection.
 fn tells(plugged: Plugged<'_>, story: &[Called<'_>]) -> Vec<String> {
