@@ -27,7 +27,8 @@ use tokio::time::timeout;
 use crate::lines::{LastWords, Lines};
 use crate::outbox::Outbox;
 use crate::process::{Process, Streams};
-use crate::wire::{self, Message, Outcome, Progress};
+use crate::protocol::Progress;
+use crate::wire::{self, Message, Outcome};
 
 /// How many lines that are no messages may come in a row.
 const MAX_STRAYS: usize = 1_000;

@@ -8,7 +8,7 @@ use s01_loop::Output;
 use s08_compact::grouped;
 use serde_json::Value;
 
-use crate::wire::CallResult;
+use crate::protocol::CallResult;
 
 /// The result of a call, in the server's order.
 pub(crate) fn output(result: &CallResult) -> Output {

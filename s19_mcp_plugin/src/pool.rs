@@ -16,9 +16,9 @@ use crate::agreed::Agreed;
 use crate::content::output;
 use crate::names::names_in_pool;
 use crate::plain::{one_line, plain};
+use crate::protocol::{Annotations, ToolInfo, Unreadable};
 use crate::schema::flaw;
 use crate::server::Server;
-use crate::wire::{Annotations, ToolInfo, Unreadable};
 
 /// The longest description of a tool, in characters. Each is paid for with every request.
 const MAX_DESCRIPTION: usize = 2_000;

@@ -19,7 +19,7 @@ use crate::launch::Launch;
 use crate::lines::MAX_LINE;
 use crate::plain::one_line;
 use crate::process::Process;
-use crate::wire::{CallResult, Hello, KNOWN_VERSIONS, Page, ToolInfo, Unreadable, VERSION};
+use crate::protocol::{CallResult, Hello, KNOWN_VERSIONS, Page, ToolInfo, Unreadable, VERSION};
 
 /// How many pages a list of tools may have.
 const MAX_PAGES: usize = 1_000;

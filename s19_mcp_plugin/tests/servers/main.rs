@@ -7,4 +7,5 @@ mod agreed;
 mod bad;
 mod ends;
 mod habits;
+mod lists;
 mod scene;
