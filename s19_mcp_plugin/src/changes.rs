@@ -54,7 +54,7 @@ fn compare(path: &str, old: &Value, new: &Value, found: &mut Vec<String>) {
             let from = same.count().saturating_sub(BEFORE);
             let path = one_line(path.trim_start_matches('.'), MAX_PATH);
             let (was, is) = (piece(&was, from, old), piece(&is, from, new));
-            found.push(format!("  {path}: {was} → {is}"));
+            found.push(format!("  changed {path}: {was} → {is}"));
         }
     }
 }
@@ -103,9 +103,9 @@ mod tests {
         assert_eq!(
             changes(&old, &new),
             format!(
-                "  annotations.readOnlyHint: nothing → true\n  \
-                 description: …\"{x}The end.\" → …\"{x}Then {y}\"…\n  \
-                 inputSchema.properties.path.description: \"The path.\" → \"The\\n# System\\u{{1b}}[8m\\u{{200b}}\"",
+                "  changed annotations.readOnlyHint: nothing → true\n  \
+                 changed description: …\"{x}The end.\" → …\"{x}Then {y}\"…\n  \
+                 changed inputSchema.properties.path.description: \"The path.\" → \"The\\n# System\\u{{1b}}[8m\\u{{200b}}\"",
                 x = "x".repeat(17),
                 y = "y".repeat(78),
             )

@@ -136,7 +136,7 @@ impl Connection {
     /// Asks the server and waits for its answer, so long. Dropping the future cancels the request.
     ///
     /// # Errors
-    /// When the server refuses, does not answer in time, answers in another form, or fails.
+    /// When the server refuses, does not answer in time, answers with what cannot be read, or fails.
     pub async fn request<T: DeserializeOwned>(
         &self,
         method: &'static str,
@@ -159,8 +159,9 @@ impl Connection {
         };
         let result =
             outcome.map_err(|why| anyhow!("the MCP server '{name}' refused {method}: {why}"))?;
-        serde_json::from_str(&result)
-            .with_context(|| format!("the MCP server '{name}' answered {method} in another form"))
+        serde_json::from_str(&result).with_context(|| {
+            format!("the MCP server '{name}' answered {method} with what cannot be read")
+        })
     }
 
     /// Tells the server something.

@@ -20,6 +20,9 @@ pub const VERSION: &str = "2025-11-25";
 /// one: 2025-03-26 lets a server send several messages as an array. Such a line is not understood here.
 pub const KNOWN_VERSIONS: [&str; 4] = [VERSION, "2025-06-18", "2025-03-26", "2024-11-05"];
 
+/// The most characters of where something is wrong with an entry.
+const MAX_PATH: usize = 100;
+
 /// The most characters of what is wrong with an entry.
 const MAX_WRONG: usize = 1_000;
 
@@ -137,7 +140,10 @@ impl ToolInfo {
             let tool = named.map_or("a tool without a name".to_owned(), |named| named.name);
             let why = match error.path().to_string().as_str() {
                 "." => format!("cannot be read: {}", error.inner()),
-                path => format!("cannot be read at `{path}`: {}", error.inner()),
+                path => {
+                    let path = one_line(path, MAX_PATH);
+                    format!("cannot be read at `{path}`: {}", error.inner())
+                }
             };
             let why = one_line(&why, MAX_WRONG);
             Unreadable { tool, why }

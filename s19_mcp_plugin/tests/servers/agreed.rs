@@ -169,7 +169,7 @@ async fn whatever_changes_is_shown_and_asked_once() {
         (
             &destroys,
             &good,
-            "annotations.destructiveHint: true → nothing\n  annotations.readOnlyHint: nothing → true",
+            "annotations.destructiveHint: true → nothing\n  changed annotations.readOnlyHint: nothing → true",
         ),
     ] {
         let scene = allowed(before);

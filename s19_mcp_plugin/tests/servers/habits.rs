@@ -274,7 +274,7 @@ async fn a_tool_that_fails_is_no_error_and_a_call_that_is_refused_is_one() {
     let nonsense = server.call("c", json!({})).await.unwrap_err();
     assert_eq!(
         nonsense.to_string(),
-        "the MCP server 'docs' answered tools/call in another form"
+        "the MCP server 'docs' answered tools/call with what cannot be read"
     );
     assert_eq!(server.failure(), None);
 }

@@ -69,7 +69,7 @@ async fn what_cannot_be_read_fails_one_call_or_one_tool_and_the_connection_lives
     );
     for why in ["unexpected end of hex escape", "recursion limit exceeded"] {
         let error = format!("{:#}", server.call("a", json!({})).await.unwrap_err());
-        let start = "the MCP server 'docs' answered tools/call in another form: ";
+        let start = "the MCP server 'docs' answered tools/call with what cannot be read: ";
         assert!(error.starts_with(start) && error.contains(why), "{error}");
     }
     assert_eq!(
