@@ -127,12 +127,12 @@ impl Agreed {
             Ok(None) => (state.records.take().unwrap_or_default(), Ok(())),
             Err(error) => (state.records.take().unwrap_or_default(), Err(error)),
         };
-        put(
-            records.entry(server.to_owned()).or_default(),
-            tools,
-            was_asked,
-        );
-        let kept = readable.and(lock).and_then(|_lock| self.write(&records));
+        let of_server = records.entry(server.to_owned()).or_default();
+        let has_changed = put(of_server, tools, was_asked);
+        let kept = readable.and(lock).and_then(|_lock| match has_changed {
+            true => self.write(&records),
+            false => Ok(()),
+        });
         state.records = Some(records);
         if let Err(error) = kept
             && !std::mem::replace(&mut state.is_told, true)
@@ -206,17 +206,48 @@ impl State {
     }
 }
 
-/// Puts records among those of a server, as far as there is room. One that is there stays unless the user was asked.
-fn put(records: &mut BTreeMap<String, Value>, tools: Vec<(String, Value)>, was_asked: bool) {
+/// Puts records among those of a server, as far as there is room; false when none was put. One that is there stays unless
+/// the user was asked.
+fn put(
+    records: &mut BTreeMap<String, Value>,
+    tools: Vec<(String, Value)>,
+    was_asked: bool,
+) -> bool {
     let size = |tool: &str, record: &Value| tool.len() + record.to_string().len();
     let mut taken: usize = records
         .iter()
         .map(|(tool, record)| size(tool, record))
         .sum();
+    let mut has_changed = false;
     for (tool, now) in tools {
-        taken += size(&tool, &now);
-        if taken <= MAX_RECORDS && (was_asked || !records.contains_key(&tool)) {
+        let needed = size(&tool, &now);
+        if taken + needed <= MAX_RECORDS && (was_asked || !records.contains_key(&tool)) {
+            taken += needed;
             records.insert(tool, now);
+            has_changed = true;
         }
+    }
+    has_changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_has_so_much_room_and_what_is_known_stays() {
+        let mut records = BTreeMap::new();
+        let mut put = |tool: &str, bytes: usize, was_asked| {
+            let tools = vec![(tool.to_owned(), "x".repeat(bytes).into())];
+            put(&mut records, tools, was_asked)
+        };
+        assert!(put("a", MAX_RECORDS - 100, false));
+        assert!(
+            !put("b", 200, false) && !put("b", 200, true),
+            "there is no room"
+        );
+        assert!(!put("a", 10, false), "it is known");
+        assert!(put("c", 10, false));
+        assert!(put("c", 20, true), "the user was asked");
     }
 }

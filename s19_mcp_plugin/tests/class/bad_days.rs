@@ -344,7 +344,7 @@ fn offers_docs(request: &Request) -> bool {
 }
 
 #[test]
-fn a_list_that_changes_is_another_pool_in_a_later_round() {
+fn a_list_that_changes_during_a_call_is_another_pool_in_the_next_round() {
     let model = model(|request: &Request| match request.calls().len() {
         0 => connect("docs+"),
         1..4 => calls("mcp__docs___get_version", json!({})),
@@ -353,5 +353,5 @@ fn a_list_that_changes_is_another_pool_in_a_later_round() {
     let class = trusting(class_with(&[("docs+", "docs", "list-changed")])).model(&model);
     run(&class, &["Ask for the version until the list changes"]);
     let counts: Vec<usize> = offers(&model).iter().map(Vec::len).collect();
-    assert_eq!((counts[0], counts[1], counts[4]), (0, 2, 3), "{counts:?}");
+    assert_eq!(counts, [0, 2, 3, 3, 3]);
 }
