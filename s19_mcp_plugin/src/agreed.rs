@@ -128,7 +128,7 @@ impl Agreed {
             Err(error) => (state.records.take().unwrap_or_default(), Err(error)),
         };
         let of_server = records.entry(server.to_owned()).or_default();
-        let has_changed = put(of_server, tools, was_asked);
+        let has_changed = put(of_server, tools, was_asked, MAX_RECORDS);
         let kept = readable.and(lock).and_then(|_lock| match has_changed {
             true => self.write(&records),
             false => Ok(()),
@@ -206,12 +206,13 @@ impl State {
     }
 }
 
-/// Puts records among those of a server, as far as there is room; false when none was put. One that is there stays unless
+/// Puts records among those of a server, as far as so many bytes go; false when none was put. One that is there stays unless
 /// the user was asked.
 fn put(
     records: &mut BTreeMap<String, Value>,
     tools: Vec<(String, Value)>,
     was_asked: bool,
+    room: usize,
 ) -> bool {
     let size = |tool: &str, record: &Value| tool.len() + record.to_string().len();
     let mut taken: usize = records
@@ -221,7 +222,7 @@ fn put(
     let mut has_changed = false;
     for (tool, now) in tools {
         let needed = size(&tool, &now);
-        if taken + needed <= MAX_RECORDS && (was_asked || !records.contains_key(&tool)) {
+        if taken + needed <= room && (was_asked || !records.contains_key(&tool)) {
             taken += needed;
             records.insert(tool, now);
             has_changed = true;
@@ -239,9 +240,9 @@ mod tests {
         let mut records = BTreeMap::new();
         let mut put = |tool: &str, bytes: usize, was_asked| {
             let tools = vec![(tool.to_owned(), "x".repeat(bytes).into())];
-            put(&mut records, tools, was_asked)
+            put(&mut records, tools, was_asked, 1_000)
         };
-        assert!(put("a", MAX_RECORDS - 100, false));
+        assert!(put("a", 900, false));
         assert!(
             !put("b", 200, false) && !put("b", 200, true),
             "there is no room"

@@ -12,7 +12,7 @@ use s02_tools::Workspace;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::connection::{Connection, OnProgress, Patience};
 use crate::launch::Launch;
@@ -90,9 +90,11 @@ impl Server {
         let connection = Connection::new(&launch.name, patience);
         let mut tasks = JoinSet::new();
         tasks.spawn(connection.clone().serve(process, streams));
+        let began = Instant::now();
         let greeted = async {
             let hello = shake_hands(&connection).await?;
-            Ok((list(&connection, &hello).await?, hello))
+            let left = patience.start.saturating_sub(began.elapsed());
+            Ok((list(&connection, &hello, left).await?, hello))
         };
         match greeted.await {
             Ok((list, hello)) => {
@@ -210,15 +212,14 @@ async fn shake_hands(connection: &Connection) -> Result<Hello> {
     Ok(hello)
 }
 
-/// The whole list, in the time of one answer. A server without that capability has an empty one.
-async fn list(connection: &Connection, hello: &Hello) -> Result<List> {
+/// The whole list, within this time. A server without that capability has an empty one.
+async fn list(connection: &Connection, hello: &Hello, within: Duration) -> Result<List> {
     if hello.capabilities.tools.is_none() {
         return Ok(List::default());
     }
-    let patience = connection.patience().start;
-    let Ok(list) = timeout(patience, all_pages(connection)).await else {
-        let name = connection.name();
-        bail!("the MCP server '{name}' did not list all of its tools within {patience:?}");
+    let Ok(list) = timeout(within, all_pages(connection)).await else {
+        let (name, most) = (connection.name(), connection.patience().start);
+        bail!("the MCP server '{name}' did not list all of its tools within {most:?}");
     };
     list
 }
@@ -263,7 +264,8 @@ async fn keep_listed(connection: Connection, hello: Hello, listed: Arc<Listed>) 
     let mut announced = 0;
     loop {
         announced = connection.list_changed(announced).await;
-        if let Ok(fresh) = list(&connection, &hello).await {
+        let within = connection.patience().start;
+        if let Ok(fresh) = list(&connection, &hello, within).await {
             *listed.list.lock().unwrap() = fresh;
         }
         listed.read.send_replace(announced);

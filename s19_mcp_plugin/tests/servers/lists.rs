@@ -7,7 +7,7 @@ use std::time::Duration;
 use s19_mcp_plugin::{Patience, Server};
 use serde_json::{Value, json};
 
-use crate::scene::{HEAR, LONG, STAY, Scene, answer, hello, names};
+use crate::scene::{HEAR, LONG, STAY, Scene, answer, hello, names, until};
 
 #[tokio::test]
 async fn a_tool_that_cannot_be_read_is_named_and_the_others_are_not_its_fault() {
@@ -109,6 +109,32 @@ async fn a_list_that_takes_too_long_is_given_up_although_each_page_comes_in_time
     assert_eq!(
         error.unwrap().to_string(),
         "the MCP server 'docs' did not list all of its tools within 1s"
+    );
+    scene.nothing_is_left();
+}
+
+#[tokio::test(start_paused = true)]
+async fn handshake_and_list_have_the_time_of_a_start_together() {
+    let scene = Scene::new();
+    let exists = |name: &str| scene.ws.root().join(name).exists();
+    let waits = "touch asked; until [ -e go ]; do :; done";
+    let script = scene.script(&[HEAR, waits, &hello(), HEAR, HEAR, "touch listing", STAY]);
+    let clock = async {
+        until(|| exists("asked")).await;
+        tokio::time::advance(LONG.start / 2).await;
+        std::fs::write(scene.ws.root().join("go"), "").unwrap();
+        until(|| exists("listing")).await;
+    };
+    let began = tokio::time::Instant::now();
+    let (started, ()) = tokio::join!(Server::start_with(script, &scene.ws, LONG), clock);
+    assert_eq!(
+        started.err().unwrap().to_string(),
+        "the MCP server 'docs' did not list all of its tools within 10s"
+    );
+    assert!(
+        began.elapsed() < LONG.start + Duration::from_secs(1),
+        "{:?}",
+        began.elapsed()
     );
     scene.nothing_is_left();
 }
