@@ -6,7 +6,7 @@
 //! is not as its record says asks, and so does one without a record; the file is whole or absent, and one that cannot be
 //! read is set aside and named.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -22,6 +22,7 @@ use serde_json::Value;
 
 use crate::changes::changes;
 use crate::lines::MAX_LINE;
+use crate::names::normalize_mcp_name;
 
 /// The version of the file's format.
 const VERSION: u32 = 1;
@@ -206,8 +207,8 @@ impl State {
     }
 }
 
-/// Puts records among those of a server, as far as so many bytes go; false when none was put. One that is there stays unless
-/// the user was asked.
+/// Puts records among those of a server, as far as so many bytes go; false when none was put. Unless the user was asked, one
+/// that is there stays, and a new one under whose name in the pool another was known is none: a rule may speak for that one.
 fn put(
     records: &mut BTreeMap<String, Value>,
     tools: Vec<(String, Value)>,
@@ -219,10 +220,15 @@ fn put(
         .iter()
         .map(|(tool, record)| size(tool, record))
         .sum();
+    let names: HashSet<String> = records
+        .keys()
+        .map(|tool| normalize_mcp_name(tool))
+        .collect();
     let mut has_changed = false;
     for (tool, now) in tools {
         let needed = size(&tool, &now);
-        if taken + needed <= room && (was_asked || !records.contains_key(&tool)) {
+        let is_new = !names.contains(&normalize_mcp_name(&tool));
+        if taken + needed <= room && (was_asked || is_new) {
             taken += needed;
             records.insert(tool, now);
             has_changed = true;

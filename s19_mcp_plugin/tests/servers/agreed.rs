@@ -291,6 +291,44 @@ async fn of_two_sessions_the_first_to_meet_a_tool_counts() {
 }
 
 #[tokio::test]
+async fn a_tool_that_takes_the_name_of_another_one_asks_and_twins_that_come_together_do_not() {
+    let named = |name: &str| {
+        let mut tool = reads("Reads a page.");
+        tool["name"] = name.into();
+        tool
+    };
+    let scene = allowed(&json!(null));
+    write(
+        &scene,
+        &json!([named("my page"), named("a.b"), named("a/b")]),
+    );
+    let session = Session::connected(&scene).await;
+    let asks = async |name: &str| {
+        let request = session.request();
+        let names = request.names();
+        let name = names
+            .iter()
+            .find(|listed| listed.starts_with(name))
+            .unwrap();
+        let call = call(name, json!({}));
+        let _ = session.policy.check(&request, &call).await;
+        request.call(call).await;
+        session.user.questions.lock().unwrap().pop().is_some()
+    };
+    assert!(!asks("mcp__docs__my_page").await && !asks("mcp__docs__a_b").await);
+    write(&scene, &json!([named("my/page")]));
+    assert!(
+        !asks("mcp__docs__my_page").await,
+        "the server says it during this call"
+    );
+    assert!(
+        asks("mcp__docs__my_page").await,
+        "another tool under this name"
+    );
+    assert!(!asks("mcp__docs__my_page").await, "as it was agreed to");
+}
+
+#[tokio::test]
 async fn a_file_that_cannot_be_read_is_set_aside_and_each_tool_asks() {
     for content in [
         "{\"version\": 1, \"serv",
