@@ -3,7 +3,7 @@
 //! A model that waits for nine o'clock cannot do anything else; a clock can. Due prompts are notices, so they reach a
 //! running turn at its next round and wake an idle session. Invariants: a job fires once for a minute, however late; a
 //! one-shot is taken off after the model has had it, not before; a job missed while nothing ran is run once and said to
-//! be late; without jobs nobody looks at the clock.
+//! be late; every session looks at the clock, because another one may leave it jobs at any time.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::schedule::Schedule;
 /// The most jobs there may be.
 pub const MAX_JOBS: usize = 50;
 
-/// How often the clock is looked at while there are jobs.
+/// How often the clock and the file are looked at.
 pub const TICK: Duration = Duration::from_secs(1);
 
 /// What time it is.
@@ -48,23 +48,12 @@ struct State {
     file: CronFile,
     /// The jobs of this session alone.
     jobs: Vec<Job>,
-    is_ticking: bool,
     /// What was said last about a file that cannot be used, so that it is not said each second.
     complaint: String,
 }
 
-/// What a look at the clock says.
-enum Look {
-    /// Something is to be done.
-    Due,
-    /// Nothing yet.
-    NotYet,
-    /// There is nothing to wait for.
-    NoJobs,
-}
-
 impl Cron {
-    /// The jobs of this workspace, fired into these notices. The clock is looked at while there are jobs.
+    /// The jobs of this workspace, fired into these notices.
     pub fn start(ws: &Workspace, notices: &Notices, repl: &Repl) -> Self {
         Self::with_clock(ws, notices, repl, Arc::new(Timestamp::now))
     }
@@ -72,12 +61,12 @@ impl Cron {
     /// The same by another clock.
     pub fn with_clock(ws: &Workspace, notices: &Notices, repl: &Repl, clock: Clock) -> Self {
         let mut file = CronFile::new(ws, repl);
-        let has_file = file.exists();
-        file.try_firing();
+        if file.exists() {
+            file.try_firing();
+        }
         let state = State {
             file,
             jobs: Vec::new(),
-            is_ticking: false,
             complaint: String::new(),
         };
         let cron = Self {
@@ -93,9 +82,7 @@ impl Cron {
         let shared = Arc::downgrade(&cron.shared);
         let due = move || shared.upgrade().map(|shared| shared.due());
         notices.take_from(move || due().unwrap_or_default());
-        if has_file {
-            cron.tick();
-        }
+        cron.look_each_second();
         cron
     }
 
@@ -144,13 +131,12 @@ impl Cron {
         };
         match durable {
             true => {
-                state.file.change(add)?;
+                // Before anybody else can see it: a job fires where it was made, unless another session fires already.
                 state.file.try_firing();
+                state.file.change(add)?;
             }
             false => add(&mut state.jobs)?,
         }
-        drop(state);
-        self.tick();
         Ok(job)
     }
 
@@ -184,12 +170,8 @@ impl Cron {
         }
     }
 
-    /// Looks at the clock from now on and as long as there are jobs, unless somebody does already.
-    fn tick(&self) {
-        let mut state = self.shared.state.lock().unwrap();
-        if std::mem::replace(&mut state.is_ticking, true) {
-            return;
-        }
+    /// Wakes the session when something is due, as long as there is one.
+    fn look_each_second(&self) {
         let shared = Arc::downgrade(&self.shared);
         tokio::spawn(async move {
             let mut ticks = tokio::time::interval(TICK);
@@ -199,10 +181,8 @@ impl Cron {
                 let Some(shared) = shared.upgrade() else {
                     return;
                 };
-                match shared.look() {
-                    Look::Due => shared.notices.wake(),
-                    Look::NotYet => {}
-                    Look::NoJobs => return,
+                if shared.is_due() {
+                    shared.notices.wake();
                 }
             }
         });
@@ -219,24 +199,20 @@ impl State {
 }
 
 impl Shared {
-    fn look(&self) -> Look {
+    /// Whether a job of this session is due, or one of the file, if this is the session that fires them.
+    fn is_due(&self) -> bool {
         let now = (self.clock)();
         let mut state = self.state.lock().unwrap();
         let loaded = state.file.load();
-        // A file that cannot be read now may hold jobs all the same.
-        let is_readable = loaded.is_ok();
+        match &loaded {
+            Ok(jobs) if jobs.is_empty() => state.file.stop_firing(),
+            // A file that cannot be read now may hold jobs all the same.
+            Ok(_) | Err(_) => state.file.try_firing(),
+        }
         let durable = loaded.unwrap_or_default();
-        if is_readable && durable.is_empty() && state.jobs.is_empty() {
-            state.is_ticking = false;
-            state.file.stop_firing();
-            return Look::NoJobs;
-        }
-        state.file.try_firing();
         let durable = durable.iter().filter(|_| state.file.is_firing());
-        match state.jobs.iter().chain(durable).any(|job| job.is_due(now)) {
-            true => Look::Due,
-            false => Look::NotYet,
-        }
+        let mut jobs = state.jobs.iter().chain(durable);
+        jobs.any(|job| job.is_due(now))
     }
 
     /// The prompts whose time has come. One-shots that were handed over before are taken off.

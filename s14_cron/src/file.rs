@@ -60,7 +60,7 @@ impl CronFile {
 
     /// Becomes the session that fires, unless another one is. What that one had handed over when it died is due again.
     pub fn try_firing(&mut self) {
-        if self.firing.is_none() && self.exists() {
+        if self.firing.is_none() {
             self.firing = self.lock_firing();
             if self.firing.is_some() {
                 let again = self.change(|jobs| {

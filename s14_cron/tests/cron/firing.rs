@@ -142,20 +142,33 @@ async fn a_clock_that_is_set_back_by_hours_silences_nothing() {
     }
 }
 
+/// The third question of the README, in every order: who was open before there was a cron.json, and who makes the job.
 #[tokio::test(start_paused = true)]
 async fn of_two_sessions_in_a_folder_one_fires_and_the_other_takes_over() {
-    let desk = Desk::new();
-    let one = desk.session();
-    one.every("*/2 * * * *", "print the date", true);
-    tick().await;
-    let other = desk.session();
-    desk.set("2026-02-27T10:08:00");
-    assert!(other.notices.take().is_empty());
-    assert_eq!(one.notices.take().len(), 1);
-    drop(one);
-    tick().await;
-    desk.set("2026-02-27T10:10:00");
-    assert_eq!(other.notices.take().len(), 1);
+    let repl = s01_loop::Repl::once("test", "");
+    for (both_are_open, maker) in [(true, 0), (true, 1), (false, 0)] {
+        let desk = Desk::new();
+        let mut open = vec![desk.session()];
+        if both_are_open {
+            open.push(desk.session());
+        }
+        tick().await;
+        open[maker].every("*/2 * * * *", "print the date", true);
+        if !both_are_open {
+            open.push(desk.session());
+        }
+        tick().await;
+        desk.set("2026-02-27T10:08:00");
+        tick().await;
+        assert!(open[1 - maker].notices.take().is_empty());
+        assert_eq!(open[maker].notices.take().len(), 1, "where it was made");
+        drop(open.remove(maker));
+        desk.set("2026-02-27T10:10:00");
+        // Somebody at work keeps a session without input open.
+        let _at_work = open[0].notices.at_work("the test");
+        let woken = open[0].notices.or_line(&repl).await;
+        assert_eq!(woken.as_deref(), Some("[Scheduled] print the date"));
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -169,7 +182,7 @@ async fn who_has_no_jobs_left_lets_another_session_fire() {
     other.every("*/2 * * * *", "print the date", true);
     tick().await;
     desk.set("2026-02-27T10:08:00");
-    assert!(one.notices.take().is_empty(), "it has stopped looking");
+    assert!(one.notices.take().is_empty());
     assert_eq!(other.notices.take().len(), 1);
 }
 
