@@ -16,7 +16,8 @@ use crate::tool::{Output, ToolCall};
 
 const INTERRUPTED_CALL: &str =
     "interrupted: the user stopped the turn before this call was answered";
-const INTERRUPTED_TURN: &str = "[The turn above ended before its answer was complete.]";
+/// What the conversation says behind a turn that was interrupted.
+pub const INTERRUPTED_TURN: &str = "[The turn above ended before its answer was complete.]";
 
 /// The messages between one user and one model.
 #[derive(Clone, Debug, Default)]

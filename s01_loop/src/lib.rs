@@ -20,7 +20,7 @@ mod watch;
 
 pub use client::{CONTEXT_TOKENS, Client, MAX_TOKENS};
 pub use error::{ApiError, CHECK_ADDRESS, Failure};
-pub use history::History;
+pub use history::{History, INTERRUPTED_TURN};
 pub use message::{Block, Content, Message, Role};
 pub use process::{End, Process};
 pub use repl::{Answer, Refusal, Repl};

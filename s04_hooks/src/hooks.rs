@@ -295,3 +295,9 @@ where
 fn with_context(text: String, context: &str) -> String {
     format!("{text}\n\n{}", tagged("hook-context", context.trim()))
 }
+
+/// A prompt as it was typed, without what hooks have added to it.
+pub fn without_context(request: &str) -> &str {
+    let typed = request.split_once("\n\n<hook-context>\n");
+    typed.map_or(request, |(typed, _)| typed)
+}

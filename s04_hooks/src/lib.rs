@@ -6,6 +6,8 @@ mod shipped;
 mod tag;
 
 pub use commands::DEFAULT_TIMEOUT;
-pub use hooks::{Caller, Hooks, MAX_STOPS, PostTool, PreTool, Prompt, Prompted, Says, Stop};
+pub use hooks::{
+    Caller, Hooks, MAX_STOPS, PostTool, PreTool, Prompt, Prompted, Says, Stop, without_context,
+};
 pub use shipped::{LARGE_OUTPUT, LOG_FILE, large_output, log, permission, summary};
 pub use tag::{harmless, tagged};

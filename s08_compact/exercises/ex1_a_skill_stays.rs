@@ -1,8 +1,8 @@
 //! Exercise 1 · a skill stays (10 minutes).
 //!
-//! The third layer makes one line of an old result, and tells the model to call the tool again. What a file said has been
-//! read and used; what a skill says is to be followed until the work is done. Leave the results of `load_skill` as they
-//! are, however old. All other results become lines as before, those beside a skill in one message, too. Where skills are
+//! When half of the window is full, the third layer makes one line of an old result, and tells the model to call the tool
+//! again. What a file said has been read and used; what a skill says is to be followed until the work is done. Leave the
+//! results of `load_skill` as they are, however old. All other results become lines as before, those beside a skill in one message, too. Where skills are
 //! all that is old there is nothing to do, and the conversation stays the very one it was.
 //!
 //! Hint: a result does not say which tool it comes from. The line that stands in its place does; where does it know it
@@ -12,17 +12,20 @@
 //! must agree.
 
 use s01_loop::{Block, History, Output};
-use s08_compact::NEWEST_ROUNDS;
 
 use super::{Stage, round, three_reads};
 
-const WINDOW: u32 = 200_000;
+/// A window that the conversations here fill to more than half, and not to the limit.
+const WINDOW: u32 = 24_000;
+
+/// The characters of each of the three newest results.
+const LARGE: usize = 14_000;
 
 fn skill() -> Output {
     let rule = "Read twice before you write. ";
     Output::ok(format!(
         "<skill name=\"tea\">\n{}\n</skill>",
-        rule.repeat(40)
+        rule.repeat(200)
     ))
 }
 
@@ -56,7 +59,7 @@ async fn an_old_skill_stays_and_what_stands_beside_it_goes() {
             ("read_file", "SKILL.md", skill()),
         ],
     );
-    three_reads(&mut history, 500);
+    three_reads(&mut history, LARGE);
     stage.compactor.shrink(&mut history).await;
     assert_eq!(
         results(&history)[..3],
@@ -73,9 +76,7 @@ async fn where_only_skills_are_old_nothing_is_replaced() {
     history.user("review this");
     round(&mut history, &[("load_skill", "tea", skill())]);
     round(&mut history, &[("load_skill", "tea", skill())]);
-    for _ in 0..NEWEST_ROUNDS {
-        round(&mut history, &[("glob", "*", Output::ok("short"))]);
-    }
+    three_reads(&mut history, LARGE);
     let before = history.to_vec();
     stage.compactor.shrink(&mut history).await;
     assert_eq!(

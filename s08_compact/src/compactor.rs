@@ -1,8 +1,10 @@
 //! The compactor: what is done about a full context, the cheapest layer first.
 //!
 //! Every round adds to the conversation and the window does not grow. Moving a large result into a file costs nothing,
-//! a summary costs a request and what it forgets. Invariants: a request and its newest round stay word for word; no call
-//! loses its result; a conversation is replaced in one step, so that whoever stops in between finds the old one whole.
+//! a summary costs a request and what it forgets. Any change costs the cached prefix, so that none is made before there
+//! is need. Invariants: a request and its newest round stay word for word, and earlier requests are told; what is taken
+//! away lies in a file before; no call loses its result; a conversation is replaced in one step, so that whoever stops in
+//! between finds the old one whole.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +16,7 @@ use s06_subagent::Model;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::layers::{Change, files, messages, results};
+use crate::layers::{Change, Layer, Room, files, messages, results};
 use crate::side_call::aside;
 use crate::store::Store;
 use crate::text::grouped;
@@ -28,9 +30,6 @@ pub const NEWEST_ROUNDS: usize = 3;
 
 /// About how many bytes make a token; the history estimates with the same number.
 const BYTES_PER_TOKEN: u64 = 4;
-
-/// Old results that free less than this, in tokens, are not worth a line on the screen.
-const TRIFLE: u64 = 100;
 
 /// A summary that replaces less than this, in bytes, is not worth a request.
 const LEAST: u64 = 200;
@@ -95,13 +94,18 @@ impl Compactor {
         .touching(Touches::Harness)
     }
 
-    /// Called before each request: makes the room that is needed, the cheapest way first.
+    /// Called before each request: makes the room that is needed, the cheapest way first. Nothing but a large new result
+    /// goes before the conversation has half of the window.
     pub async fn shrink(&self, history: &mut History) {
         if history.has_open_calls() {
             return;
         }
         let limit = self.limit();
-        self.cheap_layers(history, limit, NEWEST_ROUNDS);
+        let room = Room {
+            least: share(limit),
+            ..self.room(limit)
+        };
+        self.cheap_layers(history, self.model.context_tokens() / 2, &room);
         let asked = self.state.asked.lock().unwrap().take();
         match asked {
             Some(focus) => self.summarize(history, limit, Why::Asked(focus)).await,
@@ -140,7 +144,11 @@ impl Compactor {
         let before = history.tokens();
         // The API counts otherwise than we do, or it would not have come to this: aim well below.
         let limit = self.limit().min(before / 2);
-        self.cheap_layers(history, limit, 1);
+        let room = Room {
+            newest_rounds: 1,
+            ..self.room(limit)
+        };
+        self.cheap_layers(history, 0, &room);
         self.summarize(history, limit, Why::Refused).await;
         *self.state.rescued.lock().unwrap() = Some(stand);
         history.tokens() < before
@@ -154,43 +162,46 @@ impl Compactor {
         window.saturating_sub(reply).max(window / 2)
     }
 
-    /// The layers that cost no request.
-    fn cheap_layers(&self, history: &mut History, limit: u64, rounds: usize) {
-        // Half of the room for the results of one round: no summary could make room for more.
-        let most = usize::try_from(limit * BYTES_PER_TOKEN / 2).unwrap_or(usize::MAX);
-        match files(history, most, &self.store) {
-            Ok(change) => self.apply(history, change),
-            Err(error) => self.repl.remark(&format!("[not compacted: {error:#}]")),
+    /// What the layers keep under this limit, and that they take whatever there is.
+    fn room(&self, limit: u64) -> Room {
+        Room {
+            // Half of the room for the results of one round: no summary could make room for more.
+            results: 4 * share(limit),
+            notes: notes_budget(limit),
+            requests: share(limit),
+            newest_rounds: NEWEST_ROUNDS,
+            least: 0,
         }
-        self.apply(history, messages(history, notes_budget(limit)));
-        self.apply_and_say(history, results(history, rounds), TRIFLE);
     }
 
-    fn apply(&self, history: &mut History, change: Option<Change>) {
-        self.apply_and_say(history, change, 0);
+    /// The layers that cost no request. All but the first begin when the conversation has more tokens than `begin`.
+    fn cheap_layers(&self, history: &mut History, begin: u64, room: &Room) {
+        for (layer, begin) in [(files as Layer, 0), (messages, begin), (results, begin)] {
+            if history.tokens() <= begin {
+                continue;
+            }
+            match layer(history, room, &self.store) {
+                Ok(None) => {}
+                Ok(Some(change)) => self.apply(history, change),
+                Err(error) => self.repl.remark(&format!("[not compacted: {error:#}]")),
+            }
+        }
     }
 
-    /// Makes a change, and says so when it frees at least so many tokens.
-    fn apply_and_say(&self, history: &mut History, change: Option<Change>, least: u64) {
-        let Some(Change { what, messages }) = change else {
-            return;
-        };
+    fn apply(&self, history: &mut History, Change { what, messages }: Change) {
         let before = history.tokens();
         history.replace(messages);
         let after = history.tokens();
-        if before.saturating_sub(after) < least {
-            return;
-        }
         let (before, after) = (grouped(before), grouped(after));
         let line = format!("[compacted: {what}, {before} → {after} tokens]");
         self.repl.remark(&line);
     }
 
     async fn summarize(&self, history: &mut History, limit: u64, why: Why) {
-        let parts = summary::Parts::of(history, notes_budget(limit));
+        let parts = summary::Parts::of(history, &self.room(limit));
         let least = match why {
             Why::Asked(_) | Why::Refused => LEAST,
-            Why::Full => limit * BYTES_PER_TOKEN / 8,
+            Why::Full => share(limit) as u64,
         };
         if parts.replaced_bytes() < least.max(LEAST) {
             if let Why::Asked(_) = why {
@@ -202,7 +213,7 @@ impl Compactor {
         match self.summarized(history, &parts, limit, &why).await {
             Ok(change) => {
                 self.state.failures.store(0, Ordering::Relaxed);
-                self.apply(history, Some(change));
+                self.apply(history, change);
             }
             Err(error) => {
                 let failures = self.state.failures.fetch_add(1, Ordering::Relaxed) + 1;
@@ -223,7 +234,7 @@ impl Compactor {
         limit: u64,
         why: &Why,
     ) -> Result<Change> {
-        let kept = self.store.keep_transcript(history)?;
+        let kept = self.store.keep_transcript(history.iter())?;
         let focus = match why {
             Why::Asked(focus) => focus,
             Why::Full | Why::Refused => "",
@@ -271,9 +282,13 @@ impl Stand {
     }
 }
 
+/// An eighth of the room, in bytes: what earlier requests may have of it, and what makes a change worth while.
+fn share(limit: u64) -> usize {
+    usize::try_from(limit * BYTES_PER_TOKEN / 8).unwrap_or(usize::MAX)
+}
+
 /// How many bytes of notes a compacted turn keeps.
 fn notes_budget(limit: u64) -> usize {
-    const LEAST_BYTES: u64 = 8_000;
-    let eighth = limit * BYTES_PER_TOKEN / 8;
-    usize::try_from(eighth.max(LEAST_BYTES)).unwrap_or(usize::MAX)
+    const LEAST_BYTES: usize = 8_000;
+    share(limit).max(LEAST_BYTES)
 }

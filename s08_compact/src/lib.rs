@@ -2,6 +2,7 @@
 
 mod compactor;
 mod layers;
+mod requests;
 mod side_call;
 mod store;
 mod summary;

@@ -1,6 +1,6 @@
 //! What was taken out of a conversation, as files in the state folder.
 //!
-//! A result that was moved and a conversation that was summarized can still be read: by the model, by you. Invariants: a
+//! A result that was moved and messages that were left out or summarized can still be read: by the model, by you. Invariants: a
 //! name is never used twice, not by two processes either; a file appears whole or not at all; only its owner reads it.
 
 use std::io::{ErrorKind, Write};
@@ -14,7 +14,7 @@ use s02_tools::Workspace;
 /// The folder of moved results.
 const OUTPUTS: &str = "outputs";
 
-/// The folder of summarized conversations.
+/// The folder of what was left out or summarized.
 const TRANSCRIPTS: &str = "transcripts";
 
 /// The two folders.
@@ -34,8 +34,11 @@ impl Store {
         self.keep(OUTPUTS, &name, "txt", text)
     }
 
-    /// Keeps a conversation, one message a line.
-    pub fn keep_transcript(&self, messages: &[Message]) -> Result<String> {
+    /// Keeps messages, one a line; returns the path as the model may use it.
+    pub fn keep_transcript<'a>(
+        &self,
+        messages: impl IntoIterator<Item = &'a Message>,
+    ) -> Result<String> {
         let mut lines = String::new();
         for message in messages {
             lines.push_str(message.wire());

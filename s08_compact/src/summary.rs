@@ -1,7 +1,7 @@
 //! Layer 4: a summary in place of the past.
 //!
 //! The last layer, because it costs a request and forgets. Invariants: the request and the newest round stay word for
-//! word; parallel calls of one reply are one round; the text to summarize fits into the window and has the newest part
+//! word, and the user's earlier requests are told beside the summary; parallel calls of one reply are one round; the text to summarize fits into the window and has the newest part
 //! of what the summary replaces.
 
 use anyhow::{Context, Result};
@@ -9,6 +9,8 @@ use s01_loop::{Block, History, Message, Role};
 use s04_hooks::{harmless, tagged};
 use s06_subagent::Model;
 
+use crate::layers::{Room, bytes};
+use crate::requests;
 use crate::side_call::side_call;
 use crate::transcript::fitting;
 use crate::turn::Turn;
@@ -28,7 +30,7 @@ you. Answer with the summary as plain text, at most 800 words.";
 pub struct Parts {
     /// What the summary must tell.
     old: Vec<Message>,
-    /// What stays beside the summary, in one message: the request and the notes of its turn.
+    /// What stays beside the summary, in one message: earlier requests, the current one and the notes of its turn.
     first: Vec<Block>,
     /// The newest round, as it is.
     rest: Vec<Message>,
@@ -36,15 +38,15 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Divides a conversation that waits for a reply. Of the turn's notes, those stay that fit into so many bytes.
-    pub fn of(history: &History, most_notes: usize) -> Self {
+    /// Divides a conversation that waits for a reply.
+    pub fn of(history: &History, room: &Room) -> Self {
         let turn = Turn::of(history);
         let end = newest_round(history, turn.at());
         let (mut old, mut rest) = (history[..end].to_vec(), history[end..].to_vec());
         let mut first = Vec::new();
         if turn.at() < end {
             first.extend(turn.request().cloned());
-            first.extend(turn.notes(turn.at()..end, most_notes));
+            first.extend(turn.notes(turn.at()..end, room.notes));
         } else if let Some(message) = rest.pop() {
             // The turn has just begun: its request is in the last message, maybe behind an earlier turn's results.
             let is_result = |block: &&Block| matches!(block, Block::ToolResult { .. });
@@ -62,6 +64,10 @@ impl Parts {
                 false => rest.push(Message::new(Role::User, [&results, said].concat())),
             }
         }
+        let told = old.iter().filter(|message| message.role() == Role::User);
+        let told = told.flat_map(Message::blocks);
+        let earlier = requests::earlier(told, turn.request(), room.requests);
+        first.splice(0..0, earlier);
         let parts = Self {
             old,
             first,
@@ -142,8 +148,5 @@ fn newest_round(history: &History, turn: usize) -> usize {
 }
 
 fn size(messages: &[Message]) -> u64 {
-    messages
-        .iter()
-        .map(|message| message.wire().len() as u64)
-        .sum()
+    bytes(messages) as u64
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use s01_loop::{Block, History, Role};
 
 use crate::layers::gap;
-use crate::summary;
+use crate::{requests, summary};
 
 /// A reminder is about the state of things; of several only the newest is true.
 const REMINDER: &str = "<todo-reminder>";
@@ -84,10 +84,12 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Whether the user or the harness said this: no result, no summary, no line about a gap.
+/// Whether the user or the harness said this: no result, no summary, no list of requests, no line about a gap.
 fn is_said(block: &Block) -> bool {
     match block {
-        Block::Text { .. } => gap(block).is_none() && !summary::is_summary(block),
+        Block::Text { .. } => {
+            gap(block).is_none() && !summary::is_summary(block) && !requests::is_earlier(block)
+        }
         Block::Other(_) => true,
         Block::ToolUse(_) | Block::ToolResult { .. } => false,
     }

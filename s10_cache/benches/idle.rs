@@ -1,8 +1,8 @@
 //! What each mechanism costs a round in which it has nothing to do, and what making room costs the prompt cache.
 //!
 //! An agent carries a dozen mechanisms, and in most rounds most of them find nothing. What that costs must stay far below
-//! what a request costs. A layer that takes old results away saves tokens and spoils a prefix; the second table says how
-//! much of each. Invariant: nothing here asserts; figures are for a reader.
+//! what a request costs. Old results that are taken away save tokens and spoil a prefix; the second table says how much of
+//! each, in every round and as seldom as s08 does it. Invariant: nothing here asserts; figures are for a reader.
 //!
 //! `cargo bench -p s10_cache`, and `cargo bench -p s10_cache --profile dev` for what a class runs.
 
@@ -31,6 +31,8 @@ const ROUNDS: usize = 2_000;
 const MESSAGES: usize = 50;
 const READS: usize = 20;
 const READ: usize = 8_000;
+/// A window that is half full after about eight files.
+const SMALL_WINDOW: u32 = 40_000;
 
 fn main() {
     let runtime = Builder::new_current_thread().enable_all().build();
@@ -103,15 +105,36 @@ fn prompts(agent: &Agent) {
     });
 }
 
-/// What a long turn costs, with and without breakpoints, with and without the layers that make room.
+/// When old results are taken away.
+#[derive(Clone, Copy)]
+enum OldResults {
+    Stay,
+    GoInEachRound,
+    GoAtHalf,
+}
+
+/// What a long turn costs, with and without breakpoints, and however room is made.
 fn prefixes(runtime: &Runtime, agent: &Agent) {
-    for (name, has_breakpoints, shrinks) in [
-        ("no breakpoints", false, false),
-        ("no breakpoints, old results taken away", false, true),
-        ("breakpoints", true, false),
-        ("breakpoints, old results taken away", true, true),
+    for (name, has_breakpoints, old) in [
+        ("no breakpoints", false, OldResults::Stay),
+        (
+            "no breakpoints, old results go in each round",
+            false,
+            OldResults::GoInEachRound,
+        ),
+        ("breakpoints", true, OldResults::Stay),
+        (
+            "breakpoints, old results go in each round",
+            true,
+            OldResults::GoInEachRound,
+        ),
+        (
+            "breakpoints, old results go when half of a window of 40,000 is full",
+            true,
+            OldResults::GoAtHalf,
+        ),
     ] {
-        let spent = runtime.block_on(reading(agent, has_breakpoints, shrinks));
+        let spent = runtime.block_on(reading(agent, has_breakpoints, old));
         let (read, wrote, fresh) = (
             spent.cache_read_input_tokens,
             spent.cache_creation_input_tokens,
@@ -124,8 +147,13 @@ fn prefixes(runtime: &Runtime, agent: &Agent) {
 }
 
 /// One turn that reads a file a round. A mock model of its own counts.
-async fn reading(agent: &Agent, has_breakpoints: bool, shrinks: bool) -> Usage {
-    let client = Client::new(Settings::default(), Arc::new(Unwatched)).expect("the mock model");
+async fn reading(agent: &Agent, has_breakpoints: bool, old: OldResults) -> Usage {
+    let settings = Settings {
+        context_tokens: Some(SMALL_WINDOW.to_string()),
+        ..Settings::default()
+    };
+    let client = Client::new(settings, Arc::new(Unwatched)).expect("the mock model");
+    let compactor = Compactor::new(&client, &agent.ws, &agent.repl);
     let client = match has_breakpoints {
         true => client.with_breakpoint_on_last_message(),
         false => client,
@@ -142,17 +170,14 @@ async fn reading(agent: &Agent, has_breakpoints: bool, shrinks: bool) -> Usage {
     history.user("read all files");
     let mut spent = Usage::default();
     for index in 0..READS {
-        if shrinks {
-            agent.compactor.shrink(&mut history).await;
+        match old {
+            OldResults::Stay => {}
+            OldResults::GoInEachRound => take_old_results(&mut history),
+            OldResults::GoAtHalf => compactor.shrink(&mut history).await,
         }
         let reply = client.send(system.clone(), &history, &tools).await;
         spent += &reply.expect("a reply").usage;
-        let call = ToolCall {
-            id: format!("toolu_{index}"),
-            name: "read_file".to_owned(),
-            input: json!({"path": format!("file_{index}.txt")}),
-            extra: Map::new(),
-        };
+        let call = read_call(index);
         history.push(Message::new(
             Role::Assistant,
             vec![Block::ToolUse(call.clone())],
@@ -160,6 +185,28 @@ async fn reading(agent: &Agent, has_breakpoints: bool, shrinks: bool) -> Usage {
         history.answer(&call, Output::ok(format!("{index} ").repeat(READ / 3)));
     }
     spent
+}
+
+fn read_call(index: usize) -> ToolCall {
+    ToolCall {
+        id: format!("toolu_{index}"),
+        name: "read_file".to_owned(),
+        input: json!({"path": format!("file_{index}.txt")}),
+        extra: Map::new(),
+    }
+}
+
+/// What s08 would do if it did not wait: a line in place of each result but the three newest.
+fn take_old_results(history: &mut History) {
+    let mut messages = history.to_vec();
+    let newest = messages.len().saturating_sub(6);
+    for (index, at) in (2..newest).step_by(2).enumerate() {
+        let line =
+            "[old result of read_file removed: 8,000 characters; call it again if you need it]";
+        let result = read_call(index).answer(Output::ok(line));
+        messages[at] = Message::new(Role::User, vec![result]);
+    }
+    history.replace(messages);
 }
 
 /// The mechanisms of this chapter's agent.

@@ -5,7 +5,7 @@
 
 mod ex1_say_when_it_misses;
 mod ex2_instructions;
-mod ex3_room_or_cache;
+mod ex3_where_the_prefix_ends;
 
 use std::sync::Arc;
 

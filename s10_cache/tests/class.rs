@@ -174,6 +174,20 @@ fn most_of_the_input_of_the_three_prompts_is_read_from_the_cache() {
     assert_eq!(fresh, 0);
 }
 
+/// More than fifty messages, as many as a layer of compaction takes for many, in a nearly empty window.
+#[test]
+fn over_thirty_short_turns_each_reads_all_that_the_turns_before_wrote() {
+    let model = lead(30, (0..30).map(|_| says("Yes.")));
+    let ran = class().model(&model).types(&["Is it so?"; 30]);
+    let turns = reports(ran.succeeds());
+    assert_eq!(turns.len(), 30, "{}", ran.transcript());
+    for pair in turns.windows(2) {
+        let [(read, wrote, _), (now, new, fresh)] = [pair[0], pair[1]];
+        assert_eq!((now, fresh), (read + wrote, 0), "{turns:?}");
+        assert!(new < 50, "{turns:?}");
+    }
+}
+
 #[test]
 fn other_words_do_as_well() {
     for (request, shown) in [

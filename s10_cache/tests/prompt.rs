@@ -271,18 +271,24 @@ async fn many_calls_in_one_reply_cost_the_messages_and_not_the_prompt() {
     assert!((500..600).contains(&missed), "{first:?} {second:?}");
 }
 
-/// What is read from the cache in the last of eight rounds, each of which reads a file of 500 tokens.
-async fn read_in_round_eight(shrinks: bool) -> u64 {
-    let mut place = Place::new(8);
-    let compactor = Compactor::new(&place.client, &place.ws, &Repl::typed("s10_cache").quiet());
+/// What is read from the cache in each of twelve rounds, in each of which the model reads a file of 500 tokens. Room is
+/// made in a window of so many tokens.
+async fn read_in_each_round(window: u64) -> Vec<u64> {
+    let mut place = Place::new(12);
+    let settings = Settings {
+        base_url: Some(place.model.url().to_owned()),
+        context_tokens: Some(window.to_string()),
+        ..Settings::default()
+    };
+    let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+    let compactor = Compactor::new(&client, &place.ws, &Repl::typed("s10_cache").quiet());
     let mut history = asked("read all files");
-    let mut read = 0;
-    for index in 0..8 {
-        if shrinks {
-            compactor.shrink(&mut history).await;
-        }
+    let mut read = Vec::new();
+    for index in 0..12 {
+        compactor.shrink(&mut history).await;
         let context = place.context().skills(long(1_000));
-        read = place.send(context, &history).await.cache_read_input_tokens;
+        let usage = place.send(context, &history).await;
+        read.push(usage.cache_read_input_tokens);
         let call = ToolCall {
             id: format!("toolu_{index}"),
             name: "read_file".into(),
@@ -298,13 +304,19 @@ async fn read_in_round_eight(shrinks: bool) -> u64 {
     read
 }
 
+/// In a large window nothing is taken away. In a small one old results go, once in twelve rounds.
 #[tokio::test]
-async fn an_old_result_taken_away_ends_the_common_prefix() {
-    let (kept, shrunk) = (
-        read_in_round_eight(false).await,
-        read_in_round_eight(true).await,
+async fn room_is_made_late_and_seldom_because_the_common_prefix_ends_there() {
+    let misses = |read: &[u64]| read.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    let (large, small) = (
+        read_in_each_round(200_000).await,
+        read_in_each_round(8_000).await,
     );
-    // The prompt and six results; the prompt alone.
-    assert!(kept > shrunk + 6 * 500, "{kept} {shrunk}");
-    assert!((1_000..2_500).contains(&shrunk), "{shrunk}");
+    assert_eq!(
+        (misses(&large), misses(&small)),
+        (0, 1),
+        "{large:?} {small:?}"
+    );
+    // The prompt and ten results.
+    assert!(large[11] > 10 * 500, "{large:?}");
 }

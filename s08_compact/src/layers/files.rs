@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use anyhow::Result;
-use s01_loop::{Block, Message};
+use s01_loop::{Block, History, Message};
 use s04_hooks::harmless;
 
-use super::{Change, plain, tool_name, with_contents};
+use super::{Change, Room, plain, tool_name, with_contents};
 use crate::store::Store;
 use crate::text::{counted, first_chars};
 
@@ -39,12 +39,12 @@ const MOVED: usize = 4 * PREVIEW + 1_000;
 /// The most bytes of a path.
 const LONGEST_PATH: usize = 300;
 
-/// Moves results of the newest message into files until none is large and all together have at most `most` bytes.
+/// Moves results of the newest message into files until none is large and all together have the room for results.
 ///
 /// # Errors
 /// When a file cannot be written; then nothing is changed.
-pub fn files(history: &[Message], most: usize, store: &Store) -> Result<Option<Change>> {
-    let most = most.min(LARGE_MESSAGE);
+pub fn files(history: &History, room: &Room, store: &Store) -> Result<Option<Change>> {
+    let most = room.results.min(LARGE_MESSAGE);
     let Some((last, before)) = history.split_last() else {
         return Ok(None);
     };

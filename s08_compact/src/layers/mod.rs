@@ -1,7 +1,8 @@
 //! The layers that cost no request: results into files, messages left out, old results as one line.
 //!
 //! Each looks at a conversation and answers with the one to put in its place, or with nothing when there is nothing to
-//! do. Invariant: looking copies no message; in the answer every call still has its result.
+//! do. Invariants: looking copies no message; in the answer every call still has its result; what is not in the answer
+//! lies in a file.
 
 mod files;
 mod messages;
@@ -9,7 +10,10 @@ mod results;
 
 use std::borrow::Cow;
 
-use s01_loop::{Block, Content, Message};
+use anyhow::Result;
+use s01_loop::{Block, Content, History, Message};
+
+use crate::store::Store;
 
 pub use files::{files, moved};
 pub use messages::{gap, messages};
@@ -23,6 +27,23 @@ pub struct Change {
     pub messages: Vec<Message>,
 }
 
+/// A layer: the conversation to put in place of this one, if there is something to do.
+pub type Layer = fn(&History, &Room, &Store) -> Result<Option<Change>>;
+
+/// How much may stay of what. Sizes are in bytes.
+pub struct Room {
+    /// The results of the newest message.
+    pub results: usize,
+    /// The notes of the current turn that a cut would take.
+    pub notes: usize,
+    /// The requests before the current one.
+    pub requests: usize,
+    /// Results of so many newest rounds stay as they are.
+    pub newest_rounds: usize,
+    /// What frees less is not worth a new prefix in the cache.
+    pub least: usize,
+}
+
 /// The text of a result that is nothing but text.
 fn plain(content: &Content) -> Option<Cow<'_, str>> {
     let is_text = |block: &Block| matches!(block, Block::Text { .. });
@@ -31,6 +52,12 @@ fn plain(content: &Content) -> Option<Cow<'_, str>> {
         Content::Blocks(blocks) if blocks.iter().all(is_text) => Some(Cow::Owned(content.text())),
         Content::Blocks(_) => None,
     }
+}
+
+/// The size of these messages as they are sent.
+pub fn bytes<'a>(messages: impl IntoIterator<Item = &'a Message>) -> usize {
+    let messages = messages.into_iter();
+    messages.map(|message| message.wire().len()).sum()
 }
 
 /// The tool whose call this result answers; the message before the result made it.

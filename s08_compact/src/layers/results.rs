@@ -1,14 +1,16 @@
 //! Layer 3: results of older rounds become one line.
 //!
 //! What a file said ten calls ago has been read and used; the line says what was there and how to get it back.
-//! Invariant: counted are rounds, not blocks, so that a result the model has not seen is never among them; the path of a
-//! moved result stays in its line.
+//! Invariants: counted are rounds, not blocks, so that a result the model has not seen is never among them; the path of a
+//! moved result stays in its line; the rounds with what goes are kept in a transcript first.
 
 use std::borrow::Cow;
 
-use s01_loop::{Block, Message, Role};
+use anyhow::Result;
+use s01_loop::{Block, History, Message, Role};
 
-use super::{Change, moved, plain, tool_name, with_contents};
+use super::{Change, Room, bytes, moved, plain, tool_name, with_contents};
+use crate::store::Store;
 use crate::text::{counted, grouped};
 
 /// A result of at most so many bytes stays: its line would not be shorter.
@@ -21,27 +23,32 @@ const OLD: &str = "[old result of ";
 const LONGEST_LINE: usize = 600;
 
 /// Puts a line in the place of each longer result that is older than the newest rounds.
-pub fn results(history: &[Message], newest_rounds: usize) -> Option<Change> {
+///
+/// # Errors
+/// When the transcript cannot be written; then nothing is changed.
+pub fn results(history: &History, room: &Room, store: &Store) -> Result<Option<Change>> {
     let answers = |message: &&Message| message.answered_ids().next().is_some();
     let rounds = history.iter().enumerate().rev();
     let mut rounds = rounds.filter(|(_, message)| answers(message));
-    let (first_newest, _) = rounds.nth(newest_rounds.checked_sub(1)?)?;
-    let old = &history[..first_newest];
-    let count: usize = old
-        .iter()
-        .map(|message| long_results(message).count())
-        .sum();
-    if count == 0 {
-        return None;
+    let newest = room.newest_rounds.checked_sub(1);
+    let Some((first_newest, _)) = newest.and_then(|newest| rounds.nth(newest)) else {
+        return Ok(None);
+    };
+    let goes = |at: &usize| long_results(&history[*at]).next().is_some();
+    let going: Vec<usize> = (1..first_newest).filter(goes).collect();
+    if bytes(going.iter().map(|at| &history[*at])) < room.least.max(1) {
+        return Ok(None);
     }
+    let taken = going.iter().flat_map(|at| &history[at - 1..=*at]);
+    store.keep_transcript(taken)?;
     let mut messages = history.to_vec();
-    for at in 1..first_newest {
-        if long_results(&old[at]).next().is_some() {
-            messages[at] = with_lines(&old[at], &old[at - 1]);
-        }
+    let mut count = 0;
+    for at in going {
+        count += long_results(&history[at]).count();
+        messages[at] = with_lines(&history[at], &history[at - 1]);
     }
     let what = counted(count, "result");
-    Some(Change { what, messages })
+    Ok(Some(Change { what, messages }))
 }
 
 fn long_results(message: &Message) -> impl Iterator<Item = &Block> {

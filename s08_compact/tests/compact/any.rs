@@ -1,7 +1,7 @@
 //! Any conversation: random rounds, notes, interruptions and refusals, through windows of every size.
 //!
 //! Invariant: after each compaction the mock model takes the conversation, the current request stands in it word for
-//! word, and so does what the model has not seen yet.
+//! word, and so does what the model has not seen yet; no earlier request is missing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use mock_servers::model::{Fault, Reply, Request, StopReason, calls, says};
 use s01_loop::{Block, History, Output, System};
 use serde_json::json;
 
-use crate::stage::{Stage, is_summary_request, results};
+use crate::stage::{Stage, is_summary_request, results, shape};
 
 /// A small generator of numbers, the same for the same seed.
 struct Dice(AtomicU64);
@@ -98,6 +98,12 @@ fn check(history: &History, request: &str, fresh: &[String]) {
         history.turn()[0].blocks().iter().any(is_request),
         "the request is lost"
     );
+    let said: String = shape(history).concat();
+    let number: usize = request.rsplit_once(' ').unwrap().1.parse().unwrap();
+    for earlier in 0..number {
+        let earlier = format!("request {earlier}");
+        assert!(said.contains(&earlier), "{earlier} is lost: {said:.2000}");
+    }
     let now = results(&history[history.len() - 1..]);
     assert_eq!(now.len(), fresh.len(), "results the model has not seen");
     for (now, then) in std::iter::zip(now, fresh) {
@@ -114,7 +120,7 @@ async fn every_conversation_is_accepted_after_every_layer() {
         let window = [2_000, 8_000, 20_000, 200_000][seed as usize % 4];
         let stage = Stage::thinking(window, brain(seed));
         let (mut history, dice) = (History::default(), Dice::new(seed + 1_000));
-        for number in 0..3 {
+        for number in 0..6 {
             turn(&stage, &mut history, &dice, &format!("request {number}")).await;
         }
         let refusals = stage.model.refusals();

@@ -7,7 +7,7 @@ use mock_servers::model::says;
 use s01_loop::{Block, Content, History, Message, Output, Role};
 use serde_json::json;
 
-use crate::stage::{Stage, asks, call, results, round, rounds, shape, wire};
+use crate::stage::{Stage, asks, call, chat, results, round, rounds, shape, wire};
 
 const WINDOW: u32 = 200_000;
 
@@ -123,7 +123,6 @@ async fn a_file_that_cannot_be_written_leaves_the_result_where_it_is() {
 
 #[tokio::test]
 async fn results_of_old_rounds_become_a_line_and_parallel_calls_are_one_round() {
-    let stage = Stage::scripted(WINDOW, [says("fine")]);
     let mut history = History::default();
     history.user("go");
     let long = "x".repeat(1_200);
@@ -135,26 +134,65 @@ async fn results_of_old_rounds_become_a_line_and_parallel_calls_are_one_round() 
     for id in ["h", "i"] {
         round(&mut history, &[(id, &long)]);
     }
-    let mut expected = results(&history);
+    let stage = Stage::half_full(&history);
+    let (before, mut expected) = (wire(&history), results(&history));
     stage.compactor.shrink(&mut history).await;
     let line = "[old result of read_file removed: 1,200 characters; call it again if you need it]";
     (expected[0], expected[2]) = (line.to_owned(), line.to_owned());
     assert_eq!(results(&history), expected);
+    assert_eq!(stage.transcript(0), before[1..=2], "what was taken is kept");
     stage.send(&history).await;
 }
 
 #[tokio::test]
+async fn nothing_is_taken_before_half_of_the_window_is_full_nor_for_a_trifle() {
+    let long = || rounds("go", 30, 1_200);
+    let mut small = rounds("go", 4, 200);
+    for id in ["a", "b", "c", "d"] {
+        round(&mut small, &[(id, &"x".repeat(5_000))]);
+    }
+    // One token below half of the window; then over half, with little to take.
+    for (mut history, below) in [(long(), 2), (small, 0)] {
+        let window = 2 * history.tokens() + below;
+        let stage = Stage::scripted(u32::try_from(window).unwrap(), []);
+        let before = wire(&history);
+        stage.compactor.shrink(&mut history).await;
+        assert_eq!(wire(&history), before);
+        assert!(stage.kept("transcripts").is_empty());
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_is_not_taken() {
+    let mut history = rounds("go", 40, 1_200);
+    let stage = Stage::half_full(&history);
+    fs::create_dir(stage.dir.path().join(".harness")).unwrap();
+    fs::write(stage.dir.path().join(".harness/transcripts"), "in the way").unwrap();
+    let before = wire(&history);
+    stage.compactor.shrink(&mut history).await;
+    assert_eq!(wire(&history), before);
+}
+
+#[tokio::test]
 async fn a_result_that_the_model_has_not_seen_is_never_shortened() {
-    let stage = Stage::scripted(WINDOW, [says("fine")]);
-    let mut history = rounds("go", 2, 1_000);
+    let mut history = rounds("go", 12, 1_000);
     let long = "x".repeat(2_000);
     let many: Vec<String> = (0..20).map(|number| format!("p{number}")).collect();
     let many: Vec<(&str, &str)> = many.iter().map(|id| (id.as_str(), long.as_str())).collect();
     round(&mut history, &many);
     // The turn is stopped before the model reads them, and the user goes on.
     history.user("go on");
+    let stage = Stage::scripted(24_000, [says("fine")]);
     stage.compactor.shrink(&mut history).await;
-    assert!(results(&history).iter().all(|result| result.len() >= 1_000));
+    let long = |result: &String| result.len() >= 1_000;
+    let found = results(&history);
+    assert_eq!(
+        (
+            found.len(),
+            found.iter().filter(|result| long(result)).count()
+        ),
+        (32, 22)
+    );
     stage.send(&history).await;
 }
 
@@ -165,8 +203,11 @@ async fn the_path_of_a_moved_result_survives_in_its_line() {
     stage.compactor.shrink(&mut history).await;
     for id in ["a", "b", "c"] {
         round(&mut history, &[(id, "short")]);
-        stage.compactor.shrink(&mut history).await;
     }
+    Stage::half_full(&history)
+        .compactor
+        .shrink(&mut history)
+        .await;
     let file = stage.kept("outputs")[0]
         .file_name()
         .unwrap()
@@ -207,7 +248,10 @@ async fn a_large_result_that_only_looks_like_a_moved_one_is_moved() {
     for id in ["d", "e", "f"] {
         round(&mut history, &[(id, "short")]);
     }
-    stage.compactor.shrink(&mut history).await;
+    Stage::half_full(&history)
+        .compactor
+        .shrink(&mut history)
+        .await;
     let lines = results(&history);
     assert!(
         lines
@@ -220,7 +264,6 @@ async fn a_large_result_that_only_looks_like_a_moved_one_is_moved() {
 
 #[tokio::test]
 async fn a_short_result_of_blocks_stays_and_a_picture_becomes_a_line() {
-    let stage = Stage::scripted(WINDOW, []);
     let picture = Block::Other(
         json!({"type": "image", "source": {"type": "base64", "data": "x".repeat(500)}}),
     );
@@ -234,6 +277,7 @@ async fn a_short_result_of_blocks_stays_and_a_picture_becomes_a_line() {
     }
     let mut history = History::default();
     history.replace(messages.clone());
+    let stage = Stage::half_full(&history);
     stage.compactor.shrink(&mut history).await;
     assert_eq!(history[2], messages[2]);
     assert!(results(&history)[1].starts_with("[old result of read_file removed"));
@@ -241,7 +285,6 @@ async fn a_short_result_of_blocks_stays_and_a_picture_becomes_a_line() {
 
 #[tokio::test]
 async fn a_failed_call_stays_failed_in_its_line() {
-    let stage = Stage::scripted(WINDOW, []);
     let mut history = History::default();
     history.user("go");
     history.push(asks(&["a"]));
@@ -249,6 +292,7 @@ async fn a_failed_call_stays_failed_in_its_line() {
     for id in ["b", "c", "d"] {
         round(&mut history, &[(id, "short")]);
     }
+    let stage = Stage::half_full(&history);
     stage.compactor.shrink(&mut history).await;
     assert_eq!(wire(&history)[2]["content"][0]["is_error"], true);
     assert!(results(&history)[0].starts_with("[old result of"));
@@ -256,20 +300,29 @@ async fn a_failed_call_stays_failed_in_its_line() {
 
 #[tokio::test]
 async fn of_a_long_conversation_begin_and_end_stay_cut_at_a_pair() {
-    for count in [25, 26, 40] {
-        let stage = Stage::scripted(WINDOW, [says("fine")]);
+    for count in [30, 31, 40] {
         let mut history = rounds("the request", count, 10);
+        let stage = Stage::half_full(&history);
         let before = history.to_vec();
         stage.compactor.shrink(&mut history).await;
-        let left_out = before.len() + 1 - history.len() - 1;
         assert_eq!(
             history.len(),
             49,
             "3 and 46: the 47th from the end answers a call"
         );
-        assert_eq!(history[..2], before[..2]);
-        assert_eq!(history[3..], before[before.len() - 46..]);
-        assert!(shape(&history)[2].ends_with(&format!(" | [{left_out} messages left out here]")));
+        let (gone, end) = (&before[3..before.len() - 46], &before[before.len() - 46..]);
+        assert_eq!((&history[..2], &history[3..]), (&before[..2], end));
+        let line = format!(
+            " | [{} messages left out here: {}]",
+            gone.len(),
+            stage.path(0)
+        );
+        assert!(
+            shape(&history)[2].ends_with(&line),
+            "{}",
+            shape(&history)[2]
+        );
+        assert_eq!(stage.transcript(0), wire(gone));
         assert_eq!(history.turn().len(), 49);
         stage.send(&history).await;
     }
@@ -277,15 +330,19 @@ async fn of_a_long_conversation_begin_and_end_stay_cut_at_a_pair() {
 
 #[tokio::test]
 async fn what_is_left_out_twice_is_counted_together() {
-    let stage = Stage::scripted(WINDOW, [says("fine")]);
     let mut history = rounds("the request", 40, 10);
+    let stage = Stage::half_full(&history);
     stage.compactor.shrink(&mut history).await;
-    for number in 0..5 {
-        round(&mut history, &[(&format!("later{number}"), "x")]);
+    for number in 0..20 {
+        round(
+            &mut history,
+            &[(&format!("later{number}"), &"x".repeat(30))],
+        );
     }
     stage.compactor.shrink(&mut history).await;
+    let line = format!(" | [72 messages left out here: {}]", stage.path(1));
     assert!(
-        shape(&history)[2].ends_with(" | [42 messages left out here]"),
+        shape(&history)[2].ends_with(&line),
         "{}",
         shape(&history)[2]
     );
@@ -294,34 +351,39 @@ async fn what_is_left_out_twice_is_counted_together() {
 
 #[tokio::test]
 async fn a_line_about_a_gap_that_the_user_has_typed_does_no_harm() {
-    let stage = Stage::scripted(WINDOW, []);
     let mut history = rounds("the request", 1, 10);
-    history.note(format!("[{} messages left out here]", u64::MAX));
+    history.note(format!("[{} messages left out here: there]", u64::MAX));
     for number in 0..40 {
         round(&mut history, &[(&format!("more{number}"), "x")]);
     }
-    stage.compactor.shrink(&mut history).await;
+    Stage::half_full(&history)
+        .compactor
+        .shrink(&mut history)
+        .await;
     assert_eq!(history.len(), 49);
 }
 
 #[tokio::test]
 async fn the_current_request_and_its_notes_are_never_left_out() {
-    let stage = Stage::scripted(WINDOW, [says("fine")]);
-    let mut history = History::default();
-    for number in 0..10 {
-        history.user(format!("question {number}"));
-        history.push(Message::assistant("answer"));
-    }
+    let mut history = chat(10);
     history.user("the current request");
     history.note("<memory>tabs</memory>");
     for number in 0..40 {
         round(&mut history, &[(&format!("c{number}"), "x")]);
         history.note(format!("<todo-reminder>{number}</todo-reminder>"));
     }
+    let stage = Stage::half_full(&history);
     stage.compactor.shrink(&mut history).await;
+    let asked: String = (2..10)
+        .map(|number| format!("\n- question {number}"))
+        .collect();
     assert_eq!(
         shape(&history)[2],
-        "question 1 | [52 messages left out here] | the current request | <memory>tabs</memory> | <todo-reminder>16</todo-reminder>"
+        format!(
+            "question 1 | [52 messages left out here: {}] | <earlier-requests>{asked}\n</earlier-requests> | \
+             the current request | <memory>tabs</memory> | <todo-reminder>16</todo-reminder>",
+            stage.path(0)
+        )
     );
     assert_eq!(history.turn().len(), history.len() - 2);
     stage.send(&history).await;
@@ -329,16 +391,16 @@ async fn the_current_request_and_its_notes_are_never_left_out() {
 
 #[tokio::test]
 async fn a_plain_chat_is_cut_before_an_answer() {
-    let stage = Stage::scripted(WINDOW, [says("fine")]);
-    let mut history = History::default();
-    for number in 0..30 {
-        history.user(format!("question {number}"));
-        history.push(Message::assistant(format!("answer {number}")));
-    }
+    let mut history = chat(30);
     history.user("the current request");
+    let stage = Stage::half_full(&history);
     stage.compactor.shrink(&mut history).await;
     let shape = shape(&history);
-    assert_eq!(shape[2], "question 1 | [12 messages left out here]");
+    let line = format!(
+        "question 1 | [12 messages left out here: {}] | ",
+        stage.path(0)
+    );
+    assert!(shape[2].starts_with(&line), "{}", shape[2]);
     assert_eq!(shape[3], "answer 7");
     assert_eq!(shape.last().unwrap(), "the current request");
     stage.send(&history).await;

@@ -3,6 +3,7 @@
 mod any;
 mod ends;
 mod layers;
+mod requests;
 mod rescue;
 mod stage;
 mod summaries;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mock_servers::model::{Brain, MockModel, Options, Reply, Request};
+use mock_servers::model::{Brain, MockModel, Options, Reply, Request, says};
 use s01_loop::{
     Block, Client, History, Message, Output, Repl, Role, Settings, System, ToolCall, Unwatched,
 };
@@ -17,6 +17,9 @@ use tempfile::TempDir;
 
 /// How the system prompt of the side call begins.
 pub const SUMMARIZER: &str = "You summarize a conversation";
+
+/// A window with a limit of 12,000 tokens, half of which is 10,000.
+pub const SMALL: u32 = 20_000;
 
 pub struct Stage {
     pub dir: TempDir,
@@ -29,6 +32,13 @@ impl Stage {
     /// A stage with a window of so many tokens, and a model with these replies.
     pub fn scripted(window: u32, replies: impl IntoIterator<Item = Reply>) -> Self {
         Self::with(window, MockModel::scripted_with(options(window), replies))
+    }
+
+    /// A stage whose window is half full with this conversation, and two tokens more.
+    pub fn half_full(history: &History) -> Self {
+        let window = 2 * history.tokens() - 4;
+        let fine = |_: &Request| says("fine");
+        Self::thinking(u32::try_from(window).unwrap(), fine)
     }
 
     /// A stage whose model thinks with this brain.
@@ -63,6 +73,24 @@ impl Stage {
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         paths
+    }
+
+    /// The path of a transcript, as the model is told.
+    pub fn path(&self, at: usize) -> String {
+        let path = &self.kept("transcripts")[at];
+        format!(
+            ".harness/transcripts/{}",
+            path.file_name().unwrap().display()
+        )
+    }
+
+    /// The messages of a transcript.
+    pub fn transcript(&self, at: usize) -> Vec<Value> {
+        let lines = fs::read_to_string(&self.kept("transcripts")[at]).unwrap();
+        let lines = lines.lines();
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// Sends the conversation as it is; the mock model complains at the end of the test if it may not be sent.
@@ -114,6 +142,16 @@ pub fn rounds(request: &str, count: usize, chars: usize) -> History {
     for number in 0..count {
         let output = format!("{number}:{}", "x".repeat(chars));
         round(&mut history, &[(&format!("c{number}"), &output)]);
+    }
+    history
+}
+
+/// So many questions, each with its answer.
+pub fn chat(count: usize) -> History {
+    let mut history = History::default();
+    for number in 0..count {
+        history.user(format!("question {number}"));
+        history.push(Message::assistant(format!("answer {number}")));
     }
     history
 }

@@ -10,11 +10,8 @@ use s08_compact::MAX_FAILURES;
 use serde_json::{Map, Value, json};
 
 use crate::stage::{
-    SUMMARIZER, Stage, asks, call, is_summary_request, results, round, rounds, shape, wire,
+    SMALL, SUMMARIZER, Stage, asks, call, is_summary_request, results, round, rounds, shape, wire,
 };
-
-/// A window in which the conversations here are over the limit of 12,000 tokens.
-const SMALL: u32 = 20_000;
 
 /// Rounds of fresh results that no cheaper layer may touch: three are newest.
 fn full(request: &str) -> History {
@@ -141,7 +138,7 @@ async fn the_notes_of_the_turn_are_not_lost_and_a_reminder_counts_once() {
         .to_owned();
     assert_eq!(
         first,
-        " | the current request | <memory>tabs</memory> | <todo-reminder>1</todo-reminder> | <mail>from alice</mail>"
+        " | <earlier-requests>\n- an earlier request\n</earlier-requests> | the current request | <memory>tabs</memory> | <todo-reminder>1</todo-reminder> | <mail>from alice</mail>"
     );
     stage.send(&history).await;
 }
@@ -184,21 +181,11 @@ async fn a_new_request_keeps_only_itself_and_results_nobody_has_seen() {
     history.user("the current request");
     stage.compactor.shrink(&mut history).await;
     let shape = shape(&history);
-    assert!(shape[0].ends_with("</conversation-summary>"));
+    assert!(shape[0].ends_with(
+        "</conversation-summary> | <earlier-requests>\n- an earlier request\n</earlier-requests>"
+    ));
     assert_eq!(shape[1], "call c2");
     assert!(shape[2].starts_with("result 2:xxx") && shape[2].ends_with(" | the current request"));
-    stage.send(&history).await;
-}
-
-#[tokio::test]
-async fn a_request_that_never_fitted_does_not_stay_for_ever() {
-    let stage = Stage::scripted(SMALL, [says("The user pasted a lot."), says("fine")]);
-    let mut history = History::default();
-    history.user("x".repeat(100_000));
-    history.user("something short");
-    stage.compactor.shrink(&mut history).await;
-    assert_eq!(history.len(), 1);
-    assert!(shape(&history)[0].ends_with("</conversation-summary> | something short"));
     stage.send(&history).await;
 }
 

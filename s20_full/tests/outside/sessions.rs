@@ -3,10 +3,10 @@
 use std::fs;
 
 use mock_servers::class::Class;
-use mock_servers::model::{MockModel, Reply, Request, calls, says};
+use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
 
-use crate::{class, echo, id, is_side_call, model, saved};
+use crate::{class, echo, id, is_side_call, model, saved, with_side_calls};
 
 const SESSIONS: &str = ".harness/sessions";
 
@@ -49,6 +49,35 @@ fn another_process_goes_on_and_knows_what_has_ended() {
     assert_eq!(sessions[0]["version"], 1);
     assert_eq!(sessions[0]["request"], "My name is Ada.");
     assert_eq!(sessions[0]["messages"].as_array().unwrap().len(), 4);
+}
+
+/// Sixty requests, in a window that holds them all and in one that is summarized many times.
+#[test]
+fn a_long_session_keeps_all_that_the_user_asked_for() {
+    for window in [200_000, 14_000] {
+        let options = Options {
+            context_tokens: window,
+            ..Options::strict()
+        };
+        let talk = with_side_calls(|_| says("word ".repeat(300)));
+        let model = MockModel::start(options, talk).expect("loopback has a free port");
+        let class = class().model(&model);
+        let class = class.env("MODEL_CONTEXT_TOKENS", window.to_string());
+        let lines: Vec<String> = (0..60).map(|at| format!("request number {at}.")).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let ran = class.types(&lines);
+        let is_summarized = ran.succeeds().stdout.contains("messages summarized");
+        assert_eq!(is_summarized, window < 200_000, "{}", ran.transcript());
+        let kept = saved(&class)[0]["messages"].to_string();
+        class.runs(&["--resume"], "and now?\n").succeeds();
+        let sent = last_texts(&model).concat();
+        for line in lines {
+            assert!(
+                kept.contains(line) && sent.contains(line),
+                "{line}: {kept:.3000}"
+            );
+        }
+    }
 }
 
 #[test]
