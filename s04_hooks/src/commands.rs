@@ -3,9 +3,11 @@
 //! A team writes its rules in any language, without touching the harness. The command gets the event as JSON on standard
 //! input; exit code 0 means go on, 2 means no, with standard error as the reason. The format is the part of Claude Code's
 //! that has these four events.
-//! Invariant: a hook that breaks, hangs or cannot be read is told to the user and stops nothing.
+//! Invariants: a hook that breaks, hangs or cannot be read is told to the user and stops nothing; where nobody can say what
+//! was to be guarded, every prompt is refused.
 
 use std::fs::File;
+use std::future::ready;
 use std::io::{Read, Seek, Write};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -26,6 +28,9 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The most bytes of a command's answer that are read.
 const MAX_ANSWER: usize = 100_000;
+
+/// The events, as the settings name them.
+const EVENTS: [&str; 4] = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
 
 /// One entry of an event's list: which tools, and what to run.
 #[derive(Deserialize)]
@@ -56,13 +61,26 @@ struct CommandHook {
 }
 
 impl Hooks {
-    /// The hooks that the settings of this workspace name. What is wrong in them is told.
+    /// The hooks that the settings of this workspace name. What is wrong in an entry is told; an event that there is not
+    /// refuses every prompt: a guard with a misspelt name guards nothing.
     pub fn from_settings(ws: &Workspace, repl: &Repl) -> Self {
         // Settings that are no JSON at all have been reported by the policy, which reads them first.
         let settings = read_settings(ws).unwrap_or_default();
-        let events = settings["hooks"].as_object().cloned().unwrap_or_default();
-        let mut hooks = Self::new();
-        for (event, entries) in &events {
+        let mut hooks = Self::new().shown_on(repl);
+        let events = match &settings["hooks"] {
+            Value::Null => return hooks,
+            Value::Object(events) => events,
+            _ => return hooks.refusing("settings.json: `hooks` names no events; give an object"),
+        };
+        for (event, entries) in events {
+            if !EVENTS.contains(&event.as_str()) {
+                let known = EVENTS.join(", ");
+                let why = format!(
+                    "settings.json: there is no hook event {event:?}; the events are {known}"
+                );
+                hooks = hooks.refusing(&why);
+                continue;
+            }
             for entry in entries.as_array().unwrap_or(&vec![entries.clone()]) {
                 let commands = Entry::read(entry).and_then(|entry| entry.commands(ws, repl));
                 match commands.and_then(|commands| hooks.clone().with_commands(event, commands)) {
@@ -76,18 +94,30 @@ impl Hooks {
         hooks
     }
 
+    fn refusing(self, why: &str) -> Self {
+        let why = why.to_owned();
+        self.on_prompt(move |_| ready(Says::Block(why.clone())))
+    }
+
     fn with_commands(self, event: &str, commands: Vec<CommandHook>) -> Result<Self> {
-        commands.into_iter().map(Arc::new).try_fold(self, |hooks, hook| {
-            Ok(match event {
-                "UserPromptSubmit" => hooks.on_prompt(move |event| on_prompt(Arc::clone(&hook), event)),
-                "PreToolUse" => hooks.on_pre_tool(move |event| on_pre_tool(Arc::clone(&hook), event)),
-                "PostToolUse" => hooks.on_post_tool(move |event| on_post_tool(Arc::clone(&hook), event)),
-                "Stop" => hooks.on_stop(move |event| on_stop(Arc::clone(&hook), event)),
-                other => bail!(
-                    "there is no event {other}; the events are UserPromptSubmit, PreToolUse, PostToolUse and Stop"
-                ),
+        commands
+            .into_iter()
+            .map(Arc::new)
+            .try_fold(self, |hooks, hook| {
+                Ok(match event {
+                    "UserPromptSubmit" => {
+                        hooks.on_prompt(move |event| on_prompt(Arc::clone(&hook), event))
+                    }
+                    "PreToolUse" => {
+                        hooks.on_pre_tool(move |event| on_pre_tool(Arc::clone(&hook), event))
+                    }
+                    "PostToolUse" => {
+                        hooks.on_post_tool(move |event| on_post_tool(Arc::clone(&hook), event))
+                    }
+                    "Stop" => hooks.on_stop(move |event| on_stop(Arc::clone(&hook), event)),
+                    other => bail!("there is no event {other}"),
+                })
             })
-        })
     }
 }
 

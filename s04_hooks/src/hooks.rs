@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use s01_loop::{History, Output, ToolCall};
+use s01_loop::{History, Output, Repl, ToolCall};
 use s02_tools::{Step, Toolbox};
 use s03_permission::Policy;
 use serde_json::Value;
@@ -103,6 +103,8 @@ pub struct Hooks {
     stop: Vec<Hook<Stop>>,
     caller: Option<Caller>,
     stops: Stops,
+    /// Where it is said that a turn ends against a hook's will.
+    repl: Option<Repl>,
 }
 
 /// How often Stop hooks have sent the current turn of one agent round. A clone belongs to another agent and begins at 0.
@@ -119,6 +121,12 @@ impl Hooks {
     /// No hooks.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same hooks; what they cannot bring about is said here.
+    pub fn shown_on(mut self, repl: &Repl) -> Self {
+        self.repl = Some(repl.clone());
+        self
     }
 
     /// The same hooks around another agent: its events bear its name, its calls are judged by this policy.
@@ -276,7 +284,15 @@ impl Hooks {
                 Says::Block(reason) | Says::Context(reason) => reasons.push(reason),
             }
         }
-        if reasons.is_empty() || self.stops.0.fetch_add(1, Ordering::Relaxed) >= MAX_STOPS {
+        if reasons.is_empty() {
+            return None;
+        }
+        if self.stops.0.fetch_add(1, Ordering::Relaxed) >= MAX_STOPS {
+            if let Some(repl) = &self.repl {
+                repl.remark(&format!(
+                    "[the turn ends after {MAX_STOPS} more rounds, although a Stop hook still objects]"
+                ));
+            }
             return None;
         }
         Some(tagged("stop-hook", &reasons.join("\n")))

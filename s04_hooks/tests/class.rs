@@ -194,7 +194,9 @@ fn a_refused_prompt_never_reaches_the_model() {
 fn a_stop_hook_that_always_objects_goes_round_three_times() {
     let model = MockModel::scripted(["1", "2", "3", "4", "a", "b", "c", "d"].map(says));
     let class = class_with_hook("Stop", "", "echo 'run the tests' >&2; exit 2").model(&model);
-    class.types(&["go", "again"]).succeeds();
+    let ran = class.types(&["go", "again"]);
+    let ends = "[the turn ends after 3 more rounds, although a Stop hook still objects]\n";
+    assert_eq!(ran.succeeds().stdout.matches(ends).count(), 2);
     let texts = model.last_request().user_texts();
     assert_eq!(
         texts
@@ -277,7 +279,6 @@ fn settings_that_make_no_sense_are_told_and_the_rest_is_used() {
     let command = |command: &str| json!({"hooks": [{"type": "command", "command": command}]});
     let matcher = |matcher: &str| json!({"matcher": matcher, "hooks": [{"type": "command", "command": "exit 2"}]});
     let settings = json!({"hooks": {
-        "BeforeLunch": [command("true")],
         "PreToolUse": [{"hooks": [{"type": "prayer"}]}, matcher("write_(file)?"), command("echo no >&2; exit 2")],
         "PostToolUse": command("echo one entry is a list, too"),
         "Stop": [{"hooks": [{"type": "command", "command": "true", "timeout": -1}]}],
@@ -288,11 +289,32 @@ fn settings_that_make_no_sense_are_told_and_the_rest_is_used() {
         .model(&model)
         .types(&["go"]);
     ran.succeeds()
-        .shows("there is no event BeforeLunch")
         .shows("hooks of PreToolUse: an entry cannot be read")
         .shows("the matcher \"write_(file)?\" is more than names")
         .shows("hooks of Stop: the timeout -1 is no number of seconds");
     assert_eq!(model.last_request().results(), [(true, "no".to_owned())]);
+}
+
+/// A guard with a misspelt name would guard nothing, and nobody would know.
+#[test]
+fn an_unknown_event_refuses_every_prompt_and_names_the_events_there_are() {
+    let hook = json!([{"hooks": [{"type": "command", "command": "exit 2"}]}]);
+    let known = "the events are UserPromptSubmit, PreToolUse, PostToolUse, Stop";
+    for (hooks, said) in [
+        (json!({"pretooluse": hook}), "no hook event \"pretooluse\""),
+        (json!({"PreTool": []}), known),
+        (
+            json!({"Stop": hook, "BeforeLunch": 7}),
+            "no hook event \"BeforeLunch\"",
+        ),
+        (json!([hook]), "`hooks` names no events"),
+    ] {
+        let model = MockModel::scripted([]);
+        let settings = json!({"hooks": hooks}).to_string();
+        let class = class().file(".harness/settings.json", settings);
+        class.model(&model).types(&["go"]).shows(said);
+        assert!(model.requests().is_empty());
+    }
 }
 
 #[test]
