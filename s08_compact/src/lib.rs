@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod compactor;
 mod layers;

@@ -73,7 +73,7 @@ impl FolderLock {
 fn open(folder: &Path) -> Result<File> {
     make_state_folder(folder).with_context(|| format!("creating {}", folder.display()))?;
     let mut options = File::options();
-    let options = options.create(true).truncate(false).write(true);
+    let options = options.create(true).append(true);
     let file = options.open(folder.join(LOCK_FILE));
     file.with_context(|| locking(folder))
 }
