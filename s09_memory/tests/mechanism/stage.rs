@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mock_servers::model::{MockModel, Reply, says};
@@ -34,12 +34,17 @@ impl Stage {
 
     /// The memory as a process that starts now finds it.
     pub fn memory(&self) -> Memory {
+        self.memory_in(self.dir.path())
+    }
+
+    /// The same in another directory.
+    pub fn memory_in(&self, directory: &Path) -> Memory {
         let settings = Settings {
             base_url: Some(self.model.url().to_owned()),
             ..Settings::default()
         };
         let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
-        let ws = Workspace::at(self.dir.path()).unwrap();
+        let ws = Workspace::at(directory).unwrap();
         Memory::open(&ws, &client, &Repl::once("s09_memory", "go").quiet())
     }
 

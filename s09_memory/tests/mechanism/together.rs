@@ -27,7 +27,7 @@ impl Brain for Teacher {
 }
 
 /// The set as it was sent.
-fn question(request: &Request) -> String {
+pub fn question(request: &Request) -> String {
     let [Block::Text(text)] = request.messages[0].blocks.as_slice() else {
         panic!("the question is one text");
     };
