@@ -68,7 +68,7 @@ fn is_subagent(request: &Request) -> bool {
 }
 
 #[test]
-fn the_requests_of_two_subagents_are_out_at_the_same_time() {
+fn after_ctrl_c_the_lead_knows_that_its_subagents_were_interrupted() {
     let (class, model, mut terminal) = session(&[], |request| {
         if is_subagent(request) {
             return says("a report of a few words, of which the first half arrives");
