@@ -168,7 +168,7 @@ impl Compactor {
             // Half of the room for the results of one round: no summary could make room for more.
             results: 4 * share(limit),
             notes: notes_budget(limit),
-            requests: share(limit),
+            requests: 2 * share(limit),
             newest_rounds: NEWEST_ROUNDS,
             least: 0,
         }
@@ -282,7 +282,7 @@ impl Stand {
     }
 }
 
-/// An eighth of the room, in bytes: what earlier requests may have of it, and what makes a change worth while.
+/// An eighth of the room, in bytes: what makes a change worth while.
 fn share(limit: u64) -> usize {
     usize::try_from(limit * BYTES_PER_TOKEN / 8).unwrap_or(usize::MAX)
 }

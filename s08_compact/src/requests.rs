@@ -10,7 +10,7 @@ use s01_loop::{Block, INTERRUPTED_TURN};
 use s04_hooks::{tagged, without_context};
 
 use crate::layers::gap;
-use crate::text::without_middle;
+use crate::text::{ends, without_middle};
 
 /// The tag of the block that tells them.
 const TAG: &str = "earlier-requests";
@@ -19,7 +19,7 @@ const TAG: &str = "earlier-requests";
 const ITEM: &str = "\n- ";
 
 /// Of a request that is cut, at least so many characters stay.
-const SHORTEST: usize = 60;
+const SHORTEST: usize = 40;
 
 /// The block that tells the requests among these blocks of the user's side, but for the current one, in at most about
 /// `most` bytes.
@@ -77,7 +77,7 @@ fn told(block: &Block) -> Option<&str> {
 }
 
 fn list(requests: &[String], length: usize) -> String {
-    let item = |request: &String| without_middle(request, length).replace('\n', "\n  ");
+    let item = |request: &String| ends(request, length).replace('\n', "\n  ");
     let items: Vec<String> = requests.iter().map(item).collect();
     format!("{ITEM}{}", items.join(ITEM))
 }

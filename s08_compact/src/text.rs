@@ -44,6 +44,18 @@ pub fn without_middle(text: &str, most: usize) -> String {
     format!("{head}\n[… {missing} characters left out …]\n{tail}")
 }
 
+/// Beginning and end of a text that has more characters than that.
+pub fn ends(text: &str, most: usize) -> String {
+    const GAP: &str = " … ";
+    let count = text.chars().count();
+    if count <= most + GAP.len() {
+        return text.to_owned();
+    }
+    let tail = count - (most - most / 2);
+    let tail = &text[first_chars(text, tail).len()..];
+    format!("{}{GAP}{tail}", first_chars(text, most / 2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,5 +78,7 @@ mod tests {
         assert_eq!(without_middle(&text, 1_000), text);
         assert_eq!(first_chars("aäb", 2), "aä");
         assert_eq!(first_chars("a", 2), "a");
+        assert_eq!(ends(&text, 5), "ää … äää");
+        assert_eq!(ends("nearly fits", 8), "nearly fits");
     }
 }
