@@ -39,12 +39,13 @@ pub fn messages(history: &History, room: &Room, store: &Store) -> Result<Option<
         return Ok(None);
     };
     let end = late + end;
-    let middle = &history[FIRST..end];
-    if bytes(middle) < room.least {
+    let seam = |kept: &str| Message::new(Role::User, seam_blocks(history, end, room, kept));
+    // What is carried over the gap may be most of what was there.
+    if bytes(&history[FIRST - 1..end]) < bytes(&[seam("")]) + room.least.max(1) {
         return Ok(None);
     }
-    let kept = store.keep_transcript(middle)?;
-    let seam = Message::new(Role::User, seam_blocks(history, end, room, &kept));
+    let middle = &history[FIRST..end];
+    let seam = seam(&store.keep_transcript(middle)?);
     let what = format!("{} left out", counted(middle.len(), "message"));
     let messages = [&history[..FIRST - 1], &[seam], &history[end..]].concat();
     Ok(Some(Change { what, messages }))

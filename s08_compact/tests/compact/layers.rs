@@ -146,15 +146,20 @@ async fn results_of_old_rounds_become_a_line_and_parallel_calls_are_one_round() 
 
 #[tokio::test]
 async fn nothing_is_taken_before_half_of_the_window_is_full_nor_for_a_trifle() {
-    let long = || rounds("go", 30, 1_200);
     let mut small = rounds("go", 4, 200);
-    for id in ["a", "b", "c", "d"] {
-        round(&mut small, &[(id, &"x".repeat(5_000))]);
+    for id in ["a", "b", "c"] {
+        round(&mut small, &[(id, &"x".repeat(16_000))]);
     }
-    // One token below half of the window; then over half, with little to take.
-    for (mut history, below) in [(long(), 2), (small, 0)] {
-        let window = 2 * history.tokens() + below;
-        let stage = Stage::scripted(u32::try_from(window).unwrap(), []);
+    let mut chat = History::default();
+    for number in 0..30 {
+        chat.user(format!("{number} {}", "please ".repeat(240)));
+        chat.push(Message::assistant("Yes."));
+    }
+    let long = rounds("go", 30, 1_200);
+    let twice = u32::try_from(2 * long.tokens()).unwrap();
+    // Just half of the window; then over half, with little to take: short results, and requests that stay.
+    for (mut history, window) in [(long, twice), (small, 24_000), (chat, 24_000)] {
+        let stage = Stage::scripted(window, []);
         let before = wire(&history);
         stage.compactor.shrink(&mut history).await;
         assert_eq!(wire(&history), before);
