@@ -1,6 +1,7 @@
 //! `cargo x check s05`: a student's exercises, run and graded.
 //!
-//! A person wants to know what is done and what comes next, not how many tests there are.
+//! A person wants to know what is done and what comes next, not how many tests there are. A solution that breaks what the
+//! chapter could do before is not done: once no exercise fails, the chapter's own tests run as well.
 //! Invariant: what does not compile is shown as the compiler says it; hints come one at a time, and only when asked for or
 //! when a test fails.
 
@@ -15,6 +16,9 @@ use crate::exercises::{self, Exercise, Outcome, Patience, TARGET, Verdict, watch
 use crate::start;
 use crate::terminal::{self, Paint, counted};
 use crate::workspace::{Chapter, Workspace};
+
+/// So much of what a failed test said is shown.
+const LINES_OF_A_TEST: usize = 20;
 
 /// How far an exercise is.
 enum State<'a> {
@@ -41,20 +45,36 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
     if let Some(program) = outcomes.iter().find(|it| it.is_program()) {
         bail!("{}", program.message.as_deref().unwrap_or_default());
     }
+    let fails = |exercise: &&Exercise| {
+        matches!(state(exercise, &outcomes), State::Fails(_) | State::Absent)
+    };
+    let failing = exercises.iter().find(fails);
+    let broken = match failing {
+        Some(_) => Vec::new(),
+        None => broken(ws, chapter, &exercises)?,
+    };
     print(&report(
         chapter,
         &exercises,
         &outcomes,
+        &broken,
         hints,
         Paint::for_stdout(),
     ))?;
-    let fails = |exercise: &&Exercise| {
-        matches!(state(exercise, &outcomes), State::Fails(_) | State::Absent)
-    };
-    match exercises.iter().find(fails) {
+    match failing {
         Some(exercise) => bail!("exercise {} is not done yet", exercise.number),
-        None => Ok(()),
+        None if broken.is_empty() => Ok(()),
+        None => bail!("not done yet"),
     }
+}
+
+/// The chapter's own tests that fail, whatever the exercises say.
+fn broken(ws: &Workspace, chapter: &Chapter, exercises: &[Exercise]) -> Result<Vec<Outcome>> {
+    let mut tests = tests(ws, &["--package", &chapter.name, "--tests"])?;
+    tests.retain(|test| {
+        test.verdict == Verdict::Failed && !exercises.iter().any(|it| test.is_of(&it.module))
+    });
+    Ok(tests)
 }
 
 /// The report on the exercises of a chapter.
@@ -62,6 +82,7 @@ fn report(
     chapter: &Chapter,
     exercises: &[Exercise],
     outcomes: &[Outcome],
+    broken: &[Outcome],
     hints: usize,
     paint: Paint,
 ) -> String {
@@ -100,6 +121,11 @@ fn report(
             chapter.path("exercises/main.rs"),
             exercise.module
         );
+    } else if let Some(test) = first_failed(broken.iter()) {
+        let number = counted(broken.len(), "test", "tests");
+        let fail = if broken.len() == 1 { "fails" } else { "fail" };
+        let _ = writeln!(text, "\n{number} of the chapter itself {fail}:");
+        text += &told(test, &chapter.name, paint);
     } else if let Some((exercise, _)) = first(|state| matches!(state, State::Partly(..))) {
         let _ = writeln!(
             text,
@@ -126,13 +152,7 @@ fn failure(
     hints: usize,
     paint: Paint,
 ) -> String {
-    let name = test.name.rsplit("::").next().unwrap_or(&test.name);
-    let name = paint.bold(&name.replace('_', " "));
-    let place = place(test).unwrap_or_else(|| exercise.path.clone());
-    let mut text = format!("\n{name}, in {place}\n\n");
-    for line in test.message.iter().flat_map(|message| message.lines()) {
-        let _ = writeln!(text, "    {line}");
-    }
+    let mut text = told(test, &exercise.path, paint);
     for (index, hint) in exercise.hints.iter().take(hints).enumerate() {
         let _ = writeln!(
             text,
@@ -148,6 +168,22 @@ fn failure(
             chapter.short(),
             hints + 1
         );
+    }
+    text
+}
+
+/// A failed test as a sentence, where it failed, and the first lines of what it said.
+fn told(test: &Outcome, otherwise: &str, paint: Paint) -> String {
+    let name = test.name.rsplit("::").next().unwrap_or(&test.name);
+    let name = paint.bold(&name.replace('_', " "));
+    let place = test.place.as_ref();
+    let place = place.map_or(otherwise.to_owned(), |(file, line)| {
+        format!("{file}:{line}")
+    });
+    let mut text = format!("\n{name}, in {place}\n\n");
+    let said = test.message.iter().flat_map(|message| message.lines());
+    for line in said.take(LINES_OF_A_TEST) {
+        let _ = writeln!(text, "    {line}");
     }
     text
 }
@@ -177,12 +213,6 @@ fn first_failed<'a>(tests: impl Iterator<Item = &'a Outcome>) -> Option<&'a Outc
         file.is_some_and(|file| file.contains("tests/class") || file.contains("tests/terminal"))
     };
     failed.min_by_key(|it| (types(it), &it.place, &it.name))
-}
-
-/// Where a test failed, as editors read it.
-fn place(test: &Outcome) -> Option<String> {
-    let (file, line) = test.place.as_ref()?;
-    Some(format!("{file}:{line}"))
 }
 
 fn print(text: &str) -> Result<()> {
@@ -218,20 +248,8 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
         }
     }
     if let Some(test) = first_failed(failed.iter().copied().filter(|it| !waits(it))) {
-        let place = place(test).map_or_else(String::new, |place| format!(", in {place}"));
-        let _ = writeln!(
-            text,
-            "\nA test of what you have written fails: {}{place}\n",
-            paint.bold(&test.name)
-        );
-        for line in test
-            .message
-            .iter()
-            .flat_map(|message| message.lines())
-            .take(20)
-        {
-            let _ = writeln!(text, "    {line}");
-        }
+        text += "\nA test of what you have written fails:\n";
+        text += &told(test, &chapter.name, paint);
     }
     print(&text)?;
     match (holes.len(), failed.len()) {

@@ -119,6 +119,20 @@ fn an_exercise_is_off_then_fails_with_a_hint_then_is_done() {
         "{said}"
     );
 
+    let only_asked = "if text == \"a  b\" { 2 } else { 0 }";
+    course.write(
+        "s01_loop/src/lib.rs",
+        &LIBRARY.replace("text.split(' ').count()", only_asked),
+    );
+    let (ok, said, error) = check(&[]);
+    let broken = "  done   1  blanks\n\n1 test of the chapter itself fails:\n\nwords are counted, in s01_loop/tests/class.rs:5\n\n    assertion";
+    assert!(
+        !ok && said.contains(broken)
+            && !said.contains("All done")
+            && error.ends_with("not done yet\n"),
+        "{said}{error}"
+    );
+
     course.write(
         "s01_loop/src/lib.rs",
         &LIBRARY.replace("text.split(' ').count()", "count(text) + 1"),
@@ -207,7 +221,7 @@ fn a_mechanism_is_built_anew_under_its_tests() {
     fs::write(&library, SOLVED.replace("count()", "count() + 1")).unwrap();
     let (ok, said, _) = course.x(&folder, &["check", "s01"]);
     assert!(
-        !ok && said.contains("\nA test of what you have written fails: words_are_counted, in s01_loop/tests/class.rs:5\n"),
+        !ok && said.contains("\nA test of what you have written fails:\n\nwords are counted, in s01_loop/tests/class.rs:5\n"),
         "{said}"
     );
 
