@@ -110,38 +110,45 @@ fn report(
             State::Off => writeln!(text, "  off    {name} ({} minutes)", exercise.minutes),
         };
     }
+    text + &next(chapter, &states, broken, hints, paint)
+}
+
+/// What stands in the way, or comes next.
+fn next(
+    chapter: &Chapter,
+    states: &[(&Exercise, State<'_>)],
+    broken: &[Outcome],
+    hints: usize,
+    paint: Paint,
+) -> String {
     let first = |wanted: fn(&State<'_>) -> bool| states.iter().find(|(_, state)| wanted(state));
     if let Some((exercise, State::Fails(test))) = first(|state| matches!(state, State::Fails(_))) {
-        text += &failure(chapter, exercise, test, hints, paint);
+        failure(chapter, exercise, test, hints, paint)
     } else if let Some((exercise, _)) = first(|state| matches!(state, State::Absent)) {
-        let _ = writeln!(
-            text,
-            "\nThe tests of exercise {} do not run: {} needs the line `mod {};`.",
+        format!(
+            "\nThe tests of exercise {} do not run: {} needs the line `mod {};`.\n",
             exercise.number,
             chapter.path("exercises/main.rs"),
             exercise.module
-        );
+        )
     } else if let Some(test) = first_failed(broken.iter()) {
         let number = counted(broken.len(), "test", "tests");
         let fail = if broken.len() == 1 { "fails" } else { "fail" };
-        let _ = writeln!(text, "\n{number} of the chapter itself {fail}:");
-        text += &told(test, &chapter.name, paint);
+        let told = told(test, &chapter.name, paint);
+        format!("\n{number} of the chapter itself {fail}:\n{told}")
     } else if let Some((exercise, _)) = first(|state| matches!(state, State::Partly(..))) {
-        let _ = writeln!(
-            text,
-            "\nNext: {}. What is on passes; take the other #[ignore] lines out of {}, and run this again.",
+        format!(
+            "\nNext: {}. What is on passes; take the other #[ignore] lines out of {}, and run this again.\n",
             exercise.title, exercise.path
-        );
+        )
     } else if let Some((exercise, _)) = first(|state| matches!(state, State::Off)) {
-        let _ = write!(
-            text,
+        format!(
             "\nNext: {}. Read the task at the top of {}, take its #[ignore] lines out, and run this again.\n",
             exercise.title, exercise.path
-        );
+        )
     } else {
-        text += "\nAll done. The reference solutions lie beside the tests, as patches.\n";
+        "\nAll done. The reference solutions lie beside the tests, as patches.\n".to_owned()
     }
-    text
 }
 
 /// What a failing test said, and the hints that were asked for.

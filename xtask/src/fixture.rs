@@ -58,7 +58,7 @@ pub fn tree(changes: &[(&str, &str)]) -> Tree {
         ),
         (
             "s02_tools/src/main.rs",
-            "//! s02 · tools. Start with README.md.\n\nuse s02_tools::toolbox;\n\nfn main() {}\n",
+            "//! s02 · tools. Start with README.md.\n\nuse s01_loop::bash;\nuse s02_tools::toolbox;\n\nfn main() {}\n",
         ),
         (
             "s02_tools/src/toolbox.rs",
@@ -136,7 +136,7 @@ pub fn exercise(name: &str, number: usize) -> String {
 
 /// The section of a README that says what changes from the first chapter.
 pub const CHANGES: &str = "## Changes from s01_loop\n\n| file | change |\n|---|---|\n\
-    | `main.rs` | <!-- step -->+2 −2<!-- /step --> |\n\n";
+    | `main.rs` | <!-- step -->+2 −1<!-- /step --> |\n\n";
 
 const CLASS: &str = "//! The class of s01: each prompt, typed in.\n\n#[test]\nfn the_files_are_listed() {\n    \
     assert_eq!(typed(\"List all files\"), \"README.md\");\n}\n";
@@ -152,5 +152,5 @@ const ARCHITECTURE: &str = "# Architecture\n\n| where | what |\n|---|---|\n\
 
 const CONTRIBUTING: &str = "# Contributing\n\n<!-- budget -->\n\n\
     | chapter | base | main.rs | teammate.rs | changed | limit |\n|---|---|--:|--:|--:|--:|\n\
-    | s02_tools | s01_loop | +2 −2 |  | 4 | 60 |\n\n\
-    Median step of main.rs: 4 changed lines.\n\n<!-- /budget -->\n";
+    | s02_tools | s01_loop | +2 −1 |  | 3 | 60 |\n\n\
+    Median step of main.rs: 3 changed lines.\n\n<!-- /budget -->\n";

@@ -119,20 +119,6 @@ fn an_exercise_is_off_then_fails_with_a_hint_then_is_done() {
         "{said}"
     );
 
-    let only_asked = "if text == \"a  b\" { 2 } else { 0 }";
-    course.write(
-        "s01_loop/src/lib.rs",
-        &LIBRARY.replace("text.split(' ').count()", only_asked),
-    );
-    let (ok, said, error) = check(&[]);
-    let broken = "  done   1  blanks\n\n1 test of the chapter itself fails:\n\nwords are counted, in s01_loop/tests/class.rs:5\n\n    assertion";
-    assert!(
-        !ok && said.contains(broken)
-            && !said.contains("All done")
-            && error.ends_with("not done yet\n"),
-        "{said}{error}"
-    );
-
     course.write(
         "s01_loop/src/lib.rs",
         &LIBRARY.replace("text.split(' ').count()", "count(text) + 1"),
@@ -148,6 +134,26 @@ fn an_exercise_is_off_then_fails_with_a_hint_then_is_done() {
     assert!(
         !ok && said.is_empty() && error.ends_with("it does not compile yet; cargo says why\n"),
         "{error}"
+    );
+}
+
+#[test]
+fn a_solution_that_breaks_the_chapter_is_not_done() {
+    let course = Course::new();
+    let on = EXERCISE.replace("#[ignore = \"exercise 1\"]\n", "");
+    course.write("s01_loop/exercises/ex1_blanks.rs", &on);
+    let only_asked = "if text == \"a  b\" { 2 } else { 0 }";
+    course.write(
+        "s01_loop/src/lib.rs",
+        &LIBRARY.replace("text.split(' ').count()", only_asked),
+    );
+    let (ok, said, error) = course.x(&course.root(), &["check", "s01"]);
+    let broken = "  done   1  blanks\n\n1 test of the chapter itself fails:\n\nwords are counted, in s01_loop/tests/class.rs:5\n\n    assertion";
+    assert!(
+        !ok && said.contains(broken)
+            && !said.contains("All done")
+            && error.ends_with("not done yet\n"),
+        "{said}{error}"
     );
 }
 

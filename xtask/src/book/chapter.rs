@@ -217,11 +217,13 @@ mod tests {
             "{page}"
         );
         assert!(
-            page.contains("| lines of `src/main.rs` | 2 | 2 |\n"),
+            page.contains("| lines of `src/main.rs` | 2 | 1 |\n"),
             "{page}"
         );
         assert!(
-            page.contains("| `src/main.rs` imports from [s01_loop](s01_loop.md) |  | `bash` |\n"),
+            page.contains(
+                "| `src/main.rs` imports from [s02_tools](s02_tools.md) | `toolbox` |  |\n"
+            ),
             "{page}"
         );
         assert!(

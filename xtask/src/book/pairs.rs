@@ -215,7 +215,7 @@ mod tests {
         let script = script(&ws);
 
         let second = "{\"name\":\"s02_tools\",\"base\":0,\"rests\":[],\"runs\":{\"src/main.rs\":1,\"src/teammate.rs\":2},\
-            \"tools\":{\"lead\":[\"bash\",\"glob\"]},\"imports\":{\"src/main.rs\":{\"s02_tools\":[\"toolbox\"]},\
+            \"tools\":{\"lead\":[\"bash\",\"glob\"]},\"imports\":{\"src/main.rs\":{\"s01_loop\":[\"bash\"],\"s02_tools\":[\"toolbox\"]},\
             \"src/teammate.rs\":{\"s01_loop\":[\"x\"]}},\"files\":[[\"src/toolbox.rs\",";
         assert!(script.contains(second), "{script}");
         assert!(script.contains("//! The \\\"teammate\\\".\\n"));

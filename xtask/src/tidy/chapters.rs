@@ -2,10 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use super::readme::lessons;
 use super::{Finding, Rule, Subject, line_of};
-use crate::workspace::{CARRIED, Chapter, TEAMMATE, Workspace};
+use crate::change::{self, Fate};
+use crate::imports;
+use crate::source::find_word;
+use crate::workspace::{CARRIED, Chapter, MAIN, TEAMMATE, Workspace};
 
-pub(super) const RULES: [Rule; 4] = [metadata, bases, copies, copy_on_change];
+pub(super) const RULES: [Rule; 6] = [
+    metadata,
+    bases,
+    rests,
+    tools_that_go,
+    copies,
+    copy_on_change,
+];
 
 /// The chapters that may change the teammate's loop.
 const OF_TEAMMATE: std::ops::RangeInclusive<u32> = 15..=18;
@@ -57,6 +68,54 @@ fn bases(subject: &Subject<'_>) -> Vec<Finding> {
         Some(in_manifest(ws, chapter, "base", text))
     });
     wrong.collect()
+}
+
+/// What a chapter leaves out rests and is named, and what rests is left out: no mechanism is dropped in silence.
+fn rests(subject: &Subject<'_>) -> Vec<Finding> {
+    let ws = subject.ws;
+    let mut findings = Vec::new();
+    for chapter in &ws.chapters {
+        let Some(main) = subject.rust(&chapter.path(MAIN)) else {
+            continue;
+        };
+        let used = imports::lessons(&main.source, &chapter.name);
+        for earlier in ws.chapters.iter().filter(|it| it.number < chapter.number) {
+            let name = &earlier.name;
+            let text = match (used.contains_key(name), chapter.rests.contains(name)) {
+                (true, true) => {
+                    format!("`{name}` rests but {MAIN} imports it; take it out of one of them")
+                }
+                (false, false) => {
+                    format!("{MAIN} imports nothing of `{name}`; use it, or add it to rests")
+                }
+                _ => continue,
+            };
+            findings.push(in_manifest(ws, chapter, "rests", text));
+        }
+    }
+    findings
+}
+
+/// A tool that the base offers and nobody in the chapter does is named in the lesson.
+fn tools_that_go(subject: &Subject<'_>) -> Vec<Finding> {
+    let ws = subject.ws;
+    let mut findings = Vec::new();
+    for (chapter, path, text) in lessons(ws) {
+        let tools = change::tools(ws, ws.base(chapter), chapter);
+        let (gone, offered): (Vec<_>, Vec<_>) = tools
+            .into_iter()
+            .flat_map(|(_, tools)| tools)
+            .partition(|(_, fate)| *fate == Fate::Removed);
+        for (tool, _) in gone {
+            let is_offered = offered.iter().any(|(name, _)| *name == tool);
+            if !is_offered && find_word(text, &tool).is_none() {
+                let line = line_of(text, "## Changes");
+                let text = format!("`{tool}` is gone here and the lesson does not say so; name it");
+                findings.push(Finding::at(&path, line, text));
+            }
+        }
+    }
+    findings
 }
 
 /// No file stands in two chapters.
@@ -159,6 +218,47 @@ mod tests {
         assert_eq!(
             found(bases, &[(MANIFEST, &with("base = \"s02_tools\""))]),
             ["s02_tools/Cargo.toml:10: the base `s02_tools` is no earlier chapter; name one"]
+        );
+    }
+
+    #[test]
+    fn what_rests_is_what_main_leaves_out() {
+        let rests = manifest("s02_tools", "base = \"s01_loop\"", "")
+            .replace("rests = []", "rests = [\"s01_loop\"]");
+        assert_eq!(
+            found(super::rests, &[(MANIFEST, &rests)]),
+            [
+                "s02_tools/Cargo.toml:11: `s01_loop` rests but src/main.rs imports it; take it out of one of them"
+            ]
+        );
+        let main = "//! s02 · tools. Start with README.md.\n\nuse s02_tools::toolbox;\n";
+        let without = ("s02_tools/src/main.rs", main);
+        assert_eq!(
+            found(super::rests, &[without]),
+            [
+                "s02_tools/Cargo.toml:12: src/main.rs imports nothing of `s01_loop`; use it, or add it to rests"
+            ]
+        );
+        assert_eq!(found(super::rests, &[without, (MANIFEST, &rests)]), [""; 0]);
+    }
+
+    #[test]
+    fn a_tool_does_not_go_in_silence() {
+        let pools = [
+            (
+                "s01_loop/tests/pool.txt",
+                "lead: bash, glob, diagram\nsubagent: bash\n",
+            ),
+            ("s02_tools/tests/pool.txt", "lead: bash\n"),
+        ];
+        let lesson =
+            "# s02\n\n## Changes from s01_loop\n\n`glob` rests. A fine diagrammatic chapter.\n";
+        let lesson = ("s02_tools/README.md", lesson);
+        assert_eq!(
+            found(tools_that_go, &[pools[0], pools[1], lesson]),
+            [
+                "s02_tools/README.md:3: `diagram` is gone here and the lesson does not say so; name it"
+            ]
         );
     }
 
