@@ -1,6 +1,6 @@
 //! The lesson as a class sees it: typed lines in, the rehearsing model behind it, every request checked by the mock.
 
-use mock_servers::class::{Class, pool};
+use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::rehearsal::Rehearsal;
 use mock_servers::model::{Block, Fault, MockModel, Options, calls, says};
 use serde_json::json;
@@ -284,7 +284,7 @@ fn the_tool_pool() {
     let model = MockModel::scripted([says("Hi.")]);
     class().model(&model).types(&["Hello"]).succeeds();
     let names = model.last_request().tool_names();
-    assert_eq!(names, pool("lead", include_str!("pool.txt")));
+    assert_pool(env!("CARGO_MANIFEST_DIR"), [("lead", names)]);
     let body = model.requests()[0].json();
     insta::assert_snapshot!(format!("{:#}", body["tools"]));
 }

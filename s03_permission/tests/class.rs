@@ -1,6 +1,6 @@
 //! The lesson as a class sees it: what is asked, what is denied, and what the model is told.
 
-use mock_servers::class::{Class, pool};
+use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
 
@@ -342,11 +342,9 @@ fn another_directory_opens_when_the_settings_name_it() {
 }
 
 #[test]
-fn the_tool_pool_and_its_count_in_the_readme() {
+fn the_tool_pool() {
     let model = MockModel::scripted([says("Hi.")]);
     class().model(&model).types(&["Hello"]).succeeds();
     let names = model.last_request().tool_names();
-    assert_eq!(names, pool("lead", include_str!("pool.txt")));
-    let row = format!("| lead tools | 5 | {} |", names.len());
-    assert!(include_str!("../README.md").contains(&row), "{row}");
+    assert_pool(env!("CARGO_MANIFEST_DIR"), [("lead", names)]);
 }

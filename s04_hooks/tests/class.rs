@@ -1,6 +1,6 @@
 //! The lesson as a class sees it: hooks from settings.json, shipped hooks, and a loop they cannot break.
 
-use mock_servers::class::{Class, pool};
+use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::{Value, json};
 
@@ -359,11 +359,9 @@ fn a_log_that_cannot_be_written_stops_nothing() {
 }
 
 #[test]
-fn the_tool_pool_and_its_count_in_the_readme() {
+fn the_tool_pool() {
     let model = MockModel::scripted([says("Hi.")]);
     class().model(&model).types(&["Hello"]).succeeds();
     let names = model.last_request().tool_names();
-    assert_eq!(names, pool("lead", include_str!("pool.txt")));
-    let row = format!("| lead tools | 5 | {} |", names.len());
-    assert!(include_str!("../README.md").contains(&row), "{row}");
+    assert_pool(env!("CARGO_MANIFEST_DIR"), [("lead", names)]);
 }

@@ -3,7 +3,7 @@
 mod long_run;
 
 use long_run::{FILES, REQUEST, ROUNDS, Reader, content};
-use mock_servers::class::{Class, Ran, pool};
+use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{Fault, MockModel, Options, Rehearsal, Reply, StopReason, calls, says};
 use serde_json::json;
 
@@ -335,14 +335,14 @@ fn two_hundred_rounds_of_large_outputs_fit_into_a_small_window() {
 }
 
 #[test]
-fn the_tool_pool_and_its_count_in_the_readme() {
+fn the_tool_pool() {
     let model = MockModel::scripted([calls("task", json!({"description": "Greet."})), says("Hi.")]);
     model.script_for("You are a subagent", [says("Done.")]);
     class().model(&model).types(&["Hello"]).succeeds();
     let requests = model.requests();
     let [names, subagent] = [0, 1].map(|at| requests[at].tool_names());
-    assert_eq!(names, pool("lead", include_str!("pool.txt")));
-    assert_eq!(subagent, pool("subagent", include_str!("pool.txt")));
-    let row = format!("| lead tools | 8 | {} |", names.len());
-    assert!(include_str!("../README.md").contains(&row), "{row}");
+    assert_pool(
+        env!("CARGO_MANIFEST_DIR"),
+        [("lead", names), ("subagent", subagent)],
+    );
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use mock_servers::class::{Class, Ran, pool};
+use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::{Value, json};
 
@@ -261,11 +261,9 @@ fn an_unknown_task_and_a_wrong_argument_are_answers_for_the_model() {
 }
 
 #[test]
-fn the_tool_pool_and_its_count_in_the_readme() {
+fn the_tool_pool() {
     let model = MockModel::scripted([says("Hi.")]);
     class().model(&model).types(&["Hello"]).succeeds();
     let names = model.last_request().tool_names();
-    assert_eq!(names, pool("lead", include_str!("pool.txt")));
-    let row = format!("| lead tools | 9 | {} |", names.len());
-    assert!(include_str!("../README.md").contains(&row), "{row}");
+    assert_pool(env!("CARGO_MANIFEST_DIR"), [("lead", names)]);
 }

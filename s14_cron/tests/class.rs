@@ -3,7 +3,7 @@
 use std::fs;
 
 use jiff::{SignedDuration, Timestamp};
-use mock_servers::class::{Class, Ran, pool};
+use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{Block, MockModel, calls, says};
 use serde_json::{Value, json};
 
@@ -267,11 +267,9 @@ fn a_wrong_schedule_is_an_answer_for_the_model() {
 }
 
 #[test]
-fn the_tool_pool_and_its_count_in_the_readme() {
+fn the_tool_pool() {
     let model = MockModel::scripted([says("Hi.")]);
     class().model(&model).types(&["Hello"]).succeeds();
     let names = model.last_request().tool_names();
-    assert_eq!(names, pool("lead", include_str!("pool.txt")));
-    let row = format!("| lead tools | 8 | {} |", names.len());
-    assert!(include_str!("../README.md").contains(&row), "{row}");
+    assert_pool(env!("CARGO_MANIFEST_DIR"), [("lead", names)]);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mock_servers::class::{Class, pool};
+use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{Block, MockModel, Options, Reply, Request, Role, calls, says};
 use serde_json::{Value, json};
 
@@ -193,7 +193,7 @@ fn the_end_of_the_input_does_not_wait_for_who_is_idle() {
 }
 
 #[test]
-fn the_tool_pools_and_their_counts_in_the_readme() {
+fn the_tool_pool() {
     let model = model(lead_of_bob, bob);
     class().model(&model).types(&["go"]).succeeds();
     let requests = model.requests();
@@ -202,14 +202,10 @@ fn the_tool_pools_and_their_counts_in_the_readme() {
         of.unwrap().tool_names()
     };
     let (lead, mate) = (offered(false), offered(true));
-    assert_eq!(lead, pool("lead", include_str!("pool.txt")));
-    assert_eq!(mate, pool("teammate", include_str!("pool.txt")));
-    for row in [
-        format!("| lead tools | 11 | {} |", lead.len()),
-        format!("| teammate tools | 4 | {} |", mate.len()),
-    ] {
-        assert!(include_str!("../README.md").contains(&row), "{row}");
-    }
+    assert_pool(
+        env!("CARGO_MANIFEST_DIR"),
+        [("lead", lead), ("teammate", mate)],
+    );
 }
 
 /// What was called, with its input, in order.

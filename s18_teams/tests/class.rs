@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mock_servers::class::{Class, Ran, pool};
+use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{Block, Brain, MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
 
@@ -188,7 +188,7 @@ fn each_works_in_the_worktree_of_the_task_it_has_claimed() {
 }
 
 #[test]
-fn the_tools_of_the_lead_and_of_a_teammate() {
+fn the_tool_pool() {
     let model = model(three_tasks);
     class().model(&model).types(&[TASKS]).succeeds();
     let requests = model.requests();
@@ -196,11 +196,10 @@ fn the_tools_of_the_lead_and_of_a_teammate() {
         let of_it = |request: &&Arc<Request>| teammate(request).is_some() == is_mate;
         requests.iter().find(of_it).unwrap().tool_names()
     };
-    assert_eq!(of(false), pool("lead", include_str!("pool.txt")));
-    assert_eq!(of(true), pool("teammate", include_str!("pool.txt")));
-    let readme = include_str!("../README.md");
-    assert!(readme.contains("| lead tools | 17 | 17 |"));
-    assert!(readme.contains("| teammate tools | 5 | 8 |"));
+    assert_pool(
+        env!("CARGO_MANIFEST_DIR"),
+        [("lead", of(false)), ("teammate", of(true))],
+    );
 }
 
 /// At the end of the input the session waits for tasks that idle teammates have not seen yet.

@@ -5,9 +5,11 @@
 
 use std::fmt::Write;
 
-use crate::markers;
+use anyhow::{Context, Result};
+
 use crate::step::{self, Count};
 use crate::workspace::{Chapter, LAST, MAIN, TEAMMATE, Workspace};
+use crate::{markers, pool, terminal};
 
 /// Changed lines of all carried files of a chapter, at most.
 const LIMIT: usize = 60;
@@ -118,21 +120,33 @@ pub fn markdown(rows: &[Row]) -> String {
 pub fn stale(ws: &Workspace) -> Vec<(String, String)> {
     let rows = rows(ws);
     let table = format!("\n\n{}\n", markdown(&rows));
-    let counts = rows.iter().map(|row| {
-        (
-            format!("{}/README.md", row.chapter),
-            STEP,
-            row.main.to_string(),
-        )
+    let contributing = ws.tree.text(TABLE_FILE).unwrap_or_default();
+    let table = markers::replace(contributing, TABLE, &table);
+    let readmes = rows.iter().filter_map(|row| {
+        let chapter = ws.chapter(&row.chapter).ok()?;
+        let readme = ws.text(chapter, "README.md")?;
+        let measured = markers::replace(readme, STEP, &row.main.to_string());
+        let counted = pool::counted(ws, chapter, measured.as_deref().unwrap_or(readme));
+        Some((chapter.path("README.md"), counted))
     });
-    std::iter::once((TABLE_FILE.to_owned(), TABLE, table))
-        .chain(counts)
-        .filter_map(|(path, name, inside)| {
-            let old = ws.tree.text(&path)?;
-            let new = markers::replace(old, name, &inside)?;
-            (new != old).then_some((path, new))
-        })
+    let table = table.map(|table| (TABLE_FILE.to_owned(), table));
+    table
+        .into_iter()
+        .chain(readmes)
+        .filter(|(path, new)| ws.tree.text(path) != Some(new))
         .collect()
+}
+
+/// Writes what is out of date, and says what was written.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write(ws: &Workspace) -> Result<()> {
+    for (path, text) in stale(ws) {
+        std::fs::write(ws.root.join(&path), text).with_context(|| format!("writing {path}"))?;
+        terminal::print(&format!("wrote {path}\n"))?;
+    }
+    Ok(())
 }
 
 fn row(ws: &Workspace, chapter: &Chapter) -> Option<Row> {

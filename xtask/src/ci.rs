@@ -40,7 +40,7 @@ const STEPS: [Step; 9] = [
             "warnings",
         ],
     ),
-    step("test", &["test", "--workspace"]),
+    step("test", &["test", "--workspace", "--no-fail-fast"]),
     step("exercises", &["x", "exercises"]),
     Step {
         env: Some(("RUSTDOCFLAGS", "-D warnings")),

@@ -55,7 +55,10 @@ fn for_upkeep() -> Vec<Command> {
         Command::new("budget")
             .about("Measure the changed lines of the carried files; fail when a chapter is over its limit")
             .arg(flag("markdown").help("Print the table as CONTRIBUTING.md shows it"))
-            .arg(flag("write").help("Bring CONTRIBUTING.md and the counts in the READMEs up to date")),
+            .arg(flag("write").help("Bring CONTRIBUTING.md and the numbers in the READMEs up to date")),
+        Command::new("pool")
+            .about("Compare the tools that each chapter offers with its tests/pool.txt")
+            .arg(flag("write").help("Write the pools, the snapshots that show tools, and the numbers in the READMEs")),
         Command::new("tidy").about("Check the rules of the course; fail on findings"),
         Command::new("features").about("Name dependencies that one chapter builds otherwise than another"),
         Command::new("replay")

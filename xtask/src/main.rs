@@ -63,6 +63,7 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Some(("diff", args)) => run_diff(&ws, args),
         Some(("budget", args)) => run_budget(&ws, args),
         Some(("tidy", _)) => report(&tidy::findings(&ws)),
+        Some(("pool", args)) => pool::run(&ws, args.get_flag("write")),
         Some(("features", _)) => report(&features::findings(&ws)?),
         Some(("replay", args)) => {
             let request = replay::Request {
@@ -124,10 +125,7 @@ fn run_diff(ws: &Workspace, args: &ArgMatches) -> Result<()> {
 fn run_budget(ws: &Workspace, args: &ArgMatches) -> Result<()> {
     let rows = budget::rows(ws);
     if args.get_flag("write") {
-        for (path, text) in budget::stale(ws) {
-            std::fs::write(ws.root.join(&path), text)?;
-            terminal::print(&format!("wrote {path}\n"))?;
-        }
+        budget::write(ws)?;
     }
     let table = if args.get_flag("markdown") {
         budget::markdown(&rows)

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-pub use pool::pool;
+pub use pool::assert_pool;
 pub use ran::Ran;
 pub use session::Session;
 pub use terminal::{Key, Terminal};

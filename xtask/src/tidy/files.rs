@@ -147,7 +147,7 @@ fn generated(subject: &Subject<'_>) -> Vec<Finding> {
     let stale = budget::stale(ws).into_iter().map(|(path, _)| {
         Finding::file(
             &path,
-            "the measured counts are out of date; run cargo x budget --write",
+            "the numbers are out of date; run cargo x budget --write",
         )
     });
     missing.chain(stale).collect()
@@ -267,9 +267,7 @@ mod tests {
         let readme = fixture::readme("s02_tools", &fixture::CHANGES.replace("+2 −1", "+9 −9"));
         assert_eq!(
             found(generated, &[("s02_tools/README.md", &readme)]),
-            [
-                "s02_tools/README.md:1: the measured counts are out of date; run cargo x budget --write"
-            ]
+            ["s02_tools/README.md:1: the numbers are out of date; run cargo x budget --write"]
         );
         assert_eq!(
             found(generated, &[("CONTRIBUTING.md", "# Contributing\n")]),
