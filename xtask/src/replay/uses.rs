@@ -1,0 +1,104 @@
+//! Imports merged as the sets of names that they are.
+//!
+//! A lesson's items stand in one `use` line, which nearly every chapter has in another form: merged as text, each new item
+//! would be a conflict in each of them.
+//! Invariant: what a chapter imports stays, but for what the change takes away; what only some of the texts import from is
+//! left to git.
+
+use std::collections::BTreeMap;
+
+/// The texts ours, before and after with the same `use` line for each lesson that all of them import from.
+pub fn settled(texts: [&str; 3]) -> [String; 3] {
+    let [ours, before, after] = texts.map(lessons);
+    let mut settled = texts.map(str::to_owned);
+    for (lesson, mine) in &ours {
+        let (Some(before), Some(after)) = (before.get(lesson), after.get(lesson)) else {
+            continue;
+        };
+        if before == after {
+            continue;
+        }
+        let stays = |item: &&&str| after.contains(item) || !before.contains(item);
+        let mut items: Vec<&str> = mine.iter().filter(stays).copied().collect();
+        let is_new = |item: &&&str| !before.contains(item) && !mine.contains(item);
+        items.extend(after.iter().filter(is_new));
+        let line = match &items[..] {
+            [] => continue,
+            [item] => format!("use {lesson}::{item};"),
+            items => format!("use {lesson}::{{{}}};", items.join(", ")),
+        };
+        for text in &mut settled {
+            *text = with_line(text, lesson, &line);
+        }
+    }
+    settled
+}
+
+/// The items of each lesson that is imported from.
+fn lessons(text: &str) -> BTreeMap<&str, Vec<&str>> {
+    let statements = text.split("\nuse ").skip(1);
+    let tree = |statement: &'_ str| statement.find(';');
+    statements
+        .filter_map(|statement| statement[..tree(statement)?].split_once("::"))
+        .map(|(lesson, items)| {
+            let list = items
+                .trim_start_matches('{')
+                .trim_end_matches('}')
+                .split(',');
+            let items = list.map(str::trim).filter(|item| !item.is_empty());
+            (lesson, items.collect())
+        })
+        .collect()
+}
+
+/// The text with this line in the place of its `use` of the lesson.
+fn with_line(text: &str, lesson: &str, line: &str) -> String {
+    let Some(start) = text.find(&format!("\nuse {lesson}::")) else {
+        return text.to_owned();
+    };
+    let end = text[start..]
+        .find(';')
+        .map_or(text.len(), |end| start + end + 1);
+    format!("{}\n{line}{}", &text[..start], &text[end..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(uses: &[&str]) -> String {
+        let lines = uses.iter().map(|line| format!("\nuse {line};"));
+        format!(
+            "//! A chapter.\n{}\n\nfn main() {{}}\n",
+            lines.collect::<String>()
+        )
+    }
+
+    #[test]
+    fn a_new_item_joins_what_each_chapter_imports() {
+        let before = text(&["anyhow::Result", "s01::{A, B}", "s02::C"]);
+        let after = text(&["anyhow::Result", "s01::{A, New}", "s02::{C, D}"]);
+        let ours = text(&[
+            "anyhow::Result",
+            "s01::{\n    Own, A,\n    B,\n}",
+            "s02::C",
+            "s03::E",
+        ]);
+
+        let [ours, before, after] = settled([&ours, &before, &after]);
+
+        let joined = ["anyhow::Result", "s01::{Own, A, New}", "s02::{C, D}"];
+        assert_eq!(ours, text(&[&joined[..], &["s03::E"]].concat()));
+        assert_eq!((before, after), (text(&joined), text(&joined)));
+    }
+
+    #[test]
+    fn what_only_some_import_from_is_left_to_git() {
+        let texts = [
+            text(&["s01::A"]),
+            text(&["s01::A", "s02::B"]),
+            text(&["s01::A"]),
+        ];
+        assert_eq!(settled([&texts[0], &texts[1], &texts[2]]), texts);
+    }
+}
