@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use anyhow::{Result, ensure};
 
-use crate::source::{Function, Source};
+use crate::rust;
 use crate::workspace::{Chapter, Workspace};
 
 /// What stands where a body was.
@@ -120,20 +120,15 @@ fn wanted(chapter: &Chapter) -> Vec<(String, Wanted)> {
 
 /// Takes the wanted bodies out of a file as rustfmt lays it out: a body has lines of its own.
 fn empty(text: &str, wanted: &Wanted) -> Emptied {
-    let source = Source::scan(text);
-    let tests = source.tests();
     let mut bodies: Vec<(String, Range<usize>)> = Vec::new();
-    for function in source.functions() {
+    for function in rust::functions(text) {
         let is_wanted = match wanted {
-            Wanted::All => !tests
-                .iter()
-                .any(|range| range.contains(&function.lines.start)),
+            Wanted::All => !function.of_tests,
             Wanted::Named(names) => names.contains(&function.name),
         };
-        let lines = body(&source, &function);
-        let is_inside = bodies
-            .last()
-            .is_some_and(|(_, outer)| outer.end >= lines.end);
+        let lines = function.body;
+        let last = bodies.last();
+        let is_inside = last.is_some_and(|(_, outer)| outer.end >= lines.end);
         if is_wanted && !lines.is_empty() && !is_inside {
             bodies.push((function.name, lines));
         }
@@ -154,18 +149,6 @@ fn empty(text: &str, wanted: &Wanted) -> Emptied {
     }
     emptied.text += &lines[at..].concat();
     emptied
-}
-
-/// The lines between the braces of a function; none when it is written in one line.
-fn body(source: &Source, function: &Function) -> Range<usize> {
-    let end = function.lines.end - 1;
-    let opens = |line: &usize| source.code[*line].trim_end().ends_with('{');
-    let start = function
-        .lines
-        .clone()
-        .find(opens)
-        .map_or(end, |line| line + 1);
-    start.min(end)..end
 }
 
 #[cfg(test)]
@@ -247,19 +230,11 @@ mod tests {
             "nothing is open in the course itself"
         );
 
-        let mut tree = fixture::tree(&[(
+        let manifest = (
             "s01_loop/Cargo.toml",
             ws.tree.text("s01_loop/Cargo.toml").unwrap(),
-        )]);
-        tree.insert(
-            "s01_loop/src/bash.rs",
-            crate::tree::File {
-                text: file.text.clone(),
-                tracked: true,
-                symlink: false,
-            },
         );
-        let ws = fixture::workspace(tree);
+        let ws = fixture::course(&[manifest, ("s01_loop/src/bash.rs", &file.text)]);
         let open = holes(&ws, ws.chapter("s01").unwrap());
         let open: Vec<_> = open
             .iter()

@@ -3,9 +3,8 @@
 //! `cargo x diff` prints it and the book shows it, so both must see the same.
 //! Invariant: what is gone is named as well as what is new; from nowhere, nothing is new.
 
-use crate::imports::{self, Imports};
 use crate::pool;
-use crate::source::Source;
+use crate::rust::{self, Imports};
 use crate::workspace::{Chapter, Workspace};
 
 /// What has become of something on the way.
@@ -67,8 +66,7 @@ pub fn before(ws: &Workspace, from: Option<&Chapter>, file: &str) -> Option<Impo
 
 /// What the chapter's own copy of a carried file imports.
 fn read(ws: &Workspace, chapter: &Chapter, file: &str) -> Option<Imports> {
-    let source = Source::scan(ws.text(chapter, file)?);
-    Some(imports::lessons(&source, &chapter.name))
+    Some(rust::lessons(ws.text(chapter, file)?, &chapter.name))
 }
 
 fn compared(before: Option<Imports>, now: Imports) -> Vec<(String, Fates)> {

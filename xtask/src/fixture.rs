@@ -129,8 +129,8 @@ pub fn readme(name: &str, changes: &str) -> String {
 /// A chapter's exercise of this number.
 pub fn exercise(name: &str, number: usize) -> String {
     format!(
-        "//! Exercise {number} · more of it (10 minutes).\n//!\n//! Do it.\n//!\n//! Hint: begin.\n\n#[test]\n\
-         #[ignore = \"exercise {number}\"]\nfn it_is_done_in_{name}() {{\n    assert_eq!({number}, done());\n}}\n"
+        "//! Exercise {number} · more of it (10 minutes).\n//!\n//! Do it.\n//!\n//! Hint: begin.\n\n\
+         #[test]\n#[ignore = \"exercise {number}\"]\nfn it_is_done_in_{name}() {{\n    assert_eq!({number}, done());\n}}\n"
     )
 }
 

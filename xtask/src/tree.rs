@@ -21,8 +21,6 @@ pub struct Tree {
 pub struct File {
     /// The whole text; empty when the file is not UTF-8 or is a symbolic link.
     pub text: String,
-    /// Whether git knows the file already (`git add`), so that a clone will have it.
-    pub tracked: bool,
     /// Whether the path is a symbolic link.
     pub symlink: bool,
 }
@@ -33,25 +31,12 @@ impl Tree {
     /// # Errors
     /// When `root` is in no git checkout, or a listed file cannot be read.
     pub fn read(root: &Path) -> Result<Self> {
-        let listed = git::run(
-            root,
-            &[
-                "ls-files",
-                "-t",
-                "-z",
-                "--cached",
-                "--others",
-                "--exclude-standard",
-            ],
-        )?;
+        let which = ["-z", "--cached", "--others", "--exclude-standard"];
+        let listed = git::run(root, &[&["ls-files"][..], &which].concat())?;
         let mut files = BTreeMap::new();
-        for entry in listed.split_terminator('\0') {
-            let (tag, path) = entry.split_once(' ').unwrap_or(("?", entry));
-            if let Some(file) = read_file(&root.join(path), tag != "?")
-                .with_context(|| format!("reading {path}"))?
-            {
-                files.insert(path.to_owned(), file);
-            }
+        for path in listed.split_terminator('\0') {
+            let file = read_file(&root.join(path)).with_context(|| format!("reading {path}"))?;
+            files.extend(file.map(|file| (path.to_owned(), file)));
         }
         Ok(Self { files })
     }
@@ -61,14 +46,13 @@ impl Tree {
     pub fn of(files: &[(&str, &str)]) -> Self {
         let file = |text: &str| File {
             text: text.to_owned(),
-            tracked: true,
             symlink: false,
         };
+        let files = files
+            .iter()
+            .map(|(path, text)| ((*path).to_owned(), file(text)));
         Self {
-            files: files
-                .iter()
-                .map(|(path, text)| ((*path).to_owned(), file(text)))
-                .collect(),
+            files: files.collect(),
         }
     }
 
@@ -80,12 +64,6 @@ impl Tree {
     /// The file at `path`, when there is one.
     pub fn file(&self, path: &str) -> Option<&File> {
         self.files.get(path)
-    }
-
-    /// Changes the file at `path` or adds one.
-    #[cfg(test)]
-    pub fn insert(&mut self, path: &str, file: File) {
-        self.files.insert(path.to_owned(), file);
     }
 
     /// All files in the order of their paths.
@@ -103,7 +81,7 @@ impl Tree {
 }
 
 /// The file at `path`, or `None` when it was deleted but not yet committed as deleted, or is a folder.
-fn read_file(path: &Path, tracked: bool) -> io::Result<Option<File>> {
+fn read_file(path: &Path) -> io::Result<Option<File>> {
     let kind = match path.symlink_metadata() {
         Ok(metadata) => metadata.file_type(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -117,9 +95,6 @@ fn read_file(path: &Path, tracked: bool) -> io::Result<Option<File>> {
     } else {
         String::from_utf8(fs::read(path)?).unwrap_or_default()
     };
-    Ok(Some(File {
-        text,
-        tracked,
-        symlink: kind.is_symlink(),
-    }))
+    let symlink = kind.is_symlink();
+    Ok(Some(File { text, symlink }))
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::tidy::markdown::{self, Place};
+use crate::tidy::markdown;
 use crate::workspace::Workspace;
 
 /// The files of the repository that stand at the root and are pages.
@@ -66,36 +66,23 @@ impl Shelf {
 
     /// The Markdown of the file `from` with its links as the page `page` needs them.
     pub fn rewrite(&self, text: &str, from: &str, page: &str) -> String {
-        let mut rewritten = String::new();
-        let mut paragraph = String::new();
-        for line in markdown::lines(text) {
-            if line.place == Place::Prose && !line.text.trim().is_empty() {
-                paragraph.push_str(line.text);
-                paragraph.push('\n');
-                continue;
-            }
-            rewritten.push_str(&self.rewrite_paragraph(&paragraph, from, page));
-            rewritten.push_str(line.text);
-            rewritten.push('\n');
-            paragraph.clear();
-        }
-        rewritten + &self.rewrite_paragraph(&paragraph, from, page)
-    }
-
-    /// Code and the words of a link may go on in the next line, but not in the next paragraph.
-    fn rewrite_paragraph(&self, paragraph: &str, from: &str, page: &str) -> String {
         let mut done = String::new();
-        let mut rest = paragraph;
-        while let Some((start, end, link)) = next_link(rest) {
-            done.push_str(&rest[..start]);
-            done.push_str(&match self.target(link.target, from, page) {
-                Target::Stays => rest[start..end].to_owned(),
-                Target::Leads(target) => format!("[{}]({target})", link.text),
-                Target::Nowhere => link.text.to_owned(),
+        let mut at = 0;
+        for (range, target) in markdown::links(text) {
+            let link = &text[range.clone()];
+            // A link by reference has its target elsewhere.
+            let Some((words, _)) = link.rsplit_once("](") else {
+                continue;
+            };
+            done.push_str(&text[at..range.start]);
+            done.push_str(&match self.target(&target, from, page) {
+                Target::Stays => link.to_owned(),
+                Target::Leads(target) => format!("{words}]({target})"),
+                Target::Nowhere => words.trim_start_matches(['!', '[']).to_owned(),
             });
-            rest = &rest[end..];
+            at = range.end;
         }
-        done + rest
+        done + &text[at..]
     }
 
     fn target(&self, target: &str, from: &str, page: &str) -> Target {
@@ -139,37 +126,6 @@ enum Target {
     Stays,
     Leads(String),
     Nowhere,
-}
-
-struct Link<'a> {
-    text: &'a str,
-    target: &'a str,
-}
-
-/// The next inline link that stands in no code: its place and its parts.
-fn next_link(text: &str) -> Option<(usize, usize, Link<'_>)> {
-    let mut in_code = false;
-    let mut opened = Vec::new();
-    for (at, c) in text.char_indices() {
-        match c {
-            '`' => in_code = !in_code,
-            '[' if !in_code => opened.push(at),
-            ']' if !in_code => {
-                let Some(start) = opened.pop() else { continue };
-                let Some(rest) = text[at..].strip_prefix("](") else {
-                    continue;
-                };
-                let length = rest.find(')')?;
-                let link = Link {
-                    text: &text[start + 1..at],
-                    target: rest[..length].split(' ').next().unwrap_or_default(),
-                };
-                return Some((start, at + 2 + length + 1, link));
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 /// The page of a chapter.

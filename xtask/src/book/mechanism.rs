@@ -10,8 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::fences::fence;
 use super::links::{WRITTEN, page_of, relative};
 use crate::change::{self, Fate};
-use crate::imports;
-use crate::source::{Source, find_word};
+use crate::rust::{self, has_word};
 use crate::workspace::{CARRIED, Chapter, LAST, MAIN, Workspace};
 
 /// The picture of the loop.
@@ -159,14 +158,17 @@ fn lines_of(ws: &Workspace, chapter: &Chapter, needles: &str) -> Result<String> 
 
 /// The lines that name what is imported from the lesson, a field of such a type, or a variable that begins as one.
 fn own_lines(main: &str, chapter: &Chapter, last: &Chapter) -> BTreeSet<usize> {
-    let source = Source::scan(main);
-    let lessons = imports::lessons(&source, &last.name);
+    let lessons = rust::lessons(main, &last.name);
     let items = lessons.get(&chapter.name).into_iter().flatten();
     let items: BTreeSet<String> = items
         .map(|path| path.rsplit("::").next().unwrap_or(path).to_owned())
         .collect();
     let mut words = items.clone();
-    for code in &source.code {
+    let code = || {
+        main.lines()
+            .map(|line| line.split(" // ").next().unwrap_or(line))
+    };
+    for code in code() {
         let named = code
             .trim()
             .trim_end_matches(',')
@@ -182,9 +184,9 @@ fn own_lines(main: &str, chapter: &Chapter, last: &Chapter) -> BTreeSet<usize> {
             words.insert(name.to_owned());
         }
     }
-    let lines = source.code.iter().enumerate();
-    lines
-        .filter(|(_, code)| words.iter().any(|word| find_word(code, word).is_some()))
+    code()
+        .enumerate()
+        .filter(|(_, code)| words.iter().any(|word| has_word(code, word)))
         .map(|(number, _)| number)
         .collect()
 }
@@ -222,14 +224,11 @@ fn facts(ws: &Workspace, chapter: &Chapter, page: &str) -> String {
 
 /// What `lib.rs` makes public.
 fn public_items(lib: &str) -> BTreeSet<String> {
-    let source = Source::scan(lib);
-    let uses = imports::uses(&source)
-        .into_iter()
-        .filter(|found| found.public);
+    let uses = rust::uses(lib).into_iter().filter(|found| found.public);
     let names = uses.flat_map(|found| found.paths);
     let names = names.filter_map(|path| path.rsplit("::").next().map(str::to_owned));
-    let modules = source.code.iter().filter_map(|code| {
-        let name = code.strip_prefix("pub mod ")?.trim_end_matches(';');
+    let modules = lib.lines().filter_map(|line| {
+        let name = line.strip_prefix("pub mod ")?.trim_end_matches(';');
         Some(name.to_owned())
     });
     names.chain(modules).collect()
@@ -245,8 +244,8 @@ fn users<'a>(ws: &'a Workspace, chapter: &'a Chapter, carried: bool) -> Vec<&'a 
             path.ends_with(".rs") && CARRIED.contains(&own) == carried
         });
         files.any(|(_, file)| {
-            let source = Source::scan(&file.text);
-            imports::lessons(&source, &later.name).contains_key(&chapter.name)
+            file.text.contains(&chapter.name)
+                && rust::lessons(&file.text, &later.name).contains_key(&chapter.name)
         })
     };
     ws.after(chapter).filter(imports_it).collect()

@@ -7,8 +7,7 @@ use std::fmt::Write;
 
 use similar::{DiffTag, TextDiff};
 
-use crate::imports;
-use crate::source::Source;
+use crate::rust;
 use crate::workspace::{CARRIED, Chapter, Workspace};
 use crate::{diff, header, pool};
 
@@ -85,7 +84,7 @@ fn about(ws: &Workspace, chapter: &Chapter, texts: &[(String, &str, &str)]) -> S
             continue;
         };
         runs.push(format!("{}:{index}", json(file)));
-        let lessons = imports::lessons(&Source::scan(texts[index].2), &carrier.name);
+        let lessons = rust::lessons(texts[index].2, &carrier.name);
         imported.push(format!("{}:{}", json(file), lists(lessons.iter())));
     }
     let tools = pool::read(ws, chapter);

@@ -1,4 +1,8 @@
-//! Markdown as the rules need it: its lines, told apart from what stands in a code block.
+//! Markdown as the rules and the book need it: its lines apart from code blocks, its links, the way a link leads.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Parser, Tag};
 
 /// One line of a Markdown file.
 #[derive(Clone, Copy)]
@@ -6,42 +10,28 @@ pub(crate) struct Line<'a> {
     /// Counted from 0.
     pub number: usize,
     pub text: &'a str,
-    pub place: Place,
-}
-
-/// Where a line stands.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Place {
-    Prose,
-    /// The line that opens a code block.
-    Opening,
-    /// In a code block, or the line that closes it.
-    Block,
+    /// Whether it stands in a code block, the lines that open and close it among them.
+    pub in_code: bool,
 }
 
 /// The lines of a file.
 pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
-    let mut fence: Option<&str> = None;
+    let events = Parser::new(text).into_offset_iter();
+    let blocks: Vec<Range<usize>> = events
+        .filter(|(event, _)| matches!(event, Event::Start(Tag::CodeBlock(_))))
+        .map(|(_, range)| range)
+        .collect();
+    let mut at = 0;
     let mut lines = Vec::new();
-    for (number, text) in text.lines().enumerate() {
-        let mark = fence_of(text.trim_start());
-        let place = match (fence, mark) {
-            (None, None) => Place::Prose,
-            (None, Some(_)) => Place::Opening,
-            (Some(_), _) => Place::Block,
-        };
-        match (fence, mark) {
-            (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if mark.starts_with(open) && text.trim() == mark => {
-                fence = None
-            }
-            _ => {}
-        }
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let first = at + line.len() - line.trim_start().len();
+        let in_code = blocks.iter().any(|block| block.contains(&first));
         lines.push(Line {
             number,
-            text,
-            place,
+            text: line.trim_end_matches(['\n', '\r']),
+            in_code,
         });
+        at += line.len();
     }
     lines
 }
@@ -49,10 +39,20 @@ pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
 /// The text of a heading of this level (`## ` is 2).
 pub(crate) fn heading<'a>(line: &Line<'a>, level: usize) -> Option<&'a str> {
     let (marks, text) = line.text.split_once(' ')?;
-    let is_heading = line.place == Place::Prose
-        && marks.len() == level
-        && marks.bytes().all(|byte| byte == b'#');
-    is_heading.then(|| text.trim())
+    (!line.in_code && marks == &"######"[..level]).then(|| text.trim())
+}
+
+/// The links and pictures of a file: where they stand, and where they lead.
+pub(crate) fn links(text: &str) -> Vec<(Range<usize>, String)> {
+    let events = Parser::new(text).into_offset_iter();
+    events
+        .filter_map(|(event, range)| match event {
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                Some((range, dest_url.into_string()))
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 /// The path that `relative` means in the file `from`; `None` when it leaves the repository.
@@ -75,10 +75,4 @@ pub(crate) fn resolve(from: &str, relative: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
-}
-
-fn fence_of(text: &str) -> Option<&str> {
-    let first = text.chars().next().filter(|c| ['`', '~'].contains(c))?;
-    let length = text.len() - text.trim_start_matches(first).len();
-    (length >= 3).then(|| &text[..length])
 }
