@@ -24,7 +24,7 @@ struct Step {
     needs: Option<fn() -> Result<()>>,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 12] = [
     step("fmt", &["fmt", "--all", "--check"]),
     step("tidy", &["x", "tidy"]),
     step("budget", &["x", "budget"]),
@@ -40,6 +40,27 @@ const STEPS: [Step; 9] = [
             "warnings",
         ],
     ),
+    // Tests may unwrap, their helpers among them, which clippy cannot tell from other code.
+    step(
+        "unwrap",
+        &[
+            "clippy",
+            "--workspace",
+            "--",
+            "-D",
+            "warnings",
+            "-D",
+            "clippy::unwrap_used",
+        ],
+    ),
+    Step {
+        needs: Some(|| installed("cargo-machete")),
+        ..step("machete", &["machete"])
+    },
+    Step {
+        needs: Some(|| installed("cargo-deny")),
+        ..step("deny", &["deny", "check", "bans", "licenses", "sources"])
+    },
     step("test", &["test", "--workspace", "--no-fail-fast"]),
     step("exercises", &["x", "exercises"]),
     Step {
@@ -99,6 +120,13 @@ pub fn run(ws: &Workspace, external: bool) -> Result<()> {
     Ok(terminal::print(&last_line(&skipped, seconds))?)
 }
 
+/// Whether a subcommand of cargo is there.
+fn installed(name: &str) -> Result<()> {
+    let started = Command::new(name).arg("--version").output();
+    started.with_context(|| format!("{name} is missing; cargo install {name} --locked"))?;
+    Ok(())
+}
+
 /// What stands at the end, where everybody looks.
 fn last_line(skipped: &[String], seconds: f64) -> String {
     match skipped {
@@ -150,14 +178,14 @@ mod tests {
 
         assert_eq!(typed[1], "cargo x tidy");
         assert_eq!(
-            typed[7],
+            typed[10],
             "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps"
         );
     }
 
     #[test]
     fn a_step_does_not_follow_the_git_hook_that_calls_it() {
-        let command = STEPS[5].command();
+        let command = STEPS[8].command();
 
         assert!(
             command

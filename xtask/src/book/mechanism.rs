@@ -114,7 +114,10 @@ fn marked(svg: &str, attribute: &str) -> Option<String> {
 
 /// The lines of the last chapter's `main.rs` at which the mechanism acts.
 fn lines_of(ws: &Workspace, chapter: &Chapter, needles: &str) -> Result<String> {
-    let last = ws.chapters.last().context("there is no chapter")?;
+    let mut chapters = ws.chapters.iter();
+    let last = chapters
+        .rfind(|chapter| chapter.number <= LAST)
+        .context("there is no chapter")?;
     let main = ws.text(last, MAIN).unwrap_or_default();
     let needles: Vec<&str> = needles
         .split(',')
