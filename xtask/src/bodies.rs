@@ -154,7 +154,7 @@ fn empty(text: &str, wanted: &Wanted) -> Emptied {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     const TEXT: &str = "//! A plan: items.\n\n/// Items.\npub struct Plan;\n\nimpl Plan {\n    /// A plan of these.\n    pub fn new(\n        items: &str,\n    ) -> Self\n    where\n        Self: Sized,\n    {\n        \
         // A brace in a comment {\n\n        let open = \"{\";\n        Self\n    }\n\n    fn none() {}\n}\n\n\

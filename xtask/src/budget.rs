@@ -193,7 +193,7 @@ fn median(mut values: Vec<usize>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     /// A main.rs of `lines` lines that no other chapter has.
     fn main_of(chapter: &str, lines: usize) -> String {

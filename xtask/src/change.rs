@@ -112,7 +112,7 @@ fn fates(before: Option<&[String]>, now: &[String], sorted: bool) -> Fates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
     use crate::workspace::MAIN;
 
     fn named(fates: &[(&str, Fate)]) -> Fates {

@@ -187,7 +187,7 @@ fn marked(names: &Fates, paint: Paint) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     const FIRST: &str = "//! s01 · the loop. Start with README.md.\n\nuse s01_loop::{Client, bash};\n\nfn main() {\n    bash();\n}\n";
     const SECOND: &str = "//! s02 · tools. Start with README.md.\n\nuse s01_loop::Client;\nuse s02_tools::Toolbox;\n\nfn main() {\n    Toolbox::new();\n}\n";

@@ -16,8 +16,6 @@ mod diff;
 mod exercises;
 mod external;
 mod features;
-#[cfg(test)]
-mod fixture;
 mod git;
 mod header;
 mod kit;
@@ -29,6 +27,8 @@ mod session;
 mod start;
 mod step;
 mod terminal;
+#[cfg(test)]
+mod tests;
 mod tidy;
 mod tree;
 mod workspace;

@@ -83,7 +83,7 @@ pub fn counted(ws: &Workspace, chapter: &Chapter, readme: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     #[test]
     fn each_agent_has_a_line_and_a_chapter_without_a_file_hands_on() {

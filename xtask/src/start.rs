@@ -136,7 +136,7 @@ fn first_commit(root: &Path, chapter: &Chapter) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     #[test]
     fn a_folder_that_holds_something_is_refused() {

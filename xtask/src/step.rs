@@ -80,7 +80,7 @@ pub fn pair<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
     use crate::workspace::{MAIN, TEAMMATE};
 
     #[test]

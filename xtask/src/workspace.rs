@@ -227,7 +227,7 @@ fn names(value: Option<&Value>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     #[test]
     fn a_chapter_is_found_by_its_number_its_short_name_and_its_name() {

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
+use serde_json::Value;
 
-use super::{Place, mdbook, pairs};
+use super::{Place, mdbook};
 use crate::kit::{self, Kit};
 use crate::terminal::Paint;
 use crate::workspace::{CARRIED, Chapter, Workspace};
@@ -107,11 +108,7 @@ fn comparisons(ws: &Workspace) -> String {
     };
     let entries = COMPARED.iter().filter_map(|(from, to)| {
         let (one, other) = (ws.chapter(from).ok()?, ws.chapter(to).ok()?);
-        Some(format!(
-            "{}:{}",
-            pairs::json(&format!("{from}..{to}")),
-            pairs::json(&shown(one, other))
-        ))
+        Some((format!("{from}..{to}"), shown(one, other).into()))
     });
-    format!("{{{}}}\n", entries.collect::<Vec<_>>().join(","))
+    Value::Object(entries.collect()).to_string()
 }

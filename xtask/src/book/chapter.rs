@@ -184,7 +184,7 @@ fn new_files(ws: &Workspace, chapter: &Chapter) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     fn pages(changes: &[(&str, &str)]) -> (String, String) {
         let ws = fixture::course(changes);

@@ -152,7 +152,7 @@ pub fn relative(from: &str, to: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     fn shelf() -> Shelf {
         Shelf::new(&fixture::course(&[

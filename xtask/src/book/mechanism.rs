@@ -257,7 +257,7 @@ fn users<'a>(ws: &'a Workspace, chapter: &'a Chapter, carried: bool) -> Vec<&'a 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     const SVG: &str = "<svg>\n\n  <a href=\"chapters/s02_tools.html\" id=\"station-s02\" class=\"station\">\n</a>\n<g id=\"station-s01\">\n</svg>\n";
     const MAIN_OF_LAST: &str = "use s01_loop::Client;\nuse s02_tools::{Toolbox, bash};\n\nstruct Agent {\n    tools: Toolbox,\n}\n\n\

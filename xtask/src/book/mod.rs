@@ -157,7 +157,7 @@ fn pages(ws: &Workspace) -> Result<Pages> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     #[test]
     fn the_book_has_a_page_for_each_chapter_and_each_text() {

@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use serde_json::{Map, Value, json};
 use similar::{DiffTag, TextDiff};
 
 use crate::rust;
@@ -16,35 +17,28 @@ pub const FILE: &str = "pairs-data.js";
 
 /// The script: `window.PAIRS = {chapters, texts, diffs}`.
 pub fn script(ws: &Workspace) -> String {
-    let mut texts: Vec<(String, &str, &str)> = Vec::new();
-    for file in CARRIED {
-        for chapter in &ws.chapters {
-            if let Some(text) = ws.text(chapter, file) {
-                texts.push((chapter.path(file), file, text));
+    let files = CARRIED
+        .into_iter()
+        .flat_map(|file| ws.chapters.iter().map(move |it| (it, file)));
+    let texts: Vec<_> = files
+        .filter_map(|(chapter, file)| Some((chapter.path(file), file, ws.text(chapter, file)?)))
+        .collect();
+    let mut diffs = Map::new();
+    for (old, (_, file, old_text)) in texts.iter().enumerate() {
+        for (new, (_, other, new_text)) in texts.iter().enumerate() {
+            if old != new && file == other {
+                diffs.insert(format!("{old}-{new}"), hunks(old_text, new_text).into());
             }
         }
     }
     let chapters = ws.chapters.iter().map(|chapter| about(ws, chapter, &texts));
-    let mut diffs = Vec::new();
-    for (old, (_, file, old_text)) in texts.iter().enumerate() {
-        for (new, (_, other, new_text)) in texts.iter().enumerate() {
-            if old != new && file == other {
-                diffs.push(format!(
-                    "\"{old}-{new}\":{}",
-                    json(&hunks(old_text, new_text))
-                ));
-            }
-        }
-    }
-    let bodies = texts
-        .iter()
-        .map(|(path, _, text)| format!("[{},{}]", json(path), json(text)));
-    format!(
-        "window.PAIRS = {{\n\"chapters\":[\n{}\n],\n\"texts\":[\n{}\n],\n\"diffs\":{{\n{}\n}}}};\n",
-        chapters.collect::<Vec<_>>().join(",\n"),
-        bodies.collect::<Vec<_>>().join(",\n"),
-        diffs.join(",\n")
-    )
+    let bodies = texts.iter().map(|(path, _, text)| json!([path, text]));
+    let pairs = json!({
+        "chapters": chapters.collect::<Vec<_>>(),
+        "texts": bodies.collect::<Vec<_>>(),
+        "diffs": diffs,
+    });
+    format!("window.PAIRS = {pairs};\n")
 }
 
 /// The hunks between two texts, with three lines around each: the first lines of both, counted from 0, then runs of
@@ -72,85 +66,42 @@ fn hunks(old: &str, new: &str) -> String {
 }
 
 /// A chapter: its names, its base, the texts it runs, its tools, its imports and its new files.
-fn about(ws: &Workspace, chapter: &Chapter, texts: &[(String, &str, &str)]) -> String {
-    let mut runs = Vec::new();
-    let mut imported = Vec::new();
+fn about(ws: &Workspace, chapter: &Chapter, texts: &[(String, &str, &str)]) -> Value {
+    let (mut runs, mut imported) = (Map::new(), Map::new());
     for file in CARRIED {
-        let Some(carrier) = ws.carrier(chapter, file) else {
-            continue;
-        };
-        let path = carrier.path(file);
-        let Some(index) = texts.iter().position(|(known, ..)| *known == path) else {
-            continue;
-        };
-        runs.push(format!("{}:{index}", json(file)));
-        let lessons = rust::lessons(texts[index].2, &carrier.name);
-        imported.push(format!("{}:{}", json(file), lists(lessons.iter())));
-    }
-    let tools = pool::read(ws, chapter);
-    let tools = tools.iter().map(|(agent, tools)| (agent, tools));
-    let files = diff::files_of(ws, chapter).into_iter().map(|(path, text)| {
-        let sentence = header::first_sentence(text).unwrap_or_default();
-        format!(
-            "[{},{},{}]",
-            json(path),
-            text.lines().count(),
-            json(&sentence)
-        )
-    });
-    let base = ws
-        .base(chapter)
-        .and_then(|base| ws.chapters.iter().position(|other| other == base));
-    format!(
-        "{{\"name\":{},\"base\":{},\"rests\":[{}],\"runs\":{{{}}},\"tools\":{},\"imports\":{{{}}},\"files\":[{}]}}",
-        json(&chapter.name),
-        base.map_or("null".to_owned(), |base| base.to_string()),
-        chapter
-            .rests
-            .iter()
-            .map(|name| json(name))
-            .collect::<Vec<_>>()
-            .join(","),
-        runs.join(","),
-        lists(tools),
-        imported.join(","),
-        files.collect::<Vec<_>>().join(","),
-    )
-}
-
-/// Lists of names by name, as a JSON object.
-fn lists<K: AsRef<str>, N: AsRef<str>>(
-    named: impl Iterator<Item = (K, impl IntoIterator<Item = N>)>,
-) -> String {
-    let entries = named.map(|(name, list)| {
-        let list: Vec<_> = list.into_iter().map(|item| json(item.as_ref())).collect();
-        format!("{}:[{}]", json(name.as_ref()), list.join(","))
-    });
-    format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
-}
-
-/// A JSON string that is good in a script, too.
-pub fn json(text: &str) -> String {
-    let mut json = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => json.extend(['\\', c]),
-            '\n' => json.push_str("\\n"),
-            _ if c.is_control() || ['\u{2028}', '\u{2029}'].contains(&c) => {
-                let _ = write!(json, "\\u{:04x}", c as u32);
-            }
-            _ => json.push(c),
+        let carrier = ws
+            .carrier(chapter, file)
+            .map(|carrier| (carrier, carrier.path(file)));
+        let index = |path: &String| texts.iter().position(|(known, ..)| known == path);
+        if let Some((carrier, index)) = carrier.and_then(|(it, path)| Some((it, index(&path)?))) {
+            runs.insert(file.to_owned(), index.into());
+            let lessons = rust::lessons(texts[index].2, &carrier.name);
+            imported.insert(file.to_owned(), json!(lessons));
         }
     }
-    json + "\""
+    let files = diff::files_of(ws, chapter).into_iter().map(|(path, text)| {
+        let sentence = header::first_sentence(text).unwrap_or_default();
+        json!([path, text.lines().count(), sentence])
+    });
+    let tools = pool::read(ws, chapter).into_iter();
+    let base = ws.base(chapter);
+    json!({
+        "name": chapter.name,
+        "base": base.and_then(|base| ws.chapters.iter().position(|other| other == base)),
+        "rests": chapter.rests,
+        "runs": runs,
+        "tools": tools.map(|(agent, tools)| (agent.to_owned(), json!(tools))).collect::<Map<_, _>>(),
+        "imports": imported,
+        "files": files.collect::<Vec<_>>(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
     use crate::step;
     use crate::terminal::Paint;
+    use crate::tests::fixture;
 
     /// Draws hunks as the page does.
     fn drawn(old: &str, new: &str) -> String {
@@ -213,23 +164,31 @@ mod tests {
 
         let script = script(&ws);
 
-        let second = "{\"name\":\"s02_tools\",\"base\":0,\"rests\":[],\"runs\":{\"src/main.rs\":1,\"src/teammate.rs\":2},\
-            \"tools\":{\"lead\":[\"bash\",\"glob\"]},\"imports\":{\"src/main.rs\":{\"s01_loop\":[\"bash\"],\"s02_tools\":[\"toolbox\"]},\
-            \"src/teammate.rs\":{\"s01_loop\":[\"x\"]}},\"files\":[[\"src/toolbox.rs\",";
-        assert!(script.contains(second), "{script}");
-        assert!(script.contains("//! The \\\"teammate\\\".\\n"));
-        assert!(
-            script.contains("\n\"0-1\":\"")
-                && script.contains("\n\"1-0\":\"")
-                && !script.contains("\"0-2\"")
-        );
-    }
-
-    #[test]
-    fn whatever_a_file_holds_is_a_string() {
+        let pairs = script.strip_prefix("window.PAIRS = ").unwrap().trim_end();
+        let pairs: Value = serde_json::from_str(pairs.trim_end_matches(';')).unwrap();
+        let second = &pairs["chapters"][1];
         assert_eq!(
-            json("a\"b\\c\n\u{1b}\u{2028}é"),
-            "\"a\\\"b\\\\c\\n\\u001b\\u2028é\""
+            (&second["name"], &second["base"]),
+            (&json!("s02_tools"), &json!(0))
         );
+        assert_eq!(
+            second["runs"],
+            json!({"src/main.rs": 1, "src/teammate.rs": 2})
+        );
+        assert_eq!(second["tools"], json!({"lead": ["bash", "glob"]}));
+        assert_eq!(
+            second["imports"],
+            json!({
+                "src/main.rs": {"s01_loop": ["bash"], "s02_tools": ["toolbox"]},
+                "src/teammate.rs": {"s01_loop": ["x"]},
+            })
+        );
+        assert_eq!(second["files"][0][0], "src/toolbox.rs");
+        assert_eq!(
+            pairs["texts"][2][1],
+            "//! The \"teammate\".\n\nuse s01_loop::x;\n"
+        );
+        let compared: Vec<_> = pairs["diffs"].as_object().unwrap().keys().collect();
+        assert_eq!(compared, ["0-1", "1-0"]);
     }
 }

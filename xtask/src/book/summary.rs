@@ -59,7 +59,7 @@ fn title<'a>(text: &'a str, page: &'a str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     #[test]
     fn every_page_is_named_once_by_its_title() {

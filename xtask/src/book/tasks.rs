@@ -62,7 +62,7 @@ fn task(ws: &Workspace, chapter: &Chapter, exercise: &Exercise) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     const EXERCISE: &str = "//! Exercise 1 · more tools (10 minutes).\n//!\n//! Add a tool\n//! called `date`.\n//!\n//! Hint: look at `bash`.\n//!\n\
         //! Hint: copy it.\n\nuse x;\n\n#[test]\n#[ignore = \"exercise 1\"]\nfn it_is_there() {}\n";

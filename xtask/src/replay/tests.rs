@@ -5,8 +5,9 @@ use std::fs;
 use anyhow::Result;
 
 use super::{Request, run};
+use crate::git;
+use crate::tests::fixture;
 use crate::workspace::Workspace;
-use crate::{fixture, git};
 
 /// A main.rs whose lines stand apart enough for git to merge changes of each.
 fn loop_of(chapter: &str, prompt: &str, answer: &str) -> String {

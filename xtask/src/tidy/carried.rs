@@ -202,7 +202,7 @@ fn imports_by_lesson(ws: &Workspace, found: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finds;
+    use super::super::tests::finds;
     use super::*;
 
     const HEADER: &str = "//! s02 · tools. Start with README.md.\n";

@@ -256,9 +256,9 @@ fn in_manifest(ws: &Workspace, chapter: &Chapter, key: &str, text: &str, found: 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{finds, found};
+    use super::super::tests::{finds, found};
     use super::*;
-    use crate::fixture::manifest;
+    use crate::tests::fixture::manifest;
 
     const MANIFEST: &str = "s02_tools/Cargo.toml";
     const BASE: &str = "base = \"s01_loop\"";

@@ -7,7 +7,7 @@ use crate::header;
 use crate::rust::{self, has_word};
 use crate::workspace::{MAIN, Workspace, chapter_number};
 
-pub(super) const RULES: [Rule; 5] = [headers, file_size, library_root, outside, tests];
+pub(super) const RULES: [Rule; 5] = [headers, file_size, library_root, outside, waiting];
 
 const LINES: usize = 450;
 const ROOT_HEADER: &str = "#![doc = include_str!(\"../README.md\")]";
@@ -127,7 +127,7 @@ fn outside(ws: &Workspace, found: &mut Findings) {
 }
 
 /// A test advances time by hand, and no test is switched off, except in the exercises.
-fn tests(ws: &Workspace, found: &mut Findings) {
+fn waiting(ws: &Workspace, found: &mut Findings) {
     for (path, text) in files(ws, ".rs").filter(|(path, _)| *path != PROGRAM) {
         let only_tests = ["/tests/", "/tests.rs", "/benches/", "/exercises/"];
         let mut in_tests = only_tests.iter().any(|part| path.contains(part));
@@ -164,8 +164,8 @@ fn is_root(path: &str) -> bool {
 }
 
 #[cfg(test)]
-mod cases {
-    use super::super::finds;
+mod tests {
+    use super::super::tests::finds;
     use super::*;
 
     const PATH: &str = "s02_tools/src/tool.rs";
@@ -235,7 +235,7 @@ mod cases {
             "1: a test sleeps; pause the time and advance it, or wait for the event itself";
         let off = "2: only exercises are switched off; run the test or delete it";
         finds(
-            tests,
+            waiting,
             &[
                 ("s02_tools/tests/waits.rs", &text, &[sleeps, off]),
                 ("s02_tools/src/waits.rs", &text, &[off]),

@@ -129,9 +129,9 @@ fn exercises(ws: &Workspace) -> impl Iterator<Item = (&Chapter, Exercise)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{finds, found};
+    use super::super::tests::{finds, found};
     use super::*;
-    use crate::fixture::{exercise, manifest};
+    use crate::tests::fixture::{exercise, manifest};
 
     const FIRST: &str = "s01_loop/exercises/ex1_first.rs";
     const FOURTH: &str = "s01_loop/exercises/ex4_fourth.rs";

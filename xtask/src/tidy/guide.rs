@@ -212,9 +212,9 @@ fn leftovers(ws: &Workspace, found: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finds;
+    use super::super::tests::finds;
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     #[test]
     fn the_map_names_what_is_there_and_all_of_it() {

@@ -187,20 +187,12 @@ pub(super) fn section<'a, 'b>(lines: &'b [Line<'a>], name: &str) -> &'b [Line<'a
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::super::{finds, found};
+mod tests {
+    use super::super::tests::{finds, found, with};
     use super::*;
-    use crate::fixture::{CHANGES, manifest, readme};
+    use crate::tests::fixture::{CHANGES, manifest, readme};
 
     const PATH: &str = "s02_tools/README.md";
-
-    /// Asserts what `rule` finds when the lesson of s02 has `old` replaced by `new`.
-    #[track_caller]
-    pub(in super::super) fn with(rule: Rule, old: &str, new: &str, wanted: &[&str]) {
-        let text = readme("s02_tools", CHANGES);
-        assert!(text.contains(old), "{old}");
-        finds(rule, &[(PATH, &text.replacen(old, new, 1), wanted)]);
-    }
 
     #[test]
     fn a_lesson_is_there_short_and_opens_as_lessons_do() {

@@ -63,7 +63,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::found;
+    use super::super::tests::found;
     use super::*;
 
     fn in_notes(text: &str) -> Vec<String> {

@@ -94,28 +94,5 @@ fn chapter_of(path: &str) -> Option<&str> {
     folder.filter(|name| chapter_number(name).is_some())
 }
 
-/// What `rule` finds in the small course with `changes` laid over it.
 #[cfg(test)]
-fn found(rule: Rule, changes: &[(&str, &str)]) -> Vec<String> {
-    let mut findings = Findings::default();
-    rule(&crate::fixture::course(changes), &mut findings);
-    findings.0.iter().map(Finding::to_string).collect()
-}
-
-/// Asserts what `rule` finds, case by case: a file, its text, and the findings in it without their path.
-#[cfg(test)]
-#[track_caller]
-fn finds(rule: Rule, cases: &[(&str, &str, &[&str])]) {
-    for (path, text, wanted) in cases {
-        let wanted: Vec<_> = wanted.iter().map(|it| format!("{path}:{it}")).collect();
-        assert_eq!(found(rule, &[(path, text)]), wanted, "{text}");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_tidy_course_has_no_findings() {
-        assert_eq!(super::findings(&crate::fixture::course(&[])), []);
-    }
-}
+mod tests;

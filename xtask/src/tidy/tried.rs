@@ -111,10 +111,9 @@ fn is_sentence(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::found;
-    use super::super::lessons::tests::with;
+    use super::super::tests::{found, with};
     use super::*;
-    use crate::fixture::{CHANGES, readme};
+    use crate::tests::fixture::{CHANGES, readme};
 
     const PATH: &str = "s02_tools/README.md";
 
