@@ -10,6 +10,7 @@ pub(super) const RULES: [Rule; 3] = [lesson, sections, in_short];
 const LINES: usize = 150;
 const IN_SHORT: &str = "In short";
 pub(super) const TRY: &str = "Try it";
+pub(super) const PREDICT: &str = "Predict, then run";
 const BULLETS: usize = 3;
 
 /// The READMEs of the chapters.
@@ -78,13 +79,7 @@ fn sections(ws: &Workspace, found: &mut Findings) {
         let front = [IN_SHORT, "How it works"]
             .into_iter()
             .chain(changes.as_deref());
-        let behind = [
-            TRY,
-            "Predict, then run",
-            "Exercises",
-            "Left out on purpose",
-            "Next",
-        ];
+        let behind = [TRY, PREDICT, "Exercises", "Left out on purpose", "Next"];
         let wanted: Vec<&str> = front.chain(behind).collect();
         let lines = markdown::lines(text);
         let headings = lines

@@ -2,12 +2,12 @@
 //!
 //! A prompt that nobody ran goes stale unseen, and so does the name of a test.
 
-use super::lessons::{TRY, lessons, section};
+use super::lessons::{PREDICT, TRY, lessons, section};
 use super::markdown::{self, Line};
 use super::{Findings, Rule};
 use crate::workspace::Workspace;
 
-pub(super) const RULES: [Rule; 2] = [prompts, named_tests];
+pub(super) const RULES: [Rule; 3] = [prompts, predictions, named_tests];
 
 /// Each prompt of "Try it" is typed in a class test.
 fn prompts(ws: &Workspace, found: &mut Findings) {
@@ -68,6 +68,35 @@ fn unescaped(source: &str) -> String {
     let first = pieces.next().unwrap_or_default().to_owned();
     let joined = pieces.fold(first, |text, piece| text + piece.trim_start());
     joined.replace("\\\"", "\"").replace("\\\\", "\\")
+}
+
+/// What is to be predicted can be tried: the question gives something to type, or names the test that shows it.
+fn predictions(ws: &Workspace, found: &mut Findings) {
+    for (_, path, text) in lessons(ws) {
+        let lines = markdown::lines(text);
+        let section = section(&lines, PREDICT);
+        let starts = section
+            .iter()
+            .filter(|line| !line.in_code && line.text.starts_with("- "));
+        for first in starts {
+            let goes_on =
+                |line: &&Line<'_>| line.number == first.number || line.text.starts_with("  ");
+            let item = section
+                .iter()
+                .skip_while(|line| line.number < first.number)
+                .take_while(goes_on);
+            if !item
+                .into_iter()
+                .any(|line| line.text.contains(['`']) || line.text.contains("Ctrl-"))
+            {
+                found.at(
+                    &path,
+                    first.number,
+                    "nothing to type and no test; say what to type, or name the test that shows it",
+                );
+            }
+        }
+    }
 }
 
 /// A test that a lesson names is one of the chapter's.
@@ -152,6 +181,25 @@ mod tests {
             ),
             [""; 0]
         );
+    }
+
+    #[test]
+    fn a_prediction_can_be_tried() {
+        let untried =
+            "35: nothing to type and no test; say what to type, or name the test that shows it";
+        with(
+            predictions,
+            "What will it do?",
+            "- What will it do\n  with two files?",
+            &[untried],
+        );
+        for tried in [
+            "- `List files`: what?",
+            "- It lists\n  `README.md`.",
+            "- Press Ctrl-C. And now?",
+        ] {
+            with(predictions, "What will it do?", tried, &[]);
+        }
     }
 
     #[test]
