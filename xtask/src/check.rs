@@ -8,7 +8,7 @@
 use std::fmt::Write;
 use std::process::Stdio;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::bodies;
 use crate::cargo::cargo;
@@ -20,16 +20,12 @@ use crate::workspace::{Chapter, Workspace};
 /// So much of what a failed test said is shown.
 const LINES_OF_A_TEST: usize = 20;
 
-/// How far an exercise is.
-enum State<'a> {
-    Done,
-    /// Switched on, with the first test that fails.
-    Fails(&'a Outcome),
-    /// What is switched on passes: so many tests of so many.
-    Partly(usize, usize),
-    Off,
-    /// Its file is in no test program.
-    Absent,
+/// How far an exercise is: its tests, the first one that fails, and how many are switched on.
+struct Progress<'a> {
+    exercise: &'a Exercise,
+    failed: Option<&'a Outcome>,
+    on: usize,
+    all: usize,
 }
 
 /// Runs what is switched on and says what is done and what is next.
@@ -45,26 +41,37 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
     if let Some(program) = outcomes.iter().find(|it| it.is_program()) {
         bail!("{}", program.message.as_deref().unwrap_or_default());
     }
-    let fails = |exercise: &&Exercise| {
-        matches!(state(exercise, &outcomes), State::Fails(_) | State::Absent)
-    };
-    let failing = exercises.iter().find(fails);
+    let progress: Vec<_> = exercises.iter().map(|it| progress(it, &outcomes)).collect();
+    let failing = progress
+        .iter()
+        .find(|it| it.failed.is_some() || it.all == 0);
     let broken = match failing {
         Some(_) => Vec::new(),
         None => broken(ws, chapter, &exercises)?,
     };
-    print(&report(
-        chapter,
-        &exercises,
-        &outcomes,
-        &broken,
-        hints,
-        Paint::for_stdout(),
-    ))?;
+    let paint = Paint::for_stdout();
+    let next = next(chapter, &progress, &broken, hints, paint);
+    print(&(report(chapter, &progress, paint) + &next))?;
     match failing {
-        Some(exercise) => bail!("exercise {} is not done yet", exercise.number),
+        Some(it) => bail!("exercise {} is not done yet", it.exercise.number),
         None if broken.is_empty() => Ok(()),
         None => bail!("not done yet"),
+    }
+}
+
+fn progress<'a>(exercise: &'a Exercise, outcomes: &'a [Outcome]) -> Progress<'a> {
+    let own: Vec<_> = outcomes
+        .iter()
+        .filter(|it| it.is_of(&exercise.module))
+        .collect();
+    Progress {
+        exercise,
+        failed: first_failed(own.iter().copied()),
+        on: own
+            .iter()
+            .filter(|it| it.verdict != Verdict::Ignored)
+            .count(),
+        all: own.len(),
     }
 }
 
@@ -77,104 +84,85 @@ fn broken(ws: &Workspace, chapter: &Chapter, exercises: &[Exercise]) -> Result<V
     Ok(tests)
 }
 
-/// The report on the exercises of a chapter.
-fn report(
-    chapter: &Chapter,
-    exercises: &[Exercise],
-    outcomes: &[Outcome],
-    broken: &[Outcome],
-    hints: usize,
-    paint: Paint,
-) -> String {
-    let states: Vec<_> = exercises
-        .iter()
-        .map(|exercise| (exercise, state(exercise, outcomes)))
-        .collect();
-    let done = states
-        .iter()
-        .filter(|(_, state)| matches!(state, State::Done))
-        .count();
+/// How far each exercise is.
+fn report(chapter: &Chapter, progress: &[Progress<'_>], paint: Paint) -> String {
+    let is_done = |it: &&Progress<'_>| it.failed.is_none() && it.all > 0 && it.on == it.all;
+    let done = progress.iter().filter(is_done).count();
     let title = format!(
         "{}: {done} of {} exercises done",
         chapter.name,
-        exercises.len()
+        progress.len()
     );
     let mut text = format!("{}\n\n", paint.bold(&title));
-    for (exercise, state) in &states {
-        let name = format!("{}  {}", exercise.number, exercise.title);
-        let _ = match state {
-            State::Done => writeln!(text, "  {}   {name}", paint.green("done")),
-            State::Fails(_) => writeln!(text, "  {}  {name}", paint.red("fails")),
-            State::Partly(on, all) => writeln!(text, "  part   {name} ({on} of {all} tests on)"),
-            State::Absent => writeln!(text, "  {}   {name}", paint.red("gone")),
-            State::Off => writeln!(text, "  off    {name} ({} minutes)", exercise.minutes),
+    for it in progress {
+        let name = format!("{}  {}", it.exercise.number, it.exercise.title);
+        let minutes = it.exercise.minutes;
+        let _ = match (it.failed, it.on, it.all) {
+            (Some(_), ..) => writeln!(text, "  {}  {name}", paint.red("fails")),
+            (_, _, 0) => writeln!(text, "  {}   {name}", paint.red("gone")),
+            (_, 0, _) => writeln!(text, "  off    {name} ({minutes} minutes)"),
+            (_, on, all) if on < all => writeln!(text, "  part   {name} ({on} of {all} tests on)"),
+            _ => writeln!(text, "  {}   {name}", paint.green("done")),
         };
     }
-    text + &next(chapter, &states, broken, hints, paint)
+    text
 }
 
 /// What stands in the way, or comes next.
 fn next(
     chapter: &Chapter,
-    states: &[(&Exercise, State<'_>)],
+    progress: &[Progress<'_>],
     broken: &[Outcome],
     hints: usize,
     paint: Paint,
 ) -> String {
-    let first = |wanted: fn(&State<'_>) -> bool| states.iter().find(|(_, state)| wanted(state));
-    if let Some((exercise, State::Fails(test))) = first(|state| matches!(state, State::Fails(_))) {
-        failure(chapter, exercise, test, hints, paint)
-    } else if let Some((exercise, _)) = first(|state| matches!(state, State::Absent)) {
-        format!(
-            "\nThe tests of exercise {} do not run: {} needs the line `mod {};`.\n",
-            exercise.number,
-            chapter.path("exercises/main.rs"),
-            exercise.module
-        )
-    } else if let Some(test) = first_failed(broken.iter()) {
+    let first = |wanted: fn(&Progress<'_>) -> bool| progress.iter().find(|it| wanted(it));
+    if let Some((it, test)) = progress.iter().find_map(|it| Some((it, it.failed?))) {
+        return told(test, &it.exercise.path, paint)
+            + &shown_hints(chapter, it.exercise, hints, paint);
+    }
+    if let Some(Progress { exercise, .. }) = first(|it| it.all == 0) {
+        let main = chapter.path("exercises/main.rs");
+        let (number, module) = (exercise.number, &exercise.module);
+        return format!(
+            "\nThe tests of exercise {number} do not run: {main} needs the line `mod {module};`.\n"
+        );
+    }
+    if let Some(test) = first_failed(broken.iter()) {
         let number = counted(broken.len(), "test", "tests");
         let fail = if broken.len() == 1 { "fails" } else { "fail" };
-        let told = told(test, &chapter.name, paint);
-        format!("\n{number} of the chapter itself {fail}:\n{told}")
-    } else if let Some((exercise, _)) = first(|state| matches!(state, State::Partly(..))) {
-        format!(
-            "\nNext: {}. What is on passes; take the other #[ignore] lines out of {}, and run this again.\n",
-            exercise.title, exercise.path
-        )
-    } else if let Some((exercise, _)) = first(|state| matches!(state, State::Off)) {
-        format!(
-            "\nNext: {}. Read the task at the top of {}, take its #[ignore] lines out, and run this again.\n",
-            exercise.title, exercise.path
-        )
-    } else {
-        "\nAll done. The reference solutions lie beside the tests, as patches.\n".to_owned()
+        return format!(
+            "\n{number} of the chapter itself {fail}:\n{}",
+            told(test, &chapter.name, paint)
+        );
+    }
+    let open = first(|it| (1..it.all).contains(&it.on)).or(first(|it| it.on == 0));
+    let Some(Progress { exercise, on, .. }) = open else {
+        return "\nAll done. The reference solutions lie beside the tests, as patches.\n"
+            .to_owned();
+    };
+    let Exercise { title, path, .. } = exercise;
+    match on {
+        0 => format!(
+            "\nNext: {title}. Read the task at the top of {path}, take its #[ignore] lines out, and run this again.\n"
+        ),
+        _ => format!(
+            "\nNext: {title}. What is on passes; take the other #[ignore] lines out of {path}, and run this again.\n"
+        ),
     }
 }
 
-/// What a failing test said, and the hints that were asked for.
-fn failure(
-    chapter: &Chapter,
-    exercise: &Exercise,
-    test: &Outcome,
-    hints: usize,
-    paint: Paint,
-) -> String {
-    let mut text = told(test, &exercise.path, paint);
+/// The hints that were asked for.
+fn shown_hints(chapter: &Chapter, exercise: &Exercise, hints: usize, paint: Paint) -> String {
+    let all = exercise.hints.len();
+    let mut text = String::new();
     for (index, hint) in exercise.hints.iter().take(hints).enumerate() {
-        let _ = writeln!(
-            text,
-            "\n{} {}",
-            paint.cyan(&format!("Hint {} of {}:", index + 1, exercise.hints.len())),
-            hint.replace('\n', " ")
-        );
+        let title = paint.cyan(&format!("Hint {} of {all}:", index + 1));
+        let _ = writeln!(text, "\n{title} {}", hint.replace('\n', " "));
     }
-    if hints < exercise.hints.len() {
-        let _ = writeln!(
-            text,
-            "\nThe next hint: cargo x check {} --hint {}\n",
-            chapter.short(),
-            hints + 1
-        );
+    if hints < all {
+        let more = format!("cargo x check {} --hint {}", chapter.short(), hints + 1);
+        let _ = writeln!(text, "\nThe next hint: {more}\n");
     }
     text
 }
@@ -193,22 +181,6 @@ fn told(test: &Outcome, otherwise: &str, paint: Paint) -> String {
         let _ = writeln!(text, "    {line}");
     }
     text
-}
-
-fn state<'a>(exercise: &Exercise, outcomes: &'a [Outcome]) -> State<'a> {
-    let own = outcomes.iter().filter(|it| it.is_of(&exercise.module));
-    let own: Vec<_> = own.collect();
-    let off = own
-        .iter()
-        .filter(|it| it.verdict == Verdict::Ignored)
-        .count();
-    match first_failed(own.iter().copied()) {
-        Some(failed) => State::Fails(failed),
-        None if own.is_empty() => State::Absent,
-        None if off == own.len() => State::Off,
-        None if off > 0 => State::Partly(own.len() - off, own.len()),
-        None => State::Done,
-    }
 }
 
 /// The first one that failed, in the order of the files: the order of a run is another each time. Those that type into
@@ -231,54 +203,47 @@ fn print(text: &str) -> Result<()> {
 fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
     let holes = bodies::holes(ws, chapter);
     let outcomes = tests(ws, &["--package", &chapter.name, "--tests"])?;
-    let failed: Vec<_> = outcomes
-        .iter()
-        .filter(|it| it.verdict == Verdict::Failed)
-        .collect();
+    let all_failed = outcomes.iter().filter(|it| it.verdict == Verdict::Failed);
+    // The others say what is wrong with what is written.
+    let for_want_of_a_body = |it: &&Outcome| {
+        let said = it.message.as_deref().unwrap_or_default();
+        said.contains("not yet implemented")
+    };
+    let (waiting, failed): (Vec<_>, Vec<_>) = all_failed.partition(for_want_of_a_body);
     let passed = outcomes
         .iter()
         .filter(|it| it.verdict == Verdict::Passed)
         .count();
-    let waiting = failed.iter().filter(|it| waits(it)).count();
     let paint = Paint::for_stdout();
-    let title = score(chapter, passed, failed.len() - waiting, waiting);
-    let mut text = format!("{}\n\n", paint.bold(&title));
-    match &holes[..] {
-        [] => text += "Every body is written.\n",
-        [(file, name), ..] => {
-            let _ = writeln!(
-                text,
-                "{} to write. Next: {name} in {}",
-                counted(holes.len(), "body", "bodies"),
-                chapter.path(file)
-            );
-        }
+    let passed = counted(passed, "test", "tests");
+    let mut title = format!("{}: {passed} pass, {} fail", chapter.name, failed.len());
+    match waiting.len() {
+        0 => {}
+        1 => title += ", 1 waits for a body",
+        number => title += &format!(", {number} wait for a body"),
     }
-    if let Some(test) = first_failed(failed.iter().copied().filter(|it| !waits(it))) {
+    let mut text = format!("{}\n\n", paint.bold(&title));
+    text += &match &holes[..] {
+        [] => "Every body is written.\n".to_owned(),
+        [(file, name), ..] => {
+            let number = counted(holes.len(), "body", "bodies");
+            format!(
+                "{number} to write. Next: {name} in {}\n",
+                chapter.path(file)
+            )
+        }
+    };
+    if let Some(test) = first_failed(failed.iter().copied()) {
         text += "\nA test of what you have written fails:\n";
         text += &told(test, &chapter.name, paint);
     }
+    let done = holes.is_empty() && failed.is_empty() && waiting.is_empty();
+    if done {
+        text += "Done: the mechanism is yours.\n";
+    }
     print(&text)?;
-    match (holes.len(), failed.len()) {
-        (0, 0) => Ok(terminal::print("Done: the mechanism is yours.\n")?),
-        _ => bail!("not done yet"),
-    }
-}
-
-/// Whether a test fails for want of a body, and says so itself; the others say what is wrong with what is written.
-fn waits(test: &Outcome) -> bool {
-    let said = test.message.as_deref().unwrap_or_default();
-    said.contains("not yet implemented")
-}
-
-fn score(chapter: &Chapter, passed: usize, failed: usize, waiting: usize) -> String {
-    let passed = counted(passed, "test", "tests");
-    let score = format!("{}: {passed} pass, {failed} fail", chapter.name);
-    match waiting {
-        0 => score,
-        1 => format!("{score}, 1 waits for a body"),
-        _ => format!("{score}, {waiting} wait for a body"),
-    }
+    ensure!(done, "not done yet");
+    Ok(())
 }
 
 /// Builds, with cargo's own words on the screen, then runs the tests that are switched on.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::fences::fence;
 use super::links::{WRITTEN, page_of, relative};
 use crate::change::{self, Fate};
-use crate::rust::{self, has_word};
+use crate::rust;
 use crate::workspace::{CARRIED, Chapter, LAST, MAIN, Workspace};
 
 /// The picture of the loop.
@@ -21,50 +21,46 @@ const PICTURE: &str = "loop.svg";
 /// # Errors
 /// When a marker asks for what is not there.
 pub fn filled(ws: &Workspace, page: &str, text: &str) -> Result<String> {
-    let name = page.rsplit('/').next().unwrap_or(page);
+    let name = page
+        .rsplit_once('/')
+        .map(|(_, name)| name.trim_end_matches(".md"));
     let chapter = ws
         .chapters
         .iter()
-        .find(|chapter| page.contains('/') && name.trim_end_matches(".md") == chapter.name);
-    let mut lines = Vec::new();
+        .find(|chapter| Some(chapter.name.as_str()) == name);
+    let mut filled = String::new();
     for line in text.lines() {
         let marker = line
             .trim()
             .strip_prefix("<!-- ")
             .and_then(|rest| rest.strip_suffix(" -->"));
-        let (word, rest) = marker
-            .map(|marker| marker.split_once(':').unwrap_or((marker, "")))
-            .unwrap_or_default();
-        let of = || {
-            chapter.with_context(|| {
-                format!(
+        let marker = marker.unwrap_or_default();
+        let (word, needles) = marker.split_once(": ").unwrap_or((marker, ""));
+        filled += &match (word, chapter) {
+            ("loop", _) => picture(ws, page, chapter)?,
+            ("facts", Some(chapter)) => facts(ws, chapter, page),
+            ("lines", Some(_)) => {
+                lines_of(ws, needles).with_context(|| format!("book/src/{page}"))?
+            }
+            ("facts" | "lines", None) => {
+                bail!(
                     "book/src/{page}: the marker {word} needs a page that is named as a chapter is"
                 )
-            })
-        };
-        lines.push(match word {
-            "loop" => picture(ws, page, chapter)?,
-            "facts" => facts(ws, of()?, page),
-            "lines" => lines_of(ws, of()?, rest).with_context(|| format!("book/src/{page}"))?,
+            }
             _ => line.to_owned(),
-        });
+        };
+        filled.push('\n');
     }
-    Ok(lines.join("\n") + "\n")
+    Ok(filled)
 }
 
 /// Fails when a chapter has no page, as soon as one has.
 pub fn complete(ws: &Workspace) -> Result<()> {
-    let path = |chapter: &Chapter| format!("{WRITTEN}mechanisms/{}.md", chapter.name);
-    let is_there = |chapter: &&Chapter| ws.tree.text(&path(chapter)).is_some();
-    let mut taught = ws.chapters.iter().filter(|chapter| chapter.number < LAST);
-    if !taught.clone().any(|chapter| is_there(&chapter)) {
-        return Ok(());
-    }
-    match taught.find(|chapter| !is_there(chapter)) {
-        Some(chapter) => bail!(
-            "there is no {}; write the page of that mechanism",
-            path(chapter)
-        ),
+    let taught = ws.chapters.iter().filter(|chapter| chapter.number < LAST);
+    let pages = taught.map(|chapter| format!("{WRITTEN}mechanisms/{}.md", chapter.name));
+    let (there, missing): (Vec<_>, Vec<_>) = pages.partition(|page| ws.tree.text(page).is_some());
+    match missing.first().filter(|_| !there.is_empty()) {
+        Some(page) => bail!("there is no {page}; write the page of that mechanism"),
         None => Ok(()),
     }
 }
@@ -72,31 +68,23 @@ pub fn complete(ws: &Workspace) -> Result<()> {
 /// The picture, with the station of the chapter marked.
 fn picture(ws: &Workspace, page: &str, chapter: Option<&Chapter>) -> Result<String> {
     let path = format!("{WRITTEN}{PICTURE}");
-    let svg = ws
-        .tree
-        .text(&path)
-        .with_context(|| format!("there is no {path}; book/src/{page} shows it"))?;
+    let svg = ws.tree.text(&path);
+    let svg = svg.with_context(|| format!("there is no {path}; book/src/{page} shows it"))?;
     let up = "../".repeat(page.matches('/').count());
-    let svg = svg.replace("href=\"chapters/", &format!("href=\"{up}chapters/"));
-    let svg = svg.replace("href=\"mechanisms/", &format!("href=\"{up}mechanisms/"));
-    let svg = match chapter {
-        Some(chapter) => {
-            let station = format!("id=\"station-{}\"", chapter.short());
-            marked(&svg, &station)
-                .with_context(|| format!("{path} has no element with {station}"))?
-        }
-        None => svg,
-    };
+    let mut svg = ["chapters/", "mechanisms/"]
+        .iter()
+        .fold(svg.to_owned(), |svg, folder| {
+            svg.replace(&format!("href=\"{folder}"), &format!("href=\"{up}{folder}"))
+        });
+    if let Some(chapter) = chapter {
+        let station = format!("id=\"station-{}\"", chapter.short());
+        svg = marked(&svg, &station)
+            .with_context(|| format!("{path} has no element with {station}"))?;
+    }
     // An empty line would end the HTML and begin Markdown.
-    let lines: Vec<&str> = svg
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    Ok(format!(
-        "<div class=\"loop-picture\">\n{}\n</div>\n",
-        lines.join("\n")
-    ))
+    let lines = svg.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    Ok(format!("<div class=\"loop-picture\">\n{lines}\n</div>\n"))
 }
 
 /// The SVG with the class `here` on the element that has this attribute.
@@ -112,116 +100,65 @@ fn marked(svg: &str, attribute: &str) -> Option<String> {
     Some(format!("{}{tag}{}", &svg[..start], &svg[end..]))
 }
 
-/// The lines of the last chapter's `main.rs` at which the mechanism acts.
-fn lines_of(ws: &Workspace, chapter: &Chapter, needles: &str) -> Result<String> {
-    let mut chapters = ws.chapters.iter();
-    let last = chapters
-        .rfind(|chapter| chapter.number <= LAST)
-        .context("there is no chapter")?;
+/// The lines of the last chapter's `main.rs` at which the mechanism acts: those that hold one of the needles.
+fn lines_of(ws: &Workspace, needles: &str) -> Result<String> {
+    let last = ws.chapters.iter().rfind(|chapter| chapter.number <= LAST);
+    let last = last.context("there is no chapter")?;
     let main = ws.text(last, MAIN).unwrap_or_default();
-    let needles: Vec<&str> = needles
-        .split(',')
-        .map(str::trim)
-        .filter(|needle| !needle.is_empty())
-        .collect();
-    let found: BTreeSet<usize> = if needles.is_empty() {
-        own_lines(main, chapter, last)
-    } else {
-        let mut found = BTreeSet::new();
-        for needle in needles {
-            let lines = main
-                .lines()
-                .enumerate()
-                .filter(|(_, line)| line.contains(needle));
-            let lines: Vec<usize> = lines.map(|(number, _)| number).collect();
-            if lines.is_empty() {
-                bail!(
-                    "{} has no line with `{needle}`; name what is there",
-                    last.path(MAIN)
-                );
-            }
-            found.extend(lines);
-        }
-        found
-    };
-    if found.is_empty() {
+    let needles: Vec<&str> = needles.split(',').map(str::trim).collect();
+    if let Some(needle) = needles
+        .iter()
+        .find(|it| it.is_empty() || !main.contains(**it))
+    {
         bail!(
-            "{} names nothing of {}; name the lines in the marker",
-            last.path(MAIN),
-            chapter.name
+            "{} has no line with `{needle}`; name what is there",
+            last.path(MAIN)
         );
     }
-    let all: Vec<&str> = main.lines().collect();
-    let shown: Vec<String> = found
-        .iter()
-        .map(|&number| format!("{:>3}  {}", number + 1, all[number].trim()))
-        .collect();
-    Ok(fence("rust", &shown.join("\n")))
-}
-
-/// The lines that name what is imported from the lesson, a field of such a type, or a variable that begins as one.
-fn own_lines(main: &str, chapter: &Chapter, last: &Chapter) -> BTreeSet<usize> {
-    let lessons = rust::lessons(main, &last.name);
-    let items = lessons.get(&chapter.name).into_iter().flatten();
-    let items: BTreeSet<String> = items
-        .map(|path| path.rsplit("::").next().unwrap_or(path).to_owned())
-        .collect();
-    let mut words = items.clone();
-    let code = || {
-        main.lines()
-            .map(|line| line.split(" // ").next().unwrap_or(line))
-    };
-    for code in code() {
-        let named = code
-            .trim()
-            .trim_end_matches(',')
-            .split_once(": ")
-            .or_else(|| {
-                let (name, value) = code.trim().strip_prefix("let ")?.split_once(" = ")?;
-                Some((name, value.split("::").next()?))
-            });
-        if let Some((name, of)) = named
-            && items.contains(of)
-            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-        {
-            words.insert(name.to_owned());
-        }
-    }
-    code()
-        .enumerate()
-        .filter(|(_, code)| words.iter().any(|word| has_word(code, word)))
-        .map(|(number, _)| number)
-        .collect()
+    let lines = main.lines().enumerate();
+    let shown = lines
+        .filter(|(_, line)| needles.iter().any(|needle| line.contains(needle)))
+        .map(|(number, line)| format!("{:>3}  {}", number + 1, line.trim()));
+    Ok(fence("rust", &shown.collect::<Vec<_>>().join("\n")))
 }
 
 /// Which tools the chapter brings, what others can import, and who does.
 fn facts(ws: &Workspace, chapter: &Chapter, page: &str) -> String {
     let mut lines = Vec::new();
     let base = ws.base(chapter);
-    for (agent, tools) in change::tools(ws, base, chapter) {
-        let new = tools
+    let quoted = |names: Vec<String>| {
+        names
             .iter()
-            .filter(|(_, fate)| base.is_none() || *fate == Fate::Added);
-        let new: Vec<String> = new.map(|(name, _)| format!("`{name}`")).collect();
-        if !new.is_empty() {
-            lines.push(format!("- Tools it brings the {agent}: {}", new.join(", ")));
+            .map(|it| format!("`{it}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    for (agent, mut tools) in change::tools(ws, base, chapter) {
+        tools.retain(|(_, fate)| base.is_none() || *fate == Fate::Added);
+        if !tools.is_empty() {
+            let tools = quoted(tools.into_iter().map(|(name, _)| name).collect());
+            lines.push(format!("- Tools it brings the {agent}: {tools}"));
         }
     }
     let items = public_items(ws.text(chapter, "src/lib.rs").unwrap_or_default());
-    let items: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
-    lines.push(format!("- What it offers to others: {}", items.join(", ")));
+    lines.push(format!(
+        "- What it offers to others: {}",
+        quoted(items.into_iter().collect())
+    ));
+    let link = |chapter: &Chapter, text: &str| {
+        format!("[{text}]({})", relative(page, &page_of(&chapter.name)))
+    };
     for (what, carried) in [("The loop of", true), ("The library of", false)] {
-        let users = users(ws, chapter, carried).into_iter().map(|user| {
-            let target = relative(page, &page_of(&user.name));
-            format!("[{}]({target})", user.short())
-        });
-        let users = users.collect::<Vec<_>>().join(", ");
+        let users = users(ws, chapter, carried).into_iter();
+        let users = users
+            .map(|user| link(user, user.short()))
+            .collect::<Vec<_>>()
+            .join(", ");
         if !users.is_empty() {
             lines.push(format!("- {what} these chapters imports it: {users}"));
         }
     }
-    let target = relative(page, &page_of(&chapter.name));
-    lines.push(format!("- Taught in [{}]({target})", chapter.name));
+    lines.push(format!("- Taught in {}", link(chapter, &chapter.name)));
     lines.join("\n") + "\n"
 }
 
@@ -291,14 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_are_found_by_imports_fields_and_variables() {
-        let expected = "```rust\n  2  use s02_tools::{Toolbox, bash};\n  5  tools: Toolbox,\n  9  let more = Toolbox::new();\n \
-            10  let x = more.with(bash());\n 11  self.tools.run(x); // bash\n```\n\n";
-        assert_eq!(fill("<!-- lines -->").unwrap(), expected);
-    }
-
-    #[test]
-    fn the_lines_may_be_named_and_must_be_there() {
+    fn the_lines_are_named_and_must_be_there() {
         let expected =
             "```rust\n  9  let more = Toolbox::new();\n 11  self.tools.run(x); // bash\n```\n\n";
         assert_eq!(
