@@ -1,13 +1,13 @@
 //! `cargo x replay s03`: a change of skeleton travels from the chapter that introduces it to every later one.
 //!
 //! Each chapter is merged with what changed in the chapter it is diffed against, so steps between chapters stay what
-//! they were. `git merge-file` does the merging, after [`uses`] has settled what is imported. A conflict stops the journey;
-//! `--continue` goes on when it is resolved.
+//! they were. `git merge-file` does the merging, after [`settle`] has taken away what only looks like a conflict. A real one
+//! stops the journey; `--continue` goes on when it is resolved.
 //! Invariant: before a merge a file is as committed, so what was merged can always be told from what was not.
 
+mod settle;
 #[cfg(test)]
 mod tests;
-mod uses;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -169,7 +169,7 @@ impl Journey {
             format!("{} before", base.name),
             format!("{} changed", base.name),
         ];
-        let texts = uses::settled([ours, before, after]);
+        let texts = settle::settled([ours, before, after]);
         let (merged, conflicts) = merge(&self.folder, &texts, &labels)?;
         if conflicts && dry_run {
             bail!(
@@ -208,7 +208,11 @@ fn merge(folder: &Path, texts: &[String; 3], labels: &[String; 3]) -> Result<(St
     match output.status.code() {
         Some(code @ 0..=127) => {
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            Ok((text, code > 0))
+            match code {
+                0 => Ok((settle::joined(&text), false)),
+                // Behind a marker it would be lost; a person's `cargo fmt` puts it back.
+                _ => Ok((text, true)),
+            }
         }
         _ => bail!("git merge-file: {}", git::complaint(&output)),
     }

@@ -1,7 +1,8 @@
-//! Imports merged as the sets of names that they are.
+//! What git would take for a conflict although nobody disagrees, settled before it merges.
 //!
 //! A lesson's items stand in one `use` line, which nearly every chapter has in another form: merged as text, each new item
-//! would be a conflict in each of them.
+//! would be a conflict in each of them. So imports are merged as the sets of names that they are. And the semicolon behind a
+//! chain of calls stands alone while git merges, so that a chapter's own last call is no change of the one before it.
 //! Invariant: what a chapter imports stays, but for what the change takes away; what only some of the texts import from is
 //! left to git.
 
@@ -31,8 +32,28 @@ pub fn settled(texts: [&str; 3]) -> [String; 3] {
             *text = with_line(text, lesson, &line);
         }
     }
-    settled
+    settled.map(|text| apart(&text))
 }
+
+/// The text with the semicolon of each chain of calls on a line of its own.
+fn apart(text: &str) -> String {
+    let lines = text.split_inclusive('\n').map(|line| {
+        let call = line
+            .trim_start()
+            .strip_prefix('.')
+            .and(line.strip_suffix(";\n"));
+        call.map_or(line.to_owned(), |call| format!("{call}\n{ALONE}"))
+    });
+    lines.collect()
+}
+
+/// The text with each semicolon back behind its call.
+pub fn joined(text: &str) -> String {
+    text.replace(&format!("\n{ALONE}"), ";\n")
+}
+
+/// How a semicolon stands on a line of its own; rustfmt leaves none there.
+const ALONE: &str = ";\n";
 
 /// The items of each lesson that is imported from.
 fn lessons(text: &str) -> BTreeMap<&str, Vec<&str>> {
@@ -90,6 +111,17 @@ mod tests {
         let joined = ["anyhow::Result", "s01::{Own, A, New}", "s02::{C, D}"];
         assert_eq!(ours, text(&[&joined[..], &["s03::E"]].concat()));
         assert_eq!((before, after), (text(&joined), text(&joined)));
+    }
+
+    #[test]
+    fn a_last_call_of_its_own_is_no_change_of_the_one_before() {
+        let chain = "    let a = b()\n        .with(c())\n        .with(d());\n    e(f);\n";
+        let [text, ..] = settled([chain; 3]);
+        assert!(
+            text.contains("        .with(c())\n        .with(d())\n;\n    e(f);\n"),
+            "{text}"
+        );
+        assert_eq!(joined(&text), chain);
     }
 
     #[test]
