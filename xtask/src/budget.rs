@@ -20,6 +20,15 @@ const LIMIT_OF_TEAMMATE: usize = 40;
 
 /// The file that shows the table.
 pub const TABLE_FILE: &str = "CONTRIBUTING.md";
+/// Its columns.
+const COLUMNS: [&str; 6] = [
+    "chapter",
+    "base",
+    "main.rs",
+    "teammate.rs",
+    "changed",
+    "limit",
+];
 /// The name of the markers around the table.
 pub const TABLE: &str = "budget";
 /// The name of the markers around the count of `main.rs` in a chapter's README.
@@ -48,22 +57,28 @@ impl Row {
 
     /// Why the step is too large, if it is.
     pub fn excess(&self) -> Option<String> {
+        let all = ("carried files", self.changed(), self.limit);
         let teammate = self.teammate.unwrap_or_default().changed();
-        if self.changed() > self.limit {
-            Some(format!(
-                "{} changes {} lines of carried files; {} are allowed",
-                self.chapter,
-                self.changed(),
-                self.limit
-            ))
-        } else if teammate > LIMIT_OF_TEAMMATE {
-            Some(format!(
-                "{} changes {teammate} lines of teammate.rs; {LIMIT_OF_TEAMMATE} are allowed",
-                self.chapter
-            ))
-        } else {
-            None
-        }
+        let (of, changed, limit) = [all, ("teammate.rs", teammate, LIMIT_OF_TEAMMATE)]
+            .into_iter()
+            .find(|(_, changed, limit)| changed > limit)?;
+        let chapter = &self.chapter;
+        Some(format!(
+            "{chapter} changes {changed} lines of {of}; {limit} are allowed"
+        ))
+    }
+
+    fn cells(&self) -> [String; 6] {
+        [
+            self.chapter.clone(),
+            self.base.clone(),
+            self.main.to_string(),
+            self.teammate
+                .map(|count| count.to_string())
+                .unwrap_or_default(),
+            self.changed().to_string(),
+            self.limit.to_string(),
+        ]
     }
 }
 
@@ -77,41 +92,22 @@ pub fn rows(ws: &Workspace) -> Vec<Row> {
 
 /// The table as a person reads it on a terminal.
 pub fn plain(rows: &[Row]) -> String {
-    let mut text = format!(
-        "{:<16} {:<16} {:>10} {:>12} {:>8} {:>6}\n",
-        "chapter", "base", "main.rs", "teammate.rs", "changed", "limit"
-    );
+    let line = |[chapter, base, main, teammate, changed, limit]: [String; 6]| {
+        format!("{chapter:<16} {base:<16} {main:>10} {teammate:>12} {changed:>8} {limit:>6}")
+    };
+    let mut text = line(COLUMNS.map(str::to_owned)) + "\n";
     for row in rows {
         let over = if row.excess().is_some() { "  over" } else { "" };
-        let _ = writeln!(
-            text,
-            "{:<16} {:<16} {:>10} {:>12} {:>8} {:>6}{over}",
-            row.chapter,
-            row.base,
-            row.main.to_string(),
-            shown(row.teammate),
-            row.changed(),
-            row.limit,
-        );
+        let _ = writeln!(text, "{}{over}", line(row.cells()));
     }
     text + &summary(rows)
 }
 
 /// The table as CONTRIBUTING.md shows it.
 pub fn markdown(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "| chapter | base | main.rs | teammate.rs | changed | limit |\n|---|---|--:|--:|--:|--:|\n",
-    );
+    let mut text = format!("| {} |\n|---|---|--:|--:|--:|--:|\n", COLUMNS.join(" | "));
     for row in rows {
-        let (main, teammate) = (row.main, shown(row.teammate));
-        let _ = writeln!(
-            text,
-            "| {} | {} | {main} | {teammate} | {} | {} |",
-            row.chapter,
-            row.base,
-            row.changed(),
-            row.limit
-        );
+        let _ = writeln!(text, "| {} |", row.cells().join(" | "));
     }
     text + "\n" + &summary(rows)
 }
@@ -154,21 +150,14 @@ fn row(ws: &Workspace, chapter: &Chapter) -> Option<Row> {
     let count = |file| {
         step::pair(ws, base, chapter, file).map(|pair| Count::between(pair.old_text, pair.new_text))
     };
+    let is_last = chapter.number == LAST;
     Some(Row {
         chapter: chapter.name.clone(),
         base: base.name.clone(),
         main: count(MAIN)?,
         teammate: count(TEAMMATE),
-        limit: if chapter.number == LAST {
-            LIMIT_OF_LAST
-        } else {
-            LIMIT
-        },
+        limit: if is_last { LIMIT_OF_LAST } else { LIMIT },
     })
-}
-
-fn shown(count: Option<Count>) -> String {
-    count.map(|count| count.to_string()).unwrap_or_default()
 }
 
 fn summary(rows: &[Row]) -> String {
