@@ -17,7 +17,8 @@ use crate::workspace::Workspace;
 /// A check: a call of cargo.
 struct Step {
     name: &'static str,
-    args: &'static [&'static str],
+    /// Separated by blanks.
+    args: &'static str,
     /// An environment variable and what is added to its value.
     env: Option<(&'static str, &'static str)>,
     /// Says what this machine lacks for it; the step is skipped then.
@@ -25,58 +26,40 @@ struct Step {
 }
 
 const STEPS: [Step; 12] = [
-    step("fmt", &["fmt", "--all", "--check"]),
-    step("tidy", &["x", "tidy"]),
-    step("budget", &["x", "budget"]),
-    step("features", &["x", "features"]),
-    step(
-        "clippy",
-        &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ],
-    ),
+    step("fmt", "fmt --all --check"),
+    step("tidy", "x tidy"),
+    step("budget", "x budget"),
+    step("features", "x features"),
+    step("clippy", "clippy --workspace --all-targets -- -D warnings"),
     // Tests may unwrap, their helpers among them, which clippy cannot tell from other code.
     step(
         "unwrap",
-        &[
-            "clippy",
-            "--workspace",
-            "--",
-            "-D",
-            "warnings",
-            "-D",
-            "clippy::unwrap_used",
-        ],
+        "clippy --workspace -- -D warnings -D clippy::unwrap_used",
     ),
     Step {
         needs: Some(|| installed("cargo-machete")),
-        ..step("machete", &["machete"])
+        ..step("machete", "machete")
     },
     Step {
         needs: Some(|| installed("cargo-deny")),
-        ..step("deny", &["deny", "check", "bans", "licenses", "sources"])
+        ..step("deny", "deny check bans licenses sources")
     },
-    step("test", &["test", "--workspace", "--no-fail-fast"]),
-    step("exercises", &["x", "exercises"]),
+    step("test", "test --workspace --no-fail-fast"),
+    step("exercises", "x exercises"),
     Step {
         env: Some(("RUSTDOCFLAGS", "-D warnings")),
-        ..step("doc", &["doc", "--workspace", "--no-deps"])
+        ..step("doc", "doc --workspace --no-deps")
     },
     Step {
         needs: Some(book::can_be_tested),
-        ..step("book", &["x", "book", "--test"])
+        ..step("book", "x book --test")
     },
 ];
 
 /// What needs a network the first time; only on request.
-const EXTERNAL: Step = step("external", &["x", "external"]);
+const EXTERNAL: Step = step("external", "x external");
 
-const fn step(name: &'static str, args: &'static [&'static str]) -> Step {
+const fn step(name: &'static str, args: &'static str) -> Step {
     Step {
         name,
         args,
@@ -140,7 +123,8 @@ fn last_line(skipped: &[String], seconds: f64) -> String {
 
 impl Step {
     fn command(&self) -> Command {
-        let mut command = cargo(self.args);
+        let args: Vec<_> = self.args.split(' ').collect();
+        let mut command = cargo(&args);
         command.stdin(Stdio::null());
         // A git hook points git at the repository it runs for; the tests' own repositories must not follow it.
         for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX"] {
@@ -158,7 +142,7 @@ impl Step {
             .env
             .map(|(name, value)| format!("{name}=\"{value}\" "))
             .unwrap_or_default();
-        format!("{set}cargo {}", self.args.join(" "))
+        format!("{set}cargo {}", self.args)
     }
 }
 

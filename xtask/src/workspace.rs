@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use toml::{Table, Value};
 
 use crate::tree::Tree;
@@ -66,18 +66,15 @@ impl Workspace {
     /// # Errors
     /// When there is none, or a file of it cannot be read.
     pub fn find(folder: &Path) -> Result<Self> {
-        let root = folder
-            .ancestors()
-            .find(|folder| {
-                std::fs::read_to_string(folder.join("Cargo.toml"))
-                    .is_ok_and(|text| text.contains("[workspace]"))
-            })
-            .with_context(|| {
-                format!(
-                    "{} is in no Cargo workspace; run this inside the course",
-                    folder.display()
-                )
-            })?;
+        let is_root = |folder: &&Path| {
+            let manifest = std::fs::read_to_string(folder.join("Cargo.toml"));
+            manifest.is_ok_and(|text| text.contains("[workspace]"))
+        };
+        let here = folder.display();
+        let root = folder.ancestors().find(is_root);
+        let root = root.with_context(|| {
+            format!("{here} is in no Cargo workspace; run this inside the course")
+        })?;
         Self::new(root.to_owned(), Tree::read(root)?)
     }
 
@@ -87,19 +84,17 @@ impl Workspace {
     /// When one is missing or is not TOML.
     pub fn new(root: PathBuf, tree: Tree) -> Result<Self> {
         let manifest = parse(&tree, "Cargo.toml")?;
-        let members = names(
-            manifest
-                .get("workspace")
-                .and_then(|workspace| workspace.get("members")),
-        )
-        .into_iter()
-        .map(|dir| {
-            Ok(Member {
-                manifest: parse(&tree, &format!("{dir}/Cargo.toml"))?,
-                dir,
-            })
-        })
-        .collect::<Result<Vec<_>>>()?;
+        let listed = manifest
+            .get("workspace")
+            .and_then(|workspace| workspace.get("members"));
+        let member = |dir: String| {
+            let manifest = parse(&tree, &format!("{dir}/Cargo.toml"))?;
+            Ok(Member { dir, manifest })
+        };
+        let members = names(listed)
+            .into_iter()
+            .map(member)
+            .collect::<Result<Vec<_>>>()?;
         let mut chapters: Vec<_> = members.iter().filter_map(Chapter::read).collect();
         chapters.sort_by_key(|chapter| chapter.number);
         Ok(Self {
@@ -117,20 +112,15 @@ impl Workspace {
     /// When there is none: one sentence that names those that exist.
     pub fn chapter(&self, wanted: &str) -> Result<&Chapter> {
         let number: Option<u32> = wanted.strip_prefix('s').unwrap_or(wanted).parse().ok();
-        self.chapters
-            .iter()
-            .find(|chapter| chapter.name == wanted || Some(chapter.number) == number)
-            .ok_or_else(|| {
-                let known: Vec<_> = self
-                    .chapters
-                    .iter()
-                    .map(|chapter| chapter.name.as_str())
-                    .collect();
-                anyhow!(
-                    "there is no chapter {wanted:?}; the chapters are {}",
-                    known.join(", ")
-                )
-            })
+        let mut chapters = self.chapters.iter();
+        let meant = chapters.find(|it| it.name == wanted || Some(it.number) == number);
+        meant.with_context(|| {
+            let known: Vec<_> = self.chapters.iter().map(|it| it.name.as_str()).collect();
+            format!(
+                "there is no chapter {wanted:?}; the chapters are {}",
+                known.join(", ")
+            )
+        })
     }
 
     /// The earlier chapter that `chapter` is diffed against. The first chapter has none.
@@ -175,11 +165,8 @@ impl Chapter {
 
     /// The member as a chapter, when its folder is named like one.
     fn read(member: &Member) -> Option<Self> {
-        let course = member
-            .manifest
-            .get("package")
-            .and_then(|package| package.get("metadata"))
-            .and_then(|metadata| metadata.get("course"));
+        let package = member.manifest.get("package");
+        let course = package.and_then(|package| package.get("metadata")?.get("course"));
         let entry = |key: &str| course.and_then(|course| course.get(key));
         let text = |key: &str| entry(key).and_then(Value::as_str).map(str::to_owned);
         Some(Self {
@@ -213,15 +200,9 @@ fn parse(tree: &Tree, path: &str) -> Result<Table> {
 }
 
 fn names(value: Option<&Value>) -> Vec<String> {
-    let array = value
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    array
-        .iter()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect()
+    let array = value.and_then(Value::as_array);
+    let texts = array.into_iter().flatten().filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
 }
 
 #[cfg(test)]
