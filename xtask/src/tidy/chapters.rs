@@ -7,6 +7,7 @@ use toml::{Table, Value};
 use super::lessons::lessons;
 use super::{Findings, Rule, line_of};
 use crate::change::{self, Fate};
+use crate::pool;
 use crate::rust::{self, has_word};
 use crate::workspace::{CARRIED, Chapter, LAST, MAIN, TEAMMATE, Workspace, chapter_number};
 
@@ -104,6 +105,17 @@ fn tools_that_go(ws: &Workspace, found: &mut Findings) {
         let (mut gone, offered): (Vec<_>, Vec<_>) = tools
             .flat_map(|(_, tools)| tools)
             .partition(|(_, fate)| *fate == Fate::Removed);
+        let lead = pool::read(ws, chapter)
+            .into_iter()
+            .find(|(agent, _)| *agent == "lead");
+        for tool in lead.into_iter().flat_map(|(_, tools)| tools) {
+            if chapter.number == LAST && !has_word(text, tool) {
+                found.file(
+                    &path,
+                    format!("the lesson does not name `{tool}`; this one has all tools"),
+                );
+            }
+        }
         gone.retain(|(tool, _)| !offered.iter().any(|(name, _)| name == tool));
         gone.sort_by(|(one, _), (other, _)| one.cmp(other));
         gone.dedup();
@@ -330,11 +342,13 @@ mod tests {
             ("Cargo.toml", root),
             ("s20_full/Cargo.toml", &last),
             diagram,
-            ("s20_full/README.md", "# s20\n"),
+            ("s20_full/README.md", "# s20: bash\n"),
         ]);
+        let unnamed =
+            "s20_full/README.md:1: the lesson does not name `diagram`; this one has all tools";
         let missing =
             "s20_full/README.md:1: `glob` is offered by an earlier chapter only; this one has all";
-        assert_eq!(found(tools_that_go, &course), [silent, missing]);
+        assert_eq!(found(tools_that_go, &course), [silent, unnamed, missing]);
     }
 
     #[test]
