@@ -293,6 +293,14 @@ fn an_exercise_that_proves_nothing_is_found() {
         ),
         (
             "s01_loop/exercises/ex1_blanks.patch",
+            PATCH.replace(
+                "split_whitespace().count()",
+                "find(\"  \").map_or(0, |_| 2)",
+            ),
+            "words_are_counted fails with the patches of the exercises; mend one of them",
+        ),
+        (
+            "s01_loop/exercises/ex1_blanks.patch",
             PATCH.replace("text.split(' ')", "text.words()"),
             "patch does not apply",
         ),

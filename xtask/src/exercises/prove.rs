@@ -1,4 +1,5 @@
-//! `cargo x exercises`: each exercise fails as it stands and passes with its patch; each chapter can be built anew.
+//! `cargo x exercises`: each exercise fails as it stands and passes with its patch, which breaks no class test; each chapter
+//! can be built anew.
 //!
 //! An exercise that passes by itself teaches nothing, and one that nobody has solved may not be solvable.
 //! Invariant: the course's own files stay as they are, for what changes a file happens in a copy below `target/`; the last
@@ -96,6 +97,7 @@ fn pass_with_their_patches(
         let fit = |exercise: &&Exercise| at_once && apply(copy, exercise).is_ok();
         let (solved, left) = rest.split_at(1 + others.iter().take_while(fit).count());
         pass(ws, chapter, copy, solved)?;
+        break_nothing(ws, chapter, copy)?;
         copy.restore(ws, chapter)?;
         let titles: Vec<_> = solved
             .iter()
@@ -138,6 +140,20 @@ fn pass(ws: &Workspace, chapter: &Chapter, copy: &Copy, solved: &[Exercise]) -> 
         }
     }
     Ok(())
+}
+
+/// Runs the chapter's class tests with the patches applied: `cargo x check` wants them to pass, too.
+fn break_nothing(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<()> {
+    let outcomes = outcomes(&mut copy.cargo(&tests_in_copy(ws, chapter, GRADER)))?;
+    match outcomes.iter().find(|it| it.verdict == Verdict::Failed) {
+        Some(it) => bail!(
+            "{}\n{}: {} fails with the patches of the exercises; mend one of them",
+            it.message.as_deref().unwrap_or_default(),
+            chapter.name,
+            it.name
+        ),
+        None => Ok(()),
+    }
 }
 
 /// The tests of an exercise, as they ended.
