@@ -138,7 +138,7 @@ pub fn exercise(name: &str, number: usize) -> String {
 pub const CHANGES: &str = "## Changes from s01_loop\n\n| file | change |\n|---|---|\n\
     | `main.rs` | <!-- step -->+2 −1<!-- /step --> |\n\n";
 
-const CLASS: &str = "//! The class of s01: each prompt, typed in.\n\n#[test]\nfn the_files_are_listed() {\n    \
+const CLASS: &str = "//! The class of s01: each prompt, typed in.\n\n#[test]\nfn the_tool_pool() {\n    \
     assert_eq!(typed(\"List all files\"), \"README.md\");\n}\n";
 
 const ROOT_MANIFEST: &str = "[workspace]\nmembers = [\"s01_loop\", \"s02_tools\"]\n\n\

@@ -15,6 +15,11 @@ fn prompts(ws: &Workspace, found: &mut Findings) {
         let class = chapter.path("tests/class");
         let files = ws.tree.iter().filter(|(path, _)| path.starts_with(&class));
         let typed: String = files.map(|(_, file)| unescaped(&file.text)).collect();
+        if !typed.contains("fn the_tool_pool(") {
+            let text =
+                "no class test the_tool_pool; write one that ends in assert_pool, for cargo x pool";
+            found.file(&path, text);
+        }
         let lines = markdown::lines(text);
         let section = section(&lines, TRY);
         let prompts = section
@@ -172,7 +177,7 @@ mod tests {
             &[],
         );
 
-        let class = "fn a() {\n    typed(\"Say \\\"hi\\\" \\\n        to all\");\n}\n";
+        let class = "fn the_tool_pool() {\n    typed(\"Say \\\"hi\\\" \\\n        to all\");\n}\n";
         let text = readme("s02_tools", CHANGES).replace("List all files", "Say \"hi\" to all");
         assert_eq!(
             found(
