@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::book;
 use crate::cargo::cargo;
+use crate::git;
 use crate::terminal;
 use crate::workspace::Workspace;
 
@@ -127,7 +128,7 @@ impl Step {
         let mut command = cargo(&args);
         command.stdin(Stdio::null());
         // A git hook points git at the repository it runs for; the tests' own repositories must not follow it.
-        for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX"] {
+        for name in git::ELSEWHERE {
             command.env_remove(name);
         }
         if let Some((name, added)) = self.env {

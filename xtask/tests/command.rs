@@ -31,6 +31,9 @@ fn course(lines: usize) -> TempDir {
     assert!(
         Command::new("git")
             .args(["init", "--quiet"])
+            // Of the repository that a git hook runs these tests for.
+            .env_remove("GIT_DIR")
+            .env_remove("GIT_WORK_TREE")
             .arg(folder.path())
             .status()
             .unwrap()

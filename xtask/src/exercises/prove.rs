@@ -5,7 +5,7 @@
 //! Invariant: the course's own files stay as they are, for what changes a file happens in a copy below `target/`; the last
 //! chapter is first, so that what a chapter depends on is whole when it is built.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -14,6 +14,7 @@ use super::{Exercise, Outcome, Patience, TARGET, Verdict, all, watch};
 use crate::bodies;
 use crate::cargo::cargo;
 use crate::copy::{Copy, build_dir};
+use crate::git;
 use crate::terminal::{self, counted};
 use crate::workspace::{Chapter, Workspace};
 
@@ -238,22 +239,18 @@ fn tests_in_copy<'a>(ws: &'a Workspace, chapter: &'a Chapter, test: &'a str) -> 
 
 /// Applies the reference patch in the copy.
 fn apply(copy: &Copy, exercise: &Exercise) -> Result<()> {
-    let output = Command::new("git")
+    // Within a repository git would leave out what lies outside of the folder it stands in.
+    let above = copy.root.parent().unwrap_or(&copy.root);
+    let output = git::command(&copy.root)
         .args(["apply", &exercise.patch()])
-        .current_dir(&copy.root)
-        // Within a repository git would leave out what lies outside of the folder it stands in.
-        .env(
-            "GIT_CEILING_DIRECTORIES",
-            copy.root.parent().unwrap_or(&copy.root),
-        )
-        .stdin(Stdio::null())
+        .env("GIT_CEILING_DIRECTORIES", above)
         .output()
         .context("starting git (is it installed?)")?;
     ensure!(
         output.status.success(),
         "{}: {}",
         exercise.patch(),
-        crate::git::complaint(&output)
+        git::complaint(&output)
     );
     Ok(())
 }
