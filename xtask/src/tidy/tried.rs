@@ -5,7 +5,7 @@
 use super::lessons::{PREDICT, TRY, lessons, section};
 use super::markdown::{self, Line};
 use super::{Findings, Rule};
-use crate::workspace::Workspace;
+use crate::workspace::{Chapter, Workspace};
 
 pub(super) const RULES: [Rule; 3] = [prompts, predictions, named_tests];
 
@@ -77,27 +77,36 @@ fn unescaped(source: &str) -> String {
 
 /// What is to be predicted can be tried: the question gives something to type, or names the test that shows it.
 fn predictions(ws: &Workspace, found: &mut Findings) {
-    for (_, path, text) in lessons(ws) {
+    for (chapter, path, text) in lessons(ws) {
         let lines = markdown::lines(text);
-        let section = section(&lines, PREDICT);
-        let starts = section
-            .iter()
-            .filter(|line| !line.in_code && line.text.starts_with("- "));
-        for first in starts {
-            let goes_on =
-                |line: &&Line<'_>| line.number == first.number || line.text.starts_with("  ");
-            let item = section
-                .iter()
-                .skip_while(|line| line.number < first.number)
-                .take_while(goes_on);
-            if !item
-                .into_iter()
-                .any(|line| line.text.contains(['`']) || line.text.contains("Ctrl-"))
-            {
+        let mut items: Vec<(usize, String)> = Vec::new();
+        for line in section(&lines, PREDICT).iter().filter(|line| !line.in_code) {
+            match (line.text.starts_with("- "), items.last_mut()) {
+                (true, _) => items.push((line.number, line.text.to_owned())),
+                (false, Some((_, item))) => *item += line.text,
+                (false, None) => {}
+            }
+        }
+        for (line, item) in items {
+            if !item.contains('`') && !item.contains("Ctrl-") {
+                let advice = "say what to type, or name the test that shows it";
                 found.at(
                     &path,
-                    first.number,
-                    "nothing to type and no test; say what to type, or name the test that shows it",
+                    line,
+                    format!("nothing to type and no test; {advice}"),
+                );
+            }
+            let tests = item
+                .split("(Test")
+                .nth(1)
+                .and_then(|rest| rest.split(')').next());
+            // A longer name is found wherever it stands.
+            let short = code(tests.unwrap_or_default()).filter(|name| !is_sentence(name));
+            for name in short.filter(|name| !is_test(ws, chapter, name)) {
+                found.at(
+                    &path,
+                    line,
+                    format!("names the test {name}, which is not there; name another"),
                 );
             }
         }
@@ -108,28 +117,24 @@ fn predictions(ws: &Workspace, found: &mut Findings) {
 fn named_tests(ws: &Workspace, found: &mut Findings) {
     for (chapter, path, text) in lessons(ws) {
         for line in markdown::lines(text).iter().filter(|line| !line.in_code) {
-            for name in line
-                .text
-                .split('`')
-                .skip(1)
-                .step_by(2)
-                .filter(|name| is_sentence(name))
-            {
-                let function = format!("fn {name}(");
-                if !ws
-                    .tree
-                    .below(&chapter.name)
-                    .any(|(_, file)| file.text.contains(&function))
-                {
-                    found.at(
-                        &path,
-                        line.number,
-                        format!("names the test {name}, which is not there; name another"),
-                    );
-                }
+            let names = code(line.text).filter(|name| is_sentence(name));
+            for name in names.filter(|name| !is_test(ws, chapter, name)) {
+                let text = format!("names the test {name}, which is not there; name another");
+                found.at(&path, line.number, text);
             }
         }
     }
+}
+
+/// What stands between backticks.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+fn is_test(ws: &Workspace, chapter: &Chapter, name: &str) -> bool {
+    let function = format!("fn {name}(");
+    let mut files = ws.tree.below(&chapter.name);
+    files.any(|(_, file)| file.text.contains(&function))
 }
 
 /// Whether a name is that of a test: a sentence of five words and more.
@@ -197,6 +202,13 @@ mod tests {
             "What will it do?",
             "- What will it do\n  with two files?",
             &[untried],
+        );
+        let gone = "35: names the test it_does, which is not there; name another";
+        with(
+            predictions,
+            "What will it do?",
+            "- What will it do? (Test\n  `it_does`.)",
+            &[gone],
         );
         for tried in [
             "- `List files`: what?",
