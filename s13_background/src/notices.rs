@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep_until};
 pub const LINGER: Duration = Duration::from_secs(60);
 
 type Source = Box<dyn Fn() -> Vec<String> + Send + Sync>;
+type OnTaken = Box<dyn Fn() + Send + Sync>;
 
 /// The queue. Clones share it.
 #[derive(Clone)]
@@ -30,6 +31,8 @@ struct Shared {
     state: Mutex<State>,
     /// The sources that keep notices of their own until they are wanted, such as a mailbox.
     sources: Mutex<Vec<Source>>,
+    /// Who wants to know when the conversation has all that was given out.
+    on_taken: Mutex<Vec<OnTaken>>,
     /// Changes when something arrives and when somebody stops working.
     changed: watch::Sender<()>,
     /// Whether a turn runs.
@@ -72,6 +75,7 @@ impl Default for Notices {
             shared: Arc::new(Shared {
                 state: Mutex::default(),
                 sources: Mutex::default(),
+                on_taken: Mutex::default(),
                 changed: watch::Sender::new(()),
                 turn: watch::Sender::new(false),
             }),
@@ -91,6 +95,12 @@ impl Notices {
     /// Adds a source that keeps notices of its own: it is asked whenever notices are taken, and calls [`Notices::wake`].
     pub fn take_from(&self, source: impl Fn() -> Vec<String> + Send + Sync + 'static) {
         self.shared.sources.lock().unwrap().push(Box::new(source));
+    }
+
+    /// Lets a source know whenever the conversation has taken all that was given out: what it gives out the next time it is
+    /// asked for comes after that has been kept.
+    pub fn on_taken(&self, taken: impl Fn() + Send + Sync + 'static) {
+        self.shared.on_taken.lock().unwrap().push(Box::new(taken));
     }
 
     /// Something may have arrived.
@@ -126,6 +136,9 @@ impl Notices {
         // the model has not replied yet.
         if !was_woken {
             taken.extend(self.ask_sources());
+        }
+        for on_taken in self.shared.on_taken.lock().unwrap().iter() {
+            on_taken();
         }
         taken
     }

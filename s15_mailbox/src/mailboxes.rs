@@ -2,7 +2,8 @@
 //!
 //! Agents run at different speeds, so a message waits in its reader's file until the reader takes it. Invariants: a message
 //! is delivered once, and in order of sending for each sender; what comes while somebody reads is not lost, and what
-//! nobody has read goes back; mail of another session is never delivered to an agent of the same name in this one, and set
+//! nobody has read goes back; the mailbox of the lead forgets a message when its conversation has been kept with it, and
+//! what a conversation has not got when its run ends comes when it is resumed; mail of another session is never delivered to an agent of the same name in this one, and set
 //! aside when that session has ended; half a line harms no other.
 
 use std::collections::HashMap;
@@ -18,7 +19,6 @@ use s01_loop::make_state_folder;
 use s02_tools::{Workspace, write_whole};
 use s09_memory::FolderLock;
 use s12_tasks::{Session, fresh_suffix, is_safe_name};
-use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::mail::{LEAD, Mail};
@@ -39,6 +39,8 @@ pub struct Mailboxes {
     members: Arc<Mutex<HashMap<String, Arc<Notify>>>>,
     /// How a message to the lead becomes text for its model.
     reader: Arc<Mutex<Reader>>,
+    /// Where the lead stands. A std lock, as above.
+    lead: Arc<Mutex<Lead>>,
     /// How many old messages to the lead it has not been told of.
     old: Arc<AtomicUsize>,
     /// Who wants to know when an agent has gone.
@@ -47,6 +49,17 @@ pub struct Mailboxes {
 
 type Reader = Box<dyn Fn(&Mail) -> String + Send>;
 type Leaving = Box<dyn Fn(&str) + Send>;
+
+/// How far the lead has come with its mail, by id, and whose mail is its own.
+#[derive(Default)]
+struct Lead {
+    /// Given out. The turn that it began may yet come to nothing.
+    given: Vec<String>,
+    /// In the conversation, and still in the mailbox.
+    taken: Vec<String>,
+    /// The ended sessions whose conversation goes on in this one.
+    resumed: Vec<String>,
+}
 
 /// What a mailbox held.
 #[derive(Debug, Default)]
@@ -66,6 +79,7 @@ impl Mailboxes {
             session: session.clone(),
             members: Arc::new(Mutex::new(HashMap::from([lead]))),
             reader: Arc::new(Mutex::new(Box::new(Mail::shown))),
+            lead: Arc::default(),
             old: Arc::default(),
             leaving: Arc::default(),
         }
@@ -199,13 +213,66 @@ impl Mailboxes {
         *self.reader.lock().unwrap() = Box::new(reader);
     }
 
-    /// The mail of the lead, as its model reads it; each message is shown to `seen` before.
+    /// The new mail of the lead, as its model reads it; each message is shown to `seen` before. It stays in the mailbox;
+    /// what the conversation has taken before is kept by now, and removed.
     pub(crate) fn for_lead(&self, seen: impl FnMut(&Mail)) -> Result<Vec<String>> {
-        let drained = self.drain(LEAD)?;
-        self.old.fetch_add(drained.set_aside, Ordering::Relaxed);
-        drained.mail.iter().for_each(seen);
+        let mail = self.give_out()?;
+        mail.iter().for_each(seen);
         let reader = self.reader.lock().unwrap();
-        Ok(drained.mail.iter().map(&**reader).collect())
+        Ok(mail.iter().map(&**reader).collect())
+    }
+
+    fn give_out(&self) -> Result<Vec<Mail>> {
+        if self.is_empty(LEAD) {
+            return Ok(Vec::new());
+        }
+        let _lock = FolderLock::wait(&self.folder)?;
+        let Split { mine, others, old } = self.read(LEAD)?;
+        let has_taken = !self.taken().is_empty();
+        self.set_aside(LEAD, &old)?;
+        let (lines, mail): (Vec<String>, Vec<Mail>) = mine.into_iter().unzip();
+        if has_taken || !old.is_empty() {
+            self.write(LEAD, &[others, lines].concat())?;
+        }
+        self.old.fetch_add(old.len(), Ordering::Relaxed);
+        let mut lead = self.lead.lock().unwrap();
+        lead.taken.clear();
+        lead.given.extend(mail.iter().map(|mail| mail.id.clone()));
+        Ok(mail)
+    }
+
+    /// The conversation of the lead has all that was given out.
+    pub(crate) fn taken_by_lead(&self) {
+        let lead = &mut *self.lead.lock().unwrap();
+        lead.taken.append(&mut lead.given);
+    }
+
+    /// The ids of the mail that the conversation of the lead has and its mailbox still holds. Whoever keeps the
+    /// conversation keeps them with it.
+    pub fn taken(&self) -> Vec<String> {
+        self.lead.lock().unwrap().taken.clone()
+    }
+
+    /// The sessions whose mail to the lead is for its conversation: this one, and those that it goes on from.
+    ///
+    /// # Errors
+    /// When the file of this one cannot be written.
+    pub fn sessions(&self) -> Result<Vec<String>> {
+        // Also when nobody has written yet: the first message may come after the last time that the conversation is kept.
+        let own = self.session.id()?;
+        Ok([&self.lead.lock().unwrap().resumed[..], &[own]].concat())
+    }
+
+    /// The lead goes on with a conversation that was kept with these [`sessions`](Self::sessions) and this
+    /// [`taken`](Self::taken) mail: what it has not got of theirs comes to it, once they have ended.
+    pub fn resume(&self, sessions: Vec<String>, taken: Vec<String>) {
+        // The file of one that was killed goes when somebody asks.
+        sessions.iter().for_each(|session| {
+            self.session.is_alive(session);
+        });
+        let mut lead = self.lead.lock().unwrap();
+        lead.resumed.extend(sessions);
+        lead.taken.extend(taken);
     }
 
     /// What the lead has to know of old mail, once.
@@ -267,14 +334,20 @@ impl Mailboxes {
             }
         };
         let mut split = Split::default();
+        let lead = self.lead.lock().unwrap();
         let text = String::from_utf8_lossy(&bytes);
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let line = line.to_owned();
-            match serde_json::from_str::<Mail>(&line) {
-                Ok(mail) => match mail.metadata.get(SESSION).and_then(Value::as_str) {
+            match serde_json::from_str::<Mail>(&line).map(|mail| with_id(mail, &line)) {
+                Ok(mail) if lead.taken.contains(&mail.id) => {}
+                Ok(mail) if lead.given.contains(&mail.id) => split.others.push(line),
+                Ok(mail) => match mail.text_of(SESSION) {
                     None => split.mine.push((line, mail)),
                     Some(session) if self.session.is_own(session) => split.mine.push((line, mail)),
                     Some(session) if self.session.is_alive(session) => split.others.push(line),
+                    Some(session) if lead.resumed.iter().any(|resumed| resumed == session) => {
+                        split.mine.push((line, mail));
+                    }
                     Some(_) => split.old.push(line),
                 },
                 Err(_) => split.old.push(line),
@@ -319,10 +392,18 @@ impl Mailboxes {
 struct Split {
     /// For this session.
     mine: Vec<(String, Mail)>,
-    /// For another session that still runs in this folder.
+    /// For another session that still runs in this folder; or given out to the lead of this one.
     others: Vec<String>,
     /// For nobody: of a session that has ended, or no message at all.
     old: Vec<String>,
+}
+
+/// A message written by hand may have no id; its line tells it from others.
+fn with_id(mut mail: Mail, line: &str) -> Mail {
+    if mail.id.is_empty() {
+        line.clone_into(&mut mail.id);
+    }
+    mail
 }
 
 fn joined(lines: &[String]) -> String {

@@ -1,7 +1,8 @@
 //! The tools of the mail, and its way to the lead.
 //!
 //! Mail to the lead comes by itself; a model that asks for it too early finds nothing and would ask again and again.
-//! Invariant: an agent writes under its own name; no argument says who it is.
+//! Invariants: an agent writes under its own name, no argument says who it is; mail to the lead goes one way, through the
+//! notices.
 
 use std::sync::Mutex;
 
@@ -47,12 +48,12 @@ pub fn check_inbox(mail: &Mailboxes) -> Tool {
     let mail = mail.clone();
     let description = "Look into your mailbox now. Mail comes to you by itself as well, so there is no need to ask twice.";
     Tool::blocking("check_inbox", description, move |_: CheckInbox| {
-        let mut inbox = mail.for_lead(|_| {})?;
-        inbox.extend(mail.about_old());
-        Ok(match inbox.is_empty() {
-            true => "no new mail; what comes later reaches you by itself".to_owned(),
-            false => inbox.join("\n\n"),
-        })
+        // Only looked at: a result that Ctrl-C takes away would take the mail with it.
+        let told = match mail.has_mail(LEAD) {
+            true => "you have mail; it follows these results",
+            false => "no new mail; what comes later reaches you by itself",
+        };
+        Ok(told.to_owned())
     })
     .touching(Touches::Harness)
 }
@@ -75,6 +76,8 @@ impl Mailboxes {
             }
             inbox
         });
+        let mail = self.clone();
+        notices.on_taken(move || mail.taken_by_lead());
         let (mail, notices) = (self.clone(), notices.clone());
         tokio::spawn(async move {
             loop {

@@ -103,7 +103,7 @@ impl Agent {
             .with(mcp.connect_tool());
         let tools = built_in(tools);
         let hooks = hooks.on_prompt(mcp.command(&ws, &tools));
-        let sessions = Sessions::open(&ws, &client, repl);
+        let sessions = Sessions::open(&ws, &client, &mail, repl);
         let commands = Commands::new(repl, &client, &todo, &board, &compactor, &sessions);
         Ok(Self {
             repl: repl.clone(),
@@ -138,8 +138,8 @@ impl Agent {
         }
         self.history.notes(self.memory.recall(&self.history).await);
         loop {
-            self.sessions.save(&self.history);
             self.history.notes(self.notices.take());
+            self.sessions.save(&self.history);
             self.history.notes(self.todo.nag());
             self.compactor.shrink(&mut self.history).await;
             let tools = self.tools.clone().with_all(self.mcp.tools());

@@ -35,6 +35,12 @@ pub(crate) struct Head {
     /// What it has cost.
     #[serde(default)]
     pub(crate) usage: Usage,
+    /// Mail that stands in it and may still lie in the mailbox of the lead, by id.
+    #[serde(default)]
+    pub(crate) mail: Vec<String>,
+    /// The runs of the program whose mail is for it.
+    #[serde(default)]
+    pub(crate) runs: Vec<String>,
 }
 
 impl Head {
@@ -48,6 +54,8 @@ impl Head {
             saved: now,
             request,
             usage: Usage::default(),
+            mail: Vec::new(),
+            runs: Vec::new(),
         }
     }
 }

@@ -15,6 +15,7 @@ use s02_tools::Workspace;
 use s04_hooks::tagged;
 use s11_recovery::Recovery;
 use s12_tasks::fresh_suffix;
+use s15_mailbox::Mailboxes;
 
 use crate::hold::Hold;
 use crate::saved::{Folder, Head, Listed};
@@ -30,6 +31,7 @@ const REQUEST_CHARS: usize = 60;
 pub struct Sessions {
     folder: Folder,
     client: Recovery,
+    mail: Mailboxes,
     repl: Repl,
     /// A std lock: nothing is awaited while it is held.
     state: Arc<Mutex<State>>,
@@ -53,10 +55,11 @@ struct State {
 
 impl Sessions {
     /// A new session, which has no file before there is something to keep.
-    pub fn open(ws: &Workspace, client: &Recovery, repl: &Repl) -> Self {
+    pub fn open(ws: &Workspace, client: &Recovery, mail: &Mailboxes, repl: &Repl) -> Self {
         Self {
             folder: Folder::new(ws, repl),
             client: client.clone(),
+            mail: mail.clone(),
             repl: repl.clone(),
             state: Arc::default(),
         }
@@ -217,6 +220,8 @@ impl Sessions {
             counted(saved.messages.len()),
             shortened(&saved.head.request)
         );
+        let Head { runs, mail, .. } = &saved.head;
+        self.mail.resume(runs.clone(), mail.clone());
         *history = History::default();
         history.replace(saved.messages);
         if !is_own {
@@ -243,6 +248,8 @@ impl Sessions {
         let head = Head {
             saved: Timestamp::now(),
             usage,
+            mail: self.mail.taken(),
+            runs: self.mail.sessions()?,
             ..head
         };
         self.folder.write(&head, history)

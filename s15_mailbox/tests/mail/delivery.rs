@@ -5,9 +5,10 @@ use std::io::Write;
 use std::time::Duration;
 
 use s01_loop::Repl;
+use s01_loop::ToolCall;
 use s13_background::Notices;
-use s15_mailbox::LEAD;
-use serde_json::Value;
+use s15_mailbox::{LEAD, check_inbox};
+use serde_json::{Value, json};
 
 use crate::{Office, contents, message};
 
@@ -132,6 +133,55 @@ async fn old_mail_wakes_nobody_and_is_mentioned_beside_the_next_message() {
         "{mail} {old}"
     );
     assert_eq!(notices.take(), [""; 0]);
+}
+
+/// Between the two looks the conversation is kept, where somebody keeps it.
+#[tokio::test]
+async fn the_mailbox_of_the_lead_forgets_a_message_at_the_look_after_the_conversation_has_it() {
+    let office = Office::new();
+    let (notices, repl) = (Notices::default(), Repl::once("s15_mailbox", "go").quiet());
+    office.mail.deliver_to(&notices, &repl);
+    office.mail.send(message("alice", LEAD, "hi")).unwrap();
+    let call = ToolCall {
+        id: "toolu_1".into(),
+        name: "check_inbox".into(),
+        input: json!({}),
+        extra: Default::default(),
+    };
+    let told = check_inbox(&office.mail).call(call).await;
+    assert_eq!(told.text, "you have mail; it follows these results");
+    let file = office.ws.state("mailboxes/lead.jsonl");
+    // It wakes the session, and the turn comes to nothing: a hook refuses it, or Ctrl-C.
+    assert!(notices.or_line(&repl).await.unwrap().contains("\nhi\n"));
+    assert_eq!(office.mail.taken(), [""; 0]);
+    assert_eq!(notices.or_line(&repl).await.as_deref(), Some("go"));
+    assert!(notices.take()[0].contains("\nhi\n"));
+    assert_eq!(office.mail.taken().len(), 1);
+    assert!(file.exists() && !office.mail.has_mail(LEAD));
+    assert_eq!(notices.take(), [""; 0]);
+    assert!(!file.exists());
+}
+
+#[test]
+fn a_resumed_conversation_gets_the_mail_that_it_has_not_got() {
+    let office = Office::new();
+    let run = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let (sessions, taken) = run.block_on(async {
+        let ended = office.another_session();
+        let (notices, repl) = (Notices::default(), Repl::typed("s15_mailbox").quiet());
+        ended.deliver_to(&notices, &repl);
+        ended.send(message("alice", LEAD, "kept")).unwrap();
+        assert_eq!(notices.take().len(), 1);
+        ended.send(message("alice", LEAD, "in the box")).unwrap();
+        (ended.sessions().unwrap(), ended.taken())
+    });
+    office.mail.resume(sessions, taken);
+    assert_eq!(office.contents(LEAD), [""; 0], "that run goes on");
+    drop(run);
+    assert_eq!(office.contents(LEAD), ["in the box"]);
+    assert!(!office.ws.state("mailboxes/lead.jsonl").exists());
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 
 mod asked_once;
 mod commands;
+mod kills;
 mod mended;
 mod sessions;
 
