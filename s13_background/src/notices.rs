@@ -19,6 +19,7 @@ pub const LINGER: Duration = Duration::from_secs(60);
 
 type Source = Box<dyn Fn() -> Vec<String> + Send + Sync>;
 type OnTaken = Box<dyn Fn() + Send + Sync>;
+type Ending = Box<dyn Fn() -> Vec<String> + Send + Sync>;
 
 /// The queue. Clones share it.
 #[derive(Clone)]
@@ -33,6 +34,8 @@ struct Shared {
     sources: Mutex<Vec<Source>>,
     /// Who wants to know when the conversation has all that was given out.
     on_taken: Mutex<Vec<OnTaken>>,
+    /// Who knows what ends with the session beside those at work.
+    endings: Mutex<Vec<Ending>>,
     /// Changes when something arrives and when somebody stops working.
     changed: watch::Sender<()>,
     /// Whether a turn runs.
@@ -76,6 +79,7 @@ impl Default for Notices {
                 state: Mutex::default(),
                 sources: Mutex::default(),
                 on_taken: Mutex::default(),
+                endings: Mutex::default(),
                 changed: watch::Sender::new(()),
                 turn: watch::Sender::new(false),
             }),
@@ -101,6 +105,11 @@ impl Notices {
     /// asked for comes after that has been kept.
     pub fn on_taken(&self, taken: impl Fn() + Send + Sync + 'static) {
         self.shared.on_taken.lock().unwrap().push(Box::new(taken));
+    }
+
+    /// Lets the user hear what ends with the session though nobody waits for it, such as a reminder that has not come.
+    pub fn ends(&self, names: impl Fn() -> Vec<String> + Send + Sync + 'static) {
+        self.shared.endings.lock().unwrap().push(Box::new(names));
     }
 
     /// Something may have arrived.
@@ -242,9 +251,15 @@ impl Notices {
     }
 
     fn say_who_stops(&self, repl: &Repl) {
-        let names = self.who_works();
-        if !names.is_empty() {
-            repl.remark(&format!("[stopped at the end: {}]", names.join(" · ")));
+        let endings = self.shared.endings.lock().unwrap();
+        let others = endings.iter().flat_map(|ending| ending()).collect();
+        for (what, names) in [
+            ("stopped at the end", self.who_works()),
+            ("ended with the session", others),
+        ] {
+            if !names.is_empty() {
+                repl.warn(&format!("[{what}: {}]", names.join(" · ")));
+            }
         }
     }
 }

@@ -82,6 +82,9 @@ impl Cron {
         let shared = Arc::downgrade(&cron.shared);
         let due = move || shared.upgrade().map(|shared| shared.due());
         notices.take_from(move || due().unwrap_or_default());
+        let shared = Arc::downgrade(&cron.shared);
+        let ends = move || shared.upgrade().map(|shared| shared.ending());
+        notices.ends(move || ends().unwrap_or_default());
         cron.look_each_second();
         cron
     }
@@ -231,6 +234,15 @@ impl Shared {
             self.repl.remark(&job.remark(now));
         }
         fired.iter().map(|job| job.notice(now)).collect()
+    }
+
+    /// The jobs that nobody will run: the file keeps the others.
+    fn ending(&self) -> Vec<String> {
+        let state = self.state.lock().unwrap();
+        let waiting = state.jobs.iter().filter(|job| !job.handed_over);
+        waiting
+            .map(|job| format!("{}: {}", job.id, job.prompt_line()))
+            .collect()
     }
 
     fn complain(&self, state: &mut State, error: &anyhow::Error) {

@@ -71,6 +71,14 @@ impl<Worker: Teammate> Team<Worker> {
         repl: &Repl,
         worker: Worker,
     ) -> Self {
+        let members = Arc::<Mutex<BTreeMap<String, Member>>>::default();
+        // A member holds the notices. Held by them in turn, neither would ever be dropped.
+        let resting = Arc::downgrade(&members);
+        notices.ends(move || {
+            resting
+                .upgrade()
+                .map_or_else(Vec::new, |members| resting_in(&members))
+        });
         Self {
             model: Arc::new(model.clone()),
             ws: ws.clone(),
@@ -80,7 +88,7 @@ impl<Worker: Teammate> Team<Worker> {
             notices: notices.clone(),
             repl: repl.clone(),
             worker,
-            members: Arc::default(),
+            members,
         }
     }
 
@@ -193,4 +201,13 @@ impl<Worker: Teammate> Team<Worker> {
         self.repl.named(name).remark(&format!("[stopped: {why}]"));
         format!("stopped: {why}")
     }
+}
+
+/// Who is there and not at work.
+fn resting_in(members: &Mutex<BTreeMap<String, Member>>) -> Vec<String> {
+    let members = members.lock().unwrap();
+    let is_resting =
+        |member: &Member| matches!(member.status.get(), Doing::Idle | Doing::Waiting(_));
+    let resting = members.iter().filter(|(_, member)| is_resting(member));
+    resting.map(|(name, _)| name.clone()).collect()
 }

@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use anyhow::{Result, bail, ensure};
 use s01_loop::{History, Repl, Usage};
 use s05_todo::Todo;
 use s06_subagent::Model;
@@ -105,17 +106,23 @@ impl Commands {
 
     /// Carries out a line that is a command, and returns what the user is told; `None` for any other line, and for the
     /// commands that hooks answer.
-    pub async fn run(&self, line: &str, history: &mut History) -> Option<String> {
-        let (name, words) = parse(line)?;
-        let Some(known) = ALL.iter().find(|command| command.name == name) else {
-            return Some(unknown(name));
+    ///
+    /// # Errors
+    /// When there is no such command, or it cannot be carried out.
+    pub async fn run(&self, line: &str, history: &mut History) -> Result<Option<String>> {
+        let Some((name, words)) = parse(line) else {
+            return Ok(None);
         };
-        if known.words.is_empty() && !words.is_empty() {
-            return Some(format!("{name} takes nothing behind it; nothing was done"));
-        }
-        Some(match name {
+        let Some(known) = ALL.iter().find(|command| command.name == name) else {
+            bail!(unknown(name));
+        };
+        ensure!(
+            words.is_empty() || !known.words.is_empty(),
+            "{name} takes nothing behind it; nothing was done"
+        );
+        Ok(Some(match name {
             "/help" => help(),
-            "/tasks" => text(self.board.shown()),
+            "/tasks" => self.board.shown()?,
             "/cost" => self.cost(history),
             "/compact" => {
                 self.compactor.compact(words, history).await;
@@ -125,11 +132,11 @@ impl Commands {
                 self.forget();
                 self.sessions.begin(history)
             }
-            "/resume" if words.is_empty() => text(self.sessions.shown()),
-            "/resume" => text(self.resume(words, history)),
+            "/resume" if words.is_empty() => self.sessions.shown()?,
+            "/resume" => self.resume(words, history)?,
             // The hooks of their chapters answer them, and the terminal takes /quit.
-            _ => return None,
-        })
+            _ => return Ok(None),
+        }))
     }
 
     /// Tells the user something that is no answer of the model, and keeps it for who wants only an answer.
@@ -155,7 +162,7 @@ impl Commands {
         self.told.lock().unwrap().clone()
     }
 
-    fn resume(&self, id: &str, history: &mut History) -> anyhow::Result<String> {
+    fn resume(&self, id: &str, history: &mut History) -> Result<String> {
         let told = self.sessions.switch_to(id, history)?;
         self.forget();
         Ok(told)
@@ -251,11 +258,6 @@ fn tokens(spent: &Usage) -> String {
         grouped(spent.cache_creation_input_tokens),
         grouped(spent.output_tokens)
     )
-}
-
-/// What the user reads, whether it worked or not.
-fn text(result: anyhow::Result<String>) -> String {
-    result.unwrap_or_else(|error| format!("{error:#}"))
 }
 
 #[cfg(test)]

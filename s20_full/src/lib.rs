@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod commands;
+mod denials;
 mod hold;
 mod pool;
 mod saved;
@@ -9,6 +10,7 @@ mod sessions;
 mod start;
 
 pub use commands::Commands;
+pub use denials::Denials;
 pub use pool::built_in;
 pub use sessions::Sessions;
 pub use start::Start;

@@ -22,7 +22,7 @@ use s16_protocol::Protocol;
 use s17_worktree::Worktrees;
 use s18_teams::teammate::Worker;
 use s19_mcp_plugin::Mcp;
-use s20_full::{Commands, Sessions, Start, built_in};
+use s20_full::{Commands, Denials, Sessions, Start, built_in};
 
 struct Agent {
     repl: Repl,
@@ -30,6 +30,7 @@ struct Agent {
     history: History,
     tools: Toolbox,
     hooks: Hooks,
+    denials: Denials,
     todo: Todo,
     skills: Skills,
     compactor: Compactor,
@@ -51,9 +52,10 @@ impl Agent {
         let client = client.rescued_by(&compactor);
         let memory = Memory::open(&ws, &client, repl);
         let policy = Policy::open(&ws, repl.clone());
+        let denials = Denials::default();
         let hooks = Hooks::from_settings(&ws, repl)
             .on_prompt(faults(&client))
-            .on_pre_tool(permission(&policy))
+            .on_pre_tool(denials.of(permission(&policy)))
             .on_pre_tool(log(&ws))
             .on_post_tool(large_output)
             .on_stop(summary(repl))
@@ -111,6 +113,7 @@ impl Agent {
             history: History::default(),
             tools,
             hooks,
+            denials,
             todo,
             skills,
             compactor,
@@ -125,7 +128,7 @@ impl Agent {
     }
 
     async fn turn(&mut self, line: String) -> Result<()> {
-        if let Some(told) = self.commands.run(&line, &mut self.history).await {
+        if let Some(told) = self.commands.run(&line, &mut self.history).await? {
             self.commands.tell(&told);
             return Ok(());
         }
@@ -182,15 +185,14 @@ async fn main() -> Result<ExitCode, Failure> {
     mock_servers::mcp::serve_when_asked().await;
     let start = Start::from_args(env!("CARGO_PKG_NAME"));
     let repl = start.repl();
-    let mut agent = Agent::new(&repl)?;
-    agent.sessions.resume(&start, &mut agent.history)?;
+    let mut agent = start.tried(Agent::new(&repl))?;
+    start.tried(agent.sessions.resume(&start, &mut agent.history))?;
     while let Some(line) = agent.notices.or_line(&repl).await {
         repl.run(agent.turn(line)).await;
         agent.sessions.save(&agent.history);
     }
     agent.mcp.shut_down().await;
-    start.answer(&agent.history, &agent.commands);
-    Ok(repl.exit_code())
+    Ok(start.answer(&agent.history, &agent.commands, &agent.denials))
 }
 
 #[cfg(test)]

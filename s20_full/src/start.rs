@@ -2,14 +2,20 @@
 //!
 //! A person wants to see the work, a script wants the answer and nothing else. Invariants: an option is never taken for a
 //! request; what cannot be understood is said in one sentence before anything begins; with `-p` standard output holds the
-//! answer alone, and the exit code says whether there is one.
+//! answer alone, and the exit code says whether there is one and whether all was allowed that the model wanted.
 
+use std::process::ExitCode;
 use std::time::Instant;
 
+use anyhow::Result;
 use s01_loop::{History, Repl, Role, Usage};
 use serde::Serialize;
 
 use crate::commands::Commands;
+use crate::denials::{Denial, Denials};
+
+/// The exit code with `-p` when there is an answer, and a permission was refused on the way.
+const REFUSED: u8 = 3;
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -24,7 +30,7 @@ pub struct Start {
 }
 
 /// The answer as JSON, in the shape that Claude Code gives it.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Answer {
     #[serde(rename = "type")]
     kind: &'static str,
@@ -38,6 +44,8 @@ struct Answer {
     duration_ms: u128,
     /// Of all requests, side calls, subagents and teammates included.
     usage: Usage,
+    /// What was not allowed.
+    permission_denials: Vec<Denial>,
 }
 
 /// Which session goes on.
@@ -120,20 +128,48 @@ impl Start {
         }
     }
 
-    /// Prints the answer for who asked with `-p`, as text or as JSON. A failure has been told on standard error; JSON
-    /// tells it, too.
-    pub fn answer(&self, history: &History, commands: &Commands) {
+    /// What was tried before the first turn. Who asked for JSON gets the failure as JSON, too.
+    ///
+    /// # Errors
+    /// When it failed.
+    pub fn tried<T>(&self, result: Result<T>) -> Result<T> {
+        if let (Err(error), Some(Format::Json)) = (&result, self.print) {
+            let answer = Answer {
+                result: format!("{error:#}"),
+                is_error: true,
+                ..Answer::default()
+            };
+            self.repl().print(&self.as_json(answer));
+        }
+        result
+    }
+
+    /// Prints the answer for who asked with `-p`, as text or as JSON, and returns the exit code. A failure has been told on
+    /// standard error; JSON tells it, too.
+    pub fn answer(&self, history: &History, commands: &Commands, denials: &Denials) -> ExitCode {
         let (repl, failure) = (commands.repl(), commands.repl().failure());
         // What was told to a line or a notice that came to nothing is the answer only where no model has given one.
         let told = commands.told().filter(|_| history.replies() == 0);
         let said = told.unwrap_or_else(|| last_text(history));
+        let denials = denials.all();
+        let is_refused = self.print.is_some() && failure.is_none() && !denials.is_empty();
         match (self.print, failure) {
             (None, _) | (Some(Format::Text), Some(_)) => {}
             (Some(Format::Text), None) if said.is_empty() => {}
             (Some(Format::Text), None) => repl.print(&said),
-            (Some(Format::Json), failure) => {
-                repl.print(&self.as_json(history, commands, failure, said));
-            }
+            (Some(Format::Json), failure) => repl.print(&self.as_json(Answer {
+                is_error: failure.is_some(),
+                result: failure.unwrap_or(said),
+                session_id: commands.sessions().id().unwrap_or_default(),
+                num_turns: history.replies(),
+                usage: commands.client().spent(),
+                permission_denials: denials,
+                ..Answer::default()
+            })),
+        }
+        match repl.exit_code() {
+            ExitCode::SUCCESS if is_refused => ExitCode::from(REFUSED),
+            code => code,
         }
     }
 
@@ -147,26 +183,15 @@ impl Start {
         self.request.is_none()
     }
 
-    fn as_json(
-        &self,
-        history: &History,
-        commands: &Commands,
-        failure: Option<String>,
-        said: String,
-    ) -> String {
-        let is_error = failure.is_some();
+    fn as_json(&self, answer: Answer) -> String {
         let answer = Answer {
             kind: "result",
-            subtype: match is_error {
+            subtype: match answer.is_error {
                 true => "error_during_execution",
                 false => "success",
             },
-            is_error,
-            result: failure.unwrap_or(said),
-            session_id: commands.sessions().id().unwrap_or_default(),
-            num_turns: history.replies(),
             duration_ms: self.began.elapsed().as_millis(),
-            usage: commands.client().spent(),
+            ..answer
         };
         serde_json::to_string(&answer).expect("an answer is JSON")
     }
@@ -237,7 +262,7 @@ fn usage(chapter: &str) -> String {
 {chapter} -p \"prompt\"            print only the answer; what is piped in follows the prompt
 … | {chapter}                    each line is a request
 
--p, --print                     only the answer; questions of permission are answered with no
+-p, --print                     only the answer; questions of permission are answered with no, which is exit code 3
     --output-format text|json   with -p: the answer, or one JSON object that also says what it cost
 -r, --resume [ID]               go on with a saved session: the newest, or the one whose id begins so
 -h, --help                      this

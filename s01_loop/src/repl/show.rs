@@ -24,6 +24,14 @@ impl Repl {
         self.painted(Paint::Dim, &text::clean(text));
     }
 
+    /// The same for what nobody should miss: to standard error where nothing else is shown.
+    pub fn warn(&self, text: &str) {
+        match self.inner.screen.is_quiet() {
+            true => eprintln!("{}", text::clean(text)),
+            false => self.remark(text),
+        }
+    }
+
     /// Prints what a tool shows of its work on a call, before its result: the two stand together.
     pub fn below(&self, call: &ToolCall, text: &str) {
         let lines = self.attributed(&text::clean(text));

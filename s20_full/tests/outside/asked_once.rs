@@ -92,19 +92,119 @@ fn a_failure_is_exit_code_1_an_error_and_json_all_the_same() {
     );
 }
 
+#[test]
+fn what_fails_before_a_turn_is_json_too_and_an_exit_code() {
+    let model = model(echo);
+    let class = class().model(&model);
+    let bad = crate::class().env("ANTHROPIC_BASE_URL", "ftp://models");
+    for (class, args, said) in [
+        (&class, &["/halp"][..], "there is no command /halp"),
+        (&class, &["/clear all"], "/clear takes nothing behind it"),
+        (&class, &["/resume zz"], "there is no saved session \"zz\""),
+        (
+            &class,
+            &["hi", "--resume", "zz"],
+            "there is no saved session",
+        ),
+        (&bad, &["hi"], "ANTHROPIC_BASE_URL must begin with http"),
+    ] {
+        let ran = class.runs(&[&["-p"], args].concat(), "");
+        ran.fails_with(1).complains(said);
+        assert_eq!(ran.stdout, "");
+        let ran = class.runs(&[&["-p", "--output-format", "json"], args].concat(), "");
+        ran.fails_with(1).complains(said);
+        let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(answer["is_error"], true);
+        assert_eq!(answer["subtype"], "error_during_execution");
+        let result = answer["result"].as_str().unwrap();
+        assert!(result.contains(said), "{answer}");
+    }
+    assert!(model.requests().is_empty());
+}
+
 /// A script has nobody who could answer, and its output is no place for a question.
 #[test]
-fn nobody_is_asked_and_the_model_is_told() {
+fn nobody_is_asked_and_the_model_and_the_script_are_told() {
     let model = model(|request: &Request| match request.results().last() {
-        None => calls("bash", json!({"command": "touch made"})),
+        None if request.system.starts_with("You are a subagent") => {
+            calls("bash", json!({"command": "touch made"}))
+        }
+        None => calls("task", json!({"description": "make it"})),
         Some((_, text)) => says(text.clone()),
     });
-    let class = class().model(&model);
+    let settings = json!({"permissions": {"deny": ["edit_file"]}}).to_string();
+    let class = class()
+        .file(".harness/settings.json", settings)
+        .model(&model);
     let ran = class.runs(&["-p", "go"], "");
-    ran.succeeds()
+    ran.fails_with(3)
         .shows("nobody was there to answer the question");
     ran.never_shows("[y]es");
+    let ran = class.runs(&["-p", "go", "--output-format", "json"], "");
+    ran.fails_with(3);
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(answer["is_error"], false);
+    let mut denials = answer["permission_denials"].clone();
+    let id = denials[0]["tool_use_id"].take();
+    assert!(id.as_str().unwrap().starts_with("toolu_"), "{answer}");
+    assert_eq!(
+        denials,
+        json!([{"tool_name": "bash", "tool_use_id": null, "tool_input": {"command": "touch made"}}])
+    );
     assert!(!class.dir().join("made").exists());
+}
+
+/// Nobody waits for a reminder, nor for a teammate that rests, and the job does not end.
+#[test]
+fn who_leaves_hears_what_ends() {
+    let model = model(|request: &Request| {
+        let is_mate = request.system.contains("You are a teammate named '");
+        match request.calls().len() {
+            _ if is_mate => says("I wait."),
+            0 => calls(
+                "bash",
+                json!({"command": "cat gate", "run_in_background": true}),
+            ),
+            1 => calls(
+                "spawn_teammate",
+                json!({"name": "alice", "role": "writer", "prompt": "Wait."}),
+            ),
+            2 => calls(
+                "schedule_cron",
+                json!({"cron": "0 0 1 1 *", "prompt": "ring", "recurring": false, "durable": false}),
+            ),
+            _ => says("Done."),
+        }
+    });
+    let class = class().model(&model);
+    let made = Command::new("mkfifo")
+        .arg(class.dir().join("gate"))
+        .status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let mut terminal = class.terminal(100, 40);
+    terminal
+        .wait_for("s20 >>")
+        .type_line("go")
+        .wait_for("[mail from alice: result]")
+        .type_line("/quit")
+        .wait_for("[stopped at the end: job_1: cat gate]\n[ended with the session: cron_")
+        .wait_for(": ring · alice]");
+    assert_eq!(terminal.wait_exit(), 0);
+}
+
+#[test]
+fn a_script_hears_what_ends_on_standard_error() {
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => calls(
+            "schedule_cron",
+            json!({"cron": "0 0 1 1 *", "prompt": "ring"}),
+        ),
+        _ => says("Done."),
+    });
+    let ran = class().model(&model).runs(&["-p", "go"], "");
+    ran.succeeds().complains("[ended with the session: cron_");
+    assert_eq!(ran.stdout, "Done.\n");
+    assert!(ran.stderr.ends_with(": ring]\n"), "{}", ran.transcript());
 }
 
 /// Runs one request whose turn leaves a job behind that ends after it. This hook sees each request and notice.

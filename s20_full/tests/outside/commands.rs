@@ -25,7 +25,7 @@ fn an_unknown_command_is_told_with_the_nearest_one_and_not_sent() {
     let ran = class()
         .model(&model)
         .types(&["/halp", "/frobnicate now", "/clear the table"]);
-    ran.succeeds()
+    ran.fails_with(1)
         .shows("there is no command /halp; did you mean /help? Nothing was sent.")
         .shows("there is no command /frobnicate; /help lists them. Nothing was sent.")
         .shows("/clear takes nothing behind it; nothing was done");

@@ -355,7 +355,7 @@ fn a_session_that_cannot_be_written_is_not_said_to_be_kept() {
         "/clear",
         "and now",
     ]);
-    ran.succeeds()
+    ran.fails_with(1)
         .shows("the session you are in cannot be written; /clear gives it up")
         .shows("a new session; the end of the old one could not be written")
         .never_shows("the old one is kept");

@@ -1,0 +1,67 @@
+//! Denials: the calls that were refused a permission.
+//!
+//! A script is not there to see that half of the work was not allowed. Invariant: each call that the policy denied, whoever
+//! made it, stands here once, as it was to run.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+use s01_loop::ToolCall;
+use s04_hooks::{PreTool, Says};
+use serde::Serialize;
+use serde_json::Value;
+
+/// The refused calls of this run of the program. Clones share them.
+#[derive(Clone, Default)]
+pub struct Denials {
+    /// A std lock: nothing is awaited while it is held.
+    calls: Arc<Mutex<Vec<Denial>>>,
+}
+
+/// A refused call, as Claude Code reports it.
+#[derive(Clone, Serialize)]
+pub(crate) struct Denial {
+    tool_name: String,
+    tool_use_id: String,
+    tool_input: Value,
+}
+
+impl Denials {
+    /// PreToolUse: what this hook says; each call that it blocks is noted.
+    pub fn of<Judging>(
+        &self,
+        permission: impl Fn(PreTool) -> Judging + Send + Sync + 'static,
+    ) -> impl Fn(PreTool) -> Pin<Box<dyn Future<Output = Says> + Send>> + Send + Sync + 'static
+    where
+        Judging: Future<Output = Says> + Send + 'static,
+    {
+        let calls = self.calls.clone();
+        move |event| {
+            let (calls, call) = (calls.clone(), event.call.clone());
+            let judging = permission(event);
+            Box::pin(async move {
+                let says = judging.await;
+                let mut calls = calls.lock().unwrap();
+                // A hook that rewrites a call has it judged again.
+                calls.retain(|known| known.tool_use_id != call.id);
+                if let Says::Block(_) = says {
+                    calls.push(denial(call));
+                }
+                says
+            })
+        }
+    }
+
+    pub(crate) fn all(&self) -> Vec<Denial> {
+        self.calls.lock().unwrap().clone()
+    }
+}
+
+fn denial(call: ToolCall) -> Denial {
+    Denial {
+        tool_name: call.name,
+        tool_use_id: call.id,
+        tool_input: call.input,
+    }
+}
