@@ -1,11 +1,12 @@
 //! The tools of worktrees: create, remove, keep.
 //!
-//! Invariants: a worktree that is not removed stays, nothing removes one by itself; a change that has begun is finished.
+//! Invariants: a worktree that is not removed stays, nothing removes one by itself; work that is nowhere else is thrown away
+//! only when the user says so, whatever a rule allows; a change that has begun is finished.
 
 use std::future::Future;
 
 use anyhow::{Context, Result};
-use s01_loop::ToolSpec;
+use s01_loop::{ToolCall, ToolSpec};
 use s02_tools::{Tool, Touches};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -54,7 +55,8 @@ impl Worktrees {
                 |worktrees, RemoveWorktree { name, discard_changes }| async move {
                     worktrees.remove(&name, discard_changes).await
                 },
-            ),
+            )
+            .asks_when(reason_to_ask),
             self.tool(
                 "keep_worktree",
                 "Keep a worktree and its branch for review, and say so.",
@@ -88,4 +90,14 @@ impl Worktrees {
         })
         .touching(Touches::Harness)
     }
+}
+
+/// Why a removal is asked about.
+fn reason_to_ask(call: &ToolCall) -> Option<String> {
+    let RemoveWorktree {
+        name,
+        discard_changes,
+    } = call.args().ok()?;
+    discard_changes
+        .then(|| format!("files and commits that are only in the worktree {name} would be lost"))
 }

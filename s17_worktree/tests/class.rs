@@ -134,7 +134,7 @@ fn what_leads_git_elsewhere_does_not_lead_ours() {
 }
 
 #[test]
-fn a_worktree_with_work_in_it_stays_until_the_model_says_so_in_so_many_words() {
+fn a_worktree_with_work_in_it_stays_until_the_user_says_so_whatever_a_rule_allows() {
     let remove = |discard: bool| {
         let input = match discard {
             true => json!({"name": "api", "discard_changes": true}),
@@ -149,25 +149,41 @@ fn a_worktree_with_work_in_it_stays_until_the_model_says_so_in_so_many_words() {
             json!({"path": ".harness/worktrees/api/new.txt", "content": "mine\n"}),
         ),
         remove(false),
+        remove(true),
         says("It holds work. Shall I discard it?"),
         remove(true),
         says("It is gone."),
     ]);
-    let class = class().model(&model);
-    class
-        .types(&[
-            "Create a worktree called api, add a file, and remove it.",
-            "y",
-            "yes, discard it",
-        ])
-        .succeeds()
-        .shows("It holds work.");
+    let settings = json!({"permissions": {"allow": ["remove_worktree"]}}).to_string();
+    let class = class()
+        .file(".harness/settings.json", settings)
+        .model(&model);
+    let mut terminal = class.terminal(100, 40);
+    let asks = |why: &'static str| {
+        move |screen: &str| screen.contains(why) && screen.trim_end().ends_with("[N]o:")
+    };
+    terminal
+        .wait_for("s17 >>")
+        .type_line("Create a worktree called api, add a file, and remove it.")
+        .wait_until("the question of the file", asks("decides what is allowed"))
+        .type_line("y")
+        .wait_until("the question of the worktree", asks("would be lost"))
+        .type_line("n")
+        .wait_for("Shall I discard it?");
+    assert!(class.dir().join(".harness/worktrees/api").exists());
+    // An "always" would have been for this one, too.
+    terminal
+        .type_line("yes, discard it")
+        .wait_until("another question", |screen| {
+            screen.trim_end().ends_with("[N]o:")
+        });
+    terminal.type_line("a").wait_for("It is gone.");
     let results = model.last_request().results();
     assert!(
         results[2].0 && results[2].1.contains("?? new.txt"),
         "{results:?}"
     );
-    assert!(!results[3].0, "{results:?}");
+    assert!(results[3].0 && !results[4].0, "{results:?}");
     assert!(!class.dir().join(".harness/worktrees/api").exists());
     let events = class.read(".harness/worktrees/events.jsonl");
     let names: Vec<Value> = events

@@ -207,6 +207,27 @@ fn a_script_hears_what_ends_on_standard_error() {
     assert!(ran.stderr.ends_with(": ring]\n"), "{}", ran.transcript());
 }
 
+/// Nobody is there to say that work may be lost, and no rule says it for them.
+#[test]
+fn no_rule_lets_a_script_throw_work_away() {
+    let model = model(|request: &Request| match request.calls().len() {
+        0 => calls("create_worktree", json!({"name": "api"})),
+        1 => calls(
+            "remove_worktree",
+            json!({"name": "api", "discard_changes": true}),
+        ),
+        _ => says(request.results()[1].1.clone()),
+    });
+    let settings = json!({"permissions": {"allow": ["remove_worktree"]}}).to_string();
+    let class = class().file(".harness/settings.json", settings).git();
+    let class = class.model(&model);
+    class
+        .runs(&["-p", "go"], "")
+        .fails_with(3)
+        .shows("permission denied: ");
+    assert!(class.dir().join(".harness/worktrees/api").exists());
+}
+
 /// Runs one request whose turn leaves a job behind that ends after it. This hook sees each request and notice.
 fn leaves_a_job(prompt_hook: &str) -> Ran {
     let model = model(|request: &Request| match request.calls().len() {
