@@ -1,6 +1,7 @@
 //! Names that become file names: ids of tasks, and names that a model makes up.
 //!
-//! Invariant: what passes here is one plain file name, on every file system.
+//! Invariants: what passes here is one plain file name, on every file system; what makes an id unique is the system's
+//! randomness, not a clock or a count that two processes share.
 
 use anyhow::{Context, Result};
 
@@ -50,6 +51,28 @@ mod tests {
         assert!(ids.is_sorted());
         assert_ne!(fresh_suffix().unwrap(), fresh_suffix().unwrap());
         assert_eq!(number(&ids[6]), 7);
+    }
+
+    /// A clock, a counter or a process id in an id would show: some letters at some place would come more often.
+    #[test]
+    fn each_letter_is_as_likely_as_any_other_at_each_place() {
+        const EACH: usize = 200;
+        let mut counts = [[0_usize; 256]; SUFFIX];
+        for _ in 0..EACH * ALPHABET.len() {
+            for (place, letter) in fresh_suffix().unwrap().bytes().enumerate() {
+                counts[place][usize::from(letter)] += 1;
+            }
+        }
+        // 256 counts, and seven standard deviations to each side.
+        for count in counts
+            .iter()
+            .flat_map(|of| ALPHABET.map(|letter| of[usize::from(letter)]))
+        {
+            assert!(
+                count.abs_diff(EACH) < 100,
+                "{count} instead of about {EACH}"
+            );
+        }
     }
 
     #[test]

@@ -4,9 +4,9 @@
 //! Invariants: an answer counts only with the id, the sender and the type that the request wants; it counts once.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
+use s12_tasks::fresh_suffix;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Requests {
             bail!("{} still waits for the answer of {to}", open.id);
         }
         let request = Request {
-            id: fresh_id()?,
+            id: format!("req_{}", fresh_suffix()?),
             kind,
             from: from.to_owned(),
             to: to.to_owned(),
@@ -133,19 +133,6 @@ impl Requests {
             request.is_left_behind = true;
         }
     }
-}
-
-/// `req_` and 64 bits from the system's generator, in hexadecimal.
-fn fresh_id() -> Result<String> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes)
-        .ok()
-        .context("the system gives no random numbers")?;
-    let mut id = "req_".to_owned();
-    for byte in bytes {
-        write!(id, "{byte:02x}").context("a string takes what is written to it")?;
-    }
-    Ok(id)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Many processes on one board. Each starts this test program again, with [`worker`] as its only test.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -15,6 +15,7 @@ const FOLDER: &str = "BOARD_TEST_FOLDER";
 const TASKS: usize = 400;
 const CLAIMERS: usize = 8;
 const CLAIMS: usize = 200;
+const CREATED: usize = 20;
 
 /// What another process does; nothing when the test program runs by itself.
 #[test]
@@ -23,9 +24,21 @@ fn worker() {
         return;
     };
     let board = Board::open(&Workspace::at(folder).unwrap());
-    match job.strip_prefix("claim ") {
-        Some(name) => claim(&board, name),
+    match job.split_once(' ') {
+        Some(("claim", name)) => claim(&board, name),
+        Some((_, name)) => create(&board, name),
         None => create_and_claim_for_ever(&board),
+    }
+}
+
+fn create(board: &Board, name: &str) {
+    for number in 0..CREATED {
+        let subject = format!("{name} {number}");
+        let task = NewTask {
+            subject,
+            ..NewTask::default()
+        };
+        board.create(task).unwrap();
     }
 }
 
@@ -108,6 +121,26 @@ fn eight_processes_claim_each_task_once() {
         drop(child.stdin.take());
         assert!(child.wait().unwrap().success());
     }
+}
+
+#[test]
+fn eight_processes_create_tasks_and_no_two_have_one_id() {
+    let desk = Desk::new();
+    let makers: Vec<Child> = (0..CLAIMERS)
+        .map(|number| start(&format!("create {number}"), desk.dir.path()))
+        .collect();
+    for maker in makers {
+        assert!(maker.wait_with_output().unwrap().status.success());
+    }
+    let (listed, damaged) = desk.board.list().unwrap();
+    assert_eq!(damaged, [""; 0]);
+    let subjects: HashSet<&str> = listed.iter().map(|listed| &*listed.task.subject).collect();
+    assert_eq!(subjects.len(), CLAIMERS * CREATED, "none is lost");
+    let numbers = listed.iter().map(|listed| &listed.task.id[..4]);
+    let counted = (1..=CLAIMERS * CREATED).map(|number| format!("{number:04}"));
+    assert!(numbers.eq(counted), "each has a number of its own");
+    let ends: HashSet<&str> = listed.iter().map(|listed| &listed.task.id[4..]).collect();
+    assert_eq!(ends.len(), listed.len());
 }
 
 #[test]

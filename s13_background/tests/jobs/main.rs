@@ -3,6 +3,7 @@
 //! Invariant: a job goes on exactly when the test lets it.
 
 mod ends;
+mod processes;
 mod starts;
 
 use std::fs::File;
@@ -45,13 +46,7 @@ impl Desk {
     }
 
     async fn call(&self, input: Value) -> Output {
-        let call = ToolCall {
-            id: "toolu_1".into(),
-            name: "bash".into(),
-            input,
-            extra: Map::new(),
-        };
-        self.bash.call(call).await
+        self.bash.call(call(input)).await
     }
 
     /// Starts a job and returns what the model is told.
@@ -79,5 +74,14 @@ impl Desk {
         let word = |word: &&str| word.starts_with(".harness/outputs/");
         let path = told.split_whitespace().find(word);
         self.dir.path().join(path.expect("a path in what is told"))
+    }
+}
+
+fn call(input: Value) -> ToolCall {
+    ToolCall {
+        id: "toolu_1".into(),
+        name: "bash".into(),
+        input,
+        extra: Map::new(),
     }
 }
