@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 
-use mock_servers::model::{Request, calls, says};
-use serde_json::json;
+use mock_servers::model::{Reply, Request, calls, says};
+use serde_json::{Value, json};
+
+use crate::context::{DUE, jobs};
 
 use crate::{
     QUESTION, background, bash, class, is_subagent, model, named, news, prompt_below, session,
@@ -167,4 +169,102 @@ fn a_subagent_is_denied_what_the_lead_is_denied() {
     let ran = class.types(&["go"]);
     ran.succeeds().shows("told: permission denied: the rule");
     assert!(!class.dir().join("made").exists());
+}
+
+/// The tool calls of somebody who tries what a hook forbids, what nobody allows, and what is fine.
+fn tries(who: &str, request: &Request) -> Reply {
+    match request.calls().len() {
+        0 => calls(
+            "write_file",
+            json!({"path": format!("{who}-forbidden"), "content": ""}),
+        ),
+        1 => bash(&format!("touch {who}-asked")),
+        _ => calls("read_file", json!({"path": "README.md", "limit": 1})),
+    }
+}
+
+/// What comes by the clock, and whoever works on their own, has no way around hooks, permission and log.
+#[test]
+fn a_scheduled_turn_and_a_teammate_pass_every_hook_and_the_log() {
+    let model = model(|request: &Request| {
+        if let Some(reply) = side_call(request) {
+            return reply;
+        }
+        match (teammate(request), request.calls().len()) {
+            (Some(name), ..3) => tries(name, request),
+            (None, ..3) => tries("lead", request),
+            (None, 3) => calls("spawn_teammate", spawn("alice")),
+            _ => says("Done."),
+        }
+    });
+    let keeps = "event=$(cat); printf '%s\\n' \"$event\" >> seen.jsonl";
+    let forbids = format!("{keeps}; case $event in *-forbidden*) echo not here >&2; exit 2;; esac");
+    let hook = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
+    let hooks = json!({
+        "UserPromptSubmit": hook(keeps), "PreToolUse": hook(&forbids), "PostToolUse": hook(keeps), "Stop": hook(keeps),
+    });
+    let class = class(&[])
+        .file(
+            ".harness/settings.json",
+            json!({"hooks": hooks}).to_string(),
+        )
+        .file(".harness/cron.json", jobs("2020-01-01T09:00:00Z"))
+        .model(&model);
+    class
+        .types(&[])
+        .succeeds()
+        .shows("[mail from alice: result]");
+    let seen = lines(&class.read("seen.jsonl"));
+    let count = |event: &str, field: &str, text: &str| {
+        let is_it =
+            |one: &&Value| one["hook_event_name"] == event && one[field].to_string().contains(text);
+        seen.iter().filter(is_it).count()
+    };
+    assert_eq!(count("UserPromptSubmit", "prompt", DUE), 1, "{seen:#?}");
+    assert_eq!(
+        count("Stop", "hook_event_name", ""),
+        2,
+        "the schedule, and the mail"
+    );
+    for who in ["lead", "alice"] {
+        assert_eq!(
+            count("PreToolUse", "tool_input", &format!("{who}-forbidden")),
+            1
+        );
+        assert_eq!(
+            count("PreToolUse", "tool_input", &format!("{who}-asked")),
+            1
+        );
+        assert_eq!(
+            count("PostToolUse", "tool_input", &format!("{who}-")),
+            0,
+            "neither has run"
+        );
+        for file in ["forbidden", "asked"] {
+            assert!(!class.dir().join(format!("{who}-{file}")).exists());
+        }
+    }
+    assert_eq!(count("PreToolUse", "tool_name", "read_file"), 2);
+    assert_eq!(count("PostToolUse", "tool_name", "read_file"), 2);
+    let log: Vec<Value> = lines(&class.read(".harness/log.jsonl"));
+    for who in ["lead", "alice"] {
+        let of = log.iter().filter(|entry| entry["agent"] == who);
+        let of: Vec<(&Value, bool)> = of
+            .map(|entry| (&entry["tool"], entry["blocked"].is_null()))
+            .collect();
+        assert_eq!(
+            of[..3],
+            [
+                (&json!("write_file"), false),
+                (&json!("bash"), false),
+                (&json!("read_file"), true)
+            ],
+            "{who}"
+        );
+    }
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().expect("lines of JSON")
 }

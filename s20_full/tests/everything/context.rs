@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::{bash, class, model, news, prompt_below, session, side_call};
 
-const DUE: &str = "[Scheduled] water the plants";
+pub const DUE: &str = "[Scheduled] water the plants";
 /// Makes the job due that the tests have prepared.
 const COMES_DUE: &str = "cp due.json .harness/cron.json";
 
 /// One job of `cron.json`, due at this moment.
-fn jobs(next: &str) -> String {
+pub fn jobs(next: &str) -> String {
     let job = json!({"id": "cron_stored", "cron": "0 9 * * *", "prompt": "water the plants",
         "recurring": false, "next": next});
     json!({"version": 1, "jobs": [job]}).to_string()
