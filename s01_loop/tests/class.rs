@@ -10,6 +10,11 @@ fn class() -> Class {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s01_loop"));
+}
+
+#[test]
 fn without_key_and_network_the_first_line_names_the_mock_model() {
     let ran = class().types(&["Hello"]);
     let first = ran.stdout.lines().next().unwrap();

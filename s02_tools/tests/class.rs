@@ -11,6 +11,11 @@ fn class() -> Class {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s02_tools"));
+}
+
+#[test]
 fn read_and_tell() {
     let model = MockModel::strict_rehearsal();
     let ran = class()

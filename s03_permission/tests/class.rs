@@ -20,6 +20,11 @@ fn runs(commands: &[&str]) -> MockModel {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s03_permission"));
+}
+
+#[test]
 fn a_file_inside_is_created_without_a_question() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);

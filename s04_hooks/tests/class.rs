@@ -29,6 +29,11 @@ fn log(class: &Class) -> Vec<Value> {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s04_hooks"));
+}
+
+#[test]
 fn reading_is_summed_up_and_logged() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);

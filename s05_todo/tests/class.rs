@@ -65,6 +65,11 @@ fn follows_a_plan(model: &MockModel) {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s05_todo"));
+}
+
+#[test]
 fn a_refactoring_follows_a_plan() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);

@@ -64,6 +64,11 @@ fn calls_of_lead(class: &Class) -> (Vec<String>, usize) {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s06_subagent"));
+}
+
+#[test]
 fn a_subtask_finds_the_testing_framework() {
     let model = MockModel::strict_rehearsal();
     let class = project().model(&model);

@@ -32,6 +32,11 @@ fn called(model: &MockModel) -> Vec<String> {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s07_skills"));
+}
+
+#[test]
 fn the_skills_are_told_from_the_prompt_without_a_call() {
     let model = MockModel::strict_rehearsal();
     let class = class()

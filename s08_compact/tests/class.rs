@@ -83,6 +83,11 @@ fn layers(ran: &Ran) -> Vec<&str> {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s08_compact"));
+}
+
+#[test]
 fn three_files_are_read_one_after_the_other() {
     let model = MockModel::strict_rehearsal();
     let ran = class()

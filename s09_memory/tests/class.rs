@@ -52,6 +52,11 @@ fn indented(text: &str) -> Vec<&str> {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s09_memory"));
+}
+
+#[test]
 fn a_second_process_obeys_what_the_first_was_told() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);

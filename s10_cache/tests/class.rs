@@ -62,6 +62,11 @@ fn prefix(request: &Request) -> String {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s10_cache"));
+}
+
+#[test]
 fn round_two_reads_what_round_one_wrote() {
     let model = lead(
         2,

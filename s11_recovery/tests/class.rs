@@ -28,6 +28,11 @@ fn leads(model: &MockModel) -> Vec<Arc<Request>> {
     requests
 }
 
+#[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s11_recovery"));
+}
+
 /// The one test in which seconds pass, two and a half of them: it shows the waits as a class sees them.
 #[test]
 fn armed_faults_are_got_over_with_waits_that_can_be_read() {

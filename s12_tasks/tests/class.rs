@@ -54,6 +54,11 @@ fn row(subject: &str, status: &str, blockers: &[&str]) -> (String, String, Vec<S
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s12_tasks"));
+}
+
+#[test]
 fn tasks_that_depend_on_each_other_are_created_in_one_reply() {
     let (class, ran) = rehearse(&[CREATE]);
     assert_eq!(

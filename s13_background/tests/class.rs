@@ -61,6 +61,11 @@ impl Brain for UntilNoticed {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s13_background"));
+}
+
+#[test]
 fn a_notice_reaches_a_running_turn_behind_the_results() {
     let options = Options::strict();
     let model = MockModel::start(options, UntilNoticed("echo built")).unwrap();

@@ -36,6 +36,11 @@ fn inputs(model: &MockModel, tool: &str) -> Vec<Value> {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s14_cron"));
+}
+
+#[test]
 fn a_prompt_is_scheduled_every_two_minutes() {
     let (model, ran) = rehearse(&[EVERY]);
     let expected = json!({"cron": "*/2 * * * *", "prompt": "print the current date"});

@@ -112,6 +112,11 @@ fn alice(request: &Request) -> Reply {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s15_mailbox"));
+}
+
+#[test]
 fn alice_works_and_her_report_comes_by_itself() {
     for typed in [true, false] {
         let model = model(lead_of_alice, alice);

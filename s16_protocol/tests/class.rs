@@ -149,6 +149,11 @@ fn bob(request: &Request) -> Reply {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s16_protocol"));
+}
+
+#[test]
 fn alice_works_reports_and_leaves_when_asked() {
     let model = model(lead_of_alice, alice);
     let class = class().model(&model);

@@ -71,6 +71,11 @@ fn plays(request: &Request) -> Reply {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s17_worktree"));
+}
+
+#[test]
 fn each_works_in_the_worktree_of_its_task() {
     let model = model(plays);
     let class = class().model(&model);

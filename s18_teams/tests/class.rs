@@ -149,6 +149,11 @@ fn completions(model: &MockModel) -> Vec<String> {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s18_teams"));
+}
+
+#[test]
 fn three_tasks_are_done_once_each_by_two_teammates() {
     let model = model(three_tasks);
     let class = class().model(&model);

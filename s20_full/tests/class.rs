@@ -82,6 +82,11 @@ fn looks_up(request: &Request) -> Reply {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s20_full"));
+}
+
+#[test]
 fn a_plan_and_then_a_search() {
     for prompt in [
         PLAN,

@@ -7,6 +7,7 @@ mod pool;
 mod ran;
 mod session;
 mod terminal;
+mod traces;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -19,6 +20,7 @@ pub use pool::assert_pool;
 pub use ran::Ran;
 pub use session::Session;
 pub use terminal::{Key, Terminal};
+pub use traces::leaves_no_trace;
 
 use crate::model::MockModel;
 

@@ -191,6 +191,11 @@ impl Terminal {
         self
     }
 
+    /// The process id of the child.
+    pub(super) fn child(&self) -> u32 {
+        self.leader
+    }
+
     /// Waits for the child to end, and returns its exit code.
     ///
     /// # Panics

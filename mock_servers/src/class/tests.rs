@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::traces::leaves_none;
 use super::{Class, Key, Terminal};
 use crate::model::MockModel;
 
@@ -32,6 +33,20 @@ fn typed_lines_reach_the_child_and_its_words_come_back() {
         .shows("first\nsecond\n")
         .complains("careful")
         .never_shows("third");
+}
+
+#[test]
+fn a_trace_is_found_whatever_it_is() {
+    leaves_none(|| shell("printf ' >> '; read line; exit 0"));
+    for script in [
+        "touch made; printf ' >> '; read line; rm made",
+        "printf ' >> '; read line; mkdir .harness; exit 0",
+        "printf ' >> '; read line; touch ~/.made; exit 0",
+        "sleep 100 & printf ' >> '; read line; kill $!",
+    ] {
+        let found = catch_unwind(|| leaves_none(|| shell(script)));
+        assert!(found.is_err(), "{script}");
+    }
 }
 
 #[test]

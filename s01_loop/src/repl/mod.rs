@@ -149,7 +149,7 @@ impl Repl {
                 line = self.inner.next_line() => line,
             };
             match line.as_deref().map(str::trim) {
-                Some("q" | "quit" | "exit" | "/quit" | "/exit" | ":q") => {
+                Some(line) if is_goodbye(line) => {
                     self.inner.dismissed.store(true, Ordering::Relaxed);
                     break None;
                 }
@@ -230,4 +230,12 @@ impl Repl {
         let failed = self.failure().is_some() && !self.inner.is_session();
         ExitCode::from(self.inner.wires.left().unwrap_or(failed.into()))
     }
+}
+
+/// Whether a line ends the session. It is no request, so nobody keeps it.
+fn is_goodbye(line: &str) -> bool {
+    matches!(
+        line.trim(),
+        "q" | "quit" | "exit" | "/quit" | "/exit" | ":q"
+    )
 }

@@ -23,6 +23,7 @@ use rustyline::error::ReadlineError;
 use super::desk::{Desk, Key, Wanted};
 use super::editor::{self, LineEditor};
 use super::history::History;
+use super::is_goodbye;
 use super::keyboard::Keyboard;
 use super::screen::Screen;
 use super::style::Paint;
@@ -193,7 +194,7 @@ impl Terminal {
         let fresh = self
             .keyboard
             .desk(|desk| std::mem::take(&mut desk.typed.fresh));
-        for line in fresh {
+        for line in fresh.into_iter().filter(|line| !is_goodbye(line)) {
             if let Err(error) = self.history.add(&mut self.editor, &line) {
                 let notice = format!("(the history is not kept: {error:#})");
                 self.screen

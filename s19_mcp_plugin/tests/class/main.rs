@@ -92,6 +92,11 @@ fn offers(model: &MockModel) -> Vec<Vec<String>> {
 }
 
 #[test]
+fn started_and_left_it_leaves_no_trace() {
+    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s19_mcp_plugin"));
+}
+
+#[test]
 fn a_server_brings_its_tools_in_the_same_turn() {
     let model = model(|request: &Request| match request.calls().len() {
         0 => connect("docs"),
