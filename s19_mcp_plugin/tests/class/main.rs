@@ -139,6 +139,24 @@ fn a_server_brings_its_tools_in_the_same_turn() {
     }
 }
 
+/// A reply is answered with the pool that it was sent with.
+#[test]
+fn a_tool_called_beside_its_connect_mcp_is_not_there_yet() {
+    let search = || ("mcp__docs__search", json!({"query": "agent loop"}));
+    let model = model(move |request: &Request| match request.calls().len() {
+        0 => connect("docs").and_calls(search().0, search().1),
+        1 => calls(search().0, search().1),
+        _ => says("Found it."),
+    });
+    let class = class().model(&model);
+    run(&class, &[SEARCH]).shows("Found it.");
+    let results = model.last_request().results();
+    let [(false, _), (true, unknown), (false, _)] = &results[..] else {
+        panic!("{results:?}");
+    };
+    assert!(unknown.contains("mcp__docs__search"), "{unknown}");
+}
+
 /// Triggers a deployment of web, asks for its status, and says what came of both.
 fn deploys(request: &Request) -> Reply {
     let web = || json!({"service": "web"});
