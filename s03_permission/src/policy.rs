@@ -177,9 +177,13 @@ impl Policy {
             otherwise => {
                 let decided = self.by_rules(tool, Some(command), None, otherwise.clone());
                 // No allow rule speaks for what decides what runs later.
-                match (decided, names_guarded(command)) {
-                    ((Decision::Allow, _), Some(file)) if otherwise != Decision::Allow => {
+                let file = names_guarded(command).filter(|_| otherwise != Decision::Allow);
+                match (decided, file) {
+                    ((Decision::Allow, _), Some(file)) => {
                         (Decision::Ask(format!("{file} {GUARDED}")), None)
+                    }
+                    ((Decision::Ask(why), _), Some(file)) => {
+                        (Decision::Ask(format!("{why}; {file} {GUARDED}")), None)
                     }
                     (decided, _) => decided,
                 }

@@ -254,10 +254,18 @@ async fn state_of_the_harness_is_written_only_after_a_question() {
             "{question}"
         );
     }
-    for command in ["cp a .harness/settings.json", "echo x | tee .mcp.json"] {
+    for command in [
+        "cp a .harness/settings.json",
+        "echo x | tee .mcp.json",
+        "mv a .mcp.json",
+    ] {
         let run = call("bash", json!({ "command": command }));
         assert!(policy.check(&tools, &run).await.is_err(), "{command}");
-        assert!(asked.0.lock().unwrap().pop().is_some(), "{command}");
+        let question = asked.0.lock().unwrap().pop().unwrap();
+        assert!(
+            question.contains("runs later; always counts only once here"),
+            "{question}"
+        );
     }
     let run = call("bash", json!({"command": "cp a b; cat .mcp.json"}));
     assert!(policy.check(&tools, &run).await.is_err());
