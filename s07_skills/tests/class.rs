@@ -129,20 +129,6 @@ fn a_body_is_in_no_request_before_it_was_loaded() {
 }
 
 #[test]
-fn a_skill_asked_for_twice_stands_twice_in_the_conversation() {
-    let model = MockModel::strict_rehearsal();
-    let ran = class()
-        .model(&model)
-        .types(&["Load the code-review skill"; 2]);
-    ran.succeeds();
-    let results = model.last_request().results();
-    let bodies = results
-        .iter()
-        .filter(|(_, text)| text.contains(FROM_THE_BODY));
-    assert_eq!(bodies.count(), 2, "{}", ran.transcript());
-}
-
-#[test]
 fn a_skill_of_the_project_is_in_the_next_round() {
     let new = skill("greeting", "Say hello in verse.");
     let model = MockModel::scripted([
