@@ -1,7 +1,7 @@
 //! `cargo x external`: our MCP servers and our MCP client against programs that nobody here wrote.
 //!
 //! The official Inspector and SDK examine the mock servers; the official servers, and one on FastMCP, are plugged into
-//! s19. The tests `external` of the crates do the examining; this installs what they need, once, below the target folder.
+//! s19; two agents of others ask the mock model. The tests `external` of the crates do the examining; this installs what they need, once, below the target folder.
 //! Invariant: what cannot be installed is skipped with one line that says why, and is no failure.
 
 use anyhow::{Context, Result, bail};
@@ -12,7 +12,7 @@ use crate::terminal;
 use crate::workspace::Workspace;
 
 /// The versions that were current when the tests were written; newer ones are tried by hand.
-const KITS: [Kit; 2] = [
+const KITS: [Kit; 3] = [
     Kit {
         name: "node",
         variable: "EXTERNAL_NODE",
@@ -31,6 +31,13 @@ const KITS: [Kit; 2] = [
         packages: &["mcp==2.3.0", "fastmcp==4.0.11"],
         program: "python3",
         install: install_python,
+    },
+    Kit {
+        name: "agents",
+        variable: "EXTERNAL_AGENTS",
+        packages: &["@anthropic-ai/claude-code@2.1.197", "opencode-ai@1.18.33"],
+        program: "node",
+        install: install_node,
     },
 ];
 

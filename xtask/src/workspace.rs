@@ -41,6 +41,13 @@ pub struct Member {
     pub manifest: Table,
 }
 
+impl Member {
+    /// The name of its package.
+    pub fn package(&self) -> Option<&str> {
+        self.manifest.get("package")?.get("name")?.as_str()
+    }
+}
+
 /// A chapter and what its `[package.metadata.course]` says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chapter {

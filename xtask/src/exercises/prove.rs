@@ -16,7 +16,7 @@ use crate::cargo::cargo;
 use crate::copy::{Copy, build_dir};
 use crate::git;
 use crate::terminal::{self, counted};
-use crate::workspace::{Chapter, Workspace};
+use crate::workspace::{Chapter, Member, Workspace};
 
 /// The test program that grades whoever builds a mechanism: it types into the chapter. The others grade, too.
 const GRADER: &str = "class";
@@ -227,7 +227,7 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
 /// crate has the features it has in the whole workspace, and none is built once for each set of them.
 fn tests_in_copy<'a>(ws: &'a Workspace, chapter: &'a Chapter, test: &'a str) -> Vec<&'a str> {
     let is_chapter = |name: &str| ws.chapters.iter().any(|chapter| chapter.name == name);
-    let members = ws.members.iter().map(|member| member.dir.as_str());
+    let members = ws.members.iter().filter_map(Member::package);
     let others = members.filter(|name| !is_chapter(name));
     let packages = std::iter::once(chapter.name.as_str()).chain(others);
     let packages = packages.flat_map(|name| ["--package", name]);
