@@ -377,7 +377,8 @@ fn the_rehearsal_lets_bob_look_in_other_words_as_well() {
         knows_its_job_alone(&model, "bob", prompt);
     }
     let ran = class().model(&MockModel::strict_rehearsal()).types(&[BOB]);
-    ran.succeeds().shows("bob reports:\nI found no files.");
+    ran.succeeds()
+        .shows("bob reports: schema.sql does not exist.");
 }
 
 /// The three prompts one after the other, each at the prompt that the one before has left.

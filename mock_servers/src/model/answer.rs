@@ -18,6 +18,8 @@ pub struct Answer {
     pub blocks: Vec<AnswerBlock>,
     /// Why it ends.
     pub stop_reason: StopReason,
+    /// The stop sequence that ended it.
+    pub stop_sequence: Option<String>,
     /// What it costs.
     pub tokens: u32,
 }
@@ -80,6 +82,7 @@ impl Answer {
         let mut answer = Self {
             blocks: Vec::new(),
             stop_reason: reply.stop_reason.unwrap_or(usual),
+            stop_sequence: reply.stop_sequence,
             tokens: 0,
         };
         for block in reply.blocks {
@@ -98,6 +101,7 @@ impl Answer {
             };
             if !whole {
                 answer.stop_reason = StopReason::MaxTokens;
+                answer.stop_sequence = None;
                 break;
             }
         }

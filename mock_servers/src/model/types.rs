@@ -142,6 +142,8 @@ pub struct Reply {
     pub blocks: Vec<ReplyBlock>,
     /// Why it stopped; `None` lets the server derive it (`tool_use` when a tool is called, else `end_turn`).
     pub stop_reason: Option<StopReason>,
+    /// The stop sequence that ended it, with [`StopReason::StopSequence`].
+    pub stop_sequence: Option<String>,
 }
 
 /// One block of a reply.
@@ -171,6 +173,8 @@ pub enum StopReason {
     ToolUse,
     /// The reply reached `max_tokens`.
     MaxTokens,
+    /// The text came to a stop sequence of the request.
+    StopSequence,
     /// The model declined.
     Refusal,
 }

@@ -44,7 +44,8 @@ pub fn plain(answer: &Answer, envelope: &Envelope<'_>) -> Bytes {
     });
     let content = content.collect::<Vec<_>>();
     let reason = stop_reason(answer.stop_reason);
-    let body = message(envelope, content, Some(reason), answer.tokens);
+    let mut body = message(envelope, content, Some(reason), answer.tokens);
+    body["stop_sequence"] = json!(answer.stop_sequence);
     body.to_string().into()
 }
 
@@ -60,7 +61,7 @@ pub fn events(answer: &Answer, envelope: &Envelope<'_>, delta: u32) -> Vec<Event
     }
     let reason = stop_reason(answer.stop_reason);
     let end = json!({
-        "delta": {"stop_reason": reason, "stop_sequence": null},
+        "delta": {"stop_reason": reason, "stop_sequence": answer.stop_sequence},
         "usage": usage(envelope.usage, answer.tokens),
     });
     events.push(event("message_delta", end, 0));
@@ -159,6 +160,7 @@ fn stop_reason(reason: StopReason) -> &'static str {
         StopReason::EndTurn => "end_turn",
         StopReason::ToolUse => "tool_use",
         StopReason::MaxTokens => "max_tokens",
+        StopReason::StopSequence => "stop_sequence",
         StopReason::Refusal => "refusal",
     }
 }

@@ -1,0 +1,246 @@
+//! Tools that only their server knows: chosen by name, description and schema.
+//!
+//! A tool that reads may answer a question; a tool that changes something needs its own verb at the head of the clause.
+//! Invariant: each argument is a word of the request that the schema accepts, and a word that nothing accounts for stops it.
+
+use serde_json::{Map, Value, json};
+
+use crate::Tool;
+use crate::clause::{Clause, is_filler};
+use crate::rank;
+use crate::tools::{Can, Tools, complete};
+use crate::words::{Shape, Token, has, number, stem};
+
+/// Words that mean the same to a server.
+const SAME: [&[&str]; 12] = [
+    &["search", "find", "look", "query", "lookup", "say", "mention"], &["create", "add", "make", "open", "file", "write", "new"], &["transition", "move", "set", "mark", "close", "put"],
+    &["trigger", "deploy", "deployment", "start", "launch", "ship", "release", "kick", "roll"], &["get", "show", "read", "display", "fetch", "tell", "give", "what", "open"], &["status", "state", "far", "newest", "running", "live"],
+    &["delete", "remove", "drop"], &["update", "edit", "change"], &["send", "post", "write"], &["logs", "log", "lines", "newest", "last"], &["version", "release", "which"], &["issue", "issues", "ticket", "tickets", "bug", "bugs"],
+];
+const READS: &str = "search get list status logs log find read show query fetch describe version count check view lookup look";
+const GENERAL: &str = "server servers mcp tool tools use using via over through what which how about service current connect";
+
+/// The servers that can be connected, as the tool that connects says of itself.
+pub fn available(tools: &Tools) -> Vec<String> {
+    let description = tools.get(Can::Connect).map_or("", |tool| tool.description);
+    let Some((_, list)) = description.split_once("ervers: ") else { return Vec::new() };
+    let list = list.split(['.', '\n']).next().unwrap_or_default();
+    list.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty() && *name != "and").map(str::to_owned).collect()
+}
+
+/// The server and the short name of a tool.
+pub fn parts(name: &str) -> (&str, &str) {
+    match name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
+        Some(parts) => parts,
+        None => name.split_once('_').unwrap_or(("", name)),
+    }
+}
+
+/// The servers whose tools are on offer.
+pub fn connected(tools: &Tools) -> Vec<String> {
+    let mut servers: Vec<String> = Vec::new();
+    for tool in tools.outside() {
+        let (server, _) = parts(tool.name);
+        if !server.is_empty() && !servers.iter().any(|known| known == server) {
+            servers.push(server.to_owned());
+        }
+    }
+    servers
+}
+
+/// Whether a word names this server: `documentation` names docs.
+pub fn names(token: &Token, server: &str) -> bool {
+    let server = server.to_lowercase();
+    let short = server.strip_suffix('s').filter(|short| short.len() >= 3);
+    matches!(token.shape, Shape::Word | Shape::Path) && (token.low == server || short.is_some_and(|short| token.low == short || (token.low.starts_with(short) && token.low.len() > 8)))
+}
+
+/// A clause that connects: which servers, and what is left of it for them.
+pub fn connecting(clause: &Clause, servers: &[String]) -> Option<Result<(Vec<String>, String), String>> {
+    let tokens = &clause.tokens;
+    let first = tokens.first()?;
+    let says_server = tokens.iter().any(|token| token.is("server servers mcp"));
+    let named: Vec<usize> = (1..tokens.len()).filter(|at| servers.iter().any(|server| names(&tokens[*at], server))).collect();
+    let is_connect = first.is("connect plug hook attach") || (first.is("use start") && says_server && !named.is_empty());
+    if !is_connect {
+        return None;
+    }
+    let all = named.is_empty() && tokens.iter().any(|token| token.is("both all every"));
+    let mut wanted: Vec<String> = servers.iter().filter(|server| all || named.iter().any(|at| names(&tokens[*at], server))).cloned().collect();
+    if wanted.is_empty() {
+        let unknown = tokens[1..].iter().find(|token| !is_filler(token) && !token.is("server servers mcp plug hook"));
+        let unknown = unknown.map_or_else(|| clause.text().to_owned(), |token| token.text.clone());
+        if !servers.is_empty() {
+            return Some(Err(unknown));
+        }
+        wanted.push(unknown);
+    }
+    let last = named.last().copied().unwrap_or(0);
+    let rest = (last + 1..tokens.len()).find(|at| tokens[*at].is("to for") && !tokens[at + 1..].iter().any(|token| servers.iter().any(|server| names(token, server))));
+    let head = rest.unwrap_or(tokens.len());
+    let is_known = |token: &Token| is_filler(token) || servers.iter().any(|server| names(token, server)) || wanted.contains(&token.low)
+        || token.is("connect plug hook attach use start server servers mcp both all every over up via");
+    if let Some(unknown) = tokens[..head].iter().find(|token| !is_known(token)) {
+        return Some(Err(unknown.text.clone()));
+    }
+    let rest = rest.map_or("", |at| clause.between(at + usize::from(tokens[at].is("to")), tokens.len()));
+    Some(Ok((wanted, rest.to_owned())))
+}
+
+/// The call that a clause asks a server's tool for. The error is what nobody accounts for; nothing when no tool is near.
+pub fn pick(clause: &Clause, tools: &Tools, server: Option<&str>) -> Option<Result<(String, Value), String>> {
+    let content: Vec<&Token> = clause.tokens.iter().filter(|token| token.shape != Shape::Mark && !is_filler(token)).collect();
+    let is_near = |tool: &&&Tool| content.iter().any(|token| {
+        let word = token.stem.get(..token.stem.len().min(5)).unwrap_or(&token.stem);
+        tool.name.contains(word) || tool.description.contains(word) || SAME.iter().any(|group| group.contains(&token.low.as_str()) && group.iter().any(|same| tool.name.contains(same)))
+    });
+    let of_server = |tool: &&&Tool| server.is_none_or(|server| parts(tool.name).0.eq_ignore_ascii_case(server));
+    let mut best: Option<(f32, &Tool)> = None;
+    for tool in tools.outside().iter().filter(of_server).filter(is_near) {
+        let score = nearness(tool, clause, &content);
+        if score > best.map_or(0.9, |(best, _)| best) {
+            best = Some((score, tool));
+        }
+    }
+    let (_, tool) = best?;
+    Some(arguments(tool, clause))
+}
+
+fn name_words(tool: &Tool) -> Vec<String> {
+    let (_, short) = parts(tool.name);
+    short.split(['_', '-', '.']).map(str::to_lowercase).filter(|word| !word.is_empty()).collect()
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    stem(one) == stem(other) || SAME.iter().any(|group| group.iter().any(|word| stem(word) == stem(one)) && group.iter().any(|word| stem(word) == stem(other)))
+}
+
+fn reads(tool: &Tool) -> bool {
+    let names = name_words(tool);
+    tool.description.contains("(readOnly)") || (names.first().is_some_and(|verb| has(READS, &verb)) && !tool.description.contains("(destructive)"))
+}
+
+fn nearness(tool: &Tool, clause: &Clause, content: &[&Token]) -> f32 {
+    let names = name_words(tool);
+    let description = tool.description.to_lowercase();
+    if !reads(tool) {
+        let verb = clause.tokens.first().filter(|first| rank::is_verb(&first.low) && !clause.is_question());
+        if !verb.is_some_and(|verb| names.first().is_some_and(|name| is_same(&verb.low, name))) {
+            return 0.0;
+        }
+    }
+    let score = |token: &&Token| {
+        if token.shape == Shape::Key && has_property(tool, |name| name.contains("key") || name.ends_with("id")) {
+            2.0
+        } else if names.iter().any(|name| stem(name) == token.stem) {
+            3.0
+        } else if names.iter().any(|name| is_same(name, &token.low)) {
+            2.0
+        } else if is_choice(tool, token) {
+            1.5
+        } else if token.stem.len() > 2 && description.contains(&token.stem) {
+            1.0
+        } else {
+            0.0
+        }
+    };
+    content.iter().map(score).sum::<f32>() - 0.1 * names.len() as f32
+}
+
+fn has_property(tool: &Tool, is: impl Fn(&str) -> bool) -> bool {
+    tool.schema["properties"].as_object().into_iter().flat_map(|all| all.keys()).any(|name| is(name))
+}
+
+fn choices(schema: &Value) -> impl Iterator<Item = &str> {
+    schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn is_choice(tool: &Tool, token: &Token) -> bool {
+    let properties = tool.schema["properties"].as_object();
+    properties.into_iter().flat_map(|all| all.values()).flat_map(choices).any(|choice| choice.to_lowercase().split([' ', '_', '-']).any(|word| word == token.low))
+}
+
+/// Fills the arguments; the error is a word that is left over, or an argument that is missing.
+fn arguments(tool: &Tool, clause: &Clause) -> Result<(String, Value), String> {
+    let tokens = &clause.tokens;
+    let mut used: Vec<bool> = tokens.iter().map(|token| is_filler(token) || token.is(GENERAL)).collect();
+    let (server, _) = parts(tool.name);
+    let words = name_words(tool);
+    for (at, token) in tokens.iter().enumerate() {
+        used[at] = used[at] || names(token, server) || token.shape == Shape::Word && words.iter().any(|word| is_same(word, &token.low));
+    }
+    let mut input = Map::new();
+    let required: Vec<&str> = tool.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut quoted = tokens.iter().enumerate().filter(|(_, token)| matches!(token.shape, Shape::Quoted | Shape::Code)).map(|(at, _)| at).collect::<Vec<_>>().into_iter();
+    for (name, schema) in tool.schema["properties"].as_object().into_iter().flatten() {
+        let is_required = required.contains(&name.as_str());
+        let kind = schema["type"].as_str().or_else(|| schema["type"].get(0)?.as_str()).unwrap_or("string");
+        let low = name.to_lowercase();
+        let value = if schema["enum"].is_array() {
+            choice(schema, tokens, &mut used).map(Value::from)
+        } else if kind == "integer" || kind == "number" {
+            let at = tokens.iter().position(|token| number(&token.low).is_some() && token.shape != Shape::Mark);
+            at.and_then(|at| { used[at] = true; number(&tokens[at].low) }).map(Value::from)
+        } else if low.contains("key") || low == "id" || low.ends_with("_id") {
+            let at = tokens.iter().position(|token| token.shape == Shape::Key);
+            at.map(|at| { used[at] = true; json!(tokens[at].text) })
+        } else if kind == "string" && let Some(at) = quoted.next() {
+            used[at] = true;
+            Some(json!(tokens[at].text))
+        } else if kind == "string" && is_required {
+            free_text(clause, server, &low, &mut used).map(Value::from)
+        } else {
+            None
+        };
+        if let Some(value) = value {
+            input.insert(name.clone(), value);
+        }
+    }
+    // What the description speaks of says nothing new.
+    let description = tool.description.to_lowercase();
+    let left = (0..tokens.len()).find(|at| !used[*at] && !(tokens[*at].shape == Shape::Word && tokens[*at].stem.len() > 2 && (description.contains(&tokens[*at].stem) || has_property(tool, |name| stem(name) == tokens[*at].stem))));
+    if let Some(at) = left {
+        return Err(tokens[at].text.clone());
+    }
+    let missing = required.iter().find(|name| !input.contains_key(**name) && choices(&tool.schema["properties"][**name]).next().is_none());
+    match missing {
+        Some(name) => Err(format!("{} (I miss its {name})", clause.text())),
+        None => {
+            complete(tool, &mut input);
+            Ok((tool.name.to_owned(), Value::Object(input)))
+        }
+    }
+}
+
+/// The choice whose words stand side by side in the clause.
+fn choice(schema: &Value, tokens: &[Token], used: &mut [bool]) -> Option<String> {
+    let mut all: Vec<&str> = choices(schema).collect();
+    all.sort_by_key(|choice| std::cmp::Reverse(choice.len()));
+    all.into_iter().find_map(|choice| {
+        let words: Vec<String> = choice.to_lowercase().split([' ', '_', '-']).map(str::to_owned).collect();
+        let at = (0..tokens.len()).find(|at| words.iter().enumerate().all(|(ahead, word)| tokens.get(at + ahead).is_some_and(|token| token.low == *word)))?;
+        used[at..at + words.len()].iter_mut().for_each(|used| *used = true);
+        Some(choice.to_owned())
+    })
+}
+
+/// Free text: behind a marker, else behind the verb, without the name of the server.
+fn free_text(clause: &Clause, server: &str, name: &str, used: &mut [bool]) -> Option<String> {
+    let tokens = &clause.tokens;
+    let markers = match name {
+        "summary" | "title" | "name" | "subject" => "called titled named : saying about",
+        _ => "for about up out on mention say it",
+    };
+    let is_server = |token: &Token| names(token, server) || token.is("server docs documentation");
+    let from = tokens.iter().position(|token| token.is(markers)).map_or(1, |at| at + 1);
+    let from = (from..tokens.len()).find(|at| !(is_server(&tokens[*at]) || tokens[*at].is("the our in for about it issues issue pages page") && from == 1))?;
+    let mut to = (from..tokens.len()).rev().find(|at| tokens[*at].shape != Shape::Mark)? + 1;
+    if let Some(at) = (from + 1..to).find(|at| tokens[*at].is("in on from with") && tokens[at + 1..to].iter().any(&is_server) && to - at <= 5) {
+        used[at..to].iter_mut().for_each(|used| *used = true);
+        to = at;
+    }
+    used[from - 1..to].iter_mut().for_each(|used| *used = true);
+    let text = clause.between(from, to);
+    let text = if matches!(text, "something" | "anything") { "tools" } else { text };
+    (!text.is_empty()).then(|| text.to_owned())
+}

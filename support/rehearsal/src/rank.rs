@@ -1,0 +1,123 @@
+//! Which rows are near a request: BM25 over the words and shapes of their examples.
+//!
+//! The words of a request rarely are those of an example, so a row is the sum of its examples. The nearest row is only a
+//! guess; coverage decides (`understand`). Invariant: the same words give the same order, on every machine.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use crate::table::{ROWS, Row};
+use crate::words::{FILLERS, Shape, Token, has, stem, tokens};
+
+const K1: f32 = 1.2;
+const B: f32 = 0.5;
+
+struct Index {
+    /// For each word, the rows that have it and how often.
+    rows: HashMap<String, Vec<(usize, f32)>>,
+    lengths: Vec<f32>,
+    average: f32,
+    vocabularies: Vec<HashSet<String>>,
+}
+
+/// The word or shape by which a token is looked up.
+fn term(token: &Token) -> String {
+    match token.shape {
+        Shape::Word => token.stem.clone(),
+        Shape::Path => "{path}".into(),
+        Shape::Quoted => "{quoted}".into(),
+        Shape::Code => "{quoted}".into(),
+        Shape::Number => "{number}".into(),
+        Shape::Key => "{key}".into(),
+        Shape::Signature | Shape::Mark => String::new(),
+    }
+}
+
+fn index() -> &'static Index {
+    static INDEX: OnceLock<Index> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let mut index = Index { rows: HashMap::new(), lengths: Vec::new(), average: 0.0, vocabularies: Vec::new() };
+        for (at, row) in ROWS.iter().enumerate() {
+            let mut counts: HashMap<String, f32> = HashMap::new();
+            for example in row.examples.split(" | ") {
+                for word in example.split(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '(' | ')')).filter(|word| !word.is_empty()) {
+                    let word = word.strip_suffix("'s").unwrap_or(word).to_lowercase();
+                    let term = if word.starts_with('{') { word.clone() } else { stem(&word) };
+                    *counts.entry(term).or_default() += 1.0;
+                }
+            }
+            let vocabulary: HashSet<String> = counts.keys().cloned().chain(row.says.split(' ').map(stem)).collect();
+            index.vocabularies.push(vocabulary);
+            index.lengths.push(counts.values().sum());
+            for (term, count) in counts {
+                index.rows.entry(term).or_default().push((at, count));
+            }
+        }
+        index.average = index.lengths.iter().sum::<f32>() / index.lengths.len() as f32;
+        index
+    })
+}
+
+/// The rows, the nearest first; those that share nothing with the request are left out.
+pub fn nearest(tokens: &[Token]) -> Vec<usize> {
+    let index = index();
+    let mut scores = vec![0.0_f32; ROWS.len()];
+    let mut seen: Vec<String> = Vec::new();
+    for token in tokens {
+        let term = term(token);
+        if term.is_empty() || seen.contains(&term) {
+            continue;
+        }
+        let Some(rows) = index.rows.get(&term) else { continue };
+        // A filler says little about what is wanted.
+        let weight = if has(FILLERS, &token.low) { 0.2 } else { 1.0 };
+        let rarity = (1.0 + (ROWS.len() as f32 - rows.len() as f32 + 0.5) / (rows.len() as f32 + 0.5)).ln();
+        for (row, count) in rows {
+            let length = 1.0 - B + B * index.lengths[*row] / index.average;
+            scores[*row] += weight * rarity * count * (K1 + 1.0) / (count + K1 * length);
+        }
+        seen.push(term);
+    }
+    let mut order: Vec<usize> = (0..ROWS.len()).filter(|row| scores[*row] > 0.0).collect();
+    order.sort_by(|one, other| scores[*other].total_cmp(&scores[*one]).then(one.cmp(other)));
+    order
+}
+
+/// Whether a row knows this word.
+pub fn knows(row: usize, token: &Token) -> bool {
+    let vocabulary = &index().vocabularies[row];
+    vocabulary.contains(&token.stem) || (token.shape != Shape::Word && vocabulary.contains(&stem(&token.low)))
+}
+
+/// Whether any row knows this word: then it is no name.
+pub fn is_known(token: &Token) -> bool {
+    index().rows.contains_key(&token.stem)
+}
+
+/// Whether a word is a verb with which a clause may begin.
+pub fn is_verb(low: &str) -> bool {
+    static VERBS: OnceLock<HashSet<String>> = OnceLock::new();
+    VERBS.get_or_init(|| {
+        let firsts = ROWS.iter().flat_map(|row| row.examples.split(" | ")).filter_map(|example| example.split([' ', ',', ':']).next());
+        let not = "what which how who where is are does do did have has the i on from ls in git head tail number beginning and a any all he python work";
+        let more = MORE_VERBS.split(' ');
+        firsts.filter(|word| !has(not, word) && !has(FILLERS, word) && !word.starts_with('{')).chain(more).map(str::to_owned).collect()
+    })
+    .contains(low)
+}
+
+/// Verbs of the frames, and of servers' tools.
+const MORE_VERBS: &str = "create write make put run start replace change schedule remind spawn hire recruit ask tell have let \
+    give delegate hand connect trigger deploy plug hook transition set call save store break plan \
+    install send execute try";
+
+/// A row.
+pub fn row(index: usize) -> &'static Row {
+    &ROWS[index]
+}
+
+/// The tokens of a text without marks.
+pub fn content(text: &str) -> Vec<Token> {
+    tokens(text).into_iter().filter(|token| token.shape != Shape::Mark && !has(FILLERS, &token.low)).collect()
+}

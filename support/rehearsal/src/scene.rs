@@ -1,0 +1,261 @@
+//! A conversation as the brain reads it: who asked, which mail came, what was called and what came of it.
+//!
+//! What a harness puts into the user's messages beside the user's words is told by its shape, a tag around it, and never
+//! by a literal of one harness. Invariant: events stand in the order of the conversation; a call and its result are one.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::{Block, Request};
+
+/// A call and what came of it.
+#[derive(Clone, Debug)]
+pub struct Past<'a> {
+    /// The tool.
+    pub name: &'a str,
+    /// The arguments.
+    pub input: Value,
+    /// The result.
+    pub text: Cow<'a, str>,
+    /// Whether it failed.
+    pub failed: bool,
+    /// The number of its event.
+    pub at: usize,
+}
+
+impl Past<'_> {
+    /// Whether the result is no longer there: a harness took it away to make room, and left a line in brackets.
+    pub fn is_gone(&self) -> bool {
+        is_gone(&self.text)
+    }
+}
+
+/// Whether a result is only the line that tells of its removal.
+pub fn is_gone(text: &str) -> bool {
+    text.starts_with('[') && text.ends_with(']') && text.contains("removed") && !text.contains('\n')
+}
+
+/// Mail of another agent.
+#[derive(Clone, Debug)]
+pub struct Mail {
+    /// Who wrote it.
+    pub from: String,
+    /// Its type.
+    pub kind: String,
+    /// What it says.
+    pub text: String,
+    /// The whole of it, with what stands behind the tag.
+    pub whole: String,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub enum Event<'a> {
+    /// The user, or whoever gave the job, asks for something.
+    Asked(String),
+    /// Mail came.
+    Mail(Mail),
+    /// A task has become this agent's.
+    Claimed {
+        /// The id of the task.
+        id: String,
+        /// What it is.
+        subject: String,
+    },
+    /// News of the harness: the name of the tag, and the text.
+    Notice(&'a str, &'a str),
+    /// The model said something.
+    Said(&'a str),
+    /// The model called something; the index of the call.
+    Called(usize),
+}
+
+/// The conversation.
+#[derive(Debug, Default)]
+pub struct Scene<'a> {
+    /// What happened, in order.
+    pub events: Vec<Event<'a>>,
+    /// All calls.
+    pub calls: Vec<Past<'a>>,
+    /// Facts and preferences of earlier sessions.
+    pub memory: Vec<&'a str>,
+    /// The summary that stands for what came before.
+    pub summary: &'a str,
+}
+
+impl<'a> Scene<'a> {
+    /// Reads a conversation.
+    pub fn read(request: &'a Request) -> Self {
+        let mut scene = Self::default();
+        let mut open: Vec<(&str, usize)> = Vec::new();
+        for message in &request.messages {
+            for block in &message.blocks {
+                match *block {
+                    Block::Text(text) if message.from_user => scene.hear(text),
+                    Block::Text(text) => scene.events.push(Event::Said(text)),
+                    Block::Call { id, name, input } => {
+                        let at = scene.events.len();
+                        open.push((id, scene.calls.len()));
+                        scene.events.push(Event::Called(scene.calls.len()));
+                        scene.calls.push(Past { name, input: input.clone(), text: Cow::Borrowed(""), failed: false, at });
+                    }
+                    Block::Result { id, text, failed } => {
+                        if let Some(place) = open.iter().position(|(of, _)| *of == id) {
+                            let (_, index) = open.remove(place);
+                            scene.calls[index].text = Cow::Borrowed(text);
+                            scene.calls[index].failed = failed;
+                        }
+                    }
+                }
+            }
+        }
+        scene.recover();
+        scene
+    }
+
+    /// What a summary tells of the request in hand counts as called: its calls are no longer in the conversation.
+    fn recover(&mut self) {
+        let asked = self.summary.lines().find_map(|line| line.strip_prefix("The user asked last: "));
+        let first = self.asked().next().filter(|(_, text)| asked.is_some_and(|asked| crate::speak::one_line(text, 300) == asked));
+        let Some((at, _)) = first else { return };
+        let recovered = self.summary.lines().filter_map(|line| line.strip_prefix("- done: ")?.split_once(" → "));
+        let recovered = recovered.filter_map(|(call, result)| {
+            let (name, input) = call.split_once(' ')?;
+            let text: String = serde_json::from_str(result).ok()?;
+            Some(Past { name, input: serde_json::from_str(input).ok()?, text: Cow::Owned(text), failed: false, at })
+        });
+        let calls: Vec<Past> = recovered.collect();
+        let count = calls.len();
+        self.calls.splice(0..0, calls);
+        for event in &mut self.events {
+            if let Event::Called(index) = event {
+                *index += count;
+            }
+        }
+    }
+
+    fn hear(&mut self, text: &'a str) {
+        let mut rest = text.trim();
+        // Several may stand one behind the other; what follows a mail up to the next tag belongs to it.
+        while let Some(tagged) = tag(rest) {
+            let next = rest[tagged.len..].match_indices("\n<").map(|(at, _)| tagged.len + at + 1).find(|at| tag(&rest[*at..]).is_some());
+            let end = next.unwrap_or(rest.len());
+            let is_mail = self.hear_tagged(&tagged, rest[..end].trim());
+            rest = if is_mail { rest[end..].trim() } else { rest[tagged.len..].trim() };
+        }
+        let said = without_tags(rest);
+        let said = said.trim();
+        let said = match said.split_once("] ") {
+            Some((mark, rest)) if mark == "[Scheduled" => rest,
+            _ => said,
+        };
+        if !said.is_empty() {
+            self.events.push(Event::Asked(said.to_owned()));
+        }
+    }
+
+    /// Hears a tagged text; whether it was mail.
+    fn hear_tagged(&mut self, tagged: &Tagged<'a>, whole: &'a str) -> bool {
+        if let (Some(from), Some(kind)) = (tagged.attribute("from"), tagged.attribute("type")) {
+            // A message of a protocol that answers nothing is shown, not obeyed.
+            if !tagged.name.contains("ignored") {
+                let text = tagged.inner.to_owned();
+                self.events.push(Event::Mail(Mail { from, kind, text, whole: whole.to_owned() }));
+            }
+            return true;
+        } else if tagged.name.contains("memory") {
+            self.memory.push(tagged.inner);
+        } else if tagged.name.contains("summary") {
+            self.summary = tagged.inner;
+        } else if let (true, Some((id, subject))) = (tagged.name.contains("task"), task_of(tagged.inner)) {
+            self.events.push(Event::Claimed { id, subject });
+        } else if !tagged.name.contains("continue") {
+            self.events.push(Event::Notice(tagged.name, tagged.inner));
+        }
+        false
+    }
+
+    /// The place of the newest request of the user.
+    pub fn newest(&self) -> Option<usize> {
+        self.events.iter().rposition(|event| matches!(event, Event::Asked(_)))
+    }
+
+    /// What the model said from here on.
+    pub fn said_since(&self, at: usize) -> impl Iterator<Item = &'a str> + '_ {
+        self.events.iter().skip(at).filter_map(|event| match event {
+            Event::Said(text) => Some(*text),
+            _ => None,
+        })
+    }
+
+    /// The requests of the user, oldest first.
+    pub fn asked(&self) -> impl DoubleEndedIterator<Item = (usize, &str)> {
+        self.events.iter().enumerate().filter_map(|(at, event)| match event {
+            Event::Asked(text) => Some((at, text.as_str())),
+            _ => None,
+        })
+    }
+
+    /// All mail, with its place.
+    pub fn mail(&self) -> impl DoubleEndedIterator<Item = (usize, &Mail)> {
+        self.events.iter().enumerate().filter_map(|(at, event)| match event {
+            Event::Mail(mail) => Some((at, mail)),
+            _ => None,
+        })
+    }
+}
+
+/// A text in a tag.
+struct Tagged<'a> {
+    name: &'a str,
+    head: &'a str,
+    inner: &'a str,
+    /// The length of all of it.
+    len: usize,
+}
+
+impl Tagged<'_> {
+    fn attribute(&self, name: &str) -> Option<String> {
+        let (_, rest) = self.head.split_once(&format!(" {name}=\""))?;
+        Some(rest.split('"').next()?.to_owned())
+    }
+}
+
+/// The tag that a text begins with, if it is closed.
+fn tag(text: &str) -> Option<Tagged<'_>> {
+    let rest = text.strip_prefix('<')?;
+    let (head, body) = rest.split_once('>')?;
+    let name = head.split(' ').next().filter(|name| is_name(name))?;
+    let close = format!("</{name}>");
+    let end = body.find(&close)?;
+    let len = text.len() - body.len() + end + close.len();
+    Some(Tagged { name, head, inner: body[..end].trim_matches('\n'), len })
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_'))
+}
+
+/// The user's words without what a harness has put beside them in tags on lines of their own.
+fn without_tags(text: &str) -> String {
+    let mut rest = text;
+    let mut kept = String::new();
+    while let Some(at) = rest.find("\n<").map(|at| at + 1).or_else(|| rest.starts_with('<').then_some(0)) {
+        let Some(tagged) = tag(&rest[at..]) else { break };
+        kept.push_str(&rest[..at]);
+        rest = &rest[at + tagged.len..];
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// The id and the subject of a task that a text speaks of: `… task 0001-ab12: write it.`
+pub fn task_of(text: &str) -> Option<(String, String)> {
+    let line = text.lines().find(|line| line.contains("task "))?;
+    let (_, rest) = line.split_once("task ")?;
+    let (id, subject) = rest.split_once(": ")?;
+    let is_id = id.contains('-') && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let subject = subject.split(". Complete it").next().unwrap_or(subject).trim_end_matches('.');
+    is_id.then(|| (id.to_owned(), subject.to_owned()))
+}

@@ -1,0 +1,85 @@
+//! An instance of a JSON Schema, and a call where one is demanded.
+//!
+//! `output_config.format` wants text that obeys a schema, `tool_choice` wants a call. Invariant: what is made has each
+//! required property with a value of its type.
+
+use serde_json::{Map, Value, json};
+
+use crate::{Choice, Reply, Request};
+
+/// A value that obeys the schema; texts in it say `text`.
+pub fn instance(schema: &Value, text: &str) -> Value {
+    build(schema, schema, text, 0)
+}
+
+fn build(schema: &Value, root: &Value, text: &str, depth: usize) -> Value {
+    if let Some(name) = schema["$ref"].as_str() {
+        let target = name.strip_prefix('#').and_then(|path| root.pointer(path));
+        return match target {
+            Some(target) if depth < 8 => build(target, root, text, depth + 1),
+            _ => Value::Null,
+        };
+    }
+    if let Some(value) = schema.get("const").or_else(|| schema["enum"].get(0)).or_else(|| schema.get("default")) {
+        return value.clone();
+    }
+    for several in ["anyOf", "oneOf", "allOf"] {
+        if let Some(first) = schema[several].get(0) {
+            return build(first, root, text, depth + 1);
+        }
+    }
+    let kind = schema["type"].as_str().or_else(|| schema["type"].get(0)?.as_str());
+    match kind.unwrap_or(if schema.get("properties").is_some() { "object" } else { "string" }) {
+        "object" => {
+            let mut object = Map::new();
+            for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                object.insert(name.to_owned(), build(&schema["properties"][name], root, text, depth + 1));
+            }
+            Value::Object(object)
+        }
+        "array" => {
+            let least = schema["minItems"].as_u64().unwrap_or(0);
+            (0..least).map(|_| build(&schema["items"], root, text, depth + 1)).collect()
+        }
+        "integer" => json!(schema["minimum"].as_i64().unwrap_or(0)),
+        "number" => json!(schema["minimum"].as_f64().unwrap_or(0.0)),
+        "boolean" => json!(false),
+        "null" => Value::Null,
+        _ => {
+            let most = schema["maxLength"].as_u64().map_or(usize::MAX, |most| most as usize);
+            json!(text.chars().take(most).collect::<String>())
+        }
+    }
+}
+
+/// Makes the reply call what `tool_choice` demands.
+pub fn obey_choice(request: &Request, reply: &mut Reply) {
+    let tool = match &request.choice {
+        Choice::Auto | Choice::None => return,
+        Choice::Any => {
+            if !reply.calls.is_empty() {
+                return;
+            }
+            // A tool that reads does no harm when nobody knows what is wanted.
+            let reads = |name: &str| ["list", "read", "get", "check", "glob", "search"].iter().any(|word| name.to_lowercase().contains(word));
+            request.tools.iter().find(|tool| reads(tool.name)).or(request.tools.first())
+        }
+        Choice::Tool(name) => {
+            reply.calls.retain(|(called, _)| called == name);
+            if !reply.calls.is_empty() {
+                return;
+            }
+            request.tools.iter().find(|tool| tool.name == name)
+        }
+    };
+    let asked = request.messages.iter().rev().find_map(|message| {
+        message.blocks.iter().rev().find_map(|block| match block {
+            crate::Block::Text(text) if message.from_user => Some(text.trim()),
+            _ => None,
+        })
+    });
+    if let Some(tool) = tool {
+        reply.calls = vec![(tool.name.to_owned(), instance(tool.schema, asked.unwrap_or_default()))];
+        reply.text = String::new();
+    }
+}

@@ -1,0 +1,260 @@
+//! The tools on offer: which of them reads, writes, runs a command, whatever they are called here.
+//!
+//! A tool is known by its name in this course or another harness, else by its schema and description. Invariant: only
+//! tools on offer are found, and the arguments have the names of their schema, with nothing left out that it requires.
+
+use std::cell::OnceCell;
+
+use serde_json::{Map, Value, json};
+
+use crate::{Request, Tool};
+
+/// What a tool can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Can {
+    /// Run a command line.
+    Bash,
+    /// Read a file.
+    Read,
+    /// Write a whole file.
+    Write,
+    /// Replace a passage.
+    Edit,
+    /// List files by a pattern.
+    Glob,
+    /// Keep a plan.
+    Todo,
+    /// Hand a job to a subagent.
+    Task,
+    /// Load a skill.
+    Skill,
+    /// Summarize the conversation.
+    Compact,
+    /// Put a task on the board.
+    CreateTask,
+    /// List the board.
+    ListTasks,
+    /// Show a task.
+    GetTask,
+    /// Claim a task.
+    ClaimTask,
+    /// Complete a task.
+    CompleteTask,
+    /// Schedule a prompt.
+    Schedule,
+    /// List scheduled prompts.
+    ListCrons,
+    /// Cancel a scheduled prompt.
+    CancelCron,
+    /// Start a teammate.
+    Spawn,
+    /// Write to an agent.
+    Send,
+    /// Look into the mailbox.
+    Inbox,
+    /// Ask a teammate to leave.
+    Shutdown,
+    /// Ask a teammate for a plan.
+    RequestPlan,
+    /// Answer a plan.
+    ReviewPlan,
+    /// Send one's own plan.
+    SubmitPlan,
+    /// Make a worktree.
+    MakeTree,
+    /// Remove a worktree.
+    RemoveTree,
+    /// Keep a worktree.
+    KeepTree,
+    /// Connect to a server.
+    Connect,
+}
+
+/// How a tool is known.
+struct Kind {
+    can: Can,
+    /// Names in this and other harnesses, in lower case without `_`.
+    names: &'static [&'static str],
+    /// Properties by role: the role's name and other names for it.
+    props: &'static [&'static [&'static str]],
+    /// A tool of another name has all these properties, and one of these words in its name or description.
+    words: &'static [&'static str],
+}
+
+const PATH: &[&str] = &["path", "file_path", "filepath", "filename", "file"];
+const COMMAND: &[&str] = &["command", "cmd"];
+const CONTENT: &[&str] = &["content", "contents", "text", "file_text"];
+const OLD: &[&str] = &["old_text", "old_string", "oldstring", "old_str"];
+const NEW: &[&str] = &["new_text", "new_string", "newstring", "new_str"];
+
+/// All kinds. The order matters for tools known by their schema: one that edits has a path as well.
+const KINDS: &[Kind] = &[
+    Kind { can: Can::Bash, names: &["bash", "shell", "runcommand", "execute"], props: &[COMMAND], words: &["command", "shell"] },
+    Kind { can: Can::Edit, names: &["editfile", "edit", "strreplace"], props: &[PATH, OLD, NEW], words: &["edit", "replace"] },
+    Kind { can: Can::Write, names: &["writefile", "write", "createfile"], props: &[PATH, CONTENT], words: &["write", "create"] },
+    Kind { can: Can::Read, names: &["readfile", "read", "view"], props: &[PATH], words: &["read", "view"] },
+    Kind { can: Can::Glob, names: &["glob", "findfiles", "listfiles"], props: &[&["pattern", "glob"]], words: &["files that match", "files whose", "glob", "file pattern"] },
+    Kind { can: Can::Todo, names: &["todowrite"], props: &[&["todos", "items"]], words: &["todo", "plan"] },
+    Kind { can: Can::Task, names: &["task", "agent", "delegate"], props: &[&["prompt", "description", "job"]], words: &["subagent", "sub-agent", "side job"] },
+    Kind { can: Can::Skill, names: &["loadskill", "skill"], props: &[&["name", "skill", "command"]], words: &["skill"] },
+    Kind { can: Can::Compact, names: &["compact"], props: &[], words: &[] },
+    Kind { can: Can::CreateTask, names: &["createtask"], props: &[&["subject"]], words: &[] },
+    Kind { can: Can::ListTasks, names: &["listtasks"], props: &[], words: &[] },
+    Kind { can: Can::GetTask, names: &["gettask"], props: &[&["task_id"]], words: &[] },
+    Kind { can: Can::ClaimTask, names: &["claimtask"], props: &[&["task_id"]], words: &[] },
+    Kind { can: Can::CompleteTask, names: &["completetask"], props: &[&["task_id"]], words: &[] },
+    Kind { can: Can::Schedule, names: &["schedulecron"], props: &[&["cron"], &["prompt"]], words: &[] },
+    Kind { can: Can::ListCrons, names: &["listcrons"], props: &[], words: &[] },
+    Kind { can: Can::CancelCron, names: &["cancelcron"], props: &[&["job_id"]], words: &[] },
+    Kind { can: Can::Spawn, names: &["spawnteammate"], props: &[&["name"]], words: &[] },
+    Kind { can: Can::Send, names: &["sendmessage"], props: &[&["to"], CONTENT], words: &[] },
+    Kind { can: Can::Inbox, names: &["checkinbox"], props: &[], words: &[] },
+    Kind { can: Can::Shutdown, names: &["requestshutdown"], props: &[&["teammate"]], words: &[] },
+    Kind { can: Can::RequestPlan, names: &["requestplan"], props: &[&["teammate"]], words: &[] },
+    Kind { can: Can::ReviewPlan, names: &["reviewplan"], props: &[&["request_id"]], words: &[] },
+    Kind { can: Can::SubmitPlan, names: &["submitplan"], props: &[&["plan"]], words: &[] },
+    Kind { can: Can::MakeTree, names: &["createworktree"], props: &[&["name"]], words: &[] },
+    Kind { can: Can::RemoveTree, names: &["removeworktree"], props: &[&["name"]], words: &[] },
+    Kind { can: Can::KeepTree, names: &["keepworktree"], props: &[&["name"]], words: &[] },
+    Kind { can: Can::Connect, names: &["connectmcp"], props: &[&["name"]], words: &[] },
+];
+
+/// A call to make.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What it is for; none for a tool that only its server knows.
+    pub can: Option<Can>,
+    /// The tool's name.
+    pub name: String,
+    /// The arguments.
+    pub input: Value,
+    /// The same arguments by role, for telling.
+    pub args: Value,
+}
+
+/// The tools on offer.
+pub struct Tools<'a> {
+    all: &'a [Tool<'a>],
+    known: Vec<(Can, &'a Tool<'a>)>,
+    outside: OnceCell<Vec<&'a Tool<'a>>>,
+}
+
+impl<'a> Tools<'a> {
+    /// The tools of a request.
+    pub fn of(request: &'a Request<'a>) -> Self {
+        let mut known: Vec<(Can, &Tool)> = Vec::new();
+        let plain: Vec<(String, &Tool)> = request.tools.iter().map(|tool| (plain(tool.name), tool)).collect();
+        for kind in KINDS {
+            // A name counts only when the properties are there as well: an MCP tool may be called `search` or `write`.
+            let named = plain.iter().find(|(name, tool)| kind.names.contains(&name.as_str()) && kind.fits(tool));
+            if let Some((_, tool)) = named {
+                known.push((kind.can, tool));
+            }
+        }
+        for kind in KINDS.iter().filter(|kind| !kind.words.is_empty()) {
+            if known.iter().any(|(can, _)| *can == kind.can) {
+                continue;
+            }
+            let is_free = |tool: &&Tool| !known.iter().any(|(_, other)| other.name == tool.name);
+            let found = request.tools.iter().filter(is_free).find(|tool| {
+                !tool.name.starts_with("mcp__") && kind.fits(tool) && kind.is_told_by(tool)
+            });
+            known.extend(found.map(|tool| (kind.can, tool)));
+        }
+        Self { all: &request.tools, known, outside: OnceCell::new() }
+    }
+
+    /// All names.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.all.iter().map(|tool| tool.name)
+    }
+
+    /// The tool of this name.
+    pub fn named(&self, name: &str) -> Option<&'a Tool<'a>> {
+        self.all.iter().find(|tool| tool.name == name)
+    }
+
+    /// The tool that can do this.
+    pub fn get(&self, can: Can) -> Option<&'a Tool<'a>> {
+        self.known.iter().find(|(known, _)| *known == can).map(|(_, tool)| *tool)
+    }
+
+    /// Whether some tool can do this.
+    pub fn can(&self, can: Can) -> bool {
+        self.get(can).is_some()
+    }
+
+    /// The tools of servers: those that no kind of this table knows.
+    pub fn outside(&self) -> &[&'a Tool<'a>] {
+        self.outside.get_or_init(|| {
+            let is_known = |tool: &Tool| self.known.iter().any(|(_, known)| std::ptr::eq(*known, tool));
+            self.all.iter().filter(|tool| !is_known(tool)).collect()
+        })
+    }
+
+    /// A call of the tool that can do this. The arguments are given by role.
+    pub fn call(&self, can: Can, args: Value) -> Option<Call> {
+        let tool = self.get(can)?;
+        let kind = KINDS.iter().find(|kind| kind.can == can)?;
+        let mut input = Map::new();
+        for (role, value) in args.as_object().into_iter().flatten() {
+            let names = kind.props.iter().find(|names| names[0] == role || names.contains(&role.as_str()));
+            let name = names.and_then(|names| property(tool, names)).unwrap_or(role);
+            input.insert(name.to_owned(), value.clone());
+        }
+        complete(tool, &mut input);
+        Some(Call { can: Some(can), name: tool.name.to_owned(), input: Value::Object(input), args })
+    }
+}
+
+impl Kind {
+    fn fits(&self, tool: &Tool) -> bool {
+        self.props.iter().all(|names| property(tool, names).is_some())
+    }
+
+    fn is_told_by(&self, tool: &Tool) -> bool {
+        let (name, description) = (tool.name.to_lowercase(), tool.description);
+        let first: String = description.chars().take(200).collect::<String>().to_lowercase();
+        self.words.iter().any(|word| name.contains(word) || first.contains(word))
+    }
+}
+
+/// A name without what differs between harnesses.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| *c != '_' && *c != '-').map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// The property of a tool that has one of these names.
+fn property<'a>(tool: &Tool<'a>, names: &[&str]) -> Option<&'a str> {
+    let properties = tool.schema.get("properties")?.as_object()?;
+    let is_one = |name: &&String| names.iter().any(|known| name.eq_ignore_ascii_case(known));
+    names.iter().find_map(|known| properties.keys().find(|name| name.eq_ignore_ascii_case(known)))
+        .or_else(|| properties.keys().find(is_one)).map(String::as_str)
+}
+
+/// Fills in what the schema requires beside: its first choice, else the longest text that is given.
+pub fn complete(tool: &Tool, input: &mut Map<String, Value>) {
+    let required = tool.schema.get("required").and_then(Value::as_array);
+    for name in required.into_iter().flatten().filter_map(Value::as_str) {
+        if input.contains_key(name) {
+            continue;
+        }
+        let schema = &tool.schema["properties"][name];
+        let longest = input.values().filter_map(Value::as_str).max_by_key(|text| text.len());
+        let value = match (schema["enum"].get(0), schema["type"].as_str()) {
+            (Some(first), _) => first.clone(),
+            (None, Some("string") | None) => json!(longest.unwrap_or(name)),
+            (None, Some(_)) => crate::schema::instance(schema, ""),
+        };
+        input.insert(name.to_owned(), value);
+    }
+    // A plan of another harness wants more of each item.
+    let items = &tool.schema["properties"]["todos"]["items"];
+    let wanted: Vec<&str> = items["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for item in input.get_mut("todos").and_then(Value::as_array_mut).into_iter().flatten() {
+        let content = item["content"].clone();
+        for name in wanted.iter().filter(|name| item.get(**name).is_none()).copied().collect::<Vec<_>>() {
+            item[name] = items["properties"][name]["enum"].get(0).cloned().unwrap_or_else(|| content.clone());
+        }
+    }
+}

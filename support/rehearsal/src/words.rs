@@ -1,0 +1,260 @@
+//! A text as words and shapes: what stands in quotes, names a file, counts, or is a plain word.
+//!
+//! Shapes make the table small: a row says `{path}` where any path may stand. Invariant: a token knows its place in the
+//! source, so a slot is always the user's own text.
+
+/// What a token looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A word.
+    Word,
+    /// A number in digits.
+    Number,
+    /// A file or a folder.
+    Path,
+    /// Text in quotation marks.
+    Quoted,
+    /// Text in backticks.
+    Code,
+    /// An id: `WEB-1`, `0001-x7`, `cron_a1`.
+    Key,
+    /// A signature: `slugify(text: str)`.
+    Signature,
+    /// Anything else: a comma, a dash.
+    Mark,
+}
+
+/// One token.
+#[derive(Clone, Debug)]
+pub struct Token {
+    /// Its text, without quotation marks.
+    pub text: String,
+    /// The text in lower case.
+    pub low: String,
+    /// The word without its ending, for comparing.
+    pub stem: String,
+    /// What it looks like.
+    pub shape: Shape,
+    /// Where it begins.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+}
+
+impl Token {
+    /// Whether it is one of these words.
+    pub fn is(&self, words: &str) -> bool {
+        matches!(self.shape, Shape::Word | Shape::Number | Shape::Mark) && has(words, &self.low)
+    }
+}
+
+const QUOTES: [(char, char); 4] = [('"', '"'), ('“', '”'), ('«', '»'), ('„', '“')];
+
+/// Whether a list of words has this one.
+pub fn has(words: &str, word: &str) -> bool {
+    words.split(' ').any(|one| one == word)
+}
+
+/// Cuts a text into tokens.
+pub fn tokens(text: &str) -> Vec<Token> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        }
+        let mut token = quoted(text, at).or_else(|| signature(text, at)).unwrap_or_else(|| word(text, at));
+        // What is left of `word.` is a full stop and no folder.
+        if token.text.bytes().all(|b| b == b'.') && found.last().is_some_and(|last: &Token| last.end == at) {
+            token.shape = Shape::Mark;
+        }
+        at = token.end;
+        found.push(token);
+    }
+    found
+}
+
+fn token(text: &str, shape: Shape, start: usize, end: usize) -> Token {
+    let low = text.to_lowercase();
+    let stem = if shape == Shape::Word { stem(&low) } else { low.clone() };
+    Token { text: text.to_owned(), low, stem, shape, start, end }
+}
+
+fn quoted(text: &str, at: usize) -> Option<Token> {
+    let rest = &text[at..];
+    let first = rest.chars().next()?;
+    let (shape, close) = match first {
+        '`' => (Shape::Code, '`'),
+        // An apostrophe inside a word never gets here, so this one opens.
+        '\'' => (Shape::Quoted, '\''),
+        _ => (Shape::Quoted, QUOTES.iter().find(|(open, _)| *open == first)?.1),
+    };
+    let inner = &rest[first.len_utf8()..];
+    let fence = if shape == Shape::Code { rest.chars().take_while(|c| *c == '`').count() } else { 1 };
+    if fence > 1 {
+        let marks = "`".repeat(fence);
+        let inner = &rest[fence..];
+        let len = inner.find(&marks)?;
+        return Some(token(inner[..len].trim(), shape, at, at + fence + len + fence));
+    }
+    // The last mark that ends a word: an apostrophe or a mark inside stays inside.
+    let ends = |(place, mark): &(usize, char)| {
+        *mark == close && inner[place + mark.len_utf8()..].chars().next().is_none_or(|next| !next.is_alphanumeric())
+    };
+    let (len, mark) = inner.char_indices().find(ends)?;
+    let end = at + first.len_utf8() + len + mark.len_utf8();
+    Some(token(&inner[..len], shape, at, end))
+}
+
+/// `name(arguments)`.
+fn signature(text: &str, at: usize) -> Option<Token> {
+    let rest = &text[at..];
+    let name = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
+    let close = rest.find(')')?;
+    let is_one = name > 0 && rest[name..].starts_with('(') && rest.as_bytes()[0].is_ascii_alphabetic();
+    is_one.then(|| token(&rest[..=close], Shape::Signature, at, at + close + 1))
+}
+
+fn word(text: &str, at: usize) -> Token {
+    let rest = &text[at..];
+    let is_break = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '"' | '`' | '(' | ')' | '“' | '”' | '—' | '…' | '!' | '?');
+    let len = rest.find(is_break).unwrap_or(rest.len());
+    if len == 0 {
+        let end = rest.chars().next().map_or(1, char::len_utf8);
+        return token(&rest[..end], Shape::Mark, at, at + end);
+    }
+    let raw = &rest[..len];
+    let cut = raw.trim_end_matches(['.', ':', '\'']);
+    // `.` and `..` are folders; `--` is a dash.
+    let cut = if cut.is_empty() { raw } else { cut };
+    if cut.len() > 1 && cut.ends_with("'s") && !cut.contains('/') {
+        let name = &cut[..cut.len() - 2];
+        return token(name, shape(name), at, at + cut.len());
+    }
+    token(cut, shape(cut), at, at + cut.len())
+}
+
+fn shape(word: &str) -> Shape {
+    let bytes = word.as_bytes();
+    if !word.chars().any(char::is_alphanumeric) {
+        return if word.contains('/') || word.contains('*') || matches!(word, "." | "..") { Shape::Path } else { Shape::Mark };
+    }
+    if word.chars().all(|c| c.is_ascii_digit()) {
+        return Shape::Number;
+    }
+    if is_key(word) {
+        return Shape::Key;
+    }
+    if is_path(word) {
+        return Shape::Path;
+    }
+    if bytes[0].is_ascii_digit() && word.contains([':', '.']) { Shape::Number } else { Shape::Word }
+}
+
+fn is_key(word: &str) -> bool {
+    let has_digit = word.bytes().any(|b| b.is_ascii_digit());
+    match word.split_once(['-', '_']) {
+        Some((left, right)) if word.contains('-') && !left.is_empty() => {
+            let is_issue = left.bytes().all(|b| b.is_ascii_uppercase()) && right.bytes().all(|b| b.is_ascii_digit());
+            let is_task = left.len() == 4 && left.bytes().all(|b| b.is_ascii_digit()) && right.len() > 4;
+            let is_page = left == "page" && right.bytes().all(|b| b.is_ascii_digit());
+            !right.is_empty() && (is_issue || is_task || is_page)
+        }
+        Some(("cron" | "req" | "job" | "msg", right)) => has_digit && !right.contains('.'),
+        _ => false,
+    }
+}
+
+fn is_path(word: &str) -> bool {
+    const NAMES: &str = "readme makefile dockerfile license .gitignore .env";
+    if word.contains("://") {
+        return false;
+    }
+    if word.contains('/') || word.contains('*') {
+        return !matches!(word, "and/or" | "n/a");
+    }
+    if has(NAMES, &word.to_lowercase()) {
+        return true;
+    }
+    match word.rsplit_once('.') {
+        Some((stem, ext)) => {
+            let is_ext = (1..=5).contains(&ext.len()) && ext.bytes().all(|b| b.is_ascii_alphanumeric());
+            let is_name = stem.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+            let is_short = matches!(word, "e.g" | "i.e" | "a.m" | "p.m");
+            is_ext && is_name && !is_short && !ext.bytes().all(|b| b.is_ascii_digit())
+        }
+        // `s08_compact` is a folder; `run_in_background` is, too, until somebody knows better.
+        None => word.contains('_') && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
+    }
+}
+
+/// A word without its ending: `files`, `filing`, `filed` → `fil`.
+pub fn stem(word: &str) -> String {
+    let mut word = word.to_owned();
+    if word.len() > 4 && word.ends_with("ies") {
+        word.truncate(word.len() - 3);
+        word.push('y');
+        return word;
+    }
+    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is") {
+        word.pop();
+    }
+    for ending in ["ing", "ed"] {
+        if word.len() > ending.len() + 2 && word.ends_with(ending) {
+            word.truncate(word.len() - ending.len());
+            let twice = word.as_bytes().windows(2).next_back().is_some_and(|two| two[0] == two[1] && !b"lsz".contains(&two[0]));
+            if twice {
+                word.pop();
+            }
+            break;
+        }
+    }
+    if word.len() > 3 && word.ends_with('e') {
+        word.pop();
+    }
+    word
+}
+
+/// Words that carry no meaning of their own. What limits or forbids (not, only, without, if, until) is none of them.
+pub const FILLERS: &str = "a an the this that these those it its my our your their me us i we you please kindly now just of to \
+    in on at for from with by and or then also there here so as into too well again first next finally \
+    is are be am do does can will have has some any right ok okay hey quickly one let want like need \
+    would could should afterwards thanks simply s new both up back";
+
+/// A count in digits or words.
+pub fn number(word: &str) -> Option<u32> {
+    const WORDS: &str = "zero one two three four five six seven eight nine ten eleven twelve";
+    const MORE: [(&str, u32); 8] =
+        [("fifteen", 15), ("twenty", 20), ("thirty", 30), ("forty", 40), ("fifty", 50), ("sixty", 60), ("couple", 2), ("dozen", 12)];
+    let known = WORDS.split_whitespace().position(|known| known == word).map(|at| at as u32);
+    let more = || MORE.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
+    word.parse().ok().or(known).or_else(more)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_told_apart() {
+        let text = "Run `ls -l` on src/a.py, README.md and s08_compact with slugify(text: str) \"a, b\" in 3 of WEB-1; bob's *.rs don't";
+        let shapes: Vec<(String, Shape)> = tokens(text).into_iter().map(|token| (token.text, token.shape)).collect();
+        let expected = [
+            ("Run", Shape::Word), ("ls -l", Shape::Code), ("on", Shape::Word), ("src/a.py", Shape::Path), (",", Shape::Mark),
+            ("README.md", Shape::Path), ("and", Shape::Word), ("s08_compact", Shape::Path), ("with", Shape::Word),
+            ("slugify(text: str)", Shape::Signature), ("a, b", Shape::Quoted), ("in", Shape::Word), ("3", Shape::Number),
+            ("of", Shape::Word), ("WEB-1", Shape::Key), (";", Shape::Mark), ("bob", Shape::Word), ("*.rs", Shape::Path),
+            ("don't", Shape::Word),
+        ];
+        assert_eq!(shapes, expected.map(|(text, shape)| (text.to_owned(), shape)));
+    }
+
+    #[test]
+    fn endings_do_not_matter() {
+        for words in [["create", "creating", "created"], ["run", "running", "runs"], ["reply", "replies", "reply"]] {
+            assert_eq!(stem(words[0]), stem(words[1]));
+            assert_eq!(stem(words[0]), stem(words[2]));
+        }
+    }
+}
