@@ -835,8 +835,9 @@ fn report(run: &Run, names: &[String]) -> Went {
 
 fn inbox(run: &Run) -> Went {
     let done = run.call(Can::Inbox, json!({}))?;
-    if done.failed || done.text.contains("<mail") {
-        return Ok(outcome(&done, shown(&done.text)));
+    // Mail in the result is told with the other news.
+    if done.failed || done.text.trim_start().starts_with('<') {
+        return Ok(outcome(&done, String::new()));
     }
     let last: Vec<String> = run.world.scene.mail().filter(|(_, mail)| mail.kind == "result").map(|(_, mail)| history::news(mail)).collect();
     Ok(Outcome::told(match last.last() {

@@ -93,7 +93,7 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
         // `claim and work`: a verb that stands alone belongs to what is before it.
         let is_alone = tokens.get(next + 1).is_none_or(|after| after.shape == Shape::Mark || after.is("and"));
         // `review the files and fix them` is one thing.
-        if tokens[next].is("fix mend correct") || tokens[next].is("report") && tokens.get(next + 1).is_some_and(|after| after.is("back")) {
+        if tokens[next].is("fix mend correct discard") || tokens[next].is("report") && tokens.get(next + 1).is_some_and(|after| after.is("back")) {
             continue;
         }
         let begins = (rank::is_verb(&tokens[next].low) && tokens[next].shape == Shape::Word && !is_alone) || (tokens[next].is(WH) && (asks || is_colon)) || tokens[next].is("only but don't never");
@@ -276,7 +276,7 @@ impl Clause {
     /// Whether a word may be the name of somebody: no row knows it, and it is said where a name is said.
     pub fn may_be_name(&self, at: usize) -> bool {
         let token = &self.tokens[at];
-        let is_free = token.shape == Shape::Word && !rank::is_known(token) && !is_filler(token) && token.low.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+        let is_free = token.shape == Shape::Word && !token.is("everybody everyone somebody someone anybody anyone nobody people team") && !rank::is_known(token) && !is_filler(token) && token.low.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
         let before = at.checked_sub(1).map(|before| &self.tokens[before]);
         let is_there = before.is_none_or(|before| before.is("ask tell for from of to did has let have dismiss approve reject and shut fire called named send with request make ,"));
         let is_possessive = self.source[token.start..token.end].ends_with("'s");
@@ -287,7 +287,8 @@ impl Clause {
         for (at, token) in self.tokens.iter().enumerate() {
             let pattern = token.shape == Shape::Path && token.text.contains('*');
             let dotted = token.text.strip_prefix('.').filter(|rest| token.shape != Shape::Mark && !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric()));
-            let found = if pattern { Some(token.text.as_str()) } else { dotted.or_else(|| ending(&token.low)) };
+            let is_kind = self.tokens.get(at + 1).is_some_and(|next| next.is("file files code script scripts module modules program programs source sources package"));
+            let found = if pattern { Some(token.text.as_str()) } else { dotted.or_else(|| ending(&token.low).filter(|_| is_kind)) };
             if let (Some(found), None) = (found, &slots.kind) {
                 slots.kind = Some(found.to_owned());
                 used[at] = true;
@@ -305,11 +306,12 @@ impl Clause {
             if token.is(PLACES) {
                 used[at] = true;
                 let named = after.is_some_and(|next| next.is("called named"));
-                if wanted && let Some(name) = self.tokens.get(at + if named { 2 } else { 1 }).filter(|next| is_dir_name(next)) {
-                    let place = at + if named { 2 } else { 1 };
+                let place = at + if named { 2 } else { 1 };
+                let is_last = self.tokens.get(place + 1).is_none_or(|next| next.shape == Shape::Mark);
+                if wanted && let Some(name) = self.tokens.get(place).filter(|next| is_dir_name(next, named || is_last)) {
                     slots.dir.get_or_insert(name.text.clone());
                     used[at..=place].iter_mut().for_each(|used| *used = true);
-                } else if wanted && let Some(before) = before.filter(|before| is_dir_name(before) && !before.is("current working whole")) {
+                } else if wanted && let Some(before) = before.filter(|before| is_dir_name(before, false) && !before.is("current working whole")) {
                     slots.dir.get_or_insert(before.text.clone());
                     used[at - 1] = true;
                 }
@@ -319,7 +321,7 @@ impl Clause {
                 let is_folder = token.shape == Shape::Path && (token.text.ends_with('/') || !token.text.rsplit('/').next().unwrap_or_default().contains('.') || token.text == ".");
                 // A plain word in this place is a folder, too, unless it means something else.
                 let is_sure = before.is_some_and(|before| before.is("under inside below within"));
-                let is_word = token.shape == Shape::Word && !is_filler(token) && (is_sure || !rank::is_known(token)) && after.is_none_or(|next| next.shape == Shape::Mark || next.is("and"));
+                let is_word = token.shape == Shape::Word && !is_filler(token) && (is_sure || !rank::is_known(token)) && after.is_none_or(|next| next.shape == Shape::Mark || next.is("and with which that containing"));
                 if (is_folder && !token.text.contains('*')) || is_word {
                     slots.dir = Some(token.text.trim_end_matches('/').to_owned());
                     used[at] = true;
@@ -359,8 +361,8 @@ impl Slots {
     }
 }
 
-fn is_dir_name(token: &Token) -> bool {
-    let is_word = token.shape == Shape::Word && !is_filler(token) && !token.is("current working listing and called named structure") && !rank::is_verb(&token.low);
+fn is_dir_name(token: &Token, may_be_verb: bool) -> bool {
+    let is_word = token.shape == Shape::Word && !is_filler(token) && !token.is("current working listing and called named structure") && (may_be_verb || !rank::is_verb(&token.low));
     token.shape == Shape::Path || token.shape == Shape::Quoted || token.shape == Shape::Code || is_word
 }
 

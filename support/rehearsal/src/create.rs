@@ -93,13 +93,14 @@ pub fn read(clause: &Clause) -> Option<New> {
 fn before_place(clause: &Clause, into: usize, before: &[&Token]) -> Option<New> {
     let tokens = &clause.tokens;
     let path = file(&tokens[into + 1..].iter().find(|token| token.shape == Shape::Path)?.text);
-    if let [one] = before && matches!(one.shape, Shape::Quoted | Shape::Code) {
+    let quoted: Vec<&&Token> = before.iter().filter(|token| matches!(token.shape, Shape::Quoted | Shape::Code)).collect();
+    if let [one] = quoted.as_slice() && before.iter().all(|token| token.start == one.start || token.is("text line word words content string")) {
         return Some(New { path, content: Content::Given(one.text.clone()), left: Vec::new() });
     }
     let sources: Vec<String> = before.iter().filter(|token| token.shape == Shape::Path).map(|token| file(&token.text)).collect();
     let is_found = before.iter().any(|token| token.is(FOUND)) || tokens[1..into].iter().any(|token| token.is("it them that"));
     let rest: Vec<String> = before.iter().filter(|token| !token.is(FOUND) && token.shape != Shape::Path && !is_filler(token) && !token.is("short down list what search")).map(|token| token.text.clone()).collect();
-    if is_found || !sources.is_empty() {
+    if is_found {
         return Some(New { path, content: Content::Found(sources), left: rest });
     }
     if tokens[0].is("make create add") {
@@ -109,8 +110,8 @@ fn before_place(clause: &Clause, into: usize, before: &[&Token]) -> Option<New> 
     let words = clause.between(1, into);
     let words = words.strip_prefix("the text ").or(words.strip_prefix("the words ")).or(words.strip_prefix("the line ")).unwrap_or(words);
     let content = if matches!(words, "something" | "anything" | "some text") { Content::Nothing } else { Content::Given(words.to_owned()) };
-    // A sentence about other things is no content either.
-    let is_talk = before.iter().any(|token| token.is("what down how why"));
+    // A sentence about other things is no content either, nor is what only describes one.
+    let is_talk = !sources.is_empty() || before.iter().any(|token| token.is("what down how why")) || content != Content::Nothing && (tokens[1].is("a an some the") && words == clause.between(1, into) || joined(words).is_some());
     Some(New { path, content, left: if is_talk { vec![words.to_owned()] } else { Vec::new() } })
 }
 
@@ -169,11 +170,19 @@ fn content(clause: &Clause, at: usize, skip: usize, path: &str) -> (Content, Vec
         let plain = tokens[at].is("containing saying :") || skip >= 2;
         let text = clause.between(from, end).to_owned();
         // `with a bug in it` describes a content and is none.
+        if let Some(more) = joined(&text).filter(|_| plain) {
+            return (Content::Nothing, vec![more.to_owned()]);
+        }
         return if plain && !text.is_empty() { (Content::Given(text), Vec::new()) } else { (Content::Nothing, vec![clause.between(at, end).to_owned()]) };
     };
     let is_accounted = |token: &&Token| has(known, &token.low) || token.shape == Shape::Signature || is_filler(token) || matches!(&sample, Sample::Table(name) if token.low == *name);
     let left = rest.iter().filter(|token| !is_accounted(token)).map(|token| token.text.clone()).collect();
     (Content::Sample(sample), left)
+}
+
+/// What stands behind an `and` in a content without quotation marks: it may be content or a second request.
+fn joined(text: &str) -> Option<&str> {
+    [" and ", ", ", " then ", " but "].iter().filter_map(|joint| text.find(joint)).min().map(|at| text[at..].trim_start_matches([',', ' ']))
 }
 
 fn is_noun(token: &Token) -> bool {

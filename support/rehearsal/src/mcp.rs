@@ -41,7 +41,7 @@ pub fn connected(tools: &Tools) -> Vec<String> {
     let mut servers: Vec<String> = Vec::new();
     for tool in tools.outside() {
         let (server, _) = parts(tool.name);
-        if !server.is_empty() && !servers.iter().any(|known| known == server) {
+        if !server.is_empty() && servers.last().is_none_or(|last| last != server) && !servers.iter().any(|known| known == server) {
             servers.push(server.to_owned());
         }
     }
@@ -87,16 +87,30 @@ pub fn connecting(clause: &Clause, servers: &[String]) -> Option<Result<(Vec<Str
     Some(Ok((wanted, rest.to_owned())))
 }
 
+/// A word of a clause, with all that means the same to a server.
+struct Wanted<'a> {
+    token: &'a Token,
+    /// Its stem, and those of words that mean the same.
+    same: Vec<String>,
+    /// Its stem, as it stands at the beginning of a sentence.
+    capital: String,
+}
+
+fn wanted(token: &Token) -> Wanted<'_> {
+    let groups = SAME.iter().filter(|group| group.iter().any(|word| stem(word) == token.stem));
+    let mut same: Vec<String> = groups.flat_map(|group| group.iter().map(|word| stem(word))).collect();
+    same.push(token.stem.clone());
+    let capital = token.stem[..1.min(token.stem.len())].to_uppercase() + token.stem.get(1..).unwrap_or_default();
+    Wanted { token, same, capital }
+}
+
 /// The call that a clause asks a server's tool for. The error is what nobody accounts for; nothing when no tool is near.
 pub fn pick(clause: &Clause, tools: &Tools, server: Option<&str>) -> Option<Result<(String, Value), String>> {
-    let content: Vec<&Token> = clause.tokens.iter().filter(|token| token.shape != Shape::Mark && !is_filler(token)).collect();
-    let is_near = |tool: &&&Tool| content.iter().any(|token| {
-        let word = token.stem.get(..token.stem.len().min(5)).unwrap_or(&token.stem);
-        tool.name.contains(word) || tool.description.contains(word) || SAME.iter().any(|group| group.contains(&token.low.as_str()) && group.iter().any(|same| tool.name.contains(same)))
-    });
+    let content = clause.tokens.iter().filter(|token| token.shape != Shape::Mark && !is_filler(token));
+    let content: Vec<Wanted> = content.map(wanted).collect();
     let of_server = |tool: &&&Tool| server.is_none_or(|server| parts(tool.name).0.eq_ignore_ascii_case(server));
     let mut best: Option<(f32, &Tool)> = None;
-    for tool in tools.outside().iter().filter(of_server).filter(is_near) {
+    for tool in tools.outside().iter().filter(of_server) {
         let score = nearness(tool, clause, &content);
         if score > best.map_or(0.9, |(best, _)| best) {
             best = Some((score, tool));
@@ -120,25 +134,24 @@ fn reads(tool: &Tool) -> bool {
     tool.description.contains("(readOnly)") || (names.first().is_some_and(|verb| has(READS, &verb)) && !tool.description.contains("(destructive)"))
 }
 
-fn nearness(tool: &Tool, clause: &Clause, content: &[&Token]) -> f32 {
-    let names = name_words(tool);
-    let description = tool.description.to_lowercase();
+fn nearness(tool: &Tool, clause: &Clause, content: &[Wanted]) -> f32 {
+    let names: Vec<String> = name_words(tool).iter().map(|name| stem(name)).collect();
     if !reads(tool) {
         let verb = clause.tokens.first().filter(|first| rank::is_verb(&first.low) && !clause.is_question());
-        if !verb.is_some_and(|verb| names.first().is_some_and(|name| is_same(&verb.low, name))) {
+        if !verb.is_some_and(|verb| names.first().is_some_and(|name| wanted(verb).same.contains(name))) {
             return 0.0;
         }
     }
-    let score = |token: &&Token| {
-        if token.shape == Shape::Key && has_property(tool, |name| name.contains("key") || name.ends_with("id")) {
+    let score = |word: &Wanted| {
+        if word.token.shape == Shape::Key && has_property(tool, |name| name.contains("key") || name.ends_with("id")) {
             2.0
-        } else if names.iter().any(|name| stem(name) == token.stem) {
+        } else if names.contains(&word.token.stem) {
             3.0
-        } else if names.iter().any(|name| is_same(name, &token.low)) {
+        } else if names.iter().any(|name| word.same.contains(name)) {
             2.0
-        } else if is_choice(tool, token) {
+        } else if is_choice(tool, word.token) {
             1.5
-        } else if token.stem.len() > 2 && description.contains(&token.stem) {
+        } else if word.token.stem.len() > 2 && (tool.description.contains(&word.token.stem) || tool.description.contains(&word.capital)) {
             1.0
         } else {
             0.0
@@ -202,7 +215,9 @@ fn arguments(tool: &Tool, clause: &Clause) -> Result<(String, Value), String> {
     if let Some(at) = left {
         return Err(tokens[at].text.clone());
     }
-    let missing = required.iter().find(|name| !input.contains_key(**name) && choices(&tool.schema["properties"][**name]).next().is_none());
+    // `trigger a deployment` names no service: the first one will do. Beside another argument a choice is missed.
+    let may_choose = required.len() == 1;
+    let missing = required.iter().find(|name| !input.contains_key(**name) && (!may_choose || choices(&tool.schema["properties"][**name]).next().is_none()));
     match missing {
         Some(name) => Err(format!("{} (I miss its {name})", clause.text())),
         None => {

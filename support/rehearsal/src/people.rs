@@ -24,7 +24,8 @@ pub struct Hiring {
 const HIRES: &str = "spawn hire recruit engage employ enlist";
 const PERSONS: &str = "teammate teammates people person persons developer developers dev devs tester testers engineer \
     engineers reviewer reviewers agent agents worker workers colleague colleagues helper helpers \
-    somebody someone mate mates members member writer writers designer assistant specialist";
+    somebody someone mate mates members member writer writers designer assistant specialist \
+    everyone everybody nobody anyone anybody team others";
 
 fn is_person(token: &Token) -> bool {
     token.is(PERSONS)
@@ -152,7 +153,7 @@ pub struct Telling {
     pub is_task: bool,
 }
 
-const PRONOUNS: &str = "her him them both each she he they everybody";
+const PRONOUNS: &str = "her him them both each she he they everybody everyone";
 
 /// Reads `ask alice to …`, `tell bob that …`, `she should …`, `give each a task`; `None` when it is none of these.
 pub fn telling(clause: &Clause, known: &[String]) -> Option<Telling> {

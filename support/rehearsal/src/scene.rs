@@ -105,6 +105,10 @@ impl<'a> Scene<'a> {
                             let (_, index) = open.remove(place);
                             scene.calls[index].text = Cow::Borrowed(text);
                             scene.calls[index].failed = failed;
+                            // Mail may be fetched as well as come by itself.
+                            if tag(text.trim()).is_some_and(|tagged| tagged.attribute("from").is_some()) {
+                                scene.hear(text);
+                            }
                         }
                     }
                 }

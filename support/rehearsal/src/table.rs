@@ -202,7 +202,7 @@ pub static ROWS: &[Row] = &[
     looks("what is the current git branch?", Make::Shell("git branch --show-current"), BASH, "what is the current git branch | which branch am I on | show the branch | what branch is checked out | \
         tell me the name of the git branch | print it | on what branch are we").says("branch"),
     looks("show the git status", Make::Shell("git status --short --branch"), BASH, "show the git status | what has changed | which files are changed | are there uncommitted changes | is \
-        the working tree clean | git status of the repository | show me what i changed").says("status changed changes uncommitted clean"),
+        the working tree clean | git status of the repository | show me what i changed").says("status changed changes uncommitted tree"),
     looks("show the last commits", Make::Shell("git log --oneline -n 10"), BASH, "show the last commits | git log | what was committed lately | what is the latest commit | list the \
         recent commits | show the commit history | who committed what | newest").says("commits commit log committed history"),
     looks("show the git diff", Make::Shell("git diff"), BASH, "show the git diff | what is the diff | diff the changes | show me the uncommitted diff").says("diff"),
@@ -339,7 +339,7 @@ pub static ROWS: &[Row] = &[
     acts("create worktrees for the tasks", Make::Worktrees, &[Can::MakeTree], "worktrees worktree", "create worktrees for each (bind with task_id) | make worktrees for each of them bound by task_id | \
         create a worktree for each and bind it with task_id | add a worktree for each task (bind it) | create \
         worktrees for them | make a worktree for each, bound to its task | create a worktree for every task | \
-        give each task its own worktree | all tasks").says("each them every all tasks worktrees"),
+        give each task its own worktree | all tasks").says("worktree worktrees"),
     acts("create a worktree called api", Make::Worktree, &[Can::MakeTree], "worktree", "create a worktree called {name} | make a worktree named {name} for task {key} | add the worktree {name} \
         again | create the worktree {name} | and bind it to the task {key}").needs(&[Slot::After("called named worktree")]),
     acts("remove the worktree api", Make::RemoveTree, &[Can::RemoveTree], "remove delete drop", "remove the worktree {name} | delete the worktree {name} | drop the {name} worktree | remove worktree")

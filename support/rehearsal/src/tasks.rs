@@ -214,6 +214,10 @@ pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
     let is_list = ["todo list", "to-do list", "to do list", "todos"].iter().filter_map(|name| Some((low.find(name)?, name.len()))).min();
     let is_plan = low.trim_start().starts_with("plan how to ").then_some((low.find("plan how to").unwrap_or(0), "plan how".len()));
     let (at, len) = is_list.or(is_plan).filter(|(at, _)| *at < 30)?;
+    let known = |token: &Token| is_filler(token) || token.is("make create write draw set up put together start down plan how");
+    if !tokens(&text[..at]).iter().all(known) {
+        return None;
+    }
     let behind = text[at + len..].trim_start();
     if let Some(body) = behind.strip_prefix([':', '—']) {
         let end = tokens(body).iter().find(|token| matches!(token.text.as_str(), "." | "!")).map_or(body.len(), |token| token.start);

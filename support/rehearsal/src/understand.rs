@@ -32,6 +32,8 @@ pub struct World<'a> {
     pub mates: Vec<String>,
     /// The servers that can be connected or are.
     pub servers: Vec<String>,
+    /// The servers that are connected.
+    pub connected: Vec<String>,
     /// The file that was spoken of last.
     pub last_path: Option<String>,
     /// Tools that another agent has, for whom a job is looked at.
@@ -47,11 +49,11 @@ impl<'a> World<'a> {
         let spawn = tools.get(Can::Spawn).map(|tool| tool.name);
         let hired = scene.calls.iter().filter(|call| Some(call.name) == spawn && !call.failed);
         let mates = hired.filter_map(|call| call.input["name"].as_str()).map(str::to_owned).collect();
-        let mut servers = mcp::available(tools);
-        servers.extend(mcp::connected(tools).into_iter().filter(|server| !servers.contains(server)).collect::<Vec<_>>());
+        let (mut servers, connected) = (mcp::available(tools), mcp::connected(tools));
+        servers.extend(connected.iter().filter(|server| !servers.contains(server)).cloned().collect::<Vec<_>>());
         let path = |call: &crate::scene::Past| ["path", "file_path", "filePath"].iter().find_map(|name| call.input[*name].as_str()).map(str::to_owned);
         let last_path = scene.calls.iter().rev().filter(|call| !call.failed).find_map(path);
-        Self { tools, scene, system, mates, servers, last_path, lent: &[] }
+        Self { tools, scene, system, mates, servers, connected, last_path, lent: &[] }
     }
 
     fn can(&self, can: Can) -> bool {
@@ -341,7 +343,9 @@ impl Planner<'_, '_> {
         rows.extend(["list the files here", "read {file}", "what can you do?"].iter().filter_map(|offer| crate::table::ROWS.iter().find(|row| row.offer == *offer)).filter(can));
         let mut offers: Vec<String> = Vec::new();
         let server = self.world.servers.iter().find(|server| tokens.iter().any(|token| mcp::names(token, server)));
-        offers.extend(server.map(|server| format!("connect to {server} and search for hooks").replace(" and search for hooks", if server == "docs" { " and search for hooks" } else { "" })));
+        offers.extend(server.map(|server| format!("connect to {server}")));
+        let file = tokens.iter().find(|token| token.shape == Shape::Path && token.text.contains('.') && !token.text.contains('*'));
+        offers.extend(file.map(|file| format!("read {}", file.text)));
         for row in rows {
             let offer = self.named(row.offer, tokens);
             if offers.len() < 3 && !offers.contains(&offer) {
@@ -364,7 +368,7 @@ impl Planner<'_, '_> {
 
     /// A job for somebody else must be one that can be done.
     fn check(&self, job: &str) -> Result<()> {
-        let world = World { lent: LENT, mates: self.people.clone(), servers: Vec::new(), last_path: self.last_path(), tools: self.world.tools, scene: self.world.scene, system: "" };
+        let world = World { lent: LENT, mates: self.people.clone(), servers: Vec::new(), connected: Vec::new(), last_path: self.last_path(), tools: self.world.tools, scene: self.world.scene, system: "" };
         match plan(job, &world).refusal {
             Some(refusal) => Err(refusal),
             None => Ok(()),
@@ -560,11 +564,11 @@ impl Planner<'_, '_> {
             }
             None => {}
         }
-        let named = servers.iter().find(|server| clause.tokens.iter().any(|token| mcp::names(token, server)) && (clause.says("server search look find our what ask say query up") || mcp::connected(self.world.tools).contains(server)) && !clause.tokens.iter().any(|token| token.shape == Shape::Path)).cloned();
+        let named = servers.iter().find(|server| clause.tokens.iter().any(|token| mcp::names(token, server)) && (clause.says("server search look find our what ask say query up") || self.world.connected.contains(server)) && !clause.tokens.iter().any(|token| token.shape == Shape::Path)).cloned();
         let asks_tools = clause.says("tools");
         let is_local = create::read(clause).is_some() || people::hiring(clause).is_some() || asks_tools || clause.says("file files task tasks worktree");
         if let Some(server) = named.filter(|_| !asks_tools && !(create::read(clause).is_some())) {
-            if !mcp::connected(self.world.tools).contains(&server) && !self.steps.iter().any(|step| matches!(&step.act, Act::Connect(known) if known.contains(&server))) {
+            if !self.world.connected.contains(&server) && !self.steps.iter().any(|step| matches!(&step.act, Act::Connect(known) if known.contains(&server))) {
                 if !self.world.can(Can::Connect) {
                     return None;
                 }
@@ -863,6 +867,8 @@ impl Planner<'_, '_> {
             Make::Framework => Act::Framework,
             Make::Verify => Act::Verify,
             Make::Append => Act::Append(path?, quoted),
+            Make::Mend if slots.paths.len() > 1 || path.as_ref().is_some_and(|path| !path.ends_with(".py")) => return None,
+            Make::Mend if path.is_none() && !clause.says("refactor refactoring") => return None,
             Make::Mend => Act::Mend(path, crate::python::aspects(clause)),
             Make::Review if slots.kind.as_deref() == Some("py") => Act::Review(slots.dir.clone().unwrap_or_else(|| ".".into())),
             Make::Review => return None,
@@ -926,7 +932,7 @@ impl Planner<'_, '_> {
     }
 
     fn named_or_hired(&self, slots: &Slots, clause: &Clause) -> Option<Vec<String>> {
-        if clause.says("both all them they each everybody") && slots.names.is_empty() {
+        if clause.says("both all them they each everybody everyone") && slots.names.is_empty() {
             let all = if self.hired.len() > 1 { &self.hired } else { &self.people };
             return (!all.is_empty()).then(|| all.clone());
         }

@@ -96,20 +96,8 @@ impl Stage {
         }
     }
 
-    /// A stage on which only these tools are offered.
-    pub fn with(names: &[&str]) -> Self {
-        let mut stage = Self::new();
-        stage.tools.retain(|(name, ..)| names.contains(&name.as_str()));
-        stage
-    }
-
     /// Asks, runs what is called, and returns the last text.
     pub fn asks(&mut self, text: &str) -> String {
-        self.hears(text)
-    }
-
-    /// The user's side says something: a request, or a note of the harness.
-    pub fn hears(&mut self, text: &str) -> String {
         self.said.push((true, vec![Said::Text(text.to_owned())]));
         for _ in 0..40 {
             let reply = self.reply();
