@@ -41,7 +41,12 @@ fn time(tools: &[(String, String)], schema: &Value, request: &str) -> f64 {
     for _ in 0..ROUNDS {
         let tools = tools.iter().map(|(name, description)| Tool { name, description, schema });
         let messages = vec![Message { from_user: true, blocks: vec![Block::Text(request)] }];
-        black_box(answer(&Request { system: "You are a coding agent.", tools: tools.collect(), messages, ..Request::default() }));
+        black_box(answer(&Request {
+            system: "You are a coding agent.",
+            tools: tools.collect(),
+            messages,
+            ..Request::default()
+        }));
     }
     start.elapsed().as_secs_f64() * 1_000.0 / f64::from(ROUNDS)
 }

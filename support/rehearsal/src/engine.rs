@@ -157,7 +157,13 @@ impl<'r, 'w> Run<'r, 'w> {
         used.resize(self.world.scene.calls.len(), false);
         let reads = matches!(call.can, Some(Can::Read | Can::Glob | Can::ListTasks | Can::ListCrons | Can::GetTask));
         let is_it = |past: &Past| past.at >= self.from && past.name == call.name && same(&past.input, &call.input);
-        let found = self.world.scene.calls.iter().enumerate().find(|(at, past)| !used[*at] && is_it(past) && !(reads && past.is_gone()));
+        let found = self
+            .world
+            .scene
+            .calls
+            .iter()
+            .enumerate()
+            .find(|(at, past)| !used[*at] && is_it(past) && !(reads && past.is_gone()));
         let (at, past) = found?;
         used[at] = true;
         Some(Done { text: past.text.to_string(), failed: past.failed })
@@ -186,7 +192,10 @@ fn same(one: &Value, other: &Value) -> bool {
     }
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match (one.as_object(), other.as_object()) {
-        (Some(one), Some(other)) => one.len() == other.len() && one.iter().all(|(name, value)| other.get(name).is_some_and(|other| plain(other) == plain(value))),
+        (Some(one), Some(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(name, value)| other.get(name).is_some_and(|other| plain(other) == plain(value)))
+        }
         _ => plain(one) == plain(other),
     }
 }

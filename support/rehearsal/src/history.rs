@@ -14,12 +14,41 @@ use crate::words::{Shape, has, tokens};
 /// What a sentence asks to be remembered: empty when it only says so, none when it asks for something else.
 pub fn fact(sentence: &str) -> Option<String> {
     const HEADS: [&str; 22] = [
-        "remember that ", "remember: ", "please remember that ", "please remember: ", "keep in mind that ", "please keep in mind that ", "note that ", "don't forget that ", "do not forget that ", "from now on ", "from now on, ",
-        "i prefer ", "i also prefer ", "i like ", "i always ", "i never ", "my name is ", "always use ", "never use ", "use tabs", "use spaces", "use single quotes",
+        "remember that ",
+        "remember: ",
+        "please remember that ",
+        "please remember: ",
+        "keep in mind that ",
+        "please keep in mind that ",
+        "note that ",
+        "don't forget that ",
+        "do not forget that ",
+        "from now on ",
+        "from now on, ",
+        "i prefer ",
+        "i also prefer ",
+        "i like ",
+        "i always ",
+        "i never ",
+        "my name is ",
+        "always use ",
+        "never use ",
+        "use tabs",
+        "use spaces",
+        "use single quotes",
     ];
     let trimmed = sentence.trim().trim_end_matches(['.', '!']);
     let low = trimmed.to_lowercase();
-    if ["remember that", "remember this", "remember it", "please remember that", "keep that in mind", "please remember this"].contains(&low.as_str()) {
+    if [
+        "remember that",
+        "remember this",
+        "remember it",
+        "please remember that",
+        "keep that in mind",
+        "please remember this",
+    ]
+    .contains(&low.as_str())
+    {
         return Some(String::new());
     }
     let head = HEADS.iter().find(|head| low.starts_with(**head))?;
@@ -42,12 +71,32 @@ pub fn fact(sentence: &str) -> Option<String> {
 
 /// All that is remembered: from earlier sessions, and from what the user said in this one.
 pub fn facts(world: &World) -> Vec<String> {
-    let kept = world.scene.memory.iter().flat_map(|memory| memory.lines()).filter(|line| !line.trim().is_empty() && !line.starts_with("From "));
-    let index = world.system.split_once("# Memory").map_or("", |(_, rest)| rest).lines().take_while(|line| !line.starts_with("# ")).filter_map(|line| line.strip_prefix("- [")?.split_once(") — ")).map(|(_, description)| description);
-    let said = world.scene.asked().flat_map(|(_, text)| text.split_inclusive(['.', '!', '\n'])).filter_map(fact).filter(|fact| !fact.is_empty());
+    let kept = world
+        .scene
+        .memory
+        .iter()
+        .flat_map(|memory| memory.lines())
+        .filter(|line| !line.trim().is_empty() && !line.starts_with("From "));
+    let index = world
+        .system
+        .split_once("# Memory")
+        .map_or("", |(_, rest)| rest)
+        .lines()
+        .take_while(|line| !line.starts_with("# "))
+        .filter_map(|line| line.strip_prefix("- [")?.split_once(") — "))
+        .map(|(_, description)| description);
+    let said = world
+        .scene
+        .asked()
+        .flat_map(|(_, text)| text.split_inclusive(['.', '!', '\n']))
+        .filter_map(fact)
+        .filter(|fact| !fact.is_empty());
     let clean = |line: &str| {
         let line = line.trim_start_matches(['#', ' ', '-']);
-        let line = line.split_once(": ").filter(|(name, _)| !name.contains(' ') || name.ends_with("said")).map_or(line, |(_, rest)| rest);
+        let line = line
+            .split_once(": ")
+            .filter(|(name, _)| !name.contains(' ') || name.ends_with("said"))
+            .map_or(line, |(_, rest)| rest);
         line.trim_matches(['“', '”', ' ']).to_owned()
     };
     let mut all: Vec<String> = Vec::new();
@@ -63,7 +112,9 @@ pub fn facts(world: &World) -> Vec<String> {
 /// The words of a question that a fact must have.
 fn wanted(question: &str) -> Vec<String> {
     const GENERAL: &str = "what which who how where when why called name remember know told tell did do does about was were said say using use code my preferences preference whose prefer things else much";
-    let all = tokens(question).into_iter().filter(|token| token.shape != Shape::Mark && !is_filler(token) && !has(GENERAL, &token.low));
+    let all = tokens(question)
+        .into_iter()
+        .filter(|token| token.shape != Shape::Mark && !is_filler(token) && !has(GENERAL, &token.low));
     all.map(|token| token.stem).collect()
 }
 
@@ -82,8 +133,16 @@ pub fn knows(world: &World, question: &str) -> bool {
 pub fn recall(world: &World, question: &str) -> String {
     let (wanted, facts) = (wanted(question), facts(world));
     let best = facts.iter().map(|fact| matches(fact, &wanted)).max().unwrap_or(0);
-    let told: Vec<String> = facts.iter().filter(|fact| best == 0 || matches(fact, &wanted) == best).map(|fact| format!("- {fact}")).collect();
-    if told.is_empty() { "I remember nothing about that: you have told me nothing of the kind.".to_owned() } else { format!("This I remember:\n{}", told.join("\n")) }
+    let told: Vec<String> = facts
+        .iter()
+        .filter(|fact| best == 0 || matches(fact, &wanted) == best)
+        .map(|fact| format!("- {fact}"))
+        .collect();
+    if told.is_empty() {
+        "I remember nothing about that: you have told me nothing of the kind.".to_owned()
+    } else {
+        format!("This I remember:\n{}", told.join("\n"))
+    }
 }
 
 /// What a newcomer may type first, in any directory.
@@ -106,7 +165,8 @@ const FIRST: [(Can, &str); 13] = [
 /// What can be asked here, a few requests or all.
 pub fn abilities(world: &World, all: bool) -> String {
     let can = |row: &&crate::table::Row| row.tools.is_empty() || row.tools.iter().any(|can| world.tools.can(*can));
-    let mut offers: Vec<String> = FIRST.iter().filter(|(can, _)| world.tools.can(*can)).map(|(_, offer)| (*offer).to_owned()).collect();
+    let mut offers: Vec<String> =
+        FIRST.iter().filter(|(can, _)| world.tools.can(*can)).map(|(_, offer)| (*offer).to_owned()).collect();
     if all {
         let rows = ROWS.iter().filter(can).filter(|row| !row.tools.is_empty() || row.mood == Mood::Acts);
         offers.extend(rows.map(|row| row.offer.replace("{file}", "README.md").replace("{dir}", "this directory")));
@@ -114,13 +174,21 @@ pub fn abilities(world: &World, all: bool) -> String {
         offers.truncate(8);
     }
     let lines: Vec<String> = offers.iter().map(|offer| format!("- {offer}")).collect();
-    format!("{WHO}. With the tools I was given I can rehearse requests such as these, also in other words:\n{}\nAsk what else I can do for all of them.", lines.join("\n"))
+    format!(
+        "{WHO}. With the tools I was given I can rehearse requests such as these, also in other words:\n{}\nAsk what else I can do for all of them.",
+        lines.join("\n")
+    )
 }
 
 /// The skills of the catalogue.
 pub fn skills(world: &World) -> String {
-    let lines: Vec<String> = world.skills().iter().map(|(name, description)| format!("- {name}: {description}")).collect();
-    if lines.is_empty() { "There are no skills here.".to_owned() } else { format!("These skills are available:\n{}", lines.join("\n")) }
+    let lines: Vec<String> =
+        world.skills().iter().map(|(name, description)| format!("- {name}: {description}")).collect();
+    if lines.is_empty() {
+        "There are no skills here.".to_owned()
+    } else {
+        format!("These skills are available:\n{}", lines.join("\n"))
+    }
 }
 
 /// The tools on offer.
@@ -134,7 +202,8 @@ pub fn tools(world: &World) -> String {
     };
     let served: Vec<String> = outside.iter().take(60).map(|name| mark(name)).collect();
     let more = if outside.len() > 60 { format!("\nand {} more", outside.len() - 60) } else { String::new() };
-    let served = if served.is_empty() { String::new() } else { format!("\nFrom servers:\n{}{more}", served.join("\n")) };
+    let served =
+        if served.is_empty() { String::new() } else { format!("\nFrom servers:\n{}{more}", served.join("\n")) };
     format!("I have {} tools: {}.{served}", own.len() + outside.len(), own.join(", "))
 }
 
@@ -149,27 +218,58 @@ pub fn first_request(world: &World) -> String {
 pub fn requests(world: &World) -> String {
     let before = world.scene.summary.lines().filter_map(|line| line.strip_prefix("- asked: "));
     let now: Vec<&str> = world.scene.asked().map(|(_, text)| text).collect();
-    let all: Vec<String> = before.chain(now[..now.len().saturating_sub(1)].iter().copied()).map(|text| format!("- {}", one_line(text, 160))).collect();
-    if all.is_empty() { "You have asked for nothing before.".to_owned() } else { format!("You have asked for this:\n{}", all.join("\n")) }
+    let all: Vec<String> = before
+        .chain(now[..now.len().saturating_sub(1)].iter().copied())
+        .map(|text| format!("- {}", one_line(text, 160)))
+        .collect();
+    if all.is_empty() {
+        "You have asked for nothing before.".to_owned()
+    } else {
+        format!("You have asked for this:\n{}", all.join("\n"))
+    }
 }
 
 /// What was called before this request, and how it went.
 pub fn what_was_done(world: &World, from: usize) -> String {
-    let calls: Vec<String> = world.scene.calls.iter().filter(|call| call.at < from).map(|call| {
-        let args: Vec<String> = call.input.as_object().into_iter().flatten().map(|(_, value)| one_line(value.as_str().unwrap_or(&value.to_string()), 60)).collect();
-        format!("- {} {}{}", call.name, args.join(", "), if call.failed { " (failed)" } else { "" })
-    }).collect();
+    let calls: Vec<String> = world
+        .scene
+        .calls
+        .iter()
+        .filter(|call| call.at < from)
+        .map(|call| {
+            let args: Vec<String> = call
+                .input
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(_, value)| one_line(value.as_str().unwrap_or(&value.to_string()), 60))
+                .collect();
+            format!("- {} {}{}", call.name, args.join(", "), if call.failed { " (failed)" } else { "" })
+        })
+        .collect();
     let last = &calls[calls.len().saturating_sub(12)..];
-    if last.is_empty() { "I have called no tool in this conversation.".to_owned() } else { format!("I have called:\n{}", last.join("\n")) }
+    if last.is_empty() {
+        "I have called no tool in this conversation.".to_owned()
+    } else {
+        format!("I have called:\n{}", last.join("\n"))
+    }
 }
 
 /// Mail as it is told to the user.
 pub fn news(mail: &Mail) -> String {
     let text = mail.text.trim();
-    let line = |verb: &str| if text.contains('\n') { format!("{} {verb}:\n{text}", mail.from) } else { format!("{} {verb}: {text}", mail.from) };
+    let line = |verb: &str| {
+        if text.contains('\n') {
+            format!("{} {verb}:\n{text}", mail.from)
+        } else {
+            format!("{} {verb}: {text}", mail.from)
+        }
+    };
     match mail.kind.as_str() {
         "result" => line("reports"),
-        kind if kind.contains("plan") && kind.contains("request") => format!("{} sends a plan:\n{}", mail.from, block(text)),
+        kind if kind.contains("plan") && kind.contains("request") => {
+            format!("{} sends a plan:\n{}", mail.from, block(text))
+        }
         kind if kind.contains("shutdown") => format!("{}.", text.trim_end_matches('.')),
         "error" => line("had to stop"),
         _ => line("writes"),
@@ -195,5 +295,9 @@ pub fn notice(name: &str, text: &str) -> Option<String> {
 /// The place of the newest reply that ended a turn: text without a call behind it.
 pub fn last_answer(world: &World) -> Option<usize> {
     let events = &world.scene.events;
-    (0..events.len()).rev().find(|at| matches!(events[*at], Event::Said(_)) && !matches!(events.get(at + 1), Some(Event::Called(_) | Event::Said(_))) && *at + 1 < events.len())
+    (0..events.len()).rev().find(|at| {
+        matches!(events[*at], Event::Said(_))
+            && !matches!(events.get(at + 1), Some(Event::Called(_) | Event::Said(_)))
+            && *at + 1 < events.len()
+    })
 }

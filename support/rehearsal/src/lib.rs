@@ -23,6 +23,8 @@ mod python;
 mod rank;
 mod scene;
 mod schema;
+mod side;
+mod slots;
 mod speak;
 mod table;
 mod tasks;

@@ -13,12 +13,23 @@ use crate::words::{Shape, Token, has, number, stem};
 
 /// Words that mean the same to a server.
 const SAME: [&[&str]; 12] = [
-    &["search", "find", "look", "query", "lookup", "say", "mention"], &["create", "add", "make", "open", "file", "write", "new"], &["transition", "move", "set", "mark", "close", "put"],
-    &["trigger", "deploy", "deployment", "start", "launch", "ship", "release", "kick", "roll"], &["get", "show", "read", "display", "fetch", "tell", "give", "what", "open"], &["status", "state", "far", "newest", "running", "live"],
-    &["delete", "remove", "drop"], &["update", "edit", "change"], &["send", "post", "write"], &["logs", "log", "lines", "newest", "last"], &["version", "release", "which"], &["issue", "issues", "ticket", "tickets", "bug", "bugs"],
+    &["search", "find", "look", "query", "lookup", "say", "mention"],
+    &["create", "add", "make", "open", "file", "write", "new"],
+    &["transition", "move", "set", "mark", "close", "put"],
+    &["trigger", "deploy", "deployment", "start", "launch", "ship", "release", "kick", "roll"],
+    &["get", "show", "read", "display", "fetch", "tell", "give", "what", "open"],
+    &["status", "state", "far", "newest", "running", "live"],
+    &["delete", "remove", "drop"],
+    &["update", "edit", "change"],
+    &["send", "post", "write"],
+    &["logs", "log", "lines", "newest", "last"],
+    &["version", "release", "which"],
+    &["issue", "issues", "ticket", "tickets", "bug", "bugs"],
 ];
-const READS: &str = "search get list status logs log find read show query fetch describe version count check view lookup look";
-const GENERAL: &str = "server servers mcp tool tools use using via over through what which how about service current connect";
+const READS: &str =
+    "search get list status logs log find read show query fetch describe version count check view lookup look";
+const GENERAL: &str =
+    "server servers mcp tool tools use using via over through what which how about service current connect";
 
 /// The servers that can be connected, as the tool that connects says of itself.
 pub fn available(tools: &Tools) -> Vec<String> {
@@ -41,7 +52,10 @@ pub fn connected(tools: &Tools) -> Vec<String> {
     let mut servers: Vec<String> = Vec::new();
     for tool in tools.outside() {
         let (server, _) = parts(tool.name);
-        if !server.is_empty() && servers.last().is_none_or(|last| last != server) && !servers.iter().any(|known| known == server) {
+        if !server.is_empty()
+            && servers.last().is_none_or(|last| last != server)
+            && !servers.iter().any(|known| known == server)
+        {
             servers.push(server.to_owned());
         }
     }
@@ -52,7 +66,9 @@ pub fn connected(tools: &Tools) -> Vec<String> {
 pub fn names(token: &Token, server: &str) -> bool {
     let server = server.to_lowercase();
     let short = server.strip_suffix('s').filter(|short| short.len() >= 3);
-    matches!(token.shape, Shape::Word | Shape::Path) && (token.low == server || short.is_some_and(|short| token.low == short || (token.low.starts_with(short) && token.low.len() > 8)))
+    matches!(token.shape, Shape::Word | Shape::Path)
+        && (token.low == server
+            || short.is_some_and(|short| token.low == short || (token.low.starts_with(short) && token.low.len() > 8)))
 }
 
 /// A clause that connects: which servers, and what is left of it for them.
@@ -60,13 +76,16 @@ pub fn connecting(clause: &Clause, servers: &[String]) -> Option<Result<(Vec<Str
     let tokens = &clause.tokens;
     let first = tokens.first()?;
     let says_server = tokens.iter().any(|token| token.is("server servers mcp"));
-    let named: Vec<usize> = (1..tokens.len()).filter(|at| servers.iter().any(|server| names(&tokens[*at], server))).collect();
-    let is_connect = first.is("connect plug hook attach") || (first.is("use start") && says_server && !named.is_empty());
+    let named: Vec<usize> =
+        (1..tokens.len()).filter(|at| servers.iter().any(|server| names(&tokens[*at], server))).collect();
+    let is_connect =
+        first.is("connect plug hook attach") || (first.is("use start") && says_server && !named.is_empty());
     if !is_connect {
         return None;
     }
     let all = named.is_empty() && tokens.iter().any(|token| token.is("both all every"));
-    let mut wanted: Vec<String> = servers.iter().filter(|server| all || named.iter().any(|at| names(&tokens[*at], server))).cloned().collect();
+    let mut wanted: Vec<String> =
+        servers.iter().filter(|server| all || named.iter().any(|at| names(&tokens[*at], server))).cloned().collect();
     if wanted.is_empty() {
         let unknown = tokens[1..].iter().find(|token| !is_filler(token) && !token.is("server servers mcp plug hook"));
         let unknown = unknown.map_or_else(|| clause.text().to_owned(), |token| token.text.clone());
@@ -76,10 +95,17 @@ pub fn connecting(clause: &Clause, servers: &[String]) -> Option<Result<(Vec<Str
         wanted.push(unknown);
     }
     let last = named.last().copied().unwrap_or(0);
-    let rest = (last + 1..tokens.len()).find(|at| tokens[*at].is("to for") && !tokens[at + 1..].iter().any(|token| servers.iter().any(|server| names(token, server))));
+    let rest = (last + 1..tokens.len()).find(|at| {
+        tokens[*at].is("to for")
+            && !tokens[at + 1..].iter().any(|token| servers.iter().any(|server| names(token, server)))
+    });
     let head = rest.unwrap_or(tokens.len());
-    let is_known = |token: &Token| is_filler(token) || servers.iter().any(|server| names(token, server)) || wanted.contains(&token.low)
-        || token.is("connect plug hook attach use start server servers mcp both all every over up via");
+    let is_known = |token: &Token| {
+        is_filler(token)
+            || servers.iter().any(|server| names(token, server))
+            || wanted.contains(&token.low)
+            || token.is("connect plug hook attach use start server servers mcp both all every over up via")
+    };
     if let Some(unknown) = tokens[..head].iter().find(|token| !is_known(token)) {
         return Some(Err(unknown.text.clone()));
     }
@@ -126,12 +152,16 @@ fn name_words(tool: &Tool) -> Vec<String> {
 }
 
 fn is_same(one: &str, other: &str) -> bool {
-    stem(one) == stem(other) || SAME.iter().any(|group| group.iter().any(|word| stem(word) == stem(one)) && group.iter().any(|word| stem(word) == stem(other)))
+    stem(one) == stem(other)
+        || SAME.iter().any(|group| {
+            group.iter().any(|word| stem(word) == stem(one)) && group.iter().any(|word| stem(word) == stem(other))
+        })
 }
 
 fn reads(tool: &Tool) -> bool {
     let names = name_words(tool);
-    tool.description.contains("(readOnly)") || (names.first().is_some_and(|verb| has(READS, &verb)) && !tool.description.contains("(destructive)"))
+    tool.description.contains("(readOnly)")
+        || (names.first().is_some_and(|verb| has(READS, verb)) && !tool.description.contains("(destructive)"))
 }
 
 fn nearness(tool: &Tool, clause: &Clause, content: &[Wanted]) -> f32 {
@@ -151,7 +181,9 @@ fn nearness(tool: &Tool, clause: &Clause, content: &[Wanted]) -> f32 {
             2.0
         } else if is_choice(tool, word.token) {
             1.5
-        } else if word.token.stem.len() > 2 && (tool.description.contains(&word.token.stem) || tool.description.contains(&word.capital)) {
+        } else if word.token.stem.len() > 2
+            && (tool.description.contains(&word.token.stem) || tool.description.contains(&word.capital))
+        {
             1.0
         } else {
             0.0
@@ -170,7 +202,11 @@ fn choices(schema: &Value) -> impl Iterator<Item = &str> {
 
 fn is_choice(tool: &Tool, token: &Token) -> bool {
     let properties = tool.schema["properties"].as_object();
-    properties.into_iter().flat_map(|all| all.values()).flat_map(choices).any(|choice| choice.to_lowercase().split([' ', '_', '-']).any(|word| word == token.low))
+    properties
+        .into_iter()
+        .flat_map(|all| all.values())
+        .flat_map(choices)
+        .any(|choice| choice.to_lowercase().split([' ', '_', '-']).any(|word| word == token.low))
 }
 
 /// Fills the arguments; the error is a word that is left over, or an argument that is missing.
@@ -180,44 +216,36 @@ fn arguments(tool: &Tool, clause: &Clause) -> Result<(String, Value), String> {
     let (server, _) = parts(tool.name);
     let words = name_words(tool);
     for (at, token) in tokens.iter().enumerate() {
-        used[at] = used[at] || names(token, server) || token.shape == Shape::Word && words.iter().any(|word| is_same(word, &token.low));
+        used[at] = used[at]
+            || names(token, server)
+            || token.shape == Shape::Word && words.iter().any(|word| is_same(word, &token.low));
     }
     let mut input = Map::new();
-    let required: Vec<&str> = tool.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let mut quoted = tokens.iter().enumerate().filter(|(_, token)| matches!(token.shape, Shape::Quoted | Shape::Code)).map(|(at, _)| at).collect::<Vec<_>>().into_iter();
+    let required: Vec<&str> =
+        tool.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (name, schema) in tool.schema["properties"].as_object().into_iter().flatten() {
         let is_required = required.contains(&name.as_str());
-        let kind = schema["type"].as_str().or_else(|| schema["type"].get(0)?.as_str()).unwrap_or("string");
-        let low = name.to_lowercase();
-        let value = if schema["enum"].is_array() {
-            choice(schema, tokens, &mut used).map(Value::from)
-        } else if kind == "integer" || kind == "number" {
-            let at = tokens.iter().position(|token| number(&token.low).is_some() && token.shape != Shape::Mark);
-            at.and_then(|at| { used[at] = true; number(&tokens[at].low) }).map(Value::from)
-        } else if low.contains("key") || low == "id" || low.ends_with("_id") {
-            let at = tokens.iter().position(|token| token.shape == Shape::Key);
-            at.map(|at| { used[at] = true; json!(tokens[at].text) })
-        } else if kind == "string" && let Some(at) = quoted.next() {
-            used[at] = true;
-            Some(json!(tokens[at].text))
-        } else if kind == "string" && is_required {
-            free_text(clause, server, &low, &mut used).map(Value::from)
-        } else {
-            None
-        };
-        if let Some(value) = value {
+        if let Some(value) = argument(clause, server, (name, schema, is_required), &mut used) {
             input.insert(name.clone(), value);
         }
     }
     // What the description speaks of says nothing new.
     let description = tool.description.to_lowercase();
-    let left = (0..tokens.len()).find(|at| !used[*at] && !(tokens[*at].shape == Shape::Word && tokens[*at].stem.len() > 2 && (description.contains(&tokens[*at].stem) || has_property(tool, |name| stem(name) == tokens[*at].stem))));
+    let left = (0..tokens.len()).find(|at| {
+        !used[*at]
+            && !(tokens[*at].shape == Shape::Word
+                && tokens[*at].stem.len() > 2
+                && (description.contains(&tokens[*at].stem)
+                    || has_property(tool, |name| stem(name) == tokens[*at].stem)))
+    });
     if let Some(at) = left {
         return Err(tokens[at].text.clone());
     }
     // `trigger a deployment` names no service: the first one will do. Beside another argument a choice is missed.
     let may_choose = required.len() == 1;
-    let missing = required.iter().find(|name| !input.contains_key(**name) && (!may_choose || choices(&tool.schema["properties"][**name]).next().is_none()));
+    let missing = required.iter().find(|name| {
+        !input.contains_key(**name) && (!may_choose || choices(&tool.schema["properties"][**name]).next().is_none())
+    });
     match missing {
         Some(name) => Err(format!("{} (I miss its {name})", clause.text())),
         None => {
@@ -227,13 +255,42 @@ fn arguments(tool: &Tool, clause: &Clause) -> Result<(String, Value), String> {
     }
 }
 
+/// The value of one argument: a choice, a number, an id, a quotation, free text.
+fn argument(clause: &Clause, server: &str, wanted: (&str, &Value, bool), used: &mut [bool]) -> Option<Value> {
+    let (name, schema, is_required) = wanted;
+    let tokens = &clause.tokens;
+    let kind = schema["type"].as_str().or_else(|| schema["type"].get(0)?.as_str()).unwrap_or("string");
+    let low = name.to_lowercase();
+    let mut take = |is: &dyn Fn(&Token) -> bool| {
+        let at = (0..tokens.len()).find(|at| !used[*at] && is(&tokens[*at]))?;
+        used[at] = true;
+        Some(&tokens[at])
+    };
+    if schema["enum"].is_array() {
+        return choice(schema, tokens, used).map(Value::from);
+    }
+    if kind == "integer" || kind == "number" {
+        return take(&|token| number(&token.low).is_some()).and_then(|token| number(&token.low)).map(Value::from);
+    }
+    if low.contains("key") || low == "id" || low.ends_with("_id") {
+        return take(&|token| token.shape == Shape::Key).map(|token| json!(token.text));
+    }
+    if kind != "string" {
+        return None;
+    }
+    let quoted = take(&|token| matches!(token.shape, Shape::Quoted | Shape::Code)).map(|token| json!(token.text));
+    quoted.or_else(|| is_required.then(|| free_text(clause, server, &low, used).map(Value::from)).flatten())
+}
+
 /// The choice whose words stand side by side in the clause.
 fn choice(schema: &Value, tokens: &[Token], used: &mut [bool]) -> Option<String> {
     let mut all: Vec<&str> = choices(schema).collect();
     all.sort_by_key(|choice| std::cmp::Reverse(choice.len()));
     all.into_iter().find_map(|choice| {
         let words: Vec<String> = choice.to_lowercase().split([' ', '_', '-']).map(str::to_owned).collect();
-        let at = (0..tokens.len()).find(|at| words.iter().enumerate().all(|(ahead, word)| tokens.get(at + ahead).is_some_and(|token| token.low == *word)))?;
+        let at = (0..tokens.len()).find(|at| {
+            words.iter().enumerate().all(|(ahead, word)| tokens.get(at + ahead).is_some_and(|token| token.low == *word))
+        })?;
         used[at..at + words.len()].iter_mut().for_each(|used| *used = true);
         Some(choice.to_owned())
     })
@@ -248,9 +305,13 @@ fn free_text(clause: &Clause, server: &str, name: &str, used: &mut [bool]) -> Op
     };
     let is_server = |token: &Token| names(token, server) || token.is("server docs documentation");
     let from = tokens.iter().position(|token| token.is(markers)).map_or(1, |at| at + 1);
-    let from = (from..tokens.len()).find(|at| !(is_server(&tokens[*at]) || tokens[*at].is("the our in for about it issues issue pages page") && from == 1))?;
+    let from = (from..tokens.len()).find(|at| {
+        !(is_server(&tokens[*at]) || tokens[*at].is("the our in for about it issues issue pages page") && from == 1)
+    })?;
     let mut to = (from..tokens.len()).rev().find(|at| tokens[*at].shape != Shape::Mark)? + 1;
-    if let Some(at) = (from + 1..to).find(|at| tokens[*at].is("in on from with") && tokens[at + 1..to].iter().any(&is_server) && to - at <= 5) {
+    if let Some(at) = (from + 1..to)
+        .find(|at| tokens[*at].is("in on from with") && tokens[at + 1..to].iter().any(&is_server) && to - at <= 5)
+    {
         used[at..to].iter_mut().for_each(|used| *used = true);
         to = at;
     }

@@ -35,7 +35,8 @@ fn is_person(token: &Token) -> bool {
 pub fn hiring(clause: &Clause) -> Option<Hiring> {
     let tokens = &clause.tokens;
     let first = tokens.first()?;
-    let is_start = first.is("start add create get bring launch") && tokens.iter().take(5).any(|token| token.is("teammate teammates"));
+    let is_start = first.is("start add create get bring launch")
+        && tokens.iter().take(5).any(|token| token.is("teammate teammates"));
     if !first.is(HIRES) && !is_start {
         return None;
     }
@@ -44,7 +45,10 @@ pub fn hiring(clause: &Clause) -> Option<Hiring> {
     let names = names(clause, &mut used);
     let job = job_of(clause, &mut used);
     let role = role_of(clause, &mut used);
-    let count = tokens.iter().enumerate().find_map(|(at, token)| if used[at] { None } else { number(&token.low).map(|count| (at, count)) });
+    let count = tokens
+        .iter()
+        .enumerate()
+        .find_map(|(at, token)| if used[at] { None } else { number(&token.low).map(|count| (at, count)) });
     let mut left: Vec<String> = Vec::new();
     if let Some((at, count)) = count {
         used[at] = true;
@@ -52,7 +56,12 @@ pub fn hiring(clause: &Clause) -> Option<Hiring> {
             left.push(clause.between(at, (at + 2).min(tokens.len())).to_owned());
         }
     }
-    let is_known = |at: usize| used[at] || is_filler(&tokens[at]) || is_person(&tokens[at]) || tokens[at].is("called named new team who up and");
+    let is_known = |at: usize| {
+        used[at]
+            || is_filler(&tokens[at])
+            || is_person(&tokens[at])
+            || tokens[at].is("called named new team who up and")
+    };
     left.extend((0..tokens.len()).filter(|at| !is_known(*at)).map(|at| tokens[at].text.clone()));
     Some(Hiring { names, role, job, left })
 }
@@ -63,8 +72,14 @@ fn token_is_article(token: &Token) -> bool {
 
 /// Whether a word can be a name at all.
 fn can_be_name(token: &Token) -> bool {
-    let has_letters = (2..=32).contains(&token.low.len()) && token.low.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-    token.shape == Shape::Word && has_letters && !is_person(token) && !is_filler(token) && !rank::is_known(token) && number(&token.low).is_none()
+    let has_letters = (2..=32).contains(&token.low.len())
+        && token.low.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    token.shape == Shape::Word
+        && has_letters
+        && !is_person(token)
+        && !is_filler(token)
+        && !rank::is_known(token)
+        && number(&token.low).is_none()
 }
 
 fn names(clause: &Clause, used: &mut [bool]) -> Vec<String> {
@@ -77,7 +92,11 @@ fn names(clause: &Clause, used: &mut [bool]) -> Vec<String> {
         let next = at + if tokens.get(at + 1)?.is(", :") { 2 } else { 1 };
         (is_person(token) && tokens.get(next).is_some_and(can_be_name)).then_some(next)
     });
-    let capital = tokens.iter().skip(1).position(|token| can_be_name(token) && token.text.starts_with(|c: char| c.is_uppercase())).map(|at| at + 1);
+    let capital = tokens
+        .iter()
+        .skip(1)
+        .position(|token| can_be_name(token) && token.text.starts_with(|c: char| c.is_uppercase()))
+        .map(|at| at + 1);
     let Some(mut at) = called.or(behind_verb).or(apposed).or(capital) else { return found };
     while at < tokens.len() {
         let is_one = can_be_name(&tokens[at]) || (called == Some(at) && tokens[at].shape != Shape::Mark);
@@ -101,7 +120,11 @@ fn names(clause: &Clause, used: &mut [bool]) -> Vec<String> {
 /// `as a backend developer`, `a backend dev named alice`, `for the backend`.
 fn role_of(clause: &Clause, used: &mut [bool]) -> String {
     let tokens = &clause.tokens;
-    let until = |from: usize, used: &[bool]| (from..tokens.len()).find(|at| used[*at] || tokens[*at].shape == Shape::Mark || tokens[*at].is("to who named called and with")).unwrap_or(tokens.len());
+    let until = |from: usize, used: &[bool]| {
+        (from..tokens.len())
+            .find(|at| used[*at] || tokens[*at].shape == Shape::Mark || tokens[*at].is("to who named called and with"))
+            .unwrap_or(tokens.len())
+    };
     let take = |from: usize, to: usize, used: &mut [bool]| {
         let from = (from..to).find(|at| !tokens[*at].is("a an the our my one")).unwrap_or(to);
         used[from..to].iter_mut().for_each(|used| *used = true);
@@ -116,9 +139,22 @@ fn role_of(clause: &Clause, used: &mut [bool]) -> String {
         let area = take(at + 1, to, used);
         return format!("{area} developer");
     }
-    let person = (1..tokens.len()).find(|at| is_person(&tokens[*at]) && !used[*at] && !tokens[*at].is("teammate teammates people person persons somebody someone members member"));
+    let person = (1..tokens.len()).find(|at| {
+        is_person(&tokens[*at])
+            && !used[*at]
+            && !tokens[*at].is("teammate teammates people person persons somebody someone members member")
+    });
     let Some(at) = person else { return "developer".to_owned() };
-    let from = (1..at).rev().take_while(|before| tokens[*before].shape == Shape::Word && !tokens[*before].is("a an the as") && number(&tokens[*before].low).is_none() && !used[*before]).last().unwrap_or(at);
+    let from = (1..at)
+        .rev()
+        .take_while(|before| {
+            tokens[*before].shape == Shape::Word
+                && !tokens[*before].is("a an the as")
+                && number(&tokens[*before].low).is_none()
+                && !used[*before]
+        })
+        .last()
+        .unwrap_or(at);
     used[from..=at].iter_mut().for_each(|used| *used = true);
     clause.between(from, at + 1).trim_end_matches('s').to_owned()
 }
@@ -126,13 +162,19 @@ fn role_of(clause: &Clause, used: &mut [bool]) -> String {
 /// `to refactor hello.py`, `for a refactoring task`, `who claim and do them by themselves`.
 fn job_of(clause: &Clause, used: &mut [bool]) -> Option<Job> {
     let tokens = &clause.tokens;
-    let is_board = |from: usize| tokens[from..].iter().any(|token| token.is("them tasks board themselves auto-claim")) && !tokens[from..].iter().any(|token| token.shape == Shape::Path);
+    let is_board = |from: usize| {
+        tokens[from..].iter().any(|token| token.is("them tasks board themselves auto-claim"))
+            && !tokens[from..].iter().any(|token| token.shape == Shape::Path)
+    };
     let task = tokens.iter().position(|token| token.is("for with"));
     if let Some(at) = task.filter(|at| tokens[*at..].iter().any(|token| token.is("task job"))) {
         used[at..].iter_mut().for_each(|used| *used = true);
         return Some(Job::Text(format!("Do {}.", clause.between(at + 1, tokens.len()))));
     }
-    let at = tokens.iter().position(|token| token.is("to who")).filter(|at| *at > 1 && tokens.get(at + 1).is_some_and(|next| !next.is("the a")))?;
+    let at = tokens
+        .iter()
+        .position(|token| token.is("to who"))
+        .filter(|at| *at > 1 && tokens.get(at + 1).is_some_and(|next| !next.is("the a")))?;
     used[at..].iter_mut().for_each(|used| *used = true);
     if is_board(at) {
         return Some(Job::Board);
@@ -182,10 +224,16 @@ pub fn telling(clause: &Clause, known: &[String]) -> Option<Telling> {
     let mut next = next;
     if first.is("give hand assign") {
         let is_task = tokens[next..].iter().any(|token| token.is("task tasks"));
-        return is_task.then(|| Telling { names, what: clause.between(next, tokens.len()).to_owned(), is_order: true, is_task: true });
+        return is_task.then(|| Telling {
+            names,
+            what: clause.between(next, tokens.len()).to_owned(),
+            is_order: true,
+            is_task: true,
+        });
     }
     if is_message {
-        let mark = (next..tokens.len()).find(|at| tokens[*at].is(": that saying") || tokens[*at].shape == Shape::Quoted)?;
+        let mark =
+            (next..tokens.len()).find(|at| tokens[*at].is(": that saying") || tokens[*at].shape == Shape::Quoted)?;
         let from = if tokens[mark].shape == Shape::Quoted { mark } else { mark + 1 };
         let what = match &tokens[from..] {
             [one] => one.text.clone(),
@@ -214,7 +262,8 @@ fn addressees(clause: &Clause, at: usize, known: &[String]) -> Option<(Vec<Strin
     let tokens = &clause.tokens;
     if tokens.get(at)?.is(PRONOUNS) {
         // `each of them`, `both of them`.
-        let is_of = tokens.get(at + 1).is_some_and(|token| token.is("of")) && tokens.get(at + 2).is_some_and(|token| token.is(PRONOUNS));
+        let is_of = tokens.get(at + 1).is_some_and(|token| token.is("of"))
+            && tokens.get(at + 2).is_some_and(|token| token.is(PRONOUNS));
         return Some((Vec::new(), at + if is_of { 3 } else { 1 }));
     }
     let is_name = |token: &Token| known.contains(&token.low) || can_be_name(token);

@@ -152,12 +152,32 @@ impl Act {
         match self {
             Self::Shell(_, in_background) => *in_background,
             Self::Read(paths) => !paths.is_empty(),
-            Self::Lines(..) | Self::List(_) | Self::Find(_) | Self::Count(_) | Self::Exists(..) | Self::Framework | Self::Delegate(_) | Self::Board(_) | Self::Connect(_)
-            | Self::AskPlan(..) | Self::Tasks(_) | Self::Message(..) => true,
+            Self::Lines(..)
+            | Self::List(_)
+            | Self::Find(_)
+            | Self::Count(_)
+            | Self::Exists(..)
+            | Self::Framework
+            | Self::Delegate(_)
+            | Self::Board(_)
+            | Self::Connect(_)
+            | Self::AskPlan(..)
+            | Self::Tasks(_)
+            | Self::Message(..) => true,
             Self::About(paths) => !paths.is_empty(),
             Self::Spawn(_, _, job, _) => *job != Job::Assigned,
             _ => false,
         }
+    }
+
+    /// Whether it changes nothing at all.
+    pub fn only_looks(&self) -> bool {
+        let looks =
+            matches!(self, Self::Read(_) | Self::Lines(..) | Self::About(_) | Self::ReadAll(..) | Self::List(_));
+        let finds = matches!(self, Self::Find(_) | Self::Count(_) | Self::Exists(..) | Self::Framework | Self::Verify);
+        let shows = matches!(self, Self::Board(_) | Self::ShowTask(_) | Self::Tools | Self::Inbox | Self::Say(_));
+        let tells = matches!(self, Self::Recall(_) | Self::FirstRequest | Self::Requests | Self::WhatDidYouDo);
+        looks || finds || shows || tells
     }
 
     /// Whether it waits for mail.

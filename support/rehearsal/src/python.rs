@@ -22,8 +22,18 @@ const HINTS: [(&str, &str); 6] = [
 
 /// What a clause wants added; all of it when it names nothing.
 pub fn aspects(clause: &Clause) -> Vec<&'static str> {
-    let all: [(&'static str, &str); 3] = [("type hints", "hints hint annotations annotation types"), ("docstrings", "docstrings docstring documentation"), ("a main guard", "guard __name__")];
-    let named: Vec<&str> = all.iter().filter(|(_, words)| clause.says(words) || clause.tokens.iter().any(|token| crate::words::has(words, &token.low))).map(|(aspect, _)| *aspect).collect();
+    let all: [(&'static str, &str); 3] = [
+        ("type hints", "hints hint annotations annotation types"),
+        ("docstrings", "docstrings docstring documentation"),
+        ("a main guard", "guard __name__"),
+    ];
+    let named: Vec<&str> = all
+        .iter()
+        .filter(|(_, words)| {
+            clause.says(words) || clause.tokens.iter().any(|token| crate::words::has(words, &token.low))
+        })
+        .map(|(aspect, _)| *aspect)
+        .collect();
     if named.is_empty() { all.iter().map(|(aspect, _)| *aspect).collect() } else { named }
 }
 
@@ -49,7 +59,8 @@ fn with_docstrings(text: &str, title: &str) -> String {
         let next = lines.get(at + 1).copied().unwrap_or_default();
         if is_def && !next.trim_start().starts_with("\"\"\"") && !next.trim().is_empty() {
             let indent: String = next.chars().take_while(|c| c.is_whitespace()).collect();
-            let name = line.trim_start().trim_start_matches("def ").split('(').next().unwrap_or_default().replace('_', " ");
+            let name =
+                line.trim_start().trim_start_matches("def ").split('(').next().unwrap_or_default().replace('_', " ");
             out.push(format!("{indent}\"\"\"{}.\"\"\"", crate::people::sentence(&name).trim_end_matches('.')));
         }
     }
@@ -75,7 +86,13 @@ fn mended(text: &str) -> String {
         let indent = line.len() - line.trim_start().len();
         let mut code = line.trim().trim_end_matches(';').to_owned();
         if !code.contains(['"', '\'']) {
-            code = code.replace("( ", "(").replace(" )", ")").replace(" :", ":").replace("== None", "is None").replace("!= None", "is not None").replace(" = {}", "={}");
+            code = code
+                .replace("( ", "(")
+                .replace(" )", ")")
+                .replace(" :", ":")
+                .replace("== None", "is None")
+                .replace("!= None", "is not None")
+                .replace(" = {}", "={}");
         }
         let pad = " ".repeat(if narrow { indent * 2 } else { indent });
         match code.strip_prefix("import ").filter(|names| names.contains(", ")) {
@@ -101,7 +118,8 @@ impl Todo<'_, '_, '_> {
             at if at == done => "in_progress",
             _ => "pending",
         };
-        let todos: Vec<Value> = self.items.iter().enumerate().map(|(at, item)| json!({"content": item, "status": status(at)})).collect();
+        let todos: Vec<Value> =
+            self.items.iter().enumerate().map(|(at, item)| json!({"content": item, "status": status(at)})).collect();
         self.run.world.tools.call(Can::Todo, json!({ "todos": todos }))
     }
 
@@ -132,7 +150,9 @@ pub fn mend(run: &Run, path: Option<&str>, aspects: &[&'static str]) -> Went {
             None => return Ok(Outcome::failed("I found no Python file that I could refactor.")),
         },
     };
-    let items = std::iter::once(format!("Read {path}")).chain(aspects.iter().map(|aspect| format!("Add {aspect} to {path}"))).chain([format!("Look at {path} again")]);
+    let items = std::iter::once(format!("Read {path}"))
+        .chain(aspects.iter().map(|aspect| format!("Add {aspect} to {path}")))
+        .chain([format!("Look at {path} again")]);
     let todo = Todo { run, items: items.collect() };
     todo.step(0, Vec::new())?;
     let read = run.made(vec![call(run, &path)?], "")?.remove(0);
@@ -146,11 +166,16 @@ pub fn mend(run: &Run, path: Option<&str>, aspects: &[&'static str]) -> Went {
     for (at, aspect) in aspects.iter().enumerate() {
         let new = added(aspect, &text, title.trim_end_matches('.'));
         let changed = new.trim_end() != text.trim_end();
-        let calls: Vec<Call> = if changed { changing(run, &path, &text, &new).into_iter().collect() } else { Vec::new() };
+        let calls: Vec<Call> =
+            if changed { changing(run, &path, &text, &new).into_iter().collect() } else { Vec::new() };
         if let Some(done) = todo.step(at + 1, calls)?.into_iter().find(|done| done.failed) {
             return Ok(Outcome::failed(format!("I did not change {path}: {}.", why(&done.text))));
         }
-        told.push(if changed { format!("I added {aspect} to {path}.") } else { format!("I found no place for {aspect} in {path}.") });
+        told.push(if changed {
+            format!("I added {aspect} to {path}.")
+        } else {
+            format!("I found no place for {aspect} in {path}.")
+        });
         text = if changed { new } else { text };
     }
     let again = run.world.tools.call(Can::Read, json!({"path": path, "limit": 200}));
@@ -182,16 +207,26 @@ pub fn review(run: &Run, dir: &str) -> Went {
     }
     let done = todo.step(2, calls)?;
     todo.step(3, Vec::new())?;
-    let failed: Vec<String> = told.iter().zip(&done).filter(|(_, done)| done.failed).map(|(path, done)| format!("I did not change {path}: {}.", why(&done.text))).collect();
+    let failed: Vec<String> = told
+        .iter()
+        .zip(&done)
+        .filter(|(_, done)| done.failed)
+        .map(|(path, done)| format!("I did not change {path}: {}.", why(&done.text)))
+        .collect();
     if !failed.is_empty() {
         return Ok(Outcome::failed(failed.join("\n")));
     }
-    Ok(Outcome::told(if told.is_empty() { format!("I read {} Python files in {dir} and found nothing to mend.", files.len()) } else { format!("I mended the style of {}.", listed(&told)) }))
+    Ok(Outcome::told(if told.is_empty() {
+        format!("I read {} Python files in {dir} and found nothing to mend.", files.len())
+    } else {
+        format!("I mended the style of {}.", listed(&told))
+    }))
 }
 
 /// Makes a package: a docstring in each file, and nothing where a file is already.
 pub fn package(run: &Run, dir: &str, files: &[String]) -> Went {
-    let all: Vec<String> = files.iter().map(|file| format!("{}/{}", dir.trim_end_matches('/'), file.trim_start_matches("./"))).collect();
+    let all: Vec<String> =
+        files.iter().map(|file| format!("{}/{}", dir.trim_end_matches('/'), file.trim_start_matches("./"))).collect();
     let todo = Todo { run, items: all.iter().map(|path| format!("Create {path}")).collect() };
     todo.step(0, Vec::new())?;
     let name = dir.trim_end_matches('/').rsplit('/').next().unwrap_or(dir);
@@ -209,7 +244,11 @@ pub fn package(run: &Run, dir: &str, files: &[String]) -> Went {
             continue;
         }
         let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".py");
-        let title = if stem == "__init__" { format!("The package {name}.") } else { format!("{} of the package {name}.", crate::people::sentence(&stem.replace('_', " ")).trim_end_matches('.')) };
+        let title = if stem == "__init__" {
+            format!("The package {name}.")
+        } else {
+            format!("{} of the package {name}.", crate::people::sentence(&stem.replace('_', " ")).trim_end_matches('.'))
+        };
         let went = write(run, path, &format!("\"\"\"{title}\"\"\""), true)?;
         if went.failed {
             return Ok(went);
@@ -222,13 +261,20 @@ pub fn package(run: &Run, dir: &str, files: &[String]) -> Went {
 
 /// In the user's style: tabs, single quotes.
 fn styled(text: &str, (tabs, single): (bool, bool)) -> String {
-    let text = if single { text.replace("\"\"\"", "\u{1}").replace('"', "'").replace('\u{1}', "\"\"\"") } else { text.to_owned() };
+    let text = if single {
+        text.replace("\"\"\"", "\u{1}").replace('"', "'").replace('\u{1}', "\"\"\"")
+    } else {
+        text.to_owned()
+    };
     if tabs { text.replace("    ", "\t") } else { text }
 }
 
 /// A file of which only the language is known.
 pub fn greeting(style: (bool, bool)) -> String {
-    styled("def greet(name):\n    \"\"\"Greet somebody.\"\"\"\n    return \"Hello, \" + name + \"!\"\n\n\nif __name__ == \"__main__\":\n    print(greet(\"World\"))\n", style)
+    styled(
+        "def greet(name):\n    \"\"\"Greet somebody.\"\"\"\n    return \"Hello, \" + name + \"!\"\n\n\nif __name__ == \"__main__\":\n    print(greet(\"World\"))\n",
+        style,
+    )
 }
 
 /// A function of this signature. Only a slug has a body that can be known.
@@ -236,9 +282,14 @@ pub fn function(signature: &str, style: (bool, bool)) -> String {
     let name = signature.split('(').next().unwrap_or_default();
     let argument = signature.split(['(', ':', ',', ')']).nth(1).unwrap_or_default().trim();
     let text = if name.contains("slug") {
-        format!("import re\n\n\ndef {signature} -> str:\n    \"\"\"Make a slug: lower case, words joined by hyphens.\"\"\"\n    return \"-\".join(re.findall(r\"[a-z0-9]+\", {argument}.lower()))\n")
+        format!(
+            "import re\n\n\ndef {signature} -> str:\n    \"\"\"Make a slug: lower case, words joined by hyphens.\"\"\"\n    return \"-\".join(re.findall(r\"[a-z0-9]+\", {argument}.lower()))\n"
+        )
     } else {
-        format!("def {signature}:\n    \"\"\"{}.\"\"\"\n    raise NotImplementedError(\"{name}\")\n", crate::people::sentence(&name.replace('_', " ")).trim_end_matches('.'))
+        format!(
+            "def {signature}:\n    \"\"\"{}.\"\"\"\n    raise NotImplementedError(\"{name}\")\n",
+            crate::people::sentence(&name.replace('_', " ")).trim_end_matches('.')
+        )
     };
     styled(&text, style)
 }
@@ -247,7 +298,9 @@ pub fn function(signature: &str, style: (bool, bool)) -> String {
 pub fn long(count: u32) -> String {
     let function = |number: u32| {
         let lines: String = (1..=12).map(|line| format!("    value = value + {line} * factor  # step {line} of function {number}, which adds its part to the value\n")).collect();
-        format!("def function_{number}(value, factor=1):\n    \"\"\"Add {number} weighted parts to a value, one after the other, and return it.\"\"\"\n{lines}    return value\n")
+        format!(
+            "def function_{number}(value, factor=1):\n    \"\"\"Add {number} weighted parts to a value, one after the other, and return it.\"\"\"\n{lines}    return value\n"
+        )
     };
     let all: Vec<String> = (1..=count).map(function).collect();
     format!("\"\"\"A long module of {count} functions.\"\"\"\n\n\n{}", all.join("\n\n"))

@@ -41,7 +41,10 @@ fn index() -> &'static Index {
         for (at, row) in ROWS.iter().enumerate() {
             let mut counts: HashMap<String, f32> = HashMap::new();
             for example in row.examples.split(" | ") {
-                for word in example.split(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '(' | ')')).filter(|word| !word.is_empty()) {
+                for word in example
+                    .split(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '(' | ')'))
+                    .filter(|word| !word.is_empty())
+                {
                     let word = word.strip_suffix("'s").unwrap_or(word).to_lowercase();
                     let term = if word.starts_with('{') { word.clone() } else { stem(&word) };
                     *counts.entry(term).or_default() += 1.0;

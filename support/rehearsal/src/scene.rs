@@ -98,7 +98,13 @@ impl<'a> Scene<'a> {
                         let at = scene.events.len();
                         open.push((id, scene.calls.len()));
                         scene.events.push(Event::Called(scene.calls.len()));
-                        scene.calls.push(Past { name, input: input.clone(), text: Cow::Borrowed(""), failed: false, at });
+                        scene.calls.push(Past {
+                            name,
+                            input: input.clone(),
+                            text: Cow::Borrowed(""),
+                            failed: false,
+                            at,
+                        });
                     }
                     Block::Result { id, text, failed } => {
                         if let Some(place) = open.iter().position(|(of, _)| *of == id) {
@@ -121,7 +127,10 @@ impl<'a> Scene<'a> {
     /// What a summary tells of the request in hand counts as called: its calls are no longer in the conversation.
     fn recover(&mut self) {
         let asked = self.summary.lines().find_map(|line| line.strip_prefix("The user asked last: "));
-        let first = self.asked().next().filter(|(_, text)| asked.is_some_and(|asked| crate::speak::one_line(text, 300) == asked));
+        let first = self
+            .asked()
+            .next()
+            .filter(|(_, text)| asked.is_some_and(|asked| crate::speak::one_line(text, 300) == asked));
         let Some((at, _)) = first else { return };
         let recovered = self.summary.lines().filter_map(|line| line.strip_prefix("- done: ")?.split_once(" → "));
         let recovered = recovered.filter_map(|(call, result)| {
@@ -143,7 +152,10 @@ impl<'a> Scene<'a> {
         let mut rest = text.trim();
         // Several may stand one behind the other; what follows a mail up to the next tag belongs to it.
         while let Some(tagged) = tag(rest) {
-            let next = rest[tagged.len..].match_indices("\n<").map(|(at, _)| tagged.len + at + 1).find(|at| tag(&rest[*at..]).is_some());
+            let next = rest[tagged.len..]
+                .match_indices("\n<")
+                .map(|(at, _)| tagged.len + at + 1)
+                .find(|at| tag(&rest[*at..]).is_some());
             let end = next.unwrap_or(rest.len());
             let is_mail = self.hear_tagged(&tagged, rest[..end].trim());
             rest = if is_mail { rest[end..].trim() } else { rest[tagged.len..].trim() };
@@ -151,7 +163,7 @@ impl<'a> Scene<'a> {
         let said = without_tags(rest);
         let said = said.trim();
         let said = match said.split_once("] ") {
-            Some((mark, rest)) if mark == "[Scheduled" => rest,
+            Some(("[Scheduled", rest)) => rest,
             _ => said,
         };
         if !said.is_empty() {

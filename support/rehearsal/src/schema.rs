@@ -61,7 +61,9 @@ pub fn obey_choice(request: &Request, reply: &mut Reply) {
                 return;
             }
             // A tool that reads does no harm when nobody knows what is wanted.
-            let reads = |name: &str| ["list", "read", "get", "check", "glob", "search"].iter().any(|word| name.to_lowercase().contains(word));
+            let reads = |name: &str| {
+                ["list", "read", "get", "check", "glob", "search"].iter().any(|word| name.to_lowercase().contains(word))
+            };
             request.tools.iter().find(|tool| reads(tool.name)).or(request.tools.first())
         }
         Choice::Tool(name) => {

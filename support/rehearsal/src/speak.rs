@@ -18,13 +18,25 @@ fn intent(call: &Call) -> String {
     let arg = |name: &str| call.args[name].as_str().unwrap_or_default().to_owned();
     let Some(can) = call.can else {
         let (server, tool) = mcp::parts(&call.name);
-        let args: Vec<String> = call.input.as_object().into_iter().flatten().map(|(name, value)| format!("{name}: {}", plain(value))).collect();
+        let args: Vec<String> = call
+            .input
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| format!("{name}: {}", plain(value)))
+            .collect();
         let args = if args.is_empty() { String::new() } else { format!(" ({})", cut(&args.join(", "), 120)) };
-        return if server.is_empty() { format!("call {tool}{args}") } else { format!("call {tool} of the {server} server{args}") };
+        return if server.is_empty() {
+            format!("call {tool}{args}")
+        } else {
+            format!("call {tool} of the {server} server{args}")
+        };
     };
     match can {
         Can::Bash if arg("command").starts_with("date ") => "look at the clock".into(),
-        Can::Bash if call.args["run_in_background"] == true => format!("run `{}` in the background", one_line(&arg("command"), 80)),
+        Can::Bash if call.args["run_in_background"] == true => {
+            format!("run `{}` in the background", one_line(&arg("command"), 80))
+        }
         Can::Bash => format!("run `{}`", one_line(&arg("command"), 80)),
         Can::Read => format!("read {}", arg("path")),
         Can::Write => format!("write {}", arg("path")),
@@ -123,17 +135,24 @@ pub fn shown(text: &str) -> String {
 
 /// What a file is about, in one line: its title and its first sentence.
 pub fn gist(text: &str) -> String {
-    let mut lines = text.lines().map(|line| line.trim().trim_start_matches(['#', '/', '!', '*', '"', ' ']).trim_end_matches(['"', '.'])).filter(|line| line.chars().filter(|c| c.is_alphanumeric()).count() > 2);
+    let mut lines = text
+        .lines()
+        .map(|line| line.trim().trim_start_matches(['#', '/', '!', '*', '"', ' ']).trim_end_matches(['"', '.']))
+        .filter(|line| line.chars().filter(|c| c.is_alphanumeric()).count() > 2);
     match (lines.next(), lines.next()) {
         (None, _) => "(empty)".to_owned(),
         (Some(first), None) => one_line(first, 160),
-        (Some(first), Some(second)) => format!("{}. {}.", one_line(first, 100).trim_end_matches('.'), one_line(second, 160).trim_end_matches('.')),
+        (Some(first), Some(second)) => {
+            format!("{}. {}.", one_line(first, 100).trim_end_matches('.'), one_line(second, 160).trim_end_matches('.'))
+        }
     }
 }
 
 /// Why something did not come about: the first line of an error.
 pub fn why(text: &str) -> String {
-    one_line(text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed"), 300).trim_end_matches('.').to_owned()
+    one_line(text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed"), 300)
+        .trim_end_matches('.')
+        .to_owned()
 }
 
 /// A refusal, with what would do.

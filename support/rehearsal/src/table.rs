@@ -126,7 +126,13 @@ const fn looks(offer: &'static str, make: Make, tools: &'static [Can], examples:
     Row { offer, make, examples, says: "", needs: &[], may: &[], tools, mood: Mood::Looks }
 }
 
-const fn acts(offer: &'static str, make: Make, tools: &'static [Can], says: &'static str, examples: &'static str) -> Row {
+const fn acts(
+    offer: &'static str,
+    make: Make,
+    tools: &'static [Can],
+    says: &'static str,
+    examples: &'static str,
+) -> Row {
     Row { offer, make, examples, says, needs: &[], may: &[], tools, mood: Mood::Acts }
 }
 

@@ -69,9 +69,14 @@ pub fn counted(clause: &Clause) -> Option<(Vec<TaskSpec>, Vec<String>)> {
         return None;
     }
     let spec = |subject: &str| TaskSpec { subject: subject.trim_end_matches('.').to_owned(), blocked_by: Vec::new() };
-    let marker = tokens[noun + 1..].iter().position(|token| token.is("to called named for :") || token.shape == crate::words::Shape::Quoted).map(|at| at + noun + 1);
+    let marker = tokens[noun + 1..]
+        .iter()
+        .position(|token| token.is("to called named for :") || token.shape == crate::words::Shape::Quoted)
+        .map(|at| at + noun + 1);
     if let (Some(at), true) = (marker, tokens[noun].is("task")) {
-        let is_board = tokens[at].is("to") && tokens.get(at + 1).is_some_and(|next| next.is("the")) && tokens.get(at + 2).is_some_and(|next| next.is("board task"));
+        let is_board = tokens[at].is("to")
+            && tokens.get(at + 1).is_some_and(|next| next.is("the"))
+            && tokens.get(at + 2).is_some_and(|next| next.is("board task"));
         if !is_board {
             let from = if tokens[at].shape == crate::words::Shape::Quoted { at } else { at + 1 };
             let subject = match &tokens[from..] {
@@ -81,8 +86,14 @@ pub fn counted(clause: &Clause) -> Option<(Vec<TaskSpec>, Vec<String>)> {
             return (!subject.is_empty()).then(|| (vec![spec(&subject)], Vec::new()));
         }
     }
-    let count = tokens[1..noun].iter().find_map(|token| number(&token.low)).or_else(|| tokens[1..noun].iter().any(|token| token.is("a some")).then(|| if tokens[noun].is("task") { 1 } else { 2 }))?;
-    let is_known = |token: &&Token| is_filler(token) || token.is("board tasks task sample some example small different") || number(&token.low).is_some();
+    let count = tokens[1..noun].iter().find_map(|token| number(&token.low)).or_else(|| {
+        tokens[1..noun].iter().any(|token| token.is("a some")).then(|| if tokens[noun].is("task") { 1 } else { 2 })
+    })?;
+    let is_known = |token: &&Token| {
+        is_filler(token)
+            || token.is("board tasks task sample some example small different")
+            || number(&token.low).is_some()
+    };
     let left = tokens[1..].iter().filter(|token| !is_known(token)).map(|token| token.text.clone()).collect();
     let subjects = (0..count.min(20) as usize).map(|at| {
         let (name, _) = SAMPLES[at % SAMPLES.len()];
@@ -102,7 +113,9 @@ fn end_of_list(body: &str) -> usize {
             ")" => depth -= 1,
             _ => {}
         }
-        let is_end = matches!(token.text.as_str(), "." | "!" | "?") && token.shape == crate::words::Shape::Mark && all.get(at + 1).is_none_or(|next| next.start > token.end);
+        let is_end = matches!(token.text.as_str(), "." | "!" | "?")
+            && token.shape == crate::words::Shape::Mark
+            && all.get(at + 1).is_none_or(|next| next.start > token.end);
         // The number of an item ends nothing.
         let is_item = is_end && at > 0 && all[at - 1].shape == crate::words::Shape::Number;
         let order = token.is(ORDERS) && at > 0 && all[at - 1].is("then and ,") && depth == 0;
@@ -128,8 +141,10 @@ pub fn items(body: &str) -> Vec<String> {
     let mut cut = |from: usize, to: usize| {
         let item = body[from..to].trim().trim_start_matches(|c: char| c == '-' || c == '*' || c.is_whitespace());
         let numbered = item.trim_start_matches(|c: char| c.is_ascii_digit());
-        let item = if numbered.len() < item.len() && numbered.starts_with(['.', ')']) { numbered[1..].trim() } else { item };
-        let item = ["and then ", "then ", "and "].iter().fold(item, |item, word| item.strip_prefix(word).unwrap_or(item));
+        let item =
+            if numbered.len() < item.len() && numbered.starts_with(['.', ')']) { numbered[1..].trim() } else { item };
+        let item =
+            ["and then ", "then ", "and "].iter().fold(item, |item, word| item.strip_prefix(word).unwrap_or(item));
         let item = item.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == ',' || c == '.');
         if !item.is_empty() {
             found.push(item.to_owned());
@@ -159,12 +174,27 @@ pub fn items(body: &str) -> Vec<String> {
 
 /// An item without what it says about other items, and the references.
 fn without_reference(item: &str) -> (String, Vec<String>) {
-    const MARKS: [&str; 11] = ["(depends on ", "(blocked by ", "(needs ", "(after ", "(depending on ", ", which depends on ", ", which needs ", ", depends on ", ", blocked by ", " which depends on ", " after the "];
+    const MARKS: [&str; 11] = [
+        "(depends on ",
+        "(blocked by ",
+        "(needs ",
+        "(after ",
+        "(depending on ",
+        ", which depends on ",
+        ", which needs ",
+        ", depends on ",
+        ", blocked by ",
+        " which depends on ",
+        " after the ",
+    ];
     let low = item.to_lowercase();
     match MARKS.iter().filter_map(|mark| Some((low.find(mark)?, mark))).min() {
         Some((at, mark)) => {
             let refs = item[at + mark.len()..].trim_end_matches([')', '.']);
-            (item[..at].trim().to_owned(), refs.split(" and ").flat_map(|part| part.split(',')).map(|part| part.trim().to_owned()).collect())
+            (
+                item[..at].trim().to_owned(),
+                refs.split(" and ").flat_map(|part| part.split(',')).map(|part| part.trim().to_owned()).collect(),
+            )
         }
         None => (item.trim().to_owned(), Vec::new()),
     }
@@ -174,7 +204,9 @@ fn without_reference(item: &str) -> (String, Vec<String>) {
 fn resolve(reference: &str, tasks: &[TaskSpec]) -> Vec<String> {
     const ORDINALS: [&str; 6] = ["first", "second", "third", "fourth", "fifth", "sixth"];
     let words = tokens(reference);
-    let by_number = words.iter().find_map(|token| ORDINALS.iter().position(|word| *word == token.low).or_else(|| token.low.parse::<usize>().ok()?.checked_sub(1)));
+    let by_number = words.iter().find_map(|token| {
+        ORDINALS.iter().position(|word| *word == token.low).or_else(|| token.low.parse::<usize>().ok()?.checked_sub(1))
+    });
     if let Some(task) = by_number.and_then(|at| tasks.get(at)) {
         return vec![task.subject.clone()];
     }
@@ -183,7 +215,10 @@ fn resolve(reference: &str, tasks: &[TaskSpec]) -> Vec<String> {
     }
     let wanted: Vec<String> = words.iter().filter(|token| !is_filler(token)).map(|token| token.stem.clone()).collect();
     let overlap = |task: &TaskSpec| tokens(&task.subject).iter().filter(|token| wanted.contains(&token.stem)).count();
-    let best = tasks.iter().filter(|task| overlap(task) > 0).max_by(|one, other| overlap(one).cmp(&overlap(other)).then(std::cmp::Ordering::Greater));
+    let best = tasks
+        .iter()
+        .filter(|task| overlap(task) > 0)
+        .max_by(|one, other| overlap(one).cmp(&overlap(other)).then(std::cmp::Ordering::Greater));
     best.map(|task| task.subject.clone()).into_iter().collect()
 }
 
@@ -194,7 +229,9 @@ fn depend_later(tasks: &mut [TaskSpec], rest: &str) -> String {
         let end = rest.find(". ").or_else(|| rest.ends_with('.').then(|| rest.len() - 1)).unwrap_or(rest.len());
         let sentence = &rest[..end];
         let low = sentence.to_lowercase();
-        let mark = [" depends on ", " waits for ", " is blocked by ", " needs "].iter().find_map(|mark| Some((low.find(mark)?, mark.len())));
+        let mark = [" depends on ", " waits for ", " is blocked by ", " needs "]
+            .iter()
+            .find_map(|mark| Some((low.find(mark)?, mark.len())));
         let Some((at, len)) = mark.filter(|(at, _)| *at < 40) else { return rest.to_owned() };
         let (whom, on) = (resolve(&sentence[..at], tasks), resolve(&sentence[at + len..], tasks));
         let (Some(whom), Some(on)) = (whom.first(), on.first()) else { return rest.to_owned() };
@@ -211,20 +248,31 @@ fn depend_later(tasks: &mut [TaskSpec], rest: &str) -> String {
 /// The items of a plan, and the rest of the request: `make a to-do list: a, b`, `plan how to inspect this`.
 pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
     let low = text.to_lowercase();
-    let is_list = ["todo list", "to-do list", "to do list", "todos"].iter().filter_map(|name| Some((low.find(name)?, name.len()))).min();
-    let is_plan = low.trim_start().starts_with("plan how to ").then_some((low.find("plan how to").unwrap_or(0), "plan how".len()));
+    let is_list = ["todo list", "to-do list", "to do list", "todos"]
+        .iter()
+        .filter_map(|name| Some((low.find(name)?, name.len())))
+        .min();
+    let is_plan = low
+        .trim_start()
+        .starts_with("plan how to ")
+        .then_some((low.find("plan how to").unwrap_or(0), "plan how".len()));
     let (at, len) = is_list.or(is_plan).filter(|(at, _)| *at < 30)?;
-    let known = |token: &Token| is_filler(token) || token.is("make create write draw set up put together start down plan how");
+    let known =
+        |token: &Token| is_filler(token) || token.is("make create write draw set up put together start down plan how");
     if !tokens(&text[..at]).iter().all(known) {
         return None;
     }
     let behind = text[at + len..].trim_start();
     if let Some(body) = behind.strip_prefix([':', '—']) {
-        let end = tokens(body).iter().find(|token| matches!(token.text.as_str(), "." | "!")).map_or(body.len(), |token| token.start);
+        let end = tokens(body)
+            .iter()
+            .find(|token| matches!(token.text.as_str(), "." | "!"))
+            .map_or(body.len(), |token| token.start);
         return Some((items(&body[..end]), body[end..].trim_start_matches(['.', '!', ' ']).to_owned()));
     }
     let goal = ["for ", "to ", "about ", "with "].iter().find_map(|word| behind.strip_prefix(word))?;
-    let end = [", then ", " and then ", ". ", "; "].iter().filter_map(|mark| goal.find(mark)).min().unwrap_or(goal.len());
+    let end =
+        [", then ", " and then ", ". ", "; "].iter().filter_map(|mark| goal.find(mark)).min().unwrap_or(goal.len());
     let named = goal[..end].trim().trim_end_matches('.');
     let rest = goal[end..].trim_start_matches(|c: char| !c.is_alphanumeric());
     if goal[..end].contains(',') || behind.starts_with("with ") {
@@ -260,7 +308,13 @@ pub fn board(text: &str) -> Vec<OnBoard> {
             _ => (rest, None),
         };
         let is_owned = owner.is_some_and(|owner| !owner.contains("free to claim"));
-        Some(OnBoard { id: id.to_owned(), subject: subject.to_owned(), mark: mark.chars().next().unwrap_or(' '), is_blocked: blocked, is_owned })
+        Some(OnBoard {
+            id: id.to_owned(),
+            subject: subject.to_owned(),
+            mark: mark.chars().next().unwrap_or(' '),
+            is_blocked: blocked,
+            is_owned,
+        })
     };
     text.lines().filter_map(line).collect()
 }
@@ -275,19 +329,29 @@ impl OnBoard {
 /// The task of a board that the words mean; the first one that fits when they name none. The error says what is wrong.
 pub fn meant<'a>(words: &str, board: &'a [OnBoard], fits: impl Fn(&OnBoard) -> bool) -> Result<&'a OnBoard, String> {
     const GENERAL: &str = "task tasks unblocked available free open done as completed mark finished yourself board that blocked up one off pending nothing blocks not ones claimable complete_task claim_task";
-    let named: Vec<Token> = tokens(words).into_iter().filter(|token| !is_filler(token) && !has(GENERAL, &token.low)).collect();
+    let named: Vec<Token> =
+        tokens(words).into_iter().filter(|token| !is_filler(token) && !has(GENERAL, &token.low)).collect();
     if named.is_empty() {
-        return board.iter().find(|task| fits(task)).ok_or_else(|| "there is no task on the board that I could take".to_owned());
+        return board
+            .iter()
+            .find(|task| fits(task))
+            .ok_or_else(|| "there is no task on the board that I could take".to_owned());
     }
-    let wanted: Vec<String> = named.iter().flat_map(|token| token.low.split_whitespace().map(stem).collect::<Vec<_>>()).collect();
+    let wanted: Vec<String> =
+        named.iter().flat_map(|token| token.low.split_whitespace().map(stem).collect::<Vec<_>>()).collect();
     let overlap = |task: &OnBoard| {
-        let own: Vec<String> = tokens(&task.subject).iter().map(|token| token.stem.clone()).chain([task.id.clone()]).collect();
+        let own: Vec<String> =
+            tokens(&task.subject).iter().map(|token| token.stem.clone()).chain([task.id.clone()]).collect();
         wanted.iter().filter(|word| own.contains(word) || task.id.starts_with(word.as_str()) && word.len() > 3).count()
     };
     let best = board.iter().filter(|task| overlap(task) == wanted.len()).min_by_key(|task| tokens(&task.subject).len());
     best.ok_or_else(|| {
         let subjects: Vec<&str> = board.iter().map(|task| task.subject.as_str()).collect();
-        let there = if subjects.is_empty() { "the board is empty".to_owned() } else { format!("on the board are: {}", subjects.join(", ")) };
+        let there = if subjects.is_empty() {
+            "the board is empty".to_owned()
+        } else {
+            format!("on the board are: {}", subjects.join(", "))
+        };
         format!("there is no task “{}”; {there}", words.trim())
     })
 }

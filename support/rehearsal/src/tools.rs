@@ -89,14 +89,44 @@ const NEW: &[&str] = &["new_text", "new_string", "newstring", "new_str"];
 
 /// All kinds. The order matters for tools known by their schema: one that edits has a path as well.
 const KINDS: &[Kind] = &[
-    Kind { can: Can::Bash, names: &["bash", "shell", "runcommand", "execute"], props: &[COMMAND], words: &["command", "shell"] },
-    Kind { can: Can::Edit, names: &["editfile", "edit", "strreplace"], props: &[PATH, OLD, NEW], words: &["edit", "replace"] },
-    Kind { can: Can::Write, names: &["writefile", "write", "createfile"], props: &[PATH, CONTENT], words: &["write", "create"] },
+    Kind {
+        can: Can::Bash,
+        names: &["bash", "shell", "runcommand", "execute"],
+        props: &[COMMAND],
+        words: &["command", "shell"],
+    },
+    Kind {
+        can: Can::Edit,
+        names: &["editfile", "edit", "strreplace"],
+        props: &[PATH, OLD, NEW],
+        words: &["edit", "replace"],
+    },
+    Kind {
+        can: Can::Write,
+        names: &["writefile", "write", "createfile"],
+        props: &[PATH, CONTENT],
+        words: &["write", "create"],
+    },
     Kind { can: Can::Read, names: &["readfile", "read", "view"], props: &[PATH], words: &["read", "view"] },
-    Kind { can: Can::Glob, names: &["glob", "findfiles", "listfiles"], props: &[&["pattern", "glob"]], words: &["files that match", "files whose", "glob", "file pattern"] },
+    Kind {
+        can: Can::Glob,
+        names: &["glob", "findfiles", "listfiles"],
+        props: &[&["pattern", "glob"]],
+        words: &["files that match", "files whose", "glob", "file pattern"],
+    },
     Kind { can: Can::Todo, names: &["todowrite"], props: &[&["todos", "items"]], words: &["todo", "plan"] },
-    Kind { can: Can::Task, names: &["task", "agent", "delegate"], props: &[&["prompt", "description", "job"]], words: &["subagent", "sub-agent", "side job"] },
-    Kind { can: Can::Skill, names: &["loadskill", "skill"], props: &[&["name", "skill", "command"]], words: &["skill"] },
+    Kind {
+        can: Can::Task,
+        names: &["task", "agent", "delegate"],
+        props: &[&["prompt", "description", "job"]],
+        words: &["subagent", "sub-agent", "side job"],
+    },
+    Kind {
+        can: Can::Skill,
+        names: &["loadskill", "skill"],
+        props: &[&["name", "skill", "command"]],
+        words: &["skill"],
+    },
     Kind { can: Can::Compact, names: &["compact"], props: &[], words: &[] },
     Kind { can: Can::CreateTask, names: &["createtask"], props: &[&["subject"]], words: &[] },
     Kind { can: Can::ListTasks, names: &["listtasks"], props: &[], words: &[] },
@@ -156,9 +186,11 @@ impl<'a> Tools<'a> {
                 continue;
             }
             let is_free = |tool: &&Tool| !known.iter().any(|(_, other)| other.name == tool.name);
-            let found = request.tools.iter().filter(is_free).find(|tool| {
-                !tool.name.starts_with("mcp__") && kind.fits(tool) && kind.is_told_by(tool)
-            });
+            let found = request
+                .tools
+                .iter()
+                .filter(is_free)
+                .find(|tool| !tool.name.starts_with("mcp__") && kind.fits(tool) && kind.is_told_by(tool));
             known.extend(found.map(|tool| (kind.can, tool)));
         }
         Self { all: &request.tools, known, outside: OnceCell::new() }
@@ -228,8 +260,11 @@ fn plain(name: &str) -> String {
 fn property<'a>(tool: &Tool<'a>, names: &[&str]) -> Option<&'a str> {
     let properties = tool.schema.get("properties")?.as_object()?;
     let is_one = |name: &&String| names.iter().any(|known| name.eq_ignore_ascii_case(known));
-    names.iter().find_map(|known| properties.keys().find(|name| name.eq_ignore_ascii_case(known)))
-        .or_else(|| properties.keys().find(is_one)).map(String::as_str)
+    names
+        .iter()
+        .find_map(|known| properties.keys().find(|name| name.eq_ignore_ascii_case(known)))
+        .or_else(|| properties.keys().find(is_one))
+        .map(String::as_str)
 }
 
 /// Fills in what the schema requires beside: its first choice, else the longest text that is given.

@@ -49,7 +49,8 @@ pub struct Found {
 /// Finds a time.
 pub fn find(source: &str, tokens: &[Token]) -> Option<Found> {
     (0..tokens.len()).find_map(|from| {
-        let (when, len) = line(source, tokens, from).or_else(|| every(&tokens[from..])).or_else(|| once(&tokens[from..]))?;
+        let (when, len) =
+            line(source, tokens, from).or_else(|| every(&tokens[from..])).or_else(|| once(&tokens[from..]))?;
         Some(Found { when, from, to: from + len })
     })
 }
@@ -61,9 +62,13 @@ fn line(source: &str, tokens: &[Token], from: usize) -> Option<(When, usize)> {
     if from > 0 && tokens[from - 1].end == start {
         return None;
     }
-    let named = rest.split_whitespace().next().filter(|word| ["@hourly", "@daily", "@weekly", "@monthly", "@yearly"].contains(word));
+    let named = rest
+        .split_whitespace()
+        .next()
+        .filter(|word| ["@hourly", "@daily", "@weekly", "@monthly", "@yearly"].contains(word));
     let fields: Vec<&str> = rest.split_whitespace().take(5).collect();
-    let is_field = |field: &&str| !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit() || b"*/,-".contains(&b));
+    let is_field =
+        |field: &&str| !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit() || b"*/,-".contains(&b));
     let is_line = fields.len() == 5 && fields.iter().all(is_field) && fields.iter().any(|field| field.contains('*'));
     let text = if is_line { fields.join(" ") } else { named?.to_owned() };
     let last = if is_line { fields[4] } else { named? };
@@ -96,10 +101,14 @@ fn every(tokens: &[Token]) -> Option<(When, usize)> {
         "weekday" | "weekdays" => "1-5".to_owned(),
         "weekend" | "weekends" => "0,6".to_owned(),
         "minute" | "minutes" if !is_on => {
-            return (1..60).contains(&step).then(|| (When::Every(if step == 1 { "* * * * *".into() } else { format!("*/{step} * * * *") }), at + 1));
+            return (1..60).contains(&step).then(|| {
+                (When::Every(if step == 1 { "* * * * *".into() } else { format!("*/{step} * * * *") }), at + 1)
+            });
         }
         "hour" | "hours" | "hourly" if !is_on => {
-            return (1..24).contains(&step).then(|| (When::Every(if step == 1 { "0 * * * *".into() } else { format!("0 */{step} * * *") }), at + 1));
+            return (1..24).contains(&step).then(|| {
+                (When::Every(if step == 1 { "0 * * * *".into() } else { format!("0 */{step} * * *") }), at + 1)
+            });
         }
         "week" | "weekly" if !is_on && step == 1 => "1".to_owned(),
         // `on monday` is once, `on mondays` and `every monday` are not.
@@ -180,7 +189,8 @@ fn clock(tokens: &[Token]) -> Option<(u32, u32, usize)> {
     };
     let suffix = if digits.len() < word.len() { word[digits.len()..].to_owned() } else { low(tokens, 2).to_owned() };
     let (is_pm, is_am) = (suffix.starts_with('p') && suffix.len() < 4, matches!(suffix.as_str(), "am" | "a.m"));
-    let own_word = digits.len() == word.len() && (matches!(suffix.as_str(), "pm" | "p.m") || is_am || suffix.starts_with("o'clock"));
+    let own_word = digits.len() == word.len()
+        && (matches!(suffix.as_str(), "pm" | "p.m") || is_am || suffix.starts_with("o'clock"));
     let hour: u32 = match hour {
         12 if is_am => 0,
         hour @ 1..=11 if is_pm && (own_word || digits.len() < word.len()) => hour + 12,

@@ -118,7 +118,9 @@ fn signature(text: &str, at: usize) -> Option<Token> {
 
 fn word(text: &str, at: usize) -> Token {
     let rest = &text[at..];
-    let is_break = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '"' | '`' | '(' | ')' | '“' | '”' | '—' | '…' | '!' | '?');
+    let is_break = |c: char| {
+        c.is_whitespace() || matches!(c, ',' | ';' | '"' | '`' | '(' | ')' | '“' | '”' | '—' | '…' | '!' | '?')
+    };
     let len = rest.find(is_break).unwrap_or(rest.len());
     if len == 0 {
         let end = rest.chars().next().map_or(1, char::len_utf8);
@@ -138,7 +140,11 @@ fn word(text: &str, at: usize) -> Token {
 fn shape(word: &str) -> Shape {
     let bytes = word.as_bytes();
     if !word.chars().any(char::is_alphanumeric) {
-        return if word.contains('/') || word.contains('*') || matches!(word, "." | "..") { Shape::Path } else { Shape::Mark };
+        return if word.contains('/') || word.contains('*') || matches!(word, "." | "..") {
+            Shape::Path
+        } else {
+            Shape::Mark
+        };
     }
     if word.chars().all(|c| c.is_ascii_digit()) {
         return Shape::Number;
@@ -197,13 +203,15 @@ pub fn stem(word: &str) -> String {
         word.push('y');
         return word;
     }
-    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is") {
+    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is")
+    {
         word.pop();
     }
     for ending in ["ing", "ed"] {
         if word.len() > ending.len() + 2 && word.ends_with(ending) {
             word.truncate(word.len() - ending.len());
-            let twice = word.as_bytes().windows(2).next_back().is_some_and(|two| two[0] == two[1] && !b"lsz".contains(&two[0]));
+            let twice =
+                word.as_bytes().windows(2).next_back().is_some_and(|two| two[0] == two[1] && !b"lsz".contains(&two[0]));
             if twice {
                 word.pop();
             }
@@ -225,8 +233,16 @@ pub const FILLERS: &str = "a an the this that these those it its my our your the
 /// A count in digits or words.
 pub fn number(word: &str) -> Option<u32> {
     const WORDS: &str = "zero one two three four five six seven eight nine ten eleven twelve";
-    const MORE: [(&str, u32); 8] =
-        [("fifteen", 15), ("twenty", 20), ("thirty", 30), ("forty", 40), ("fifty", 50), ("sixty", 60), ("couple", 2), ("dozen", 12)];
+    const MORE: [(&str, u32); 8] = [
+        ("fifteen", 15),
+        ("twenty", 20),
+        ("thirty", 30),
+        ("forty", 40),
+        ("fifty", 50),
+        ("sixty", 60),
+        ("couple", 2),
+        ("dozen", 12),
+    ];
     let known = WORDS.split_whitespace().position(|known| known == word).map(|at| at as u32);
     let more = || MORE.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
     word.parse().ok().or(known).or_else(more)
@@ -241,10 +257,24 @@ mod tests {
         let text = "Run `ls -l` on src/a.py, README.md and s08_compact with slugify(text: str) \"a, b\" in 3 of WEB-1; bob's *.rs don't";
         let shapes: Vec<(String, Shape)> = tokens(text).into_iter().map(|token| (token.text, token.shape)).collect();
         let expected = [
-            ("Run", Shape::Word), ("ls -l", Shape::Code), ("on", Shape::Word), ("src/a.py", Shape::Path), (",", Shape::Mark),
-            ("README.md", Shape::Path), ("and", Shape::Word), ("s08_compact", Shape::Path), ("with", Shape::Word),
-            ("slugify(text: str)", Shape::Signature), ("a, b", Shape::Quoted), ("in", Shape::Word), ("3", Shape::Number),
-            ("of", Shape::Word), ("WEB-1", Shape::Key), (";", Shape::Mark), ("bob", Shape::Word), ("*.rs", Shape::Path),
+            ("Run", Shape::Word),
+            ("ls -l", Shape::Code),
+            ("on", Shape::Word),
+            ("src/a.py", Shape::Path),
+            (",", Shape::Mark),
+            ("README.md", Shape::Path),
+            ("and", Shape::Word),
+            ("s08_compact", Shape::Path),
+            ("with", Shape::Word),
+            ("slugify(text: str)", Shape::Signature),
+            ("a, b", Shape::Quoted),
+            ("in", Shape::Word),
+            ("3", Shape::Number),
+            ("of", Shape::Word),
+            ("WEB-1", Shape::Key),
+            (";", Shape::Mark),
+            ("bob", Shape::Word),
+            ("*.rs", Shape::Path),
             ("don't", Shape::Word),
         ];
         assert_eq!(shapes, expected.map(|(text, shape)| (text.to_owned(), shape)));

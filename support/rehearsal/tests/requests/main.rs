@@ -38,7 +38,8 @@ fn play(line: &str, shares: &mut Shares) {
     }
     let before = Stage::new().files;
     let may_change: Vec<&str> = expected.split(' ').filter_map(|word| word.strip_prefix('~')).collect();
-    let lost = before.iter().find(|(path, text)| stage.files.get(*path) != Some(text) && !may_change.contains(&path.as_str()));
+    let lost =
+        before.iter().find(|(path, text)| stage.files.get(*path) != Some(text) && !may_change.contains(&path.as_str()));
     let calls: Vec<&str> = stage.called()[from..].to_vec();
     let acted = (from..stage.calls.len()).any(|at| acts(&stage, &stage.calls[at].0, at));
     let wanted: Vec<&str> = expected.split(' ').filter(|word| !word.starts_with('~')).collect();
@@ -147,7 +148,10 @@ fn tool_choice_stop_sequences_and_a_format_are_obeyed() {
     let tools = [tool("read_file", "Read a text file.", "path"), tool("weather", "The weather of a city.", "city")];
     assert!(calls(&tools, "read README.md", Choice::None).is_empty());
     assert_eq!(calls(&tools, "hello", Choice::Any)[0].0, "read_file");
-    assert_eq!(calls(&tools, "in Paris", Choice::Tool("weather".into())), [("weather".to_owned(), json!({"city": "in Paris"}))]);
+    assert_eq!(
+        calls(&tools, "in Paris", Choice::Tool("weather".into())),
+        [("weather".to_owned(), json!({"city": "in Paris"}))]
+    );
     let messages = vec![Message { from_user: true, blocks: vec![Block::Text("hello")] }];
     let schema = json!({"type": "object", "required": ["ok", "kind", "list"], "properties": {
         "ok": {"type": "boolean"}, "kind": {"enum": ["a", "b"]}, "list": {"type": "array", "minItems": 1, "items": {"type": "integer"}}}});

@@ -82,8 +82,14 @@ impl Stage {
     /// A stage with a few files, and all tools of the course.
     pub fn new() -> Self {
         let files = [
-            ("README.md", "# Demo\n\nA small project.\n"), ("Cargo.toml", "[package]\nname = \"demo\"\n"), ("app.py", "def main():\n    print(\"hi\")\n"), ("notes.md", "old notes\n"), ("config.json", "{\"port\": 1}\n"),
-            ("src/lib.rs", "//! The library.\n"), ("a.txt", "a\n"), ("examples/hello.py", "def greet(name):\n    return \"Hello, \" + name\n\nprint(greet(\"World\"))\n"),
+            ("README.md", "# Demo\n\nA small project.\n"),
+            ("Cargo.toml", "[package]\nname = \"demo\"\n"),
+            ("app.py", "def main():\n    print(\"hi\")\n"),
+            ("notes.md", "old notes\n"),
+            ("config.json", "{\"port\": 1}\n"),
+            ("src/lib.rs", "//! The library.\n"),
+            ("a.txt", "a\n"),
+            ("examples/hello.py", "def greet(name):\n    return \"Hello, \" + name\n\nprint(greet(\"World\"))\n"),
         ];
         Self {
             files: files.map(|(path, text)| (path.to_owned(), text.to_owned())).into(),
@@ -130,8 +136,17 @@ impl Stage {
     /// The reply to the conversation as it stands.
     pub fn reply(&self) -> Reply {
         let tools = self.tools.iter().map(|(name, description, schema)| Tool { name, description, schema });
-        let messages = self.said.iter().map(|(from_user, said)| Message { from_user: *from_user, blocks: said.iter().map(Said::block).collect() });
-        answer(&Request { system: &self.system, tools: tools.collect(), messages: messages.collect(), choice: Choice::Auto, ..Request::default() })
+        let messages = self
+            .said
+            .iter()
+            .map(|(from_user, said)| Message { from_user: *from_user, blocks: said.iter().map(Said::block).collect() });
+        answer(&Request {
+            system: &self.system,
+            tools: tools.collect(),
+            messages: messages.collect(),
+            choice: Choice::Auto,
+            ..Request::default()
+        })
     }
 
     /// The names of the tools that were called.
@@ -161,35 +176,24 @@ impl Stage {
             "glob" => {
                 let ending = arg("pattern").rsplit('*').next().unwrap_or_default().to_owned();
                 let folder = arg("pattern").split("**").next().unwrap_or_default().to_owned();
-                ok(self.files.keys().filter(|path| path.ends_with(&ending) && path.starts_with(&folder)).cloned().collect::<Vec<_>>().join("\n"))
+                ok(self
+                    .files
+                    .keys()
+                    .filter(|path| path.ends_with(&ending) && path.starts_with(&folder))
+                    .cloned()
+                    .collect::<Vec<_>>()
+                    .join("\n"))
             }
-            "bash" if arg("command").starts_with("find . -maxdepth") => ok(arg("command").split(' ').filter_map(|word| word.strip_prefix("./")).filter(|path| self.files.contains_key(*path)).collect::<Vec<_>>().join("\n")),
+            "bash" if arg("command").starts_with("find . -maxdepth") => ok(arg("command")
+                .split(' ')
+                .filter_map(|word| word.strip_prefix("./"))
+                .filter(|path| self.files.contains_key(*path))
+                .collect::<Vec<_>>()
+                .join("\n")),
             "bash" if arg("command").starts_with("date") => ok("2026-11-22 13:22".to_owned()),
-            "create_task" => {
-                let blockers = input["blockedBy"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-                self.tasks.push((arg("subject"), ' ', blockers));
-                ok(format!("created {:04}-abcdefgh: {}", self.tasks.len(), arg("subject")))
+            name if name.ends_with("_task") || name.ends_with("_tasks") || name.contains("cron") => {
+                self.keep(name, input)
             }
-            "list_tasks" => {
-                let open = |blocker: &String| self.tasks.iter().any(|(subject, mark, _)| subject == blocker && *mark != 'x');
-                let line = |(at, (subject, mark, blockers)): (usize, &(String, char, Vec<String>))| {
-                    let blocked = if blockers.iter().any(open) { " · blocked by another" } else { "" };
-                    format!("[{mark}] {:04}-abcdefgh {subject}{}{blocked}", at + 1, if *mark == '~' { " (lead)" } else { "" })
-                };
-                ok(self.tasks.iter().enumerate().map(line).collect::<Vec<_>>().join("\n"))
-            }
-            "claim_task" | "complete_task" => {
-                let at = arg("task_id").split('-').next().and_then(|id| id.parse::<usize>().ok()).unwrap_or(1) - 1;
-                let done = name == "complete_task";
-                self.tasks[at].1 = if done { 'x' } else { '~' };
-                ok(format!("{} is {}", arg("task_id"), if done { "completed" } else { "yours" }))
-            }
-            "schedule_cron" => {
-                let once = if input["recurring"] == false { ", once" } else { "" };
-                self.crons.push(format!("cron_a{}  {}  next soon{once}  {}", self.crons.len(), arg("cron"), arg("prompt")));
-                ok(format!("scheduled {}", self.crons[self.crons.len() - 1]))
-            }
-            "list_crons" => ok(self.crons.join("\n")),
             "spawn_teammate" => ok(format!("{} is at work; its mail comes to you by itself", arg("name"))),
             "check_inbox" => ok("(no mail)".to_owned()),
             "connect_mcp" => {
@@ -201,17 +205,73 @@ impl Stage {
         }
     }
 
+    /// The board and the schedule.
+    fn keep(&mut self, name: &str, input: &Value) -> (String, bool) {
+        let arg = |name: &str| input[name].as_str().unwrap_or_default().to_owned();
+        let ok = |text: String| (text, false);
+        match name {
+            "create_task" => {
+                let blockers = input["blockedBy"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_str)
+                    .map(str::to_owned)
+                    .collect();
+                self.tasks.push((arg("subject"), ' ', blockers));
+                ok(format!("created {:04}-abcdefgh: {}", self.tasks.len(), arg("subject")))
+            }
+            "list_tasks" => {
+                let open =
+                    |blocker: &String| self.tasks.iter().any(|(subject, mark, _)| subject == blocker && *mark != 'x');
+                let line = |(at, (subject, mark, blockers)): (usize, &(String, char, Vec<String>))| {
+                    let blocked = if blockers.iter().any(open) { " · blocked by another" } else { "" };
+                    format!(
+                        "[{mark}] {:04}-abcdefgh {subject}{}{blocked}",
+                        at + 1,
+                        if *mark == '~' { " (lead)" } else { "" }
+                    )
+                };
+                ok(self.tasks.iter().enumerate().map(line).collect::<Vec<_>>().join("\n"))
+            }
+            "claim_task" | "complete_task" => {
+                let at = arg("task_id").split('-').next().and_then(|id| id.parse::<usize>().ok()).unwrap_or(1) - 1;
+                let done = name == "complete_task";
+                self.tasks[at].1 = if done { 'x' } else { '~' };
+                ok(format!("{} is {}", arg("task_id"), if done { "completed" } else { "yours" }))
+            }
+            "schedule_cron" => {
+                let once = if input["recurring"] == false { ", once" } else { "" };
+                self.crons.push(format!(
+                    "cron_a{}  {}  next soon{once}  {}",
+                    self.crons.len(),
+                    arg("cron"),
+                    arg("prompt")
+                ));
+                ok(format!("scheduled {}", self.crons[self.crons.len() - 1]))
+            }
+            "list_crons" => ok(self.crons.join("\n")),
+            _ => ok("done".to_owned()),
+        }
+    }
+
     /// The tools of a server appear.
     pub fn connect(&mut self, server: &str) {
         let choice = |values: &[&str]| json!({"type": "string", "enum": values});
         let service = json!({"type": "object", "properties": {"service": choice(&["api", "web", "worker"])}, "required": ["service"]});
         let key = json!({"type": "object", "properties": {"key": {"type": "string"}, "status": choice(&["To Do", "In Progress", "Done"])}, "required": ["key", "status"]});
-        let mut add = |name: &str, description: &str, schema: Value| self.tools.push((name.to_owned(), description.to_owned(), schema));
+        let mut add = |name: &str, description: &str, schema: Value| {
+            self.tools.push((name.to_owned(), description.to_owned(), schema))
+        };
         match server {
             "docs" => add("mcp__docs__search", "Search the documentation. (readOnly)", tool("", "", "query").2),
             "deploy" => {
                 add("mcp__deploy__trigger", "Deploy the next version of a service. (destructive)", service.clone());
-                add("mcp__deploy__status", "How far the newest deployment of a service is: queued, running or live. (readOnly)", service);
+                add(
+                    "mcp__deploy__status",
+                    "How far the newest deployment of a service is: queued, running or live. (readOnly)",
+                    service,
+                );
             }
             _ => {
                 add("mcp__jira__search_issues", "Issues with these words. (readOnly)", tool("", "", "query").2);

@@ -1,0 +1,71 @@
+//! What there is around a request: tools, teammates, servers, skills.
+//!
+//! Invariant: it is read from the conversation and the tools on offer, and from nothing else.
+
+use crate::mcp;
+use crate::scene::Scene;
+use crate::tools::{Can, Tools};
+
+/// What there is around a request.
+pub struct World<'a> {
+    /// The tools on offer.
+    pub tools: &'a Tools<'a>,
+    /// The conversation.
+    pub scene: &'a Scene<'a>,
+    /// The system prompt.
+    pub system: &'a str,
+    /// The teammates that were hired in this conversation.
+    pub mates: Vec<String>,
+    /// The servers that can be connected or are.
+    pub servers: Vec<String>,
+    /// The servers that are connected.
+    pub connected: Vec<String>,
+    /// The file that was spoken of last.
+    pub last_path: Option<String>,
+    /// Tools that another agent has, for whom a job is looked at.
+    pub lent: &'static [Can],
+}
+
+/// What a teammate or a subagent can do.
+pub const LENT: &[Can] = &[
+    Can::Bash,
+    Can::Read,
+    Can::Write,
+    Can::Edit,
+    Can::Glob,
+    Can::Send,
+    Can::ListTasks,
+    Can::ClaimTask,
+    Can::CompleteTask,
+    Can::SubmitPlan,
+];
+
+impl<'a> World<'a> {
+    /// The world of a conversation.
+    pub fn new(tools: &'a Tools<'a>, scene: &'a Scene<'a>, system: &'a str) -> Self {
+        let spawn = tools.get(Can::Spawn).map(|tool| tool.name);
+        let hired = scene.calls.iter().filter(|call| Some(call.name) == spawn && !call.failed);
+        let mates = hired.filter_map(|call| call.input["name"].as_str()).map(str::to_owned).collect();
+        let (mut servers, connected) = (mcp::available(tools), mcp::connected(tools));
+        servers.extend(connected.iter().filter(|server| !servers.contains(server)).cloned().collect::<Vec<_>>());
+        let path = |call: &crate::scene::Past| {
+            ["path", "file_path", "filePath"].iter().find_map(|name| call.input[*name].as_str()).map(str::to_owned)
+        };
+        let last_path = scene.calls.iter().rev().filter(|call| !call.failed).find_map(path);
+        Self { tools, scene, system, mates, servers, connected, last_path, lent: &[] }
+    }
+
+    pub(super) fn can(&self, can: Can) -> bool {
+        self.tools.can(can) || self.lent.contains(&can)
+    }
+
+    /// The skills of the catalogue: name and description.
+    pub fn skills(&self) -> Vec<(&str, &str)> {
+        let Some(at) = self.system.find("skill") else { return Vec::new() };
+        let lines = self.system[at..].lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
+        let is_name = |name: &str| {
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+        };
+        lines.filter(|(name, _)| is_name(name)).take_while(|(_, description)| !description.is_empty()).collect()
+    }
+}
