@@ -156,7 +156,12 @@ impl<'r, 'w> Run<'r, 'w> {
         let mut used = self.used.borrow_mut();
         used.resize(self.world.scene.calls.len(), false);
         let reads = matches!(call.can, Some(Can::Read | Can::Glob | Can::ListTasks | Can::ListCrons | Can::GetTask));
-        let is_it = |past: &Past| past.at >= self.from && past.name == call.name && same(&past.input, &call.input);
+        let is_it = |past: &Past| {
+            past.at >= self.from
+                && past.name == call.name
+                && same(&past.input, &call.input)
+                && !(past.failed && past.text.contains("interrupted"))
+        };
         let found = self
             .world
             .scene

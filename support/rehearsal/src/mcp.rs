@@ -146,6 +146,23 @@ pub fn pick(clause: &Clause, tools: &Tools, server: Option<&str>) -> Option<Resu
     Some(arguments(tool, clause))
 }
 
+/// A question to a server that can be searched: its words are looked up.
+pub fn look_up(clause: &Clause, tools: &Tools, server: Option<&str>) -> Option<(String, Value)> {
+    let of_server = |tool: &&&Tool| server.is_some_and(|server| parts(tool.name).0.eq_ignore_ascii_case(server));
+    let searched = tools
+        .outside()
+        .iter()
+        .filter(of_server)
+        .find(|tool| reads(tool) && has_property(tool, |name| name == "query"))?;
+    let words = clause
+        .tokens
+        .iter()
+        .filter(|token| token.shape == Shape::Word && !is_filler(token) && !token.is("how what why which according"));
+    let words: Vec<&str> =
+        words.filter(|token| !names(token, parts(searched.name).0)).map(|token| token.text.as_str()).collect();
+    (clause.is_question() && !words.is_empty()).then(|| (searched.name.to_owned(), json!({"query": words.join(" ")})))
+}
+
 fn name_words(tool: &Tool) -> Vec<String> {
     let (_, short) = parts(tool.name);
     short.split(['_', '-', '.']).map(str::to_lowercase).filter(|word| !word.is_empty()).collect()
@@ -166,6 +183,11 @@ fn reads(tool: &Tool) -> bool {
 
 fn nearness(tool: &Tool, clause: &Clause, content: &[Wanted]) -> f32 {
     let names: Vec<String> = name_words(tool).iter().map(|name| stem(name)).collect();
+    let orders = "create add make file write move set mark close put trigger deploy launch ship delete remove drop update \
+                  edit change send post";
+    if reads(tool) && !clause.is_question() && clause.tokens.first().is_some_and(|first| first.is(orders)) {
+        return 0.0;
+    }
     if !reads(tool) {
         let verb = clause.tokens.first().filter(|first| rank::is_verb(&first.low) && !clause.is_question());
         if !verb.is_some_and(|verb| names.first().is_some_and(|name| wanted(verb).same.contains(name))) {
@@ -304,7 +326,8 @@ fn free_text(clause: &Clause, server: &str, name: &str, used: &mut [bool]) -> Op
         _ => "for about up out on mention say it",
     };
     let is_server = |token: &Token| names(token, server) || token.is("server docs documentation");
-    let from = tokens.iter().position(|token| token.is(markers)).map_or(1, |at| at + 1);
+    let behind = |words: &str| tokens.iter().position(|token| token.is(words)).map(|at| at + 1);
+    let from = behind("about for").filter(|_| markers.contains("about")).or_else(|| behind(markers)).unwrap_or(1);
     let from = (from..tokens.len()).find(|at| {
         !(is_server(&tokens[*at]) || tokens[*at].is("the our in for about it issues issue pages page") && from == 1)
     })?;

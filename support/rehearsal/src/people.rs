@@ -220,6 +220,17 @@ pub fn telling(clause: &Clause, known: &[String]) -> Option<Telling> {
     while is_message && tokens.get(at).is_some_and(|token| token.is("to a message mail the")) {
         at += 1;
     }
+    // `hand them to alice and bob`
+    let to = (at..tokens.len()).find(|at| tokens[*at].is("to")).filter(|_| first.is("give hand assign"));
+    if let Some(to) =
+        to.filter(|to| tokens[at..*to].iter().all(|token| token.is("them out over the tasks all these it")))
+    {
+        let from = (to + 1..tokens.len())
+            .find(|at| !is_person(&tokens[*at]) && !is_filler(&tokens[*at]) && number(&tokens[*at].low).is_none())?;
+        let (names, next) = addressees(clause, from, known)?;
+        let is_all = next >= tokens.len() && tokens[from..].iter().all(|token| !token.is("everybody"));
+        return is_all.then(|| Telling { names, what: "the tasks".to_owned(), is_order: true, is_task: true });
+    }
     let (names, next) = addressees(clause, at, known)?;
     let mut next = next;
     if first.is("give hand assign") {

@@ -72,7 +72,8 @@ fn lead(world: &World) -> Reply {
     if let Some(at) = fresh
         && let Event::Asked(text) = &scene.events[at]
     {
-        let plan = understand::plan(&reminded(text), world);
+        let (at, text) = resumed(world, at, text);
+        let plan = understand::plan(text, world);
         if let Some(no) = &plan.refusal {
             lines.push(refusal(no));
         } else {
@@ -98,9 +99,14 @@ fn lead(world: &World) -> Reply {
     Reply { text: lines.join("\n"), ..Reply::default() }
 }
 
-/// `Remind me to …`, when its time has come.
-fn reminded(text: &str) -> String {
-    text.to_owned()
+/// `Go on` is the request before, from where it was interrupted.
+fn resumed<'w>(world: &'w World, at: usize, text: &'w str) -> (usize, &'w str) {
+    let goes_on = |text: &str| {
+        let words = text.trim().trim_end_matches(['.', '!']).to_lowercase();
+        matches!(words.as_str(), "go on" | "continue" | "carry on" | "please go on" | "please continue" | "keep going")
+    };
+    let before = world.scene.asked().rfind(|(other, text)| *other < at && !goes_on(text));
+    before.filter(|_| goes_on(text)).unwrap_or((at, text))
 }
 
 /// Earlier requests that wait for mail: the calls that it makes possible, or what is to be said of them.

@@ -86,6 +86,8 @@ pub fn counted(clause: &Clause) -> Option<(Vec<TaskSpec>, Vec<String>)> {
             return (!subject.is_empty()).then(|| (vec![spec(&subject)], Vec::new()));
         }
     }
+    let tail = tokens[noun + 1..].iter().position(|token| token.is("depends depending blocked waits needs"));
+    let end = tail.map_or(tokens.len(), |_| noun + 1);
     let count = tokens[1..noun].iter().find_map(|token| number(&token.low)).or_else(|| {
         tokens[1..noun].iter().any(|token| token.is("a some")).then(|| if tokens[noun].is("task") { 1 } else { 2 })
     })?;
@@ -94,13 +96,17 @@ pub fn counted(clause: &Clause) -> Option<(Vec<TaskSpec>, Vec<String>)> {
             || token.is("board tasks task sample some example small different")
             || number(&token.low).is_some()
     };
-    let left = tokens[1..].iter().filter(|token| !is_known(token)).map(|token| token.text.clone()).collect();
+    let left = tokens[1..end].iter().filter(|token| !is_known(token)).map(|token| token.text.clone()).collect();
     let subjects = (0..count.min(20) as usize).map(|at| {
         let (name, _) = SAMPLES[at % SAMPLES.len()];
         let round = at / SAMPLES.len();
         spec(&format!("write notes/{name}{}.md", if round == 0 { String::new() } else { (round + 1).to_string() }))
     });
-    Some((subjects.collect(), left))
+    let mut specs: Vec<TaskSpec> = subjects.collect();
+    if tail.is_some() && !depend(&mut specs, clause.between(noun + 1, tokens.len())) {
+        return Some((specs, vec![clause.between(noun + 1, tokens.len()).to_owned()]));
+    }
+    Some((specs, left))
 }
 
 /// Where a list ends: with its sentence, or where the model is told what comes next.
@@ -118,13 +124,13 @@ fn end_of_list(body: &str) -> usize {
             && all.get(at + 1).is_none_or(|next| next.start > token.end);
         // The number of an item ends nothing.
         let is_item = is_end && at > 0 && all[at - 1].shape == crate::words::Shape::Number;
-        let order = token.is(ORDERS) && at > 0 && all[at - 1].is("then and ,") && depth == 0;
+        let order = token.is(ORDERS) && at > 0 && all[at - 1].is("then and , ;") && depth == 0;
         if is_end && !is_item {
             return token.start;
         }
         if order {
             let mut first = at - 1;
-            while first > 0 && all[first - 1].is("then and ,") {
+            while first > 0 && all[first - 1].is("then and , ;") {
                 first -= 1;
             }
             return all[first].start;
@@ -227,22 +233,29 @@ fn depend_later(tasks: &mut [TaskSpec], rest: &str) -> String {
     let mut rest = rest;
     loop {
         let end = rest.find(". ").or_else(|| rest.ends_with('.').then(|| rest.len() - 1)).unwrap_or(rest.len());
-        let sentence = &rest[..end];
-        let low = sentence.to_lowercase();
-        let mark = [" depends on ", " waits for ", " is blocked by ", " needs "]
-            .iter()
-            .find_map(|mark| Some((low.find(mark)?, mark.len())));
-        let Some((at, len)) = mark.filter(|(at, _)| *at < 40) else { return rest.to_owned() };
-        let (whom, on) = (resolve(&sentence[..at], tasks), resolve(&sentence[at + len..], tasks));
-        let (Some(whom), Some(on)) = (whom.first(), on.first()) else { return rest.to_owned() };
-        if let Some(task) = tasks.iter_mut().find(|task| task.subject == *whom) {
-            task.blocked_by.push(on.clone());
+        if !depend(tasks, &rest[..end]) {
+            return rest.to_owned();
         }
         rest = rest[(end + 1).min(rest.len())..].trim_start();
         if rest.is_empty() {
             return String::new();
         }
     }
+}
+
+/// `where the second depends on the first`: notes it in the tasks; `false` when it says something else.
+pub fn depend(tasks: &mut [TaskSpec], sentence: &str) -> bool {
+    const MARKS: [&str; 6] = ["depends on ", "depending on ", "waits for ", "is blocked by ", "blocked by ", "needs "];
+    let low = sentence.to_lowercase();
+    let Some((at, len)) = MARKS.iter().find_map(|mark| Some((low.find(mark)?, mark.len()))) else { return false };
+    let known = |token: &Token| {
+        is_filler(token) || token.is("where which task tasks one whose second third fourth last first previous")
+    };
+    let is_short = tokens(&sentence[..at]).iter().filter(|token| !known(token)).count() < 4;
+    let (whom, on) = (resolve(&sentence[..at], tasks), resolve(&sentence[at + len..], tasks));
+    let (Some(whom), Some(on), true) = (whom.first(), on.first(), is_short) else { return false };
+    let task = tasks.iter_mut().find(|task| task.subject == *whom && task.subject != *on);
+    task.map(|task| task.blocked_by.push(on.clone())).is_some()
 }
 
 /// The items of a plan, and the rest of the request: `make a to-do list: a, b`, `plan how to inspect this`.

@@ -191,7 +191,11 @@ fn is_path(word: &str) -> bool {
             is_ext && is_name && !is_short && !ext.bytes().all(|b| b.is_ascii_digit())
         }
         // `s08_compact` is a folder; `run_in_background` is, too, until somebody knows better.
-        None => word.contains('_') && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
+        None => {
+            word.contains('_')
+                && !word.starts_with("__")
+                && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        }
     }
 }
 

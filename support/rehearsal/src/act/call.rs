@@ -57,7 +57,8 @@ pub(crate) fn named(run: &Run, name: &str, input: &Value) -> Went {
 
 pub(crate) fn serve(run: &Run, server: Option<&str>, words: &str) -> Went {
     let clause = crate::clause::Clause::of(words);
-    match mcp::pick(&clause, run.world.tools, server) {
+    let picked = mcp::pick(&clause, run.world.tools, server);
+    match picked.or_else(|| mcp::look_up(&clause, run.world.tools, server).map(Ok)) {
         Some(Ok((name, input))) => named(run, &name, &input),
         other => {
             let quoted = if let Some(Err(word)) = other { word } else { words.to_owned() };

@@ -25,7 +25,7 @@ impl Planner<'_, '_> {
             .iter()
             .find(|server| {
                 clause.tokens.iter().any(|token| mcp::names(token, server))
-                    && (clause.says("server search look find our what ask say query up")
+                    && (clause.says("server search look find our what ask say query up according")
                         || self.world.connected.contains(server))
                     && !clause.tokens.iter().any(|token| token.shape == Shape::Path)
             })

@@ -118,7 +118,10 @@ impl Planner<'_, '_> {
             return Ok(false);
         }
         if telling.is_task {
-            return self.assign(&names);
+            // One each, or whatever is free on the board.
+            let tasks = self.steps.iter().map(|step| if let Act::Tasks(specs) = &step.act { specs.len() } else { 0 });
+            let one_each = clause.says("each") || tasks.sum::<usize>() == names.len();
+            return self.assign(&names, if one_each { Job::Assigned } else { Job::Board });
         }
         if telling.is_order {
             self.check(&telling.what)?;
@@ -143,13 +146,13 @@ impl Planner<'_, '_> {
         Ok(true)
     }
 
-    pub(super) fn assign(&mut self, names: &[String]) -> Result<bool> {
+    pub(super) fn assign(&mut self, names: &[String], work: Job) -> Result<bool> {
         let mut is_any = false;
         for step in &mut self.steps {
             if let Act::Spawn(name, _, job, _) = &mut step.act
                 && names.contains(name)
             {
-                *job = Job::Assigned;
+                *job = work.clone();
                 is_any = true;
             }
         }

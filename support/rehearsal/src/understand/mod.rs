@@ -111,6 +111,11 @@ impl Planner<'_, '_> {
             told.into_iter().for_each(|act| self.push(act, Join::Then));
             return Ok(());
         }
+        if let Some(Act::Tasks(specs)) = self.steps.last_mut().map(|step| &mut step.act)
+            && tasks::depend(specs, text)
+        {
+            return Ok(());
+        }
         for (tokens, join) in segments(text) {
             self.segment(text, &tokens, join)?;
         }
