@@ -220,16 +220,8 @@ pub fn telling(clause: &Clause, known: &[String]) -> Option<Telling> {
     while is_message && tokens.get(at).is_some_and(|token| token.is("to a message mail the")) {
         at += 1;
     }
-    // `hand them to alice and bob`
-    let to = (at..tokens.len()).find(|at| tokens[*at].is("to")).filter(|_| first.is("give hand assign"));
-    if let Some(to) =
-        to.filter(|to| tokens[at..*to].iter().all(|token| token.is("them out over the tasks all these it")))
-    {
-        let from = (to + 1..tokens.len())
-            .find(|at| !is_person(&tokens[*at]) && !is_filler(&tokens[*at]) && number(&tokens[*at].low).is_none())?;
-        let (names, next) = addressees(clause, from, known)?;
-        let is_all = next >= tokens.len() && tokens[from..].iter().all(|token| !token.is("everybody"));
-        return is_all.then(|| Telling { names, what: "the tasks".to_owned(), is_order: true, is_task: true });
+    if let Some(telling) = handing(clause, at, known) {
+        return Some(telling);
     }
     let (names, next) = addressees(clause, at, known)?;
     let mut next = next;
@@ -260,6 +252,20 @@ pub fn telling(clause: &Clause, known: &[String]) -> Option<Telling> {
         next += 1;
     }
     told(clause, names, next, !is_fact)
+}
+
+/// `hand them to alice and bob`.
+fn handing(clause: &Clause, at: usize, known: &[String]) -> Option<Telling> {
+    let tokens = &clause.tokens;
+    let to = (at..tokens.len()).find(|at| tokens[*at].is("to")).filter(|_| tokens[0].is("give hand assign"))?;
+    if !tokens[at..to].iter().all(|token| token.is("them out over the tasks all these it")) {
+        return None;
+    }
+    let is_name = |token: &Token| !is_person(token) && !is_filler(token) && number(&token.low).is_none();
+    let from = (to + 1..tokens.len()).find(|at| is_name(&tokens[*at]) || tokens[*at].is(PRONOUNS))?;
+    let (names, next) = addressees(clause, from, known)?;
+    let what = "the tasks".to_owned();
+    (next >= tokens.len()).then_some(Telling { names, what, is_order: true, is_task: true })
 }
 
 fn told(clause: &Clause, names: Vec<String>, from: usize, is_order: bool) -> Option<Telling> {
