@@ -117,20 +117,14 @@ fn older(
     used: &Rc<RefCell<Vec<bool>>>,
 ) -> Result<Vec<String>, Reply> {
     let scene = world.scene;
-    let hires = |at: usize| {
-        scene.calls.iter().any(|call| {
-            call.at > at
-                && [Can::Spawn, Can::RequestPlan, Can::Send]
-                    .iter()
-                    .any(|can| world.tools.get(*can).is_some_and(|tool| tool.name == call.name))
-        })
-    };
+    let spawn = world.tools.get(Can::Spawn).map_or("", |tool| tool.name);
+    let has_team = scene.calls.iter().any(|call| call.name == spawn);
     let has_mail = scene.mail().any(|(at, _)| answered.is_none_or(|answered| at > answered));
     let mut lines = Vec::new();
-    if !has_mail {
+    if !has_mail || !has_team {
         return Ok(lines);
     }
-    let open: Vec<(usize, &str)> = scene.asked().filter(|(at, _)| Some(*at) != newest && hires(*at)).collect();
+    let open: Vec<(usize, &str)> = scene.asked().filter(|(at, _)| Some(*at) != newest).collect();
     for (at, text) in &open[open.len().saturating_sub(6)..] {
         let plan = understand::plan(text, world);
         if !plan.steps.iter().any(|step| step.act.waits()) {

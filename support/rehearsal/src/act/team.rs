@@ -61,55 +61,55 @@ pub(crate) fn plan_id(mail: &Mail) -> Option<&str> {
 
 pub(crate) fn answer_plans(run: &Run, names: &[String], approve: bool, feedback: &str) -> Went {
     let scene = run.world.scene;
-    let review = run.world.tools.get(Can::ReviewPlan).map_or("", |tool| tool.name);
-    let plans: Vec<(usize, &Mail, &str)> = scene
-        .mail()
-        .filter(|(_, mail)| names.is_empty() || names.contains(&mail.from))
-        .filter_map(|(at, mail)| Some((at, mail, plan_id(mail)?)))
-        .collect();
+    let name_of = |can: Can| run.world.tools.get(can).map_or("", |tool| tool.name);
+    let (review, ask) = (name_of(Can::ReviewPlan), name_of(Can::RequestPlan));
+    let of = |name: Option<&String>| name.map_or(String::new(), String::clone);
+    let plans: Vec<(usize, &Mail, &str)> =
+        scene.mail().filter_map(|(at, mail)| Some((at, mail, plan_id(mail)?))).collect();
     let answered = |id: &str| {
         scene.calls.iter().any(|call| call.at < run.from && call.name == review && call.input["request_id"] == id)
     };
-    // Asked in this request: only a plan that came since is meant.
-    let asked = run.world.tools.get(Can::RequestPlan).map_or("", |tool| tool.name);
-    let is_asked_here = |name: &str| {
-        scene.calls.iter().any(|call| call.at >= run.from && call.name == asked && call.input["teammate"] == name)
+    let asked_here = |name: &str| {
+        scene.calls.iter().any(|call| call.at >= run.from && call.name == ask && call.input["teammate"] == name)
     };
-    let mut open: Vec<&(usize, &Mail, &str)> = plans
-        .iter()
-        .filter(|(at, mail, id)| if is_asked_here(&mail.from) { *at > run.from } else { !answered(id) })
-        .collect();
-    let waits: Vec<String> = names
-        .iter()
-        .filter(|name| {
-            !open.iter().any(|(_, mail, _)| mail.from == **name)
-                && (is_asked_here(name) || !plans.iter().any(|(_, mail, _)| mail.from == **name))
-        })
-        .cloned()
-        .collect();
-    if open.is_empty() && waits.is_empty() {
-        // The same plan once more: who matches answers will say so.
-        open.extend(plans.last());
-    }
-    if open.is_empty() && names.is_empty() {
-        let is_wanted = scene.calls.iter().any(|call| call.name == asked && !call.failed);
-        return if is_wanted {
-            Err(Stop::Wait("I wait for the plan: that comes by itself.".into()))
-        } else {
-            Ok(Outcome::told("There is no plan that waits for an answer."))
-        };
+    // Whose: those that were named, else everybody whose plan waits, else whoever sends the next one.
+    let waiting =
+        plans.iter().filter(|(at, _, id)| *at < run.from && !answered(id)).map(|(_, mail, _)| mail.from.clone());
+    let whose: Vec<Option<String>> = if names.is_empty() {
+        let waiting: Vec<Option<String>> = waiting.map(Some).collect();
+        if waiting.is_empty() { vec![None] } else { waiting }
+    } else {
+        names.iter().cloned().map(Some).collect()
+    };
+    let (mut open, mut waits) = (Vec::new(), Vec::new());
+    for name in &whose {
+        let is_of = |mail: &Mail| name.as_ref().is_none_or(|name| mail.from == *name);
+        let mut before = plans.iter().filter(|(at, mail, _)| *at < run.from && is_of(mail));
+        let after = plans.iter().find(|(at, mail, _)| *at > run.from && is_of(mail));
+        let is_asked = asked_here(&of(name.as_ref()));
+        let unanswered = before.clone().rfind(|(_, _, id)| !is_asked && !answered(id));
+        let is_wanted = scene.calls.iter().any(|call| call.name == ask && !call.failed);
+        match unanswered.or(after) {
+            Some(plan) => open.push(plan),
+            // The same plan once more: who matches answers will say so.
+            None if !is_asked && let Some(last) = before.next_back() => open.push(last),
+            None if name.is_none() && !is_wanted => {
+                return Ok(Outcome::told("There is no plan that waits for an answer."));
+            }
+            None => waits.push(name.as_ref().map_or("the".to_owned(), |name| format!("{name}'s"))),
+        }
     }
     if open.iter().any(|(at, ..)| *at > run.from) {
         run.waited.set(true);
     }
     let open: Vec<(&str, &str)> = open.iter().map(|(_, mail, id)| (mail.from.as_str(), *id)).collect();
-    let answered = send_answers(run, &open, approve, feedback)?;
+    let told = send_answers(run, &open, approve, feedback)?;
     if waits.is_empty() {
-        return Ok(answered);
+        return Ok(told);
     }
-    run.before.borrow_mut().push(answered);
+    run.before.borrow_mut().push(told);
     let lines: Vec<String> =
-        waits.iter().map(|name| format!("I wait for {name}'s plan: that comes by itself.")).collect();
+        waits.iter().map(|whose| format!("I wait for {whose} plan: that comes by itself.")).collect();
     Err(Stop::Wait(lines.join("\n")))
 }
 

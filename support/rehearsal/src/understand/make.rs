@@ -8,7 +8,7 @@ use super::{Planner, Result};
 use crate::clause::{Clause, Join};
 use crate::create::Content;
 use crate::history;
-use crate::plan::{Act, Job, Refusal};
+use crate::plan::{Act, Job, Refusal, Step};
 use crate::slots::Slots;
 use crate::table::{Make, Row};
 use crate::tools::Can;
@@ -167,6 +167,7 @@ impl Planner<'_, '_> {
             .iter()
             .flat_map(|step| if let Act::AskPlan(names, _) = &step.act { names.clone() } else { Vec::new() })
             .collect();
+        self.steps = in_order(std::mem::take(&mut self.steps));
         for step in &mut self.steps {
             if let Act::Spawn(name, _, job, plan_first) = &mut step.act {
                 *plan_first = planned.contains(name);
@@ -186,6 +187,21 @@ impl Planner<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Who is to write to somebody is hired after that one.
+fn in_order(steps: Vec<Step>) -> Vec<Step> {
+    let hired = |step: &Step| if let Act::Spawn(name, ..) = &step.act { Some(name.clone()) } else { None };
+    let names: Vec<String> = steps.iter().filter_map(hired).collect();
+    let writes = |step: &Step| {
+        matches!(&step.act, Act::Spawn(name, _, Job::Text(job), _)
+        if tokens(job).iter().any(|token| token.low != *name && names.contains(&token.low)))
+    };
+    let (last, mut first): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(writes);
+    let at = first.iter().rposition(|step| hired(step).is_some()).map_or(first.len(), |at| at + 1);
+    let last = last.into_iter().map(|step| Step { join: Join::Then, ..step });
+    first.splice(at..at, last);
+    first
 }
 
 /// A word for the shell.
