@@ -16,6 +16,9 @@ use crate::scene::Past;
 use crate::tools::{Call, Can};
 use crate::understand::World;
 
+/// So often the same call in a row is too often.
+const STUCK: usize = 6;
+
 /// Why a run stops.
 #[derive(Debug)]
 pub enum Stop {
@@ -152,6 +155,15 @@ impl<'r, 'w> Run<'r, 'w> {
         Err(Stop::Call(missing.collect(), said.to_owned()))
     }
 
+    /// Whether this call was made again and again without an end: a client did not keep it as it was.
+    pub fn is_stuck(&self, calls: &[Call]) -> bool {
+        let all = &self.world.scene.calls;
+        let last = &all[all.len().saturating_sub(STUCK)..];
+        let [call] = calls else { return false };
+        last.len() == STUCK
+            && last.iter().all(|past| past.at >= self.from && past.name == call.name && past.input == last[0].input)
+    }
+
     fn past(&self, call: &Call) -> Option<Done> {
         let mut used = self.used.borrow_mut();
         used.resize(self.world.scene.calls.len(), false);
@@ -190,17 +202,9 @@ fn beside(one: &Step, other: &Step) -> bool {
     other.join == Join::And && one.act.stands_alone() && other.act.stands_alone()
 }
 
-/// Whether these are the same arguments. A client may have turned numbers into strings.
-fn same(one: &Value, other: &Value) -> bool {
-    if one == other {
-        return true;
-    }
+/// Whether a call had these arguments. A client may have turned numbers into strings, or added defaults.
+fn same(past: &Value, wanted: &Value) -> bool {
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    match (one.as_object(), other.as_object()) {
-        (Some(one), Some(other)) => {
-            one.len() == other.len()
-                && one.iter().all(|(name, value)| other.get(name).is_some_and(|other| plain(other) == plain(value)))
-        }
-        _ => plain(one) == plain(other),
-    }
+    let is_there = |(name, value): (&String, &Value)| past.get(name).is_some_and(|other| plain(other) == plain(value));
+    past == wanted || wanted.as_object().is_some_and(|wanted| wanted.iter().all(is_there))
 }

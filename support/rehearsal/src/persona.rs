@@ -82,6 +82,9 @@ fn lead(world: &World) -> Reply {
             lines.extend(told(&run.before.borrow()));
             match went {
                 Ok(()) => {}
+                Err(Stop::Call(calls, _)) if run.is_stuck(&calls) => {
+                    lines.push("I have made the same call again and again, and stop here.".to_owned());
+                }
                 Err(Stop::Call(calls, note)) => return reply(calls, &note),
                 Err(Stop::Wait(what) | Stop::Fail(what)) => lines.push(what),
             }

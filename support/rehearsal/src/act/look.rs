@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use super::write::without_numbers;
 use super::{is_missing, outcome};
 use crate::engine::{Outcome, Run, Stop, Went};
 use crate::speak::{block, gist, listed, shown, why};
@@ -33,12 +34,12 @@ pub(crate) fn read(run: &Run, paths: &[String]) -> Went {
         let line = if done.failed {
             format!("I could not read {path}: {}.", why(&done.text))
         } else {
-            format!("{path}:\n{}", block(&done.text))
+            format!("{path}:\n{}", block(&without_numbers(&done.text)))
         };
         told.text.push_str(&format!("{line}\n"));
         told.failed |= done.failed;
         if !done.failed {
-            told.found.push((path.clone(), done.text.clone()));
+            told.found.push((path.clone(), without_numbers(&done.text)));
         }
     }
     told.text.truncate(told.text.trim_end().len());

@@ -165,16 +165,27 @@ pub(crate) fn summary(run: &Run, path: &str, sources: &[String]) -> Went {
     write(run, &path, &format!("# Summary\n\n{}", body.join("\n\n")), false)
 }
 
-/// The text of a file without the line numbers that another harness puts in front.
+/// The text of a file without the line numbers and the tag that another harness puts around it.
 pub(crate) fn without_numbers(text: &str) -> String {
+    let inner =
+        text.split_once("<content>\n").and_then(|(_, rest)| rest.split_once("</content>")).map(|(inner, _)| inner);
     let strip = |line: &str| {
         let trimmed = line.trim_start();
         let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
         let rest = &trimmed[digits..];
-        rest.strip_prefix('→').or_else(|| rest.strip_prefix('\t')).filter(|_| digits > 0).map(str::to_owned)
+        let bare = rest.strip_prefix('→').or_else(|| rest.strip_prefix('\t')).or_else(|| rest.strip_prefix(": "));
+        bare.or_else(|| (rest == ":").then_some("")).filter(|_| digits > 0).map(str::to_owned)
     };
-    let all: Option<Vec<String>> = text.lines().map(strip).collect();
-    all.filter(|lines| !lines.is_empty()).map_or_else(|| text.to_owned(), |lines| lines.join("\n") + "\n")
+    let lines =
+        inner.unwrap_or(text).lines().filter(|line| inner.is_none() || !line.is_empty() && !line.starts_with("(End"));
+    let Some(mut lines) = lines.map(strip).collect::<Option<Vec<String>>>().filter(|lines| !lines.is_empty()) else {
+        return text.to_owned();
+    };
+    // The number behind the last line end.
+    if lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines.join("\n") + "\n"
 }
 
 pub(crate) fn replace(run: &Run, path: &str, old: &str, new: &str) -> Went {
