@@ -3,6 +3,8 @@
 //! The SDK they are written on has examined them already; these are two clients of other makers, in other languages.
 //! Invariant: without `cargo x external`, which installs both, the tests say so in a line and pass.
 
+mod agents;
+
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
