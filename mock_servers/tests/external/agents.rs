@@ -13,7 +13,13 @@ use serde_json::json;
 use super::{SERVERS, installed, run};
 
 /// A request, what the answer must say, and a file with what it must hold afterwards.
-const REQUESTS: [(&str, &str, Option<(&str, &str)>); 5] = [
+type Asked = (
+    &'static str,
+    &'static str,
+    Option<(&'static str, &'static str)>,
+);
+
+const REQUESTS: [Asked; 5] = [
     ("read README.md", "A small project.", None),
     (
         "create notes.md with the text hello",
