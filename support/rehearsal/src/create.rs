@@ -16,6 +16,8 @@ pub enum Content {
     Sample(Sample),
     /// What was found: the results before, or what these files say.
     Found(Vec<String>),
+    /// The results before, as they are.
+    Output,
     /// Nothing was said: an empty file, and only where there is none.
     Nothing,
 }
@@ -119,7 +121,11 @@ fn place(tokens: &[Token]) -> Option<usize> {
 /// `Write X into FILE`.
 fn before_place(clause: &Clause, into: usize, before: &[&Token]) -> Option<New> {
     let tokens = &clause.tokens;
-    let path = file(&tokens[into + 1..].iter().find(|token| token.shape == Shape::Path)?.text);
+    let mut places = tokens[into + 1..].iter().filter(|token| token.shape == Shape::Path);
+    let path = file(&places.next()?.text);
+    if let Some(second) = places.next() {
+        return Some(New { path, content: Content::Nothing, left: vec![second.text.clone()] });
+    }
     let quoted: Vec<&&Token> =
         before.iter().filter(|token| matches!(token.shape, Shape::Quoted | Shape::Code)).collect();
     if let [one] = quoted.as_slice()
@@ -142,7 +148,9 @@ fn before_place(clause: &Clause, into: usize, before: &[&Token]) -> Option<New> 
         .map(|token| token.text.clone())
         .collect();
     if is_found {
-        return Some(New { path, content: Content::Found(sources), left: rest });
+        let is_summary = !sources.is_empty() || before.iter().any(|token| token.is("summary report overview findings"));
+        let content = if is_summary { Content::Found(sources) } else { Content::Output };
+        return Some(New { path, content, left: rest });
     }
     if tokens[0].is("make create add") {
         return None;

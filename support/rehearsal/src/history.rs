@@ -111,7 +111,7 @@ pub fn facts(world: &World) -> Vec<String> {
 
 /// The words of a question that a fact must have.
 fn wanted(question: &str) -> Vec<String> {
-    const GENERAL: &str = "what which who how where when why called name remember know told tell did do does about was were said say using use code my preferences preference whose prefer things else much";
+    const GENERAL: &str = "or what which who how where when why called name remember know told tell did do does about was were said say using use code my preferences preference whose prefer things else much";
     let all = tokens(question)
         .into_iter()
         .filter(|token| token.shape != Shape::Mark && !is_filler(token) && !has(GENERAL, &token.low));

@@ -92,11 +92,13 @@ fn names(clause: &Clause, used: &mut [bool]) -> Vec<String> {
         let next = at + if tokens.get(at + 1)?.is(", :") { 2 } else { 1 };
         (is_person(token) && tokens.get(next).is_some_and(can_be_name)).then_some(next)
     });
+    let is_noun = |at: usize| at > 0 && tokens[at - 1].is("the a an our my your this that");
     let capital = tokens
         .iter()
+        .enumerate()
         .skip(1)
-        .position(|token| can_be_name(token) && token.text.starts_with(|c: char| c.is_uppercase()))
-        .map(|at| at + 1);
+        .find(|(at, token)| can_be_name(token) && token.text.starts_with(|c: char| c.is_uppercase()) && !is_noun(*at))
+        .map(|(at, _)| at);
     let Some(mut at) = called.or(behind_verb).or(apposed).or(capital) else { return found };
     while at < tokens.len() {
         let is_one = can_be_name(&tokens[at]) || (called == Some(at) && tokens[at].shape != Shape::Mark);

@@ -79,6 +79,10 @@ pub fn counted(clause: &Clause) -> Option<(Vec<TaskSpec>, Vec<String>)> {
             && tokens.get(at + 2).is_some_and(|next| next.is("board task"));
         if !is_board {
             let from = if tokens[at].shape == crate::words::Shape::Quoted { at } else { at + 1 };
+            // `a task for alice` says whose it is, and not what.
+            if let ([one], true) = (&tokens[from.min(tokens.len())..], tokens[at].is("for")) {
+                return Some((Vec::new(), vec![one.text.clone()]));
+            }
             let subject = match &tokens[from..] {
                 [one] => one.text.clone(),
                 _ => clause.between(from, tokens.len()).to_owned(),

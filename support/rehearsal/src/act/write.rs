@@ -41,6 +41,7 @@ pub(crate) fn create(run: &Run, path: &str, content: &Content) -> Went {
         Content::Sample(Sample::Python) => python::greeting(style(run)),
         Content::Nothing => String::new(),
         Content::Found(sources) => return summary(run, path, sources),
+        Content::Output => return output(run, path),
     };
     // Its content is not the user's, so it must not take the place of anything.
     if run.world.tools.can(Can::Write) && run.world.tools.can(Can::Read) {
@@ -118,21 +119,31 @@ pub(crate) fn write(run: &Run, path: &str, text: &str, is_new: bool) -> Went {
     Ok(Outcome::told(format!("I {verb} {path}.{empty}")).tagged(path, &text))
 }
 
+/// What the steps before have found, or the last result of the conversation.
+fn results(run: &Run) -> Vec<(String, String)> {
+    let parts: Vec<(String, String)> = run.before.borrow().iter().flat_map(|outcome| outcome.found.clone()).collect();
+    if !parts.is_empty() {
+        return parts;
+    }
+    let is_result = |call: &&crate::scene::Past| call.at < run.from && !call.failed && !call.text.is_empty();
+    let last = run.world.scene.calls.iter().rev().find(is_result);
+    last.map(|call| (call.name.to_owned(), call.text.to_string())).into_iter().collect()
+}
+
+/// Writes the results to a file, just as they are.
+fn output(run: &Run, path: &str) -> Went {
+    let texts: Vec<String> = results(run).into_iter().map(|(_, text)| text.trim_end().to_owned()).collect();
+    if texts.is_empty() {
+        return Ok(Outcome::failed(format!("I have found nothing that I could write to {path}.")));
+    }
+    write(run, path, &texts.join("\n"), false)
+}
+
 /// Writes what was found to a file: what files say, or the results before.
 pub(crate) fn summary(run: &Run, path: &str, sources: &[String]) -> Went {
     let mut parts: Vec<(String, String)> = Vec::new();
     if sources.is_empty() {
-        parts.extend(run.before.borrow().iter().flat_map(|outcome| outcome.found.clone()));
-        if parts.is_empty() {
-            let last = run
-                .world
-                .scene
-                .calls
-                .iter()
-                .rev()
-                .find(|call| call.at < run.from && !call.failed && !call.text.is_empty());
-            parts.extend(last.map(|call| (call.name.to_owned(), call.text.to_string())));
-        }
+        parts = results(run);
     } else {
         let read = read(run, sources)?;
         if read.failed {

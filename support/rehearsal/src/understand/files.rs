@@ -3,7 +3,7 @@
 //! Invariant: a clause that names a server is for its tools, and a clause that makes a file has told its content or none.
 
 use super::{Planner, Result};
-use crate::clause::{Clause, Join};
+use crate::clause::{Clause, Join, is_filler};
 use crate::create::{self, Content};
 use crate::mcp;
 use crate::people::{self};
@@ -113,7 +113,7 @@ impl Planner<'_, '_> {
         if is_long || clause.says("line append") && clause.tokens.first()?.is("add append") {
             return None;
         }
-        let new = create::read(clause)?;
+        let new = summarizing(clause).or_else(|| create::read(clause))?;
         if clause.tokens.first()?.is("add")
             && clause.tokens.iter().any(|token| token.shape == Shape::Quoted || token.is("hints docstrings guard"))
         {
@@ -174,5 +174,20 @@ pub(crate) fn replacing(clause: &Clause) -> Option<(Option<String>, String, Stri
         }
     };
     let (old, new) = (words(at + 1, joint), words(joint + 1, place.unwrap_or(tokens.len())));
-    (!old.is_empty() && !new.is_empty()).then_some((path, old, new))
+    // Several files are several changes.
+    let is_one = tokens[joint..].iter().filter(|token| token.shape == Shape::Path).count() < 2;
+    (is_one && !old.is_empty() && !new.is_empty()).then_some((path, old, new))
+}
+
+/// `summarize README.md in notes.md`: a summary goes into the file named last.
+fn summarizing(clause: &Clause) -> Option<create::New> {
+    let tokens = &clause.tokens;
+    let last = tokens.iter().rposition(|token| token.shape == Shape::Path).filter(|at| *at > 2)?;
+    let is_into = tokens[0].is("summarize summarise") && tokens[last - 1].is("in into to");
+    let sources: Vec<String> =
+        tokens[..last].iter().filter(|token| token.shape == Shape::Path).map(|token| token.text.clone()).collect();
+    let left = tokens[1..].iter().filter(|token| token.shape != Shape::Path && !is_filler(token));
+    let left = left.map(|token| token.text.clone()).collect();
+    let path = tokens[last].text.clone();
+    (is_into && !sources.is_empty()).then_some(create::New { path, content: Content::Found(sources), left })
 }

@@ -45,6 +45,9 @@ pub fn plan(text: &str, world: &World) -> Plan {
     }
 }
 
+/// Verbs that never only look.
+const ACTING: &str = "commit merge delete remove erase rename move copy append approve reject dismiss discard cancel";
+
 struct Planner<'p, 'w> {
     world: &'p World<'w>,
     steps: Vec<Step>,
@@ -245,7 +248,9 @@ impl Planner<'_, '_> {
             let row = rank::row(index);
             let is_said = row.says.is_empty() || clause.tokens.iter().any(|token| has(row.says, &token.low));
             let is_allowed = row.mood == Mood::Looks || !clause.is_question();
-            if !is_said || !is_allowed {
+            // `commit` orders something else than a look at the commits.
+            let orders = clause.tokens.first().is_some_and(|first| first.is(ACTING));
+            if !is_said || !is_allowed || orders && row.mood == Mood::Looks {
                 continue;
             }
             let mut fit = clause.fit(index, &self.people);
