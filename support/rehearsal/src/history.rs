@@ -209,14 +209,18 @@ pub fn tools(world: &World) -> String {
 
 /// The user's first request, also when it lies before a summary.
 pub fn first_request(world: &World) -> String {
-    let before = world.scene.summary.lines().find_map(|line| line.strip_prefix("The user asked first: "));
+    let kept = world.scene.earlier.first().copied();
+    let before =
+        kept.or_else(|| world.scene.summary.lines().find_map(|line| line.strip_prefix("The user asked first: ")));
     let first = before.or_else(|| world.scene.asked().next().map(|(_, text)| text));
     format!("You asked first: {}", first.unwrap_or("nothing"))
 }
 
 /// The user's requests.
 pub fn requests(world: &World) -> String {
-    let before = world.scene.summary.lines().filter_map(|line| line.strip_prefix("- asked: "));
+    let summary = world.scene.summary.lines().filter_map(|line| line.strip_prefix("- asked: "));
+    let kept = &world.scene.earlier;
+    let before = kept.iter().copied().chain(summary.filter(|asked| !kept.contains(asked)));
     let now: Vec<&str> = world.scene.asked().map(|(_, text)| text).collect();
     let all: Vec<String> = before
         .chain(now[..now.len().saturating_sub(1)].iter().copied())

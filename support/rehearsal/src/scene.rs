@@ -80,6 +80,8 @@ pub struct Scene<'a> {
     pub calls: Vec<Past<'a>>,
     /// Facts and preferences of earlier sessions.
     pub memory: Vec<&'a str>,
+    /// Requests of a part of the conversation that was taken away, as a harness keeps them.
+    pub earlier: Vec<&'a str>,
     /// The summary that stands for what came before.
     pub summary: &'a str,
 }
@@ -182,6 +184,8 @@ impl<'a> Scene<'a> {
             return true;
         } else if tagged.name.contains("memory") {
             self.memory.push(tagged.inner);
+        } else if tagged.name.contains("request") {
+            self.earlier.extend(tagged.inner.lines().filter_map(|line| line.strip_prefix("- ")));
         } else if tagged.name.contains("summary") {
             self.summary = tagged.inner;
         } else if let (true, Some((id, subject))) = (tagged.name.contains("task"), task_of(tagged.inner)) {

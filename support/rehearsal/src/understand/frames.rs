@@ -283,7 +283,15 @@ pub(crate) fn delegated(clause: &Clause) -> Option<Vec<String>> {
             .collect();
         return Some(parts);
     }
-    behind(at + 1).map(|job| vec![job])
+    // `… and another subagent to …`
+    let job = behind(at + 1)?;
+    let jobs = job.replace(", another ", " and another ");
+    let strip = |part: &str| {
+        let part = part.trim().trim_end_matches(['.', ',']);
+        let rest = part.split_once(" to ").filter(|(who, _)| has("subagent sub-agent subtask task one", who));
+        sentence(rest.map_or(part, |(_, rest)| rest))
+    };
+    Some(jobs.split(" and another ").map(strip).collect())
 }
 
 /// `reads a` and `reading a` as an order: `read a`.
