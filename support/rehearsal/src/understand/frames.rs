@@ -258,40 +258,24 @@ pub(crate) fn delegated(clause: &Clause) -> Option<Vec<String>> {
     {
         return None;
     }
-    if tokens[at].low.ends_with('s') {
-        // `two subagents: one reads a, the other lists b`
-        let text = clause.between((at + 1..tokens.len()).find(|at| !tokens[*at].is(": to ,"))?, tokens.len());
-        let parts = text
-            .replace(", and the other ", "\u{1}")
-            .replace(", the other ", "\u{1}")
-            .replace(" and the other ", "\u{1}")
-            .replace("; the other ", "\u{1}")
-            .replace(", another ", "\u{1}")
-            .replace(", and one ", "\u{1}")
-            .replace(", one ", "\u{1}");
-        let parts: Vec<String> = parts
-            .split('\u{1}')
-            .map(|part| {
-                sentence(&ordered(
-                    part.trim()
-                        .strip_prefix("one ")
-                        .unwrap_or(part.trim())
-                        .trim_start_matches("to ")
-                        .trim_start_matches("should "),
-                ))
-            })
-            .collect();
-        return Some(parts);
-    }
-    // `… and another subagent to …`
-    let job = behind(at + 1)?;
-    let jobs = job.replace(", another ", " and another ");
-    let strip = |part: &str| {
+    let from = (at + 1..tokens.len()).find(|at| !tokens[*at].is("to : , that and should"))?;
+    let jobs = each_job(clause.between(from, tokens.len()));
+    (!jobs.is_empty()).then_some(jobs)
+}
+
+/// `one reads a, the other lists b`, `read a and another subagent to list b`: a job for each.
+fn each_job(text: &str) -> Vec<String> {
+    const JOINTS: [&str; 7] =
+        [" and the other ", ", the other ", "; the other ", " and another ", ", another ", ", and one ", ", one "];
+    let text = JOINTS.iter().fold(text.to_owned(), |text, joint| text.replace(joint, "\u{1}"));
+    let job = |part: &str| {
         let part = part.trim().trim_end_matches(['.', ',']);
-        let rest = part.split_once(" to ").filter(|(who, _)| has("subagent sub-agent subtask task one", who));
-        sentence(rest.map_or(part, |(_, rest)| rest))
+        let part = part.strip_prefix("one ").unwrap_or(part);
+        let named = part.split_once(" to ").filter(|(who, _)| has("subagent sub-agent subtask task one", who));
+        let part = named.map_or(part, |(_, rest)| rest);
+        sentence(&ordered(part.trim_start_matches("to ").trim_start_matches("should ")))
     };
-    Some(jobs.split(" and another ").map(strip).collect())
+    text.split('\u{1}').map(job).filter(|job| !job.is_empty()).collect()
 }
 
 /// `reads a` and `reading a` as an order: `read a`.
