@@ -102,7 +102,9 @@ pub fn facts(world: &World) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let summary = world.scene.summary.lines().filter_map(|line| line.strip_prefix("- noted: "));
     for fact in index.map(str::to_owned).chain(kept.map(clean)).chain(summary.map(str::to_owned)).chain(said) {
-        if !fact.is_empty() && !all.contains(&fact) {
+        // A memory tells its fact twice: as a heading, and in the user's words.
+        let is_told = |known: &String| fact.to_lowercase().contains(&known.trim_end_matches('.').to_lowercase());
+        if !fact.is_empty() && !all.iter().any(is_told) {
             all.push(fact);
         }
     }
