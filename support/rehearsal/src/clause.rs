@@ -222,3 +222,24 @@ impl Clause {
             || (self.says("?") && !is_order)
     }
 }
+/// Where the first sentence of a text ends: at its full stop, or at a new line.
+pub fn sentence_end(text: &str) -> usize {
+    let all = tokens(text);
+    for (at, token) in all.iter().enumerate() {
+        let new_line = at > 0 && text[all[at - 1].end..token.start].contains('\n');
+        let is_item = at > 0
+            && all[at - 1].shape == Shape::Number
+            && (at == 1 || text[all[at - 2].end..all[at - 1].start].contains('\n'));
+        let is_end = token.shape == Shape::Mark
+            && matches!(token.text.as_str(), "." | "!" | "?")
+            && all.get(at + 1).is_none_or(|next| next.start > token.end)
+            && !is_item;
+        if new_line {
+            return token.start;
+        }
+        if is_end {
+            return token.end;
+        }
+    }
+    text.len()
+}

@@ -36,7 +36,7 @@ pub enum Sample {
 /// A file to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct New {
-    /// Where.
+    /// Where; empty for a summary that nobody has named.
     pub path: String,
     /// With what.
     pub content: Content,
@@ -75,7 +75,7 @@ pub fn read(clause: &Clause) -> Option<New> {
     let path = match (paths.last(), quoted) {
         (Some(at), _) => file(&tokens[*at].text),
         (None, Some(at)) if is_file && !tokens[at].text.contains(' ') => tokens[at].text.clone(),
-        (None, _) if is_summary => "summary.md".to_owned(),
+        (None, _) if is_summary => String::new(),
         (None, _) if is_file => format!("new_file.{}", kind.unwrap_or("txt")),
         (None, _) => return None,
     };
@@ -106,6 +106,8 @@ pub fn read(clause: &Clause) -> Option<New> {
             || ending(&tokens[at].low).is_some()
     };
     left.extend((1..head).filter(|at| !is_known(*at)).map(|at| tokens[at].text.clone()));
+    let is_unnamed = path.is_empty() && !matches!(content, Content::Found(_));
+    let path = if is_unnamed { "summary.md".to_owned() } else { path };
     Some(New { path, content, left })
 }
 

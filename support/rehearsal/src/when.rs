@@ -145,8 +145,8 @@ fn once(tokens: &[Token]) -> Option<(When, usize)> {
         "today" => (Day::In(0), 1),
         "tonight" => (Day::In(0), 1),
         "tomorrow" => (Day::In(1), 1),
-        "on" => (Day::Weekday(DAYS.iter().position(|day| *day == low(tokens, 1))? as u32), 2),
-        _ => (Day::Next, 0),
+        "on" => weekday(tokens)?,
+        _ => weekday(tokens).unwrap_or((Day::Next, 0)),
     };
     match clock(&tokens[len..]) {
         Some((hour, minute, more)) => {
@@ -163,9 +163,15 @@ fn later_day(tokens: &[Token]) -> Option<(Day, usize)> {
     match low(tokens, 0) {
         "today" => Some((Day::In(0), 1)),
         "tomorrow" => Some((Day::In(1), 1)),
-        "on" => DAYS.iter().position(|day| *day == low(tokens, 1)).map(|day| (Day::Weekday(day as u32), 2)),
-        _ => None,
+        _ => weekday(tokens),
     }
+}
+
+/// `on friday`, `for friday`, `next friday`, `friday`: the next day of this name.
+fn weekday(tokens: &[Token]) -> Option<(Day, usize)> {
+    let skip = tokens.iter().take_while(|token| token.is("on for next this")).count();
+    let day = DAYS.iter().position(|day| *day == low(tokens, skip))?;
+    Some((Day::Weekday(day as u32), skip + 1))
 }
 
 /// `at 9:30`, `at noon`, `at 5 pm`.
@@ -274,6 +280,9 @@ mod tests {
             ("at noon", Some("0 12 23 11 *")),
             ("at 2pm", Some("0 14 22 11 *")),
             ("on monday at 8", Some("0 8 23 11 *")),
+            ("the report for friday at 17:30", Some("30 17 27 11 *")),
+            ("next tuesday at noon", Some("0 12 24 11 *")),
+            ("at 9 friday", Some("0 9 27 11 *")),
             ("in 20 days", Some("22 13 12 12 *")),
             ("the cron */90 * * * * to print", Some("*/90 * * * *")),
             ("every 3 days", None),

@@ -141,16 +141,15 @@ fn output(run: &Run, path: &str) -> Went {
 
 /// Writes what was found to a file: what files say, or the results before.
 pub(crate) fn summary(run: &Run, path: &str, sources: &[String]) -> Went {
-    let mut parts: Vec<(String, String)> = Vec::new();
-    if sources.is_empty() {
-        parts = results(run);
+    let parts = if sources.is_empty() {
+        results(run)
     } else {
         let read = read(run, sources)?;
         if read.failed {
             return Ok(read);
         }
-        parts = read.found;
-    }
+        read.found
+    };
     if parts.is_empty() {
         return Ok(Outcome::failed(format!("I have found nothing that I could write to {path}.")));
     }
@@ -168,10 +167,11 @@ pub(crate) fn summary(run: &Run, path: &str, sources: &[String]) -> Went {
             title.rsplit('/').next().unwrap_or(title).split('.').next().unwrap_or_default().to_lowercase()
         })
         .collect();
-    let path = if path == "summary.md" && !names.is_empty() {
-        format!("summary_of_{}.md", names.join("_"))
-    } else {
-        path.to_owned()
+    // Nobody has named the file.
+    let path = match (path, names.as_slice()) {
+        ("", []) => "summary.md".to_owned(),
+        ("", names) => format!("summary_of_{}.md", names.join("_")),
+        (path, _) => path.to_owned(),
     };
     write(run, &path, &format!("# Summary\n\n{}", body.join("\n\n")), false)
 }

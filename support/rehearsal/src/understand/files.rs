@@ -129,7 +129,7 @@ impl Planner<'_, '_> {
         if new.content == Content::Found(Vec::new()) && self.steps.is_empty() && self.world.scene.calls.is_empty() {
             return Some(Err(Refusal {
                 why: "there is nothing yet that I could write a summary of, so I did nothing".into(),
-                offers: vec![format!("read README.md, then write a summary to {}", new.path)],
+                offers: vec!["read README.md, then write a summary to summary.md".into()],
             }));
         }
         self.push(Act::Create(new.path, new.content), clause.join);

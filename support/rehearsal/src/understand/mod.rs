@@ -14,11 +14,11 @@ use frames::{begins_with_program, delegated};
 pub(crate) use make::shell;
 pub use world::{LENT, World};
 
-use crate::clause::{Clause, Join, clause_end, is_filler, segments};
+use crate::clause::{Clause, Join, clause_end, is_filler, segments, sentence_end};
 use crate::create::Content;
 use crate::history;
 use crate::mcp;
-use crate::people::{self};
+use crate::people;
 use crate::plan::{Act, Plan, Refusal, Step};
 use crate::rank;
 use crate::slots::Slots;
@@ -407,27 +407,6 @@ impl Planner<'_, '_> {
             }
         }
     }
-}
-
-fn sentence_end(text: &str) -> usize {
-    let all = tokens(text);
-    for (at, token) in all.iter().enumerate() {
-        let new_line = at > 0 && text[all[at - 1].end..token.start].contains('\n');
-        let is_item = at > 0
-            && all[at - 1].shape == Shape::Number
-            && (at == 1 || text[all[at - 2].end..all[at - 1].start].contains('\n'));
-        let is_end = token.shape == Shape::Mark
-            && matches!(token.text.as_str(), "." | "!" | "?")
-            && all.get(at + 1).is_none_or(|next| next.start > token.end)
-            && !is_item;
-        if new_line {
-            return token.start;
-        }
-        if is_end {
-            return token.end;
-        }
-    }
-    text.len()
 }
 
 /// `wait`, `no, hold on`: nothing is done.
