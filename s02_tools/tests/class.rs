@@ -62,7 +62,12 @@ fn read_two_files_at_once_and_summarise() {
         .succeeds();
     assert_eq!(
         model.last_request().calls(),
-        [vec!["read_file", "read_file"], vec!["write_file"]]
+        [
+            vec!["read_file", "read_file"],
+            vec!["bash"],
+            vec!["write_file"]
+        ],
+        "it looks whether the file is there"
     );
     let written = std::fs::read_dir(class.dir())
         .unwrap()

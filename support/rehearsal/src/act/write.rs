@@ -43,15 +43,8 @@ pub(crate) fn create(run: &Run, path: &str, content: &Content) -> Went {
         Content::Found(sources) => return summary(run, path, sources),
         Content::Output => return output(run, path),
     };
-    // Its content is not the user's, so it must not take the place of anything.
     if run.world.tools.can(Can::Write) && run.world.tools.can(Can::Read) {
-        return match there(run, &[path.to_owned()])? {
-            Ok(there) if there.is_empty() => write(run, path, &given, true),
-            Ok(_) => Ok(Outcome::failed(format!(
-                "{path} is there already, and you did not say what it shall hold: I left it as it is."
-            ))),
-            Err(why) => Ok(Outcome::failed(format!("I did not create {path}: {why}."))),
-        };
+        return write_new(run, path, &given);
     }
     let file = shell(path);
     let command = if given.is_empty() {
@@ -61,6 +54,17 @@ pub(crate) fn create(run: &Run, path: &str, content: &Content) -> Went {
     };
     let done = run.call(Can::Bash, json!({"command": command}))?;
     Ok(outcome(&done, format!("I created {path}.")))
+}
+
+/// Writes a file whose content is not the user's: it must not take the place of anything.
+fn write_new(run: &Run, path: &str, text: &str) -> Went {
+    match there(run, &[path.to_owned()])? {
+        Ok(there) if there.is_empty() => write(run, path, text, true),
+        Ok(_) => Ok(Outcome::failed(format!(
+            "{path} is there already, and you did not say what it shall hold: I left it as it is."
+        ))),
+        Err(why) => Ok(Outcome::failed(format!("I did not create {path}: {why}."))),
+    }
 }
 
 pub(crate) fn lines_for_shell(text: &str) -> String {
@@ -167,13 +171,12 @@ pub(crate) fn summary(run: &Run, path: &str, sources: &[String]) -> Went {
             title.rsplit('/').next().unwrap_or(title).split('.').next().unwrap_or_default().to_lowercase()
         })
         .collect();
-    // Nobody has named the file.
-    let path = match (path, names.as_slice()) {
-        ("", []) => "summary.md".to_owned(),
-        ("", names) => format!("summary_of_{}.md", names.join("_")),
-        (path, _) => path.to_owned(),
-    };
-    write(run, &path, &format!("# Summary\n\n{}", body.join("\n\n")), false)
+    let text = format!("# Summary\n\n{}", body.join("\n\n"));
+    match (path, names.as_slice()) {
+        ("", []) => write_new(run, "summary.md", &text),
+        ("", names) => write_new(run, &format!("summary_of_{}.md", names.join("_")), &text),
+        (path, _) => write(run, path, &text, false),
+    }
 }
 
 /// The text of a file without the line numbers and the tag that another harness puts around it.
@@ -293,7 +296,7 @@ pub(crate) fn append(run: &Run, path: &str, line: &str) -> Went {
 pub(crate) fn long(run: &Run, path: Option<&str>, count: u32) -> Went {
     let text = python::long(count.min(400));
     match path {
-        Some(path) => write(run, path, &text, false),
+        Some(path) => write_new(run, path, &text),
         None => Ok(Outcome::told(format!("```python\n{text}```"))),
     }
 }
