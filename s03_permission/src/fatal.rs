@@ -74,11 +74,19 @@ pub fn fatal(line: &Line, root: &Path) -> Option<String> {
     })
 }
 
-/// A command, and those that it may run for others when it is a carrier. Which of its words begins the command that it
-/// carries is not known for certain: an option may take a value or not, so both are taken.
+/// A command with the path of its program made plain (`/bin/../bin/rm` is `rm`), and those that it may run for others when
+/// it is a carrier. Which of its words begins the command that it carries is not known for certain: an option may take a
+/// value or not, so both are taken.
 pub(crate) fn may_run(command: &Command) -> Vec<Command> {
+    let mut command = command.clone();
+    if let Some(first) = command.words.first_mut()
+        && first.is_fixed()
+        && first.text.starts_with('/')
+    {
+        *first = Word::fixed(format!("/{}", normal(&first.text).join("/")));
+    }
     let mut all = vec![command.clone()];
-    carried(command, 0, &mut all);
+    carried(&command, 0, &mut all);
     all
 }
 

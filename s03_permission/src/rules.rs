@@ -142,7 +142,8 @@ impl Rules {
         let forbids =
             |rule: &&Rule| rule.speaks_of(call.tool) && matches!(rule.pattern, Pattern::Command(_));
         let rule = self.deny.iter().find(forbids)?;
-        let carriers = line.commands.iter().filter(|command| is_carrier(command));
+        let carries = |command: &&Command| may_run(command).iter().any(is_carrier);
+        let carriers = line.commands.iter().filter(carries);
         let mut parts = line.doubts.clone();
         parts.extend(carriers.map(Command::full_text));
         (!parts.is_empty()).then(|| {

@@ -55,7 +55,7 @@ impl Line {
 }
 
 impl Command {
-    /// The name of the program when it is certain, without a standard directory in front: `/bin/../bin/rm` is `rm`.
+    /// The name of the program when it is certain, without a standard directory in front: `/bin/rm` is `rm`.
     pub fn name(&self) -> Option<&str> {
         let word = self.words.first()?;
         word.is_fixed().then(|| program(&word.text))
@@ -152,18 +152,17 @@ impl Redirect {
     }
 }
 
-/// The program behind a path: the last part when it lies in a directory of the system's programs.
+/// The program behind a path: the last part when it lies in a directory of the system's programs. A path with `..` in it
+/// may lead elsewhere through a link.
 fn program(path: &str) -> &str {
     #[rustfmt::skip]
     const DIRECTORIES: &[&str] = &[
-        "bin", "sbin", "usr/bin", "usr/sbin", "usr/local/bin", "usr/local/sbin", "opt/homebrew/bin",
+        "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin",
     ];
-    let Some((directory, name)) = path.rsplit_once('/') else {
-        return path;
-    };
-    let directory = normal(directory).join("/");
-    let system = path.starts_with('/') && DIRECTORIES.contains(&directory.as_str());
-    if system { name } else { path }
+    match path.rsplit_once('/') {
+        Some((directory, name)) if DIRECTORIES.contains(&directory) => name,
+        _ => path,
+    }
 }
 
 /// The parts of a path, `.` and `..` resolved.

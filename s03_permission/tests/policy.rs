@@ -291,6 +291,7 @@ async fn a_deny_rule_for_commands_asks_about_what_it_cannot_read() {
         "git -C . push",
         "git -c a=b --no-pager push -f",
         "nice rm f",
+        "/bin/../bin/rm f",
     ] {
         let why = run(denied).await.unwrap_err();
         assert!(why.contains("forbids it"), "{denied}: {why}");
@@ -301,6 +302,7 @@ async fn a_deny_rule_for_commands_asks_about_what_it_cannot_read() {
         "$cmd f",
         "xargs -n $x f",
         "bash script.sh",
+        "/bin/../bin/bash script.sh",
         "for f in *; do mv $f a; done",
     ] {
         assert!(run(unclear).await.is_err(), "{unclear}");
