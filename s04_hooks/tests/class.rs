@@ -305,7 +305,7 @@ fn settings_that_make_no_sense_are_told_and_the_rest_is_used() {
 #[test]
 fn an_unknown_event_refuses_every_prompt_and_names_the_events_there_are() {
     let hook = json!([{"hooks": [{"type": "command", "command": "exit 2"}]}]);
-    let known = "the events are UserPromptSubmit, PreToolUse, PostToolUse, Stop";
+    let known = "UserPromptSubmit, PreToolUse, PostToolUse, Stop";
     for (hooks, said) in [
         (json!({"pretooluse": hook}), "no hook event \"pretooluse\""),
         (json!({"PreTool": []}), known),
