@@ -18,7 +18,7 @@ use crate::ask::Ask;
 use crate::known::{is_guarded, is_secret_or_endless, judge, not_known};
 use crate::rules::{Call, Rules};
 use crate::settings::{SETTINGS_FILE, read_settings};
-use crate::shell::Line;
+use crate::shell::{Line, Word};
 
 /// What is to be done with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,7 +245,9 @@ fn names_guarded(command: &str) -> Option<String> {
     commands.find_map(|command| {
         let targets = command.redirects.iter().map(|redirect| &redirect.target);
         let mut words = command.args().iter().chain(targets);
-        let word = words.find(|word| is_guarded(Path::new(&word.text)))?;
+        // To git, HEAD is a commit.
+        let is_commit = |word: &Word| word.text == "HEAD" && command.name() == Some("git");
+        let word = words.find(|word| is_guarded(Path::new(&word.text)) && !is_commit(word))?;
         Some(word.shown())
     })
 }

@@ -274,6 +274,21 @@ async fn state_of_the_harness_is_written_only_after_a_question() {
     drop(dir);
 }
 
+/// `HEAD` is a file only to other programs than git.
+#[tokio::test]
+async fn what_git_calls_head_is_no_guarded_file() {
+    let (_dir, policy, asked) = under(json!({"allow": ["bash(git push:*)", "bash(cp:*)"]}));
+    let tools = Toolbox::new().with(bash(policy.workspace()));
+    let run = async |command: &str| {
+        let run = call("bash", json!({ "command": command }));
+        policy.check(&tools, &run).await
+    };
+    assert!(run("git push origin HEAD").await.is_ok());
+    assert!(asked.0.lock().unwrap().is_empty());
+    assert!(run("cp a HEAD").await.is_err());
+    assert!(run("git push ./.git/x HEAD").await.is_err());
+}
+
 #[tokio::test]
 async fn a_deny_rule_for_commands_asks_about_what_it_cannot_read() {
     let (_dir, policy, asked) = under(json!({
