@@ -37,7 +37,9 @@ fn brain(request: &Request) -> Reply {
         last.blocks.iter().any(is_it)
     };
     if says_it("start it") {
-        let job = bash("echo begun | tee begun; cat gate; echo done >> begun", true);
+        // The pipe is open before the job says that it has begun, so nothing written to it is lost.
+        let command = "exec 3<>gate; echo begun | tee begun; read -r _ <&3; echo done >> begun";
+        let job = bash(command, true);
         return calls("bash", job)
             .and_calls("bash", bash("until test -s begun; do :; done", false));
     }
