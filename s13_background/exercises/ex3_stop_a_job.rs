@@ -38,7 +38,8 @@ fn brain(request: &Request) -> Reply {
     };
     if says_it("start it") {
         // The pipe is open before the job says that it has begun, so nothing written to it is lost.
-        let command = "exec 3<>gate; echo begun | tee begun; read -r _ <&3; echo done >> begun";
+        let command =
+            "exec 3<>gate; echo begun | tee begun; read -r _ <&3; echo done | tee -a begun";
         let job = bash(command, true);
         return calls("bash", job)
             .and_calls("bash", bash("until test -s begun; do :; done", false));
