@@ -17,13 +17,13 @@ use serde_json::Value;
 
 use crate::error::ApiError;
 use crate::message::Message;
+use crate::observer::{self, Event, SharedObserver};
 use crate::process::limit_memory;
 use crate::reply::{Assembler, Reply, Usage};
 use crate::response::{a_stream, events, is_too_much, refusal};
 use crate::settings::{Credentials, DEFAULT_BASE_URL, DEFAULT_MODEL, Settings};
 use crate::system::System;
 use crate::tool::ToolSpec;
-use crate::watch::{self, Event, Watcher};
 
 /// The most tokens a reply may have, unless the client is told otherwise.
 pub const MAX_TOKENS: u32 = 8_000;
@@ -46,7 +46,7 @@ pub struct Client {
     model: String,
     max_tokens: u32,
     marks_last_message: bool,
-    watcher: Watcher,
+    watcher: SharedObserver,
     context_tokens: u64,
     fallback_model: Option<String>,
 }
@@ -81,7 +81,7 @@ impl Client {
     ///
     /// # Errors
     /// When the base URL, the key or another variable cannot be used.
-    pub fn from_env(watcher: Watcher) -> Result<Self> {
+    pub fn from_env(watcher: SharedObserver) -> Result<Self> {
         let settings = Settings::from_env();
         limit_memory(settings.bash_memory.as_deref())?;
         Self::new(settings, watcher)
@@ -91,7 +91,7 @@ impl Client {
     ///
     /// # Errors
     /// When the base URL or the key cannot be used, or the mock model cannot start.
-    pub fn new(settings: Settings, watcher: Watcher) -> Result<Self> {
+    pub fn new(settings: Settings, watcher: SharedObserver) -> Result<Self> {
         let mock = match settings.wants_mock() {
             true => Some(start_mock()?),
             false => None,
@@ -127,7 +127,7 @@ impl Client {
     }
 
     /// The same model, watched by somebody else.
-    pub fn watched_by(mut self, watcher: Watcher) -> Self {
+    pub fn watched_by(mut self, watcher: SharedObserver) -> Self {
         self.watcher = watcher;
         self
     }
@@ -204,7 +204,7 @@ impl Client {
         history: &[Message],
         tools: &[ToolSpec],
     ) -> Result<Reply, ApiError> {
-        let _request = watch::Request::start(&*self.watcher);
+        let _request = observer::Request::start(&*self.watcher);
         let body = self.body(&system.into(), history, tools);
         let response = self.post(body).await?;
         let mut events = Box::pin(events(response));

@@ -44,7 +44,7 @@ impl History {
     pub fn user(&mut self, request: impl Into<String>) {
         if self.unfinished {
             self.settle();
-            self.note(INTERRUPTED_TURN);
+            self.remind(INTERRUPTED_TURN);
         }
         self.unfinished = true;
         self.spent = Usage::default();
@@ -54,7 +54,7 @@ impl History {
     }
 
     /// Adds what the harness wants the model to know (a reminder, a notice, mail), never between a call and its result.
-    pub fn note(&mut self, text: impl Into<String>) {
+    pub fn remind(&mut self, text: impl Into<String>) {
         match self.has_open_calls() {
             true => self.held.push(Block::text(text)),
             false => self.append(Block::text(text)),
@@ -62,9 +62,9 @@ impl History {
     }
 
     /// Adds what several mechanisms want the model to know, each as a note of its own.
-    pub fn notes(&mut self, texts: impl IntoIterator<Item = impl Into<String>>) {
+    pub fn reminders(&mut self, texts: impl IntoIterator<Item = impl Into<String>>) {
         for text in texts {
-            self.note(text);
+            self.remind(text);
         }
     }
 

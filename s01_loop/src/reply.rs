@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::error::ApiError;
 use crate::mend::{is_used, mend};
 use crate::message::{Block, Message, Role};
+use crate::observer::{Event, Observer};
 use crate::tool::ToolCall;
-use crate::watch::{Event, Watch};
 
 /// What a request cost, in tokens, as the API counts them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -141,7 +141,7 @@ impl Reply {
 
 /// Collects the events of one stream into a reply.
 pub(crate) struct Assembler<'a> {
-    watch: &'a dyn Watch,
+    watch: &'a dyn Observer,
     /// The conversation so far: a call that repeats an id of it gets a new one.
     history: &'a [Message],
     open: Option<OpenBlock>,
@@ -161,7 +161,7 @@ struct OpenBlock {
 }
 
 impl<'a> Assembler<'a> {
-    pub(crate) fn new(watch: &'a dyn Watch, history: &'a [Message]) -> Self {
+    pub(crate) fn new(watch: &'a dyn Observer, history: &'a [Message]) -> Self {
         Self {
             watch,
             history,

@@ -13,7 +13,7 @@
 //! the same.
 
 use s01_loop::{Output, ToolSpec};
-use s02_tools::{Glob, Tool, Toolbox, Touches};
+use s02_tools::{Access, Glob, Tool, Toolbox};
 use serde_json::json;
 
 use crate::call;
@@ -22,7 +22,7 @@ use crate::call;
 fn toolbox(names: &[&'static str]) -> Toolbox {
     let tool = |name: &'static str| {
         let spec = ToolSpec::new::<Glob>(name, "");
-        Tool::new(spec, move |_| std::future::ready(Output::ok(name))).touching(Touches::Nothing)
+        Tool::new(spec, move |_| std::future::ready(Output::ok(name))).touching(Access::Nothing)
     };
     Toolbox::new().with_all(names.iter().map(|name| tool(name)))
 }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use s01_loop::{Output, ToolSpec};
-use s02_tools::{Glob, Tool, Toolbox, Touches};
+use s02_tools::{Access, Glob, Tool, Toolbox};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -62,7 +62,7 @@ async fn no_more_than_eight_run_at_a_time_and_they_come_back_in_order() {
             Output::ok(call.id)
         }
     });
-    let tools = Toolbox::new().with(busy.touching(Touches::Nothing));
+    let tools = Toolbox::new().with(busy.touching(Access::Nothing));
     let ids: Vec<String> = (0..40).map(|id| id.to_string()).collect();
     let mut running = tools.run(ids.iter().map(|id| call(id, "busy", json!({}))));
     let mut outputs = Vec::new();
@@ -100,7 +100,7 @@ async fn a_slow_call_holds_up_one_place_only() {
             Output::ok(call.id)
         }
     });
-    let tools = Toolbox::new().with(meets.touching(Touches::Nothing));
+    let tools = Toolbox::new().with(meets.touching(Access::Nothing));
     let mut running = tools.run((0..9).map(|id| call(&id.to_string(), "meets", json!({}))));
     let all = async { while running.next().await.is_some() {} };
     let in_time = timeout(Duration::from_secs(60), all).await.is_ok();

@@ -2,7 +2,7 @@
 
 use s01_loop::bash as shell;
 
-use crate::tool::{Tool, Touches};
+use crate::tool::{Access, Tool};
 use crate::workspace::Workspace;
 
 /// The tool bash.
@@ -12,5 +12,5 @@ pub fn bash(ws: &Workspace) -> Tool {
         let ws = ws.clone();
         async move { shell::run(ws.root(), &call).await }
     })
-    .touching(Touches::Command)
+    .touching(Access::Command)
 }

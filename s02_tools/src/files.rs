@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::place::Place;
-use crate::tool::{Tool, Touches};
+use crate::tool::{Access, Tool};
 use crate::workspace::Workspace;
 
 /// The most lines that one read returns unless it asks for more.
@@ -66,7 +66,7 @@ pub fn read_file(ws: &Workspace) -> Tool {
                 .with_context(|| format!("reading {}", ws.shown(&path)))
         },
     )
-    .touching(Touches::FileToRead)
+    .touching(Access::FileToRead)
 }
 
 /// The tool write_file.
@@ -87,7 +87,7 @@ pub fn write_file(ws: &Workspace) -> Tool {
             Ok(format!("{done} {} ({size} bytes)", ws.shown(&path)))
         },
     )
-    .touching(Touches::FileToWrite)
+    .touching(Access::FileToWrite)
 }
 
 /// The tool edit_file.
@@ -103,7 +103,7 @@ pub fn edit_file(ws: &Workspace) -> Tool {
             Ok(format!("edited {}", ws.shown(&path)))
         },
     )
-    .touching(Touches::FileToWrite)
+    .touching(Access::FileToWrite)
 }
 
 /// Replaces the content of a file of the harness as a whole: it is written beside it and moved into its place. The

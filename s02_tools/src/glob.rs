@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::place::Place;
-use crate::tool::{Tool, Touches};
+use crate::tool::{Access, Tool};
 use crate::workspace::Workspace;
 
 /// The most paths that one call returns.
@@ -33,7 +33,7 @@ pub fn glob(ws: &Workspace) -> Tool {
     Tool::blocking("glob", description, move |input: Glob| {
         find(&ws, &input.pattern)
     })
-    .touching(Touches::Nothing)
+    .touching(Access::Nothing)
 }
 
 fn find(ws: &Workspace, pattern: &str) -> Result<String> {

@@ -14,6 +14,6 @@ pub use files::{
     EditFile, MAX_READ, ReadFile, WriteFile, edit_file, read_file, write_file, write_whole,
 };
 pub use glob::{Glob, glob};
-pub use tool::{Tool, Touches, Work};
+pub use tool::{Access, Tool, Work};
 pub use toolbox::{Running, Step, Toolbox};
 pub use workspace::Workspace;

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 /// What a call may touch. The harness decides on it what may run side by side, and later what needs a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touches {
+pub enum Access {
     /// Nothing: it only reads, and not a file of the model's choice.
     Nothing,
     /// Reads the file named by the argument `path`.
@@ -43,7 +43,7 @@ pub type Work = Pin<Box<dyn Future<Output = Output> + Send>>;
 #[derive(Clone)]
 pub struct Tool {
     spec: ToolSpec,
-    touches: Touches,
+    touches: Access,
     warning: Option<Arc<str>>,
     shell_command: Option<Arc<ShellCommand>>,
     reason_to_ask: Option<Arc<ReasonToAsk>>,
@@ -60,7 +60,7 @@ impl Tool {
     {
         Self {
             spec,
-            touches: Touches::Anything,
+            touches: Access::Anything,
             warning: None,
             shell_command: None,
             reason_to_ask: None,
@@ -88,19 +88,19 @@ impl Tool {
     }
 
     /// The same tool with a statement of what it touches.
-    pub fn touching(mut self, touches: Touches) -> Self {
+    pub fn touching(mut self, touches: Access) -> Self {
         self.touches = touches;
         self
     }
 
     /// What a call of it may touch.
-    pub fn touches(&self) -> Touches {
+    pub fn touches(&self) -> Access {
         self.touches
     }
 
     /// The same tool, which may touch anything; `warning` is what is known about that.
     pub fn warning(mut self, warning: impl Into<Arc<str>>) -> Self {
-        self.touches = Touches::Anything;
+        self.touches = Access::Anything;
         self.warning = Some(warning.into());
         self
     }
@@ -115,7 +115,7 @@ impl Tool {
     where
         F: Fn(&ToolCall) -> Option<String> + Send + Sync + 'static,
     {
-        self.touches = Touches::Command;
+        self.touches = Access::Command;
         self.shell_command = Some(Arc::new(shell_command));
         self
     }
@@ -124,8 +124,8 @@ impl Tool {
     /// tool from elsewhere may call an argument `command`, too.
     pub fn shell_command(&self, call: &ToolCall) -> Option<String> {
         match (self.touches, &self.shell_command) {
-            (Touches::Command, Some(shell_command)) => shell_command(call),
-            (Touches::Command, None) => Some(call.input.get("command")?.as_str()?.to_owned()),
+            (Access::Command, Some(shell_command)) => shell_command(call),
+            (Access::Command, None) => Some(call.input.get("command")?.as_str()?.to_owned()),
             _ => None,
         }
     }
@@ -154,8 +154,8 @@ impl Tool {
     /// Whether a call of it may run beside others.
     pub fn runs_beside_others(&self) -> bool {
         match self.touches {
-            Touches::Nothing | Touches::FileToRead => true,
-            Touches::FileToWrite | Touches::Command | Touches::Harness | Touches::Anything => {
+            Access::Nothing | Access::FileToRead => true,
+            Access::FileToWrite | Access::Command | Access::Harness | Access::Anything => {
                 self.side_by_side
             }
         }

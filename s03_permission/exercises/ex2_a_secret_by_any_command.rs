@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 
 use s01_loop::{Answer, Refusal, ToolCall};
 use s02_tools::{Toolbox, Workspace, bash};
-use s03_permission::{Answering, Ask, Policy};
+use s03_permission::{Answering, Approver, Policy};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -27,7 +27,7 @@ use tempfile::TempDir;
 #[derive(Clone, Default)]
 struct Naysayer(Arc<Mutex<usize>>);
 
-impl Ask for Naysayer {
+impl Approver for Naysayer {
     fn ask<'a>(&'a self, _: &'a str) -> Answering<'a> {
         *self.0.lock().unwrap() += 1;
         Box::pin(async { Answer::No(Refusal::User) })

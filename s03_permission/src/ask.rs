@@ -17,7 +17,7 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 pub type AnsweringInTime<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a>>;
 
 /// Somebody who can be asked.
-pub trait Ask: Send + Sync {
+pub trait Approver: Send + Sync {
     /// Puts a question and waits for the answer.
     fn ask<'a>(&'a self, question: &'a str) -> Answering<'a>;
 
@@ -31,7 +31,7 @@ pub trait Ask: Send + Sync {
     fn tell(&self, text: &str);
 }
 
-impl Ask for Repl {
+impl Approver for Repl {
     fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
         Box::pin(self.confirm(question))
     }

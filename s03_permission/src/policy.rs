@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use s01_loop::{Answer, ToolCall};
-use s02_tools::{Tool, Toolbox, Touches, Workspace};
+use s02_tools::{Access, Tool, Toolbox, Workspace};
 use serde_json::Value;
 
-use crate::ask::Ask;
+use crate::ask::Approver;
 use crate::known::{is_guarded, is_secret_or_endless, judge, not_known};
 use crate::rules::{Call, Rules};
 use crate::settings::{SETTINGS_FILE, read_settings};
@@ -37,7 +37,7 @@ pub struct Policy {
     ws: Workspace,
     /// A std lock: nothing is awaited while it is held.
     rules: Arc<Mutex<Rules>>,
-    ask: Arc<dyn Ask>,
+    ask: Arc<dyn Approver>,
     /// One question at a time: an "always" may answer the next question before it is put.
     question: Arc<tokio::sync::Mutex<()>>,
     /// The settings file cannot be read: nobody knows what it forbids.
@@ -46,7 +46,7 @@ pub struct Policy {
 
 impl Policy {
     /// The policy of this workspace: its settings file, and this one to ask. What is wrong in the settings is told.
-    pub fn open(ws: &Workspace, ask: impl Ask + 'static) -> Self {
+    pub fn open(ws: &Workspace, ask: impl Approver + 'static) -> Self {
         let settings = read_settings(ws)
             .map_err(|error| ask.tell(&format!("{error:#}")))
             .ok();
@@ -67,7 +67,7 @@ impl Policy {
     }
 
     /// The same policy with somebody else to ask, such as the terminal under a teammate's name.
-    pub fn asking(&self, ask: impl Ask + 'static) -> Self {
+    pub fn asking(&self, ask: impl Approver + 'static) -> Self {
         Self {
             ask: Arc::new(ask),
             ..self.clone()
@@ -139,12 +139,12 @@ impl Policy {
     /// What the rules and the defaults say, before anybody is asked, and the rule that "always" would make.
     fn decide(&self, tool: &Tool, call: &ToolCall) -> (Decision, Option<String>) {
         let (decision, always) = match tool.touches() {
-            Touches::Command => match tool.shell_command(call) {
+            Access::Command => match tool.shell_command(call) {
                 Some(command) => self.decide_on_command(tool, &command),
                 // Nothing is run: an argument is missing, which the tool names, or there is nothing to start.
                 None => self.by_rules(tool, None, None, Decision::Allow),
             },
-            Touches::FileToRead | Touches::FileToWrite => {
+            Access::FileToRead | Access::FileToWrite => {
                 let path = call.input.get("path").and_then(Value::as_str);
                 match path.map(|path| self.ws.resolve(path)) {
                     Some(Ok(path)) => self.decide_on_file(tool, &path),
@@ -152,8 +152,8 @@ impl Policy {
                     None => (Decision::Allow, None),
                 }
             }
-            Touches::Nothing | Touches::Harness => self.by_rules(tool, None, None, Decision::Allow),
-            Touches::Anything => {
+            Access::Nothing | Access::Harness => self.by_rules(tool, None, None, Decision::Allow),
+            Access::Anything => {
                 let why = tool.known();
                 let why = why.unwrap_or("nobody knows what this tool changes");
                 self.by_rules(tool, None, None, Decision::Ask(why.to_owned()))
@@ -193,7 +193,7 @@ impl Policy {
 
     fn decide_on_file(&self, tool: &Tool, path: &Path) -> (Decision, Option<String>) {
         let shown = self.ws.shown(path);
-        let writes = tool.touches() == Touches::FileToWrite;
+        let writes = tool.touches() == Access::FileToWrite;
         let inside = path.strip_prefix(self.ws.root()).unwrap_or(path);
         let why = if writes && is_guarded(inside) {
             format!("{shown} {GUARDED}")

@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use s01_loop::{Answer, Output, Refusal, ToolCall, ToolSpec};
-use s02_tools::{Glob, Tool, Toolbox, Touches, Workspace, bash, write_file};
-use s03_permission::{Answering, Ask, Policy};
+use s02_tools::{Access, Glob, Tool, Toolbox, Workspace, bash, write_file};
+use s03_permission::{Answering, Approver, Policy};
 use serde_json::{Map, Value, json};
 
 /// Says no to everything and remembers the questions.
 #[derive(Clone, Default)]
 struct Naysayer(Arc<Mutex<Vec<String>>>);
 
-impl Ask for Naysayer {
+impl Approver for Naysayer {
     fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
         self.0.lock().unwrap().push(question.to_owned());
         Box::pin(async { Answer::No(Refusal::User) })
@@ -29,7 +29,7 @@ fn call(name: &str, input: Value) -> ToolCall {
     }
 }
 
-fn tool(name: &str, touches: Touches) -> Tool {
+fn tool(name: &str, touches: Access) -> Tool {
     Tool::new(ToolSpec::new::<Glob>(name, ""), async |_| Output::ok("")).touching(touches)
 }
 
@@ -38,7 +38,7 @@ async fn a_question_shows_every_argument() {
     let dir = tempfile::tempdir().unwrap();
     let asked = Naysayer::default();
     let policy = Policy::open(&Workspace::at(dir.path()).unwrap(), asked.clone());
-    let tools = Toolbox::new().with(tool("mcp__ops__run", Touches::Anything));
+    let tools = Toolbox::new().with(tool("mcp__ops__run", Access::Anything));
     let input = json!({"command": "status", "target": "prod", "delete_all": true});
     let denied = policy.check(&tools, &call("mcp__ops__run", input)).await;
     assert!(denied.is_err());
@@ -53,9 +53,9 @@ async fn what_a_tool_touches_decides_and_not_its_name() {
     let dir = tempfile::tempdir().unwrap();
     let policy = Policy::open(&Workspace::at(dir.path()).unwrap(), Naysayer::default());
     let tools = Toolbox::new()
-        .with(tool("drop_database", Touches::Anything))
-        .with(tool("deploy_status", Touches::Nothing))
-        .with(tool("todo_write", Touches::Harness));
+        .with(tool("drop_database", Access::Anything))
+        .with(tool("deploy_status", Access::Nothing))
+        .with(tool("todo_write", Access::Harness));
     let allowed = async |name: &str| policy.check(&tools, &call(name, json!({}))).await.is_ok();
     assert!(!allowed("drop_database").await);
     assert!(allowed("deploy_status").await && allowed("todo_write").await);
@@ -105,7 +105,7 @@ async fn a_deny_rule_holds_for_guarded_files_too() {
 
 /// A tool that starts `npx -y NAME` for any name but `own`.
 fn starter() -> Tool {
-    tool("connect_mcp", Touches::Harness).runs(|call| {
+    tool("connect_mcp", Access::Harness).runs(|call| {
         let name = call.input["name"].as_str()?;
         (name != "own").then(|| format!("npx -y {name}"))
     })
@@ -178,9 +178,9 @@ async fn a_rule_about_a_whole_tool_holds_when_it_runs_nothing() {
 async fn what_a_foreign_tool_calls_its_arguments_decides_nothing() {
     let (_dir, policy, asked) = under(json!({"allow": ["mcp__docs__*"], "ask": ["bash"]}));
     let tools = Toolbox::new()
-        .with(tool("mcp__ops__run", Touches::Anything))
-        .with(tool("mcp__docs__run", Touches::Anything))
-        .with(tool("mcp__docs__look", Touches::Nothing));
+        .with(tool("mcp__ops__run", Access::Anything))
+        .with(tool("mcp__docs__run", Access::Anything))
+        .with(tool("mcp__docs__look", Access::Nothing));
     let input = json!({"command": "ls", "path": "/etc/passwd"});
     let check = async |name: &str| policy.check(&tools, &call(name, input.clone())).await;
     assert!(check("mcp__docs__run").await.is_ok());
@@ -197,7 +197,7 @@ async fn what_a_foreign_tool_calls_its_arguments_decides_nothing() {
 #[tokio::test]
 async fn a_question_says_what_is_known_about_a_tool() {
     let (_dir, policy, asked) = under(json!({}));
-    let deploy = tool("mcp__deploy__trigger", Touches::Anything);
+    let deploy = tool("mcp__deploy__trigger", Access::Anything);
     let tools = Toolbox::new().with(deploy.warning("the server deploy calls it destructive"));
     let trigger = call("mcp__deploy__trigger", json!({"service": "web"}));
     assert!(policy.check(&tools, &trigger).await.is_err());
@@ -216,8 +216,8 @@ async fn a_reason_to_ask_holds_against_an_allow_rule_and_never_makes_one() {
         discards.then(|| "it throws work away".to_owned())
     };
     let tools = Toolbox::new()
-        .with(tool("remove", Touches::Harness).asks_when(discards))
-        .with(tool("mcp__evil__run", Touches::Anything).asks_when(discards));
+        .with(tool("remove", Access::Harness).asks_when(discards))
+        .with(tool("mcp__evil__run", Access::Anything).asks_when(discards));
     let check = async |name: &str, discard: bool| {
         let call = call(name, json!({ "discard": discard }));
         policy.check(&tools, &call).await

@@ -6,7 +6,7 @@
 //! message of git's.
 //!
 //! Hint: `src/shipped.rs` has four hooks to copy from, and `Agent::new` in `src/main.rs` is where they are attached.
-//! What a hook says to the model, it says with `Says::Context`.
+//! What a hook says to the model, it says with `HookOutput::Context`.
 //!
 //! Hint: `git branch --show-current` prints what you need, or nothing. `s01_loop::Process` runs a command without
 //! holding up the loop.

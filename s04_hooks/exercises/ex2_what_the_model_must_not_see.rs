@@ -1,7 +1,7 @@
 //! Exercise 2 · what the model must not see (15 minutes).
 //!
 //! A PostToolUse hook can add to an output, but a secret that stands in it goes to the model all the same. Let such a
-//! hook replace the text: `Says::Rewrite` with a string does so, and a command from the settings by answering
+//! hook replace the text: `HookOutput::Rewrite` with a string does so, and a command from the settings by answering
 //! `{"hookSpecificOutput": {"updatedOutput": "…"}}`. The hooks behind it, the user and the model see the new text and
 //! no trace of the old one. Whether the tool failed stays as it was. Each event takes only its own: `updatedOutput`
 //! of a PreToolUse command does nothing to the call, and `updatedInput` of a PostToolUse command nothing to the
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use mock_servers::class::Class;
 use mock_servers::model::{MockModel, calls, says};
 use s01_loop::{Output, ToolCall};
-use s04_hooks::{Hooks, PostTool, Says};
+use s04_hooks::{HookOutput, Hooks, PostTool};
 use serde_json::{Map, Value, json};
 
 /// A class with a secret, and settings with these commands on the two tool events.
@@ -50,10 +50,10 @@ async fn a_hook_replaces_the_text_and_the_next_one_sees_that() {
     let seen = Arc::new(Mutex::new(String::new()));
     let sees = Arc::clone(&seen);
     let hooks = Hooks::new()
-        .on_post_tool(async |_| Says::Rewrite(json!("KEY=***")))
+        .on_post_tool(async |_| HookOutput::Rewrite(json!("KEY=***")))
         .on_post_tool(move |PostTool { output, .. }: PostTool| {
             *sees.lock().unwrap() = output.text;
-            std::future::ready(Says::Go)
+            std::future::ready(HookOutput::Go)
         });
     let call = ToolCall {
         id: "toolu_1".into(),

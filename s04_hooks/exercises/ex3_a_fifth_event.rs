@@ -17,7 +17,7 @@ use mock_servers::model::{MockModel, says};
 use s01_loop::Repl;
 use s02_tools::Workspace;
 use s03_permission::Policy;
-use s04_hooks::{Hooks, Prompted};
+use s04_hooks::{Hooks, PromptDecision};
 use serde_json::{Value, json};
 
 const SETTINGS: &str = ".harness/settings.json";
@@ -118,7 +118,7 @@ async fn another_agent_is_no_session() {
     ];
     for (who, prompted, expected) in prompted {
         assert!(
-            prompted == Prompted::Go(expected.clone()),
+            prompted == PromptDecision::Go(expected.clone()),
             "{who} should be sent {expected:?}, and was sent {prompted:?}"
         );
     }

@@ -21,7 +21,7 @@ use s03_permission::rules::means_tool;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::hooks::{Hooks, PostTool, PreTool, Prompt, Says, Stop};
+use crate::hooks::{HookOutput, Hooks, PostTool, PreTool, Prompt, Stop};
 
 /// How long a command may take when the settings do not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -96,7 +96,7 @@ impl Hooks {
 
     fn refusing(self, why: &str) -> Self {
         let why = why.to_owned();
-        self.on_prompt(move |_| ready(Says::Block(why.clone())))
+        self.on_prompt(move |_| ready(HookOutput::Block(why.clone())))
     }
 
     fn with_commands(self, event: &str, commands: Vec<CommandHook>) -> Result<Self> {
@@ -121,7 +121,7 @@ impl Hooks {
     }
 }
 
-async fn on_prompt(hook: Arc<CommandHook>, Prompt { text }: Prompt) -> Says {
+async fn on_prompt(hook: Arc<CommandHook>, Prompt { text }: Prompt) -> HookOutput {
     hook.say(
         json!({ "hook_event_name": "UserPromptSubmit", "prompt": text }),
         true,
@@ -129,16 +129,19 @@ async fn on_prompt(hook: Arc<CommandHook>, Prompt { text }: Prompt) -> Says {
     .await
 }
 
-async fn on_pre_tool(hook: Arc<CommandHook>, PreTool { call, .. }: PreTool) -> Says {
+async fn on_pre_tool(hook: Arc<CommandHook>, PreTool { call, .. }: PreTool) -> HookOutput {
     if !hook.matches(&call.name) {
-        return Says::Go;
+        return HookOutput::Go;
     }
     hook.say(json!({ "hook_event_name": "PreToolUse", "tool_name": call.name, "tool_input": call.input }), false).await
 }
 
-async fn on_post_tool(hook: Arc<CommandHook>, PostTool { call, output, .. }: PostTool) -> Says {
+async fn on_post_tool(
+    hook: Arc<CommandHook>,
+    PostTool { call, output, .. }: PostTool,
+) -> HookOutput {
     if !hook.matches(&call.name) {
-        return Says::Go;
+        return HookOutput::Go;
     }
     let response = json!({ "text": output.text, "is_error": output.is_error });
     let event = json!({
@@ -148,14 +151,14 @@ async fn on_post_tool(hook: Arc<CommandHook>, PostTool { call, output, .. }: Pos
     hook.say(event, true).await
 }
 
-async fn on_stop(hook: Arc<CommandHook>, Stop { again, .. }: Stop) -> Says {
+async fn on_stop(hook: Arc<CommandHook>, Stop { again, .. }: Stop) -> HookOutput {
     let says = hook
         .say(
             json!({ "hook_event_name": "Stop", "stop_hook_active": again }),
             false,
         )
         .await;
-    if let Says::Block(reason) = &says {
+    if let HookOutput::Block(reason) = &says {
         hook.repl.say(&format!(
             "the hook `{}` wants the turn to go on: {reason}",
             hook.command
@@ -210,7 +213,7 @@ impl CommandHook {
     }
 
     /// Runs the command on an event. `speaks` is whether plain text it prints is meant for the model.
-    async fn say(&self, mut event: Value, speaks: bool) -> Says {
+    async fn say(&self, mut event: Value, speaks: bool) -> HookOutput {
         event["cwd"] = self.ws.root().display().to_string().into();
         match tokio::time::timeout(self.timeout, self.run(&event)).await {
             Ok(Ok(Ran {
@@ -222,7 +225,7 @@ impl CommandHook {
                 end: End::Exit(2),
                 complaint,
                 ..
-            })) => Says::Block(match complaint.trim() {
+            })) => HookOutput::Block(match complaint.trim() {
                 "" => format!("the hook `{}` refused it without a reason", self.command),
                 reason => reason.to_owned(),
             }),
@@ -239,12 +242,12 @@ impl CommandHook {
         }
     }
 
-    fn broke(&self, how: &str) -> Says {
+    fn broke(&self, how: &str) -> HookOutput {
         self.repl.say(&format!(
             "the hook `{}` {how}; going on without it",
             self.command
         ));
-        Says::Go
+        HookOutput::Go
     }
 
     async fn run(&self, event: &Value) -> Result<Ran> {
@@ -278,27 +281,27 @@ struct Ran {
 }
 
 /// What a command says that ended well: JSON when its answer is an object, else text.
-fn said(answer: &str, speaks: bool) -> Says {
+fn said(answer: &str, speaks: bool) -> HookOutput {
     let Ok(answer @ Value::Object(_)) = serde_json::from_str::<Value>(answer) else {
         let text = answer.trim();
         return if speaks && !text.is_empty() {
-            Says::Context(text.to_owned())
+            HookOutput::Context(text.to_owned())
         } else {
-            Says::Go
+            HookOutput::Go
         };
     };
     let specific = &answer["hookSpecificOutput"];
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if answer["decision"] == "block" {
-        Says::Block(text(&answer["reason"]).unwrap_or_else(|| "a hook refused it".to_owned()))
+        HookOutput::Block(text(&answer["reason"]).unwrap_or_else(|| "a hook refused it".to_owned()))
     } else if specific["permissionDecision"] == "deny" || specific["permissionDecision"] == "ask" {
         // Whoever wants it asked does not want it to run unasked; a rule under `ask` is the way to a question.
         let reason = text(&specific["permissionDecisionReason"]);
-        Says::Block(reason.unwrap_or_else(|| "a hook refused it".to_owned()))
+        HookOutput::Block(reason.unwrap_or_else(|| "a hook refused it".to_owned()))
     } else if specific["updatedInput"].is_object() {
-        Says::Rewrite(specific["updatedInput"].clone())
+        HookOutput::Rewrite(specific["updatedInput"].clone())
     } else {
-        text(&specific["additionalContext"]).map_or(Says::Go, Says::Context)
+        text(&specific["additionalContext"]).map_or(HookOutput::Go, HookOutput::Context)
     }
 }
 
@@ -315,32 +318,32 @@ mod tests {
 
     #[test]
     fn a_command_answers_in_text_or_in_json() {
-        let context = |text: &str| Says::Context(text.to_owned());
+        let context = |text: &str| HookOutput::Context(text.to_owned());
         for (answer, speaks, expected) in [
-            ("", true, Says::Go),
+            ("", true, HookOutput::Go),
             ("mind the tests\n", true, context("mind the tests")),
-            ("mind the tests\n", false, Says::Go),
+            ("mind the tests\n", false, HookOutput::Go),
             (
                 r#"{"decision": "block", "reason": "not now"}"#,
                 false,
-                Says::Block("not now".into()),
+                HookOutput::Block("not now".into()),
             ),
             (
                 r#"{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "no"}}"#,
                 false,
-                Says::Block("no".into()),
+                HookOutput::Block("no".into()),
             ),
             (
                 r#"{"hookSpecificOutput": {"updatedInput": {"command": "ls"}}}"#,
                 false,
-                Says::Rewrite(json!({"command": "ls"})),
+                HookOutput::Rewrite(json!({"command": "ls"})),
             ),
             (
                 r#"{"hookSpecificOutput": {"additionalContext": "hm"}}"#,
                 false,
                 context("hm"),
             ),
-            (r#"{"other": 1}"#, true, Says::Go),
+            (r#"{"other": 1}"#, true, HookOutput::Go),
         ] {
             assert_eq!(said(answer, speaks), expected, "{answer}");
         }

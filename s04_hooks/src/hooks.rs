@@ -70,7 +70,7 @@ pub struct Stop {
 
 /// What a hook says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Says {
+pub enum HookOutput {
     /// Nothing to say.
     Go,
     /// No, for this reason. At Stop: not yet, for this reason.
@@ -84,14 +84,14 @@ pub enum Says {
 
 /// What becomes of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Prompted {
+pub enum PromptDecision {
     /// It goes to the model, with what hooks added to it.
     Go(String),
     /// A hook refused it, for this reason.
     Refused(String),
 }
 
-type Saying = Pin<Box<dyn Future<Output = Says> + Send>>;
+type Saying = Pin<Box<dyn Future<Output = HookOutput> + Send>>;
 type Hook<Event> = Arc<dyn Fn(Event) -> Saying + Send + Sync>;
 
 /// The hooks of an agent. Clones share them, so that subagents and teammates are under the same ones.
@@ -144,7 +144,7 @@ impl Hooks {
     pub fn on_prompt<F, S>(mut self, hook: F) -> Self
     where
         F: Fn(Prompt) -> S + Send + Sync + 'static,
-        S: Future<Output = Says> + Send + 'static,
+        S: Future<Output = HookOutput> + Send + 'static,
     {
         self.prompt.push(boxed(hook));
         self
@@ -154,7 +154,7 @@ impl Hooks {
     pub fn on_pre_tool<F, S>(mut self, hook: F) -> Self
     where
         F: Fn(PreTool) -> S + Send + Sync + 'static,
-        S: Future<Output = Says> + Send + 'static,
+        S: Future<Output = HookOutput> + Send + 'static,
     {
         self.pre_tool.push(boxed(hook));
         self
@@ -164,7 +164,7 @@ impl Hooks {
     pub fn on_pre_tool_first<F, S>(mut self, hook: F) -> Self
     where
         F: Fn(PreTool) -> S + Send + Sync + 'static,
-        S: Future<Output = Says> + Send + 'static,
+        S: Future<Output = HookOutput> + Send + 'static,
     {
         self.pre_tool.insert(0, boxed(hook));
         self
@@ -174,7 +174,7 @@ impl Hooks {
     pub fn on_post_tool<F, S>(mut self, hook: F) -> Self
     where
         F: Fn(PostTool) -> S + Send + Sync + 'static,
-        S: Future<Output = Says> + Send + 'static,
+        S: Future<Output = HookOutput> + Send + 'static,
     {
         self.post_tool.push(boxed(hook));
         self
@@ -184,26 +184,26 @@ impl Hooks {
     pub fn on_stop<F, S>(mut self, hook: F) -> Self
     where
         F: Fn(Stop) -> S + Send + Sync + 'static,
-        S: Future<Output = Says> + Send + 'static,
+        S: Future<Output = HookOutput> + Send + 'static,
     {
         self.stop.push(boxed(hook));
         self
     }
 
     /// The user has asked for something: may it go to the model, and with what?
-    pub async fn prompt(&self, text: String) -> Prompted {
+    pub async fn prompt(&self, text: String) -> PromptDecision {
         self.stops.0.store(0, Ordering::Relaxed);
         let (mut request, mut refused) = (text.clone(), None);
         for hook in &self.prompt {
             match hook(Prompt { text: text.clone() }).await {
-                Says::Go | Says::Rewrite(_) => {}
-                Says::Block(reason) => refused = refused.or(Some(reason)),
-                Says::Context(context) => request = with_context(request, &context),
+                HookOutput::Go | HookOutput::Rewrite(_) => {}
+                HookOutput::Block(reason) => refused = refused.or(Some(reason)),
+                HookOutput::Context(context) => request = with_context(request, &context),
             }
         }
         match refused {
-            Some(reason) => Prompted::Refused(reason),
-            None => Prompted::Go(request),
+            Some(reason) => PromptDecision::Refused(reason),
+            None => PromptDecision::Go(request),
         }
     }
 
@@ -223,16 +223,17 @@ impl Hooks {
                     caller: self.caller.clone(),
                 };
                 match hook(event).await {
-                    Says::Go | Says::Context(_) => {}
-                    Says::Block(reason) => blocked = blocked.or(Some(reason)),
+                    HookOutput::Go | HookOutput::Context(_) => {}
+                    HookOutput::Block(reason) => blocked = blocked.or(Some(reason)),
                     // A hook that adds to a call adds again when it sees its own work; once is what it meant.
-                    Says::Rewrite(input) if input == call.input || last_writer == Some(index) => {}
-                    Says::Rewrite(_) if has_rewritten[index] => {
+                    HookOutput::Rewrite(input)
+                        if input == call.input || last_writer == Some(index) => {}
+                    HookOutput::Rewrite(_) if has_rewritten[index] => {
                         blocked = blocked.or_else(|| {
                             Some("two hooks undo each other's changes to this call".into())
                         });
                     }
-                    Says::Rewrite(input) => {
+                    HookOutput::Rewrite(input) => {
                         has_rewritten[index] = true;
                         last_writer = Some(index);
                         call.input = input;
@@ -260,8 +261,8 @@ impl Hooks {
             })
             .await
             {
-                Says::Go | Says::Rewrite(_) => {}
-                Says::Block(text) | Says::Context(text) => {
+                HookOutput::Go | HookOutput::Rewrite(_) => {}
+                HookOutput::Block(text) | HookOutput::Context(text) => {
                     output.text = with_context(output.text, &text)
                 }
             }
@@ -280,8 +281,8 @@ impl Hooks {
             })
             .await
             {
-                Says::Go | Says::Rewrite(_) => {}
-                Says::Block(reason) | Says::Context(reason) => reasons.push(reason),
+                HookOutput::Go | HookOutput::Rewrite(_) => {}
+                HookOutput::Block(reason) | HookOutput::Context(reason) => reasons.push(reason),
             }
         }
         if reasons.is_empty() {
@@ -302,7 +303,7 @@ impl Hooks {
 fn boxed<E, F, S>(hook: F) -> Hook<E>
 where
     F: Fn(E) -> S + Send + Sync + 'static,
-    S: Future<Output = Says> + Send + 'static,
+    S: Future<Output = HookOutput> + Send + 'static,
 {
     Arc::new(move |event| Box::pin(hook(event)))
 }

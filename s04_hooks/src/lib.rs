@@ -8,7 +8,8 @@ mod tag;
 
 pub use commands::DEFAULT_TIMEOUT;
 pub use hooks::{
-    Caller, Hooks, MAX_STOPS, PostTool, PreTool, Prompt, Prompted, Says, Stop, without_context,
+    Caller, HookOutput, Hooks, MAX_STOPS, PostTool, PreTool, Prompt, PromptDecision, Stop,
+    without_context,
 };
 pub use shipped::{LARGE_OUTPUT, LOG_FILE, large_output, log, permission, summary};
 pub use tag::{harmless, tagged};

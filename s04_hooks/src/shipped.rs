@@ -17,7 +17,7 @@ use s02_tools::Workspace;
 use s03_permission::Policy;
 use serde_json::json;
 
-use crate::hooks::{PostTool, PreTool, Says, Stop};
+use crate::hooks::{HookOutput, PostTool, PreTool, Stop};
 
 /// The name of the log in the state folder.
 pub const LOG_FILE: &str = "log.jsonl";
@@ -28,7 +28,7 @@ pub const LARGE_OUTPUT: usize = 100_000;
 /// PreToolUse: the policy of the permission chapter, no longer a line of the loop.
 pub fn permission(
     policy: &Policy,
-) -> impl Fn(PreTool) -> Pin<Box<dyn Future<Output = Says> + Send>> + Send + Sync + 'static {
+) -> impl Fn(PreTool) -> Pin<Box<dyn Future<Output = HookOutput> + Send>> + Send + Sync + 'static {
     let policy = policy.clone();
     move |event| {
         let policy = event
@@ -38,18 +38,18 @@ pub fn permission(
         Box::pin(async move {
             if event.blocked.is_some() {
                 // Another hook has said no; the user need not be asked.
-                return Says::Go;
+                return HookOutput::Go;
             }
             match policy.check(&event.tools, &event.call).await {
-                Ok(()) => Says::Go,
-                Err(why) => Says::Block(why),
+                Ok(()) => HookOutput::Go,
+                Err(why) => HookOutput::Block(why),
             }
         })
     }
 }
 
 /// PreToolUse: writes each call to `.harness/log.jsonl`, with the reason when it was blocked.
-pub fn log(ws: &Workspace) -> impl Fn(PreTool) -> Ready<Says> + Send + Sync + 'static {
+pub fn log(ws: &Workspace) -> impl Fn(PreTool) -> Ready<HookOutput> + Send + Sync + 'static {
     let path = ws.state(LOG_FILE);
     move |PreTool {
               call,
@@ -65,29 +65,29 @@ pub fn log(ws: &Workspace) -> impl Fn(PreTool) -> Ready<Says> + Send + Sync + 's
         let entry = json!({ "time": time, "agent": agent, "tool": call.name, "input": call.input, "blocked": blocked });
         // A log that cannot be written is no reason to stop working.
         let _ = append(&path, &entry.to_string());
-        ready(Says::Go)
+        ready(HookOutput::Go)
     }
 }
 
 /// PostToolUse: remarks on an output that fills the context, so that the model asks for less next time.
-pub fn large_output(PostTool { output, .. }: PostTool) -> Ready<Says> {
+pub fn large_output(PostTool { output, .. }: PostTool) -> Ready<HookOutput> {
     let size = output.text.chars().count();
     ready(match size > LARGE_OUTPUT {
-        true => Says::Context(format!(
+        true => HookOutput::Context(format!(
             "This output has {size} characters; read parts of it, or search in it, next time."
         )),
-        false => Says::Go,
+        false => HookOutput::Go,
     })
 }
 
 /// Stop: says what the turn did.
-pub fn summary(repl: &Repl) -> impl Fn(Stop) -> Ready<Says> + Send + Sync + 'static {
+pub fn summary(repl: &Repl) -> impl Fn(Stop) -> Ready<HookOutput> + Send + Sync + 'static {
     let repl = repl.clone();
     move |Stop { history, .. }| {
         if let Some(summary) = summarize(history.turn()) {
             repl.say(&summary);
         }
-        ready(Says::Go)
+        ready(HookOutput::Go)
     }
 }
 

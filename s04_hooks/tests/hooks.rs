@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use s01_loop::{History, Output, Repl, ToolCall};
 use s02_tools::{Step, Toolbox, Workspace};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, MAX_STOPS, PreTool, Prompted, Says};
+use s04_hooks::{HookOutput, Hooks, MAX_STOPS, PreTool, PromptDecision};
 use serde_json::{Map, Value, json};
 
 fn call(input: Value) -> ToolCall {
@@ -20,11 +20,11 @@ fn call(input: Value) -> ToolCall {
 /// Writes down the inputs that a hook has seen, and whether the call was blocked by then.
 type Seen = Arc<Mutex<Vec<(Value, bool)>>>;
 
-fn watching(seen: &Seen) -> impl Fn(PreTool) -> std::future::Ready<Says> + use<> {
+fn watching(seen: &Seen) -> impl Fn(PreTool) -> std::future::Ready<HookOutput> + use<> {
     let seen = Arc::clone(seen);
     move |PreTool { call, blocked, .. }| {
         seen.lock().unwrap().push((call.input, blocked.is_some()));
-        std::future::ready(Says::Go)
+        std::future::ready(HookOutput::Go)
     }
 }
 
@@ -33,8 +33,8 @@ async fn all_hooks_run_in_order_also_behind_a_no() {
     let seen = Seen::default();
     let hooks = Hooks::new()
         .on_pre_tool(watching(&seen))
-        .on_pre_tool(async |_| Says::Block("first".into()))
-        .on_pre_tool(async |_| Says::Block("second".into()))
+        .on_pre_tool(async |_| HookOutput::Block("first".into()))
+        .on_pre_tool(async |_| HookOutput::Block("second".into()))
         .on_pre_tool(watching(&seen));
     let step = hooks.pre_tool(&Toolbox::new(), call(json!(1))).await;
     assert!(matches!(step, Step::Refuse(_, reason) if reason == "first"));
@@ -46,7 +46,7 @@ async fn every_hook_has_seen_what_runs() {
     let seen = Seen::default();
     let hooks = Hooks::new()
         .on_pre_tool(watching(&seen))
-        .on_pre_tool(async |_| Says::Rewrite(json!("rewritten")))
+        .on_pre_tool(async |_| HookOutput::Rewrite(json!("rewritten")))
         .on_pre_tool(watching(&seen));
     let step = hooks.pre_tool(&Toolbox::new(), call(json!("asked"))).await;
     assert!(matches!(step, Step::Run(call) if call.input == "rewritten"));
@@ -65,7 +65,7 @@ async fn every_hook_has_seen_what_runs() {
 #[tokio::test]
 async fn a_hook_that_adds_to_a_call_adds_once() {
     let hooks = Hooks::new().on_pre_tool(async |PreTool { call, .. }: PreTool| {
-        Says::Rewrite(json!(format!(
+        HookOutput::Rewrite(json!(format!(
             "timeout 60 {}",
             call.input.as_str().unwrap()
         )))
@@ -76,8 +76,9 @@ async fn a_hook_that_adds_to_a_call_adds_once() {
 
 #[tokio::test]
 async fn hooks_that_undo_each_other_end_the_call() {
-    let always =
-        |input: &'static str| move |_: PreTool| std::future::ready(Says::Rewrite(json!(input)));
+    let always = |input: &'static str| {
+        move |_: PreTool| std::future::ready(HookOutput::Rewrite(json!(input)))
+    };
     let hooks = Hooks::new()
         .on_pre_tool(always("safe"))
         .on_pre_tool(always("forced"));
@@ -87,7 +88,7 @@ async fn hooks_that_undo_each_other_end_the_call() {
 
 #[tokio::test]
 async fn a_refused_call_is_no_business_of_post_tool_hooks() {
-    let hooks = Hooks::new().on_post_tool(async |_| Says::Context("seen".into()));
+    let hooks = Hooks::new().on_post_tool(async |_| HookOutput::Context("seen".into()));
     let refused = Output::refused("no");
     assert_eq!(
         hooks.post_tool(&call(json!({})), refused.clone()).await,
@@ -100,13 +101,13 @@ async fn another_agent_has_its_own_name_policy_and_count_of_stops() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let names = Arc::clone(&seen);
     let lead = Hooks::new()
-        .on_stop(async |_| Says::Block("more".into()))
+        .on_stop(async |_| HookOutput::Block("more".into()))
         .on_pre_tool(move |PreTool { caller, .. }: PreTool| {
             names
                 .lock()
                 .unwrap()
                 .push(caller.map(|caller| caller.name.to_string()));
-            std::future::ready(Says::Go)
+            std::future::ready(HookOutput::Go)
         });
     let dir = tempfile::tempdir().unwrap();
     let policy = Policy::open(
@@ -131,11 +132,11 @@ async fn a_no_that_was_lifted_by_a_rewrite_counts_no_more() {
     let hooks = Hooks::new()
         .on_pre_tool(
             async |PreTool { call, .. }: PreTool| match call.input == "bad" {
-                true => Says::Block("bad".into()),
-                false => Says::Go,
+                true => HookOutput::Block("bad".into()),
+                false => HookOutput::Go,
             },
         )
-        .on_pre_tool(async |_| Says::Rewrite(json!("good")));
+        .on_pre_tool(async |_| HookOutput::Rewrite(json!("good")));
     assert!(matches!(
         hooks.pre_tool(&Toolbox::new(), call(json!("bad"))).await,
         Step::Run(_)
@@ -145,13 +146,13 @@ async fn a_no_that_was_lifted_by_a_rewrite_counts_no_more() {
 #[tokio::test]
 async fn contexts_add_up() {
     let hooks = Hooks::new()
-        .on_prompt(async |_| Says::Context("one".into()))
-        .on_prompt(async |_| Says::Context("two".into()))
-        .on_post_tool(async |_| Says::Context("three".into()));
+        .on_prompt(async |_| HookOutput::Context("one".into()))
+        .on_prompt(async |_| HookOutput::Context("two".into()))
+        .on_post_tool(async |_| HookOutput::Context("three".into()));
     let tagged = |text: &str| format!("\n\n<hook-context>\n{text}\n</hook-context>");
     assert_eq!(
         hooks.prompt("go".into()).await,
-        Prompted::Go(format!("go{}{}", tagged("one"), tagged("two")))
+        PromptDecision::Go(format!("go{}{}", tagged("one"), tagged("two")))
     );
     let output = hooks
         .post_tool(&call(json!({})), Output::error("oops"))
@@ -161,7 +162,7 @@ async fn contexts_add_up() {
 
 #[tokio::test]
 async fn the_count_of_stops_begins_anew_with_each_prompt() {
-    let hooks = Hooks::new().on_stop(async |_| Says::Block("more".into()));
+    let hooks = Hooks::new().on_stop(async |_| HookOutput::Block("more".into()));
     let history = History::default();
     for _ in 0..2 {
         hooks.prompt("go".into()).await;

@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 use anyhow::{Context, Result};
 use s01_loop::Repl;
 use s02_tools::{Workspace, write_whole};
-use s04_hooks::{Prompt, Says};
+use s04_hooks::{HookOutput, Prompt};
 
 /// The folder, in this crate and in the workspace.
 const FOLDER: &str = "examples";
@@ -27,7 +27,7 @@ const FILES: [(&str, &str); 3] = [
 pub fn practice_files(
     ws: &Workspace,
     repl: &Repl,
-) -> impl Fn(Prompt) -> Ready<Says> + Send + Sync + 'static {
+) -> impl Fn(Prompt) -> Ready<HookOutput> + Send + Sync + 'static {
     let (ws, repl) = (ws.clone(), repl.clone());
     move |Prompt { text }| {
         if speaks_of_it(&text) {
@@ -40,7 +40,7 @@ pub fn practice_files(
                 Err(error) => repl.remark(&format!("[no practice files: {error:#}]")),
             }
         }
-        ready(Says::Go)
+        ready(HookOutput::Go)
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
 use s01_loop::{Output, Repl, ToolCall, ToolSpec};
-use s02_tools::{Tool, Touches};
+use s02_tools::{Access, Tool};
 use s04_hooks::tagged;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -61,7 +61,7 @@ impl Todo {
             let output = Output::from(todo.write(&call));
             async { output }
         })
-        .touching(Touches::Harness)
+        .touching(Access::Harness)
     }
 
     /// Called once at the beginning of each round: a reminder, when an open plan has been left alone for too long.

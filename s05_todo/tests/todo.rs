@@ -6,7 +6,7 @@ use std::path::Path;
 
 use s01_loop::{Output, Repl, ToolCall};
 use s02_tools::{Toolbox, Workspace};
-use s04_hooks::{Hooks, Prompted};
+use s04_hooks::{Hooks, PromptDecision};
 use s05_todo::{QUIET_ROUNDS, Todo, practice_files};
 use serde_json::{Map, Value, json};
 
@@ -159,7 +159,7 @@ async fn ask(dir: &Path, request: &str) {
     let ws = Workspace::at(dir).unwrap();
     let hooks = Hooks::new().on_prompt(practice_files(&ws, &terminal()));
     let asked = hooks.prompt(request.to_owned()).await;
-    assert_eq!(asked, Prompted::Go(request.to_owned()));
+    assert_eq!(asked, PromptDecision::Go(request.to_owned()));
 }
 
 fn names(dir: &Path) -> Vec<String> {
@@ -216,5 +216,8 @@ async fn a_folder_that_cannot_be_written_stops_no_request() {
     // Permissions would not do: a test may run as root.
     dir.close().unwrap();
     let request = "Refactor examples/hello.py".to_owned();
-    assert_eq!(hooks.prompt(request.clone()).await, Prompted::Go(request));
+    assert_eq!(
+        hooks.prompt(request.clone()).await,
+        PromptDecision::Go(request)
+    );
 }

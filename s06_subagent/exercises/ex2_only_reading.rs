@@ -11,7 +11,7 @@
 
 use mock_servers::model::{MockModel, calls, says};
 use s01_loop::{Output, ToolSpec};
-use s02_tools::{Glob, Tool, Touches};
+use s02_tools::{Access, Glob, Tool};
 use serde_json::json;
 
 use super::Bench;
@@ -20,7 +20,7 @@ use super::Bench;
 fn send() -> Tool {
     let spec = ToolSpec::new::<Glob>("send", "Sends something.");
     Tool::new(spec, |_| async { Output::ok("sent") })
-        .touching(Touches::Harness)
+        .touching(Access::Harness)
         .side_by_side()
 }
 

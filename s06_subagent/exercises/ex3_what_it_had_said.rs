@@ -12,7 +12,7 @@ use std::future::ready;
 use std::sync::Arc;
 
 use mock_servers::model::{Fault, MockModel, calls, says};
-use s04_hooks::{PreTool, Says};
+use s04_hooks::{HookOutput, PreTool};
 use s06_subagent::MAX_ROUNDS;
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ async fn a_request_that_fails_does_not_take_the_last_words_with_it() {
             if call.name == "read_file" {
                 failing.fault(Fault::Internal, 1);
             }
-            ready(Says::Go)
+            ready(HookOutput::Go)
         });
         (tools, hooks)
     });

@@ -10,7 +10,7 @@ mod ex3_what_it_had_said;
 use std::sync::Arc;
 
 use mock_servers::model::MockModel;
-use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unwatched};
+use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unobserved};
 use s02_tools::{Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
 use s03_permission::Policy;
 use s04_hooks::{Hooks, permission};
@@ -63,5 +63,5 @@ fn client(model: &MockModel) -> Client {
         base_url: Some(model.url().to_owned()),
         ..Settings::default()
     };
-    Client::new(settings, Arc::new(Unwatched)).unwrap()
+    Client::new(settings, Arc::new(Unobserved)).unwrap()
 }

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use s01_loop::{ApiError, Client, History, Reply, System, ToolSpec, Watcher};
+use s01_loop::{ApiError, Client, History, Reply, SharedObserver, System, ToolSpec};
 
 /// A request on its way.
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send + 'a>>;
@@ -23,7 +23,7 @@ pub trait Model: Send + Sync {
     ) -> Sending<'a>;
 
     /// The same model, watched by somebody else.
-    fn watched_by(&self, watcher: Watcher) -> Arc<dyn Model>;
+    fn watched_by(&self, watcher: SharedObserver) -> Arc<dyn Model>;
 
     /// The same model for questions that can do without an answer: whoever tries again after an error stops after so many
     /// tries.
@@ -46,7 +46,7 @@ impl Model for Client {
         Box::pin(Client::send(self, system.clone(), history, tools))
     }
 
-    fn watched_by(&self, watcher: Watcher) -> Arc<dyn Model> {
+    fn watched_by(&self, watcher: SharedObserver) -> Arc<dyn Model> {
         Arc::new(self.clone().watched_by(watcher))
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Result, ensure};
 use s01_loop::{Output, Repl, System, ToolCall, ToolSpec};
-use s02_tools::{Tool, Toolbox, Touches};
+use s02_tools::{Access, Tool, Toolbox};
 use s03_permission::Policy;
 use s04_hooks::Hooks;
 use schemars::JsonSchema;
@@ -76,7 +76,7 @@ impl Subagents {
             let subagents = subagents.clone();
             async move { Output::from(subagents.delegate(call).await) }
         })
-        .touching(Touches::Harness)
+        .touching(Access::Harness)
         .side_by_side()
     }
 

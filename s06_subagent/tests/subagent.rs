@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use mock_servers::model::{
     Block, Fault, MockModel, Options, Reply, Request, StopReason, calls, says,
 };
-use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, ToolSpec, Unwatched};
+use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, ToolSpec, Unobserved};
 use s02_tools::{
-    Glob, Tool, Toolbox, Touches, Workspace, bash, edit_file, glob, read_file, write_file,
+    Access, Glob, Tool, Toolbox, Workspace, bash, edit_file, glob, read_file, write_file,
 };
 use s03_permission::Policy;
-use s04_hooks::{Hooks, PreTool, Says, log, permission};
+use s04_hooks::{HookOutput, Hooks, PreTool, log, permission};
 use s06_subagent::{MAX_ROUNDS, Subagents};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -86,7 +86,7 @@ fn client(model: &MockModel) -> Client {
         base_url: Some(model.url().to_owned()),
         ..Settings::default()
     };
-    Client::new(settings, Arc::new(Unwatched)).unwrap()
+    Client::new(settings, Arc::new(Unobserved)).unwrap()
 }
 
 fn call(id: &str, input: Value) -> ToolCall {
@@ -111,7 +111,7 @@ fn meet() -> Tool {
             }
         },
     )
-    .touching(Touches::Nothing)
+    .touching(Access::Nothing)
 }
 
 #[tokio::test]
@@ -334,9 +334,9 @@ async fn the_lead_s_hooks_see_a_subagent_by_its_name_and_add_to_its_results() {
             .on_pre_tool(move |PreTool { caller, .. }: PreTool| {
                 let name = caller.map(|caller| caller.name.to_string());
                 names.lock().unwrap().push(name);
-                std::future::ready(Says::Go)
+                std::future::ready(HookOutput::Go)
             })
-            .on_post_tool(async |_| Says::Context("mind the tests".into()));
+            .on_post_tool(async |_| HookOutput::Context("mind the tests".into()));
         (tools, hooks)
     });
     bench.one("Look.").await;

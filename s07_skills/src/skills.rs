@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, bail};
 use s01_loop::{Repl, STATE_DIR};
-use s02_tools::{Tool, Touches, Workspace};
+use s02_tools::{Access, Tool, Workspace};
 use s04_hooks::harmless;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -99,7 +99,7 @@ impl Skills {
             move |input: LoadSkill| skills.load(&input.name),
         )
         // It reads, and only what the catalogue offers.
-        .touching(Touches::Nothing)
+        .touching(Access::Nothing)
     }
 
     /// What the system prompt says about the skills; empty when there are none. New and changed files are seen.

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mock_servers::model::{MockModel, Options};
-use s01_loop::{Client, History, Output, Repl, Settings, System, ToolSpec, Unwatched, Watcher};
+use s01_loop::{
+    Client, History, Output, Repl, Settings, SharedObserver, System, ToolSpec, Unobserved,
+};
 use s02_tools::{Toolbox, Workspace, read_file};
 use s06_subagent::{Model, Sending};
 use s08_compact::Compactor;
@@ -50,7 +52,7 @@ impl Counting {
             ..Settings::default()
         };
         Self {
-            client: Client::new(settings, Arc::new(Unwatched)).expect("loopback"),
+            client: Client::new(settings, Arc::new(Unobserved)).expect("loopback"),
             spent: Arc::default(),
         }
     }
@@ -73,7 +75,7 @@ impl Model for Counting {
         })
     }
 
-    fn watched_by(&self, _: Watcher) -> Arc<dyn Model> {
+    fn watched_by(&self, _: SharedObserver) -> Arc<dyn Model> {
         Arc::new(self.clone())
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use mock_servers::model::{MockModel, Options, Reply};
 use s01_loop::{
-    Block, Client, History, Message, Output, Repl, Role, Settings, ToolCall, Unwatched,
+    Block, Client, History, Message, Output, Repl, Role, Settings, ToolCall, Unobserved,
 };
 use s02_tools::Workspace;
 use s08_compact::Compactor;
@@ -40,7 +40,7 @@ impl Stage {
             context_tokens: Some(window.to_string()),
             ..Settings::default()
         };
-        let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+        let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
         let ws = Workspace::at(dir.path()).unwrap();
         let repl = Repl::typed("s08_compact").quiet().unattended();
         let compactor = Compactor::new(&client, &ws, &repl);

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, ensure};
 use s01_loop::{ApiError, History, Message, Output, Repl, Role, ToolSpec};
-use s02_tools::{Tool, Touches, Workspace};
+use s02_tools::{Access, Tool, Workspace};
 use s06_subagent::Model;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -91,7 +91,7 @@ impl Compactor {
             });
             std::future::ready(Output::from(asked))
         })
-        .touching(Touches::Harness)
+        .touching(Access::Harness)
     }
 
     /// Called before each request: makes the room that is needed, the cheapest way first. Nothing but a large new result
@@ -133,7 +133,7 @@ impl Compactor {
 
     /// Called when a request failed: whether the prompt was too long and is shorter now. It helps once; then the model
     /// must have answered before it helps again.
-    pub async fn rescue(&self, error: &ApiError, history: &mut History) -> bool {
+    pub async fn recover_from_overflow(&self, error: &ApiError, history: &mut History) -> bool {
         if !too_long::says(error) || history.has_open_calls() {
             return false;
         }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use s01_loop::{Client, Failure, History, Repl, System};
 use s02_tools::{Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, Prompted, large_output, log, permission, summary};
+use s04_hooks::{Hooks, PromptDecision, large_output, log, permission, summary};
 use s05_todo::Todo;
 use s06_subagent::Subagents;
 use s07_skills::Skills;
@@ -64,25 +64,32 @@ impl Agent {
 
     async fn turn(&mut self, line: String) -> Result<()> {
         match self.hooks.prompt(line).await {
-            Prompted::Go(request) => self.history.user(request),
-            Prompted::Refused(why) => {
+            PromptDecision::Go(request) => self.history.user(request),
+            PromptDecision::Refused(why) => {
                 self.repl.say(&why);
                 return Ok(());
             }
         }
         loop {
-            self.history.notes(self.todo.nag());
+            self.history.reminders(self.todo.nag());
             self.compactor.shrink(&mut self.history).await;
             let specs = self.tools.specs();
             let system = System::from(SYSTEM).and(self.skills.catalogue());
             let reply = match self.client.send(system, &self.history, &specs).await {
-                Err(error) if self.compactor.rescue(&error, &mut self.history).await => continue,
+                Err(error)
+                    if self
+                        .compactor
+                        .recover_from_overflow(&error, &mut self.history)
+                        .await =>
+                {
+                    continue;
+                }
                 reply => reply?,
             };
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.note(reason),
+                    Some(reason) => self.history.remind(reason),
                     None => return Ok(()),
                 }
                 continue;

@@ -6,20 +6,20 @@
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use s01_loop::{Event, History, System, Watch, Watcher};
+use s01_loop::{Event, History, Observer, SharedObserver, System};
 use s06_subagent::Model;
 
 /// A model for side calls: the user sees that something is under way and whose it is, not what is said.
-pub fn aside(model: &impl Model, name: &'static str, watcher: Watcher) -> Arc<dyn Model> {
+pub fn aside(model: &impl Model, name: &'static str, watcher: SharedObserver) -> Arc<dyn Model> {
     model.watched_by(Arc::new(Aside { name, watcher }))
 }
 
 struct Aside {
     name: &'static str,
-    watcher: Watcher,
+    watcher: SharedObserver,
 }
 
-impl Watch for Aside {
+impl Observer for Aside {
     fn name(&self) -> Option<&str> {
         Some(self.name)
     }

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use s01_loop::{
-    Block, Client, History, Message, Output, Repl, Role, Settings, System, ToolCall, Unwatched,
+    Block, Client, History, Message, Output, Repl, Role, Settings, System, ToolCall, Unobserved,
     Usage,
 };
 use s02_tools::{Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, Says};
+use s04_hooks::{HookOutput, Hooks};
 use s05_todo::Todo;
 use s06_subagent::Subagents;
 use s07_skills::Skills;
@@ -57,10 +57,10 @@ fn main() {
 fn mechanisms(runtime: &Runtime, agent: &Agent) {
     let mut history = conversation();
     let one_each = Hooks::new()
-        .on_prompt(async |_| Says::Go)
-        .on_pre_tool(async |_| Says::Go)
-        .on_post_tool(async |_| Says::Go)
-        .on_stop(async |_| Says::Go);
+        .on_prompt(async |_| HookOutput::Go)
+        .on_pre_tool(async |_| HookOutput::Go)
+        .on_post_tool(async |_| HookOutput::Go)
+        .on_stop(async |_| HookOutput::Go);
     for (name, hooks) in [
         ("hooks, nobody attached", Hooks::new()),
         ("hooks, one on each event", one_each),
@@ -152,7 +152,7 @@ async fn reading(agent: &Agent, has_breakpoints: bool, old: OldResults) -> Usage
         context_tokens: Some(SMALL_WINDOW.to_string()),
         ..Settings::default()
     };
-    let client = Client::new(settings, Arc::new(Unwatched)).expect("the mock model");
+    let client = Client::new(settings, Arc::new(Unobserved)).expect("the mock model");
     let compactor = Compactor::new(&client, &agent.ws, &agent.repl);
     let client = match has_breakpoints {
         true => client.with_breakpoint_on_last_message(),
@@ -223,7 +223,8 @@ struct Agent {
 impl Agent {
     fn at(ws: &Workspace) -> Self {
         let repl = Repl::typed("s10_cache").quiet();
-        let client = Client::new(Settings::default(), Arc::new(Unwatched)).expect("the mock model");
+        let client =
+            Client::new(Settings::default(), Arc::new(Unobserved)).expect("the mock model");
         let compactor = Compactor::new(&client, ws, &repl);
         let memory = Memory::open(ws, &client, &repl);
         let policy = Policy::open(ws, repl.clone());

@@ -113,7 +113,7 @@ mod tests {
 
     use jiff::Zoned;
     use s01_loop::Output;
-    use s02_tools::{Tool, Toolbox, Touches, Workspace, bash, read_file};
+    use s02_tools::{Access, Tool, Toolbox, Workspace, bash, read_file};
     use serde_json::json;
     use tempfile::TempDir;
 
@@ -149,7 +149,7 @@ mod tests {
 
     fn tool(name: &str, description: &str) -> Tool {
         let spec = ToolSpec::with_schema(name, description, json!({"type": "object"}));
-        Tool::new(spec, |_| ready(Output::ok("done"))).touching(Touches::Nothing)
+        Tool::new(spec, |_| ready(Output::ok("done"))).touching(Access::Nothing)
     }
 
     fn cache() -> PromptCache {

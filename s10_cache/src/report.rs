@@ -6,15 +6,15 @@
 use std::future::{Ready, ready};
 
 use s01_loop::{Repl, Usage};
-use s04_hooks::{Says, Stop};
+use s04_hooks::{HookOutput, Stop};
 use s08_compact::grouped;
 
 /// Stop: says how many input tokens of the turn were read from the prompt cache, written to it, and neither.
-pub fn cache_report(repl: &Repl) -> impl Fn(Stop) -> Ready<Says> + Send + Sync + 'static {
+pub fn cache_report(repl: &Repl) -> impl Fn(Stop) -> Ready<HookOutput> + Send + Sync + 'static {
     let repl = repl.clone();
     move |Stop { history, .. }| {
         repl.remark(&line(history.spent()));
-        ready(Says::Go)
+        ready(HookOutput::Go)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Zoned;
 use mock_servers::model::{MockModel, says};
 use s01_loop::{Block, Client, History, Message, Output, Repl, Role, Settings};
-use s01_loop::{System, ToolCall, ToolSpec, Unwatched, Usage};
+use s01_loop::{System, ToolCall, ToolSpec, Unobserved, Usage};
 use s02_tools::{Tool, Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
 use s08_compact::Compactor;
 use s10_cache::{Context, PromptCache};
@@ -39,7 +39,7 @@ impl Place {
             ..Settings::default()
         };
         Self {
-            client: Client::new(settings, Arc::new(Unwatched))
+            client: Client::new(settings, Arc::new(Unobserved))
                 .unwrap()
                 .with_breakpoint_on_last_message(),
             cache: PromptCache::new(&Repl::typed("s10_cache").quiet()),
@@ -213,7 +213,7 @@ async fn without_breakpoints_nothing_is_read_and_nothing_is_written() {
             base_url: Some(place.model.url().to_owned()),
             ..Settings::default()
         },
-        Arc::new(Unwatched),
+        Arc::new(Unobserved),
     );
     let plain = plain.unwrap();
     for _ in 0..2 {
@@ -280,7 +280,7 @@ async fn read_in_each_round(window: u64) -> Vec<u64> {
         context_tokens: Some(window.to_string()),
         ..Settings::default()
     };
-    let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+    let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
     let compactor = Compactor::new(&client, &place.ws, &Repl::typed("s10_cache").quiet());
     let mut history = asked("read all files");
     let mut read = Vec::new();

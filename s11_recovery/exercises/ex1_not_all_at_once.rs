@@ -8,12 +8,12 @@
 //! Hint: `backoff::wait` does this for the waits that nobody asked for. Chance comes in as a number, so that the decision
 //! stays a pure one.
 //!
-//! Hint: `Recovery` knows whose requests it sends; `Tried` must be told. `asked` has two readers besides the wait.
+//! Hint: `Recovery` knows whose requests it sends; `RetryState` must be told. `asked` has two readers besides the wait.
 
 use std::sync::Arc;
 
 use mock_servers::model::{Fault, MockModel, Options, Request, says};
-use s01_loop::{System, Unwatched};
+use s01_loop::{System, Unobserved};
 use s06_subagent::Model;
 
 use super::{Diary, asking, recovery};
@@ -36,7 +36,7 @@ fn dice(chance: f64) -> Diary {
 
 /// Sends one request of somebody beside the conversation, and says whether it was answered.
 async fn send_aside(model: &MockModel, diary: &Diary) -> Result<(), String> {
-    let aside = recovery(model, diary).watched_by(Arc::new(Unwatched));
+    let aside = recovery(model, diary).watched_by(Arc::new(Unobserved));
     let sent = aside.send(&System::from(""), &mut asking("go"), &[]).await;
     sent.map(|_| ()).map_err(|error| error.to_string())
 }

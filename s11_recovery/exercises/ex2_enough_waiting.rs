@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mock_servers::model::{Fault, MockModel, Options, Request, says};
-use s11_recovery::{Waiting, World};
+use s11_recovery::{Clock, Waiting};
 
 use super::{Diary, asking, recovery};
 
@@ -97,14 +97,14 @@ async fn each_request_has_five_minutes_of_its_own() {
     assert_eq!(diary.waits(), [100.0; 6]);
 }
 
-/// A world in which the model fails again once a reply was cut.
+/// A clock in which the model fails again once a reply was cut.
 #[derive(Clone)]
 struct FailsLater {
     diary: Diary,
     model: Arc<MockModel>,
 }
 
-impl World for FailsLater {
+impl Clock for FailsLater {
     fn wait(&self, time: Duration) -> Waiting {
         self.diary.wait(time)
     }
@@ -127,11 +127,11 @@ async fn half_an_answer_gives_no_time_back() {
     let model = failing(SLOW, 2);
     model.script_for("", [says("it ".repeat(12_000))]);
     let (model, diary) = (Arc::new(model), Diary::default());
-    let world = FailsLater {
+    let clock = FailsLater {
         diary: diary.clone(),
         model: model.clone(),
     };
-    let sent = recovery(&model, &world)
+    let sent = recovery(&model, &clock)
         .send("", &mut asking("go"), &[])
         .await;
     let reply = sent.expect("what has arrived is kept");

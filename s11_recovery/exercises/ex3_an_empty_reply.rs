@@ -6,11 +6,11 @@
 //! is the reply. A model that declines (`refusal`) has answered and is not asked again. The reply that the caller gets has
 //! the costs of all requests it took.
 //!
-//! Hint: the decision belongs to `Tried::after_reply`, and is a new `Outcome`; the compiler then shows who must know it.
+//! Hint: the decision belongs to `RetryState::after_reply`, and is a new `Outcome`; the compiler then shows who must know it.
 //!
 //! Hint: every answer sets the count of failures back. What is used up here, so that the request ends?
 //!
-//! Hint: `Kept` keeps a reply until a better one has arrived, and adds up what both have cost.
+//! Hint: `PartialReply` keeps a reply until a better one has arrived, and adds up what both have cost.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,6 +1,6 @@
 //! The exercises of this chapter; `cargo x check s11` runs them.
 //!
-//! Each file is a task with its tests, and beside it lies one way to solve it, as a patch. The world of these tests writes
+//! Each file is a task with its tests, and beside it lies one way to solve it, as a patch. The clock of these tests writes
 //! down each wait and lets it pass at once. Invariant: a test compiles before its exercise is solved, fails then, and
 //! passes afterwards.
 
@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mock_servers::model::MockModel;
-use s01_loop::{Client, Credentials, History, Settings, Unwatched};
-use s11_recovery::{Recovery, Waiting, World};
+use s01_loop::{Client, Credentials, History, Settings, Unobserved};
+use s11_recovery::{Clock, Recovery, Waiting};
 
 /// What a request went through.
 #[derive(Clone, Default)]
@@ -25,7 +25,7 @@ struct Diary {
     remarks: Arc<Mutex<Vec<String>>>,
 }
 
-impl World for Diary {
+impl Clock for Diary {
     fn wait(&self, time: Duration) -> Waiting {
         self.waits.lock().unwrap().push(time);
         Box::pin(ready(()))
@@ -52,15 +52,15 @@ impl Diary {
     }
 }
 
-/// A recovery around a client of this model, in this world.
-fn recovery(model: &MockModel, world: &(impl World + Clone + 'static)) -> Recovery {
+/// A recovery around a client of this model, in this clock.
+fn recovery(model: &MockModel, clock: &(impl Clock + Clone + 'static)) -> Recovery {
     let settings = Settings {
         credentials: Credentials::api_key("sk-test"),
         base_url: Some(model.url().to_owned()),
         ..Settings::default()
     };
-    let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
-    Recovery::in_world(client, world.clone())
+    let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
+    Recovery::with_clock(client, clock.clone())
 }
 
 fn asking(request: &str) -> History {

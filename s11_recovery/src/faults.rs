@@ -6,7 +6,7 @@
 use std::future::{Ready, ready};
 
 use s01_loop::Client;
-use s04_hooks::{Prompt, Says};
+use s04_hooks::{HookOutput, Prompt};
 
 use crate::recovery::Recovery;
 
@@ -14,13 +14,13 @@ const COMMAND: &str = "/fault";
 
 /// UserPromptSubmit: `/fault NAME N` makes the next N requests to the mock model fail, `/fault off` ends it, `/fault` alone
 /// lists the names. With a real model the command is unknown.
-pub fn faults(recovery: &Recovery) -> impl Fn(Prompt) -> Ready<Says> + Send + Sync + 'static {
+pub fn faults(recovery: &Recovery) -> impl Fn(Prompt) -> Ready<HookOutput> + Send + Sync + 'static {
     let client = recovery.client().clone();
     move |prompt| {
         let line = prompt.text.trim();
         ready(match line.split_whitespace().next() {
-            Some(COMMAND) => Says::Block(answer(&client, line)),
-            _ => Says::Go,
+            Some(COMMAND) => HookOutput::Block(answer(&client, line)),
+            _ => HookOutput::Go,
         })
     }
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use s01_loop::{Client, Failure, History, Repl};
 use s02_tools::{Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, Prompted, large_output, log, permission, summary};
+use s04_hooks::{Hooks, PromptDecision, large_output, log, permission, summary};
 use s05_todo::Todo;
 use s06_subagent::Subagents;
 use s07_skills::Skills;
@@ -76,15 +76,16 @@ impl Agent {
 
     async fn turn(&mut self, line: String) -> Result<()> {
         match self.hooks.prompt(line).await {
-            Prompted::Go(request) => self.history.user(request),
-            Prompted::Refused(why) => {
+            PromptDecision::Go(request) => self.history.user(request),
+            PromptDecision::Refused(why) => {
                 self.repl.say(&why);
                 return Ok(());
             }
         }
-        self.history.notes(self.memory.recall(&self.history).await);
+        self.history
+            .reminders(self.memory.recall(&self.history).await);
         loop {
-            self.history.notes(self.todo.nag());
+            self.history.reminders(self.todo.nag());
             self.compactor.shrink(&mut self.history).await;
             let context = Context::read(&self.ws, &self.tools)
                 .skills(self.skills.catalogue())
@@ -94,7 +95,7 @@ impl Agent {
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.note(reason),
+                    Some(reason) => self.history.remind(reason),
                     None => {
                         self.memory.learn(&self.history).await;
                         return Ok(());

@@ -31,7 +31,7 @@ const FINAL_KINDS: [&str; 6] = [
 
 /// What one request has tried, and what it may still try.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct RetryState {
     /// How often it may be tried.
     pub tries: u32,
     /// Tries that failed since the model last answered.
@@ -87,7 +87,7 @@ pub enum Outcome {
     GiveUp(ApiError),
 }
 
-impl Default for Tried {
+impl Default for RetryState {
     fn default() -> Self {
         Self {
             tries: MAX_TRIES,
@@ -105,7 +105,7 @@ impl Default for Tried {
     }
 }
 
-impl Tried {
+impl RetryState {
     /// What to do after this result. `chance` is a number from 0 to 1.
     pub fn next(&mut self, result: Result<Reply, ApiError>, chance: f64) -> Outcome {
         match result {
@@ -245,12 +245,12 @@ mod tests {
         }
     }
 
-    fn everything_allowed() -> Tried {
-        Tried {
+    fn everything_allowed() -> RetryState {
+        RetryState {
             may_fall_back: true,
             may_rescue: true,
             may_raise: true,
-            ..Tried::default()
+            ..RetryState::default()
         }
     }
 
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn the_last_try_has_no_wait_behind_it() {
-        let mut tried = Tried::default();
+        let mut tried = RetryState::default();
         for _ in 1..MAX_TRIES {
             assert!(matches!(
                 tried.next(Err(status(500)), 0.0),

@@ -6,15 +6,15 @@
 
 use std::sync::Arc;
 
-use s01_loop::{ApiError, Client, History, Repl, Reply, System, ToolSpec, Usage, Watcher};
+use s01_loop::{ApiError, Client, History, Repl, Reply, SharedObserver, System, ToolSpec, Usage};
 use s06_subagent::{Model, Sending};
 use s08_compact::Compactor;
 
 use crate::backoff::MAX_TRIES;
-use crate::kept::Kept;
-use crate::outcome::{Outcome, Tried};
+use crate::clock::Clock;
+use crate::outcome::{Outcome, RetryState};
+use crate::partial_reply::PartialReply;
 use crate::remark::remark;
-use crate::world::World;
 
 /// Who asks, when nobody says so.
 const NAMELESS: &str = "side call";
@@ -23,7 +23,7 @@ const NAMELESS: &str = "side call";
 #[derive(Clone)]
 pub struct Recovery {
     client: Client,
-    world: Arc<dyn World>,
+    clock: Arc<dyn Clock>,
     /// What makes room in a history that is too long. The compactor's own requests go through a recovery without one, so
     /// that a rescue never needs a rescue.
     compactor: Option<Compactor>,
@@ -36,14 +36,14 @@ pub struct Recovery {
 impl Recovery {
     /// Around this client; what it does is said on this terminal.
     pub fn new(client: Client, repl: &Repl) -> Self {
-        Self::in_world(client, repl.clone())
+        Self::with_clock(client, repl.clone())
     }
 
-    /// Around this client, in a world with its own time and chance.
-    pub fn in_world(client: Client, world: impl World + 'static) -> Self {
+    /// Around this client, in a clock with its own time and chance.
+    pub fn with_clock(client: Client, clock: impl Clock + 'static) -> Self {
         Self {
             client,
-            world: Arc::new(world),
+            clock: Arc::new(clock),
             compactor: None,
             aside: None,
             tries: MAX_TRIES,
@@ -69,28 +69,28 @@ impl Recovery {
         let system = system.into();
         let mut client = self.client.clone();
         let mut tried = self.nothing_tried();
-        let mut kept = Kept::Nothing;
+        let mut kept = PartialReply::Nothing;
         loop {
             let conversation = kept.conversation(history);
             let result = client.send(system.clone(), &conversation, tools).await;
             let result = result.map(|reply| std::mem::take(&mut kept).joined(reply));
-            let outcome = tried.next(result, self.world.chance());
+            let outcome = tried.next(result, self.clock.chance());
             self.say(&outcome, &tried);
             match outcome {
                 Outcome::Done(reply) => return Ok(reply),
-                Outcome::Retry { after, .. } => self.world.wait(after).await,
+                Outcome::Retry { after, .. } => self.clock.wait(after).await,
                 Outcome::FallBack => client = client.fallback().unwrap_or(client),
                 Outcome::Escalate { cut, limit } => {
                     client = client.with_max_tokens(limit);
-                    kept = Kept::Spare(cut);
+                    kept = PartialReply::Spare(cut);
                 }
                 Outcome::TakeBack => {
                     client = client.with_max_tokens(self.client.max_tokens());
                     kept = kept.into_part();
                 }
-                Outcome::Continue(part) => kept = Kept::Part(part),
+                Outcome::Continue(part) => kept = PartialReply::Part(part),
                 Outcome::Rescue(error) => {
-                    if !self.rescue(&error, history).await {
+                    if !self.recover_from_overflow(&error, history).await {
                         return Err(error);
                     }
                     self.remark("the prompt was too long: sending it again, shorter");
@@ -110,28 +110,28 @@ impl Recovery {
         &self.client
     }
 
-    fn nothing_tried(&self) -> Tried {
+    fn nothing_tried(&self) -> RetryState {
         let fallback = self.client.fallback();
-        Tried {
+        RetryState {
             may_fall_back: fallback.is_some_and(|other| other.model() != self.client.model()),
             may_rescue: self.compactor.is_some(),
             may_raise: true,
             limit: self.client.max_tokens(),
             window: self.client.context_tokens(),
             tries: self.tries,
-            ..Tried::default()
+            ..RetryState::default()
         }
     }
 
-    async fn rescue(&self, error: &ApiError, history: &mut History) -> bool {
+    async fn recover_from_overflow(&self, error: &ApiError, history: &mut History) -> bool {
         match &self.compactor {
-            Some(compactor) => compactor.rescue(error, history).await,
+            Some(compactor) => compactor.recover_from_overflow(error, history).await,
             None => false,
         }
     }
 
     /// What has arrived already, if it is of use, else the error.
-    fn keep(&self, kept: Kept, error: ApiError) -> Result<Reply, ApiError> {
+    fn keep(&self, kept: PartialReply, error: ApiError) -> Result<Reply, ApiError> {
         let Some(reply) = kept.usable() else {
             return Err(error);
         };
@@ -139,7 +139,7 @@ impl Recovery {
         Ok(reply)
     }
 
-    fn say(&self, outcome: &Outcome, tried: &Tried) {
+    fn say(&self, outcome: &Outcome, tried: &RetryState) {
         if let Some(text) = remark(outcome, tried, &self.client) {
             self.remark(&text);
         }
@@ -147,8 +147,8 @@ impl Recovery {
 
     fn remark(&self, text: &str) {
         match &self.aside {
-            Some(name) => self.world.remark(&format!("{name}: {text}")),
-            None => self.world.remark(text),
+            Some(name) => self.clock.remark(&format!("{name}: {text}")),
+            None => self.clock.remark(text),
         }
     }
 }
@@ -163,7 +163,7 @@ impl Model for Recovery {
         Box::pin(Recovery::send(self, system.clone(), history, tools))
     }
 
-    fn watched_by(&self, watcher: Watcher) -> Arc<dyn Model> {
+    fn watched_by(&self, watcher: SharedObserver) -> Arc<dyn Model> {
         let aside = watcher.name().unwrap_or(NAMELESS).into();
         Arc::new(Self {
             client: self.client.clone().watched_by(watcher),

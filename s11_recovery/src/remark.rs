@@ -9,7 +9,7 @@ use s01_loop::{ApiError, CHECK_ADDRESS, Client, Reply};
 use s08_compact::grouped;
 
 use crate::backoff::{LONGEST_ASKED, asked};
-use crate::outcome::{MAX_CONTINUATIONS, Outcome, Tried, is_overload};
+use crate::outcome::{MAX_CONTINUATIONS, Outcome, RetryState, is_overload};
 
 /// The most characters of a server's own words in a remark.
 const WORDS: usize = 80;
@@ -18,7 +18,7 @@ const WORDS: usize = 80;
 const LONG_WAIT: Duration = Duration::from_secs(7);
 
 /// What to say about this step of a request to this client; nothing about one that goes without saying.
-pub fn remark(outcome: &Outcome, tried: &Tried, client: &Client) -> Option<String> {
+pub fn remark(outcome: &Outcome, tried: &RetryState, client: &Client) -> Option<String> {
     let count = format!("({}/{MAX_CONTINUATIONS})", tried.continuations);
     match outcome {
         Outcome::Done(reply) => cut(reply),
@@ -58,7 +58,7 @@ fn cut(reply: &Reply) -> Option<String> {
     is_cut.then(|| text.to_owned())
 }
 
-fn retry(after: Duration, error: &ApiError, tried: &Tried) -> String {
+fn retry(after: Duration, error: &ApiError, tried: &RetryState) -> String {
     let (seconds, why) = (after.as_secs_f64(), why(error));
     let (failures, tries) = (tried.failures, tried.most_tries(error));
     let again = match error {
@@ -101,7 +101,7 @@ fn why(error: &ApiError) -> String {
 }
 
 /// The error itself is shown behind it; why there is no further try is not in it.
-fn giving_up(error: &ApiError, tried: &Tried, client: &Client) -> Option<String> {
+fn giving_up(error: &ApiError, tried: &RetryState, client: &Client) -> Option<String> {
     if let (
         Some(other),
         ApiError::Status {
@@ -127,7 +127,7 @@ fn giving_up(error: &ApiError, tried: &Tried, client: &Client) -> Option<String>
 mod tests {
     use std::sync::Arc;
 
-    use s01_loop::{Settings, Unwatched};
+    use s01_loop::{Settings, Unobserved};
 
     use super::*;
 
@@ -138,18 +138,18 @@ mod tests {
             fallback_model: Some("no-such-model".into()),
             ..Settings::default()
         };
-        let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+        let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
         let status = |status| ApiError::Status {
             status,
             kind: "some_error".into(),
             message: "no".into(),
             retry_after: None,
         };
-        let mut tried = Tried {
+        let mut tried = RetryState {
             may_fall_back: true,
-            ..Tried::default()
+            ..RetryState::default()
         };
-        let said = |tried: &Tried| giving_up(&status(404), tried, &client);
+        let said = |tried: &RetryState| giving_up(&status(404), tried, &client);
         assert_eq!(said(&tried), None);
         for _ in 0..3 {
             tried.next(Err(status(529)), 0.0);

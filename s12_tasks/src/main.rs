@@ -6,7 +6,7 @@ use anyhow::Result;
 use s01_loop::{Client, Failure, History, Repl};
 use s02_tools::{Toolbox, Workspace, bash, read_file, write_file};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, Prompted, large_output, log, permission, summary};
+use s04_hooks::{Hooks, PromptDecision, large_output, log, permission, summary};
 use s08_compact::Compactor;
 use s09_memory::Memory;
 use s10_cache::{Context, PromptCache, cache_report};
@@ -62,13 +62,14 @@ impl Agent {
 
     async fn turn(&mut self, line: String) -> Result<()> {
         match self.hooks.prompt(line).await {
-            Prompted::Go(request) => self.history.user(request),
-            Prompted::Refused(why) => {
+            PromptDecision::Go(request) => self.history.user(request),
+            PromptDecision::Refused(why) => {
                 self.repl.say(&why);
                 return Ok(());
             }
         }
-        self.history.notes(self.memory.recall(&self.history).await);
+        self.history
+            .reminders(self.memory.recall(&self.history).await);
         loop {
             self.compactor.shrink(&mut self.history).await;
             let context = Context::read(&self.ws, &self.tools).memory(self.memory.index());
@@ -77,7 +78,7 @@ impl Agent {
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.note(reason),
+                    Some(reason) => self.history.remind(reason),
                     None => return Ok(()),
                 }
                 continue;

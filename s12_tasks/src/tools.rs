@@ -3,7 +3,7 @@
 //! Invariant: an agent acts under its own name; no argument says who it is.
 
 use anyhow::{Result, bail};
-use s02_tools::{Tool, Touches};
+use s02_tools::{Access, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -89,7 +89,7 @@ impl Board {
             };
             Ok(format!("created {}: {}{blocked}", task.id, task.subject))
         })
-        .touching(Touches::Harness)
+        .touching(Access::Harness)
     }
 
     fn list_tasks(&self) -> Tool {
@@ -99,7 +99,7 @@ impl Board {
             "List all tasks with their ids, statuses, owners and blockers.",
             move |_: ListTasks| board.shown(),
         )
-        .touching(Touches::Nothing)
+        .touching(Access::Nothing)
     }
 
     fn get_task(&self) -> Tool {
@@ -116,7 +116,7 @@ impl Board {
                 Ok(text)
             },
         )
-        .touching(Touches::Nothing)
+        .touching(Access::Nothing)
     }
 
     fn claim_task(&self, agent: &str, holds: Holds) -> Tool {
@@ -138,7 +138,7 @@ impl Board {
                 Holds::Several => yours,
             })
         })
-        .touching(Touches::Harness)
+        .touching(Access::Harness)
     }
 
     fn complete_task(&self, agent: &str) -> Tool {
@@ -154,7 +154,7 @@ impl Board {
                 unblocked(&freed)
             ))
         })
-        .touching(Touches::Harness)
+        .touching(Access::Harness)
     }
 }
 

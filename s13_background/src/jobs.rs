@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
 use s01_loop::{End, Process, Repl, ToolCall, ToolSpec, bash, make_state_folder};
-use s02_tools::{Tool, Touches, Workspace};
+use s02_tools::{Access, Tool, Workspace};
 use s12_tasks::fresh_suffix;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -109,7 +109,7 @@ impl Jobs {
                 }
             }
         })
-        .touching(Touches::Command)
+        .touching(Access::Command)
     }
 
     /// The jobs that run: id and command.
@@ -294,7 +294,7 @@ mod tests {
         let (job, _) = jobs.new_job("true".to_owned()).unwrap();
         jobs.follow(job, async { panic!("on purpose") });
         assert_eq!(jobs.running().len(), 1);
-        let notice = notices.or_line(&repl).await.unwrap();
+        let notice = notices.next_input(&repl).await.unwrap();
         assert!(notice.contains("status: lost: it broke down"), "{notice}");
         assert!(jobs.running().is_empty() && notices.take().is_empty());
     }

@@ -159,7 +159,7 @@ impl Notices {
 
     /// The next request: a line that is typed, or what arrives while nobody types. `None` at the end of the session.
     /// Dropping the future loses nothing.
-    pub async fn or_line(&self, repl: &Repl) -> Option<String> {
+    pub async fn next_input(&self, repl: &Repl) -> Option<String> {
         self.keep_unheard();
         self.shared.turn.send_replace(false);
         let next = self.next(repl).await;
@@ -181,7 +181,7 @@ impl Notices {
                 biased;
                 line = repl.line() => match line {
                     Some(line) => return Some(line),
-                    None if repl.lingers() => break,
+                    None if repl.waits_for_background() => break,
                     None => return None,
                 },
                 // The sender lives as long as we do, so waiting cannot fail.
@@ -299,12 +299,12 @@ mod tests {
         let _at_work = notices.at_work("job_2");
         source(&notices);
         notices.push("job_1");
-        let woken = notices.or_line(&repl).await;
+        let woken = notices.next_input(&repl).await;
         assert_eq!(woken.as_deref(), Some("job_1\n\nmail"));
         assert!(*notices.turn().borrow());
         // The turn is dropped here, and what it began with wakes nobody a second time.
         notices.push("job_2");
-        let woken = notices.or_line(&repl).await;
+        let woken = notices.next_input(&repl).await;
         assert_eq!(woken.as_deref(), Some("job_1\n\nmail\n\njob_2"));
         assert!(notices.take().is_empty(), "now the conversation holds it");
         assert!(notices.take().is_empty());
@@ -351,7 +351,7 @@ mod tests {
     async fn who_begins_when_the_turn_ends_is_waited_for() {
         let notices = Notices::default();
         let repl = Repl::once("test", "hire alice");
-        assert!(notices.or_line(&repl).await.is_some());
+        assert!(notices.next_input(&repl).await.is_some());
         let (worker, mut turn) = (notices.clone(), notices.turn());
         tokio::spawn(async move {
             turn.wait_for(|is_turn| !is_turn).await.unwrap();
@@ -360,7 +360,7 @@ mod tests {
             worker.push("done");
         });
         yield_now().await;
-        assert_eq!(notices.or_line(&repl).await.as_deref(), Some("done"));
+        assert_eq!(notices.next_input(&repl).await.as_deref(), Some("done"));
     }
 
     #[tokio::test(start_paused = true)]

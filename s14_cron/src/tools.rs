@@ -2,7 +2,7 @@
 //!
 //! Invariant: times are shown as the user's clock shows them.
 
-use s02_tools::{Tool, Touches};
+use s02_tools::{Access, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -50,7 +50,7 @@ impl Cron {
                     Ok(format!("scheduled {}", line(&job)))
                 },
             )
-            .touching(Touches::Harness),
+            .touching(Access::Harness),
             Tool::blocking("list_crons", "List the scheduled prompts.", move |_: ListCrons| {
                 let jobs = list.list()?;
                 Ok(match jobs.is_empty() {
@@ -58,11 +58,11 @@ impl Cron {
                     false => jobs.iter().map(line).collect::<Vec<_>>().join("\n"),
                 })
             })
-            .touching(Touches::Nothing),
+            .touching(Access::Nothing),
             Tool::blocking("cancel_cron", "Cancel a scheduled prompt.", move |input: CancelCron| {
                 Ok(format!("cancelled {}", line(&cancel.cancel(&input.job_id)?)))
             })
-            .touching(Touches::Harness),
+            .touching(Access::Harness),
         ]
     }
 }

@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
-use s01_loop::{Client, Credentials, History, Message, Repl, Settings, ToolCall, Unwatched};
+use s01_loop::{Client, Credentials, History, Message, Repl, Settings, ToolCall, Unobserved};
 use s02_tools::{Toolbox, Workspace, bash, read_file, write_file};
 use s03_permission::Policy;
 use s04_hooks::{Hooks, permission};
 use s12_tasks::Session;
 use s13_background::Notices;
-use s15_mailbox::{Doing, LEAD, Mail, Mailboxes, Seat, Team, Teammate, send_message};
+use s15_mailbox::{Doing, LEAD, Mail, Mailboxes, Team, Teammate, TeammateContext, send_message};
 use serde_json::{Map, json};
 
 const MESSAGES: usize = 1_000;
@@ -147,22 +147,22 @@ fn start(folder: &Path, session: &str) -> Child {
 struct Idler;
 
 impl Teammate for Idler {
-    async fn run(self, seat: Seat) -> Result<()> {
+    async fn run(self, teammate: TeammateContext) -> Result<()> {
         let tools = Toolbox::new()
-            .with(bash(&seat.ws))
-            .with(read_file(&seat.ws))
-            .with(write_file(&seat.ws))
-            .with(send_message(&seat.mail, &seat.name));
+            .with(bash(&teammate.ws))
+            .with(read_file(&teammate.ws))
+            .with(write_file(&teammate.ws))
+            .with(send_message(&teammate.mail, &teammate.name));
         let mut history = History::default();
-        history.user(&seat.prompt);
+        history.user(&teammate.prompt);
         for round in 0..10 {
             history.push(Message::assistant(format!("round {round}")));
-            history.note("x".repeat(1_000));
+            history.remind("x".repeat(1_000));
         }
         loop {
-            seat.is(Doing::Idle);
-            seat.mail.wait(&seat.name).await;
-            history.notes(seat.post()?);
+            teammate.is(Doing::Idle);
+            teammate.mail.wait(&teammate.name).await;
+            history.reminders(teammate.post()?);
             let _ = (tools.specs(), &history);
         }
     }
@@ -188,7 +188,7 @@ fn idle(count: usize) {
             base_url: Some("http://127.0.0.1:9".into()),
             ..Settings::default()
         };
-        let client = Client::new(settings, Arc::new(Unwatched)).expect("a client");
+        let client = Client::new(settings, Arc::new(Unobserved)).expect("a client");
         let rules = (&hooks, &policy);
         let teams: Vec<Team<Idler>> = (0..count.div_ceil(TEAM).max(1))
             .map(|_| Team::new(&client, &ws, rules, &mail, &notices, &repl, Idler))

@@ -17,7 +17,7 @@ use std::io::Write;
 use anyhow::Result;
 use mock_servers::model::MockModel;
 use s12_tasks::Session;
-use s15_mailbox::{LEAD, Mail, Mailboxes, Seat, Teammate};
+use s15_mailbox::{LEAD, Mail, Mailboxes, Teammate, TeammateContext};
 
 use crate::{Crew, contents};
 
@@ -26,7 +26,7 @@ use crate::{Crew, contents};
 struct Deaf;
 
 impl Teammate for Deaf {
-    async fn run(self, _: Seat) -> Result<()> {
+    async fn run(self, _: TeammateContext) -> Result<()> {
         pending().await
     }
 }

@@ -10,7 +10,7 @@ mod ex3_unread;
 use std::sync::Arc;
 
 use mock_servers::model::MockModel;
-use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unwatched};
+use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unobserved};
 use s02_tools::{Tool, Toolbox, Workspace};
 use s03_permission::Policy;
 use s04_hooks::Hooks;
@@ -40,7 +40,7 @@ impl<W: Teammate> Crew<W> {
             base_url: Some(model.url().to_owned()),
             ..Settings::default()
         };
-        let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+        let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
         let (rules, notices) = ((&Hooks::new(), &policy), Notices::default());
         let team = Team::new(&client, &ws, rules, &mail, &notices, &repl, worker);
         Self {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use s01_loop::{Answer, Refusal};
-use s03_permission::{Answering, Ask};
+use s03_permission::{Answering, Approver};
 
 /// How long a teammate's question stays on the screen.
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -15,7 +15,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Clone)]
 pub struct Patient<A>(pub A);
 
-impl<A: Ask> Ask for Patient<A> {
+impl<A: Approver> Approver for Patient<A> {
     fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
         Box::pin(async move {
             let answer = self.0.ask_within(question, PATIENCE).await;
@@ -45,7 +45,7 @@ mod tests {
     #[derive(Default)]
     struct Silence(Mutex<Vec<String>>);
 
-    impl Ask for Silence {
+    impl Approver for Silence {
         fn ask<'a>(&'a self, _: &'a str) -> Answering<'a> {
             Box::pin(pending())
         }

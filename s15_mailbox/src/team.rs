@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, bail, ensure};
 use s01_loop::Repl;
-use s02_tools::{Tool, Touches, Workspace};
+use s02_tools::{Access, Tool, Workspace};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, Prompt, Says};
+use s04_hooks::{HookOutput, Hooks, Prompt};
 use s06_subagent::Model;
 use s13_background::Notices;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::context::{Doing, Status, TeammateContext};
 use crate::mail::{LEAD, Mail};
 use crate::mailboxes::Mailboxes;
-use crate::seat::{Doing, Seat, Status};
 
 /// The most teammates at a time: each is a model that is asked again and again.
 const MOST: usize = 16;
@@ -27,7 +27,7 @@ const MOST: usize = 16;
 /// What a teammate does from the first request to the last. Each clone is one teammate.
 pub trait Teammate: Clone + Send + Sync + 'static {
     /// Works until there is nothing more to do.
-    fn run(self, seat: Seat) -> impl Future<Output = Result<()>> + Send;
+    fn run(self, teammate: TeammateContext) -> impl Future<Output = Result<()>> + Send;
 }
 
 /// The teammates of a session. Clones share them.
@@ -102,16 +102,16 @@ impl<Worker: Teammate> Team<Worker> {
             description,
             move |input: SpawnTeammate| team.spawn(input),
         )
-        .touching(Touches::Harness)
+        .touching(Access::Harness)
     }
 
     /// UserPromptSubmit: `/team` shows who does what, and nothing is sent.
-    pub fn command(&self) -> impl Fn(Prompt) -> Ready<Says> + Send + Sync + 'static {
+    pub fn command(&self) -> impl Fn(Prompt) -> Ready<HookOutput> + Send + Sync + 'static {
         let team = self.clone();
         move |prompt| {
             ready(match prompt.text.trim() {
-                "/team" => Says::Block(team.shown()),
-                _ => Says::Go,
+                "/team" => HookOutput::Block(team.shown()),
+                _ => HookOutput::Go,
             })
         }
     }
@@ -153,7 +153,7 @@ impl<Worker: Teammate> Team<Worker> {
         self.mail.join(&name)?;
         let status = Status::new(&name, &self.notices);
         let repl = self.repl.named(&name);
-        let seat = Seat {
+        let teammate = TeammateContext {
             name: name.clone(),
             role: role.clone(),
             prompt,
@@ -173,7 +173,7 @@ impl<Worker: Teammate> Team<Worker> {
             },
         );
         drop(members);
-        let run = tokio::spawn(self.worker.clone().run(seat));
+        let run = tokio::spawn(self.worker.clone().run(teammate));
         let team = self.clone();
         let leaving = name.clone();
         tokio::spawn(async move {

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use s01_loop::History;
 use s02_tools::{Toolbox, bash, read_file, write_file};
 
-use crate::{Seat, Teammate, send_message};
+use crate::{Teammate, TeammateContext, send_message};
 
 const MAX_ROUNDS: usize = 10;
 
@@ -13,28 +13,28 @@ const MAX_ROUNDS: usize = 10;
 pub struct Worker;
 
 impl Teammate for Worker {
-    async fn run(self, seat: Seat) -> Result<()> {
-        let ws = seat.ws.clone();
+    async fn run(self, teammate: TeammateContext) -> Result<()> {
+        let ws = teammate.ws.clone();
         let tools = Toolbox::new()
             .with(bash(&ws))
             .with(read_file(&ws))
             .with(write_file(&ws))
-            .with(send_message(&seat.mail, &seat.name));
+            .with(send_message(&teammate.mail, &teammate.name));
         let mut history = History::default();
-        history.user(&seat.prompt);
+        history.user(&teammate.prompt);
 
         for _ in 0..MAX_ROUNDS {
-            history.notes(seat.post()?);
-            let (system, specs) = (seat.system(), tools.specs());
-            let reply = seat.model.send(&system, &mut history, &specs).await?;
+            history.reminders(teammate.post()?);
+            let (system, specs) = (teammate.system(), tools.specs());
+            let reply = teammate.model.send(&system, &mut history, &specs).await?;
             history.reply(&reply);
             if !reply.wants_tools() {
-                seat.report(&history)?;
-                if !seat.has_mail() {
+                teammate.report(&history)?;
+                if !teammate.has_mail() {
                     return Ok(());
                 }
             }
-            seat.work(&ws, &tools, &reply, &mut history).await;
+            teammate.work(&ws, &tools, &reply, &mut history).await;
         }
         bail!("not done after {MAX_ROUNDS} rounds; what is changed stays")
     }

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use anyhow::ensure;
 use s01_loop::Repl;
-use s02_tools::{Tool, Touches};
+use s02_tools::{Access, Tool};
 use s13_background::Notices;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -40,7 +40,7 @@ pub fn send_message(mail: &Mailboxes, from: &str) -> Tool {
         mail.send(Mail::new(&from, &to, "message", content))?;
         Ok(format!("sent to {to}"))
     })
-    .touching(Touches::Harness)
+    .touching(Access::Harness)
 }
 
 /// The tool check_inbox of the lead.
@@ -55,7 +55,7 @@ pub fn check_inbox(mail: &Mailboxes) -> Tool {
         };
         Ok(told.to_owned())
     })
-    .touching(Touches::Harness)
+    .touching(Access::Harness)
 }
 
 impl Mailboxes {

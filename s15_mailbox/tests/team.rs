@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use mock_servers::model::{MockModel, Options, Request, calls, says};
-use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unwatched};
+use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unobserved};
 use s02_tools::{Toolbox, Workspace};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, PreTool, Says, log, permission};
+use s04_hooks::{HookOutput, Hooks, PreTool, log, permission};
 use s12_tasks::Session;
 use s13_background::Notices;
 use s15_mailbox::teammate::Worker;
-use s15_mailbox::{LEAD, Mail, Mailboxes, Seat, Team, Teammate};
+use s15_mailbox::{LEAD, Mail, Mailboxes, Team, Teammate, TeammateContext};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::task::yield_now;
@@ -34,7 +34,7 @@ struct Crew<W> {
 
 impl Crew<Worker> {
     fn new(model: &MockModel) -> Self {
-        Self::with(model.url(), Worker, |_| |_| Says::Go)
+        Self::with(model.url(), Worker, |_| |_| HookOutput::Go)
     }
 }
 
@@ -42,7 +42,7 @@ impl<W: Teammate> Crew<W> {
     /// A crew with one more PreToolUse hook.
     fn with<H>(url: &str, worker: W, hook: impl FnOnce(&Mailboxes) -> H) -> Self
     where
-        H: Fn(PreTool) -> Says + Send + Sync + 'static,
+        H: Fn(PreTool) -> HookOutput + Send + Sync + 'static,
     {
         let dir = tempfile::tempdir().unwrap();
         let ws = Workspace::at(dir.path()).unwrap();
@@ -131,7 +131,7 @@ fn client(url: &str) -> Client {
         base_url: Some(url.to_owned()),
         ..Settings::default()
     };
-    Client::new(settings, Arc::new(Unwatched)).unwrap()
+    Client::new(settings, Arc::new(Unobserved)).unwrap()
 }
 
 fn result(text: &str) -> (String, String) {
@@ -202,7 +202,7 @@ async fn a_name_is_given_once_at_a_time() {
 #[tokio::test]
 async fn who_hires_somebody_twice_learns_what_it_does_and_how_to_reach_it() {
     let model = MockModel::scripted([]);
-    let crew = Crew::with(model.url(), Guest, |_| |_| Says::Go);
+    let crew = Crew::with(model.url(), Guest, |_| |_| HookOutput::Go);
     assert!(!crew.spawn("alice", "Go.").await.is_error);
     let idle = timeout(PATIENCE, async {
         while !crew.team.shown().contains("idle") {
@@ -222,8 +222,8 @@ async fn who_hires_somebody_twice_learns_what_it_does_and_how_to_reach_it() {
 struct Guest;
 
 impl Teammate for Guest {
-    async fn run(self, seat: Seat) -> Result<()> {
-        seat.is(s15_mailbox::Doing::Idle);
+    async fn run(self, teammate: TeammateContext) -> Result<()> {
+        teammate.is(s15_mailbox::Doing::Idle);
         std::future::pending().await
     }
 }
@@ -245,7 +245,7 @@ async fn the_lead_learns_of_an_error_of_the_api() {
         )
         .unwrap();
     });
-    let crew = Crew::with(&url, Worker, |_| |_| Says::Go);
+    let crew = Crew::with(&url, Worker, |_| |_| HookOutput::Go);
     crew.spawn("alice", "Go.").await;
     let (kind, said) = crew.word().await;
     assert_eq!(kind, "error");
@@ -267,14 +267,14 @@ async fn the_lead_learns_of_an_error_of_the_api() {
 struct Broken;
 
 impl Teammate for Broken {
-    async fn run(self, _: Seat) -> Result<()> {
+    async fn run(self, _: TeammateContext) -> Result<()> {
         panic!("a fault")
     }
 }
 
 #[tokio::test]
 async fn the_lead_learns_of_a_teammate_that_breaks_down() {
-    let crew = Crew::with("http://127.0.0.1:9", Broken, |_| |_| Says::Go);
+    let crew = Crew::with("http://127.0.0.1:9", Broken, |_| |_| HookOutput::Go);
     crew.spawn("alice", "Go.").await;
     assert_eq!(
         crew.word().await,
@@ -314,8 +314,8 @@ async fn hooks_and_the_policy_gate_a_teammate_under_its_name() {
     ]);
     let crew = Crew::with(model.url(), Worker, |_| {
         |event: PreTool| match event.call.input["path"] == "secret.txt" {
-            true => Says::Block(format!("not for {}", event.caller.unwrap().name)),
-            false => Says::Go,
+            true => HookOutput::Block(format!("not for {}", event.caller.unwrap().name)),
+            false => HookOutput::Go,
         }
     });
     crew.spawn("alice", "Try.").await;
@@ -346,7 +346,7 @@ async fn mail_reaches_a_running_teammate_behind_its_results() {
             let path = event.call.input["path"].as_str().unwrap_or_default();
             mail.send(Mail::new(LEAD, "alice", "message", format!("seen {path}")))
                 .unwrap();
-            Says::Go
+            HookOutput::Go
         }
     });
     crew.spawn("alice", "Read.").await;

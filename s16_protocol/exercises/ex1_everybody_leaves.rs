@@ -12,7 +12,7 @@
 
 use anyhow::Result;
 use mock_servers::model::MockModel;
-use s15_mailbox::{LEAD, Seat, Teammate};
+use s15_mailbox::{LEAD, Teammate, TeammateContext};
 use s16_protocol::Protocol;
 use serde_json::{Value, json};
 
@@ -23,8 +23,8 @@ use crate::Desk;
 struct Idle(Protocol);
 
 impl Teammate for Idle {
-    async fn run(self, seat: Seat) -> Result<()> {
-        while self.0.post(&seat, true).await?.is_some() {}
+    async fn run(self, teammate: TeammateContext) -> Result<()> {
+        while self.0.post(&teammate, true).await?.is_some() {}
         Ok(())
     }
 }

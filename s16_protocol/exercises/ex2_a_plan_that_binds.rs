@@ -7,7 +7,7 @@
 //! `./hello.py` and `hello.py` are one file. The newest plan counts. And who has left is bound no longer: a new bob starts
 //! free. (A shell command can write what it likes; that is the policy's business.)
 //!
-//! Hint: `Protocol::judge` in src/protocol.rs sees the call, the tools and who calls. `Touches` says which tool writes
+//! Hint: `Protocol::judge` in src/protocol.rs sees the call, the tools and who calls. `Access` says which tool writes
 //! the file in its argument `path`.
 //!
 //! Hint: while a plan waits nothing runs at all, so the files can be noted when it is sent. `State::forget` is called when

@@ -22,7 +22,7 @@ use std::time::Duration;
 use anyhow::Result;
 use mock_servers::model::MockModel;
 use s02_tools::Toolbox;
-use s15_mailbox::{Seat, Teammate};
+use s15_mailbox::{Teammate, TeammateContext};
 use s16_protocol::Protocol;
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -38,10 +38,10 @@ struct Planner {
 }
 
 impl Teammate for Planner {
-    async fn run(self, seat: Seat) -> Result<()> {
-        let tools = Toolbox::new().with(self.protocol.submit_plan(&seat.name));
+    async fn run(self, teammate: TeammateContext) -> Result<()> {
+        let tools = Toolbox::new().with(self.protocol.submit_plan(&teammate.name));
         call(&tools, "submit_plan", json!({"plan": "Write b."})).await;
-        while let Some(notes) = self.protocol.post(&seat, true).await? {
+        while let Some(notes) = self.protocol.post(&teammate, true).await? {
             let is_expired = notes.iter().any(|note| note.contains("expired"));
             self.hears.send(notes)?;
             if is_expired {

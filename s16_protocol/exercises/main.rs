@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mock_servers::model::MockModel;
-use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unwatched};
+use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unobserved};
 use s02_tools::{Toolbox, Workspace};
 use s03_permission::Policy;
 use s04_hooks::{Hooks, permission};
@@ -57,7 +57,7 @@ impl Desk {
             base_url: Some(model.url().to_owned()),
             ..Settings::default()
         };
-        let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+        let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
         let (rules, worker) = ((&hooks, &policy), worker(protocol.clone()));
         let team = Team::new(&client, &ws, rules, &mail, &notices, &repl, worker);
         let tools = Toolbox::new()

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use anyhow::Result;
 use s01_loop::Repl;
-use s02_tools::{Tool, Touches};
-use s04_hooks::{PreTool, Says};
-use s15_mailbox::{Doing, LEAD, Mail, Mailboxes, Seat};
+use s02_tools::{Access, Tool};
+use s04_hooks::{HookOutput, PreTool};
+use s15_mailbox::{Doing, LEAD, Mail, Mailboxes, TeammateContext};
 
 use crate::requests::{Kind, Requests};
 
@@ -81,30 +81,30 @@ impl Protocol {
     }
 
     /// PreToolUse: a teammate whose plan waits for an answer runs nothing; one whose plan is wanted only looks around.
-    pub fn gate(&self) -> impl Fn(PreTool) -> Ready<Says> + Send + Sync + 'static {
+    pub fn gate(&self) -> impl Fn(PreTool) -> Ready<HookOutput> + Send + Sync + 'static {
         let protocol = self.clone();
         move |event| ready(protocol.judge(&event))
     }
 
-    fn judge(&self, event: &PreTool) -> Says {
+    fn judge(&self, event: &PreTool) -> HookOutput {
         let Some(caller) = &event.caller else {
-            return Says::Go;
+            return HookOutput::Go;
         };
         let state = self.state();
         if let Some(plan) = state.requests.open_from(Kind::Plan, &caller.name) {
-            return Says::Block(format!(
+            return HookOutput::Block(format!(
                 "your plan {} waits for its answer; nothing runs until it has come",
                 plan.id
             ));
         }
         let touches = event.tools.get(&event.call.name).map(Tool::touches);
-        let only_looks = matches!(touches, Some(Touches::Nothing | Touches::FileToRead));
+        let only_looks = matches!(touches, Some(Access::Nothing | Access::FileToRead));
         let wanted = state.plan_wanted.iter().any(|name| *name == *caller.name);
         match wanted && !only_looks && event.call.name != SUBMIT_PLAN {
-            true => Says::Block(
+            true => HookOutput::Block(
                 "the lead wants your plan first: read what you need, then call submit_plan".into(),
             ),
-            false => Says::Go,
+            false => HookOutput::Go,
         }
     }
 
@@ -114,33 +114,38 @@ impl Protocol {
     ///
     /// # Errors
     /// When a mailbox cannot be read or written.
-    pub async fn post(&self, seat: &Seat, is_idle: bool) -> Result<Option<Vec<String>>> {
+    pub async fn post(
+        &self,
+        teammate: &TeammateContext,
+        is_idle: bool,
+    ) -> Result<Option<Vec<String>>> {
         loop {
             // Asked before the mail is read: an answer that ends the wait lies in the mailbox by then.
-            let waits_for = self.waits_for(&seat.name);
-            if let Some(id) = self.read_all(seat)? {
-                self.say_goodbye(seat, &id, is_idle)?;
+            let waits_for = self.waits_for(&teammate.name);
+            if let Some(id) = self.read_all(teammate)? {
+                self.say_goodbye(teammate, &id, is_idle)?;
                 return Ok(None);
             }
-            if waits_for.is_none() && (!is_idle || self.state().unread.contains_key(&seat.name)) {
-                seat.is(Doing::Working);
-                return Ok(Some(self.take_unread(&seat.name)));
+            if waits_for.is_none() && (!is_idle || self.state().unread.contains_key(&teammate.name))
+            {
+                teammate.is(Doing::Working);
+                return Ok(Some(self.take_unread(&teammate.name)));
             }
-            seat.is(waits_for.map_or(Doing::Idle, Doing::Waiting));
-            seat.mail.wait(&seat.name).await;
+            teammate.is(waits_for.map_or(Doing::Idle, Doing::Waiting));
+            teammate.mail.wait(&teammate.name).await;
         }
     }
 
     /// Reads what has come, and keeps it until the teammate goes on. The id of a request to leave, if there is one.
-    fn read_all(&self, seat: &Seat) -> Result<Option<String>> {
+    fn read_all(&self, teammate: &TeammateContext) -> Result<Option<String>> {
         let mut leave = None;
-        for mail in seat.mail.drain(&seat.name)?.mail {
-            let read = self.read(&seat.name, &mail);
+        for mail in teammate.mail.drain(&teammate.name)?.mail {
+            let read = self.read(&teammate.name, &mail);
             match read {
                 Read::Shutdown(id) => leave = Some(id),
                 Read::Note(note) => {
                     let mut state = self.state();
-                    let unread = state.unread.entry(seat.name.clone()).or_default();
+                    let unread = state.unread.entry(teammate.name.clone()).or_default();
                     unread.push(note);
                 }
             }
@@ -199,23 +204,23 @@ impl Protocol {
     }
 
     /// Answers a request to leave, with the mail that came too late for the teammate's model.
-    fn say_goodbye(&self, seat: &Seat, id: &str, is_idle: bool) -> Result<()> {
-        let when = match (self.waits_for(&seat.name), is_idle) {
+    fn say_goodbye(&self, teammate: &TeammateContext, id: &str, is_idle: bool) -> Result<()> {
+        let when = match (self.waits_for(&teammate.name), is_idle) {
             (Some(what), _) => format!("; it waited for {what}"),
             (None, true) => String::new(),
             (None, false) => ", in the middle of its work".to_owned(),
         };
-        let mut content = format!("{} has left as asked{when}", seat.name);
-        let repl = self.repl.named(&seat.name);
+        let mut content = format!("{} has left as asked{when}", teammate.name);
+        let repl = self.repl.named(&teammate.name);
         repl.remark(&format!("(left as asked{when})"));
-        let unread = self.take_unread(&seat.name);
+        let unread = self.take_unread(&teammate.name);
         if !unread.is_empty() {
             content = format!("{content}; it had not read:\n{}", unread.join("\n"));
         }
-        let goodbye = Mail::new(&seat.name, LEAD, Kind::Shutdown.response(), content)
+        let goodbye = Mail::new(&teammate.name, LEAD, Kind::Shutdown.response(), content)
             .with(REQUEST_ID, id)
             .with(APPROVE, true);
-        seat.mail.send(goodbye)
+        teammate.mail.send(goodbye)
     }
 }
 

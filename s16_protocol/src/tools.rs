@@ -4,7 +4,7 @@
 //! without the other.
 
 use anyhow::{Result, ensure};
-use s02_tools::{Tool, Touches};
+use s02_tools::{Access, Tool};
 use s15_mailbox::{LEAD, Mail};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -56,19 +56,19 @@ impl Protocol {
                 "Ask a teammate to leave, done or not. If you want its result, wait for that first: both come as mail.",
                 move |input: RequestShutdown| shutdown.request_shutdown(&input.teammate),
             )
-            .touching(Touches::Harness),
+            .touching(Access::Harness),
             Tool::blocking(
                 "request_plan",
                 "Ask a teammate for a plan before it changes anything. The plan comes as mail; answer it with review_plan.",
                 move |input: RequestPlan| plan.request_plan(&input.teammate, &input.task),
             )
-            .touching(Touches::Harness),
+            .touching(Access::Harness),
             Tool::blocking(
                 "review_plan",
                 "Answer the plan of a teammate, after you have read it. It does nothing until then.",
                 move |input: ReviewPlan| review.review_plan(&input),
             )
-            .touching(Touches::Harness),
+            .touching(Access::Harness),
         ]
     }
 
@@ -79,7 +79,7 @@ impl Protocol {
         Tool::blocking(SUBMIT_PLAN, description, move |input: SubmitPlan| {
             protocol.submit(&name, &input.plan)
         })
-        .touching(Touches::Harness)
+        .touching(Access::Harness)
     }
 
     fn request_shutdown(&self, teammate: &str) -> Result<String> {

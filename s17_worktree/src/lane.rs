@@ -8,8 +8,8 @@ use std::future::{Ready, ready};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use s02_tools::{Touches, Workspace};
-use s04_hooks::{PreTool, Says};
+use s02_tools::{Access, Workspace};
+use s04_hooks::{HookOutput, PreTool};
 use s12_tasks::Task;
 
 use crate::binding::worktree_of;
@@ -75,27 +75,27 @@ impl Worktrees {
     }
 
     /// PreToolUse: a call that was made before its caller's directory changed does not run in the old one.
-    pub fn gate(&self) -> impl Fn(PreTool) -> Ready<Says> + Send + Sync + 'static {
+    pub fn gate(&self) -> impl Fn(PreTool) -> Ready<HookOutput> + Send + Sync + 'static {
         let worktrees = self.clone();
         move |event| ready(worktrees.check_lane(&event))
     }
 
-    fn check_lane(&self, event: &PreTool) -> Says {
+    fn check_lane(&self, event: &PreTool) -> HookOutput {
         let touches = event.tools.get(&event.call.name).map(|tool| tool.touches());
         let (Some(caller), Some(touches)) = (&event.caller, touches) else {
-            return Says::Go;
+            return HookOutput::Go;
         };
         match touches {
-            Touches::Nothing | Touches::Harness => return Says::Go,
-            Touches::Command | Touches::FileToRead | Touches::FileToWrite | Touches::Anything => {}
+            Access::Nothing | Access::Harness => return HookOutput::Go,
+            Access::Command | Access::FileToRead | Access::FileToWrite | Access::Anything => {}
         }
         match self.lane(&caller.name, &self.ws) {
-            Ok(lane) if lane.root() == caller.policy.workspace().root() => Says::Go,
-            Ok(lane) => Says::Block(format!(
+            Ok(lane) if lane.root() == caller.policy.workspace().root() => HookOutput::Go,
+            Ok(lane) => HookOutput::Block(format!(
                 "your working directory has changed, to {}; call again, and it runs there",
                 self.ws.shown(lane.root())
             )),
-            Err(error) => Says::Block(format!("{error:#}")),
+            Err(error) => HookOutput::Block(format!("{error:#}")),
         }
     }
 

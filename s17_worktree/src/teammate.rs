@@ -3,7 +3,7 @@
 use anyhow::Result;
 use s01_loop::History;
 use s02_tools::{Toolbox, bash, read_file, write_file};
-use s15_mailbox::{Seat, Teammate, send_message};
+use s15_mailbox::{Teammate, TeammateContext, send_message};
 use s16_protocol::Protocol;
 
 use crate::Worktrees;
@@ -18,29 +18,29 @@ pub struct Worker {
 }
 
 impl Teammate for Worker {
-    async fn run(self, seat: Seat) -> Result<()> {
+    async fn run(self, teammate: TeammateContext) -> Result<()> {
         let mut history = History::default();
-        history.user(&seat.prompt);
-        self.worktrees.assign(&seat.name, [&seat.prompt])?;
+        history.user(&teammate.prompt);
+        self.worktrees.assign(&teammate.name, [&teammate.prompt])?;
 
         let mut is_idle = false;
-        while let Some(notes) = self.protocol.post(&seat, is_idle).await? {
-            self.worktrees.assign(&seat.name, &notes)?;
-            history.notes(notes);
-            let ws = self.worktrees.lane(&seat.name, &seat.ws)?;
+        while let Some(notes) = self.protocol.post(&teammate, is_idle).await? {
+            self.worktrees.assign(&teammate.name, &notes)?;
+            history.reminders(notes);
+            let ws = self.worktrees.lane(&teammate.name, &teammate.ws)?;
             let tools = Toolbox::new()
                 .with(bash(&ws))
                 .with(read_file(&ws))
                 .with(write_file(&ws))
-                .with(send_message(&seat.mail, &seat.name))
-                .with(self.protocol.submit_plan(&seat.name));
-            let (system, specs) = (seat.system(), tools.specs());
-            let reply = seat.model.send(&system, &mut history, &specs).await?;
+                .with(send_message(&teammate.mail, &teammate.name))
+                .with(self.protocol.submit_plan(&teammate.name));
+            let (system, specs) = (teammate.system(), tools.specs());
+            let reply = teammate.model.send(&system, &mut history, &specs).await?;
             history.reply(&reply);
             is_idle = !reply.wants_tools();
             match is_idle {
-                true => seat.report(&history)?,
-                false => seat.work(&ws, &tools, &reply, &mut history).await,
+                true => teammate.report(&history)?,
+                false => teammate.work(&ws, &tools, &reply, &mut history).await,
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::future::Future;
 
 use anyhow::{Context, Result};
 use s01_loop::{ToolCall, ToolSpec};
-use s02_tools::{Tool, Touches};
+use s02_tools::{Access, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -88,7 +88,7 @@ impl Worktrees {
                 }
             }
         })
-        .touching(Touches::Harness)
+        .touching(Access::Harness)
     }
 }
 

@@ -5,7 +5,7 @@
 //! Of several that fit it takes the first. Nothing else changes: when none fits it takes the first one it may have, so
 //! that no task is left over, and what it must leave alone it leaves alone however well it fits.
 //!
-//! Hint: the choice and the claim must stay one step of the board. Which line of `src/shift.rs` makes both?
+//! Hint: the choice and the claim must stay one step of the board. Which line of `src/work_loop.rs` makes both?
 //!
 //! Hint: that line takes a condition. Ask twice.
 

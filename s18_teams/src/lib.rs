@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-mod shift;
 pub mod teammate;
+mod work_loop;
 
-pub use shift::{HANDS_OFF, IDLE_POLL, LEAVE_AFTER, PHASE, Shift};
+pub use work_loop::{HANDS_OFF, IDLE_POLL, LEAVE_AFTER, PHASE, WorkLoop};

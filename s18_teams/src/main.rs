@@ -6,7 +6,7 @@ use anyhow::Result;
 use s01_loop::{Client, Failure, History, Repl};
 use s02_tools::{Toolbox, Workspace, bash, read_file, write_file};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, Prompted, large_output, log, permission, summary};
+use s04_hooks::{Hooks, PromptDecision, large_output, log, permission, summary};
 use s08_compact::Compactor;
 use s09_memory::Memory;
 use s10_cache::{Context, PromptCache, cache_report};
@@ -90,15 +90,16 @@ impl Agent {
 
     async fn turn(&mut self, line: String) -> Result<()> {
         match self.hooks.prompt(line).await {
-            Prompted::Go(request) => self.history.user(request),
-            Prompted::Refused(why) => {
+            PromptDecision::Go(request) => self.history.user(request),
+            PromptDecision::Refused(why) => {
                 self.repl.say(&why);
                 return Ok(());
             }
         }
-        self.history.notes(self.memory.recall(&self.history).await);
+        self.history
+            .reminders(self.memory.recall(&self.history).await);
         loop {
-            self.history.notes(self.notices.take());
+            self.history.reminders(self.notices.take());
             self.compactor.shrink(&mut self.history).await;
             let context = Context::read(&self.ws, &self.tools).memory(self.memory.index());
             let (system, specs) = self.prompt.assemble(context);
@@ -106,7 +107,7 @@ impl Agent {
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.note(reason),
+                    Some(reason) => self.history.remind(reason),
                     None => return Ok(()),
                 }
                 continue;
@@ -132,7 +133,7 @@ impl Agent {
 async fn main() -> Result<ExitCode, Failure> {
     let repl = Repl::new(env!("CARGO_PKG_NAME"));
     let mut agent = Agent::new(&repl)?;
-    while let Some(line) = agent.notices.or_line(&repl).await {
+    while let Some(line) = agent.notices.next_input(&repl).await {
         repl.run(agent.turn(line)).await;
     }
     Ok(repl.exit_code())

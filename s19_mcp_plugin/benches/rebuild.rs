@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mock_servers::model::{MockModel, Options, Request, says};
-use s01_loop::{Client, History, Repl, Settings, System, ToolCall, ToolSpec, Unwatched};
+use s01_loop::{Client, History, Repl, Settings, System, ToolCall, ToolSpec, Unobserved};
 use s02_tools::{Toolbox, Workspace, bash, read_file, write_file};
 use s10_cache::{Context, PromptCache, assemble};
 use s19_mcp_plugin::{Launch, Mcp};
@@ -118,7 +118,7 @@ async fn request(system: &System, specs: &[ToolSpec]) -> Duration {
         base_url: Some(model.url().to_owned()),
         ..Settings::default()
     };
-    let client = Client::new(settings, Arc::new(Unwatched)).expect("a client");
+    let client = Client::new(settings, Arc::new(Unobserved)).expect("a client");
     let mut history = History::default();
     history.user("Is it there?");
     let mut times = Vec::new();

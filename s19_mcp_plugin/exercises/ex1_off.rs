@@ -12,7 +12,7 @@
 //! that is shut down and still stands among the connected ones?
 
 use s02_tools::Toolbox;
-use s04_hooks::{Prompt, Says};
+use s04_hooks::{HookOutput, Prompt};
 use s19_mcp_plugin::{Launch, Mcp};
 
 use crate::scene::Scene;
@@ -23,7 +23,7 @@ async fn typed(scene: &Scene, mcp: &Mcp, line: &str) -> String {
     let answers = mcp.command(&scene.ws, &Toolbox::new());
     let text = line.to_owned();
     match answers(Prompt { text }).await {
-        Says::Block(told) => told,
+        HookOutput::Block(told) => told,
         other => {
             panic!("{line:?} should be answered and not sent to the model; it came to {other:?}")
         }
@@ -115,6 +115,6 @@ async fn the_others_stay() {
     let answers = mcp.command(&scene.ws, &Toolbox::new());
     let text = "/mcp offers what?".to_owned();
     let said = answers(Prompt { text }).await;
-    assert_eq!(said, Says::Go, "this is a question to the model");
+    assert_eq!(said, HookOutput::Go, "this is a question to the model");
     mcp.shut_down().await;
 }

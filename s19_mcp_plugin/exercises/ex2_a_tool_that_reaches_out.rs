@@ -11,8 +11,8 @@
 //!
 //! Hint: `/tools` has a `Tool` and no annotations. What does it know of the tool that holds the mark?
 
-use s02_tools::{Tool, Toolbox, Touches};
-use s04_hooks::{Prompt, Says};
+use s02_tools::{Access, Tool, Toolbox};
+use s04_hooks::{HookOutput, Prompt};
 use s19_mcp_plugin::Mcp;
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ async fn who_reads_and_reaches_out_asks_and_says_why() {
     let reaches = json!({"readOnlyHint": true, "openWorldHint": true});
     let mcp = offered(&scene, &[("fetch", "Fetches a page.", reaches)]).await;
     let fetch = tool(&mcp, "mcp__docs__fetch");
-    assert_eq!(fetch.touches(), Touches::Anything, "it should ask");
+    assert_eq!(fetch.touches(), Access::Anything, "it should ask");
     let known = fetch.known().unwrap_or_default();
     assert!(
         known.contains("beyond"),
@@ -65,7 +65,7 @@ async fn its_mark_is_its_own_in_the_description_and_in_the_list_of_tools() {
     );
     let answers = mcp.command(&scene.ws, &Toolbox::new());
     let text = "/tools".to_owned();
-    let Says::Block(shown) = answers(Prompt { text }).await else {
+    let HookOutput::Block(shown) = answers(Prompt { text }).await else {
         panic!("/tools is answered");
     };
     assert!(
@@ -105,7 +105,7 @@ async fn nobody_else_has_it_and_no_server_writes_it_itself() {
     for (name, _, _, expected) in tools {
         let tool = tool(&mcp, &format!("mcp__docs__{name}"));
         assert_eq!(tool.spec().description(), expected);
-        let runs = tool.touches() == Touches::Nothing;
+        let runs = tool.touches() == Access::Nothing;
         assert_eq!(runs, expected.ends_with("(readOnly)"), "{name}");
     }
 }

@@ -13,7 +13,7 @@
 //! Hint: `Tool::blocking` makes a tool from a function with typed input. It needs an `Mcp` of its own, and that is
 //! cheap.
 
-use s02_tools::{Tool, Touches};
+use s02_tools::{Access, Tool};
 use s19_mcp_plugin::{Launch, Mcp};
 use serde_json::json;
 
@@ -53,7 +53,7 @@ async fn what_is_found_is_offered_and_nothing_else() {
     assert_eq!(offered(&mcp), ["find_mcp_tools"], "nothing was found yet");
     let touches = finder(&mcp).touches();
     assert!(
-        matches!(touches, Touches::Nothing | Touches::Harness),
+        matches!(touches, Access::Nothing | Access::Harness),
         "looking for a tool should ask for nothing; it touches {touches:?}"
     );
     let found = find(&mcp, "TOOL_007").await;

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use s02_tools::{Tool, Toolbox, Workspace};
-use s04_hooks::{Prompt, Says};
+use s04_hooks::{HookOutput, Prompt};
 use s08_compact::grouped;
 use s10_cache::{Context, PromptCache, assemble};
 
@@ -29,13 +29,13 @@ impl Mcp {
         &self,
         ws: &Workspace,
         built_in: &Toolbox,
-    ) -> impl Fn(Prompt) -> Ready<Says> + Send + Sync + 'static {
+    ) -> impl Fn(Prompt) -> Ready<HookOutput> + Send + Sync + 'static {
         let (mcp, ws, built_in) = (self.clone(), ws.clone(), built_in.clone());
         move |prompt| {
             ready(match prompt.text.trim() {
-                "/tools" => Says::Block(mcp.shown_tools(&ws, &built_in)),
-                "/mcp" => Says::Block(mcp.shown_servers()),
-                _ => Says::Go,
+                "/tools" => HookOutput::Block(mcp.shown_tools(&ws, &built_in)),
+                "/mcp" => HookOutput::Block(mcp.shown_servers()),
+                _ => HookOutput::Go,
             })
         }
     }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use s01_loop::{Client, Failure, History, Repl};
 use s02_tools::{Toolbox, Workspace, bash, read_file, write_file};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, Prompted, large_output, log, permission, summary};
+use s04_hooks::{Hooks, PromptDecision, large_output, log, permission, summary};
 use s08_compact::Compactor;
 use s09_memory::Memory;
 use s10_cache::{Context, assemble, cache_report};
@@ -94,15 +94,16 @@ impl Agent {
 
     async fn turn(&mut self, line: String) -> Result<()> {
         match self.hooks.prompt(line).await {
-            Prompted::Go(request) => self.history.user(request),
-            Prompted::Refused(why) => {
+            PromptDecision::Go(request) => self.history.user(request),
+            PromptDecision::Refused(why) => {
                 self.repl.say(&why);
                 return Ok(());
             }
         }
-        self.history.notes(self.memory.recall(&self.history).await);
+        self.history
+            .reminders(self.memory.recall(&self.history).await);
         loop {
-            self.history.notes(self.notices.take());
+            self.history.reminders(self.notices.take());
             self.compactor.shrink(&mut self.history).await;
             let tools = self.tools.clone().with_all(self.mcp.tools());
             let context = Context::read(&self.ws, &tools)
@@ -113,7 +114,7 @@ impl Agent {
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.note(reason),
+                    Some(reason) => self.history.remind(reason),
                     None => return Ok(()),
                 }
                 continue;
@@ -140,7 +141,7 @@ async fn main() -> Result<ExitCode, Failure> {
     mock_servers::mcp::serve_when_asked().await;
     let repl = Repl::new(env!("CARGO_PKG_NAME"));
     let mut agent = Agent::new(&repl)?;
-    while let Some(line) = agent.notices.or_line(&repl).await {
+    while let Some(line) = agent.notices.next_input(&repl).await {
         repl.run(agent.turn(line)).await;
     }
     agent.mcp.shut_down().await;

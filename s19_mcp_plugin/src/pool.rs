@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use s01_loop::{Output, Repl, ToolCall, ToolSpec};
-use s02_tools::{Tool, Touches};
+use s02_tools::{Access, Tool};
 use serde_json::{Value, json};
 
 use crate::agreed::Agreed;
@@ -154,7 +154,7 @@ fn tool(
     });
     let tool = tool.asks_when(move |call| offered.reason_to_ask(call));
     Ok(match warning(&info.annotations) {
-        None => tool.touching(Touches::Nothing),
+        None => tool.touching(Access::Nothing),
         Some(warning) => tool.warning(warning),
     })
 }
@@ -268,7 +268,7 @@ fn warning(annotations: &Annotations) -> Option<&'static str> {
 /// The mark at the end of a tool's description.
 pub(crate) fn mark(tool: &Tool) -> &'static str {
     match tool.touches() {
-        Touches::Nothing => READ_ONLY,
+        Access::Nothing => READ_ONLY,
         _ => DESTRUCTIVE,
     }
 }

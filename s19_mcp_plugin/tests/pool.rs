@@ -3,9 +3,9 @@
 //! Invariant: what is in the pool can be sent, whatever the server does.
 
 use mock_servers::model::{MockModel, Options, Request, says};
-use s01_loop::{Answer, Client, History, Refusal, Repl, Settings, ToolCall, ToolSpec, Unwatched};
-use s02_tools::{Tool, Toolbox, Touches, Workspace};
-use s03_permission::{Answering, Ask, Policy};
+use s01_loop::{Answer, Client, History, Refusal, Repl, Settings, ToolCall, ToolSpec, Unobserved};
+use s02_tools::{Access, Tool, Toolbox, Workspace};
+use s03_permission::{Answering, Approver, Policy};
 use s19_mcp_plugin::{Launch, MAX_NAME, Mcp};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -89,7 +89,7 @@ async fn can_be_sent(tools: &[Tool]) {
         base_url: Some(model.url().to_owned()),
         ..Settings::default()
     };
-    let client = Client::new(settings, std::sync::Arc::new(Unwatched)).unwrap();
+    let client = Client::new(settings, std::sync::Arc::new(Unobserved)).unwrap();
     let mut history = History::default();
     history.user("Which tools are there?");
     let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec().clone()).collect();
@@ -270,7 +270,7 @@ async fn a_server_is_what_its_tools_say_and_may_fail_a_call() {
     );
     assert_eq!(
         (status.touches(), trigger.touches()),
-        (Touches::Nothing, Touches::Anything)
+        (Access::Nothing, Access::Anything)
     );
     assert_eq!(trigger.known(), Some("its server calls it destructive"));
     let wrong = status
@@ -336,7 +336,7 @@ async fn a_server_that_was_unknown_when_the_call_was_judged_is_not_started() {
 /// Says no to whatever is asked.
 struct Naysayer;
 
-impl Ask for Naysayer {
+impl Approver for Naysayer {
     fn ask<'a>(&'a self, _: &'a str) -> Answering<'a> {
         Box::pin(std::future::ready(Answer::No(Refusal::User)))
     }

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use s01_loop::ToolCall;
-use s04_hooks::{PreTool, Says};
+use s04_hooks::{HookOutput, PreTool};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -32,9 +32,9 @@ impl Denials {
     pub fn of<Judging>(
         &self,
         permission: impl Fn(PreTool) -> Judging + Send + Sync + 'static,
-    ) -> impl Fn(PreTool) -> Pin<Box<dyn Future<Output = Says> + Send>> + Send + Sync + 'static
+    ) -> impl Fn(PreTool) -> Pin<Box<dyn Future<Output = HookOutput> + Send>> + Send + Sync + 'static
     where
-        Judging: Future<Output = Says> + Send + 'static,
+        Judging: Future<Output = HookOutput> + Send + 'static,
     {
         let calls = self.calls.clone();
         move |event| {
@@ -45,7 +45,7 @@ impl Denials {
                 let mut calls = calls.lock().unwrap();
                 // A hook that rewrites a call has it judged again.
                 calls.retain(|known| known.tool_use_id != call.id);
-                if let Says::Block(_) = says {
+                if let HookOutput::Block(_) = says {
                     calls.push(denial(call));
                 }
                 says

@@ -6,7 +6,7 @@ use anyhow::Result;
 use s01_loop::{Client, Failure, History, Repl};
 use s02_tools::{Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, Prompted, large_output, log, permission, summary};
+use s04_hooks::{Hooks, PromptDecision, large_output, log, permission, summary};
 use s05_todo::Todo;
 use s06_subagent::Subagents;
 use s07_skills::Skills;
@@ -133,17 +133,18 @@ impl Agent {
             return Ok(());
         }
         match self.hooks.prompt(line).await {
-            Prompted::Go(request) => self.history.user(request),
-            Prompted::Refused(why) => {
+            PromptDecision::Go(request) => self.history.user(request),
+            PromptDecision::Refused(why) => {
                 self.commands.tell(&why);
                 return Ok(());
             }
         }
-        self.history.notes(self.memory.recall(&self.history).await);
+        self.history
+            .reminders(self.memory.recall(&self.history).await);
         loop {
-            self.history.notes(self.notices.take());
+            self.history.reminders(self.notices.take());
             self.sessions.save(&self.history);
-            self.history.notes(self.todo.nag());
+            self.history.reminders(self.todo.nag());
             self.compactor.shrink(&mut self.history).await;
             let tools = self.tools.clone().with_all(self.mcp.tools());
             let context = Context::read(&self.ws, &tools)
@@ -155,7 +156,7 @@ impl Agent {
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.note(reason),
+                    Some(reason) => self.history.remind(reason),
                     None => {
                         self.memory.learn(&self.history).await;
                         return Ok(());
@@ -187,7 +188,7 @@ async fn main() -> Result<ExitCode, Failure> {
     let repl = start.repl();
     let mut agent = start.tried(Agent::new(&repl))?;
     start.tried(agent.sessions.resume(&start, &mut agent.history))?;
-    while let Some(line) = agent.notices.or_line(&repl).await {
+    while let Some(line) = agent.notices.next_input(&repl).await {
         repl.run(agent.turn(line)).await;
         agent.sessions.save(&agent.history);
     }

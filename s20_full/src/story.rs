@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use s01_loop::Repl;
 use s02_tools::Toolbox;
-use s04_hooks::Prompted;
+use s04_hooks::PromptDecision;
 use s08_compact::transcript;
 use s14_cron::{Clock, Cron};
 use s20_full::built_in;
@@ -101,8 +101,8 @@ impl Day {
     async fn settles(&mut self) {
         loop {
             let team = match self.agent.hooks.prompt(TEAM.to_owned()).await {
-                Prompted::Refused(team) => team,
-                Prompted::Go(_) => panic!("{TEAM} is no request"),
+                PromptDecision::Refused(team) => team,
+                PromptDecision::Go(_) => panic!("{TEAM} is no request"),
             };
             if team.contains("  working") {
                 yield_now().await;

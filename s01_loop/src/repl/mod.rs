@@ -65,7 +65,7 @@ use inner::{INTERRUPTED, Inner};
 use speaker::Speaker;
 use style::Paint;
 
-use crate::watch::Watcher;
+use crate::observer::SharedObserver;
 
 /// A handle on the terminal. All clones share it; a [named](Repl::named) one speaks under its name.
 #[derive(Clone)]
@@ -131,7 +131,7 @@ impl Repl {
     }
 
     /// Shows what a client's requests do.
-    pub fn watcher(&self) -> Watcher {
+    pub fn watcher(&self) -> SharedObserver {
         Arc::new(Speaker::new(self.clone()))
     }
 
@@ -165,13 +165,13 @@ impl Repl {
     }
 
     /// Whether the input has ended by itself with nobody sitting there: what is still at work may be waited for.
-    pub fn lingers(&self) -> bool {
+    pub fn waits_for_background(&self) -> bool {
         let inner = &self.inner;
         let is_dismissed = inner.dismissed.load(Ordering::Relaxed) || inner.wires.left().is_some();
         !inner.is_session() && !is_dismissed
     }
 
-    /// Waits until somebody ends a session that [lingers](Self::lingers): Ctrl-C, or a signal.
+    /// Waits until somebody ends a session that [waits_for_background](Self::waits_for_background): Ctrl-C, or a signal.
     pub async fn ended(&self) {
         let wires = &self.inner.wires;
         wires.listen();

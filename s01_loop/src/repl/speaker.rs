@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use super::Repl;
 use super::style::Paint;
 use super::text;
-use crate::watch::{Event, Watch};
+use crate::observer::{Event, Observer};
 
 /// One voice on the screen.
 pub struct Speaker {
@@ -64,7 +64,7 @@ impl Speaker {
     }
 }
 
-impl Watch for Speaker {
+impl Observer for Speaker {
     fn name(&self) -> Option<&str> {
         self.repl.name.as_deref()
     }

@@ -9,8 +9,8 @@ use mock_servers::model::{
     Block as Seen, Brain, Fault, MockModel, Options, Reply, Request, Role, StopReason, calls, says,
 };
 use s01_loop::{
-    ApiError, Client, Credentials, Event, History, Message, Output, Settings, System, ToolSpec,
-    Unwatched, Usage, Watch, bash,
+    ApiError, Client, Credentials, Event, History, Message, Observer, Output, Settings, System,
+    ToolSpec, Unobserved, Usage, bash,
 };
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use serde_json::json;
 #[derive(Default)]
 pub struct Notebook(Mutex<Vec<String>>);
 
-impl Watch for Notebook {
+impl Observer for Notebook {
     fn see(&self, event: Event<'_>) {
         self.0.lock().unwrap().push(match event {
             Event::Connected(endpoint) => format!("connected {endpoint}"),
@@ -70,7 +70,7 @@ pub fn client_at(url: &str, credentials: Credentials) -> Client {
         base_url: Some(url.to_owned()),
         ..Settings::default()
     };
-    Client::new(settings, Arc::new(Unwatched)).unwrap()
+    Client::new(settings, Arc::new(Unobserved)).unwrap()
 }
 
 pub fn asking(request: &str) -> History {
@@ -128,7 +128,7 @@ async fn what_all_clones_have_spent_is_counted_in_one_place() {
     let client = client_of(&model);
     assert_eq!(client.spent(), Usage::default());
     let one = client.send("Be brief.", &asking("hi"), &tools()).await;
-    let clone = client.clone().watched_by(Arc::new(Unwatched));
+    let clone = client.clone().watched_by(Arc::new(Unobserved));
     let two = clone.send("Be brief.", &asking("hello"), &[]).await;
     let mut sum = one.unwrap().usage;
     sum += &two.unwrap().usage;
@@ -410,7 +410,7 @@ fn a_base_url_is_understood_or_refused_with_a_sentence() {
                 base_url: Some(url.to_owned()),
                 ..Settings::default()
             },
-            Arc::new(Unwatched),
+            Arc::new(Unobserved),
         )
     };
     for url in [
@@ -435,7 +435,7 @@ fn a_base_url_is_understood_or_refused_with_a_sentence() {
 
 #[test]
 fn without_key_and_url_the_mock_model_is_embedded() {
-    let client = Client::new(Settings::default(), Arc::new(Unwatched)).unwrap();
+    let client = Client::new(Settings::default(), Arc::new(Unobserved)).unwrap();
     assert!(client.mock().is_some());
     assert!(
         client

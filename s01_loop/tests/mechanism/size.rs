@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mock_servers::model::{MockModel, says};
-use s01_loop::{Client, Settings, Unwatched};
+use s01_loop::{Client, Settings, Unobserved};
 use serde_json::json;
 
 use crate::client::{asking, client_of, tools};
@@ -16,7 +16,7 @@ fn the_context_window_is_a_setting_and_must_be_a_number() {
             context_tokens: Some(written.into()),
             ..Settings::default()
         };
-        Client::new(settings, Arc::new(Unwatched))
+        Client::new(settings, Arc::new(Unobserved))
     };
     assert_eq!(client("32_000").unwrap().context_tokens(), 32_000);
     // Also where the mock model knows better, so that a class can see what a wrong belief leads to.
@@ -24,7 +24,7 @@ fn the_context_window_is_a_setting_and_must_be_a_number() {
         context_tokens: Some("1,000".into()),
         ..Settings::default()
     };
-    let client_of_mock = Client::new(believing, Arc::new(Unwatched)).unwrap();
+    let client_of_mock = Client::new(believing, Arc::new(Unobserved)).unwrap();
     assert_eq!(client_of_mock.context_tokens(), 1_000);
     let error = client("many").err().unwrap().to_string();
     assert!(
@@ -42,7 +42,7 @@ async fn the_history_sums_up_what_the_replies_of_a_turn_cost() {
     for _ in 0..2 {
         let reply = client.send("", &history, &[]).await.unwrap();
         history.reply(&reply);
-        history.note("and?");
+        history.remind("and?");
         last = reply.usage.total();
     }
     assert!(history.tokens() > last);
@@ -64,7 +64,7 @@ async fn a_reply_in_parts_has_no_seam_and_costs_all_of_them_but_is_as_large_as_i
     let first = client.send("", &history, &tools()).await.unwrap();
     let mut aside = history.clone();
     aside.reply(&first);
-    aside.note("go on");
+    aside.remind("go on");
     let second = client.send("", &aside, &tools()).await.unwrap();
     let size = second.usage.total();
     let cost = first.usage.total() + size;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use s01_loop::{Output, ToolSpec};
-use s02_tools::{Glob, Step, Tool, Toolbox, Touches};
+use s02_tools::{Access, Glob, Step, Tool, Toolbox};
 use serde_json::json;
 use tokio::sync::{Barrier, Notify};
 
 use crate::call;
 
 /// A tool that ends only when `count` calls of it run at the same time.
-fn meets(name: &str, count: usize, touches: Touches) -> Tool {
+fn meets(name: &str, count: usize, touches: Access) -> Tool {
     let barrier = Arc::new(Barrier::new(count));
     Tool::new(ToolSpec::new::<Glob>(name, ""), move |call| {
         let barrier = Arc::clone(&barrier);
@@ -24,7 +24,7 @@ fn meets(name: &str, count: usize, touches: Touches) -> Tool {
 
 #[tokio::test]
 async fn neighbours_that_only_read_run_side_by_side_and_come_back_in_order() {
-    let tools = Toolbox::new().with(meets("read", 3, Touches::Nothing));
+    let tools = Toolbox::new().with(meets("read", 3, Access::Nothing));
     let mut running = tools.run(["a", "b", "c"].map(|id| call(id, "read", json!({}))));
     let mut order = Vec::new();
     while let Some((call, output)) = running.next().await {
@@ -37,9 +37,9 @@ async fn neighbours_that_only_read_run_side_by_side_and_come_back_in_order() {
 #[test]
 fn calls_that_may_change_something_have_a_batch_of_their_own() {
     let tools = Toolbox::new()
-        .with(meets("read", 1, Touches::Nothing))
-        .with(meets("write", 1, Touches::FileToWrite))
-        .with(meets("task", 1, Touches::Harness).side_by_side());
+        .with(meets("read", 1, Access::Nothing))
+        .with(meets("write", 1, Access::FileToWrite))
+        .with(meets("task", 1, Access::Harness).side_by_side());
     let names = [
         "read", "read", "write", "write", "read", "task", "unknown", "task",
     ];
@@ -63,7 +63,7 @@ fn calls_that_may_change_something_have_a_batch_of_their_own() {
 
 #[tokio::test]
 async fn a_refused_call_is_answered_in_its_place() {
-    let tools = Toolbox::new().with(meets("write", 1, Touches::Anything));
+    let tools = Toolbox::new().with(meets("write", 1, Access::Anything));
     let mut running = tools.run([
         Step::Run(call("a", "write", json!({}))),
         Step::Refuse(call("b", "write", json!({})), "not today".into()),

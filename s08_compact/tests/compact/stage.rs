@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use mock_servers::model::{Brain, MockModel, Options, Reply, Request, says};
 use s01_loop::{
-    Block, Client, History, Message, Output, Repl, Role, Settings, System, ToolCall, Unwatched,
+    Block, Client, History, Message, Output, Repl, Role, Settings, System, ToolCall, Unobserved,
 };
 use s02_tools::Workspace;
 use s08_compact::Compactor;
@@ -54,7 +54,7 @@ impl Stage {
             context_tokens: Some(window.to_string()),
             ..Settings::default()
         };
-        let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+        let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
         let ws = Workspace::at(dir.path()).unwrap();
         let compactor = Compactor::new(&client, &ws, &Repl::typed("s08_compact").quiet());
         Self {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mock_servers::model::{MockModel, Reply, says};
-use s01_loop::{Client, History, Message, Repl, Settings, Unwatched};
+use s01_loop::{Client, History, Message, Repl, Settings, Unobserved};
 use s02_tools::Workspace;
 use s09_memory::Memory;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ impl Stage {
             base_url: Some(self.model.url().to_owned()),
             ..Settings::default()
         };
-        let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+        let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
         let ws = Workspace::at(directory).unwrap();
         Memory::open(&ws, &client, &Repl::once("s09_memory", "go").quiet())
     }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use mock_servers::model::{Fault, MockModel, says};
-use s01_loop::{Client, History, Repl, Settings, ToolCall, Unwatched};
+use s01_loop::{Client, History, Repl, Settings, ToolCall, Unobserved};
 use s02_tools::{Toolbox, Workspace};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, Prompted};
+use s04_hooks::{Hooks, PromptDecision};
 use s06_subagent::Subagents;
 use s09_memory::Memory;
 use s11_recovery::{Recovery, faults};
@@ -19,7 +19,7 @@ async fn a_subagents_requests_are_tried_again_too_and_once_a_level() {
     let model = MockModel::scripted([says("Nothing to see.")]);
     model.fault(Fault::Overloaded, 2);
     let (dir, diary) = (tempfile::tempdir().unwrap(), Diary::default());
-    let recovery = Recovery::in_world(client(settings(model.url())), diary.clone());
+    let recovery = Recovery::with_clock(client(settings(model.url())), diary.clone());
     let (ws, repl) = (
         Workspace::at(dir.path()).unwrap(),
         Repl::typed("test").quiet(),
@@ -50,7 +50,7 @@ async fn a_memory_that_can_be_chosen_without_a_model_does_not_wait_for_a_dead_on
     let model = MockModel::scripted([]);
     model.fault(Fault::Internal, 100);
     let (dir, diary) = (tempfile::tempdir().unwrap(), Diary::default());
-    let recovery = Recovery::in_world(client(settings(model.url())), diary.clone());
+    let recovery = Recovery::with_clock(client(settings(model.url())), diary.clone());
     let ws = Workspace::at(dir.path()).unwrap();
     let tabs = "---\nname: tabs\ndescription: indent with tabs\ntype: user\n---\nUse tabs.\n";
     let folder = ws.state("memory");
@@ -70,15 +70,15 @@ async fn a_memory_that_can_be_chosen_without_a_model_does_not_wait_for_a_dead_on
     assert_eq!(model.requests().len(), 14);
 }
 
-async fn says_to(client: Client, line: &str) -> Prompted {
-    let recovery = Recovery::in_world(client, Diary::default());
+async fn says_to(client: Client, line: &str) -> PromptDecision {
+    let recovery = Recovery::with_clock(client, Diary::default());
     let hooks = Hooks::new().on_prompt(faults(&recovery));
     hooks.prompt(line.to_owned()).await
 }
 
 #[tokio::test]
 async fn only_a_line_that_begins_with_the_command_is_one() {
-    let embedded = || Client::new(Settings::default(), Arc::new(Unwatched)).unwrap();
+    let embedded = || Client::new(Settings::default(), Arc::new(Unobserved)).unwrap();
     for line in [
         "What does /fault 429 do?",
         "/faults",
@@ -86,11 +86,11 @@ async fn only_a_line_that_begins_with_the_command_is_one() {
         "/fault429",
     ] {
         let prompted = says_to(embedded(), line).await;
-        assert_eq!(prompted, Prompted::Go(line.to_owned()));
+        assert_eq!(prompted, PromptDecision::Go(line.to_owned()));
     }
     let armed = "Armed. The next 2 requests get a 529, overloaded.";
     let refused = says_to(embedded(), "/fault 529 2").await;
-    assert_eq!(refused, Prompted::Refused(armed.to_owned()));
+    assert_eq!(refused, PromptDecision::Refused(armed.to_owned()));
 }
 
 #[tokio::test]
@@ -101,5 +101,5 @@ async fn a_model_at_an_address_is_a_real_one() {
         "/fault is unknown here: it makes the mock model fail, and this is claude-sonnet-4-6 at {}.",
         model.url()
     );
-    assert_eq!(said, Prompted::Refused(sentence));
+    assert_eq!(said, PromptDecision::Refused(sentence));
 }

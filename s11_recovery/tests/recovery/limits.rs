@@ -58,7 +58,7 @@ async fn a_cut_reply_is_asked_for_again_with_more_room() {
 #[tokio::test]
 async fn the_raised_limit_is_for_one_request() {
     let model = scripted([says(text(9_000)), says("Short."), says("Hi.")]);
-    let recovery = Recovery::in_world(client(settings(model.url())), Diary::default());
+    let recovery = Recovery::with_clock(client(settings(model.url())), Diary::default());
     let mut history = asking("go");
     let reply = recovery.send("", &mut history, &[]).await.unwrap();
     history.reply(&reply);

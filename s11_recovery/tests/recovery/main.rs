@@ -1,6 +1,6 @@
 //! The table of recovery, row by row, against a model that fails on request.
 //!
-//! Real HTTP, but no real time: the world of these tests writes down each wait and lets it pass at once. Invariant: after
+//! Real HTTP, but no real time: the clock of these tests writes down each wait and lets it pass at once. Invariant: after
 //! every test the history is one that the model, which is strict, takes.
 
 mod beside;
@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use mock_servers::model::{Fault, MockModel, Options, Reply as Scripted, Request, says};
 use s01_loop::{
-    ApiError, Client, Credentials, History, Reply, Settings, ToolSpec, Unwatched, bash,
+    ApiError, Client, Credentials, History, Reply, Settings, ToolSpec, Unobserved, bash,
 };
-use s11_recovery::{Recovery, Waiting, World};
+use s11_recovery::{Clock, Recovery, Waiting};
 
 /// What happened to a request, beside its reply.
 #[derive(Clone, Default)]
@@ -31,7 +31,7 @@ struct FailsAt {
     times: u32,
 }
 
-impl World for FailsAt {
+impl Clock for FailsAt {
     fn wait(&self, time: Duration) -> Waiting {
         self.diary.wait(time)
     }
@@ -54,7 +54,7 @@ struct Entries {
     remarks: Vec<String>,
 }
 
-impl World for Diary {
+impl Clock for Diary {
     fn wait(&self, time: Duration) -> Waiting {
         self.0.lock().unwrap().waits.push(time);
         Box::pin(ready(()))
@@ -105,7 +105,7 @@ fn settings(url: &str) -> Settings {
 }
 
 fn client(settings: Settings) -> Client {
-    Client::new(settings, Arc::new(Unwatched)).unwrap()
+    Client::new(settings, Arc::new(Unobserved)).unwrap()
 }
 
 fn asking(request: &str) -> History {
@@ -134,19 +134,19 @@ async fn send_failing(
 ) -> Sent {
     let (diary, model) = (Diary::default(), model.clone());
     let client = client(settings(model.url()));
-    let world = FailsAt {
+    let clock = FailsAt {
         diary: diary.clone(),
         model,
         remark,
         fault,
         times,
     };
-    send_through(&Recovery::in_world(client, world), diary).await
+    send_through(&Recovery::with_clock(client, clock), diary).await
 }
 
 async fn send_with(client: Client) -> Sent {
     let diary = Diary::default();
-    send_through(&Recovery::in_world(client, diary.clone()), diary).await
+    send_through(&Recovery::with_clock(client, diary.clone()), diary).await
 }
 
 async fn send_through(recovery: &Recovery, diary: Diary) -> Sent {

@@ -29,7 +29,7 @@ impl Bench {
         let ws = Workspace::at(dir.path()).unwrap();
         let repl = Repl::typed("test").quiet();
         let diary = Diary::default();
-        let recovery = Recovery::in_world(client(settings), diary.clone());
+        let recovery = Recovery::with_clock(client(settings), diary.clone());
         let compactor = Compactor::new(&recovery, &ws, &repl);
         let recovery = recovery.rescued_by(&compactor);
         Self {
@@ -110,7 +110,7 @@ async fn a_prompt_that_stays_too_long_ends_the_turn_with_the_servers_words() {
     let model = model(3_000, Vec::new());
     let bench = Bench::new(&model, 4_000);
     let mut history = talk(4, 1_000);
-    history.note("word ".repeat(4_000));
+    history.remind("word ".repeat(4_000));
     let error = bench
         .recovery
         .send("", &mut history, &[])

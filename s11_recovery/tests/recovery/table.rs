@@ -4,7 +4,9 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use mock_servers::model::{Fault, MockModel, Options, Request, says};
-use s01_loop::{ApiError, Credentials, Event, Repl, Settings, System, Unwatched, Watch, Watcher};
+use s01_loop::{
+    ApiError, Credentials, Event, Observer, Repl, Settings, SharedObserver, System, Unobserved,
+};
 use s06_subagent::Model;
 use s11_recovery::{MAX_TRIES, Recovery};
 use tokio::sync::Notify;
@@ -67,7 +69,7 @@ async fn an_overloaded_model_is_left_for_the_other_one_after_three_times() {
         ..settings(model.url())
     };
     let (diary, history) = (Diary::default(), &mut asking("go"));
-    let recovery = Recovery::in_world(client(settings), diary.clone());
+    let recovery = Recovery::with_clock(client(settings), diary.clone());
     let reply = recovery.send("", history, &tools()).await.unwrap();
     assert_eq!(reply.message().text(), SENTENCE);
     // The fourth failure is the second model's first; there is no third model.
@@ -221,7 +223,7 @@ async fn where_nobody_was_ever_met_the_first_line_says_what_to_check_and_the_tur
 /// Tells when text arrives.
 struct Bell(Arc<Notify>);
 
-impl Watch for Bell {
+impl Observer for Bell {
     fn see(&self, event: Event<'_>) {
         if let Event::Text(_) = event {
             self.0.notify_one();
@@ -355,11 +357,11 @@ async fn a_retry_says_whose_it_is_when_it_is_not_the_conversations() {
     let repl = Repl::typed("test").quiet();
     for (watcher, name) in [
         (repl.named("task 1").watcher(), "task 1"),
-        (Arc::new(Unwatched) as Watcher, "side call"),
+        (Arc::new(Unobserved) as SharedObserver, "side call"),
     ] {
         let model = talkative([Fault::Overloaded]);
         let diary = Diary::default();
-        let recovery = Recovery::in_world(client(settings(model.url())), diary.clone());
+        let recovery = Recovery::with_clock(client(settings(model.url())), diary.clone());
         let aside = recovery.watched_by(watcher);
         let system = System::from("");
         aside.send(&system, &mut asking("go"), &[]).await.unwrap();

@@ -59,7 +59,7 @@ impl Desk {
 
     /// The next notice, which comes by itself.
     async fn notice(&self) -> String {
-        self.notices.or_line(&self.repl).await.unwrap()
+        self.notices.next_input(&self.repl).await.unwrap()
     }
 
     /// Lets the command go on that reads the pipe `gate`.

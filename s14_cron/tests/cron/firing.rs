@@ -35,7 +35,7 @@ async fn a_due_job_wakes_who_waits_and_nobody_asks_for_it() {
     session.every("*/2 * * * *", "print the date", false);
     desk.set("2026-02-27T10:08:00");
     let repl = s01_loop::Repl::once("test", "");
-    let woken = session.notices.or_line(&repl).await;
+    let woken = session.notices.next_input(&repl).await;
     assert_eq!(woken.as_deref(), Some("[Scheduled] print the date"));
 }
 
@@ -64,7 +64,7 @@ async fn a_one_shot_that_woke_the_session_stays_in_the_file_until_the_model_has_
     desk.set("2026-02-27T10:07:00");
     let _at_work = session.notices.at_work("the test");
     let repl = s01_loop::Repl::once("test", "");
-    let woken = session.notices.or_line(&repl).await;
+    let woken = session.notices.next_input(&repl).await;
     assert_eq!(woken.as_deref(), Some("[Scheduled] check the build"));
     // The turn's first round: the request is about to be sent.
     assert!(session.notices.take().is_empty());
@@ -166,7 +166,7 @@ async fn of_two_sessions_in_a_folder_one_fires_and_the_other_takes_over() {
         desk.set("2026-02-27T10:10:00");
         // Somebody at work keeps a session without input open.
         let _at_work = open[0].notices.at_work("the test");
-        let woken = open[0].notices.or_line(&repl).await;
+        let woken = open[0].notices.next_input(&repl).await;
         assert_eq!(woken.as_deref(), Some("[Scheduled] print the date"));
     }
 }

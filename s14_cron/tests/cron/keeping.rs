@@ -126,7 +126,7 @@ async fn a_file_that_cannot_be_read_for_a_while_ends_no_schedule() {
     fs::rename(&away, desk.path()).unwrap();
     desk.set("2026-02-27T10:08:00");
     let repl = s01_loop::Repl::once("test", "");
-    let woken = session.notices.or_line(&repl).await;
+    let woken = session.notices.next_input(&repl).await;
     assert_eq!(woken.as_deref(), Some("[Scheduled] print the date"));
 }
 

@@ -152,9 +152,9 @@ async fn the_mailbox_of_the_lead_forgets_a_message_at_the_look_after_the_convers
     assert_eq!(told.text, "you have mail; it follows these results");
     let file = office.ws.state("mailboxes/lead.jsonl");
     // It wakes the session, and the turn comes to nothing: a hook refuses it, or Ctrl-C.
-    assert!(notices.or_line(&repl).await.unwrap().contains("\nhi\n"));
+    assert!(notices.next_input(&repl).await.unwrap().contains("\nhi\n"));
     assert_eq!(office.mail.taken(), [""; 0]);
-    assert_eq!(notices.or_line(&repl).await.as_deref(), Some("go"));
+    assert_eq!(notices.next_input(&repl).await.as_deref(), Some("go"));
     assert!(notices.take()[0].contains("\nhi\n"));
     assert_eq!(office.mail.taken().len(), 1);
     assert!(file.exists() && !office.mail.has_mail(LEAD));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mock_servers::model::{MockModel, Reply, Request, calls};
-use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unwatched};
+use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unobserved};
 use s02_tools::{Toolbox, Workspace};
 use s03_permission::Policy;
 use s04_hooks::{Hooks, log, permission};
@@ -60,7 +60,7 @@ impl<W: Teammate> Desk<W> {
             base_url: Some(url.to_owned()),
             ..Settings::default()
         };
-        let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+        let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
         let worker = worker(protocol.clone());
         let rules = (&hooks, &policy);
         let team = Team::new(&client, &ws, rules, &mail, &notices, &repl, worker);

@@ -4,7 +4,7 @@ use anyhow::Result;
 use mock_servers::model::{MockModel, calls, says};
 use s01_loop::{Output, ToolCall};
 use s02_tools::Toolbox;
-use s15_mailbox::{LEAD, Mail, Seat, Teammate};
+use s15_mailbox::{LEAD, Mail, Teammate, TeammateContext};
 use s16_protocol::Protocol;
 use serde_json::{Map, json};
 use tokio::task::yield_now;
@@ -284,25 +284,26 @@ async fn the_gate_of_one_teammate_is_not_that_of_another_of_its_name() {
 struct Impatient(Protocol);
 
 impl Teammate for Impatient {
-    async fn run(self, seat: Seat) -> Result<()> {
+    async fn run(self, teammate: TeammateContext) -> Result<()> {
         let call = ToolCall {
             id: "toolu_1".into(),
             name: "submit_plan".into(),
             input: json!({"plan": "Look."}),
             extra: Map::new(),
         };
-        let tools = Toolbox::new().with(self.0.submit_plan(&seat.name));
+        let tools = Toolbox::new().with(self.0.submit_plan(&teammate.name));
         assert!(!tools.call(call).await.is_error);
         let notes = loop {
             tokio::select! {
                 biased;
-                notes = self.0.post(&seat, true) => break notes?,
+                notes = self.0.post(&teammate, true) => break notes?,
                 () = yield_now() => {}
             }
         };
         let report = notes.unwrap_or_default().join("\n");
-        seat.mail
-            .send(Mail::new(&seat.name, LEAD, "result", report))
+        teammate
+            .mail
+            .send(Mail::new(&teammate.name, LEAD, "result", report))
     }
 }
 

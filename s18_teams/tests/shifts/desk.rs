@@ -8,16 +8,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unwatched};
+use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unobserved};
 use s02_tools::{Toolbox, Workspace};
 use s03_permission::Policy;
 use s04_hooks::Hooks;
 use s12_tasks::{Board, NewTask, Task};
 use s13_background::Notices;
-use s15_mailbox::{LEAD, Mail, Mailboxes, Seat, Team, Teammate};
+use s15_mailbox::{LEAD, Mail, Mailboxes, Team, Teammate, TeammateContext};
 use s16_protocol::Protocol;
 use s17_worktree::Worktrees;
-use s18_teams::Shift;
+use s18_teams::WorkLoop;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -48,10 +48,10 @@ pub struct Puppet {
 }
 
 impl Teammate for Puppet {
-    async fn run(self, seat: Seat) -> Result<()> {
-        let taken = self.ends.lock().unwrap().remove(&seat.name);
+    async fn run(self, teammate: TeammateContext) -> Result<()> {
+        let taken = self.ends.lock().unwrap().remove(&teammate.name);
         let (mut orders, notes) = taken.expect("spawned by the test");
-        let mut shift = Shift::new(&self.protocol, &self.board, &self.worktrees, &seat);
+        let mut shift = WorkLoop::new(&self.protocol, &self.board, &self.worktrees, &teammate);
         while let Some(order) = orders.recv().await {
             let next = match order {
                 Order::Round { is_idle } => shift.next(is_idle).await?,
@@ -130,7 +130,7 @@ impl Desk {
             credentials: Credentials::api_key("test-key"),
             ..Settings::default()
         };
-        let client = Client::new(settings, Arc::new(Unwatched)).unwrap();
+        let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
         let (board, notices) = (Board::open(&ws), Notices::default());
         let mail = Mailboxes::open(&ws, board.session());
         let protocol = Protocol::new(&mail, &repl);
@@ -182,13 +182,13 @@ impl Desk {
     /// A turn of the lead begins.
     pub async fn turn_begins(&self) {
         let request = Repl::once("test", "Create two tasks.");
-        assert!(self.notices.or_line(&request).await.is_some());
+        assert!(self.notices.next_input(&request).await.is_some());
     }
 
     /// It ends: the lead waits for the next request.
     pub async fn turn_ends(&self) {
         let nothing = Repl::once("test", "");
-        assert_eq!(self.notices.or_line(&nothing).await, None);
+        assert_eq!(self.notices.next_input(&nothing).await, None);
     }
 
     pub async fn request_shutdown(&self, teammate: &str) {

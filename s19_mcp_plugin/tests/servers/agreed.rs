@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use s01_loop::{Answer, Refusal, Repl, ToolCall};
 use s02_tools::Toolbox;
-use s03_permission::{Answering, Ask, Policy};
+use s03_permission::{Answering, Approver, Policy};
 use s19_mcp_plugin::{Launch, Mcp};
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,7 @@ struct User {
     answers: Arc<Mutex<VecDeque<Answer>>>,
 }
 
-impl Ask for User {
+impl Approver for User {
     fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
         self.questions.lock().unwrap().push(question.to_owned());
         let answer = self.answers.lock().unwrap().pop_front();

@@ -1,6 +1,6 @@
-//! What recovery needs of the world: time, chance, and somebody who is told.
+//! What recovery needs of the clock: time, chance, and somebody who is told.
 //!
-//! A test of ten tries must not take two minutes, so it brings a world of its own. Invariant: nothing in this crate waits,
+//! A test of ten tries must not take two minutes, so it brings a clock of its own. Invariant: nothing in this crate waits,
 //! throws dice or speaks but through this trait.
 
 use std::hash::{BuildHasher, RandomState};
@@ -12,8 +12,8 @@ use s01_loop::Repl;
 /// A wait under way. Dropping it ends it.
 pub type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The world of a recovery: [`Repl`] in a session; a test brings its own.
-pub trait World: Send + Sync {
+/// The clock of a recovery: [`Repl`] in a session; a test brings its own.
+pub trait Clock: Send + Sync {
     /// Lets this much time pass.
     fn wait(&self, time: Duration) -> Waiting;
 
@@ -24,7 +24,7 @@ pub trait World: Send + Sync {
     fn remark(&self, text: &str);
 }
 
-impl World for Repl {
+impl Clock for Repl {
     fn wait(&self, time: Duration) -> Waiting {
         Box::pin(tokio::time::sleep(time))
     }

@@ -28,7 +28,7 @@ pub enum Event<'a> {
 }
 
 /// Sees the events of a client's requests.
-pub trait Watch: Send + Sync {
+pub trait Observer: Send + Sync {
     /// Called for each event, in order; must not block.
     fn see(&self, event: Event<'_>);
 
@@ -39,21 +39,21 @@ pub trait Watch: Send + Sync {
 }
 
 /// A shared watcher; each clone of a client holds one.
-pub type Watcher = Arc<dyn Watch>;
+pub type SharedObserver = Arc<dyn Observer>;
 
 /// Watches nothing: for requests that the user need not see.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
+pub struct Unobserved;
 
-impl Watch for Unwatched {
+impl Observer for Unobserved {
     fn see(&self, _event: Event<'_>) {}
 }
 
 /// Says `Waiting` when it is made and `Done` when it drops, so that a cancelled request ends too.
-pub(crate) struct Request<'a>(&'a dyn Watch);
+pub(crate) struct Request<'a>(&'a dyn Observer);
 
 impl<'a> Request<'a> {
-    pub(crate) fn start(watch: &'a dyn Watch) -> Self {
+    pub(crate) fn start(watch: &'a dyn Observer) -> Self {
         watch.see(Event::Waiting);
         Self(watch)
     }

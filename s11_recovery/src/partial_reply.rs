@@ -14,7 +14,7 @@ const SMALLER: &str = "<continue>\nYour tool call reached the token limit and wa
 
 /// A cut reply.
 #[derive(Default)]
-pub enum Kept {
+pub enum PartialReply {
     /// There is none.
     #[default]
     Nothing,
@@ -24,7 +24,7 @@ pub enum Kept {
     Part(Reply),
 }
 
-impl Kept {
+impl PartialReply {
     /// The conversation to send: with the beginning and a line that asks for the rest, if there is a beginning. That line
     /// comes last, so the beginning may end in white space, which the API refuses of a last message.
     pub fn conversation<'a>(&self, history: &'a History) -> Cow<'a, History> {
@@ -32,7 +32,7 @@ impl Kept {
         if let Self::Part(part) = self {
             let aside = conversation.to_mut();
             aside.reply(part);
-            aside.note(if part.lost_a_call { SMALLER } else { GO_ON });
+            aside.remind(if part.lost_a_call { SMALLER } else { GO_ON });
         }
         conversation
     }

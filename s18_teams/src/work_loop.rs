@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use s04_hooks::tagged;
 use s12_tasks::{Board, Task};
-use s15_mailbox::{Doing, LEAD, Mail, Seat};
+use s15_mailbox::{Doing, LEAD, Mail, TeammateContext};
 use s16_protocol::Protocol;
 use s17_worktree::Worktrees;
 use tokio::time::{Instant, sleep_until};
@@ -33,27 +33,27 @@ const TAG: &str = "claimed_task";
 pub const PHASE: usize = 10;
 
 /// What a teammate does next, decided before each round.
-pub struct Shift<'a> {
+pub struct WorkLoop<'a> {
     protocol: &'a Protocol,
     board: &'a Board,
     worktrees: &'a Worktrees,
-    seat: &'a Seat,
+    teammate: &'a TeammateContext,
     rounds: usize,
 }
 
-impl<'a> Shift<'a> {
+impl<'a> WorkLoop<'a> {
     /// A shift that begins with work.
     pub fn new(
         protocol: &'a Protocol,
         board: &'a Board,
         worktrees: &'a Worktrees,
-        seat: &'a Seat,
+        teammate: &'a TeammateContext,
     ) -> Self {
         Self {
             protocol,
             board,
             worktrees,
-            seat,
+            teammate,
             rounds: 0,
         }
     }
@@ -69,7 +69,7 @@ impl<'a> Shift<'a> {
             self.rounds = 1;
             return self.look_around().await;
         }
-        let Some(mut notes) = self.protocol.post(self.seat, false).await? else {
+        let Some(mut notes) = self.protocol.post(self.teammate, false).await? else {
             return Ok(None);
         };
         if self.rounds <= PHASE {
@@ -92,25 +92,25 @@ impl<'a> Shift<'a> {
 
     /// Waits for mail or for a task that it can claim.
     async fn look_around(&mut self) -> Result<Option<Vec<String>>> {
-        let (mut changes, mut turn) = (self.board.changes(), self.seat.turn_of_lead());
+        let (mut changes, mut turn) = (self.board.changes(), self.teammate.turn_of_lead());
         let mut leaving = Instant::now() + LEAVE_AFTER;
         loop {
             // Before the look: what changes afterwards is seen.
             changes.mark_unchanged();
             let is_turn = *turn.borrow_and_update();
             if let Some(task) = self.claim(is_turn)? {
-                let mail = self.protocol.post(self.seat, false).await?;
+                let mail = self.protocol.post(self.teammate, false).await?;
                 return Ok(mail.map(|mail| with(mail, claimed(&task))));
             }
             tokio::select! {
                 biased;
-                mail = self.protocol.post(self.seat, true) => return mail,
+                mail = self.protocol.post(self.teammate, true) => return mail,
                 // Board and session outlive the wait, so there is no other end to it than a change.
                 _ = changes.changed() => {}
                 _ = turn.changed() => {}
                 () = sleep_until(leaving.min(Instant::now() + IDLE_POLL)) => {}
             }
-            if !self.seat.is_idle() {
+            if !self.teammate.is_idle() {
                 // It waits for an answer, however long that takes.
                 leaving = Instant::now() + LEAVE_AFTER;
             } else if Instant::now() >= leaving {
@@ -123,8 +123,8 @@ impl<'a> Shift<'a> {
     /// The first task that can be claimed, claimed: never a second one, none while its plan is wanted, and none that the
     /// lead's turn has just made.
     fn claim(&self, is_turn: bool) -> Result<Option<Task>> {
-        let name = &self.seat.name;
-        if self.seat.has_mail() || self.protocol.is_gated(name) || self.held()?.is_some() {
+        let name = &self.teammate.name;
+        if self.teammate.has_mail() || self.protocol.is_gated(name) || self.held()?.is_some() {
             return Ok(None);
         }
         let is_free = |task: &Task| {
@@ -134,14 +134,14 @@ impl<'a> Shift<'a> {
         };
         let claimed = self.board.claim_first(name, is_free)?;
         if let Some(Task { id, subject, .. }) = &claimed {
-            self.seat.is(Doing::Working);
-            self.seat.remark(&format!("[claimed {id}: {subject}]"));
+            self.teammate.is(Doing::Working);
+            self.teammate.remark(&format!("[claimed {id}: {subject}]"));
         }
         Ok(claimed)
     }
 
     fn held(&self) -> Result<Option<Task>> {
-        Ok(self.board.held_by(&self.seat.name)?.into_iter().next())
+        Ok(self.board.held_by(&self.teammate.name)?.into_iter().next())
     }
 
     fn say_what_is_left(&self) -> Result<()> {
@@ -151,15 +151,15 @@ impl<'a> Shift<'a> {
                 LEAVE_AFTER.as_secs()
             )),
             None => {
-                self.seat.remark("[left: nothing to do]");
+                self.teammate.remark("[left: nothing to do]");
                 Ok(())
             }
         }
     }
 
     fn tell(&self, text: &str) -> Result<()> {
-        let report = Mail::new(&self.seat.name, LEAD, "result", text);
-        self.seat.mail.send(report)
+        let report = Mail::new(&self.teammate.name, LEAD, "result", text);
+        self.teammate.mail.send(report)
     }
 }
 

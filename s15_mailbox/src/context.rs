@@ -45,7 +45,7 @@ impl fmt::Display for Doing {
 }
 
 /// A teammate's place in the team.
-pub struct Seat {
+pub struct TeammateContext {
     /// The teammate's name.
     pub name: String,
     /// Its role, in the lead's words.
@@ -64,7 +64,7 @@ pub struct Seat {
     pub(crate) status: Status,
 }
 
-impl Seat {
+impl TeammateContext {
     /// Its system prompt.
     pub fn system(&self) -> System {
         let (name, role) = (&self.name, &self.role);
