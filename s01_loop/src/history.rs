@@ -44,7 +44,7 @@ impl History {
     pub fn user(&mut self, request: impl Into<String>) {
         if self.unfinished {
             self.settle();
-            self.remind(INTERRUPTED_TURN);
+            self.remind([INTERRUPTED_TURN]);
         }
         self.unfinished = true;
         self.spent = Usage::default();
@@ -53,18 +53,15 @@ impl History {
         self.turn = self.messages.len().saturating_sub(1);
     }
 
-    /// Adds what the harness wants the model to know (a reminder, a notice, mail), never between a call and its result.
-    pub fn remind(&mut self, text: impl Into<String>) {
-        match self.has_open_calls() {
-            true => self.held.push(Block::text(text)),
-            false => self.append(Block::text(text)),
-        }
-    }
-
-    /// Adds what several mechanisms want the model to know, each as a note of its own.
-    pub fn reminders(&mut self, texts: impl IntoIterator<Item = impl Into<String>>) {
-        for text in texts {
-            self.remind(text);
+    /// Adds what the harness wants the model to know (reminders, notices, mail), each text as a block of its own and never
+    /// between a call and its result.
+    pub fn remind(&mut self, texts: impl IntoIterator<Item = impl Into<String>>) {
+        for block in texts.into_iter().map(Block::text) {
+            if self.has_open_calls() {
+                self.held.push(block);
+            } else {
+                self.append(block);
+            }
         }
     }
 

@@ -57,7 +57,7 @@ impl Agent {
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.remind(reason),
+                    Some(reason) => self.history.remind([reason]),
                     None => return Ok(()),
                 }
                 continue;

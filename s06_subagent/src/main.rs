@@ -59,13 +59,13 @@ impl Agent {
             }
         }
         loop {
-            self.history.reminders(self.todo.nag());
+            self.history.remind(self.todo.nag());
             let specs = self.tools.specs();
             let reply = self.client.send(SYSTEM, &self.history, &specs).await?;
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.remind(reason),
+                    Some(reason) => self.history.remind([reason]),
                     None => return Ok(()),
                 }
                 continue;

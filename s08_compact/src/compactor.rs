@@ -133,7 +133,7 @@ impl Compactor {
 
     /// Called when a request failed: whether the prompt was too long and is shorter now. It helps once; then the model
     /// must have answered before it helps again.
-    pub async fn recover_from_overflow(&self, error: &ApiError, history: &mut History) -> bool {
+    pub async fn recover(&self, error: &ApiError, history: &mut History) -> bool {
         if !too_long::says(error) || history.has_open_calls() {
             return false;
         }

@@ -71,25 +71,18 @@ impl Agent {
             }
         }
         loop {
-            self.history.reminders(self.todo.nag());
+            self.history.remind(self.todo.nag());
             self.compactor.shrink(&mut self.history).await;
             let specs = self.tools.specs();
             let system = System::from(SYSTEM).and(self.skills.catalogue());
             let reply = match self.client.send(system, &self.history, &specs).await {
-                Err(error)
-                    if self
-                        .compactor
-                        .recover_from_overflow(&error, &mut self.history)
-                        .await =>
-                {
-                    continue;
-                }
+                Err(why) if self.compactor.recover(&why, &mut self.history).await => continue,
                 reply => reply?,
             };
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.remind(reason),
+                    Some(reason) => self.history.remind([reason]),
                     None => return Ok(()),
                 }
                 continue;

@@ -72,7 +72,7 @@ async fn growing_older_is_no_news() {
     let mut history = asking("write code");
     let note = memory.recall(&history).await.unwrap();
     says_its_age(&note, 47);
-    history.remind(note);
+    history.remind([note]);
     history.push(Message::assistant("done"));
     for days in [47, 48] {
         written(&stage, "tabs", days);

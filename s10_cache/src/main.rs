@@ -78,30 +78,22 @@ impl Agent {
                 return Ok(());
             }
         }
-        self.history
-            .reminders(self.memory.recall(&self.history).await);
+        self.history.remind(self.memory.recall(&self.history).await);
         loop {
-            self.history.reminders(self.todo.nag());
+            self.history.remind(self.todo.nag());
             self.compactor.shrink(&mut self.history).await;
             let context = Context::read(&self.ws, &self.tools)
                 .skills(self.skills.catalogue())
                 .memory(self.memory.index());
             let (system, specs) = self.prompt.assemble(context);
             let reply = match self.client.send(system, &self.history, &specs).await {
-                Err(error)
-                    if self
-                        .compactor
-                        .recover_from_overflow(&error, &mut self.history)
-                        .await =>
-                {
-                    continue;
-                }
+                Err(why) if self.compactor.recover(&why, &mut self.history).await => continue,
                 reply => reply?,
             };
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.remind(reason),
+                    Some(reason) => self.history.remind([reason]),
                     None => {
                         self.memory.learn(&self.history).await;
                         return Ok(());

@@ -82,10 +82,9 @@ impl Agent {
                 return Ok(());
             }
         }
-        self.history
-            .reminders(self.memory.recall(&self.history).await);
+        self.history.remind(self.memory.recall(&self.history).await);
         loop {
-            self.history.reminders(self.todo.nag());
+            self.history.remind(self.todo.nag());
             self.compactor.shrink(&mut self.history).await;
             let context = Context::read(&self.ws, &self.tools)
                 .skills(self.skills.catalogue())
@@ -95,7 +94,7 @@ impl Agent {
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.remind(reason),
+                    Some(reason) => self.history.remind([reason]),
                     None => {
                         self.memory.learn(&self.history).await;
                         return Ok(());

@@ -32,7 +32,7 @@ impl PartialReply {
         if let Self::Part(part) = self {
             let aside = conversation.to_mut();
             aside.reply(part);
-            aside.remind(if part.lost_a_call { SMALLER } else { GO_ON });
+            aside.remind([if part.lost_a_call { SMALLER } else { GO_ON }]);
         }
         conversation
     }

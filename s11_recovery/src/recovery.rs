@@ -90,7 +90,7 @@ impl Recovery {
                 }
                 Outcome::Continue(part) => kept = PartialReply::Part(part),
                 Outcome::Rescue(error) => {
-                    if !self.recover_from_overflow(&error, history).await {
+                    if !self.recover(&error, history).await {
                         return Err(error);
                     }
                     self.remark("the prompt was too long: sending it again, shorter");
@@ -123,9 +123,9 @@ impl Recovery {
         }
     }
 
-    async fn recover_from_overflow(&self, error: &ApiError, history: &mut History) -> bool {
+    async fn recover(&self, error: &ApiError, history: &mut History) -> bool {
         match &self.compactor {
-            Some(compactor) => compactor.recover_from_overflow(error, history).await,
+            Some(compactor) => compactor.recover(error, history).await,
             None => false,
         }
     }

@@ -157,12 +157,12 @@ impl Teammate for Idler {
         history.user(&teammate.prompt);
         for round in 0..10 {
             history.push(Message::assistant(format!("round {round}")));
-            history.remind("x".repeat(1_000));
+            history.remind(["x".repeat(1_000)]);
         }
         loop {
             teammate.is(Doing::Idle);
             teammate.mail.wait(&teammate.name).await;
-            history.reminders(teammate.post()?);
+            history.remind(teammate.post()?);
             let _ = (tools.specs(), &history);
         }
     }

@@ -28,7 +28,7 @@ impl Teammate for Worker {
 
         let mut is_idle = false;
         while let Some(notes) = self.protocol.post(&teammate, is_idle).await? {
-            history.reminders(notes);
+            history.remind(notes);
             let (system, specs) = (teammate.system(), tools.specs());
             let reply = teammate.model.send(&system, &mut history, &specs).await?;
             history.reply(&reply);

@@ -94,10 +94,9 @@ impl Agent {
                 return Ok(());
             }
         }
-        self.history
-            .reminders(self.memory.recall(&self.history).await);
+        self.history.remind(self.memory.recall(&self.history).await);
         loop {
-            self.history.reminders(self.notices.take());
+            self.history.remind(self.notices.take());
             self.compactor.shrink(&mut self.history).await;
             let context = Context::read(&self.ws, &self.tools).memory(self.memory.index());
             let (system, specs) = self.prompt.assemble(context);
@@ -105,7 +104,7 @@ impl Agent {
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.remind(reason),
+                    Some(reason) => self.history.remind([reason]),
                     None => return Ok(()),
                 }
                 continue;

@@ -26,7 +26,7 @@ impl Teammate for Worker {
         let mut is_idle = false;
         while let Some(notes) = self.protocol.post(&teammate, is_idle).await? {
             self.worktrees.assign(&teammate.name, &notes)?;
-            history.reminders(notes);
+            history.remind(notes);
             let ws = self.worktrees.lane(&teammate.name, &teammate.ws)?;
             let tools = Toolbox::new()
                 .with(bash(&ws))

@@ -31,7 +31,7 @@ impl Teammate for Worker {
         let mut shift = WorkLoop::new(&self.protocol, &self.board, &self.worktrees, &teammate);
         while let Some(notes) = shift.next(is_idle).await? {
             self.worktrees.assign(&teammate.name, &notes)?;
-            history.reminders(notes);
+            history.remind(notes);
             let ws = self.worktrees.lane(&teammate.name, &teammate.ws)?;
             let tools = Toolbox::new()
                 .with(bash(&ws))

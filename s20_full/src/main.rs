@@ -139,12 +139,11 @@ impl Agent {
                 return Ok(());
             }
         }
-        self.history
-            .reminders(self.memory.recall(&self.history).await);
+        self.history.remind(self.memory.recall(&self.history).await);
         loop {
-            self.history.reminders(self.notices.take());
+            self.history.remind(self.notices.take());
             self.sessions.save(&self.history);
-            self.history.reminders(self.todo.nag());
+            self.history.remind(self.todo.nag());
             self.compactor.shrink(&mut self.history).await;
             let tools = self.tools.clone().with_all(self.mcp.tools());
             let context = Context::read(&self.ws, &tools)
@@ -156,7 +155,7 @@ impl Agent {
             self.history.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
-                    Some(reason) => self.history.remind(reason),
+                    Some(reason) => self.history.remind([reason]),
                     None => {
                         self.memory.learn(&self.history).await;
                         return Ok(());

@@ -225,7 +225,7 @@ impl Sessions {
         *history = History::default();
         history.replace(saved.messages);
         if !is_own {
-            history.remind(ended(&age));
+            history.remind([ended(&age)]);
         }
         state.own.insert(id.to_owned());
         *state = State {

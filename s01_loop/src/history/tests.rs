@@ -92,7 +92,7 @@ fn a_note_never_lands_between_a_call_and_its_result() {
     history.user("go");
     history.push(asks(&["a", "b"]));
     history.answer(&call("a"), Output::ok("A"));
-    history.remind("mail");
+    history.remind(["mail"]);
     assert_eq!(shape(&history)[2], "a: A");
     history.answer(&call("b"), Output::ok("B"));
     assert_eq!(shape(&history)[2], "a: A | b: B | mail");
@@ -140,7 +140,7 @@ fn compaction_in_the_middle_of_a_turn_keeps_the_turn_open_and_its_notes() {
     history.push(Message::assistant("fine"));
     history.user("go");
     history.push(asks(&["a"]));
-    history.remind("mail");
+    history.remind(["mail"]);
     history.replace(vec![Message::user("a summary; now: go"), asks(&["a"])]);
     history.answer(&call("a"), Output::ok("A"));
     assert_eq!(shape(&history)[2], "a: A | mail");
@@ -161,7 +161,7 @@ fn the_turn_is_found_again_behind_a_stop_hook_and_beside_results() {
     history.answer(&call("a"), Output::ok("A"));
     history.user("second");
     history.push(Message::assistant("done"));
-    history.remind("<stop-hook>not yet</stop-hook>");
+    history.remind(["<stop-hook>not yet</stop-hook>"]);
     let (before, request) = (shape(&history), history.request().to_owned());
     history.replace(history.to_vec());
     assert_eq!(request, "second");
@@ -200,7 +200,7 @@ fn an_empty_reply_an_empty_note_and_a_stray_answer_add_nothing() {
     history.answer(&call("a"), Output::ok("A"));
     history.user("go");
     history.push(Message::new(Role::Assistant, Vec::new()));
-    history.remind(" ");
+    history.remind([" "]);
     history.answer(&call("a"), Output::ok("A"));
     assert_eq!(shape(&history), ["go"]);
     let stored: Vec<Value> = history

@@ -42,7 +42,7 @@ async fn the_history_sums_up_what_the_replies_of_a_turn_cost() {
     for _ in 0..2 {
         let reply = client.send("", &history, &[]).await.unwrap();
         history.reply(&reply);
-        history.remind("and?");
+        history.remind(["and?"]);
         last = reply.usage.total();
     }
     assert!(history.tokens() > last);
@@ -64,7 +64,7 @@ async fn a_reply_in_parts_has_no_seam_and_costs_all_of_them_but_is_as_large_as_i
     let first = client.send("", &history, &tools()).await.unwrap();
     let mut aside = history.clone();
     aside.reply(&first);
-    aside.remind("go on");
+    aside.remind(["go on"]);
     let second = client.send("", &aside, &tools()).await.unwrap();
     let size = second.usage.total();
     let cost = first.usage.total() + size;

@@ -54,7 +54,7 @@ async fn turn(stage: &Stage, history: &mut History, dice: &Dice, request: &str) 
     history.user(request);
     for _ in 0..30 {
         if dice.roll(5) == 0 {
-            history.remind(format!("<mail>{}</mail>", "m".repeat(1 << dice.roll(12))));
+            history.remind([format!("<mail>{}</mail>", "m".repeat(1 << dice.roll(12)))]);
         }
         let fresh = results(&history[history.len() - 1..]);
         stage.compactor.shrink(history).await;
@@ -67,7 +67,7 @@ async fn turn(stage: &Stage, history: &mut History, dice: &Dice, request: &str) 
         // A fault that no request has met would meet the next summary.
         let reply = match sent {
             Ok(reply) => reply,
-            Err(error) => match stage.compactor.recover_from_overflow(&error, history).await {
+            Err(error) => match stage.compactor.recover(&error, history).await {
                 true => {
                     check(history, request, &fresh);
                     continue;
@@ -81,7 +81,7 @@ async fn turn(stage: &Stage, history: &mut History, dice: &Dice, request: &str) 
             return;
         }
         if calls.is_empty() {
-            history.remind("<stop-hook>not yet</stop-hook>");
+            history.remind(["<stop-hook>not yet</stop-hook>"]);
         }
         for call in calls {
             if dice.roll(40) == 0 {

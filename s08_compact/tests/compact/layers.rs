@@ -357,7 +357,7 @@ async fn what_is_left_out_twice_is_counted_together() {
 #[tokio::test]
 async fn a_line_about_a_gap_that_the_user_has_typed_does_no_harm() {
     let mut history = rounds("the request", 1, 10);
-    history.remind(format!("[{} messages left out here: there]", u64::MAX));
+    history.remind([format!("[{} messages left out here: there]", u64::MAX)]);
     for number in 0..40 {
         round(&mut history, &[(&format!("more{number}"), "x")]);
     }
@@ -372,10 +372,10 @@ async fn a_line_about_a_gap_that_the_user_has_typed_does_no_harm() {
 async fn the_current_request_and_its_notes_are_never_left_out() {
     let mut history = chat(10);
     history.user("the current request");
-    history.remind("<memory>tabs</memory>");
+    history.remind(["<memory>tabs</memory>"]);
     for number in 0..40 {
         round(&mut history, &[(&format!("c{number}"), "x")]);
-        history.remind(format!("<todo-reminder>{number}</todo-reminder>"));
+        history.remind([format!("<todo-reminder>{number}</todo-reminder>")]);
     }
     let stage = Stage::half_full(&history);
     stage.compactor.shrink(&mut history).await;

@@ -26,7 +26,7 @@ async fn what_the_user_asked_for_is_told_after_every_cut_and_every_summary() {
         history.user(format!(
             "{request}\n\n<hook-context>\nmain\n</hook-context>"
         ));
-        history.remind("<memory>\ntabs\n</memory>");
+        history.remind(["<memory>\ntabs\n</memory>"]);
         requests.push(request);
         stage.compactor.shrink(&mut history).await;
         history.push(Message::assistant("so ".repeat(100)));

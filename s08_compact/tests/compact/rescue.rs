@@ -18,12 +18,7 @@ fn too_long() -> ApiError {
 async fn a_prompt_that_is_too_long_is_shortened_whatever_we_had_counted() {
     let stage = Stage::scripted(200_000, [says("Read."), says("fine")]);
     let mut history = rounds("the request", 4, 20_000);
-    assert!(
-        stage
-            .compactor
-            .recover_from_overflow(&too_long(), &mut history)
-            .await
-    );
+    assert!(stage.compactor.recover(&too_long(), &mut history).await);
     assert!(shape(&history)[0].ends_with("</conversation-summary> | the request"));
     stage.send(&history).await;
 }
@@ -32,17 +27,9 @@ async fn a_prompt_that_is_too_long_is_shortened_whatever_we_had_counted() {
 async fn there_is_one_rescue_until_a_request_went_through() {
     let stage = Stage::scripted(200_000, [says("Read."), says("fine"), says("Read on.")]);
     let mut history = rounds("the request", 4, 20_000);
+    assert!(stage.compactor.recover(&too_long(), &mut history).await);
     assert!(
-        stage
-            .compactor
-            .recover_from_overflow(&too_long(), &mut history)
-            .await
-    );
-    assert!(
-        !stage
-            .compactor
-            .recover_from_overflow(&too_long(), &mut history)
-            .await,
+        !stage.compactor.recover(&too_long(), &mut history).await,
         "twice in a row"
     );
     let reply = stage.send(&history).await;
@@ -50,12 +37,7 @@ async fn there_is_one_rescue_until_a_request_went_through() {
     history.user("and now this");
     round(&mut history, &[("n1", &"x".repeat(9_000))]);
     round(&mut history, &[("n2", "short")]);
-    assert!(
-        stage
-            .compactor
-            .recover_from_overflow(&too_long(), &mut history)
-            .await
-    );
+    assert!(stage.compactor.recover(&too_long(), &mut history).await);
 }
 
 #[tokio::test]
@@ -73,12 +55,7 @@ async fn other_errors_are_somebody_elses_business() {
             message: message.into(),
             retry_after: None,
         };
-        assert!(
-            !stage
-                .compactor
-                .recover_from_overflow(&error, &mut history)
-                .await
-        );
+        assert!(!stage.compactor.recover(&error, &mut history).await);
     }
     assert_eq!(wire(&history), before);
 }
@@ -90,12 +67,7 @@ async fn a_newest_round_that_is_too_large_by_itself_goes_into_files() {
     history.user("read them all");
     let text = "x".repeat(29_000);
     round(&mut history, &[("a", &text), ("b", &text), ("c", "short")]);
-    assert!(
-        stage
-            .compactor
-            .recover_from_overflow(&too_long(), &mut history)
-            .await
-    );
+    assert!(stage.compactor.recover(&too_long(), &mut history).await);
     let results = results(&history);
     assert!(
         results[0].starts_with("<persisted-output"),
@@ -112,12 +84,7 @@ async fn a_request_that_is_too_long_by_itself_cannot_be_rescued() {
     let mut history = History::default();
     history.user("x".repeat(900_000));
     let before = wire(&history);
-    assert!(
-        !stage
-            .compactor
-            .recover_from_overflow(&too_long(), &mut history)
-            .await
-    );
+    assert!(!stage.compactor.recover(&too_long(), &mut history).await);
     assert_eq!(wire(&history), before);
 }
 
@@ -128,15 +95,10 @@ async fn a_rescue_whose_summary_fails_says_no_and_loses_nothing() {
     history.user("go");
     for id in ["a", "b"] {
         round(&mut history, &[(id, "short")]);
-        history.remind("<mail>".to_owned() + &id.repeat(2_000));
+        history.remind(["<mail>".to_owned() + &id.repeat(2_000)]);
     }
     history.user("the next request");
     let before = wire(&history);
-    assert!(
-        !stage
-            .compactor
-            .recover_from_overflow(&too_long(), &mut history)
-            .await
-    );
+    assert!(!stage.compactor.recover(&too_long(), &mut history).await);
     assert_eq!(wire(&history), before);
 }

@@ -102,7 +102,7 @@ async fn parallel_calls_of_one_reply_are_one_round() {
     let stage = Stage::scripted(SMALL, [says("Read."), says("fine")]);
     let mut history = rounds("go", 3, 24_000);
     round(&mut history, &[("a", "A"), ("b", "B"), ("c", "C")]);
-    history.remind("<todo-reminder>go on</todo-reminder>");
+    history.remind(["<todo-reminder>go on</todo-reminder>"]);
     stage.compactor.shrink(&mut history).await;
     assert_eq!(
         shape(&history)[1..],
@@ -121,14 +121,14 @@ async fn the_notes_of_the_turn_are_not_lost_and_a_reminder_counts_once() {
     history.user("an earlier request");
     history.push(Message::assistant("done"));
     history.user("the current request");
-    history.remind("<memory>tabs</memory>");
+    history.remind(["<memory>tabs</memory>"]);
     for number in 0..3 {
         round(
             &mut history,
             &[(&format!("c{number}"), &"x".repeat(20_000))],
         );
-        history.remind(format!("<todo-reminder>{number}</todo-reminder>"));
-        history.remind("<mail>from alice</mail>");
+        history.remind([format!("<todo-reminder>{number}</todo-reminder>")]);
+        history.remind(["<mail>from alice</mail>"]);
     }
     stage.compactor.shrink(&mut history).await;
     let first = shape(&history)[0]
@@ -212,7 +212,7 @@ async fn a_summary_longer_than_what_it_replaces_is_not_used() {
     history.user("go");
     round(&mut history, &[("a", &"x".repeat(10_000))]);
     round(&mut history, &[("b", &"x".repeat(20_000))]);
-    history.remind("<mail>".to_owned() + &"y".repeat(30_000));
+    history.remind(["<mail>".to_owned() + &"y".repeat(30_000)]);
     let before = wire(&history);
     stage.compactor.shrink(&mut history).await;
     assert_eq!(wire(&history), before);

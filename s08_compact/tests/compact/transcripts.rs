@@ -15,7 +15,7 @@ fn each_block_is_a_paragraph() {
         [&[Block::text("I look.")], asks(&["a"]).blocks()].concat(),
     ));
     history.answer(&call("a"), Output::ok("text of a\n\n"));
-    history.remind("<mail>hello</mail>");
+    history.remind(["<mail>hello</mail>"]);
     history.push(Message::new(
         Role::Assistant,
         vec![

@@ -73,7 +73,7 @@ async fn what_a_long_turn_was_asked_for_is_searched_too() {
     history.user("Remember tabs, and say it often.");
     for _ in 0..12 {
         history.push(Message::assistant("tabs"));
-        history.remind("<stop-hook>\nmore\n</stop-hook>");
+        history.remind(["<stop-hook>\nmore\n</stop-hook>"]);
     }
     history.push(Message::assistant("the end"));
     stage.answers(EXTRACT, [json!([])]);

@@ -62,10 +62,10 @@ async fn a_memory_is_not_recalled_again_while_its_note_is_there() {
     );
     let memory = stage.memory();
     let mut history = asking("write code");
-    history.reminders(memory.recall(&history).await);
+    history.remind(memory.recall(&history).await);
     history.push(Message::assistant("done"));
     history.user("more code");
-    history.reminders(memory.recall(&history).await);
+    history.remind(memory.recall(&history).await);
     assert_eq!(stage.asked(CHOOSE), 2);
     let second = stage.model.last_request();
     assert!(
@@ -145,6 +145,6 @@ async fn a_recalled_text_cannot_close_its_tag() {
     let mut history = asking("go");
     let note = memory.recall(&history).await.unwrap();
     assert_eq!(note.matches("</memory>").count(), 1);
-    history.remind(note);
+    history.remind([note]);
     assert_eq!(memory.recall(&history).await, None);
 }

@@ -110,7 +110,7 @@ async fn a_prompt_that_stays_too_long_ends_the_turn_with_the_servers_words() {
     let model = model(3_000, Vec::new());
     let bench = Bench::new(&model, 4_000);
     let mut history = talk(4, 1_000);
-    history.remind("word ".repeat(4_000));
+    history.remind(["word ".repeat(4_000)]);
     let error = bench
         .recovery
         .send("", &mut history, &[])
