@@ -7,7 +7,6 @@
 //!   [`scripted`](model::MockModel::scripted) for a test, [`start`](model::MockModel::start) for the rest.
 //! - [`model::Fault`] is what can go wrong on request.
 //! - [`model::tokens`] is the rule by which the mock counts.
-//! - `class::Class` (feature `class`) drives a chapter's binary in a test, over pipes or on a terminal.
 
 // The first of our crates to be built, so this one sentence stands where a hundred errors would.
 #[cfg(not(unix))]
@@ -15,8 +14,6 @@ compile_error!(
     "this course runs on Linux and macOS; on Windows it runs in WSL, because bash, process groups and signals are Unix's"
 );
 
-#[cfg(all(unix, feature = "class"))]
-pub mod class;
 #[cfg(all(unix, feature = "mcp"))]
 pub mod mcp;
 #[cfg(unix)]

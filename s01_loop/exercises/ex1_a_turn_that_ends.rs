@@ -11,9 +11,9 @@
 //! Hint: `History` has a method for what the harness wants the model to know. It also has `replies()`, a number that
 //! looks as if it were the one you need; read what it counts before you use it.
 
-use mock_servers::class::Class;
 use mock_servers::model::{Block, MockModel, Options, Reply, Request, Role, calls, says};
 use serde_json::json;
+use testkit::Class;
 
 /// A model that makes as many calls as the last prompt says: `work 25` is 25 rounds. Without a number it makes none.
 fn busy() -> MockModel {

@@ -11,9 +11,9 @@
 //! Hint: no new field is needed. The history has it all: look at `History::turn` and `Message::tool_calls`. When
 //! `turn` in `src/main.rs` comes to a call, the whole reply is in the history already, later calls included.
 
-use mock_servers::class::{Class, Ran};
 use mock_servers::model::{MockModel, Reply, calls, says};
 use serde_json::json;
+use testkit::{Class, Ran};
 
 /// Appends a letter to `runs.txt`, so that the file shows which calls have run.
 fn letter(letter: &str) -> serde_json::Value {

@@ -1,9 +1,9 @@
 //! The lesson as a class sees it: typed lines in, the rehearsing model behind it, every request checked by the mock.
 
-use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::rehearsal::Rehearsal;
 use mock_servers::model::{Block, Fault, MockModel, Options, calls, says};
 use serde_json::json;
+use testkit::{Class, assert_pool};
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s01_loop"))
@@ -11,7 +11,7 @@ fn class() -> Class {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s01_loop"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s01_loop"));
 }
 
 #[test]

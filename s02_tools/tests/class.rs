@@ -1,8 +1,8 @@
 //! The lesson as a class sees it: each prompt of the README, other words for it, and what lies on disk afterwards.
 
-use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{Block, MockModel, calls, says};
 use serde_json::json;
+use testkit::{Class, assert_pool};
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s02_tools"))
@@ -12,7 +12,7 @@ fn class() -> Class {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s02_tools"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s02_tools"));
 }
 
 #[test]

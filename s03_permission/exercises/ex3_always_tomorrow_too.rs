@@ -12,9 +12,9 @@
 //! Hint: two functions of earlier chapters are made for this: `s01_loop::make_state_folder`,
 //! `s02_tools::write_whole`. What does `read_settings` say when there is no file, and what when the file is no JSON?
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::{Value, json};
+use testkit::Class;
 
 const SETTINGS: &str = ".harness/settings.json";
 

@@ -1,8 +1,8 @@
 //! The lesson as a class sees it: what is asked, what is denied, and what the model is told.
 
-use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
+use testkit::{Class, assert_pool};
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s03_permission"))
@@ -21,7 +21,7 @@ fn runs(commands: &[&str]) -> MockModel {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s03_permission"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s03_permission"));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use mock_servers::class::{Class, Key, Terminal};
 use mock_servers::model::{Block, MockModel, calls, says};
 use serde_json::json;
+use testkit::{Class, Key, Terminal};
 
 const QUESTION: &str = "[y]es / [a]lways / [N]o:";
 

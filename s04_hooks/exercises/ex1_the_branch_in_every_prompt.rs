@@ -11,9 +11,9 @@
 //! Hint: `git branch --show-current` prints what you need, or nothing. `s01_loop::Process` runs a command without
 //! holding up the loop.
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
+use testkit::Class;
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s04_hooks"))

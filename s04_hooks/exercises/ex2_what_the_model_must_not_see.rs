@@ -14,11 +14,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, calls, says};
 use s01_loop::{Output, ToolCall};
 use s04_hooks::{HookOutput, Hooks, PostTool};
 use serde_json::{Map, Value, json};
+use testkit::Class;
 
 /// A class with a secret, and settings with these commands on the two tool events.
 fn class(pre_tool: &[Value], post_tool: &[Value]) -> Class {

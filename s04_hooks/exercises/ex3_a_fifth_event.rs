@@ -12,13 +12,13 @@
 //! Hint: `Hooks::prompt` is called for every prompt and knows at its end whether this one goes to the model. "Once"
 //! needs a memory. Look at `Stops` and at what a clone of it remembers: is that what you want here?
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, says};
 use s01_loop::Repl;
 use s02_tools::Workspace;
 use s03_permission::Policy;
 use s04_hooks::{Hooks, PromptDecision};
 use serde_json::{Value, json};
+use testkit::Class;
 
 const SETTINGS: &str = ".harness/settings.json";
 

@@ -1,8 +1,8 @@
 //! The lesson as a class sees it: hooks from settings.json, shipped hooks, and a loop they cannot break.
 
-use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, assert_pool};
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s04_hooks")).file("README.md", "# Demo\n\nA small project.\n")
@@ -30,7 +30,7 @@ fn log(class: &Class) -> Vec<Value> {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s04_hooks"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s04_hooks"));
 }
 
 #[test]

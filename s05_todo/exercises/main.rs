@@ -7,8 +7,8 @@ mod ex1_show_the_plan;
 mod ex2_what_fell_off_the_plan;
 mod ex3_done_stays_done;
 
-use mock_servers::class::Class;
 use serde_json::{Value, json};
+use testkit::Class;
 
 /// The program of this chapter, in a fresh directory.
 fn class() -> Class {

@@ -1,8 +1,8 @@
 //! The lesson as a class sees it: a plan on the screen, a reminder where it belongs, and files to work on.
 
-use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{Block, MockModel, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, assert_pool};
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s05_todo"))
@@ -66,7 +66,7 @@ fn follows_a_plan(model: &MockModel) {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s05_todo"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s05_todo"));
 }
 
 #[test]

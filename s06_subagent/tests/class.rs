@@ -1,8 +1,8 @@
 //! The lesson as a class sees it: jobs handed on, each in a conversation and under a name of its own.
 
-use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{MockModel, Reply, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, assert_pool};
 
 /// What begins every subagent's system prompt.
 const SUBAGENT: &str = "You are a subagent";
@@ -65,7 +65,7 @@ fn calls_of_lead(class: &Class) -> (Vec<String>, usize) {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s06_subagent"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s06_subagent"));
 }
 
 #[test]

@@ -7,9 +7,9 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use mock_servers::class::{Class, Key, Terminal};
 use mock_servers::model::{Fault, MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, Key, Terminal};
 
 /// Longer than anything here takes; only a failure waits so long.
 const PATIENCE: Duration = Duration::from_secs(30);

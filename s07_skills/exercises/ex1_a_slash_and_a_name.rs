@@ -11,9 +11,9 @@
 //! Hint: `load_skill` has the text already. A method of `Skills` that returns a hook leaves `turn` as it is; the skills
 //! must then be there before the hooks are.
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, Request, calls, says};
 use serde_json::json;
+use testkit::Class;
 
 use super::skill;
 

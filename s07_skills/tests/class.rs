@@ -1,8 +1,8 @@
 //! The lesson as a class sees it: a catalogue in every request, a body only for who asks.
 
-use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{MockModel, Request, calls, says};
 use serde_json::json;
+use testkit::{Class, assert_pool};
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s07_skills"))
@@ -33,7 +33,7 @@ fn called(model: &MockModel) -> Vec<String> {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s07_skills"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s07_skills"));
 }
 
 #[test]

@@ -10,9 +10,9 @@
 //!
 //! Hint: `Repl::run` is what Ctrl-C interrupts. What runs inside of it?
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
+use testkit::Class;
 
 const SUMMARIZER: &str = "You summarize a conversation";
 

@@ -3,9 +3,9 @@
 mod long_run;
 
 use long_run::{FILES, REQUEST, ROUNDS, Reader, content};
-use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{Fault, MockModel, Options, Rehearsal, Reply, StopReason, calls, says};
 use serde_json::json;
+use testkit::{Class, Ran, assert_pool};
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s08_compact"))
@@ -84,7 +84,7 @@ fn layers(ran: &Ran) -> Vec<&str> {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s08_compact"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s08_compact"));
 }
 
 #[test]

@@ -11,9 +11,9 @@
 //! Hint: a text is a list of such runs, cut at every other character. Whether one of them is a key is a question for a
 //! function of its own, which takes a text and answers yes or no.
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, says};
 use serde_json::json;
+use testkit::Class;
 
 use crate::stage::{EXTRACT, Stage, entry, turn};
 

@@ -12,8 +12,8 @@
 //! Hint: who writes to the folder has the right to write, a `Writing`; it holds the lock, and what has to happen first has
 //! happened when you get it. Write what you need beside `Writing::keep`.
 
-use mock_servers::class::{Class, Ran};
 use mock_servers::model::{MockModel, Options, Request, says};
+use testkit::{Class, Ran};
 
 /// What begins the lead's system prompt.
 const LEAD: &str = "You are a coding agent";

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{Block, Brain, MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, assert_pool};
 
 const CHOOSE: &str = "You choose memories";
 const EXTRACT: &str = "You extract memories";
@@ -53,7 +53,7 @@ fn indented(text: &str) -> Vec<&str> {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s09_memory"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s09_memory"));
 }
 
 #[test]

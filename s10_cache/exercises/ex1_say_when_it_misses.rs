@@ -9,9 +9,9 @@
 //!
 //! Hint: each request of a turn has left one message of the model behind.
 
-use mock_servers::class::Ran;
 use mock_servers::model::{Reply, calls, says};
 use serde_json::json;
+use testkit::Ran;
 
 use super::{class, lead};
 

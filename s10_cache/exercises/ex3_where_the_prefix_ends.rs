@@ -11,9 +11,9 @@
 //!
 //! Hint: `zip` stops at the end of the shorter one. A summary leaves fewer messages than there were.
 
-use mock_servers::class::{Class, Ran};
 use mock_servers::model::{MockModel, Reply, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, Ran};
 
 use super::{class, lead_with, leads};
 

@@ -9,8 +9,8 @@ mod ex3_where_the_prefix_ends;
 
 use std::sync::Arc;
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, Options, Reply, Request, says};
+use testkit::Class;
 
 /// The program of this chapter, in a fresh directory.
 fn class() -> Class {

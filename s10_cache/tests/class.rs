@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{MockModel, Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, Ran, assert_pool};
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s10_cache"))
@@ -63,7 +63,7 @@ fn prefix(request: &Request) -> String {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s10_cache"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s10_cache"));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::thread;
 
-use mock_servers::class::{Class, Key, assert_pool};
 use mock_servers::model::{Fault, MockModel, Options, Rehearsal, Reply, Request, calls, says};
 use serde_json::json;
+use testkit::{Class, Key, assert_pool};
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s11_recovery")).file("README.md", "# Demo\n\nA small project.\n")
@@ -30,7 +30,7 @@ fn leads(model: &MockModel) -> Vec<Arc<Request>> {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s11_recovery"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s11_recovery"));
 }
 
 /// The one test in which seconds pass, two and a half of them: it shows the waits as a class sees them.

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, Ran, assert_pool};
 
 const CREATE: &str = "Create tasks: setup database schema, create API endpoints (depends on schema), \
                       write tests (depends on endpoints), write docs (depends on schema)";
@@ -55,7 +55,7 @@ fn row(subject: &str, status: &str, blockers: &[&str]) -> (String, String, Vec<S
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s12_tasks"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s12_tasks"));
 }
 
 #[test]

@@ -17,9 +17,9 @@
 
 use std::path::Path;
 
-use mock_servers::class::{Class, Ran};
 use mock_servers::model::{Block, MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, Ran};
 
 use crate::make_pipe;
 

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{Block, Brain, Message, MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, Ran, assert_pool};
 
 const NOTICE: &str = "<task_notification>";
 
@@ -62,7 +62,7 @@ impl Brain for UntilNoticed {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s13_background"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s13_background"));
 }
 
 #[test]

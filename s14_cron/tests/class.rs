@@ -3,9 +3,9 @@
 use std::fs;
 
 use jiff::{SignedDuration, Timestamp};
-use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{Block, MockModel, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, Ran, assert_pool};
 
 const EVERY: &str = "Schedule a task to print the current date every 2 minutes";
 const LIST: &str = "List all cron jobs";
@@ -37,7 +37,7 @@ fn inputs(model: &MockModel, tool: &str) -> Vec<Value> {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s14_cron"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s14_cron"));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{Block, MockModel, Options, Reply, Request, Role, calls, says};
 use serde_json::json;
+use testkit::{Class, Ran, assert_pool};
 
 const ALICE: &str = "Spawn alice as a backend developer. Ask her to create a file called schema.sql with a users table.";
 const INBOX: &str = "Check your inbox for alice's result.";
@@ -113,7 +113,7 @@ fn alice(request: &Request) -> Reply {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s15_mailbox"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s15_mailbox"));
 }
 
 #[test]

@@ -5,9 +5,9 @@
 use std::fs::File;
 use std::process::Command;
 
-use mock_servers::class::{Class, Terminal};
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
+use testkit::{Class, Terminal};
 
 /// A session at its prompt, with `cat` of a pipe called `gate` allowed. The lead spawns alice, who begins with a command.
 fn session(command: &str) -> (Class, MockModel, Terminal) {

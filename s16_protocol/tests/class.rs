@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{Block, MockModel, Options, Reply, Request, Role, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, assert_pool};
 
 const ALICE: &str =
     "Spawn alice as a backend dev. Ask her to create a file. Then request her shutdown.";
@@ -150,7 +150,7 @@ fn bob(request: &Request) -> Reply {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s16_protocol"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s16_protocol"));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The lesson as a class sees it: two agents, two tasks, two directories, and nothing of either in the third.
 
-use mock_servers::class::{Class, assert_pool};
 use mock_servers::model::{Brain, MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, assert_pool};
 
 const PROMPT: &str = "Create two tasks, then create worktrees for each (bind with task_id). Spawn alice and bob and give each one of the tasks to do in its worktree.";
 
@@ -72,7 +72,7 @@ fn plays(request: &Request) -> Reply {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s17_worktree"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s17_worktree"));
 }
 
 #[test]

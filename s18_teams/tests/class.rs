@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{Block, Brain, MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, Ran, assert_pool};
 
 const TASKS: &str =
     "Create 3 tasks on the board, then spawn alice and bob. Watch them auto-claim and work.";
@@ -150,7 +150,7 @@ fn completions(model: &MockModel) -> Vec<String> {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s18_teams"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s18_teams"));
 }
 
 #[test]

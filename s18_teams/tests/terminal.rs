@@ -2,9 +2,9 @@
 //!
 //! Invariant: what is half typed stays while they work.
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
 use serde_json::json;
+use testkit::Class;
 
 const TASKS: &str =
     "Create 3 tasks on the board, then spawn alice and bob. Watch them auto-claim and work.";

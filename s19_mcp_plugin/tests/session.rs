@@ -2,7 +2,7 @@
 //!
 //! Invariant: what the README shows is what the chapter does; `cargo x session s19 --write` brings it up to date.
 
-use mock_servers::class::Class;
+use testkit::Class;
 
 #[test]
 fn the_readme_shows_a_session() {

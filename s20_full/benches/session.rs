@@ -8,9 +8,9 @@ use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use mock_servers::class::Class;
 use mock_servers::model::{Block, MockModel, Options, Reply, Request, calls, says};
 use serde_json::json;
+use testkit::Class;
 
 const EXE: &str = env!("CARGO_BIN_EXE_s20_full");
 const STARTS: usize = 21;

@@ -12,9 +12,9 @@
 //!
 //! Hint: `Workspace::resolve` knows where a path leads, `write_whole` how a file is written.
 
-use mock_servers::class::Class;
 use mock_servers::model::{Request, calls, says};
 use serde_json::json;
+use testkit::Class;
 
 use crate::{asked, class, echo, model};
 

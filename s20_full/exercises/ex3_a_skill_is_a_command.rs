@@ -10,7 +10,7 @@
 //!
 //! Hint: `Skills::tool` is a tool, and a tool can be called by anybody.
 
-use mock_servers::class::Class;
+use testkit::Class;
 
 use crate::{asked, class, echo, last_texts, model};
 

@@ -7,8 +7,8 @@ mod ex1_export;
 mod ex2_undo;
 mod ex3_a_skill_is_a_command;
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, Options, Reply, Request, says};
+use testkit::Class;
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s20_full")).file("README.md", "# Demo\n\nA small project.\n")

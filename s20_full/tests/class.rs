@@ -3,9 +3,9 @@
 use std::fs;
 use std::sync::Arc;
 
-use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, Ran, assert_pool};
 
 const PLAN: &str = "Create a todo list for inspecting this repo, then list Python files";
 const DOCS: &str = "Connect to the docs MCP server and search for agent loop";
@@ -83,7 +83,7 @@ fn looks_up(request: &Request) -> Reply {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s20_full"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s20_full"));
 }
 
 #[test]

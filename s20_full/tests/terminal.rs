@@ -4,9 +4,9 @@
 
 use std::process::Command;
 
-use mock_servers::class::{Class, Key, Terminal};
 use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
 use serde_json::json;
+use testkit::{Class, Key, Terminal};
 
 const PROMPT: &str = "s20 >>";
 const QUESTION: &str = "[y]es / [a]lways / [N]o:";

@@ -12,7 +12,7 @@ use crate::workspace::{Chapter, Workspace};
 pub const MARKERS: &str = "session";
 /// The test that records it.
 const TEST: &str = "tests/session.rs";
-/// Tells the test to write; `mock_servers::class::Session` reads it.
+/// Tells the test to write; `testkit::Session` reads it.
 const WRITE: (&str, &str) = ("SESSION", "write");
 
 /// Compares the session of `wanted`, or of every chapter that has one; or writes it into its README.

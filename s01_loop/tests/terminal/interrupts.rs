@@ -1,8 +1,8 @@
 //! Ctrl-C and signals: a turn ends, the session goes on, and nothing the turn started survives it.
 
-use mock_servers::class::Key;
 use mock_servers::model::{Block, Fault, calls, says};
 use serde_json::json;
+use testkit::Key;
 
 use crate::{Gate, PATIENCE, last_text, model, session};
 

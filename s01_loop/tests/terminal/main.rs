@@ -16,8 +16,8 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use mock_servers::class::{Class, Terminal};
 use mock_servers::model::{Block, MockModel, Reply, Request};
+use testkit::{Class, Terminal};
 
 /// The chapter with this model, on a terminal that shows its first prompt.
 fn session(model: &MockModel) -> (Class, Terminal) {

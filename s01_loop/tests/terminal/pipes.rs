@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use mock_servers::class::Class;
 use mock_servers::model::{Fault, MockModel, Options, calls, says};
 use serde_json::json;
+use testkit::Class;
 
 use crate::{last_text, model, program};
 

@@ -8,8 +8,8 @@ use std::io::Write;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
-use mock_servers::class::{Class, Terminal};
 use s01_loop::{Event, Repl};
+use testkit::{Class, Terminal};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::net::UnixStream as Orders;
 

@@ -1,6 +1,6 @@
 //! Questions: they take the terminal over, get only what was typed to them, and give it back as it was.
 
-use mock_servers::class::Key;
+use testkit::Key;
 
 use crate::program::Program;
 

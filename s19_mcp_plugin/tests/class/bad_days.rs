@@ -1,8 +1,8 @@
 //! Bad servers on the loop: the turn goes on, the others are untouched, and the user stays in charge.
 
-use mock_servers::class::Key;
 use mock_servers::model::{Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::Key;
 
 use super::{class_with, connect, last_results, model, nothing_is_left_in, offers, run, trusting};
 

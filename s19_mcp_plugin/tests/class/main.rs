@@ -5,9 +5,9 @@
 mod bad_days;
 mod rehearsed;
 
-use mock_servers::class::{Class, Ran, assert_pool};
 use mock_servers::model::{Block, Brain, MockModel, Options, Reply, Request, calls, says};
 use serde_json::json;
+use testkit::{Class, Ran, assert_pool};
 
 const SEARCH: &str = "Connect to the docs MCP server and search for something";
 const DEPLOY: &str = "Connect to the deploy server and trigger a deployment";
@@ -93,7 +93,7 @@ fn offers(model: &MockModel) -> Vec<Vec<String>> {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s19_mcp_plugin"));
+    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s19_mcp_plugin"));
 }
 
 #[test]

@@ -5,9 +5,9 @@
 
 use std::path::PathBuf;
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::Class;
 
 /// A server's name, the program and its arguments, and its environment, where `{workspace}` is the workspace.
 type Plugged<'a> = (&'a str, PathBuf, Vec<String>, Value);

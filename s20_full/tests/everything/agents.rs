@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use mock_servers::class::Class;
 use mock_servers::model::{Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::Class;
 
 use crate::context::{DUE, jobs};
 

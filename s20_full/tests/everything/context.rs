@@ -3,9 +3,9 @@
 use std::fs;
 use std::sync::Arc;
 
-use mock_servers::class::Class;
 use mock_servers::model::{Fault, MockModel, Options, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::Class;
 
 use crate::{bash, class, model, news, prompt_below, session, side_call};
 

@@ -1,9 +1,9 @@
 //! Ctrl-C, whatever is going on: what runs in the turn ends with it, what runs beside it goes on, and the session is as
 //! good as before.
 
-use mock_servers::class::{Class, Key, Terminal};
 use mock_servers::model::{Fault, MockModel, Options, Reply, Request, calls, says};
 use serde_json::json;
+use testkit::{Class, Key, Terminal};
 
 use crate::{
     HANGS, PATIENCE, PROMPT, QUESTION, background, bash, class, is_subagent, model, news,

@@ -16,9 +16,9 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use mock_servers::class::{Class, Terminal};
 use mock_servers::model::{Block, Brain, MockModel, Options, Reply, Request, Role, calls};
 use serde_json::{Value, json};
+use testkit::{Class, Terminal};
 
 /// Longer than anything here takes; only a failure waits so long.
 const PATIENCE: Duration = Duration::from_secs(30);

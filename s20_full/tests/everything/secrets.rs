@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, Reply, Request, calls, says};
 use serde_json::json;
+use testkit::Class;
 
 use crate::{PROMPT, background, bash, class, is_subagent, model, session, side_call};
 

@@ -1,8 +1,8 @@
 //! MCP servers beside everything else: asked about, hooked, interrupted, compacted away from, and gone after a resume.
 
-use mock_servers::class::{Class, Key};
 use mock_servers::model::{MockModel, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::{Class, Key};
 
 use crate::{
     PATIENCE, PROMPT, QUESTION, class, is_subagent, model, news, prompt_below, session, side_call,

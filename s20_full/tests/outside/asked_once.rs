@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use mock_servers::class::Ran;
 use mock_servers::model::{Fault, MockModel, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::Ran;
 
 use crate::{class, echo, id, model, saved};
 

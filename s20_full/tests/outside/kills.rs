@@ -11,9 +11,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::Class;
 
 use crate::{class, model, saved};
 

@@ -10,9 +10,9 @@ mod sessions;
 
 use std::fs;
 
-use mock_servers::class::Class;
 use mock_servers::model::{Brain, MockModel, Options, Reply, Request, says};
 use serde_json::Value;
+use testkit::Class;
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s20_full")).file("README.md", "# Demo\n\nA small project.\n")

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use mock_servers::class::Class;
 use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
+use testkit::Class;
 
 use crate::{class, echo, id, is_side_call, model, saved, with_side_calls};
 

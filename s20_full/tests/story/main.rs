@@ -17,9 +17,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::env::current_exe;
 use std::fs;
 
-use mock_servers::class::Class;
 use mock_servers::model::{Block, MockModel, Options};
 use serde_json::{Value, json};
+use testkit::Class;
 
 use plot::PLOT;
 use roles::{Cast, teammate};

@@ -24,8 +24,6 @@ pub(super) const RULES: [Rule; 6] = [
 const OF_TEAMMATE: std::ops::RangeInclusive<u32> = 15..=18;
 /// A shorter file may be equal to another by chance.
 const LINES_OF_A_COPY: usize = 5;
-/// The members that depend on no chapter.
-const INDEPENDENT: [&str; 2] = ["mock_servers", "xtask"];
 
 /// A chapter says what it adds, which earlier chapter it is diffed against, and how long it takes.
 fn metadata(ws: &Workspace, found: &mut Findings) {
@@ -137,7 +135,7 @@ fn tools_that_go(ws: &Workspace, found: &mut Findings) {
     }
 }
 
-/// A chapter depends on earlier chapters, the examiner and the tool on none; versions, edition, licence and lints are said
+/// A chapter depends on earlier chapters, every other member on none; versions, edition, licence and lints are said
 /// once, in the workspace's manifest.
 fn manifests(ws: &Workspace, found: &mut Findings) {
     let inherits = |table: Option<&Value>, key: &str| {
@@ -155,7 +153,7 @@ fn manifests(ws: &Workspace, found: &mut Findings) {
                     name,
                     format!("depends on {name}, which is no earlier chapter; remove it"),
                 );
-            } else if number.is_some() && INDEPENDENT.contains(&member.dir.as_str()) {
+            } else if number.is_some() && own.is_none() {
                 add(
                     name,
                     format!("depends on {name}; {} depends on no chapter", member.dir),

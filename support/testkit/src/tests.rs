@@ -2,9 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use mock_servers::model::MockModel;
+
 use super::traces::leaves_none;
 use super::{Class, Key, Terminal};
-use crate::model::MockModel;
 
 /// A shell that runs this script.
 fn shell(script: &str) -> Class {

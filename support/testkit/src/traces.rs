@@ -22,7 +22,7 @@ pub fn leaves_no_trace(exe: impl AsRef<Path>) {
 }
 
 #[track_caller]
-pub(super) fn leaves_none(fresh: impl Fn() -> Class) {
+pub(crate) fn leaves_none(fresh: impl Fn() -> Class) {
     for key in [Key::Enter, Key::CtrlD] {
         let class = fresh();
         let mut terminal = class.terminal(80, 24);

@@ -76,7 +76,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const SCROLLBACK: usize = 10_000;
 
 impl Terminal {
-    pub(super) fn start(
+    pub(crate) fn start(
         exe: &Path,
         args: &[OsString],
         environment: &[(OsString, OsString)],
@@ -192,7 +192,7 @@ impl Terminal {
     }
 
     /// The process id of the child.
-    pub(super) fn child(&self) -> u32 {
+    pub(crate) fn child(&self) -> u32 {
         self.leader
     }
 

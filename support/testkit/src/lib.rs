@@ -1,6 +1,8 @@
 //! Drives a chapter's binary in a test, as a student would: typed lines, an argument, or a real terminal.
 //!
-//! The student meets the binary, so the tests do. Each run has a workspace and a home of its own and a clean environment.
+//! The student meets the binary, so the tests do. Each run has a workspace and a home of its own and a clean environment:
+//! `Class::new(env!("CARGO_BIN_EXE_s01_loop"))`, then `.file(…)`, `.git()`, `.model(&model)`, and `.types(&[…])` over a pipe,
+//! `.asks("…")` with an argument, or `.terminal(80, 24)` on a pseudo-terminal.
 //! Invariant: nothing of the machine leaks in but `PATH`, and no process outlives its test.
 
 mod pool;
@@ -14,6 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use mock_servers::model::MockModel;
 use tempfile::TempDir;
 
 pub use pool::assert_pool;
@@ -21,8 +24,6 @@ pub use ran::Ran;
 pub use session::Session;
 pub use terminal::{Key, Terminal};
 pub use traces::leaves_no_trace;
-
-use crate::model::MockModel;
 
 /// A binary and the workspace it runs in.
 pub struct Class {
