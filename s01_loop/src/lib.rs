@@ -15,7 +15,6 @@ mod repl;
 mod reply;
 mod response;
 mod settings;
-mod state;
 mod system;
 mod tool;
 
@@ -28,6 +27,5 @@ pub use process::{End, Process};
 pub use repl::{Answer, Refusal, Repl};
 pub use reply::{Reply, Usage};
 pub use settings::{Credentials, KEY_VARIABLES, Settings};
-pub use state::{STATE_DIR, make_state_folder};
 pub use system::System;
 pub use tool::{Output, ToolCall, ToolSpec};

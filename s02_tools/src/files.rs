@@ -4,7 +4,6 @@
 //! explained when they fail. Invariants: no path leaves the workspace, whatever commands do meanwhile; an edit changes the
 //! file that it has read.
 
-use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -104,20 +103,6 @@ pub fn edit_file(ws: &Workspace) -> Tool {
         },
     )
     .touching(Access::FileToWrite)
-}
-
-/// Replaces the content of a file of the harness as a whole: it is written beside it and moved into its place. The
-/// permissions of an old file stay; missing directories are created.
-///
-/// # Errors
-/// When the path is a directory or cannot be written.
-pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)
-            .with_context(|| format!("creating {}", directory.display()))?;
-    }
-    Place::trusted(path)?.write(content)?;
-    Ok(())
 }
 
 fn edit(path: &Path, old: &str, new: &str) -> Result<()> {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use globset::GlobBuilder;
 use ignore::WalkBuilder;
-use s01_loop::STATE_DIR;
+use kit::STATE_DIR;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -10,9 +10,7 @@ mod toolbox;
 mod workspace;
 
 pub use bash::bash;
-pub use files::{
-    EditFile, MAX_READ, ReadFile, WriteFile, edit_file, read_file, write_file, write_whole,
-};
+pub use files::{EditFile, MAX_READ, ReadFile, WriteFile, edit_file, read_file, write_file};
 pub use glob::{Glob, glob};
 pub use tool::{Access, Tool, Work};
 pub use toolbox::{Running, Step, Toolbox};

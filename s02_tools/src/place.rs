@@ -12,6 +12,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use kit::fresh_suffix;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, open, openat, renameat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fchmod, fstatat, mkdirat};
@@ -49,22 +50,6 @@ impl Place {
     /// When one cannot be created, or a link has taken the place of one.
     pub(crate) fn make(path: &Path) -> Result<Self> {
         Self::walk(path, true)
-    }
-
-    /// The place of a path of ours, whose links are meant to be there.
-    ///
-    /// # Errors
-    /// When its directory cannot be opened.
-    pub(crate) fn trusted(path: &Path) -> Result<Self> {
-        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
-            bail!("it is a directory; name a file");
-        };
-        let opening = || format!("opening {}", directory.display());
-        let opened = open(directory, DIRECTORY, Mode::empty()).map_err(io::Error::from);
-        Ok(Self {
-            directory: opened.with_context(opening)?,
-            name: name.to_owned(),
-        })
     }
 
     fn walk(path: &Path, makes_missing: bool) -> Result<Self> {
@@ -132,7 +117,7 @@ impl Place {
             mode.is_none_or(|mode| mode.intersects(writable)),
             "it is read-only; change its permissions first if that is meant"
         );
-        let beside = format!(".write-{:016x}", getrandom::u64().context("naming a file")?);
+        let beside = format!(".write-{}", fresh_suffix());
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
         // The process's umask narrows this as it does for any new file.
         let new = Mode::from_bits_retain(0o666);

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
 use anyhow::{Context, Result, bail};
-use s01_loop::STATE_DIR;
+use kit::STATE_DIR;
 
 /// The working directory of an agent, and where its file tools may reach. Clones share the allowed directories.
 #[derive(Clone, Debug)]

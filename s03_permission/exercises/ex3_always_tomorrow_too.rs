@@ -9,8 +9,8 @@
 //! Hint: the answer is taken in `put_question` in `src/policy.rs`; reading the file is the business of
 //! `src/settings.rs`, and so should writing be.
 //!
-//! Hint: two functions of earlier chapters are made for this: `s01_loop::make_state_folder`,
-//! `s02_tools::write_whole`. What does `read_settings` say when there is no file, and what when the file is no JSON?
+//! Hint: two helpers are made for this: `kit::make_state_folder`, `kit::write_whole`. What does `read_settings` say when
+//! there is no file, and what when the file is no JSON?
 
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::{Value, json};

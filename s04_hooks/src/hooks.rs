@@ -14,7 +14,7 @@ use s02_tools::{Step, Toolbox};
 use s03_permission::Policy;
 use serde_json::Value;
 
-use crate::tag::tagged;
+use kit::tagged;
 
 /// How often Stop hooks may send one turn round again. A hook that always objects would never let it end.
 pub const MAX_STOPS: usize = 3;

@@ -4,7 +4,6 @@
 mod commands;
 mod hooks;
 mod shipped;
-mod tag;
 
 pub use commands::DEFAULT_TIMEOUT;
 pub use hooks::{
@@ -12,4 +11,3 @@ pub use hooks::{
     without_context,
 };
 pub use shipped::{LARGE_OUTPUT, LOG_FILE, large_output, log, permission, summary};
-pub use tag::{harmless, tagged};

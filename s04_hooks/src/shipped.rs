@@ -12,7 +12,8 @@ use std::path::Path;
 use std::pin::Pin;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use s01_loop::{Block, Message, Repl, ToolCall, make_state_folder};
+use kit::make_state_folder;
+use s01_loop::{Block, Message, Repl, ToolCall};
 use s02_tools::Workspace;
 use s03_permission::Policy;
 use serde_json::json;

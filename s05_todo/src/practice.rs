@@ -9,8 +9,9 @@ use std::future::{Ready, ready};
 use std::io::ErrorKind;
 
 use anyhow::{Context, Result};
+use kit::write_whole;
 use s01_loop::Repl;
-use s02_tools::{Workspace, write_whole};
+use s02_tools::Workspace;
 use s04_hooks::{HookOutput, Prompt};
 
 /// The folder, in this crate and in the workspace.

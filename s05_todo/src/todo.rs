@@ -7,9 +7,9 @@
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
+use kit::tagged;
 use s01_loop::{Output, Repl, ToolCall, ToolSpec};
 use s02_tools::{Access, Tool};
-use s04_hooks::tagged;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

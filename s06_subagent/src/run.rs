@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use anyhow::{Error, Result, anyhow};
+use kit::{cut, grouped};
 use s01_loop::{History, Repl, Reply, System};
 use s02_tools::Toolbox;
 use s04_hooks::Hooks;
@@ -101,28 +102,5 @@ pub async fn run_calls(
 /// The first line of a job, or as much of it as fits on a line of the screen.
 fn headline(description: &str) -> String {
     let first = description.trim().lines().next().unwrap_or_default();
-    match first.char_indices().nth(HEADLINE_CHARS) {
-        Some((end, _)) => format!("{}…", &first[..end]),
-        None => first.to_owned(),
-    }
-}
-
-/// A number in groups of three: `69,491`.
-fn grouped(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        _ => format!("{},{:03}", grouped(number / 1_000), number % 1_000),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped_by_three() {
-        for (number, expected) in [(999, "999"), (69_491, "69,491"), (1_004_012, "1,004,012")] {
-            assert_eq!(grouped(number), expected);
-        }
-    }
+    cut(first, HEADLINE_CHARS)
 }

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use kit::{cut, one_line};
 
 use crate::front_matter::FrontMatter;
 
@@ -55,15 +56,7 @@ fn is_name(name: &str) -> bool {
 }
 
 fn one_short_line(text: &str) -> String {
-    let words: Vec<&str> = text
-        .split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(MAX_DESCRIPTION) {
-        Some((end, _)) => format!("{}…", line[..end].trim_end()),
-        None => line,
-    }
+    cut(&one_line(text), MAX_DESCRIPTION)
 }
 
 #[cfg(test)]
@@ -82,7 +75,7 @@ mod tests {
         let skill = read("a", "\"Two\\nlines\\tand \\e[2J more\"").unwrap();
         assert_eq!(skill.description, "Two lines and [2J more");
         let long = read("a", &"ä".repeat(MAX_DESCRIPTION + 1)).unwrap();
-        assert_eq!(long.description, "ä".repeat(MAX_DESCRIPTION) + "…");
+        assert_eq!(long.description, "ä".repeat(MAX_DESCRIPTION - 1) + "…");
     }
 
     #[test]

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, bail};
-use s01_loop::{Repl, STATE_DIR};
+use kit::{STATE_DIR, harmless};
+use s01_loop::Repl;
 use s02_tools::{Access, Tool, Workspace};
-use s04_hooks::harmless;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
+use kit::write_whole;
 use s01_loop::{Output, Repl, ToolCall};
-use s02_tools::{Workspace, write_whole};
+use s02_tools::Workspace;
 use s07_skills::Skills;
 use serde_json::{Map, json};
 use tempfile::TempDir;

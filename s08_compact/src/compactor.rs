@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, ensure};
+use kit::grouped;
 use s01_loop::{ApiError, History, Message, Output, Repl, Role, ToolSpec};
 use s02_tools::{Access, Tool, Workspace};
 use s06_subagent::Model;
@@ -19,7 +20,6 @@ use serde::Deserialize;
 use crate::layers::{Change, Layer, Room, files, messages, results};
 use crate::side_call::aside;
 use crate::store::Store;
-use crate::text::grouped;
 use crate::{summary, too_long};
 
 /// So many failed summaries in a row end the attempts that nobody asked for.

@@ -14,5 +14,4 @@ mod turn;
 
 pub use compactor::{Compactor, MAX_FAILURES, NEWEST_ROUNDS};
 pub use side_call::{aside, side_call};
-pub use text::grouped;
 pub use transcript::transcript;

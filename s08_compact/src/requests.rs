@@ -6,8 +6,9 @@
 
 use std::iter::successors;
 
+use kit::tagged;
 use s01_loop::{Block, INTERRUPTED_TURN};
-use s04_hooks::{tagged, without_context};
+use s04_hooks::without_context;
 
 use crate::layers::gap;
 use crate::text::{ends, without_middle};

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use s01_loop::{Message, make_state_folder};
+use kit::make_state_folder;
+use s01_loop::Message;
 use s02_tools::Workspace;
 
 /// The folder of moved results.

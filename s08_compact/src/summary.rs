@@ -5,8 +5,8 @@
 //! of what the summary replaces.
 
 use anyhow::{Context, Result};
+use kit::{harmless, tagged};
 use s01_loop::{Block, History, Message, Role};
-use s04_hooks::{harmless, tagged};
 use s06_subagent::Model;
 
 use crate::layers::{Room, bytes};

@@ -1,42 +1,16 @@
-//! Texts of the compactor: numbers a reader can take in, cuts that split no character.
+//! Cuts of the compactor: a text without its middle.
 //!
 //! Invariant: a text without its middle says how much is missing.
 
-/// A number in groups of three: `48,210`.
-pub fn grouped(number: impl TryInto<u64>) -> String {
-    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// `1 result`, `12 results`.
-pub fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(count as u64))
-}
-
-/// The first characters of a text.
-pub fn first_chars(text: &str, most: usize) -> &str {
-    let end = text.char_indices().nth(most).map(|(at, _)| at);
-    &text[..end.unwrap_or(text.len())]
-}
+use kit::{first_chars, grouped};
 
 /// The text, cut in the middle when it has more characters than that: beginning and end tell the most.
 pub fn without_middle(text: &str, most: usize) -> String {
     // A text of few bytes has few characters; most texts are not counted.
-    let count = match text.len() <= most {
-        true => return text.to_owned(),
-        false => text.chars().count(),
-    };
-    if count <= most {
+    if text.len() <= most || first_chars(text, most).len() == text.len() {
         return text.to_owned();
     }
+    let count = text.chars().count();
     let head = first_chars(text, most / 2);
     let tail_chars = most - most / 2;
     let tail = &text[first_chars(text, count - tail_chars).len()..];
@@ -61,23 +35,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_grouped_by_three() {
-        for (number, expected) in [(0, "0"), (999, "999"), (1_000, "1,000"), (48_210, "48,210")] {
-            assert_eq!(grouped(number), expected);
-        }
-        assert_eq!(grouped(1_234_567_u64), "1,234,567");
-        assert_eq!(counted(1, "result"), "1 result");
-        assert_eq!(counted(1_200, "result"), "1,200 results");
-    }
-
-    #[test]
     fn a_cut_splits_no_character_and_says_what_is_missing() {
         let text = "ä".repeat(1_000);
         let cut = without_middle(&text, 10);
         assert_eq!(cut, "äääää\n[… 990 characters left out …]\näääää");
         assert_eq!(without_middle(&text, 1_000), text);
-        assert_eq!(first_chars("aäb", 2), "aä");
-        assert_eq!(first_chars("a", 2), "a");
         assert_eq!(ends(&text, 5), "ää … äää");
         assert_eq!(ends("nearly fits", 8), "nearly fits");
     }

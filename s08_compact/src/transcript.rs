@@ -3,11 +3,11 @@
 //! One paragraph a block, so that the reader sees who said what. Invariants: no text in it can end the tag around it or
 //! pass for somebody else's paragraph; what is cut is cut in the middle, or from the oldest part.
 
+use kit::{counted, harmless};
 use s01_loop::{Block, Message, Role};
-use s04_hooks::harmless;
 
 use crate::summary;
-use crate::text::{counted, without_middle};
+use crate::text::without_middle;
 
 /// The tag that a transcript is put into.
 const TAG: &str = "conversation";

@@ -3,6 +3,7 @@
 //! A model wrote it, so nothing about it is sure. Invariant: an entry that was tidied has a content, and a name and a
 //! description of one bounded line each.
 
+use kit::{cut, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -96,20 +97,6 @@ impl Entry {
 /// What stands for the description of a memory that has none.
 pub fn description_of(content: &str) -> String {
     cut(&one_line(content), DESCRIPTION_CHARS)
-}
-
-/// The text in one line, without control characters.
-pub fn one_line(text: &str) -> String {
-    let printable = text.replace(char::is_control, " ");
-    printable.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// At most so many characters of the text; a cut is marked.
-pub fn cut(text: &str, limit: usize) -> String {
-    match text.len() > limit && text.chars().nth(limit).is_some() {
-        true => text.chars().take(limit - 1).chain(['…']).collect(),
-        false => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result, ensure};
+use kit::one_line;
 use s07_skills::FrontMatter;
 use serde_json::Value;
 
-use crate::entry::{Entry, Kind, description_of, one_line};
+use crate::entry::{Entry, Kind, description_of};
 
 const FENCE: &str = "---";
 const NAME: &str = "name";

@@ -4,7 +4,9 @@
 //! into it, too. Invariants: every memory has one line in it; a line of somebody else that points to no memory is kept; a
 //! line of ours whose file is gone goes.
 
-use crate::entry::{Entry, cut, one_line};
+use kit::{cut, one_line};
+
+use crate::entry::Entry;
 
 /// The name of the index in the folder.
 pub const INDEX_FILE: &str = "MEMORY.md";

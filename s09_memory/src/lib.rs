@@ -4,7 +4,6 @@
 mod entry;
 mod file;
 mod index;
-mod lock;
 mod memory;
 mod questions;
 mod slug;
@@ -13,7 +12,6 @@ mod swap;
 mod words;
 mod writing;
 
-pub use lock::FolderLock;
 pub use memory::{MAX_RECALLED, Memory};
 pub use questions::EXTRACT_FROM;
 pub use store::{CONSOLIDATE_AT, MEMORY_DIR};

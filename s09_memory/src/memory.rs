@@ -8,13 +8,13 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Error, Result, ensure};
+use kit::{cut, harmless, one_line, tagged};
 use s01_loop::{Block, History, Message, Repl, Role};
 use s02_tools::Workspace;
-use s04_hooks::{harmless, tagged};
 use s06_subagent::Model;
 use s08_compact::aside;
 
-use crate::entry::{Entry, cut, one_line};
+use crate::entry::Entry;
 use crate::questions;
 use crate::store::{Found, Store};
 use crate::words;

@@ -4,13 +4,13 @@
 //! such array is an error, never an empty one.
 
 use anyhow::{Context, Result, bail};
+use kit::{cut, tagged};
 use s01_loop::{History, Message};
-use s04_hooks::tagged;
 use s06_subagent::Model;
 use s08_compact::{side_call, transcript};
 use serde_json::Value;
 
-use crate::entry::{Entry, cut};
+use crate::entry::Entry;
 
 /// How many messages at the end of the conversation are searched for something to keep, beside the request of the turn.
 pub const EXTRACT_FROM: usize = 10;

@@ -18,7 +18,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use s02_tools::write_whole;
+use kit::write_whole;
 
 use crate::slug::slug;
 

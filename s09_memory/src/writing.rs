@@ -7,13 +7,12 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use s02_tools::write_whole;
+use kit::{FolderLock, write_whole};
 use serde::{Deserialize, Serialize};
 
 use crate::entry::Entry;
 use crate::file::File;
 use crate::index::{self, INDEX_FILE};
-use crate::lock::FolderLock;
 use crate::slug::slug;
 use crate::store::{CONSOLIDATE_AT, Found, Store, text_of};
 use crate::swap::{self, Texts};

@@ -5,9 +5,9 @@
 
 use std::future::{Ready, ready};
 
+use kit::grouped;
 use s01_loop::{Repl, Usage};
 use s04_hooks::{HookOutput, Stop};
-use s08_compact::grouped;
 
 /// Stop: says how many input tokens of the turn were read from the prompt cache, written to it, and neither.
 pub fn cache_report(repl: &Repl) -> impl Fn(Stop) -> Ready<HookOutput> + Send + Sync + 'static {

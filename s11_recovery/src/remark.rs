@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
+use kit::grouped;
 use s01_loop::{ApiError, CHECK_ADDRESS, Client, Reply};
-use s08_compact::grouped;
 
 use crate::backoff::{LONGEST_ASKED, asked};
 use crate::outcome::{MAX_CONTINUATIONS, Outcome, RetryState, is_overload};
@@ -94,10 +94,7 @@ fn why(error: &ApiError) -> String {
         } => format!("no answer from {address}: {reason}"),
         ApiError::Interrupted { reason } | ApiError::Malformed { reason } => reason.clone(),
     };
-    match words.char_indices().nth(WORDS) {
-        Some((end, _)) => format!("{}…", &words[..end]),
-        None => words,
-    }
+    kit::cut(&words, WORDS)
 }
 
 /// The error itself is shown behind it; why there is no further try is not in it.

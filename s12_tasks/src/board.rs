@@ -107,7 +107,7 @@ impl Board {
         }
         let task = Task {
             version: VERSION,
-            id: self.store.fresh_id(&tasks)?,
+            id: self.store.fresh_id(&tasks),
             subject,
             description: new.description.trim().to_owned(),
             status: Status::Pending,

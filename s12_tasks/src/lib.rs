@@ -9,6 +9,5 @@ mod task;
 mod tools;
 
 pub use board::{Board, Listed, NewTask};
-pub use id::{fresh_suffix, is_safe_name};
 pub use session::Session;
 pub use task::{Status, Task, VERSION};

@@ -9,10 +9,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
-use s01_loop::make_state_folder;
+use kit::{fresh_suffix, is_safe_name, make_state_folder};
 use s02_tools::Workspace;
-
-use crate::id::{fresh_suffix, is_safe_name};
 
 /// This run of the program. Clones are the same run.
 #[derive(Clone, Debug)]
@@ -40,7 +38,7 @@ impl Session {
         if let Some((id, _)) = &*held {
             return Ok(id.clone());
         }
-        let id = fresh_suffix()?;
+        let id = fresh_suffix();
         let path = self.folder.join(&id);
         let opening = || format!("writing the session file {}", path.display());
         make_state_folder(&self.folder).with_context(opening)?;

@@ -8,11 +8,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use s01_loop::make_state_folder;
-use s02_tools::{Workspace, write_whole};
-use s09_memory::FolderLock;
+use kit::{FolderLock, is_safe_name, make_state_folder, write_whole};
+use s02_tools::Workspace;
 
-use crate::id::{is_safe_name, number, task_id};
+use crate::id::{number, task_id};
 use crate::task::Task;
 
 const DAMAGED: &str = "damaged";
@@ -45,7 +44,7 @@ impl Store {
     }
 
     /// An id behind all ids there are. Call it under the lock.
-    pub fn fresh_id(&self, tasks: &[Task]) -> Result<String> {
+    pub fn fresh_id(&self, tasks: &[Task]) -> String {
         let numbers = tasks.iter().map(|task| number(&task.id));
         let last = numbers.filter(|number| *number < u64::MAX).max();
         task_id(last.unwrap_or(0) + 1)

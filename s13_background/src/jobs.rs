@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
-use s01_loop::{End, Process, Repl, ToolCall, ToolSpec, bash, make_state_folder};
+use kit::{fresh_suffix, make_state_folder};
+use s01_loop::{End, Process, Repl, ToolCall, ToolSpec, bash};
 use s02_tools::{Access, Tool, Workspace};
-use s12_tasks::fresh_suffix;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -157,7 +157,7 @@ impl Jobs {
         let output = self
             .ws
             .state("outputs")
-            .join(format!("{id}-{}.txt", fresh_suffix()?));
+            .join(format!("{id}-{}.txt", fresh_suffix()));
         let file = create(&output).with_context(|| format!("creating {}", output.display()))?;
         state.started += 1;
         let job = Job {

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use jiff::Timestamp;
+use kit::fresh_suffix;
 use s01_loop::Repl;
 use s02_tools::Workspace;
-use s12_tasks::fresh_suffix;
 use s13_background::Notices;
 use serde_json::Map;
 use tokio::time::MissedTickBehavior;
@@ -109,7 +109,7 @@ impl Cron {
             bail!("{cron:?} never comes");
         };
         let job = Job {
-            id: format!("cron_{}", fresh_suffix()?),
+            id: format!("cron_{}", fresh_suffix()),
             cron: cron.to_owned(),
             prompt: prompt.trim().to_owned(),
             recurring,

@@ -9,10 +9,9 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use s01_loop::{Repl, make_state_folder};
-use s02_tools::{Workspace, write_whole};
-use s09_memory::FolderLock;
-use s12_tasks::fresh_suffix;
+use kit::{FolderLock, fresh_suffix, make_state_folder, write_whole};
+use s01_loop::Repl;
+use s02_tools::Workspace;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -127,7 +126,7 @@ impl CronFile {
     }
 
     fn set_aside(&self, error: &serde_json::Error) -> Result<()> {
-        let name = format!("cron.json.damaged-{}", fresh_suffix()?);
+        let name = format!("cron.json.damaged-{}", fresh_suffix());
         fs::rename(&self.path, self.path.with_file_name(&name))
             .context("setting cron.json aside")?;
         self.repl.remark(&format!(

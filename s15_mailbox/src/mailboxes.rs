@@ -15,10 +15,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, bail, ensure};
-use s01_loop::make_state_folder;
-use s02_tools::{Workspace, write_whole};
-use s09_memory::FolderLock;
-use s12_tasks::{Session, fresh_suffix, is_safe_name};
+use kit::{FolderLock, fresh_suffix, is_safe_name, make_state_folder, write_whole};
+use s02_tools::Workspace;
+use s12_tasks::Session;
 use tokio::sync::Notify;
 
 use crate::mail::{LEAD, Mail};
@@ -155,7 +154,7 @@ impl Mailboxes {
         // Asked before anything is written, and again under the lock, under which a reader leaves.
         self.bell(&mail.to)?;
         let mut mail = mail.with(SESSION, session);
-        mail.id = format!("msg_{}", fresh_suffix()?);
+        mail.id = format!("msg_{}", fresh_suffix());
         let _lock = FolderLock::wait(&self.folder)?;
         let bell = self.bell(&mail.to)?;
         self.append(&mail)?;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, bail, ensure};
-use s12_tasks::fresh_suffix;
+use kit::fresh_suffix;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Requests {
             bail!("{} still waits for the answer of {to}", open.id);
         }
         let request = Request {
-            id: format!("req_{}", fresh_suffix()?),
+            id: format!("req_{}", fresh_suffix()),
             kind,
             from: from.to_owned(),
             to: to.to_owned(),

@@ -10,10 +10,9 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail, ensure};
-use s01_loop::make_state_folder;
-use s02_tools::{Workspace, write_whole};
-use s09_memory::FolderLock;
-use s12_tasks::{Board, is_safe_name};
+use kit::{FolderLock, is_safe_name, make_state_folder, write_whole};
+use s02_tools::Workspace;
+use s12_tasks::Board;
 use s15_mailbox::Mailboxes;
 use serde_json::json;
 

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use s04_hooks::tagged;
+use kit::tagged;
 use s12_tasks::{Board, Task};
 use s15_mailbox::{Doing, LEAD, Mail, TeammateContext};
 use s16_protocol::Protocol;

@@ -13,10 +13,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, ensure};
+use kit::{FolderLock, fresh_suffix, write_whole};
 use s01_loop::Repl;
-use s02_tools::{Workspace, write_whole};
-use s09_memory::FolderLock;
-use s12_tasks::fresh_suffix;
+use s02_tools::Workspace;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -190,7 +189,7 @@ impl Agreed {
 
     /// The file is kept under another name, and the user is told.
     fn set_aside(&self, error: &anyhow::Error) -> Result<()> {
-        let name = format!("{FILE}.damaged-{}", fresh_suffix()?);
+        let name = format!("{FILE}.damaged-{}", fresh_suffix());
         let path = self.folder.join(FILE);
         fs::rename(path, self.folder.join(&name))
             .with_context(|| format!("{FILE} cannot be read ({error}), nor set aside"))?;

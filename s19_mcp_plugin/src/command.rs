@@ -7,9 +7,9 @@ use std::future::{Ready, ready};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use kit::grouped;
 use s02_tools::{Tool, Toolbox, Workspace};
 use s04_hooks::{HookOutput, Prompt};
-use s08_compact::grouped;
 use s10_cache::{Context, PromptCache, assemble};
 
 use crate::mcp::{Mcp, Standing};

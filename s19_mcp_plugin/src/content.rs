@@ -4,8 +4,8 @@
 //! text, so what is not text is described: what it is, how big, where to get it. Invariant: nothing that a server sent
 //! goes without a word.
 
+use kit::grouped;
 use s01_loop::Output;
-use s08_compact::grouped;
 use serde_json::Value;
 
 use crate::protocol::CallResult;

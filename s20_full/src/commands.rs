@@ -8,10 +8,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, bail, ensure};
+use kit::grouped;
 use s01_loop::{History, Repl, Usage};
 use s05_todo::Todo;
 use s06_subagent::Model;
-use s08_compact::{Compactor, grouped};
+use s08_compact::Compactor;
 use s11_recovery::Recovery;
 use s12_tasks::Board;
 

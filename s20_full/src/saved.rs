@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
-use s01_loop::{Message, Repl, Usage, make_state_folder};
-use s02_tools::{Workspace, write_whole};
-use s12_tasks::is_safe_name;
+use kit::{is_safe_name, make_state_folder, write_whole};
+use s01_loop::{Message, Repl, Usage};
+use s02_tools::Workspace;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 

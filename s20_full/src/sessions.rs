@@ -10,11 +10,10 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
+use kit::{cut, fresh_suffix, one_line, tagged};
 use s01_loop::{History, Message, Repl, Usage};
 use s02_tools::Workspace;
-use s04_hooks::tagged;
 use s11_recovery::Recovery;
-use s12_tasks::fresh_suffix;
 use s15_mailbox::Mailboxes;
 
 use crate::hold::Hold;
@@ -258,7 +257,7 @@ impl Sessions {
     /// What is said about the open session; made when it is first wanted.
     fn head<'a>(&self, state: &'a mut State, request: &str) -> Result<&'a mut Head> {
         if state.head.is_none() {
-            let head = Head::new(fresh_suffix()?, String::new());
+            let head = Head::new(fresh_suffix(), String::new());
             state.own.insert(head.id.clone());
             state.head = Some(head);
         }
@@ -339,9 +338,5 @@ fn age(moment: Timestamp) -> String {
 
 /// The beginning of a request, on one line.
 fn shortened(request: &str) -> String {
-    let line = request.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(REQUEST_CHARS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    cut(&one_line(request), REQUEST_CHARS)
 }

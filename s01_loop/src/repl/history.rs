@@ -10,10 +10,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use kit::make_state_folder;
 use rustyline::error::ReadlineError;
 
 use super::editor::LineEditor;
-use crate::state::make_state_folder;
 
 /// The history of one working directory.
 pub struct History {

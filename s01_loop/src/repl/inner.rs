@@ -8,6 +8,8 @@ use std::pin::pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
+use kit::STATE_DIR;
+
 use super::args;
 use super::desk::{Desk, Input};
 use super::dumb;
@@ -18,7 +20,6 @@ use super::style::Paint;
 use super::terminal::Terminal;
 use super::text;
 use super::wires::Wires;
-use crate::state::STATE_DIR;
 
 /// The exit code of a run that Ctrl-C ended, as a shell counts: 128 and the number of SIGINT.
 pub const INTERRUPTED: u8 = 130;

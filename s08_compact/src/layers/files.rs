@@ -7,12 +7,11 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use anyhow::Result;
+use kit::{counted, first_chars, harmless};
 use s01_loop::{Block, History, Message};
-use s04_hooks::harmless;
 
 use super::{Change, Room, plain, tool_name, with_contents};
 use crate::store::Store;
-use crate::text::{counted, first_chars};
 
 /// A result longer than this, in characters, goes into a file.
 const LARGE_RESULT: usize = 30_000;

@@ -7,12 +7,12 @@
 use std::cmp::Ordering;
 
 use anyhow::Result;
+use kit::counted;
 use s01_loop::{Block, History, Message, Role};
 
 use super::{Change, Room, bytes};
 use crate::requests;
 use crate::store::Store;
-use crate::text::counted;
 use crate::turn::Turn;
 
 /// A conversation of more messages is cut.

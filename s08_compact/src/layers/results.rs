@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 
 use anyhow::Result;
+use kit::{counted, grouped};
 use s01_loop::{Block, History, Message, Role};
 
 use super::{Change, Room, bytes, moved, plain, tool_name, with_contents};
 use crate::store::Store;
-use crate::text::{counted, grouped};
 
 /// A result of at most so many bytes stays: its line would not be shorter.
 const SHORT: usize = 120;

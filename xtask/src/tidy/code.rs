@@ -7,7 +7,7 @@ use crate::header;
 use crate::rust::{self, has_word};
 use crate::workspace::{MAIN, Workspace, chapter_number};
 
-pub(super) const RULES: [Rule; 5] = [headers, file_size, library_root, outside, waiting];
+pub(super) const RULES: [Rule; 6] = [headers, file_size, library_root, outside, waiting, helpers];
 
 const LINES: usize = 450;
 const ROOT_HEADER: &str = "#![doc = include_str!(\"../README.md\")]";
@@ -39,6 +39,10 @@ const OWNERS: [&str; 3] = [
     // Reads the variables that `.mcp.json` names, when a server is started with them.
     "s19_mcp_plugin/src/environment.rs",
 ];
+/// The rooms of `support/` that a program may use, and how large the one for helpers may get.
+const FOR_PROGRAMS: [&str; 2] = ["kit", "terminal"];
+const KIT: &str = "support/kit/src";
+const KIT_LINES: usize = 400;
 /// How it looks when a test waits; in two parts, for the test of this rule.
 const SLEEP: &str = concat!("sle", "ep(");
 /// A "test" that is a program: the other tests of the binary start it on a terminal.
@@ -151,6 +155,45 @@ fn waiting(ws: &Workspace, found: &mut Findings) {
     }
 }
 
+/// Helpers are few, and a program takes nothing else from `support/`; what is there for tests stays in tests.
+fn helpers(ws: &Workspace, found: &mut Findings) {
+    let source = |text: &str| text.split("\n#[cfg(test)]\n").next().map(str::to_owned);
+    let kit = ws
+        .tree
+        .below(KIT)
+        .filter_map(|(_, file)| source(&file.text));
+    let lines: usize = kit.map(|text| text.lines().count()).sum();
+    if lines > KIT_LINES {
+        let text =
+            format!("{lines} lines; {KIT_LINES} is the limit, a mechanism belongs to its lesson");
+        found.file(&format!("{KIT}/lib.rs"), text);
+    }
+    let rooms = ws
+        .members
+        .iter()
+        .filter_map(|member| member.dir.strip_prefix("support/"));
+    let others: Vec<_> = rooms.filter(|room| !FOR_PROGRAMS.contains(room)).collect();
+    for chapter in &ws.chapters {
+        for (path, file) in ws.tree.below(&chapter.path("src")) {
+            let Some(text) = source(&file.text).filter(|_| path.ends_with(".rs")) else {
+                continue;
+            };
+            let used = rust::uses(&text).into_iter().flat_map(|it| it.paths);
+            for item in used.filter(|item| {
+                others
+                    .iter()
+                    .any(|room| item.split("::").next() == Some(room))
+            }) {
+                let rooms = FOR_PROGRAMS.join(" and ");
+                found.file(
+                    path,
+                    format!("imports {item}; of support/ a program has {rooms} only"),
+                );
+            }
+        }
+    }
+}
+
 /// The lines without comments and without most literals, with their numbers.
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let code = |line: &'_ str| line.find("//").map_or(line.len(), |end| end);
@@ -165,8 +208,9 @@ fn is_root(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::finds;
+    use super::super::tests::{finds, found};
     use super::*;
+    use crate::tests::fixture;
 
     const PATH: &str = "s02_tools/src/tool.rs";
     const ROOT: &str = "s02_tools/src/lib.rs";
@@ -223,6 +267,41 @@ mod tests {
         }
         let harmless = "// println! is for Repl\nfn a() { command.stdin(null) }\n#[cfg(test)]\nmod tests {\n    fn b() { println!(); }\n}\n";
         finds(outside, &[(PATH, harmless, &[])]);
+    }
+
+    #[test]
+    fn helpers_are_few_and_what_tests_have_stays_in_tests() {
+        let root = "[workspace]\nmembers = [\"s02_tools\", \"support/kit\", \"support/testkit\"]\n";
+        let manifest = |name| fixture::manifest(name, "", "");
+        let (kit, testkit) = (manifest("kit"), manifest("testkit"));
+        let course = |path: &str, text: &str| {
+            let own = [("Cargo.toml", root), ("support/kit/Cargo.toml", &kit)];
+            let own = [
+                own,
+                [("support/testkit/Cargo.toml", &testkit), (path, text)],
+            ]
+            .concat();
+            found(helpers, &own)
+        };
+        let lines = |count| "let a = 1;\n".repeat(count);
+        let (full, long) = (lines(400), lines(401));
+        let full = full + "\n#[cfg(test)]\nmod tests {}\n";
+        assert_eq!(course("support/kit/src/lib.rs", &full), [""; 0]);
+        assert_eq!(
+            course("support/kit/src/text.rs", &long),
+            [
+                "support/kit/src/lib.rs:1: 401 lines; 400 is the limit, a mechanism belongs to its lesson"
+            ]
+        );
+        assert_eq!(course(PATH, "use kit::{cut, grouped};\n"), [""; 0]);
+        let tests = "\n#[cfg(test)]\nmod tests {\n    use testkit::Class;\n}\n";
+        assert_eq!(course(PATH, tests), [""; 0]);
+        assert_eq!(
+            course(PATH, "use testkit::Class;\n"),
+            [
+                "s02_tools/src/tool.rs:1: imports testkit::Class; of support/ a program has kit and terminal only"
+            ]
+        );
     }
 
     #[test]

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use s01_loop::make_state_folder;
+
+use crate::make_state_folder;
 
 /// The name of the lock file in the folder. It stays there, empty: who removed it would let a second holder in.
 const LOCK_FILE: &str = ".lock";
