@@ -148,7 +148,7 @@ const ROOT_README: &str = "# A course\n\n```sh\ncargo x ci\n```\n\n| chapter | a
     | [s01_loop](s01_loop/README.md) | the loop |\n| [s02_tools](s02_tools/README.md) | tools |\n\nTogether 60 minutes.\n";
 
 const ARCHITECTURE: &str = "# Architecture\n\n| where | what |\n|---|---|\n\
-    | `s01_loop/src/bash.rs` | bash |\n| `s02_tools/src/toolbox.rs` | tools |\n";
+    | `s01_loop/` | bash |\n| `s02_tools/` | tools |\n";
 
 const CONTRIBUTING: &str = "# Contributing\n\n<!-- budget -->\n\n\
     | chapter | base | main.rs | teammate.rs | changed | limit |\n|---|---|--:|--:|--:|--:|\n\

@@ -1,13 +1,11 @@
 //! Rules for what leads through the course: the map of the code, the glossary, the table of chapters, generated numbers; and
 //! for what a clone must not hold.
 //!
-//! They are read first and changed last, so they are the first to be wrong. Invariant: a file that is added, moved or
-//! removed without its place in the map is a finding.
-
-use std::collections::BTreeSet;
+//! They are read first and changed last, so they are the first to be wrong. Invariant: a crate that is added, moved or
+//! removed without its line in the map is a finding.
 
 use super::{Findings, Rule, files, line_of, markdown};
-use crate::workspace::{CARRIED, Workspace};
+use crate::workspace::Workspace;
 use crate::{budget, markers};
 
 pub(super) const RULES: [Rule; 5] = [map, glossary, course, generated, leftovers];
@@ -40,8 +38,7 @@ const LEFTOVERS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Every path in the map exists, and every source file of a chapter has its place: by its name, in a folder, or as a module
-/// of a named file.
+/// Every path in the map exists, and every crate has a line there: its folder, or the folders in it.
 fn map(ws: &Workspace, found: &mut Findings) {
     let named = paths_of_map(ws);
     for (line, path) in &named {
@@ -57,46 +54,28 @@ fn map(ws: &Workspace, found: &mut Findings) {
             );
         }
     }
-    for chapter in &ws.chapters {
-        let everywhere: Vec<_> = CARRIED
-            .iter()
-            .chain(&["src/lib.rs"])
-            .map(|name| chapter.path(name))
-            .collect();
-        for (path, _) in ws
-            .tree
-            .below(&chapter.path("src"))
-            .filter(|(path, _)| path.ends_with(".rs"))
-        {
-            let holds = |place: &str| {
-                let folder = place
-                    .strip_suffix(".rs")
-                    .map_or(place.to_owned(), |module| format!("{module}/"));
-                path == place || folder.ends_with('/') && path.starts_with(&folder)
-            };
-            if !everywhere.iter().any(|it| it == path)
-                && !named.iter().any(|(_, place)| holds(place))
-            {
-                found.file(path, "has no place in the map of ARCHITECTURE.md; add it");
-            }
+    for folder in ws.members.iter().map(|member| format!("{}/", member.dir)) {
+        let has_line =
+            |(_, path): &(usize, String)| path.ends_with('/') && path.starts_with(&folder);
+        if !named.iter().any(has_line) {
+            let manifest = format!("{folder}Cargo.toml");
+            found.file(
+                &manifest,
+                "the crate has no line in the map of ARCHITECTURE.md; add it",
+            );
         }
     }
 }
 
-/// The paths in the first column of the map, with their lines. A name behind the first one of a row lies beside it.
-fn paths_of_map(ws: &Workspace) -> BTreeSet<(usize, String)> {
+/// The paths in the first column of the map, with their lines.
+fn paths_of_map(ws: &Workspace) -> Vec<(usize, String)> {
     let text = ws.tree.text(ARCHITECTURE).unwrap_or_default();
-    let mut paths = BTreeSet::new();
+    let mut paths = Vec::new();
     for line in markdown::lines(text).iter().filter(|line| !line.in_code) {
-        let column = line
-            .text
-            .strip_prefix("| ")
-            .and_then(|row| row.split('|').next());
-        let mut names = column.unwrap_or_default().split('`').skip(1).step_by(2);
-        let Some(first) = names.next() else { continue };
-        let folder = first.rsplit_once('/').map_or("", |(folder, _)| folder);
-        paths.insert((line.number, first.to_owned()));
-        paths.extend(names.map(|name| (line.number, format!("{folder}/{name}"))));
+        let row = line.text.strip_prefix("| ");
+        let column = row.and_then(|row| row.split('|').next());
+        let names = column.unwrap_or_default().split('`').skip(1).step_by(2);
+        paths.extend(names.map(|name| (line.number, name.to_owned())));
     }
     paths
 }
@@ -212,29 +191,19 @@ fn leftovers(ws: &Workspace, found: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::finds;
+    use super::super::tests::{finds, found};
     use super::*;
     use crate::tests::fixture;
 
     #[test]
-    fn the_map_names_what_is_there_and_all_of_it() {
-        let text = "# Architecture\n\n| `s01_loop/src/bash.rs`, `gone.rs` | x |\n| `s02_tools/src/` | y |\n| `s03_x/` | z |\n";
-        let wanted: &[&str] = &[
-            "3: the map names s01_loop/src/gone.rs, which is not there; mend the map",
-            "5: the map names s03_x/, which is not there; mend the map",
+    fn the_map_names_what_is_there_and_every_crate() {
+        let text = "# Architecture\n\n| `s01_loop/src/gone.rs` | x |\n| `s02_tools/` | y |\n| `s03_x/` | z |\n";
+        let wanted = [
+            "ARCHITECTURE.md:3: the map names s01_loop/src/gone.rs, which is not there; mend the map",
+            "ARCHITECTURE.md:5: the map names s03_x/, which is not there; mend the map",
+            "s01_loop/Cargo.toml:1: the crate has no line in the map of ARCHITECTURE.md; add it",
         ];
-        finds(map, &[(ARCHITECTURE, text, wanted)]);
-        let header = "//! Something: for a test.\n";
-        let missing = "1: has no place in the map of ARCHITECTURE.md; add it";
-        finds(
-            map,
-            &[
-                ("s02_tools/src/glob.rs", header, &[missing]),
-                ("s02_tools/src/toolbox/tests.rs", header, &[]),
-                ("s02_tools/src/teammate.rs", header, &[]),
-                ("s02_tools/tests/glob.rs", header, &[]),
-            ],
-        );
+        assert_eq!(found(map, &[(ARCHITECTURE, text)]), wanted);
     }
 
     #[test]
