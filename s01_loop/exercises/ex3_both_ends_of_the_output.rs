@@ -14,16 +14,11 @@
 //! characters.
 
 use s01_loop::{ToolCall, bash};
-use serde_json::{Map, json};
+use serde_json::json;
 
 async fn run(command: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
-    let call = ToolCall {
-        id: "toolu_1".into(),
-        name: "bash".into(),
-        input: json!({ "command": command }),
-        extra: Map::new(),
-    };
+    let call = ToolCall::new("toolu_1", "bash", json!({ "command": command }));
     bash::run(directory.path(), &call).await.text
 }
 

@@ -121,6 +121,16 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
+    /// A call that somebody other than the model makes, such as a test.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            input,
+            extra: Map::new(),
+        }
+    }
+
     /// The arguments as the tool's input type.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 //! test fails on the untouched chapter and passes with the patch beside it; the patches need no order.
 
 use s01_loop::ToolCall;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 mod ex1_a_name_nearly_right;
 mod ex2_eight_at_a_time;
@@ -12,10 +12,5 @@ mod ex3_changed_by_somebody_else;
 
 /// A call as the model makes it.
 fn call(id: &str, name: &str, input: Value) -> ToolCall {
-    ToolCall {
-        id: id.into(),
-        name: name.into(),
-        input,
-        extra: Map::new(),
-    }
+    ToolCall::new(id, name, input)
 }

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use s01_loop::{Answer, Refusal, ToolCall};
 use s02_tools::{Toolbox, Workspace, bash};
 use s03_permission::{Answering, Approver, Policy};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Says no to everything and counts the questions.
@@ -68,12 +68,7 @@ impl Guard {
     }
 
     async fn check(&self, command: &str) -> Result<(), String> {
-        let call = ToolCall {
-            id: "toolu_1".into(),
-            name: "bash".into(),
-            input: json!({ "command": command }),
-            extra: Map::new(),
-        };
+        let call = ToolCall::new("toolu_1", "bash", json!({ "command": command }));
         self.policy.check(&self.tools, &call).await
     }
 

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use mock_servers::model::{MockModel, calls, says};
 use s01_loop::{Output, ToolCall};
 use s04_hooks::{HookOutput, Hooks, PostTool};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use testkit::Class;
 
 /// A class with a secret, and settings with these commands on the two tool events.
@@ -55,12 +55,7 @@ async fn a_hook_replaces_the_text_and_the_next_one_sees_that() {
             *sees.lock().unwrap() = output.text;
             std::future::ready(HookOutput::Go)
         });
-    let call = ToolCall {
-        id: "toolu_1".into(),
-        name: "bash".into(),
-        input: json!({}),
-        extra: Map::new(),
-    };
+    let call = ToolCall::new("toolu_1", "bash", json!({}));
     let output = hooks.post_tool(&call, Output::error("KEY=s3cret")).await;
     let expected = Output::error("KEY=***");
     assert!(

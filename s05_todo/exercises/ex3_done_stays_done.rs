@@ -14,7 +14,6 @@
 use s01_loop::{Output, Repl, ToolCall};
 use s02_tools::Toolbox;
 use s05_todo::{QUIET_ROUNDS, Todo};
-use serde_json::Map;
 
 use super::list;
 
@@ -23,12 +22,7 @@ fn todo() -> Todo {
 }
 
 async fn write(todo: &Todo, items: &[(&str, &str)]) -> Output {
-    let call = ToolCall {
-        id: "toolu_1".into(),
-        name: "todo_write".into(),
-        input: list(items),
-        extra: Map::new(),
-    };
+    let call = ToolCall::new("toolu_1", "todo_write", list(items));
     Toolbox::new().with(todo.tool()).call(call).await
 }
 

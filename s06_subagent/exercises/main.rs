@@ -15,7 +15,7 @@ use s02_tools::{Toolbox, Workspace, bash, edit_file, glob, read_file, write_file
 use s03_permission::Policy;
 use s04_hooks::{Hooks, permission};
 use s06_subagent::Subagents;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// The tool task of a lead, and the directory it works in.
@@ -47,12 +47,7 @@ impl Bench {
 
     /// What the lead reads when it calls `task` with this input.
     async fn task(&self, input: Value) -> Output {
-        let call = ToolCall {
-            id: "toolu_1".into(),
-            name: "task".into(),
-            input,
-            extra: Map::new(),
-        };
+        let call = ToolCall::new("toolu_1", "task", input);
         self.lead.call(call).await
     }
 }

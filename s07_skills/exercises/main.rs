@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use s01_loop::{Output, Repl, ToolCall};
 use s02_tools::Workspace;
 use s07_skills::Skills;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A workspace, a home beside it, and the skills of both.
@@ -43,12 +43,7 @@ impl Place {
 
     /// What the model reads when it calls `load_skill` with this input.
     async fn load(&self, input: Value) -> Output {
-        let call = ToolCall {
-            id: "toolu_1".into(),
-            name: "load_skill".into(),
-            input,
-            extra: Map::new(),
-        };
+        let call = ToolCall::new("toolu_1", "load_skill", input);
         self.skills.tool().call(call).await
     }
 }

@@ -15,7 +15,7 @@ use s01_loop::{
 };
 use s02_tools::Workspace;
 use s08_compact::Compactor;
-use serde_json::{Map, json};
+use serde_json::json;
 use tempfile::TempDir;
 
 /// A compactor, and the model that it asks for summaries.
@@ -55,11 +55,12 @@ impl Stage {
 /// One round: a reply that calls these tools, each with the path of a file, and what they answer.
 fn round(history: &mut History, calls: &[(&str, &str, Output)]) {
     let number = history.len();
-    let call = |(at, (name, path, _)): (usize, &(&str, &str, Output))| ToolCall {
-        id: format!("toolu_{number}_{at}"),
-        name: (*name).to_owned(),
-        input: json!({"path": path}),
-        extra: Map::new(),
+    let call = |(at, (name, path, _)): (usize, &(&str, &str, Output))| {
+        ToolCall::new(
+            format!("toolu_{number}_{at}"),
+            *name,
+            json!({"path": path}),
+        )
     };
     let made: Vec<ToolCall> = calls.iter().enumerate().map(call).collect();
     let blocks = made.iter().cloned().map(Block::ToolUse);

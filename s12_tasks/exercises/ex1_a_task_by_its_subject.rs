@@ -13,19 +13,14 @@
 
 use s02_tools::Toolbox;
 use s12_tasks::Status;
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::Desk;
 
 /// Calls a tool of the board, as the lead's model does.
 async fn call(desk: &Desk, tool: &str, task_id: &str) -> (bool, String) {
     let tools = Toolbox::new().with_all(desk.board.tools("lead"));
-    let call = s01_loop::ToolCall {
-        id: "toolu_1".into(),
-        name: tool.into(),
-        input: json!({ "task_id": task_id }),
-        extra: Map::new(),
-    };
+    let call = s01_loop::ToolCall::new("toolu_1", tool, json!({ "task_id": task_id }));
     let output = tools.get(tool).unwrap().call(call).await;
     (output.is_error, output.text)
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use s01_loop::{Repl, ToolCall};
 use s02_tools::{Tool, Workspace, bash};
 use s13_background::{Jobs, Notices};
-use serde_json::{Map, json};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::task::yield_now;
 
@@ -53,12 +53,11 @@ impl Desk {
 
     /// Starts a job and returns what the model is told at once. Wants paused time.
     async fn start(&self, command: &str) -> String {
-        let call = ToolCall {
-            id: "toolu_1".into(),
-            name: "bash".into(),
-            input: json!({"command": command, "run_in_background": true}),
-            extra: Map::new(),
-        };
+        let call = ToolCall::new(
+            "toolu_1",
+            "bash",
+            json!({"command": command, "run_in_background": true}),
+        );
         let answer = tokio::time::timeout(Duration::from_secs(1), self.bash.call(call)).await;
         let answer = answer.unwrap_or_else(|_| {
             panic!("the call that starts `{command}` is not answered at once: the turn waits")

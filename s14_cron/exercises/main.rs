@@ -16,7 +16,7 @@ use s01_loop::{Output, Repl, ToolCall};
 use s02_tools::{Toolbox, Workspace};
 use s13_background::Notices;
 use s14_cron::Cron;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A folder with a clock on the wall.
@@ -64,12 +64,7 @@ impl Desk {
 
 impl Session {
     async fn call(&self, name: &str, input: Value) -> Output {
-        let call = ToolCall {
-            id: "toolu_1".into(),
-            name: name.into(),
-            input,
-            extra: Map::new(),
-        };
+        let call = ToolCall::new("toolu_1", name, input);
         self.tools.call(call).await
     }
 

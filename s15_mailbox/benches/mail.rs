@@ -21,7 +21,7 @@ use s04_hooks::{Hooks, permission};
 use s12_tasks::Session;
 use s13_background::Notices;
 use s15_mailbox::{Doing, LEAD, Mail, Mailboxes, Team, Teammate, TeammateContext, send_message};
-use serde_json::{Map, json};
+use serde_json::json;
 
 const MESSAGES: usize = 1_000;
 const CONTENT: usize = 200;
@@ -195,12 +195,11 @@ fn idle(count: usize) {
             .collect();
         for number in 0..count {
             let name = format!("mate{number}");
-            let call = ToolCall {
-                id: name.clone(),
-                name: "spawn_teammate".into(),
-                input: json!({"name": name, "role": "tester", "prompt": "Wait."}),
-                extra: Map::new(),
-            };
+            let call = ToolCall::new(
+                name.clone(),
+                "spawn_teammate",
+                json!({"name": name, "role": "tester", "prompt": "Wait."}),
+            );
             let tools = Toolbox::new().with(teams[number / TEAM].spawn_tool());
             let output = tools.call(call).await;
             assert!(!output.is_error, "{output:?}");

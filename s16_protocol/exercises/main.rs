@@ -20,7 +20,7 @@ use s12_tasks::Session;
 use s13_background::Notices;
 use s15_mailbox::{LEAD, Mailboxes, Team, Teammate, send_message};
 use s16_protocol::Protocol;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::yield_now;
 
@@ -123,11 +123,6 @@ impl Desk {
 }
 
 async fn call(tools: &Toolbox, name: &str, input: Value) -> Output {
-    let call = ToolCall {
-        id: "toolu_1".into(),
-        name: name.into(),
-        input,
-        extra: Map::new(),
-    };
+    let call = ToolCall::new("toolu_1", name, input);
     tools.call(call).await
 }

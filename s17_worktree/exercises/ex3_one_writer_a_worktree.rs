@@ -16,7 +16,7 @@ use s02_tools::{Toolbox, Workspace, read_file, write_file};
 use s03_permission::Policy;
 use s04_hooks::Hooks;
 use s15_mailbox::LEAD;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::yard::Yard;
 
@@ -39,12 +39,7 @@ async fn call(yard: &Yard, agent: &str, name: &str, input: Value) -> Result<Stri
         name => hooks.for_agent(name, policy),
     };
     let tools = Toolbox::new().with(read_file(&ws)).with(write_file(&ws));
-    let call = ToolCall {
-        id: "toolu_1".into(),
-        name: name.into(),
-        input,
-        extra: Map::new(),
-    };
+    let call = ToolCall::new("toolu_1", name, input);
     let step = hooks.pre_tool(&tools, call).await;
     let (_, output) = tools.run([step]).next().await.unwrap();
     match output.is_error {

@@ -14,7 +14,7 @@ mod scene;
 use s01_loop::{Repl, ToolCall};
 use s02_tools::Tool;
 use s19_mcp_plugin::{Launch, Mcp};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A session that has connected to these servers.
 async fn connected(scene: &scene::Scene, servers: &[Launch]) -> Mcp {
@@ -37,12 +37,7 @@ async fn connect(mcp: &Mcp, name: &str) {
 
 /// Calls a tool.
 async fn call(tool: &Tool, input: Value) -> String {
-    let call = ToolCall {
-        id: "toolu_1".into(),
-        name: tool.name().into(),
-        input,
-        extra: Map::new(),
-    };
+    let call = ToolCall::new("toolu_1", tool.name(), input);
     tool.call(call).await.text
 }
 

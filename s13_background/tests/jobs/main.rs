@@ -13,7 +13,7 @@ use std::process::Command;
 use s01_loop::{Output, Repl, ToolCall};
 use s02_tools::{Tool, Workspace, bash};
 use s13_background::{Jobs, Notices};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A bash that can run in the background, in a folder of its own.
@@ -78,10 +78,5 @@ impl Desk {
 }
 
 fn call(input: Value) -> ToolCall {
-    ToolCall {
-        id: "toolu_1".into(),
-        name: "bash".into(),
-        input,
-        extra: Map::new(),
-    }
+    ToolCall::new("toolu_1", "bash", input)
 }

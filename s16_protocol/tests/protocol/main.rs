@@ -16,7 +16,7 @@ use s13_background::Notices;
 use s15_mailbox::{LEAD, Mailboxes, Team, Teammate, send_message};
 use s16_protocol::Protocol;
 use s16_protocol::teammate::Worker;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::yield_now;
 use tokio::time::timeout;
@@ -80,12 +80,7 @@ impl<W: Teammate> Desk<W> {
     }
 
     async fn call(&self, name: &str, input: Value) -> Output {
-        let call = ToolCall {
-            id: "toolu_1".into(),
-            name: name.into(),
-            input,
-            extra: Map::new(),
-        };
+        let call = ToolCall::new("toolu_1", name, input);
         self.tools.call(call).await
     }
 

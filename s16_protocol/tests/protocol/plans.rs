@@ -6,7 +6,7 @@ use s01_loop::{Output, ToolCall};
 use s02_tools::Toolbox;
 use s15_mailbox::{LEAD, Mail, Teammate, TeammateContext};
 use s16_protocol::Protocol;
-use serde_json::{Map, json};
+use serde_json::json;
 use tokio::task::yield_now;
 
 use crate::{Desk, mail_in, refused, submit, write};
@@ -285,12 +285,7 @@ struct Impatient(Protocol);
 
 impl Teammate for Impatient {
     async fn run(self, teammate: TeammateContext) -> Result<()> {
-        let call = ToolCall {
-            id: "toolu_1".into(),
-            name: "submit_plan".into(),
-            input: json!({"plan": "Look."}),
-            extra: Map::new(),
-        };
+        let call = ToolCall::new("toolu_1", "submit_plan", json!({"plan": "Look."}));
         let tools = Toolbox::new().with(self.0.submit_plan(&teammate.name));
         assert!(!tools.call(call).await.is_error);
         let notes = loop {

@@ -8,7 +8,7 @@ use s02_tools::{Toolbox, Workspace};
 use s12_tasks::Status;
 use s15_mailbox::LEAD;
 use s17_worktree::Worktrees;
-use serde_json::{Map, json};
+use serde_json::json;
 
 use crate::yard::{Yard, commit, git, write};
 
@@ -149,12 +149,7 @@ async fn who_loses_the_race_for_a_name_takes_nothing_away_from_the_winner() {
     let yard = Yard::new();
     let other = Worktrees::open(&yard.ws, &yard.board, &yard.mail);
     let other = Toolbox::new().with_all(other.tools());
-    let call = ToolCall {
-        id: "toolu_2".into(),
-        name: "create_worktree".into(),
-        input: json!({"name": "api"}),
-        extra: Map::new(),
-    };
+    let call = ToolCall::new("toolu_2", "create_worktree", json!({"name": "api"}));
     let input = json!({"name": "api"});
     let (one, two) = tokio::join!(yard.call("create_worktree", input), other.call(call));
     assert_ne!(one.is_error, two.is_error, "{} {}", one.text, two.text);

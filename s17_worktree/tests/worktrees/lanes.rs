@@ -7,7 +7,7 @@ use s02_tools::{Toolbox, Workspace, bash, read_file, write_file};
 use s03_permission::Policy;
 use s04_hooks::{Hooks, permission};
 use s12_tasks::Status;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::yard::{Yard, commit, write};
 
@@ -26,12 +26,7 @@ async fn call_in(yard: &Yard, ws: &Workspace, name: &str, input: Value) -> Resul
         .with(bash(ws))
         .with(read_file(ws))
         .with(write_file(ws));
-    let call = ToolCall {
-        id: "toolu_1".into(),
-        name: name.into(),
-        input,
-        extra: Map::new(),
-    };
+    let call = ToolCall::new("toolu_1", name, input);
     let step = hooks.pre_tool(&tools, call).await;
     let (_, output) = tools.run([step]).next().await.unwrap();
     match output.is_error {

@@ -10,7 +10,7 @@ use s02_tools::{Toolbox, Workspace};
 use s12_tasks::{Board, NewTask, Task};
 use s15_mailbox::Mailboxes;
 use s17_worktree::Worktrees;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A repository with worktrees.
@@ -63,12 +63,7 @@ impl Yard {
     }
 
     pub async fn call(&self, name: &str, input: Value) -> Output {
-        let call = ToolCall {
-            id: "toolu_1".into(),
-            name: name.into(),
-            input,
-            extra: Map::new(),
-        };
+        let call = ToolCall::new("toolu_1", name, input);
         self.tools.call(call).await
     }
 

@@ -18,7 +18,7 @@ use s15_mailbox::{LEAD, Mail, Mailboxes, Team, Teammate, TeammateContext};
 use s16_protocol::Protocol;
 use s17_worktree::Worktrees;
 use s18_teams::WorkLoop;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
@@ -224,12 +224,7 @@ impl Desk {
 }
 
 pub async fn call(tools: &Toolbox, name: &str, input: Value) -> Output {
-    let call = ToolCall {
-        id: "toolu_1".into(),
-        name: name.into(),
-        input,
-        extra: Map::new(),
-    };
+    let call = ToolCall::new("toolu_1", name, input);
     tools.call(call).await
 }
 

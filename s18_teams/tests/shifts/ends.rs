@@ -11,12 +11,11 @@ use crate::desk::{Desk, Mate, Order, only, pass};
 /// Sends a plan as the model of this teammate would, and returns its id.
 async fn submit_plan(desk: &Desk, name: &str) -> String {
     let tool = desk.protocol.submit_plan(name);
-    let call = s01_loop::ToolCall {
-        id: "toolu_2".into(),
-        name: "submit_plan".into(),
-        input: json!({"plan": "First the schema."}),
-        extra: serde_json::Map::new(),
-    };
+    let call = s01_loop::ToolCall::new(
+        "toolu_2",
+        "submit_plan",
+        json!({"plan": "First the schema."}),
+    );
     let sent = tool.call(call).await;
     assert!(!sent.is_error, "{}", sent.text);
     let id = sent
