@@ -15,54 +15,55 @@
 
 use std::sync::Barrier;
 
-use mock_servers::model::MockModel;
-use s02_tools::Workspace;
-use s12_tasks::Session;
-use s15_mailbox::teammate::Worker;
+use s01_loop::Output;
+use s02_tools::Toolbox;
 use s15_mailbox::{LEAD, Mailboxes, send_message};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::{Crew, call, contents};
+use crate::scene::{Scene, call, contents};
 
-fn to_all(content: &str) -> Value {
-    json!({"to": "all", "content": content})
+/// What send_message answers this agent.
+async fn to_all(mail: &Mailboxes, from: &str, content: &str) -> Output {
+    let tools = Toolbox::new().with(send_message(mail, from));
+    let input = json!({"to": "all", "content": content});
+    call(&tools, "send_message", input).await
 }
 
 #[tokio::test]
 #[ignore = "exercise 1"]
 async fn everybody_but_the_sender_gets_it() {
-    let crew = Crew::new(&MockModel::scripted([]), Worker);
+    let scene = Scene::new();
     for name in ["carol", "alice", "bob"] {
-        crew.mail.join(name).unwrap();
+        scene.mail.join(name).unwrap();
     }
-    let told = call(send_message(&crew.mail, "alice"), to_all("I am done.")).await;
+    let told = to_all(&scene.mail, "alice", "I am done.").await;
     assert_eq!(
         told.text, "sent to bob, carol, lead",
         "the answer of the tool"
     );
     for name in ["bob", "carol", LEAD] {
-        let mail = crew.mail.drain(name).unwrap().mail;
+        let mail = scene.mail.drain(name).unwrap().mail;
         assert!(
             mail.len() == 1 && mail[0].to == name && mail[0].from == "alice",
             "{name} was to get one message, from alice to {name}; these came: {mail:?}"
         );
         assert_eq!(mail[0].content, "I am done.");
     }
-    let own = contents(&crew.mail, "alice");
+    let own = contents(&scene.mail, "alice");
     assert!(own.is_empty(), "alice has written to herself: {own:?}");
 }
 
 #[tokio::test]
 #[ignore = "exercise 1"]
 async fn all_is_nobodys_name_and_nobody_is_no_reader() {
-    let crew = Crew::new(&MockModel::scripted([]), Worker);
-    let told = call(send_message(&crew.mail, LEAD), to_all("Hello?")).await;
+    let scene = Scene::new();
+    let told = to_all(&scene.mail, LEAD, "Hello?").await;
     assert!(
         told.is_error && !told.text.contains("no agent \"all\""),
         "the lead is alone; the answer was to say so as an error: {}",
         told.text
     );
-    let joined = crew.mail.join("all");
+    let joined = scene.mail.join("all");
     assert!(
         joined.is_err(),
         "an agent has joined as `all`; a message to all would go to him alone"
@@ -73,9 +74,8 @@ async fn all_is_nobodys_name_and_nobody_is_no_reader() {
 #[ignore = "exercise 1"]
 fn all_readers_see_the_same_order() {
     const EACH: usize = 40;
-    let dir = tempfile::tempdir().unwrap();
-    let ws = Workspace::at(dir.path()).unwrap();
-    let mail = Mailboxes::open(&ws, &Session::new(&ws));
+    let scene = Scene::new();
+    let mail = &scene.mail;
     let writers = ["ann", "ben", "cleo", "dan"];
     for name in writers.iter().chain(&["reader", "other"]) {
         mail.join(name).unwrap();
@@ -83,22 +83,19 @@ fn all_readers_see_the_same_order() {
     let start = Barrier::new(writers.len());
     std::thread::scope(|scope| {
         for name in writers {
-            let (mail, start) = (&mail, &start);
+            let start = &start;
             scope.spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread();
                 let runtime = { runtime }.enable_all().build().unwrap();
                 start.wait();
                 for number in 0..EACH {
-                    let sent = call(
-                        send_message(mail, name),
-                        to_all(&format!("{name} {number}")),
-                    );
-                    runtime.block_on(sent);
+                    let content = format!("{name} {number}");
+                    runtime.block_on(to_all(mail, name, &content));
                 }
             });
         }
     });
-    let [one, other] = ["reader", "other"].map(|name| contents(&mail, name));
+    let [one, other] = ["reader", "other"].map(|name| contents(mail, name));
     assert_eq!(
         one.len(),
         writers.len() * EACH,

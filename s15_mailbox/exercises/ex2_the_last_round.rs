@@ -10,11 +10,11 @@
 //! Hint: src/teammate.rs has the ten rounds in a line, and the place where mail becomes a note.
 
 use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
+use s15_mailbox::Mail;
 use s15_mailbox::teammate::Worker;
-use s15_mailbox::{LEAD, Mail};
 use serde_json::json;
 
-use crate::Crew;
+use crate::scene::{Scene, spawn};
 
 /// Looks around for ever, unless it is told that it must not.
 fn obedient(request: &Request) -> Reply {
@@ -37,11 +37,11 @@ fn look() -> Reply {
 /// The mail that a teammate of this mind ends with.
 async fn ends(mind: fn(&Request) -> Reply) -> (MockModel, Mail) {
     let model = MockModel::start(Options::strict(), mind).unwrap();
-    let crew = Crew::new(&model, Worker);
-    std::fs::write(crew.ws.root().join("there.txt"), "x\n").unwrap();
-    crew.spawn("alice").await;
-    crew.mail.wait(LEAD).await;
-    let mail = crew.mail.drain(LEAD).unwrap().mail.remove(0);
+    let scene = Scene::new();
+    std::fs::write(scene.ws.root().join("there.txt"), "x\n").unwrap();
+    let team = scene.team(model.url(), &scene.hooks(), Worker);
+    spawn(&team, "alice", "Look around.").await;
+    let mail = scene.next_mail().await.remove(0);
     (model, mail)
 }
 

@@ -15,11 +15,9 @@ use std::future::pending;
 use std::io::Write;
 
 use anyhow::Result;
-use mock_servers::model::MockModel;
-use s12_tasks::Session;
-use s15_mailbox::{LEAD, Mail, Mailboxes, Teammate, TeammateContext};
+use s15_mailbox::{LEAD, Team, Teammate, TeammateContext};
 
-use crate::{Crew, contents};
+use crate::scene::{Scene, contents, message, spawn};
 
 /// A teammate that reads nothing and stays.
 #[derive(Clone)]
@@ -31,56 +29,62 @@ impl Teammate for Deaf {
     }
 }
 
-fn to_alice(content: &str) -> Mail {
-    Mail::new(LEAD, "alice", "message", content)
+/// A team of these, who read nothing.
+async fn team(scene: &Scene, names: &[&str]) -> Team<Deaf> {
+    let team = scene.team("http://127.0.0.1:9", &scene.hooks(), Deaf);
+    for name in names {
+        spawn(&team, name, "Look around.").await;
+    }
+    team
 }
 
 #[tokio::test]
 #[ignore = "exercise 3"]
 async fn the_team_shows_what_nobody_has_read() {
-    let crew = Crew::new(&MockModel::scripted([]), Deaf);
-    crew.spawn("alice").await;
-    crew.spawn("bob").await;
-    crew.mail.send(to_alice("one")).unwrap();
-    crew.mail.send(to_alice("two")).unwrap();
+    let scene = Scene::new();
+    let team = team(&scene, &["alice", "bob"]).await;
+    scene.send(LEAD, "alice", "one");
+    scene.send(LEAD, "alice", "two");
     for _ in 0..2 {
         assert_eq!(
-            crew.team.shown(),
-            "alice  tester  working, 2 unread\nbob    tester  working",
+            team.shown(),
+            "alice  backend developer  working, 2 unread\nbob    backend developer  working",
             "two messages wait for alice and none for bob; /team shows the left, and was to show the right"
         );
     }
     assert_eq!(
-        contents(&crew.mail, "alice"),
+        contents(&scene.mail, "alice"),
         ["one", "two"],
         "to look is not to read"
     );
     assert_eq!(
-        crew.team.shown(),
-        "alice  tester  working\nbob    tester  working"
+        team.shown(),
+        "alice  backend developer  working\nbob    backend developer  working"
     );
 }
 
 #[tokio::test]
 #[ignore = "exercise 3"]
 async fn what_is_not_for_her_is_not_counted() {
-    let crew = Crew::new(&MockModel::scripted([]), Deaf);
-    crew.spawn("alice").await;
+    let scene = Scene::new();
+    let team = team(&scene, &["alice"]).await;
     // Another alice, in a session that runs in the same folder.
-    let elsewhere = Mailboxes::open(&crew.ws, &Session::new(&crew.ws));
+    let elsewhere = scene.another_session();
     elsewhere.join("alice").unwrap();
-    elsewhere.send(to_alice("for the other one")).unwrap();
-    let ended = Mailboxes::open(&crew.ws, &Session::new(&crew.ws));
+    let other = message(LEAD, "alice", "for the other one");
+    elsewhere.send(other).unwrap();
+    let ended = scene.another_session();
     ended.join("alice").unwrap();
-    ended.send(to_alice("from the past")).unwrap();
+    let past = message(LEAD, "alice", "from the past");
+    ended.send(past).unwrap();
     drop(ended);
-    crew.mail.send(to_alice("for her")).unwrap();
-    let path = crew.ws.state("mailboxes/alice.jsonl");
+    scene.send(LEAD, "alice", "for her");
+    let path = scene.ws.state("mailboxes/alice.jsonl");
     let mut file = OpenOptions::new().append(true).open(path).unwrap();
     file.write_all(b"{\"id\":\"1\",\"from\":\"le").unwrap();
     assert_eq!(
-        crew.team.shown(),
-        "alice  tester  working, 1 unread",
+        team.shown(),
+        "alice  backend developer  working, 1 unread",
         "one message is hers; the others are for another session, for none, and half a line"
     );
 }

@@ -10,7 +10,7 @@ use s02_tools::Workspace;
 use s12_tasks::Session;
 use s15_mailbox::{LEAD, Mailboxes};
 
-use crate::{Office, message};
+use crate::scene::{Scene, message};
 
 const WRITER: &str = "MAIL_TEST_WRITER";
 const COUNT: &str = "MAIL_TEST_COUNT";
@@ -48,8 +48,8 @@ fn start(name: &str, count: usize, folder: &Path) -> Child {
 }
 
 /// The numbers that came from each writer, in order of arrival.
-fn take(office: &Office, got: &mut HashMap<String, Vec<usize>>) -> usize {
-    let drained = office.mail.drain(LEAD).unwrap();
+fn take(scene: &Scene, got: &mut HashMap<String, Vec<usize>>) -> usize {
+    let drained = scene.mail.drain(LEAD).unwrap();
     for mail in drained.mail {
         let number = mail.content.split(' ').next().unwrap().parse().unwrap();
         got.entry(mail.from).or_default().push(number);
@@ -57,25 +57,25 @@ fn take(office: &Office, got: &mut HashMap<String, Vec<usize>>) -> usize {
     drained.set_aside
 }
 
-fn office() -> Office {
-    let office = Office::new();
+fn scene() -> Scene {
+    let scene = Scene::new();
     fs::write(
-        office.dir.path().join("session"),
-        office.session.id().unwrap(),
+        scene.dir.path().join("session"),
+        scene.board.session().id().unwrap(),
     )
     .unwrap();
-    office
+    scene
 }
 
 #[test]
 fn what_eight_processes_write_arrives_once_and_in_order() {
-    let office = office();
+    let scene = scene();
     let mut writers: Vec<Child> = (0..WRITERS)
-        .map(|number| start(&format!("w{number}"), MESSAGES / WRITERS, office.dir.path()))
+        .map(|number| start(&format!("w{number}"), MESSAGES / WRITERS, scene.dir.path()))
         .collect();
     let mut got = HashMap::new();
     while !writers.is_empty() {
-        assert_eq!(take(&office, &mut got), 0);
+        assert_eq!(take(&scene, &mut got), 0);
         writers.retain_mut(|writer| {
             writer
                 .try_wait()
@@ -84,7 +84,7 @@ fn what_eight_processes_write_arrives_once_and_in_order() {
         });
         std::thread::yield_now();
     }
-    take(&office, &mut got);
+    take(&scene, &mut got);
     assert_eq!(got.len(), WRITERS);
     for (name, numbers) in got {
         let expected: Vec<usize> = (0..MESSAGES / WRITERS).collect();
@@ -99,11 +99,11 @@ fn what_eight_processes_write_arrives_once_and_in_order() {
 
 #[test]
 fn a_writer_killed_in_the_middle_loses_at_most_the_line_it_was_writing() {
-    let office = office();
+    let scene = scene();
     let mut got: HashMap<String, Vec<usize>> = HashMap::new();
     for round in 0..20_usize {
         let name = format!("w{round}");
-        let mut child = start(&name, usize::MAX, office.dir.path());
+        let mut child = start(&name, usize::MAX, scene.dir.path());
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let sent = lines
             .map(Result::unwrap)
@@ -112,7 +112,7 @@ fn a_writer_killed_in_the_middle_loses_at_most_the_line_it_was_writing() {
         child.kill().unwrap();
         child.wait().unwrap();
         let said: usize = sent.unwrap()["sent ".len()..].parse().unwrap();
-        assert!(take(&office, &mut got) <= 1);
+        assert!(take(&scene, &mut got) <= 1);
         let numbers = &got[&name];
         assert!(numbers.len() > said, "what was said to be sent has arrived");
         assert!(
