@@ -11,12 +11,10 @@
 //! Hint: an error of one is not an error of all; look twice at each `?`.
 
 use anyhow::Result;
-use mock_servers::model::MockModel;
 use s15_mailbox::{LEAD, Teammate, TeammateContext};
 use s16_protocol::Protocol;
-use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::desk::Desk;
 
 /// A teammate that is idle until it is asked to leave.
 #[derive(Clone)]
@@ -29,18 +27,18 @@ impl Teammate for Idle {
     }
 }
 
-fn all() -> Value {
-    json!({"teammate": "all"})
+fn desk() -> Desk {
+    Desk::with("http://127.0.0.1:9", Idle)
 }
 
 #[tokio::test]
 #[ignore = "exercise 1"]
 async fn each_is_asked_and_answers() {
-    let desk = Desk::new(&MockModel::scripted([]), Idle);
+    let desk = desk();
     for name in ["alice", "bob", "carol"] {
         desk.spawn(name).await;
     }
-    let told = desk.call("request_shutdown", all()).await;
+    let told = desk.shutdown("all").await;
     assert!(
         !told.is_error
             && ["alice", "bob", "carol"]
@@ -59,13 +57,12 @@ async fn each_is_asked_and_answers() {
 #[tokio::test]
 #[ignore = "exercise 1"]
 async fn who_was_asked_before_keeps_nobody_here() {
-    let desk = Desk::new(&MockModel::scripted([]), Idle);
+    let desk = desk();
     // Bob never reads his mail, and the names before and behind his are asked all the same.
     desk.mail.join("bob").unwrap();
-    let input = json!({"teammate": "bob"});
-    assert!(!desk.call("request_shutdown", input).await.is_error);
+    assert!(!desk.shutdown("bob").await.is_error);
     desk.spawn("alice").await;
-    let told = desk.call("request_shutdown", all()).await;
+    let told = desk.shutdown("all").await;
     assert!(
         !told.is_error,
         "alice could be asked; the answer: {}",
@@ -73,7 +70,7 @@ async fn who_was_asked_before_keeps_nobody_here() {
     );
     desk.mail_with("alice has left as asked").await;
     desk.spawn("carol").await;
-    let told = desk.call("request_shutdown", all()).await;
+    let told = desk.shutdown("all").await;
     assert!(
         !told.is_error,
         "carol could be asked; the answer: {}",
@@ -87,8 +84,8 @@ async fn who_was_asked_before_keeps_nobody_here() {
 #[tokio::test]
 #[ignore = "exercise 1"]
 async fn nobody_is_an_error_and_the_lead_stays() {
-    let desk = Desk::new(&MockModel::scripted([]), Idle);
-    let told = desk.call("request_shutdown", all()).await;
+    let desk = desk();
+    let told = desk.shutdown("all").await;
     assert!(
         told.is_error && !told.text.contains("\"all\""),
         "there is no teammate; the answer was to say so as an error: {}",

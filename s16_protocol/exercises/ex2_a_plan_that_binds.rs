@@ -14,21 +14,12 @@
 //! somebody has gone.
 
 use mock_servers::model::{MockModel, Reply, calls, says};
-use s16_protocol::teammate::Worker;
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::desk::{Desk, write};
 
 fn plan(files: Value) -> Reply {
     calls("submit_plan", json!({"plan": "I write.", "files": files}))
-}
-
-fn write(path: &str) -> Value {
-    json!({"path": path, "content": "x\n"})
-}
-
-fn desk(model: &MockModel) -> Desk {
-    Desk::new(model, |protocol| Worker { protocol })
 }
 
 #[tokio::test]
@@ -42,10 +33,10 @@ async fn only_what_was_planned_is_written() {
             .and_calls("read_file", json!({"path": "hello.py"})),
         says("Done."),
     ]);
-    let desk = desk(&model);
+    let desk = Desk::new(&model);
     desk.spawn("bob").await;
     let id = desk.plan().await;
-    desk.review(&id, true).await;
+    desk.review(&id, true, "").await;
     desk.mail_with("Done.").await;
     let results = model.last_request().results();
     let refused: Vec<bool> = results.iter().map(|(is_error, _)| *is_error).collect();
@@ -60,7 +51,7 @@ async fn only_what_was_planned_is_written() {
         "a refusal names the files of the plan: {}",
         results[3].1
     );
-    assert!(!desk.ws.root().join("other.py").exists());
+    assert!(!desk.has("other.py"));
 }
 
 #[tokio::test]
@@ -75,11 +66,11 @@ async fn the_newest_plan_counts() {
         calls("write_file", write("c.py")),
         says("Done."),
     ]);
-    let desk = desk(&model);
+    let desk = Desk::new(&model);
     desk.spawn("bob").await;
     for _ in 0..3 {
         let id = desk.plan().await;
-        desk.review(&id, true).await;
+        desk.review(&id, true, "").await;
     }
     desk.mail_with("Done.").await;
     let results = model.last_request().results();
@@ -102,25 +93,21 @@ async fn a_new_bob_starts_free() {
         calls("write_file", write("b.py")),
         says("Done again."),
     ]);
-    let desk = desk(&model);
+    let desk = Desk::new(&model);
     desk.spawn("bob").await;
     let id = desk.plan().await;
-    desk.review(&id, true).await;
+    desk.review(&id, true, "").await;
     desk.mail_with("Done.").await;
     assert!(
-        !desk.ws.root().join("b.py").exists(),
+        !desk.has("b.py"),
         "the plan names a.py, and b.py was written"
     );
-    desk.call("request_shutdown", json!({"teammate": "bob"}))
-        .await;
-    desk.mail_with("bob has left as asked").await;
-    while desk.mail.names().contains(&"bob".to_owned()) {
-        tokio::task::yield_now().await;
-    }
+    desk.shutdown("bob").await;
+    desk.until("gone").await;
     desk.spawn("bob").await;
     desk.mail_with("Done again.").await;
     assert!(
-        desk.ws.root().join("b.py").exists(),
+        desk.has("b.py"),
         "the plan was another bob's; this one has sent none, and his write was refused"
     );
 }

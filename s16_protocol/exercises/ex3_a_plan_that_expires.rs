@@ -20,7 +20,6 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use mock_servers::model::MockModel;
 use s02_tools::Toolbox;
 use s15_mailbox::{Teammate, TeammateContext};
 use s16_protocol::Protocol;
@@ -28,7 +27,8 @@ use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, advance, timeout};
 
-use crate::{Desk, call};
+use crate::desk::Desk;
+use crate::scene::call;
 
 /// A teammate that sends a plan, and another one whenever it hears that one has expired.
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl Teammate for Planner {
 fn desk() -> (Desk, UnboundedReceiver<Vec<String>>) {
     let (hears, heard) = unbounded_channel();
     let planner = |protocol| Planner { protocol, hears };
-    (Desk::new(&MockModel::scripted([]), planner), heard)
+    (Desk::with("http://127.0.0.1:9", planner), heard)
 }
 
 /// What bob hears next, within an hour.
@@ -85,13 +85,13 @@ async fn after_ten_minutes_it_expires_and_another_one_can_be_sent() {
     );
     let second = desk.plan().await;
     assert_ne!(first, second, "another plan has an id of its own");
-    let late = desk.review(&first, true).await;
+    let late = desk.review(&first, true, "").await;
     assert!(
         late.is_error && late.text.contains("expired"),
         "the answer to {first} came too late, and review_plan says: {}",
         late.text
     );
-    assert!(!desk.review(&second, true).await.is_error);
+    assert!(!desk.review(&second, true, "").await.is_error);
     let notes = next(&mut heard).await;
     assert!(
         notes.len() == 1 && notes[0].contains("approved"),
@@ -114,8 +114,7 @@ async fn mail_does_not_buy_time_and_is_not_lost() {
     desk.plan().await;
     for minute in ["three", "six", "nine"] {
         advance(Duration::from_secs(180)).await;
-        let input = json!({"to": "bob", "content": format!("{minute} minutes")});
-        desk.call("send_message", input).await;
+        desk.tell("bob", &format!("{minute} minutes")).await;
     }
     let notes = next(&mut heard).await;
     assert_eq!(
