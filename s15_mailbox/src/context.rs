@@ -1,4 +1,4 @@
-//! A seat: all that a teammate is given.
+//! All that a teammate is given.
 //!
 //! A teammate's loop is control flow; whom it asks, where its mail lies and under which rules its tools run is decided
 //! when it is spawned. Invariant: every call of a teammate passes the hooks and the policy under its name.

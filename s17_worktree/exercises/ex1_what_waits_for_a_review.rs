@@ -14,10 +14,11 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::scene::done;
 use crate::yard::{Yard, commit, git, write};
 
 async fn keep(yard: &Yard) -> String {
-    Yard::done(yard.call("keep_worktree", json!({"name": "api"})).await)
+    done(yard.call("keep_worktree", json!({"name": "api"})).await)
 }
 
 #[track_caller]

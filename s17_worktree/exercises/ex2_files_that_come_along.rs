@@ -17,6 +17,7 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::scene::done;
 use crate::yard::{Yard, commit, write};
 
 fn with_include(lines: &str) -> Yard {
@@ -44,7 +45,7 @@ async fn named_files_are_copied_to_the_same_place() {
         "config/local.toml should have been copied, and its folder made"
     );
     assert!(!directory.join("config/missing.toml").exists());
-    Yard::done(yard.remove("api").await);
+    done(yard.remove("api").await);
 }
 
 #[tokio::test]
@@ -58,16 +59,14 @@ async fn in_a_subfolder_they_are_where_the_agent_works() {
     fs::write(app.join(".env"), "PORT=2\n").unwrap();
     fs::write(app.join(".worktreeinclude"), ".env\n").unwrap();
     let yard = yard.in_folder("app");
-    let task = yard.task("Write the API");
-    Yard::done(yard.create_for("api", &task).await);
-    yard.board.claim(&task.id, "alice").unwrap();
-    let lane = yard.worktrees.lane("alice", &yard.ws).unwrap();
-    let copy = fs::read_to_string(lane.root().join(".env"));
+    yard.task_of("alice", "api").await;
+    let ws = yard.work_dir("alice");
+    let copy = fs::read_to_string(ws.root().join(".env"));
     assert_eq!(
         copy.unwrap_or_default(),
         "PORT=2\n",
         ".env should lie where alice works, in {}",
-        lane.root().display()
+        ws.root().display()
     );
 }
 
@@ -79,7 +78,7 @@ async fn a_line_that_leads_out_leaves_nothing_behind() {
         let outside = tempfile::tempdir().unwrap();
         write(outside.path().join("secret"));
         std::os::unix::fs::symlink(outside.path(), yard.ws.root().join("sly")).unwrap();
-        let task = yard.task("Write the API");
+        let task = yard.task("Write the API", &[]);
         let made = yard.create_for("api", &task).await;
         assert!(
             made.is_error,
@@ -98,6 +97,6 @@ async fn a_line_that_leads_out_leaves_nothing_behind() {
         );
         fs::write(yard.ws.root().join(".worktreeinclude"), ".env\n").unwrap();
         let made = yard.call("create_worktree", json!({"name": "api"})).await;
-        Yard::done(made);
+        done(made);
     }
 }

@@ -1,6 +1,6 @@
 //! Exercise 3 · one writer a worktree (15 minutes).
 //!
-//! alice cannot leave her lane, but the worktrees lie inside the lead's directory: the lead, and bob who holds no
+//! alice cannot leave her worktree, but the worktrees lie inside the lead's directory: the lead, and bob who holds no
 //! task, can write into hers while she works. Let [`Worktrees::gate`](s17_worktree::Worktrees::gate) refuse that for
 //! the tools that write a file, with a sentence that names her and the worktree. Reading stays free, however the path
 //! is spelled, and as soon as she has completed her task or left, anybody may write again. Nothing is stored for it.
@@ -11,10 +11,6 @@
 //! Hint: a path is relative to the workspace of the caller, and who has no caller is the lead. `Workspace::resolve`
 //! turns all spellings into one.
 
-use s01_loop::{Repl, ToolCall};
-use s02_tools::{Toolbox, Workspace, read_file, write_file};
-use s03_permission::Policy;
-use s04_hooks::Hooks;
 use s15_mailbox::LEAD;
 use serde_json::{Value, json};
 
@@ -23,25 +19,14 @@ use crate::yard::Yard;
 /// The API's task in the worktree api, and alice at work on it.
 async fn yard_with_alice() -> (Yard, String) {
     let yard = Yard::new();
-    let task = yard.task("Write the API");
-    Yard::done(yard.create_for("api", &task).await);
-    yard.board.claim(&task.id, "alice").unwrap();
+    let task = yard.task_of("alice", "api").await;
     (yard, task.id)
 }
 
 /// Makes a call as this agent would, under the gate.
 async fn call(yard: &Yard, agent: &str, name: &str, input: Value) -> Result<String, String> {
-    let ws: Workspace = yard.worktrees.lane(agent, &yard.ws).unwrap();
-    let hooks = Hooks::default().on_pre_tool(yard.worktrees.gate());
-    let policy = Policy::open(&yard.ws, Repl::once("test", "")).within(&ws);
-    let hooks = match agent {
-        LEAD => hooks,
-        name => hooks.for_agent(name, policy),
-    };
-    let tools = Toolbox::new().with(read_file(&ws)).with(write_file(&ws));
-    let call = ToolCall::new("toolu_1", name, input);
-    let step = hooks.pre_tool(&tools, call).await;
-    let (_, output) = tools.run([step]).next().await.unwrap();
+    let ws = yard.work_dir(agent);
+    let output = yard.call_as(agent, &ws, name, input).await;
     match output.is_error {
         false => Ok(output.text),
         true => Err(output.text),

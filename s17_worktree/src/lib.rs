@@ -3,10 +3,10 @@
 
 mod binding;
 mod git;
-mod lane;
 mod loss;
 pub mod teammate;
 mod tools;
+mod work_dir;
 mod worktrees;
 
 pub use git::GIT_TIMEOUT;

@@ -27,7 +27,7 @@ impl Teammate for Worker {
         while let Some(notes) = self.protocol.post(&teammate, is_idle).await? {
             self.worktrees.assign(&teammate.name, &notes)?;
             history.remind(notes);
-            let ws = self.worktrees.lane(&teammate.name, &teammate.ws)?;
+            let ws = self.worktrees.work_dir(&teammate.name, &teammate.ws)?;
             let tools = Toolbox::new()
                 .with(bash(&ws))
                 .with(read_file(&ws))

@@ -5,7 +5,7 @@
 //! which names the task by its id and asks for help. It goes on working, and does not write about that task again.
 //! With another task it begins to count anew, however it came to that one.
 //!
-//! Hint: a [`WorkLoop`](s18_teams::Shift) lives as long as its teammate, so it may remember something. How many times is
+//! Hint: a [`WorkLoop`](s18_teams::WorkLoop) lives as long as its teammate, so it may remember something. How many times is
 //! not enough: how many times what?
 
 use s12_tasks::Task;

@@ -28,11 +28,11 @@ impl Teammate for Worker {
         self.worktrees.assign(&teammate.name, [&teammate.prompt])?;
 
         let mut is_idle = false;
-        let mut shift = WorkLoop::new(&self.protocol, &self.board, &self.worktrees, &teammate);
-        while let Some(notes) = shift.next(is_idle).await? {
+        let mut work_loop = WorkLoop::new(&self.protocol, &self.board, &self.worktrees, &teammate);
+        while let Some(notes) = work_loop.next(is_idle).await? {
             self.worktrees.assign(&teammate.name, &notes)?;
             history.remind(notes);
-            let ws = self.worktrees.lane(&teammate.name, &teammate.ws)?;
+            let ws = self.worktrees.work_dir(&teammate.name, &teammate.ws)?;
             let tools = Toolbox::new()
                 .with(bash(&ws))
                 .with(read_file(&ws))

@@ -1,4 +1,4 @@
-//! A shift: work, look around, work again.
+//! The work loop of a teammate: work, look around, work again.
 //!
 //! A teammate that waits to be told what to do makes the lead a dispatcher; one that looks at the board does not need it.
 //! Invariants: mail comes before a new task; an agent holds one task at a time, and takes none that the lead is still at;
@@ -42,7 +42,7 @@ pub struct WorkLoop<'a> {
 }
 
 impl<'a> WorkLoop<'a> {
-    /// A shift that begins with work.
+    /// A loop that begins with work.
     pub fn new(
         protocol: &'a Protocol,
         board: &'a Board,

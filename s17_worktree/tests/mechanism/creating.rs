@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
-use s01_loop::ToolCall;
-use s02_tools::{Toolbox, Workspace};
+use s02_tools::Toolbox;
 use s12_tasks::Status;
 use s15_mailbox::LEAD;
 use s17_worktree::Worktrees;
 use serde_json::json;
 
+use crate::scene::{call, done, refused};
 use crate::yard::{Yard, commit, git, write};
 
 #[tokio::test]
@@ -18,21 +19,19 @@ async fn a_worktree_is_a_directory_on_a_branch_of_its_own_from_the_last_commit()
     write(yard.ws.root().join("uncommitted.txt"));
     let made = yard.call("create_worktree", json!({"name": "api"})).await;
     assert_eq!(
-        Yard::done(made),
+        done(made),
         "created .harness/worktrees/api on branch wt/api"
     );
     let directory = yard.directory("api");
     assert!(directory.join("src/lib.rs").exists());
     assert!(!directory.join("uncommitted.txt").exists());
     assert_eq!(git(&directory, &["branch", "--show-current"]), "wt/api");
+    let status = git(yard.ws.root(), &["status", "--porcelain"]);
+    assert_eq!(
+        status, "?? uncommitted.txt",
+        "the outer checkout commits nothing of it"
+    );
     assert_eq!(yard.events(), [("created".into(), "api".into())]);
-}
-
-#[tokio::test]
-async fn a_checkout_inside_the_checkout_is_not_committed_by_it() {
-    let yard = Yard::new();
-    yard.create("api").await;
-    assert_eq!(git(yard.ws.root(), &["status", "--porcelain"]), "");
 }
 
 #[tokio::test]
@@ -43,7 +42,7 @@ async fn names_that_are_paths_options_or_several_lines_are_refused() {
         "", "../x", "a/b", "a\nb", "-f", "A", "a b", "ä", "a.lock", &long,
     ] {
         let refusal = yard.call("create_worktree", json!({"name": name})).await;
-        let refusal = Yard::refused(refusal);
+        let refusal = refused(refusal);
         assert!(refusal.contains("is no name for a worktree"), "{refusal}");
     }
     assert!(!yard.ws.state("worktrees").exists());
@@ -51,48 +50,43 @@ async fn names_that_are_paths_options_or_several_lines_are_refused() {
 
 #[tokio::test]
 async fn outside_a_repository_and_before_the_first_commit_there_is_a_clear_sentence() {
-    let nowhere = Yard::begun(|_| ());
-    let refusal = Yard::refused(
-        nowhere
-            .call("create_worktree", json!({"name": "api"}))
-            .await,
-    );
-    assert!(
-        refusal.contains("is in no git repository; run `git init`"),
-        "{refusal}"
-    );
-
-    let empty = Yard::begun(|dir| {
-        git(dir, &["init", "--quiet"]);
-    });
-    let refusal = Yard::refused(empty.call("create_worktree", json!({"name": "api"})).await);
-    assert!(refusal.contains("has no commit yet"), "{refusal}");
-
-    let inside = Yard::new().in_folder(".git");
-    let refusal = Yard::refused(inside.call("create_worktree", json!({"name": "api"})).await);
-    assert!(
-        refusal.contains("inside the files of git itself"),
-        "{refusal}"
-    );
+    let init = |dir: &Path| drop(git(dir, &["init", "--quiet"]));
+    for (yard, why) in [
+        (
+            Yard::begun(|_| ()),
+            "is in no git repository; run `git init`",
+        ),
+        (Yard::begun(init), "has no commit yet"),
+        (
+            Yard::new().in_folder(".git"),
+            "inside the files of git itself",
+        ),
+    ] {
+        let refusal = refused(yard.call("create_worktree", json!({"name": "api"})).await);
+        assert!(refusal.contains(why), "{refusal}");
+    }
 }
 
 #[tokio::test]
 async fn a_name_or_a_branch_that_is_taken_is_refused_and_stays() {
     let yard = Yard::new();
     yard.create("api").await;
-    let refusal = Yard::refused(yard.call("create_worktree", json!({"name": "api"})).await);
-    assert!(refusal.contains("a worktree api already"), "{refusal}");
     git(yard.ws.root(), &["branch", "wt/ui"]);
-    let refusal = Yard::refused(yard.call("create_worktree", json!({"name": "ui"})).await);
-    assert!(refusal.contains("a branch wt/ui already"), "{refusal}");
-    assert!(yard.has_branch("wt/ui") && yard.has_branch("wt/api"));
+    for (name, why) in [
+        ("api", "a worktree api already"),
+        ("ui", "a branch wt/ui already"),
+    ] {
+        let refusal = refused(yard.call("create_worktree", json!({"name": name})).await);
+        assert!(refusal.contains(why), "{refusal}");
+        assert!(yard.has_branch(&format!("wt/{name}")));
+    }
 }
 
 #[tokio::test]
 async fn a_bound_task_stays_pending_and_names_its_worktree() {
     let yard = Yard::new();
-    let task = yard.task("Write the API");
-    let made = Yard::done(yard.create_for("api", &task).await);
+    let task = yard.task("Write the API", &[]);
+    let made = done(yard.create_for("api", &task).await);
     assert!(made.ends_with(&format!("for task {}", task.id)), "{made}");
     let bound = yard.board.get(&task.id).unwrap().task;
     assert_eq!((bound.status, &bound.owner), (Status::Pending, &None));
@@ -102,20 +96,20 @@ async fn a_bound_task_stays_pending_and_names_its_worktree() {
 #[tokio::test]
 async fn a_task_that_is_bound_done_worked_on_or_unknown_gets_no_worktree() {
     let yard = Yard::new();
-    let [bound, done, busy] = ["bound", "done", "busy"].map(|subject| yard.task(subject));
-    Yard::done(yard.create_for("first", &bound).await);
-    yard.board.claim(&done.id, LEAD).unwrap();
-    yard.board.complete(&done.id, LEAD).unwrap();
+    let [bound, over, busy] = ["bound", "over", "busy"].map(|subject| yard.task(subject, &[]));
+    done(yard.create_for("first", &bound).await);
+    yard.board.claim(&over.id, LEAD).unwrap();
+    yard.board.complete(&over.id, LEAD).unwrap();
     yard.board.claim(&busy.id, "alice").unwrap();
     let mut unknown = bound.clone();
     unknown.id = "0099-zzzzzzzz".into();
     for (task, why) in [
         (bound, "has the worktree first already"),
-        (done, "is completed already"),
+        (over, "is completed already"),
         (busy, "alice works on task"),
         (unknown, "there is no task"),
     ] {
-        let refusal = Yard::refused(yard.create_for("second", &task).await);
+        let refusal = refused(yard.create_for("second", &task).await);
         assert!(refusal.contains(why), "{refusal}");
     }
     assert!(!yard.directory("second").exists() && !yard.has_branch("wt/second"));
@@ -124,7 +118,7 @@ async fn a_task_that_is_bound_done_worked_on_or_unknown_gets_no_worktree() {
 #[tokio::test]
 async fn calls_at_the_same_time_do_not_get_in_each_others_way() {
     let yard = Yard::new();
-    let task = yard.task("Write the API");
+    let task = yard.task("Write the API", &[]);
     let names = ["a", "b", "c", "d"];
     let (a, b, c, d) = tokio::join!(
         yard.call("create_worktree", json!({"name": names[0]})),
@@ -132,8 +126,8 @@ async fn calls_at_the_same_time_do_not_get_in_each_others_way() {
         yard.create_for(names[2], &task),
         yard.create_for(names[3], &task),
     );
-    Yard::done(a);
-    Yard::done(b);
+    done(a);
+    done(b);
     let last = [c, d].map(|output| output.is_error);
     assert!(
         last.contains(&true) && last.contains(&false),
@@ -149,9 +143,11 @@ async fn who_loses_the_race_for_a_name_takes_nothing_away_from_the_winner() {
     let yard = Yard::new();
     let other = Worktrees::open(&yard.ws, &yard.board, &yard.mail);
     let other = Toolbox::new().with_all(other.tools());
-    let call = ToolCall::new("toolu_2", "create_worktree", json!({"name": "api"}));
     let input = json!({"name": "api"});
-    let (one, two) = tokio::join!(yard.call("create_worktree", input), other.call(call));
+    let (one, two) = tokio::join!(
+        yard.call("create_worktree", input.clone()),
+        call(&other, "create_worktree", input)
+    );
     assert_ne!(one.is_error, two.is_error, "{} {}", one.text, two.text);
     assert!(yard.directory("api").join("src/lib.rs").exists() && yard.has_branch("wt/api"));
 }
@@ -165,8 +161,8 @@ async fn what_cannot_be_made_whole_is_taken_back() {
     commit(yard.ws.root(), "A file that goes through a filter");
     git(yard.ws.root(), &["config", "filter.lost.smudge", "false"]);
     git(yard.ws.root(), &["config", "filter.lost.required", "true"]);
-    let task = yard.task("Write the API");
-    let refusal = Yard::refused(yard.create_for("api", &task).await);
+    let task = yard.task("Write the API", &[]);
+    let refusal = refused(yard.create_for("api", &task).await);
     assert!(refusal.contains("smudge filter lost failed"), "{refusal}");
     assert!(!yard.directory("api").exists() && !yard.has_branch("wt/api"));
     let task = yard.board.get(&task.id).unwrap().task;
@@ -193,21 +189,20 @@ async fn hooks_and_settings_of_the_repository_change_nothing() {
     let directory = yard.create("api").await;
     assert!(!directory.join("ran").exists());
     write(directory.join("new.txt"));
-    let refusal = Yard::refused(yard.remove("api").await);
+    let refusal = refused(yard.remove("api").await);
     assert!(
         refusal.contains("\n?? new.txt\n"),
         "hidden files are files: {refusal}"
     );
     fs::remove_file(directory.join("new.txt")).unwrap();
-    Yard::done(yard.remove("api").await);
+    done(yard.remove("api").await);
 }
 
 #[tokio::test]
 async fn a_workspace_that_is_a_worktree_itself_has_worktrees() {
     let yard = Yard::new();
-    let first = yard.create("first").await;
-    let ws = Workspace::at(&first).unwrap();
-    let inner = Yard::of(yard.dir, ws);
+    yard.create("first").await;
+    let inner = yard.in_folder(".harness/worktrees/first");
     inner.create("second").await;
     assert!(inner.has_branch("wt/second"));
 }

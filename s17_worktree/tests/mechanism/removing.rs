@@ -4,15 +4,16 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::scene::{done, refused};
 use crate::yard::{Yard, commit, git, write};
 
 #[tokio::test]
 async fn a_worktree_without_work_goes_with_its_branch_and_its_binding() {
     let yard = Yard::new();
-    let task = yard.task("Write the API");
-    Yard::done(yard.create_for("api", &task).await);
+    let task = yard.task("Write the API", &[]);
+    done(yard.create_for("api", &task).await);
     assert_eq!(
-        Yard::done(yard.remove("api").await),
+        done(yard.remove("api").await),
         "removed the worktree api and its branch wt/api"
     );
     assert!(!yard.directory("api").exists() && !yard.has_branch("wt/api"));
@@ -27,12 +28,12 @@ async fn files_that_are_in_no_commit_are_not_lost() {
     let directory = yard.create("api").await;
     fs::write(directory.join("src/lib.rs"), "// changed\n").unwrap();
     write(directory.join("new.txt"));
-    let refusal = Yard::refused(yard.remove("api").await);
+    let refusal = refused(yard.remove("api").await);
     assert!(refusal.contains("uncommitted files (2)"), "{refusal}");
     assert!(refusal.contains(" M src/lib.rs\n?? new.txt"), "{refusal}");
     assert!(refusal.contains("discard_changes"), "{refusal}");
     assert!(directory.join("new.txt").exists());
-    Yard::done(yard.discard("api").await);
+    done(yard.discard("api").await);
     assert!(!directory.exists() && !yard.has_branch("wt/api"));
 }
 
@@ -42,14 +43,14 @@ async fn commits_that_are_on_no_other_branch_are_not_lost() {
     let directory = yard.create("api").await;
     write(directory.join("new.txt"));
     commit(&directory, "Add the API");
-    let refusal = Yard::refused(yard.remove("api").await);
+    let refusal = refused(yard.remove("api").await);
     assert!(
         refusal.contains("commits that are on no other branch (1)"),
         "{refusal}"
     );
     assert!(refusal.contains("Add the API"), "{refusal}");
     assert!(yard.has_branch("wt/api"));
-    Yard::done(yard.discard("api").await);
+    done(yard.discard("api").await);
     assert!(!yard.has_branch("wt/api"));
 }
 
@@ -60,11 +61,11 @@ async fn commits_of_a_detached_head_are_not_lost() {
     git(&directory, &["switch", "--quiet", "--detach"]);
     write(directory.join("new.txt"));
     commit(&directory, "On no branch at all");
-    let refusal = Yard::refused(yard.remove("api").await);
+    let refusal = refused(yard.remove("api").await);
     assert!(refusal.contains("On no branch at all"), "{refusal}");
     // The same when only git remembers the folder.
     fs::remove_dir_all(&directory).unwrap();
-    let refusal = Yard::refused(yard.remove("api").await);
+    let refusal = refused(yard.remove("api").await);
     assert!(refusal.contains("On no branch at all"), "{refusal}");
 }
 
@@ -95,9 +96,9 @@ async fn a_folder_that_was_deleted_by_hand_can_be_removed_and_made_again() {
     let yard = Yard::new();
     let directory = yard.create("api").await;
     fs::remove_dir_all(&directory).unwrap();
-    let refusal = Yard::refused(yard.call("create_worktree", json!({"name": "api"})).await);
+    let refusal = refused(yard.call("create_worktree", json!({"name": "api"})).await);
     assert!(refusal.contains("remove it first"), "{refusal}");
-    Yard::done(yard.remove("api").await);
+    done(yard.remove("api").await);
     yard.create("api").await;
 
     // Removed by git itself: its branch is left.
@@ -105,31 +106,29 @@ async fn a_folder_that_was_deleted_by_hand_can_be_removed_and_made_again() {
         yard.ws.root(),
         &["worktree", "remove", ".harness/worktrees/api"],
     );
-    Yard::done(yard.remove("api").await);
+    done(yard.remove("api").await);
     assert!(!yard.has_branch("wt/api"));
 }
 
 #[tokio::test]
 async fn a_worktree_in_which_a_teammate_works_stays() {
     let yard = Yard::new();
-    let task = yard.task("Write the API");
-    Yard::done(yard.create_for("api", &task).await);
-    yard.board.claim(&task.id, "alice").unwrap();
-    let refusal = Yard::refused(yard.remove("api").await);
+    let task = yard.task_of("alice", "api").await;
+    let refusal = refused(yard.remove("api").await);
     assert!(refusal.contains("alice works in api"), "{refusal}");
     yard.board.complete(&task.id, "alice").unwrap();
-    Yard::done(yard.remove("api").await);
+    done(yard.remove("api").await);
 }
 
 #[tokio::test]
 async fn an_unknown_worktree_is_named_with_those_there_are() {
     let yard = Yard::new();
     for name in ["nothing", "../..", "main"] {
-        let refusal = Yard::refused(yard.discard(name).await);
+        let refusal = refused(yard.discard(name).await);
         assert!(refusal.contains("there are none"), "{refusal}");
     }
     yard.create("api").await;
-    let refusal = Yard::refused(yard.call("keep_worktree", json!({"name": "ui"})).await);
+    let refusal = refused(yard.call("keep_worktree", json!({"name": "ui"})).await);
     assert!(refusal.contains("there are api"), "{refusal}");
 }
 
@@ -137,7 +136,7 @@ async fn an_unknown_worktree_is_named_with_those_there_are() {
 async fn a_worktree_that_is_kept_stays_and_is_on_record() {
     let yard = Yard::new();
     let directory = yard.create("api").await;
-    let kept = Yard::done(yard.call("keep_worktree", json!({"name": "api"})).await);
+    let kept = done(yard.call("keep_worktree", json!({"name": "api"})).await);
     assert!(kept.contains("on branch wt/api"), "{kept}");
     assert!(directory.exists());
     assert_eq!(yard.events()[1], ("kept".into(), "api".into()));

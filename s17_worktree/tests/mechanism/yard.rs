@@ -1,26 +1,36 @@
-//! A yard: a repository of its own with a board, mail and worktrees in it.
+//! A yard: a repository of its own, with worktrees in it.
 //!
 //! The chapter's tests and its exercises work in one. Invariant: no setting of the machine leaks into it.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use s01_loop::{Output, ToolCall};
-use s02_tools::{Toolbox, Workspace};
-use s12_tasks::{Board, NewTask, Task};
-use s15_mailbox::Mailboxes;
+use s01_loop::{Output, Repl, ToolCall};
+use s02_tools::{Toolbox, Workspace, bash, read_file, write_file};
+use s03_permission::Policy;
+use s04_hooks::{Hooks, permission};
+use s12_tasks::Task;
+use s15_mailbox::LEAD;
 use s17_worktree::Worktrees;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::scene::{Scene, call, done};
+
 /// A repository with worktrees.
 pub struct Yard {
-    pub dir: TempDir,
-    pub ws: Workspace,
-    pub board: Board,
-    pub mail: Mailboxes,
+    scene: Scene,
     pub worktrees: Worktrees,
     pub tools: Toolbox,
+}
+
+impl Deref for Yard {
+    type Target = Scene;
+
+    fn deref(&self) -> &Scene {
+        &self.scene
+    }
 }
 
 impl Yard {
@@ -37,20 +47,15 @@ impl Yard {
     pub fn begun(begin: impl FnOnce(&Path)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         begin(dir.path());
-        let ws = Workspace::at(dir.path()).unwrap();
-        Self::of(dir, ws)
+        Self::of(dir, "")
     }
 
-    pub fn of(dir: TempDir, ws: Workspace) -> Self {
-        let board = Board::open(&ws);
-        let mail = Mailboxes::open(&ws, board.session());
-        let worktrees = Worktrees::open(&ws, &board, &mail);
+    fn of(dir: TempDir, folder: &str) -> Self {
+        let scene = Scene::within(dir, folder);
+        let worktrees = Worktrees::open(&scene.ws, &scene.board, &scene.mail);
         let tools = Toolbox::new().with_all(worktrees.tools());
         Self {
-            dir,
-            ws,
-            board,
-            mail,
+            scene,
             worktrees,
             tools,
         }
@@ -58,30 +63,40 @@ impl Yard {
 
     /// The same repository with one of its folders as the workspace.
     pub fn in_folder(self, folder: &str) -> Self {
-        let ws = Workspace::at(self.dir.path().join(folder)).unwrap();
-        Self::of(self.dir, ws)
+        Self::of(self.scene.dir, folder)
     }
 
     pub async fn call(&self, name: &str, input: Value) -> Output {
+        call(&self.tools, name, input).await
+    }
+
+    /// Where an agent works.
+    pub fn work_dir(&self, agent: &str) -> Workspace {
+        self.worktrees.work_dir(agent, &self.ws).unwrap()
+    }
+
+    /// Makes one call as this agent would in this workspace, under the gate, and a teammate's under the policy.
+    pub async fn call_as(&self, agent: &str, ws: &Workspace, name: &str, input: Value) -> Output {
+        let policy = Policy::open(&self.ws, Repl::once("test", "")).within(ws);
+        let hooks = Hooks::default().on_pre_tool(self.worktrees.gate());
+        let hooks = match agent {
+            LEAD => hooks,
+            name => hooks
+                .on_pre_tool(permission(&policy))
+                .for_agent(name, policy),
+        };
+        let tools = Toolbox::new()
+            .with(bash(ws))
+            .with(read_file(ws))
+            .with(write_file(ws));
         let call = ToolCall::new("toolu_1", name, input);
-        self.tools.call(call).await
-    }
-
-    #[track_caller]
-    pub fn done(output: Output) -> String {
-        assert!(!output.is_error, "{}", output.text);
-        output.text
-    }
-
-    #[track_caller]
-    pub fn refused(output: Output) -> String {
-        assert!(output.is_error, "{}", output.text);
-        output.text
+        let step = hooks.pre_tool(&tools, call).await;
+        tools.run([step]).next().await.unwrap().1
     }
 
     /// Creates a worktree and returns its directory.
     pub async fn create(&self, name: &str) -> PathBuf {
-        Self::done(self.call("create_worktree", json!({"name": name})).await);
+        done(self.call("create_worktree", json!({"name": name})).await);
         self.directory(name)
     }
 
@@ -103,12 +118,11 @@ impl Yard {
         self.ws.state("worktrees").join(name)
     }
 
-    pub fn task(&self, subject: &str) -> Task {
-        let new = NewTask {
-            subject: subject.into(),
-            ..NewTask::default()
-        };
-        self.board.create(new).unwrap()
+    /// A task with a worktree of its own, which this agent has claimed.
+    pub async fn task_of(&self, agent: &str, worktree: &str) -> Task {
+        let task = self.task("Write the API", &[]);
+        done(self.create_for(worktree, &task).await);
+        self.board.claim(&task.id, agent).unwrap()
     }
 
     pub fn has_branch(&self, name: &str) -> bool {

@@ -1,6 +1,6 @@
-//! The lane of an agent: where it works.
+//! The working directory of an agent.
 //!
-//! Invariants: it follows from the task that the agent holds and is stored nowhere; a lane lies inside its worktree,
+//! Invariants: it follows from the task that the agent holds and is stored nowhere; it lies inside the task's worktree,
 //! whatever a task file or a link says; no call runs in the directory of a task that its caller does not hold any more.
 
 use std::fs;
@@ -20,7 +20,7 @@ impl Worktrees {
     ///
     /// # Errors
     /// When the board cannot be read, or the worktree is gone.
-    pub fn lane(&self, agent: &str, ws: &Workspace) -> Result<Workspace> {
+    pub fn work_dir(&self, agent: &str, ws: &Workspace) -> Result<Workspace> {
         let held = self.board.held_by(agent)?;
         let Some(name) = held.iter().find_map(worktree_of) else {
             return Ok(ws.clone());
@@ -34,12 +34,12 @@ impl Worktrees {
             fs::canonicalize(&directory).with_context(|| format!("opening the worktree {name}"))?;
         let inside = directory.join(self.below_repository());
         fs::create_dir_all(&inside).with_context(|| format!("opening the worktree {name}"))?;
-        let lane = ws.moved_to(inside)?;
+        let work_dir = ws.moved_to(inside)?;
         ensure!(
-            lane.root().starts_with(&directory),
+            work_dir.root().starts_with(&directory),
             "the worktree {name} leads out of itself"
         );
-        Ok(lane)
+        Ok(work_dir)
     }
 
     /// Makes an agent the owner of the task whose id the lead has named in these texts, unless it holds one. Of several,
@@ -77,10 +77,10 @@ impl Worktrees {
     /// PreToolUse: a call that was made before its caller's directory changed does not run in the old one.
     pub fn gate(&self) -> impl Fn(PreTool) -> Ready<HookOutput> + Send + Sync + 'static {
         let worktrees = self.clone();
-        move |event| ready(worktrees.check_lane(&event))
+        move |event| ready(worktrees.check_work_dir(&event))
     }
 
-    fn check_lane(&self, event: &PreTool) -> HookOutput {
+    fn check_work_dir(&self, event: &PreTool) -> HookOutput {
         let touches = event.tools.get(&event.call.name).map(|tool| tool.touches());
         let (Some(caller), Some(touches)) = (&event.caller, touches) else {
             return HookOutput::Go;
@@ -89,11 +89,11 @@ impl Worktrees {
             Access::Nothing | Access::Harness => return HookOutput::Go,
             Access::Command | Access::FileToRead | Access::FileToWrite | Access::Anything => {}
         }
-        match self.lane(&caller.name, &self.ws) {
-            Ok(lane) if lane.root() == caller.policy.workspace().root() => HookOutput::Go,
-            Ok(lane) => HookOutput::Block(format!(
+        match self.work_dir(&caller.name, &self.ws) {
+            Ok(work_dir) if work_dir.root() == caller.policy.workspace().root() => HookOutput::Go,
+            Ok(work_dir) => HookOutput::Block(format!(
                 "your working directory has changed, to {}; call again, and it runs there",
-                self.ws.shown(lane.root())
+                self.ws.shown(work_dir.root())
             )),
             Err(error) => HookOutput::Block(format!("{error:#}")),
         }
