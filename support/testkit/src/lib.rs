@@ -5,9 +5,11 @@
 //! `.asks("…")` with an argument, or `.terminal(80, 24)` on a pseudo-terminal.
 //! Invariant: nothing of the machine leaks in but `PATH`, and no process outlives its test.
 
+mod gate;
 mod pool;
 mod ran;
 mod session;
+pub mod team;
 mod terminal;
 mod traces;
 
@@ -19,6 +21,7 @@ use std::process::{Command, Stdio};
 use mock_servers::model::MockModel;
 use tempfile::TempDir;
 
+pub use gate::{Gate, Watch};
 pub use pool::assert_pool;
 pub use ran::Ran;
 pub use session::Session;

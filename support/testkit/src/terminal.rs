@@ -143,6 +143,18 @@ impl Terminal {
         self.send(key.bytes())
     }
 
+    /// Waits until `below` stands on the screen under the first line that holds `above`.
+    ///
+    /// # Panics
+    /// As [`Terminal::wait_for`].
+    #[track_caller]
+    pub fn wait_for_below(&mut self, above: &str, below: &str) -> &mut Self {
+        self.wait_until(&format!("{below:?} below {above:?}"), |screen| {
+            let rest = screen.split_once(above);
+            rest.is_some_and(|(_, rest)| rest.contains(below))
+        })
+    }
+
     /// Waits until the screen, or what scrolled off it, shows this text.
     ///
     /// # Panics
