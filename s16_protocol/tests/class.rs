@@ -1,10 +1,9 @@
 //! The lesson as a class sees it: a request to leave, a plan, and the answers to them.
 
-use std::sync::Arc;
-
-use mock_servers::model::{Block, MockModel, Options, Reply, Request, Role, calls, says};
+use mock_servers::model::{Block, MockModel, Reply, Request, calls, says};
 use serde_json::{Value, json};
-use testkit::{Class, assert_pool};
+use testkit::team::{self, lead, mail, round, spawn};
+use testkit::{Class, leaves_no_trace};
 
 const ALICE: &str =
     "Spawn alice as a backend dev. Ask her to create a file. Then request her shutdown.";
@@ -17,107 +16,9 @@ fn class() -> Class {
         .file("hello.py", "print('hello')\n")
 }
 
-/// The name of the teammate that asks; none for the lead.
-fn teammate(request: &Request) -> Option<&str> {
-    let (_, rest) = request.system.split_once("You are a teammate named '")?;
-    rest.split('\'').next()
-}
-
-/// What the model itself has said and called in this conversation.
-fn own(request: &Request) -> Vec<Block> {
-    let own = request.messages.iter();
-    let own = own.filter(|message| message.role == Role::Assistant);
-    own.flat_map(|message| message.blocks.clone()).collect()
-}
-
-/// The newest request of the lead's conversation.
-fn lead(model: &MockModel) -> Arc<Request> {
-    let leads = |request: &&Arc<Request>| request.tool_names().contains(&"spawn_teammate".into());
-    let requests = model.requests();
-    requests.iter().rfind(leads).expect("the lead asks").clone()
-}
-
-/// A teammate is an agent of its own: its system prompt names it, its conversation begins with its job, and neither what
-/// was typed nor what the lead has said or can call is in it.
-#[track_caller]
-fn knows_its_job_alone(model: &MockModel, name: &str, typed: &str) {
-    let lead = lead(model);
-    let own_of_lead = own(&lead);
-    let job = own_of_lead.iter().find_map(|block| match block {
-        Block::ToolUse { input, .. } if input["name"] == name => input["prompt"].as_str(),
-        _ => None,
-    });
-    let requests = model.requests();
-    let mut asked = 0;
-    for request in requests.iter().filter(|of| teammate(of) == Some(name)) {
-        asked += 1;
-        assert_ne!(request.system, lead.system);
-        assert_eq!(request.user_texts().first().map(String::as_str), job);
-        let body = String::from_utf8_lossy(&request.body);
-        assert!(!body.contains(typed), "{body}");
-        assert!(!body.contains("spawn_teammate"), "{body}");
-        for block in own_of_lead.iter() {
-            if let Block::Text(said) = block {
-                assert!(!body.contains(said.as_str()), "{said:?} is in {body}");
-            }
-        }
-    }
-    assert!(asked > 0, "{name} has asked nothing");
-}
-
-/// A model in which the lead and the teammates think each for itself.
-fn model(lead: fn(&Request) -> Reply, mate: fn(&Request) -> Reply) -> MockModel {
-    let brain = move |request: &Request| match is_mate(request) {
-        true => mate(request),
-        false => lead(request),
-    };
-    MockModel::start(Options::strict(), brain).unwrap()
-}
-
-fn is_mate(request: &Request) -> bool {
-    teammate(request).is_some()
-}
-
-fn spawn(name: &str, prompt: &str) -> Reply {
-    let input = json!({"name": name, "role": "developer", "prompt": prompt});
-    calls("spawn_teammate", input)
-}
-
-/// The newest mail of this type in this conversation.
-fn mail(request: &Request, kind: &str) -> Option<String> {
-    let head = format!(" type=\"{kind}\">");
-    let mut texts = request.user_texts().into_iter().rev();
-    texts.find(|text| text.starts_with("<mail ") && text.contains(&head))
-}
-
-fn round(request: &Request) -> usize {
-    request.results().len()
-}
-
-fn lead_of_alice(request: &Request) -> Reply {
-    let (report, goodbye) = (mail(request, "result"), mail(request, "shutdown_response"));
-    match (round(request), report, goodbye) {
-        (0, ..) => spawn("alice", "Create a file called notes.txt."),
-        (1, Some(_), _) => calls("request_shutdown", json!({"teammate": "alice"})),
-        (1, None, _) => says("Alice is at work."),
-        (_, _, Some(_)) => says("Alice has left."),
-        (_, _, None) => says("I have asked her to leave."),
-    }
-}
-
-fn alice(request: &Request) -> Reply {
-    match round(request) {
-        0 => calls(
-            "write_file",
-            json!({"path": "notes.txt", "content": "Hi.\n"}),
-        ),
-        _ => says("notes.txt is there."),
-    }
-}
-
 fn lead_of_bob(request: &Request) -> Reply {
-    let plan = mail(request, "plan_approval_request");
-    match (round(request), plan, mail(request, "result")) {
+    let plan = mail(request, "bob", "plan_approval_request").pop();
+    match (round(request), plan, mail(request, "bob", "result").pop()) {
         (0, ..) => spawn("bob", "Refactor hello.py. Submit a plan first.").and_calls(
             "request_plan",
             json!({"teammate": "bob", "task": "refactor hello.py"}),
@@ -136,7 +37,10 @@ fn lead_of_bob(request: &Request) -> Reply {
 
 fn bob(request: &Request) -> Reply {
     let content = "def main():\n    print('hello')\n";
-    match (round(request), mail(request, "plan_approval_response")) {
+    match (
+        round(request),
+        mail(request, "lead", "plan_approval_response").pop(),
+    ) {
         (0, _) => calls("read_file", json!({"path": "hello.py"})),
         (1, _) => calls("submit_plan", json!({"plan": "1. Add main().\n2. Run it."})),
         (2, None) => says("I wait."),
@@ -150,23 +54,12 @@ fn bob(request: &Request) -> Reply {
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s16_protocol"));
-}
-
-#[test]
-fn alice_works_reports_and_leaves_when_asked() {
-    let model = model(lead_of_alice, alice);
-    let class = class().model(&model);
-    let ran = class.types(&[ALICE]);
-    ran.succeeds()
-        .shows("Alice has left.")
-        .never_shows("[stopped");
-    assert_eq!(class.read("notes.txt"), "Hi.\n");
+    leaves_no_trace(env!("CARGO_BIN_EXE_s16_protocol"));
 }
 
 #[test]
 fn bob_plans_waits_and_works_when_his_plan_is_approved() {
-    let model = model(lead_of_bob, bob);
+    let model = team::model(lead_of_bob, bob);
     let class = class().model(&model);
     let ran = class.types(&[BOB]);
     ran.succeeds().shows("Bob has refactored hello.py.");
@@ -183,51 +76,30 @@ fn bob_plans_waits_and_works_when_his_plan_is_approved() {
 
 #[test]
 fn the_end_of_the_input_does_not_wait_for_who_is_idle() {
-    let model = model(
-        |request| match (round(request), mail(request, "result")) {
-            (0, _) => spawn("alice", "Create a file called notes.txt."),
-            (_, None) => says("Alice is at work."),
-            (_, Some(_)) => says("Alice is idle."),
-        },
-        alice,
-    );
+    let lead = |request: &Request| match round(request) {
+        0 => spawn("alice", "Say that you are ready."),
+        _ => says(mail(request, "alice", "result").concat()),
+    };
+    let model = team::model(lead, |_| says("I am ready."));
     let ran = class().model(&model).types(&["go"]);
-    ran.succeeds()
-        .shows("Alice is idle.")
-        .never_shows("[stopped");
+    ran.succeeds().shows("I am ready.").never_shows("[stopped");
 }
 
 #[test]
 fn the_tool_pool() {
-    let model = model(lead_of_bob, bob);
+    let model = team::model(lead_of_bob, bob);
     class().model(&model).types(&["go"]).succeeds();
-    let requests = model.requests();
-    let offered = |mate: bool| {
-        let of = requests.iter().find(|request| is_mate(request) == mate);
-        of.unwrap().tool_names()
-    };
-    let (lead, mate) = (offered(false), offered(true));
-    assert_pool(
-        env!("CARGO_MANIFEST_DIR"),
-        [("lead", lead), ("teammate", mate)],
-    );
+    team::assert_both_pools(env!("CARGO_MANIFEST_DIR"), &model);
 }
 
 /// What was called, with its input, in order.
 fn called(request: &Request) -> Vec<(String, Value)> {
-    let own = own(request).into_iter();
+    let own = team::own(request).into_iter();
     let call = |block| match block {
         Block::ToolUse { name, input, .. } => Some((name, input)),
         _ => None,
     };
     own.filter_map(call).collect()
-}
-
-/// Every mail of this type in this conversation.
-fn mails(request: &Request, from: &str, kind: &str) -> Vec<String> {
-    let head = format!("<mail from=\"{from}\" type=\"{kind}\">");
-    let texts = request.user_texts().into_iter();
-    texts.filter(|text| text.contains(&head)).collect()
 }
 
 /// No call of the lead has failed, and no mail came that belongs to no request.
@@ -271,9 +143,9 @@ fn the_rehearsal_lets_alice_leave_in_other_words_as_well() {
                 .1
                 .starts_with("asked alice to leave (req_")
         );
-        assert_eq!(mails(&lead, "alice", "shutdown_response").len(), 1);
+        assert_eq!(mail(&lead, "alice", "shutdown_response").len(), 1);
         all_matched(&lead);
-        knows_its_job_alone(&model, "alice", prompt);
+        team::assert_knows_its_job_alone(&model, "alice", prompt);
     }
 }
 
@@ -283,11 +155,8 @@ fn the_rehearsal_s_alice_is_gone_from_the_team() {
     let class = class().model(&model);
     let mut terminal = class.terminal(160, 40);
     terminal.wait_for("s16 >>").type_line(ALICE);
-    terminal.wait_until("a prompt below her goodbye", |screen| {
-        let told = screen.split_once("\nalice has left as asked.");
-        told.is_some_and(|(_, below)| below.contains("\ns16 >>"))
-    });
     terminal
+        .wait_for_below("\nalice has left as asked.", "\ns16 >>")
         .type_line("/team")
         .wait_for("alice  backend dev  gone");
 }
@@ -314,16 +183,18 @@ fn the_rehearsal_approves_bob_s_plan_in_other_words_as_well() {
         all_matched(&lead);
         reviews_what_was_sent(&lead);
         let requests = model.requests();
-        let bobs = requests.iter().filter(|of| teammate(of) == Some("bob"));
+        let bobs = requests
+            .iter()
+            .filter(|of| team::teammate(of) == Some("bob"));
         bobs.for_each(|request| changes_nothing_before_the_answer(request));
-        knows_its_job_alone(&model, "bob", prompt);
+        team::assert_knows_its_job_alone(&model, "bob", prompt);
     }
 }
 
 /// Each plan came as mail with an id, and was approved with this id.
 #[track_caller]
 fn reviews_what_was_sent(lead: &Request) {
-    let plans = mails(lead, "bob", "plan_approval_request");
+    let plans = mail(lead, "bob", "plan_approval_request");
     let id = |plan: &String| {
         let (_, id) = plan.split_once("request_id ").expect("the plan has an id");
         id.split('.').next().map(str::to_owned).unwrap()

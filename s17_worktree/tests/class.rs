@@ -1,8 +1,8 @@
 //! The lesson as a class sees it: two agents, two tasks, two directories, and nothing of either in the third.
 
-use mock_servers::model::{Brain, MockModel, Options, Reply, Request, calls, says};
+use mock_servers::model::{MockModel, Reply, Request, calls, says};
 use serde_json::{Value, json};
-use testkit::{Class, assert_pool};
+use testkit::{Class, leaves_no_trace, team};
 
 const PROMPT: &str = "Create two tasks, then create worktrees for each (bind with task_id). Spawn alice and bob and give each one of the tasks to do in its worktree.";
 
@@ -10,16 +10,6 @@ fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s17_worktree"))
         .file("README.md", "# Demo\n\nA small project.\n")
         .git()
-}
-
-fn model(brain: impl Brain + 'static) -> MockModel {
-    MockModel::start(Options::strict(), brain).unwrap()
-}
-
-/// The name of the teammate that asks; none for the lead.
-fn teammate(request: &Request) -> Option<&str> {
-    let (_, rest) = request.system.split_once("You are a teammate named '")?;
-    rest.split('\'').next()
 }
 
 /// The ids of the tasks that this conversation has created.
@@ -56,72 +46,26 @@ fn lead(request: &Request) -> Reply {
     }
 }
 
-fn plays(request: &Request) -> Reply {
-    let Some(name) = teammate(request) else {
-        return lead(request);
-    };
-    match request.calls().len() {
+/// Looks where it is, and writes a file there.
+fn mate(request: &Request) -> Reply {
+    let name = team::teammate(request).expect("a teammate asks");
+    let file = format!("{name}.txt");
+    match team::round(request) {
         0 => calls("bash", json!({"command": "pwd"})),
-        1 => calls(
-            "write_file",
-            json!({"path": format!("{name}.txt"), "content": "mine\n"}),
-        ),
-        _ => says(format!("I wrote {name}.txt.")),
+        1 => calls("write_file", json!({"path": file, "content": "mine\n"})),
+        _ => says(format!("I wrote {file}.")),
     }
 }
 
 #[test]
 fn started_and_left_it_leaves_no_trace() {
-    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s17_worktree"));
+    leaves_no_trace(env!("CARGO_BIN_EXE_s17_worktree"));
 }
 
+/// Also when variables lead git elsewhere: ours is not led.
 #[test]
 fn each_works_in_the_worktree_of_its_task() {
-    let model = model(plays);
-    let class = class().model(&model);
-    let ran = class.types(&[PROMPT]);
-    ran.succeeds()
-        .shows("created .harness/worktrees/api on branch wt/api, for task 0001-")
-        .shows("2 of 2 have reported.");
-    for (name, worktree) in [("alice", "api"), ("bob", "page")] {
-        let file = format!("{name}.txt");
-        assert_eq!(
-            class.read(format!(".harness/worktrees/{worktree}/{file}")),
-            "mine\n"
-        );
-        assert!(
-            !class.dir().join(&file).exists(),
-            "{file} is in the main directory"
-        );
-        let asked = model.requests();
-        let mine = asked
-            .iter()
-            .rfind(|request| teammate(request) == Some(name));
-        let (_, here) = &mine.unwrap().results()[0];
-        assert!(here.ends_with(&format!("worktrees/{worktree}")), "{here}");
-    }
-}
-
-#[test]
-fn the_tool_pool() {
-    let model = model(plays);
-    class().model(&model).types(&[PROMPT]).succeeds();
-    let requests = model.requests();
-    let of = |is_mate: bool| {
-        let of_it = |request: &&std::sync::Arc<Request>| teammate(request).is_some() == is_mate;
-        requests.iter().find(of_it).unwrap().tool_names()
-    };
-    let lead = of(false);
-    let mate = of(true);
-    assert_pool(
-        env!("CARGO_MANIFEST_DIR"),
-        [("lead", lead), ("teammate", mate)],
-    );
-}
-
-#[test]
-fn what_leads_git_elsewhere_does_not_lead_ours() {
-    let model = model(plays);
+    let model = team::model(lead, mate);
     let class = class()
         .model(&model)
         .env("GIT_DIR", "/nowhere/.git")
@@ -131,11 +75,29 @@ fn what_leads_git_elsewhere_does_not_lead_ours() {
         .env("GIT_CONFIG_COUNT", "1")
         .env("GIT_CONFIG_KEY_0", "core.bare")
         .env("GIT_CONFIG_VALUE_0", "true");
-    class
-        .types(&[PROMPT])
-        .succeeds()
+    let ran = class.types(&[PROMPT]);
+    ran.succeeds()
+        .shows("created .harness/worktrees/api on branch wt/api, for task 0001-")
         .shows("2 of 2 have reported.");
-    assert_eq!(class.read(".harness/worktrees/api/alice.txt"), "mine\n");
+    let requests = model.requests();
+    for (name, worktree) in [("alice", "api"), ("bob", "page")] {
+        let file = format!("{name}.txt");
+        let written = class.read(format!(".harness/worktrees/{worktree}/{file}"));
+        assert_eq!(written, "mine\n");
+        let is_here = class.dir().join(&file).exists();
+        assert!(!is_here, "{file} is in the main directory");
+        let mut mine = requests.iter();
+        let mine = mine.rfind(|request| team::teammate(request) == Some(name));
+        let (_, here) = &mine.unwrap().results()[0];
+        assert!(here.ends_with(&format!("worktrees/{worktree}")), "{here}");
+    }
+}
+
+#[test]
+fn the_tool_pool() {
+    let model = team::model(lead, mate);
+    class().model(&model).types(&[PROMPT]).succeeds();
+    team::assert_both_pools(env!("CARGO_MANIFEST_DIR"), &model);
 }
 
 #[test]
@@ -196,23 +158,6 @@ fn a_worktree_with_work_in_it_stays_until_the_user_says_so_whatever_a_rule_allow
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].clone())
         .collect();
     assert_eq!(names, ["created", "removed"]);
-}
-
-/// The lane of a teammate ends at its worktree, also for a file that is named by its whole path.
-#[test]
-fn a_teammate_cannot_write_into_the_main_directory() {
-    let class = class();
-    let main = class.dir().canonicalize().unwrap().join("README.md");
-    let model = model(move |request: &Request| match teammate(request) {
-        None => lead(request),
-        Some(_) if request.calls().is_empty() => {
-            calls("write_file", json!({"path": main, "content": "mine\n"}))
-        }
-        Some(_) => says("I may not."),
-    });
-    let class = class.model(&model);
-    class.types(&[PROMPT]).succeeds();
-    assert_eq!(class.read("README.md"), "# Demo\n\nA small project.\n");
 }
 
 /// The prompt and other words for it, with the model a newcomer meets: each file lies in the worktree of its task.
