@@ -54,11 +54,7 @@ async fn what_must_be_left_alone_is_left_alone_although_it_fits() {
     let desk = Desk::new();
     let docs = desk.task("Write the docs", &[]);
     let gone = desk.task("Test the API", &[]);
-    let bind = |task: &mut s12_tasks::Task| {
-        task.extra.insert("worktree".into(), "gone".into());
-        Ok(())
-    };
-    desk.board.update(&gone.id, bind).unwrap();
+    desk.lose_worktree(&gone);
     let floor = desk.task("Sweep the floor", &[]);
     desk.task("Deploy the API", &["Write the docs"]);
     pass(HANDS_OFF).await;

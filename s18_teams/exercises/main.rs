@@ -7,6 +7,9 @@ mod ex1_a_task_that_fits;
 mod ex2_a_call_for_help;
 mod ex3_who_was_here_before;
 
-#[path = "../tests/shifts/desk.rs"]
+#[path = "../tests/mechanism/desk.rs"]
 #[allow(dead_code, reason = "the chapter's tests use the rest of it")]
 mod desk;
+#[path = "../../s15_mailbox/tests/scene/mod.rs"]
+#[allow(dead_code, reason = "other chapters use the rest of it")]
+mod scene;

@@ -4,24 +4,24 @@
 //! only while everybody waits.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, Unobserved};
-use s02_tools::{Toolbox, Workspace};
-use s03_permission::Policy;
+use s01_loop::{Output, Repl};
+use s02_tools::Toolbox;
 use s04_hooks::Hooks;
-use s12_tasks::{Board, NewTask, Task};
-use s13_background::Notices;
-use s15_mailbox::{LEAD, Mail, Mailboxes, Team, Teammate, TeammateContext};
+use s12_tasks::{Board, Task};
+use s15_mailbox::{LEAD, Team, Teammate, TeammateContext};
 use s16_protocol::Protocol;
 use s17_worktree::Worktrees;
 use s18_teams::WorkLoop;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
+
+use crate::scene::{Scene, call, contents, done};
 
 /// What a teammate of a test does next.
 pub enum Order {
@@ -51,10 +51,10 @@ impl Teammate for Puppet {
     async fn run(self, teammate: TeammateContext) -> Result<()> {
         let taken = self.ends.lock().unwrap().remove(&teammate.name);
         let (mut orders, notes) = taken.expect("spawned by the test");
-        let mut shift = WorkLoop::new(&self.protocol, &self.board, &self.worktrees, &teammate);
+        let mut work_loop = WorkLoop::new(&self.protocol, &self.board, &self.worktrees, &teammate);
         while let Some(order) = orders.recv().await {
             let next = match order {
-                Order::Round { is_idle } => shift.next(is_idle).await?,
+                Order::Round { is_idle } => work_loop.next(is_idle).await?,
                 Order::Fail => bail!("the model cannot be reached"),
                 Order::Panic => panic!("as the test says"),
             };
@@ -101,58 +101,46 @@ impl Mate {
 
 /// A lead's desk with everything a team needs.
 pub struct Desk {
-    dir: TempDir,
-    pub ws: Workspace,
-    pub board: Board,
-    pub mail: Mailboxes,
-    pub notices: Notices,
+    scene: Scene,
     pub protocol: Protocol,
     pub team: Team<Puppet>,
-    pub ends: Arc<Mutex<Ends>>,
+    ends: Arc<Mutex<Ends>>,
     pub tools: Toolbox,
+}
+
+impl Deref for Desk {
+    type Target = Scene;
+
+    fn deref(&self) -> &Scene {
+        &self.scene
+    }
 }
 
 impl Desk {
     pub fn new() -> Self {
-        Self::at(tempfile::tempdir().unwrap())
+        Self::at(Scene::new())
     }
 
     /// The desk of the next session in the same folder. The team of this one is gone.
     pub fn tomorrow(self) -> Self {
-        Self::at(self.dir)
+        Self::at(Scene::within(self.scene.dir, ""))
     }
 
-    fn at(dir: TempDir) -> Self {
-        let ws = Workspace::at(dir.path()).unwrap();
-        let repl = Repl::once("test", "").quiet();
-        let settings = Settings {
-            base_url: Some("http://127.0.0.1:9".into()),
-            credentials: Credentials::api_key("test-key"),
-            ..Settings::default()
-        };
-        let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
-        let (board, notices) = (Board::open(&ws), Notices::default());
-        let mail = Mailboxes::open(&ws, board.session());
-        let protocol = Protocol::new(&mail, &repl);
-        let worktrees = Worktrees::open(&ws, &board, &mail);
+    fn at(scene: Scene) -> Self {
+        let protocol = Protocol::new(&scene.mail, &scene.repl);
         let ends = Arc::default();
         let puppet = Puppet {
             protocol: protocol.clone(),
-            board: board.clone(),
-            worktrees,
+            board: scene.board.clone(),
+            worktrees: Worktrees::open(&scene.ws, &scene.board, &scene.mail),
             ends: Arc::clone(&ends),
         };
-        let rules = (&Hooks::default(), &Policy::open(&ws, repl.clone()));
-        let team = Team::new(&client, &ws, rules, &mail, &notices, &repl, puppet);
+        let team = scene.team("http://127.0.0.1:9", &Hooks::default(), puppet);
         let tools = Toolbox::new()
             .with(team.spawn_tool())
             .with_all(protocol.tools());
         Self {
-            dir,
-            ws,
-            board,
-            mail,
-            notices,
+            scene,
             protocol,
             team,
             ends,
@@ -170,8 +158,7 @@ impl Desk {
         let ends = (taken, given);
         self.ends.lock().unwrap().insert(name.to_owned(), ends);
         let input = json!({"name": name, "role": role, "prompt": "Look at the board."});
-        let spawned = self.call("spawn_teammate", input).await;
-        assert!(!spawned.is_error, "{}", spawned.text);
+        done(self.call("spawn_teammate", input).await);
         Mate { orders, notes }
     }
 
@@ -193,39 +180,30 @@ impl Desk {
 
     pub async fn request_shutdown(&self, teammate: &str) {
         let input = json!({"teammate": teammate});
-        let asked = self.call("request_shutdown", input).await;
-        assert!(!asked.is_error, "{}", asked.text);
-    }
-
-    pub fn task(&self, subject: &str, blocked_by: &[&str]) -> Task {
-        let new = NewTask {
-            subject: subject.into(),
-            description: format!("All about {subject}."),
-            blocked_by: blocked_by.iter().map(|name| (*name).to_owned()).collect(),
-        };
-        self.board.create(new).unwrap()
+        done(self.call("request_shutdown", input).await);
     }
 
     pub fn owner(&self, task: &Task) -> Option<String> {
         self.board.get(&task.id).unwrap().task.owner
     }
 
+    /// Lets a task name a worktree that is not there.
+    pub fn lose_worktree(&self, task: &Task) {
+        let bind = |task: &mut Task| {
+            task.extra.insert("worktree".into(), "gone".into());
+            Ok(())
+        };
+        self.board.update(&task.id, bind).unwrap();
+    }
+
     pub fn writes(&self, to: &str, content: &str) {
-        self.mail
-            .send(Mail::new(LEAD, to, "message", content))
-            .unwrap();
+        self.send(LEAD, to, content);
     }
 
     /// What has been written to the lead.
     pub fn told(&self) -> Vec<String> {
-        let drained = self.mail.drain(LEAD).unwrap();
-        drained.mail.into_iter().map(|mail| mail.content).collect()
+        contents(&self.mail, LEAD)
     }
-}
-
-pub async fn call(tools: &Toolbox, name: &str, input: Value) -> Output {
-    let call = ToolCall::new("toolu_1", name, input);
-    tools.call(call).await
 }
 
 /// Lets this much time pass.

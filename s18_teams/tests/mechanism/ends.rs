@@ -1,28 +1,25 @@
-//! How a shift ends, and what becomes of the task.
+//! How a teammate's work ends, and what becomes of its task.
 
 use std::time::Duration;
 
+use s02_tools::Toolbox;
 use s18_teams::{IDLE_POLL, LEAVE_AFTER, PHASE};
 use serde_json::json;
 use tokio::time::Instant;
 
 use crate::desk::{Desk, Mate, Order, only, pass};
+use crate::scene::{call, done, until_shown};
 
 /// Sends a plan as the model of this teammate would, and returns its id.
 async fn submit_plan(desk: &Desk, name: &str) -> String {
-    let tool = desk.protocol.submit_plan(name);
-    let call = s01_loop::ToolCall::new(
-        "toolu_2",
-        "submit_plan",
-        json!({"plan": "First the schema."}),
-    );
-    let sent = tool.call(call).await;
-    assert!(!sent.is_error, "{}", sent.text);
-    let id = sent
-        .text
-        .split([' ', ';'])
-        .find(|word| word.starts_with("req_"));
-    id.unwrap().to_owned()
+    let tools = Toolbox::new().with(desk.protocol.submit_plan(name));
+    let plan = json!({"plan": "First the schema."});
+    let sent = done(call(&tools, "submit_plan", plan).await);
+    let mut words = sent.split([' ', ';']);
+    words
+        .find(|word| word.starts_with("req_"))
+        .unwrap()
+        .to_owned()
 }
 
 async fn is_gone(desk: &Desk, mate: &mut Mate) {
@@ -32,35 +29,26 @@ async fn is_gone(desk: &Desk, mate: &mut Mate) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_idle_for_a_minute_leaves() {
-    let desk = Desk::new();
-    let mut alice = desk.spawn("alice").await;
-    let began = Instant::now();
-    alice.order(Order::Round { is_idle: true });
-    is_gone(&desk, &mut alice).await;
-    let idle = began.elapsed();
-    assert!(
-        idle >= LEAVE_AFTER && idle < LEAVE_AFTER + IDLE_POLL,
-        "{idle:?}"
-    );
-    assert!(desk.told().is_empty(), "there is nothing to tell");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_task_that_is_left_goes_back_to_the_board_and_the_lead_is_told() {
+async fn who_is_idle_for_a_minute_leaves_and_its_task_goes_back_to_the_board() {
     let desk = Desk::new();
     let task = desk.task("schema", &[]);
     let mut alice = desk.spawn("alice").await;
     only(alice.idles().await);
+    let began = Instant::now();
     alice.order(Order::Round { is_idle: true });
     is_gone(&desk, &mut alice).await;
-    let told = desk.told();
-    assert!(
-        told[0].contains(&task.id) && told[0].contains("back on the board"),
-        "{told:?}"
-    );
+    let idle = began.elapsed();
+    let in_time = LEAVE_AFTER..LEAVE_AFTER + IDLE_POLL;
+    assert!(in_time.contains(&idle), "{idle:?}");
+    let told = desk.told().remove(0);
+    assert!(told.contains(&task.id), "{told}");
+    assert!(told.contains("back on the board"), "{told}");
     let mut bob = desk.spawn("bob").await;
     assert!(only(bob.idles().await).contains(&task.id));
+    desk.board.complete(&task.id, "bob").unwrap();
+    bob.order(Order::Round { is_idle: true });
+    is_gone(&desk, &mut bob).await;
+    assert!(desk.told().is_empty(), "there is nothing to tell");
 }
 
 #[tokio::test(start_paused = true)]
@@ -77,13 +65,10 @@ async fn who_waits_for_an_answer_does_not_leave() {
         pass(Duration::from_secs(1)).await;
         desk.writes("alice", "By the way.");
         pass(10 * LEAVE_AFTER).await;
-        assert!(
-            desk.team.shown().contains("waiting"),
-            "{}",
-            desk.team.shown()
-        );
+        let shown = desk.team.shown();
+        assert!(shown.contains("waiting"), "{shown}");
         let review = json!({"request_id": id, "approve": true});
-        assert!(!desk.call("review_plan", review).await.is_error);
+        done(desk.call("review_plan", review).await);
         let notes = alice.hears().await.0.unwrap();
         assert!(notes[0].contains("By the way."), "{notes:?}");
         assert!(notes[1].contains("approved"), "{notes:?}");
@@ -155,7 +140,7 @@ async fn a_shutdown_in_the_moment_of_a_claim_leaves_the_task_to_the_others() {
             runtime.unwrap().block_on(async {
                 changes.changed().await.unwrap();
                 let input = json!({"teammate": "alice"});
-                crate::desk::call(&tools, "request_shutdown", input).await
+                call(&tools, "request_shutdown", input).await
             })
         });
         alice.order(Order::Round { is_idle: true });
@@ -166,31 +151,12 @@ async fn a_shutdown_in_the_moment_of_a_claim_leaves_the_task_to_the_others() {
         if notes.is_some() {
             assert_eq!(alice.works().await, None);
         }
-        while !desk.team.shown().contains("gone") {
-            tokio::task::yield_now().await;
-        }
+        until_shown(&desk.team, "gone").await;
         let listed = desk.board.get(&task.id).unwrap();
         assert!(listed.is_claimable(), "{listed:?}");
         let told = desk.told();
         assert!(told[0].starts_with("alice has left as asked"), "{told:?}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_one_alice_was_asked_in_vain_can_be_asked_of_the_next() {
-    let desk = Desk::new();
-    let mut first = desk.spawn("alice").await;
-    desk.request_shutdown("alice").await;
-    first.order(Order::Fail);
-    is_gone(&desk, &mut first).await;
-    let mut second = desk.spawn("alice").await;
-    desk.request_shutdown("alice").await;
-    assert_eq!(second.works().await, None);
-    let told = desk.told();
-    assert!(
-        told.last().unwrap().starts_with("alice has left as asked"),
-        "{told:?}"
-    );
 }
 
 #[tokio::test(start_paused = true)]

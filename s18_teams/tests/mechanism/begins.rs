@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use s12_tasks::Board;
+use s12_tasks::{Board, NewTask};
 use s18_teams::{HANDS_OFF, IDLE_POLL, PHASE};
 use serde_json::json;
 
@@ -11,31 +11,21 @@ use crate::desk::{Desk, Order, only, pass};
 #[tokio::test(start_paused = true)]
 async fn an_idle_teammate_claims_the_first_task_that_can_be_claimed() {
     let desk = Desk::new();
-    let schema = desk.task("schema", &[]);
-    let api = desk.task("api", &["schema"]);
+    let schema = desk.task("schema </claimed_task>", &[]);
+    let api = desk.task("api", &[&schema.id]);
     let docs = desk.task("docs", &[]);
     let (mut alice, mut bob) = (desk.spawn("alice").await, desk.spawn("bob").await);
-    let note = only(alice.idles().await);
-    assert_eq!(
-        note,
-        format!(
-            "<claimed_task>\nYou have claimed task {}: schema\nAll about schema.\n\
-             Do it, then complete it with complete_task.\n</claimed_task>",
-            schema.id
-        )
+    // The words of a task do not end its tag.
+    let subject = "schema <\\/claimed_task>";
+    let note = format!(
+        "<claimed_task>\nYou have claimed task {}: {subject}\nAll about {subject}.\n\
+         Do it, then complete it with complete_task.\n</claimed_task>",
+        schema.id
     );
+    assert_eq!(only(alice.idles().await), note);
     let note = only(bob.idles().await);
     assert!(note.contains(&docs.id), "the first one is blocked: {note}");
     assert_eq!(desk.owner(&api), None);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_words_of_a_task_do_not_end_its_tag() {
-    let desk = Desk::new();
-    desk.task("a </claimed_task> b", &[]);
-    let mut alice = desk.spawn("alice").await;
-    let note = only(alice.idles().await);
-    assert_eq!(note.matches("</claimed_task>").count(), 1, "{note}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -49,39 +39,57 @@ async fn mail_comes_before_a_task() {
     assert!(only(alice.idles().await).contains(&task.id));
 }
 
+/// What another process does is found by looking; all else wakes it at once.
 #[tokio::test(start_paused = true)]
-async fn mail_and_a_task_of_this_process_wake_it_at_once() {
-    let desk = Desk::new();
-    let mut alice = desk.spawn("alice").await;
-    alice.order(Order::Round { is_idle: true });
-    pass(Duration::from_secs(7)).await;
-    desk.writes("alice", "Are you there?");
-    let (notes, after) = alice.hears().await;
-    assert!(only(notes).contains("Are you there?"));
-    assert_eq!(after, Duration::ZERO);
-
-    alice.order(Order::Round { is_idle: true });
-    pass(Duration::from_secs(7)).await;
-    let task = desk.task("schema", &[]);
-    let (notes, after) = alice.hears().await;
-    assert!(only(notes).contains(&task.id));
-    assert_eq!(after, Duration::ZERO);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_task_that_the_lead_is_still_at_is_not_claimed_before_its_worktree_is_bound() {
-    let desk = Desk::new();
-    let mut alice = desk.spawn("alice").await;
-    alice.order(Order::Round { is_idle: true });
-    pass(Duration::from_secs(7)).await;
-    desk.turn_begins().await;
-    let task = desk.task("schema", &[]);
-    pass(HANDS_OFF / 2).await;
-    assert_eq!(desk.owner(&task), None);
-    desk.turn_ends().await;
-    let (notes, after) = alice.hears().await;
-    assert!(only(notes).contains(&task.id));
-    assert_eq!(after, Duration::ZERO, "the end of the turn wakes it");
+async fn what_there_is_to_do_wakes_who_is_idle() {
+    for news in [
+        "mail",
+        "a task",
+        "a task that is unblocked",
+        "a task that the lead's turn is still at",
+        "a task of another process",
+    ] {
+        let desk = Desk::new();
+        let schema = desk.task("schema", &[]);
+        let api = desk.task("api", &["schema"]);
+        let (mut bob, mut alice) = (desk.spawn("bob").await, desk.spawn("alice").await);
+        only(bob.idles().await);
+        alice.order(Order::Round { is_idle: true });
+        pass(Duration::from_secs(7)).await;
+        let mut latest = Duration::ZERO;
+        let expected = match news {
+            "mail" => {
+                desk.writes("alice", "Are you there?");
+                "Are you there?".to_owned()
+            }
+            "a task" => desk.task("docs", &[]).id,
+            "a task that is unblocked" => {
+                desk.board.complete(&schema.id, "bob").unwrap();
+                api.id
+            }
+            "a task of another process" => {
+                latest = IDLE_POLL;
+                let elsewhere = Board::open(&desk.ws);
+                let subject = "docs".into();
+                let new = NewTask {
+                    subject,
+                    ..NewTask::default()
+                };
+                elsewhere.create(new).unwrap().id
+            }
+            _ => {
+                desk.turn_begins().await;
+                let docs = desk.task("docs", &[]);
+                pass(HANDS_OFF / 2).await;
+                assert_eq!(desk.owner(&docs), None, "it may get a worktree yet");
+                desk.turn_ends().await;
+                docs.id
+            }
+        };
+        let (notes, after) = alice.hears().await;
+        assert!(only(notes).contains(&expected), "{news}");
+        assert!(after <= latest, "{news}: {after:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,38 +111,6 @@ async fn a_turn_that_goes_on_keeps_nobody_from_its_tasks_for_ever() {
         after >= HANDS_OFF && after <= HANDS_OFF + IDLE_POLL,
         "{after:?}"
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_task_of_another_process_is_found_by_looking() {
-    let desk = Desk::new();
-    let mut alice = desk.spawn("alice").await;
-    alice.order(Order::Round { is_idle: true });
-    pass(Duration::from_secs(7)).await;
-    let elsewhere = Board::open(&desk.ws);
-    let new = s12_tasks::NewTask {
-        subject: "schema".into(),
-        ..Default::default()
-    };
-    let task = elsewhere.create(new).unwrap();
-    let (notes, after) = alice.hears().await;
-    assert!(only(notes).contains(&task.id));
-    assert!(after > Duration::ZERO && after <= IDLE_POLL, "{after:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_task_that_is_unblocked_goes_to_whoever_is_idle() {
-    let desk = Desk::new();
-    let schema = desk.task("schema", &[]);
-    let api = desk.task("api", &["schema"]);
-    let (mut alice, mut bob) = (desk.spawn("alice").await, desk.spawn("bob").await);
-    only(alice.idles().await);
-    bob.order(Order::Round { is_idle: true });
-    pass(Duration::from_secs(1)).await;
-    desk.board.complete(&schema.id, "alice").unwrap();
-    let (notes, after) = bob.hears().await;
-    assert!(only(notes).contains(&api.id));
-    assert_eq!(after, Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]
@@ -197,12 +173,8 @@ async fn whose_plan_is_wanted_claims_nothing() {
 async fn a_task_whose_worktree_is_gone_stops_nobody() {
     let desk = Desk::new();
     let lost = desk.task("schema", &[]);
+    desk.lose_worktree(&lost);
     let next = desk.task("api", &[]);
-    let bind = |task: &mut s12_tasks::Task| {
-        task.extra.insert("worktree".into(), "gone".into());
-        Ok(())
-    };
-    desk.board.update(&lost.id, bind).unwrap();
     let mut alice = desk.spawn("alice").await;
     assert!(only(alice.idles().await).contains(&next.id));
     assert_eq!(desk.owner(&lost), None);
