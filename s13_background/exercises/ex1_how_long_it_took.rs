@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use tokio::time::advance;
 
-use crate::Desk;
+use crate::desk::Desk;
 
 /// The line of a notice that begins with this word.
 fn line<'a>(notice: &'a str, word: &str) -> Option<&'a str> {

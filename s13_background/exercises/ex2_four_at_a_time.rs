@@ -16,7 +16,7 @@
 
 use std::fs;
 
-use crate::Desk;
+use crate::desk::Desk;
 
 const FOUR: [&str; 4] = ["one", "two", "three", "four"];
 
@@ -46,7 +46,7 @@ async fn a_fifth_job_waits_for_a_place() {
             "four jobs run, so the answer was to begin with \"{job} waits\"; it is: {told}"
         );
     }
-    let ran = desk.ws().join("ran");
+    let ran = desk.ws.root().join("ran");
     assert!(!ran.exists(), "a job has run beside four others");
     fs::write(&ran, "a place is free\n").unwrap();
     held.pop();
@@ -74,7 +74,7 @@ async fn a_job_that_waits_and_cannot_start_ends_in_a_notice_too() {
         desk.start("true").await;
     }
     // While they wait, the folder that they were to run in goes.
-    fs::remove_dir_all(desk.ws()).unwrap();
+    fs::remove_dir_all(desk.ws.root()).unwrap();
     drop(held);
     let notices = desk.notices(9).await;
     for job in 5..=9 {

@@ -15,13 +15,9 @@
 //!
 //! Hint: the tail is lost with the task. The file is not.
 
-use std::path::Path;
-
 use mock_servers::model::{Block, MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
-use testkit::{Class, Ran};
-
-use crate::make_pipe;
+use testkit::{Class, Gate, Ran};
 
 const NOTICE: &str = "<task_notification>";
 
@@ -60,7 +56,7 @@ fn run(lines: &[&str]) -> (Ran, Vec<String>) {
             json!({"permissions": {"allow": ["bash"]}}).to_string(),
         )
         .model(&model);
-    make_pipe(Path::new(&class.dir().join("gate")));
+    Gate::new(&class.dir());
     let ran = class.types(lines);
     ran.succeeds();
     (ran, model.last_request().user_texts())

@@ -20,19 +20,18 @@ pub struct Gate(PathBuf);
 impl Gate {
     /// A pipe called `gate` in this directory.
     pub fn new(dir: &Path) -> Self {
-        Self::at(dir.join("gate"))
+        Self::make(&dir.join("gate"))
     }
 
-    /// A pipe of this name.
+    /// A pipe at this path.
     ///
     /// # Panics
     /// When it cannot be made.
     #[track_caller]
-    pub fn at(path: impl Into<PathBuf>) -> Self {
-        let path = path.into();
-        let made = Command::new("mkfifo").arg(&path).status();
+    pub fn make(path: &Path) -> Self {
+        let made = Command::new("mkfifo").arg(path).status();
         assert!(made.is_ok_and(|status| status.success()), "mkfifo");
-        Self(path)
+        Self(path.to_owned())
     }
 
     /// Waits until a command reads the pipe, and lets it go on when the file is dropped.
