@@ -12,7 +12,7 @@
 
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::desk::Desk;
 
 fn job(cron: &str, recurring: bool) -> Value {
     json!({"cron": cron, "prompt": "water the plants", "recurring": recurring})

@@ -16,7 +16,7 @@
 
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::desk::Desk;
 
 fn job(times: Value, durable: bool) -> Value {
     json!({"cron": "*/2 * * * *", "prompt": "print the date", "times": times, "durable": durable})

@@ -17,12 +17,12 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::{Desk, moment};
+use crate::desk::{Desk, moment};
 
 impl Desk {
     /// Edits cron.json as a person does.
     fn edit(&self, from: &str, to: &str) {
-        let path = self.ws.state("cron.json");
+        let path = self.path();
         let text = fs::read_to_string(&path).unwrap();
         let [from, to] = [from, to].map(|cron| format!("\"cron\": \"{cron}\""));
         assert!(text.contains(&from), "{from} is not in cron.json:\n{text}");
@@ -56,12 +56,10 @@ async fn edited_fields_count_from_the_next_look_on() {
 async fn edited_fields_count_after_a_restart_and_what_was_missed_fires_all_the_same() {
     let desk = Desk::new();
     let session = desk.session();
-    for prompt in ["water the plants", "feed the cat"] {
-        let cron = if prompt == "feed the cat" {
-            "0 13 * * *"
-        } else {
-            "0 12 * * *"
-        };
+    for (cron, prompt) in [
+        ("0 12 * * *", "water the plants"),
+        ("0 13 * * *", "feed the cat"),
+    ] {
         let job = json!({"cron": cron, "prompt": prompt, "durable": true});
         session.told("schedule_cron", job).await;
     }
@@ -85,7 +83,7 @@ async fn an_older_program_s_file_was_not_edited_and_fields_that_are_none_change_
     fs::create_dir_all(desk.ws.root().join(".harness")).unwrap();
     let job = |id: &str| json!({"id": id, "cron": "0 12 * * *", "prompt": id, "next": moment("2026-02-27T12:00:00")});
     let content = json!({"version": 1, "jobs": [job("old"), job("broken")]});
-    let path = desk.ws.state("cron.json");
+    let path = desk.path();
     fs::write(&path, content.to_string()).unwrap();
     let session = desk.session();
     desk.set("2026-02-27T12:00:00");

@@ -1,9 +1,6 @@
-//! Cron through its public handle, by a clock that the test sets.
+//! A folder with a clock on the wall, and sessions in it.
 //!
-//! Invariant: nothing here waits: the clock is the test's, and tokio's time is paused.
-
-mod firing;
-mod keeping;
+//! The chapter's tests and its exercises work at one. Invariant: the time is what the test says.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,29 +10,29 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use s01_loop::Repl;
-use s02_tools::Workspace;
+use s01_loop::{Output, Repl, ToolCall};
+use s02_tools::{Toolbox, Workspace};
 use s13_background::Notices;
 use s14_cron::{Cron, Job, TICK};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A clock on the wall of a folder.
-struct Desk {
+/// A folder with a clock on the wall.
+pub struct Desk {
     _dir: TempDir,
-    ws: Workspace,
+    pub ws: Workspace,
     now: Arc<Mutex<Timestamp>>,
 }
 
 /// One run of the program.
-struct Session {
-    cron: Cron,
-    notices: Notices,
+pub struct Session {
+    pub cron: Cron,
+    pub notices: Notices,
 }
 
 impl Desk {
     /// It is 27 February 2026, six minutes and 52 seconds past ten.
-    fn new() -> Self {
+    pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let ws = Workspace::at(dir.path()).unwrap();
         Self {
@@ -45,7 +42,7 @@ impl Desk {
         }
     }
 
-    fn session(&self) -> Session {
+    pub fn session(&self) -> Session {
         let notices = Notices::default();
         let now = self.now.clone();
         let clock = Arc::new(move || *now.lock().unwrap());
@@ -54,47 +51,65 @@ impl Desk {
         Session { cron, notices }
     }
 
-    fn set(&self, local: &str) {
+    pub fn set(&self, local: &str) {
         *self.now.lock().unwrap() = moment(local);
     }
 
-    fn pass(&self, time: Duration) {
+    pub fn pass(&self, time: Duration) {
         *self.now.lock().unwrap() += time;
     }
 
-    fn path(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         self.ws.state("cron.json")
     }
 
     /// What lies in the file.
-    fn stored(&self) -> Value {
+    pub fn stored(&self) -> Value {
         serde_json::from_slice(&fs::read(self.path()).unwrap()).unwrap()
     }
 }
 
 impl Session {
-    fn every(&self, cron: &str, prompt: &str, durable: bool) -> Job {
+    pub async fn call(&self, name: &str, input: Value) -> Output {
+        let tools = Toolbox::new().with_all(self.cron.tools());
+        tools.call(ToolCall::new("toolu_1", name, input)).await
+    }
+
+    /// What a call answers that must not fail.
+    pub async fn told(&self, name: &str, input: Value) -> String {
+        let output = self.call(name, input).await;
+        assert!(!output.is_error, "{name} was refused: {}", output.text);
+        output.text
+    }
+
+    /// What wakes the session, which stays open without input because somebody is at work.
+    pub async fn woken(&self) -> Option<String> {
+        let _at_work = self.notices.at_work("the test");
+        self.notices.next_input(&Repl::once("test", "")).await
+    }
+
+    pub fn every(&self, cron: &str, prompt: &str, durable: bool) -> Job {
         self.cron.schedule(cron, prompt, true, durable).unwrap()
     }
 
-    fn once(&self, cron: &str, prompt: &str, durable: bool) -> Job {
+    pub fn once(&self, cron: &str, prompt: &str, durable: bool) -> Job {
         self.cron.schedule(cron, prompt, false, durable).unwrap()
     }
 }
 
 /// Lets whoever looks at the clock each second do so.
-async fn tick() {
+pub async fn tick() {
     for _ in 0..2 {
         tokio::time::advance(TICK).await;
         tokio::task::yield_now().await;
     }
 }
 
-fn moment(local: &str) -> Timestamp {
+pub fn moment(local: &str) -> Timestamp {
     let civil: DateTime = local.parse().unwrap();
     civil.to_zoned(TimeZone::system()).unwrap().timestamp()
 }
 
-fn refusal<T: std::fmt::Debug>(result: anyhow::Result<T>) -> String {
+pub fn refusal<T: std::fmt::Debug>(result: anyhow::Result<T>) -> String {
     format!("{:#}", result.unwrap_err())
 }

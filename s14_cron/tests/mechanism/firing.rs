@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Desk, moment, refusal, tick};
+use crate::desk::{Desk, moment, refusal, tick};
 
 #[tokio::test(start_paused = true)]
 async fn a_job_fires_at_its_minute_and_once_in_it() {
@@ -30,14 +30,13 @@ async fn a_job_fires_at_its_minute_and_once_in_it() {
 async fn a_due_job_wakes_who_waits_and_nobody_asks_for_it() {
     let desk = Desk::new();
     let session = desk.session();
-    // Somebody at work keeps a session without input open.
-    let _at_work = session.notices.at_work("the test");
     session.every("*/2 * * * *", "print the date", false);
     desk.set("2026-02-27T10:08:00");
-    let repl = s01_loop::Repl::once("test", "");
-    let woken = session.notices.next_input(&repl).await;
+    let woken = session.woken().await;
     assert_eq!(woken.as_deref(), Some("[Scheduled] print the date"));
 }
+
+const CHECK: &str = "[Scheduled] check the build";
 
 #[tokio::test(start_paused = true)]
 async fn a_one_shot_stays_in_the_file_until_the_model_has_had_it() {
@@ -45,47 +44,31 @@ async fn a_one_shot_stays_in_the_file_until_the_model_has_had_it() {
     let session = desk.session();
     let job = session.once("7 10 * * *", "check the build", true);
     desk.set("2026-02-27T10:07:00");
-    assert_eq!(session.notices.take(), ["[Scheduled] check the build"]);
-    assert_eq!(
-        desk.stored()["jobs"][0]["id"],
-        job.id,
-        "the model has not replied yet"
-    );
+    assert_eq!(session.notices.take(), [CHECK]);
+    // The model has not replied yet.
+    assert_eq!(desk.stored()["jobs"][0]["id"], job.id);
     assert!(session.cron.list().unwrap().is_empty());
     assert!(session.notices.take().is_empty());
     assert_eq!(desk.stored()["jobs"].as_array().unwrap().len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_one_shot_that_woke_the_session_stays_in_the_file_until_the_model_has_had_it() {
-    let desk = Desk::new();
-    let session = desk.session();
-    session.once("7 10 * * *", "check the build", true);
-    desk.set("2026-02-27T10:07:00");
-    let _at_work = session.notices.at_work("the test");
-    let repl = s01_loop::Repl::once("test", "");
-    let woken = session.notices.next_input(&repl).await;
-    assert_eq!(woken.as_deref(), Some("[Scheduled] check the build"));
-    // The turn's first round: the request is about to be sent.
-    assert!(session.notices.take().is_empty());
-    assert_eq!(desk.stored()["jobs"].as_array().unwrap().len(), 1);
-    drop(session);
-    assert_eq!(
-        desk.session().notices.take(),
-        ["[Scheduled] check the build"]
-    );
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_one_shot_whose_session_died_over_it_fires_again() {
-    let desk = Desk::new();
-    let died = desk.session();
-    died.once("7 10 * * *", "check the build", true);
-    desk.set("2026-02-27T10:07:00");
-    assert_eq!(died.notices.take().len(), 1);
-    drop(died);
-    let next = desk.session();
-    assert_eq!(next.notices.take(), ["[Scheduled] check the build"]);
+    for wakes in [false, true] {
+        let desk = Desk::new();
+        let died = desk.session();
+        died.once("7 10 * * *", "check the build", true);
+        desk.set("2026-02-27T10:07:00");
+        if wakes {
+            assert_eq!(died.woken().await.as_deref(), Some(CHECK));
+            // The turn's first round: the request is about to be sent.
+            assert!(died.notices.take().is_empty());
+        } else {
+            assert_eq!(died.notices.take(), [CHECK]);
+        }
+        drop(died);
+        assert_eq!(desk.session().notices.take(), [CHECK], "wakes: {wakes}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -145,7 +128,6 @@ async fn a_clock_that_is_set_back_by_hours_silences_nothing() {
 /// The third question of the README, in every order: who was open before there was a cron.json, and who makes the job.
 #[tokio::test(start_paused = true)]
 async fn of_two_sessions_in_a_folder_one_fires_and_the_other_takes_over() {
-    let repl = s01_loop::Repl::once("test", "");
     for (both_are_open, maker) in [(true, 0), (true, 1), (false, 0)] {
         let desk = Desk::new();
         let mut open = vec![desk.session()];
@@ -164,9 +146,7 @@ async fn of_two_sessions_in_a_folder_one_fires_and_the_other_takes_over() {
         assert_eq!(open[maker].notices.take().len(), 1, "where it was made");
         drop(open.remove(maker));
         desk.set("2026-02-27T10:10:00");
-        // Somebody at work keeps a session without input open.
-        let _at_work = open[0].notices.at_work("the test");
-        let woken = open[0].notices.next_input(&repl).await;
+        let woken = open[0].woken().await;
         assert_eq!(woken.as_deref(), Some("[Scheduled] print the date"));
     }
 }

@@ -10,7 +10,7 @@ use s13_background::Notices;
 use s14_cron::{Cron, MAX_JOBS};
 use serde_json::json;
 
-use crate::{Desk, moment, refusal, tick};
+use crate::desk::{Desk, moment, refusal, tick};
 
 const FOLDER: &str = "CRON_TEST_FOLDER";
 
@@ -115,8 +115,6 @@ async fn what_cannot_be_scheduled_is_refused_and_nothing_written() {
 async fn a_file_that_cannot_be_read_for_a_while_ends_no_schedule() {
     let desk = Desk::new();
     let session = desk.session();
-    // Somebody at work keeps a session without input open.
-    let _at_work = session.notices.at_work("the test");
     session.every("*/2 * * * *", "print the date", true);
     let away = desk.path().with_extension("away");
     fs::rename(desk.path(), &away).unwrap();
@@ -125,8 +123,7 @@ async fn a_file_that_cannot_be_read_for_a_while_ends_no_schedule() {
     fs::remove_dir(desk.path()).unwrap();
     fs::rename(&away, desk.path()).unwrap();
     desk.set("2026-02-27T10:08:00");
-    let repl = s01_loop::Repl::once("test", "");
-    let woken = session.notices.next_input(&repl).await;
+    let woken = session.woken().await;
     assert_eq!(woken.as_deref(), Some("[Scheduled] print the date"));
 }
 
