@@ -5,7 +5,7 @@ use std::fs;
 use s12_tasks::{Status, VERSION};
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::desk::Desk;
 
 fn refusal<T: std::fmt::Debug>(result: anyhow::Result<T>) -> String {
     format!("{:#}", result.unwrap_err())
@@ -21,24 +21,24 @@ fn tasks_of_one_reply_name_each_other_by_subject() {
     assert_eq!(tests.blocked_by, [api.id]);
 }
 
+/// Of two calls that block each other the first names what is not there yet, so a cycle cannot be made.
 #[test]
 fn a_blocker_that_is_not_there_would_block_for_ever_and_is_refused() {
     let desk = Desk::new();
-    let unknown = refusal(desk.try_task("write tests", &["endpoints"]));
-    assert!(unknown.contains("neither an id nor a subject"), "{unknown}");
-    let itself = refusal(desk.try_task("write tests", &["Write tests"]));
-    assert!(itself.contains("blocked by itself"), "{itself}");
-    let empty = refusal(desk.try_task(" ", &[]));
-    assert!(empty.contains("the subject is empty"), "{empty}");
-    assert_eq!(desk.board.list().unwrap().0.len(), 0);
-}
-
-#[test]
-fn a_cycle_cannot_be_made() {
-    let desk = Desk::new();
-    // Two calls of one reply, each blocked by the other: the first names what is not there yet.
-    refusal(desk.try_task("chicken", &["egg"]));
-    refusal(desk.try_task("egg", &["chicken"]));
+    for (subject, blockers, why) in [
+        (
+            "write tests",
+            &["endpoints"][..],
+            "neither an id nor a subject",
+        ),
+        ("chicken", &["egg"], "neither an id nor a subject"),
+        ("egg", &["chicken"], "neither an id nor a subject"),
+        ("write tests", &["Write tests"], "blocked by itself"),
+        (" ", &[], "the subject is empty"),
+    ] {
+        let refused = refusal(desk.try_task(subject, blockers));
+        assert!(refused.contains(why), "{refused}");
+    }
     assert_eq!(desk.board.list().unwrap().0.len(), 0);
 }
 
@@ -51,8 +51,7 @@ fn a_subject_that_two_tasks_bear_is_refused_until_one_is_done() {
         both.contains(&first.id) && both.contains(&second.id),
         "{both}"
     );
-    desk.board.claim(&first.id, "lead").unwrap();
-    desk.board.complete(&first.id, "lead").unwrap();
+    desk.done(&first);
     assert_eq!(desk.task("ship", &["build"]).blocked_by, [second.id]);
 }
 
@@ -78,37 +77,21 @@ fn a_blocked_task_cannot_be_claimed_until_its_blockers_are_completed() {
 #[test]
 fn only_the_owner_completes_a_task() {
     let desk = Desk::new();
-    let task = desk.task("build", &[]);
-    let nobody = refusal(desk.board.complete(&task.id, "bob"));
-    assert!(nobody.contains("belongs to nobody"), "{nobody}");
-    desk.board.claim(&task.id, "alice").unwrap();
-    let other = refusal(desk.board.complete(&task.id, "bob"));
-    assert!(other.contains("belongs to alice"), "{other}");
-    let taken = refusal(desk.board.claim(&task.id, "bob"));
-    assert!(taken.contains("belongs to alice"), "{taken}");
-    desk.board.complete(&task.id, "alice").unwrap();
-    let done = refusal(desk.board.claim(&task.id, "bob"));
-    assert!(done.contains("completed already"), "{done}");
-}
-
-#[test]
-fn who_claims_a_task_twice_is_not_sent_to_another_one() {
-    let desk = Desk::new();
-    let task = desk.task("build", &[]);
-    desk.board.claim(&task.id, "alice").unwrap();
-    let again = refusal(desk.board.claim(&task.id, "alice"));
-    assert!(again.contains("is yours already"), "{again}");
-}
-
-#[test]
-fn looking_for_what_an_agent_holds_begins_no_session() {
-    let desk = Desk::new();
-    let task = desk.task("build", &[]);
-    desk.board.claim(&task.id, "alice").unwrap();
-    let other = desk.another_session();
-    assert!(other.held_by("alice").unwrap().is_empty());
-    let sessions = fs::read_dir(desk.ws.state("sessions")).unwrap();
-    assert_eq!(sessions.count(), 1);
+    let board = &desk.board;
+    let id = desk.task("build", &[]).id;
+    let refused = |result, why: &str| {
+        let refused = refusal(result);
+        assert!(refused.contains(why), "{refused}");
+    };
+    let complete = |agent| board.complete(&id, agent).map(|(task, _)| task);
+    refused(complete("bob"), "belongs to nobody");
+    board.claim(&id, "alice").unwrap();
+    refused(complete("bob"), "belongs to alice");
+    refused(board.claim(&id, "bob"), "belongs to alice");
+    // She is not sent to another one.
+    refused(board.claim(&id, "alice"), "is yours already");
+    complete("alice").unwrap();
+    refused(board.claim(&id, "bob"), "completed already");
 }
 
 #[test]
@@ -122,6 +105,9 @@ fn a_name_in_another_session_is_another_agent() {
     assert!(refusal(other.claim(&task.id, "alice")).contains(theirs));
     assert!(other.held_by("alice").unwrap().is_empty());
     assert_eq!(desk.board.held_by("alice").unwrap().len(), 1);
+    // Looking for what an agent holds begins no session.
+    let sessions = fs::read_dir(desk.ws.state("sessions")).unwrap();
+    assert_eq!(sessions.count(), 1);
 }
 
 #[test]
