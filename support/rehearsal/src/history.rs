@@ -2,14 +2,16 @@
 //!
 //! Invariant: it only tells; an answer to `what did you do?` does nothing.
 
-use crate::WHO;
 use crate::clause::is_filler;
 use crate::scene::{Event, Mail};
 use crate::speak::{block, gist, one_line};
 use crate::table::{Mood, ROWS};
 use crate::tools::Can;
-use crate::understand::World;
 use crate::words::{Shape, has, tokens};
+use crate::world::World;
+
+/// How it speaks of itself.
+const WHO: &str = "I am the rehearsal model of this course";
 
 /// What a sentence asks to be remembered: empty when it only says so, none when it asks for something else.
 pub fn fact(sentence: &str) -> Option<String> {

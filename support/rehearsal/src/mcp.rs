@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::Tool;
 use crate::clause::{Clause, is_filler};
 use crate::rank;
 use crate::tools::{Can, Tools, complete};
+use crate::types::Tool;
 use crate::words::{Shape, Token, has, number, stem};
 
 /// Words that mean the same to a server.
@@ -30,6 +30,8 @@ const READS: &str =
     "search get list status logs log find read show query fetch describe version count check view lookup look";
 const GENERAL: &str =
     "server servers mcp tool tools use using via over through what which how about service current connect";
+/// What else asks to be told something.
+const TELLS: &str = "tell show give get display fetch check see read out say";
 
 /// The servers that can be connected, as the tool that connects says of itself.
 pub fn available(tools: &Tools) -> Vec<String> {
@@ -49,17 +51,13 @@ pub fn parts(name: &str) -> (&str, &str) {
 
 /// The servers whose tools are on offer.
 pub fn connected(tools: &Tools) -> Vec<String> {
-    let mut servers: Vec<String> = Vec::new();
-    for tool in tools.outside() {
-        let (server, _) = parts(tool.name);
-        if !server.is_empty()
-            && servers.last().is_none_or(|last| last != server)
-            && !servers.iter().any(|known| known == server)
-        {
-            servers.push(server.to_owned());
+    let mut servers: Vec<&str> = Vec::new();
+    for (server, _) in tools.outside().iter().map(|tool| parts(tool.name)) {
+        if !server.is_empty() && servers.last() != Some(&server) && !servers.contains(&server) {
+            servers.push(server);
         }
     }
-    servers
+    servers.into_iter().map(str::to_owned).collect()
 }
 
 /// Whether a word names this server: `documentation` names docs.
@@ -130,36 +128,40 @@ fn wanted(token: &Token) -> Wanted<'_> {
     Wanted { token, same, capital }
 }
 
-/// The call that a clause asks a server's tool for. The error is what nobody accounts for; nothing when no tool is near.
-pub fn pick(clause: &Clause, tools: &Tools, server: Option<&str>) -> Option<Result<(String, Value), String>> {
-    let content = clause.tokens.iter().filter(|token| token.shape != Shape::Mark && !is_filler(token));
+/// The call that a clause asks a server's tool for; nothing when no tool is near. The error says what nobody accounts for, or
+/// which argument is missing; a choice may be left to the first one where nobody could know them yet.
+pub fn pick(
+    clause: &Clause,
+    tools: &Tools,
+    server: Option<&str>,
+    may_choose: bool,
+) -> Option<Result<(String, Value), String>> {
+    let content = clause.tokens.iter().filter(|token| !is_filler(token));
     let content: Vec<Wanted> = content.map(wanted).collect();
-    let of_server = |tool: &&&Tool| server.is_none_or(|server| parts(tool.name).0.eq_ignore_ascii_case(server));
     let mut best: Option<(f32, &Tool)> = None;
-    for tool in tools.outside().iter().filter(of_server) {
+    for tool in tools.outside().iter().filter(|tool| is_of(tool, server)) {
         let score = nearness(tool, clause, &content);
         if score > best.map_or(0.9, |(best, _)| best) {
             best = Some((score, tool));
         }
     }
-    let (_, tool) = best?;
-    Some(arguments(tool, clause))
+    best.map(|(_, tool)| arguments(tool, clause, may_choose))
+}
+
+fn is_of(tool: &Tool, server: Option<&str>) -> bool {
+    server.is_none_or(|server| parts(tool.name).0.eq_ignore_ascii_case(server))
 }
 
 /// A question to a server that can be searched: its words are looked up.
-pub fn look_up(clause: &Clause, tools: &Tools, server: Option<&str>) -> Option<(String, Value)> {
-    let of_server = |tool: &&&Tool| server.is_some_and(|server| parts(tool.name).0.eq_ignore_ascii_case(server));
-    let searched = tools
-        .outside()
-        .iter()
-        .filter(of_server)
-        .find(|tool| reads(tool) && has_property(tool, |name| name == "query"))?;
-    let words = clause
-        .tokens
-        .iter()
-        .filter(|token| token.shape == Shape::Word && !is_filler(token) && !token.is("how what why which according"));
-    let words: Vec<&str> =
-        words.filter(|token| !names(token, parts(searched.name).0)).map(|token| token.text.as_str()).collect();
+pub fn look_up(clause: &Clause, tools: &Tools, server: &str) -> Option<(String, Value)> {
+    let can_search =
+        |tool: &&&Tool| is_of(tool, Some(server)) && reads(tool) && has_property(tool, |name| name == "query");
+    let searched = tools.outside().iter().find(can_search)?;
+    let is_word = |token: &&Token| {
+        let is_general = is_filler(token) || token.is("how what why which according") || names(token, server);
+        token.shape == Shape::Word && !is_general
+    };
+    let words: Vec<&str> = clause.tokens.iter().filter(is_word).map(|token| token.text.as_str()).collect();
     (clause.is_question() && !words.is_empty()).then(|| (searched.name.to_owned(), json!({"query": words.join(" ")})))
 }
 
@@ -232,16 +234,18 @@ fn is_choice(tool: &Tool, token: &Token) -> bool {
 }
 
 /// Fills the arguments; the error is a word that is left over, or an argument that is missing.
-fn arguments(tool: &Tool, clause: &Clause) -> Result<(String, Value), String> {
+fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, Value), String> {
     let tokens = &clause.tokens;
-    let mut used: Vec<bool> = tokens.iter().map(|token| is_filler(token) || token.is(GENERAL)).collect();
     let (server, _) = parts(tool.name);
-    let words = name_words(tool);
-    for (at, token) in tokens.iter().enumerate() {
-        used[at] = used[at]
+    let (words, only_reads) = (name_words(tool), reads(tool));
+    let is_told = |token: &Token| {
+        is_filler(token)
+            || token.is(GENERAL)
+            || only_reads && token.is(TELLS)
             || names(token, server)
-            || token.shape == Shape::Word && words.iter().any(|word| is_same(word, &token.low));
-    }
+            || token.shape == Shape::Word && words.iter().any(|word| is_same(word, &token.low))
+    };
+    let mut used: Vec<bool> = tokens.iter().map(is_told).collect();
     let mut input = Map::new();
     let required: Vec<&str> =
         tool.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -253,28 +257,21 @@ fn arguments(tool: &Tool, clause: &Clause) -> Result<(String, Value), String> {
     }
     // What the description speaks of says nothing new.
     let description = tool.description.to_lowercase();
-    let left = (0..tokens.len()).find(|at| {
-        !used[*at]
-            && !(tokens[*at].shape == Shape::Word
-                && tokens[*at].stem.len() > 2
-                && (description.contains(&tokens[*at].stem)
-                    || has_property(tool, |name| stem(name) == tokens[*at].stem)))
-    });
-    if let Some(at) = left {
-        return Err(tokens[at].text.clone());
+    let is_in =
+        |token: &Token| description.contains(&token.stem) || has_property(tool, |name| stem(name) == token.stem);
+    let is_new = |token: &Token| token.shape != Shape::Word || token.stem.len() < 3 || !is_in(token);
+    if let Some(at) = (0..tokens.len()).find(|at| !used[*at] && is_new(&tokens[*at])) {
+        return Err(format!("“{}”", tokens[at].text));
     }
-    // `trigger a deployment` names no service: the first one will do. Beside another argument a choice is missed.
-    let may_choose = required.len() == 1;
-    let missing = required.iter().find(|name| {
-        !input.contains_key(**name) && (!may_choose || choices(&tool.schema["properties"][**name]).next().is_none())
-    });
-    match missing {
-        Some(name) => Err(format!("{} (I miss its {name})", clause.text())),
-        None => {
-            complete(tool, &mut input);
-            Ok((tool.name.to_owned(), Value::Object(input)))
+    for name in required.iter().filter(|name| !input.contains_key(**name)) {
+        let all: Vec<&str> = choices(&tool.schema["properties"][*name]).collect();
+        if all.is_empty() || !may_choose || required.len() > 1 {
+            let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) };
+            return Err(format!("“{}” without its {name}{all}", clause.text()));
         }
     }
+    complete(tool, &mut input);
+    Ok((tool.name.to_owned(), Value::Object(input)))
 }
 
 /// The value of one argument: a choice, a number, an id, a quotation, free text.

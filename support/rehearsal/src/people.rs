@@ -4,9 +4,21 @@
 //! a word that the table knows, or that has an article or a number in front, is never one.
 
 use crate::clause::{Clause, is_filler};
-use crate::plan::Job;
 use crate::rank;
 use crate::words::{Shape, Token, number};
+
+/// What a teammate is to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Job {
+    /// The user's words.
+    Text(String),
+    /// Tasks of the board, whichever are free.
+    Board,
+    /// One of the tasks of this request each.
+    Assigned,
+    /// To wait for mail.
+    Wait,
+}
 
 /// Who is hired.
 #[derive(Debug, PartialEq)]

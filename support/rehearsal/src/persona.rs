@@ -6,17 +6,20 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use crate::act;
 use crate::clause::Join;
-use crate::engine::{Outcome, Run, Stop};
 use crate::history;
 use crate::plan::{Act, Plan, Step};
+use crate::run::{Outcome, Run, Stop};
 use crate::scene::{Event, Scene, task_of};
 use crate::side;
 use crate::speak::{announce, gist, one_line, refusal};
+use crate::table::Make;
 use crate::tools::{Can, Tools};
-use crate::understand::{self, World};
+use crate::types::{Block, Reply, Request};
+use crate::understand;
 use crate::words::tokens;
-use crate::{Block, Reply, Request};
+use crate::world::World;
 
 /// The reply to a request.
 pub fn answer(request: &Request) -> Reply {
@@ -78,7 +81,7 @@ fn lead(world: &World) -> Reply {
             lines.push(refusal(no));
         } else {
             let run = Run::new(world, at, &used);
-            let went = run.plan(&plan);
+            let went = act::plan(&run, &plan);
             lines.extend(told(&run.before.borrow()));
             match went {
                 Ok(()) => {}
@@ -134,7 +137,7 @@ fn older(
             continue;
         }
         let run = Run::new(world, *at, used);
-        match run.plan(&plan) {
+        match act::plan(&run, &plan) {
             Err(Stop::Call(calls, note)) if run.waited.get() => return Err(reply(calls, &note)),
             Err(Stop::Call(..)) => {}
             Ok(()) | Err(_) => {
@@ -199,11 +202,11 @@ fn teammate(world: &World) -> Reply {
         }
     }
     if let Some(aim) = plan_for {
-        steps.insert(0, Step { act: Act::OwnPlan(aim), join: Join::Then });
+        steps.insert(0, Step { act: Act::of(Make::OwnPlan, &aim), join: Join::Then });
     }
     let used = Rc::default();
     let run = Run::new(world, since, &used);
-    let went = run.plan(&Plan { steps, refusal: None });
+    let went = act::plan(&run, &Plan { steps, refusal: None });
     let mut lines = told(&run.before.borrow());
     match went {
         Ok(()) => {}
@@ -241,7 +244,7 @@ fn ordered(order: &str, world: &World) -> Result<Vec<Step>, String> {
     }
     let names = |can: Can| world.tools.get(can).is_some_and(|tool| order.contains(tool.name));
     if names(Can::ClaimTask) && names(Can::CompleteTask) {
-        return step(Act::WorkBoard);
+        return step(Act::of(Make::WorkBoard, order));
     }
     if order.starts_with("Wait for mail") {
         return Ok(Vec::new());

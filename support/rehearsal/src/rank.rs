@@ -40,7 +40,7 @@ fn index() -> &'static Index {
         let mut index = Index { rows: HashMap::new(), lengths: Vec::new(), average: 0.0, vocabularies: Vec::new() };
         for (at, row) in ROWS.iter().enumerate() {
             let mut counts: HashMap<String, f32> = HashMap::new();
-            for example in row.examples.split(" | ") {
+            for example in &row.examples {
                 for word in example
                     .split(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '(' | ')'))
                     .filter(|word| !word.is_empty())
@@ -50,7 +50,8 @@ fn index() -> &'static Index {
                     *counts.entry(term).or_default() += 1.0;
                 }
             }
-            let vocabulary: HashSet<String> = counts.keys().cloned().chain(row.says.split(' ').map(stem)).collect();
+            let vocabulary: HashSet<String> =
+                counts.keys().cloned().chain(row.says.split(' ').chain(row.verbs.split(' ')).map(stem)).collect();
             index.vocabularies.push(vocabulary);
             index.lengths.push(counts.values().sum());
             for (term, count) in counts {
@@ -64,15 +65,24 @@ fn index() -> &'static Index {
 
 /// The rows, the nearest first; those that share nothing with the request are left out.
 pub fn nearest(tokens: &[Token]) -> Vec<usize> {
+    scored(tokens).into_iter().map(|(row, _)| row).collect()
+}
+
+/// The rows that are nearly as close as the nearest: what is worth offering.
+pub fn close(tokens: &[Token]) -> Vec<usize> {
+    let content: Vec<Token> = tokens.iter().filter(|token| !has(FILLERS, &token.low)).cloned().collect();
+    let all = scored(&content);
+    let least = all.first().map_or(0.0, |(_, best)| best * 0.6).max(2.5);
+    all.into_iter().take_while(|(_, score)| *score >= least).map(|(row, _)| row).collect()
+}
+
+fn scored(tokens: &[Token]) -> Vec<(usize, f32)> {
     let index = index();
     let mut scores = vec![0.0_f32; ROWS.len()];
     let mut seen: Vec<String> = Vec::new();
     for token in tokens {
         let term = term(token);
-        if term.is_empty() || seen.contains(&term) {
-            continue;
-        }
-        let Some(rows) = index.rows.get(&term) else { continue };
+        let Some(rows) = index.rows.get(&term).filter(|_| !seen.contains(&term)) else { continue };
         // A filler says little about what is wanted.
         let weight = if has(FILLERS, &token.low) { 0.2 } else { 1.0 };
         let rarity = (1.0 + (ROWS.len() as f32 - rows.len() as f32 + 0.5) / (rows.len() as f32 + 0.5)).ln();
@@ -82,8 +92,8 @@ pub fn nearest(tokens: &[Token]) -> Vec<usize> {
         }
         seen.push(term);
     }
-    let mut order: Vec<usize> = (0..ROWS.len()).filter(|row| scores[*row] > 0.0).collect();
-    order.sort_by(|one, other| scores[*other].total_cmp(&scores[*one]).then(one.cmp(other)));
+    let mut order: Vec<(usize, f32)> = scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
+    order.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
     order
 }
 
@@ -102,7 +112,7 @@ pub fn is_known(token: &Token) -> bool {
 pub fn is_verb(low: &str) -> bool {
     static VERBS: OnceLock<HashSet<String>> = OnceLock::new();
     VERBS.get_or_init(|| {
-        let firsts = ROWS.iter().flat_map(|row| row.examples.split(" | ")).filter_map(|example| example.split([' ', ',', ':']).next());
+        let firsts = ROWS.iter().flat_map(|row| &row.examples).filter_map(|example| example.split([' ', ',', ':']).next());
         let not = "what which how who where is are does do did have has the i on from ls in git head tail number beginning and a any all he python work";
         let more = MORE_VERBS.split(' ');
         firsts.filter(|word| !has(not, word) && !has(FILLERS, word) && !word.starts_with('{')).chain(more).map(str::to_owned).collect()

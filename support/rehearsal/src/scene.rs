@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::{Block, Request};
+use crate::types::{Block, Request};
 
 /// A call and what came of it.
 #[derive(Clone, Debug)]

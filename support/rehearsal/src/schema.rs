@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Choice, Reply, Request};
+use crate::types::{Choice, Reply, Request};
 
 /// A value that obeys the schema; texts in it say `text`.
 pub fn instance(schema: &Value, text: &str) -> Value {
@@ -76,7 +76,7 @@ pub fn obey_choice(request: &Request, reply: &mut Reply) {
     };
     let asked = request.messages.iter().rev().find_map(|message| {
         message.blocks.iter().rev().find_map(|block| match block {
-            crate::Block::Text(text) if message.from_user => Some(text.trim()),
+            crate::types::Block::Text(text) if message.from_user => Some(text.trim()),
             _ => None,
         })
     });

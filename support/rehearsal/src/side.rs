@@ -5,9 +5,10 @@
 
 use serde_json::{Value, json};
 
+use crate::history;
 use crate::speak::one_line;
+use crate::types::{Block, Request};
 use crate::words::{Shape, has, tokens};
-use crate::{Block, Request, history};
 
 /// The answer to a question of the harness itself, told by what it is given.
 pub(crate) fn side_call(request: &Request) -> Option<String> {

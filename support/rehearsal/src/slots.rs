@@ -23,10 +23,12 @@ pub struct Slots {
     pub number: Option<u32>,
     /// An id.
     pub key: Option<String>,
-    /// Names of teammates; pronouns stay what they are.
+    /// Names of teammates.
     pub names: Vec<String>,
     /// What stands behind a marker.
     pub rest: String,
+    /// The whole clause.
+    pub said: String,
 }
 
 /// A row held against a clause.
@@ -45,80 +47,69 @@ impl Clause {
     pub fn fit(&self, index: usize, names: &[String]) -> Fit {
         let row = rank::row(index);
         let mut used = vec![false; self.tokens.len()];
-        let mut slots = Slots::default();
+        let mut slots = Slots { said: self.text().to_owned(), ..Slots::default() };
         let takes = |slot: &Slot| row.needs.contains(slot) || row.may.contains(slot);
         if takes(&Slot::Kind) {
             self.take_kind(&mut slots, &mut used);
         }
         self.take_dir(takes(&Slot::Dir), &mut slots, &mut used);
-        let files = [Slot::Path, Slot::Paths, Slot::Pair];
-        for (at, token) in self.tokens.iter().enumerate().filter(|(at, _)| !used[*at]).collect::<Vec<_>>() {
-            let taken = match token.shape {
-                Shape::Path if files.iter().any(takes) => {
-                    slots.paths.push(file(&token.text));
-                    true
-                }
-                Shape::Quoted | Shape::Code if takes(&Slot::Quoted) => {
-                    slots.quoted.push(token.text.clone());
-                    true
-                }
-                Shape::Quoted | Shape::Code if files.iter().any(takes) && !token.text.contains(char::is_whitespace) => {
-                    slots.paths.push(file(&token.text));
-                    true
-                }
-                Shape::Key if takes(&Slot::Key) && slots.key.is_none() => {
-                    slots.key = Some(token.text.clone());
-                    true
-                }
-                Shape::Number | Shape::Word
-                    if takes(&Slot::Number) && slots.number.is_none() && number(&token.low).is_some() =>
-                {
-                    slots.number = number(&token.low);
-                    true
-                }
-                Shape::Word if takes(&Slot::Names) && (names.contains(&token.low) || self.may_be_name(at)) => {
-                    slots.names.push(token.low.clone());
-                    true
-                }
-                _ => false,
-            };
-            used[at] = used[at] || taken;
+        let most = [(Slot::Path, 1), (Slot::Pair, 2), (Slot::Paths, usize::MAX)];
+        let most_paths = most.iter().find(|(slot, _)| takes(slot)).map_or(0, |(_, most)| *most);
+        for (at, token) in self.tokens.iter().enumerate() {
+            let may_be_path = slots.paths.len() < most_paths;
+            let is_quoted = matches!(token.shape, Shape::Quoted | Shape::Code);
+            if used[at] {
+            } else if is_quoted && takes(&Slot::Quoted) && slots.quoted.is_empty() {
+                slots.quoted.push(token.text.clone());
+                used[at] = true;
+            } else if may_be_path
+                && (token.shape == Shape::Path || is_quoted && !token.text.contains(char::is_whitespace))
+            {
+                slots.paths.push(file(&token.text));
+                used[at] = true;
+            } else if token.shape == Shape::Key && takes(&Slot::Key) && slots.key.is_none() {
+                slots.key = Some(token.text.clone());
+                used[at] = true;
+            } else if matches!(token.shape, Shape::Number | Shape::Word)
+                && takes(&Slot::Number)
+                && slots.number.is_none()
+            {
+                slots.number = number(&token.low);
+                used[at] = slots.number.is_some();
+            } else if takes(&Slot::Names) && (names.contains(&token.low) || self.may_be_name(at)) {
+                slots.names.push(token.low.clone());
+                used[at] = true;
+            }
         }
         self.take_rest(row, &mut slots, &mut used);
-        let left = (0..self.tokens.len())
-            .filter(|at| !used[*at] && !is_filler(&self.tokens[*at]) && !rank::knows(index, &self.tokens[*at]));
-        let left = left.map(|at| self.between(at, at + 1).to_owned()).collect();
+        let is_left =
+            |at: &usize| !used[*at] && !is_filler(&self.tokens[*at]) && !rank::knows(index, &self.tokens[*at]);
+        let left = (0..self.tokens.len()).filter(is_left).map(|at| self.between(at, at + 1).to_owned()).collect();
         Fit { is_missing: !row.needs.iter().all(|slot| slots.has(slot)), slots, left }
     }
 
     /// Whether a word may be the name of somebody: no row knows it, and it is said where a name is said.
     pub fn may_be_name(&self, at: usize) -> bool {
+        const BEFORE: &str = "ask tell for from of to did has let have dismiss approve reject and shut fire called named \
+                              send with request make ,";
         let token = &self.tokens[at];
         let is_free = token.shape == Shape::Word
             && !token.is("everybody everyone somebody someone anybody anyone nobody people team")
             && !rank::is_known(token)
             && !is_filler(token)
             && token.low.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
-        let before = at.checked_sub(1).map(|before| &self.tokens[before]);
-        let is_there = before.is_none_or(|before| before.is("ask tell for from of to did has let have dismiss approve reject and shut fire called named send with request make ,"));
-        let is_possessive = self.source[token.start..token.end].ends_with("'s");
-        is_free && (is_there || is_possessive)
+        let is_there = at == 0 || self.tokens[at - 1].is(BEFORE);
+        is_free && (is_there || self.source[token.start..token.end].ends_with("'s"))
     }
 
     fn take_kind(&self, slots: &mut Slots, used: &mut [bool]) {
+        const FILES: &str = "file files code script scripts module modules program programs source sources package";
         for (at, token) in self.tokens.iter().enumerate() {
-            let pattern = token.shape == Shape::Path && token.text.contains('*');
-            let dotted = token.text.strip_prefix('.').filter(|rest| {
-                token.shape != Shape::Mark && !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric())
-            });
-            let is_kind = self.tokens.get(at + 1).is_some_and(|next| {
-                next.is("file files code script scripts module modules program programs source sources package")
-            });
-            let found = if pattern {
-                Some(token.text.as_str())
-            } else {
-                dotted.or_else(|| ending(&token.low).filter(|_| is_kind))
-            };
+            let is_kind = self.tokens.get(at + 1).is_some_and(|next| next.is(FILES));
+            let is_ending = |rest: &&str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric());
+            let dotted = token.text.strip_prefix('.').filter(is_ending).filter(|_| token.shape != Shape::Mark);
+            let pattern = Some(token.text.as_str()).filter(|text| token.shape == Shape::Path && text.contains('*'));
+            let found = pattern.or(dotted).or_else(|| ending(&token.low).filter(|_| is_kind));
             if let (Some(found), None) = (found, &slots.kind) {
                 slots.kind = Some(found.to_owned());
                 used[at] = true;
@@ -131,53 +122,62 @@ impl Clause {
         const PLACES: &str = "directory folder workspace project repo repository dir codebase";
         for at in 0..self.tokens.len() {
             let token = &self.tokens[at];
-            let before = at.checked_sub(1).map(|before| &self.tokens[before]);
-            let after = self.tokens.get(at + 1);
-            if token.is(PLACES) {
-                used[at] = true;
-                let named = after.is_some_and(|next| next.is("called named"));
-                let place = at + if named { 2 } else { 1 };
-                let is_last = self.tokens.get(place + 1).is_none_or(|next| next.shape == Shape::Mark);
-                if wanted && let Some(name) = self.tokens.get(place).filter(|next| is_dir_name(next, named || is_last))
-                {
-                    slots.dir.get_or_insert(name.text.clone());
-                    used[at..=place].iter_mut().for_each(|used| *used = true);
-                } else if wanted
-                    && let Some(before) =
-                        before.filter(|before| is_dir_name(before, false) && !before.is("current working whole"))
-                {
-                    slots.dir.get_or_insert(before.text.clone());
-                    used[at - 1] = true;
-                }
-            } else if token.is("current working") && after.is_some_and(|next| next.is(PLACES)) {
-                used[at] = true;
-            } else if wanted
-                && slots.dir.is_none()
-                && before.is_some_and(|before| before.is("in under inside of below within from"))
-            {
-                let is_folder = token.shape == Shape::Path
-                    && (token.text.ends_with('/')
-                        || !token.text.rsplit('/').next().unwrap_or_default().contains('.')
-                        || token.text == ".");
-                // A plain word in this place is a folder, too, unless it means something else.
-                let is_sure = before.is_some_and(|before| before.is("under inside below within"));
-                let is_word = token.shape == Shape::Word
-                    && !is_filler(token)
-                    && (is_sure || !rank::is_known(token))
-                    && after.is_none_or(|next| next.shape == Shape::Mark || next.is("and with which that containing"));
-                if (is_folder && !token.text.contains('*')) || is_word {
-                    slots.dir = Some(token.text.trim_end_matches('/').to_owned());
-                    used[at] = true;
-                }
-            } else if wanted && slots.dir.is_none() && token.shape == Shape::Path && token.text.ends_with('/') {
-                slots.dir = Some(token.text.trim_end_matches('/').to_owned());
-                used[at] = true;
+            let is_place = token.is(PLACES);
+            let next_is_place = self.tokens.get(at + 1).is_some_and(|next| next.is(PLACES));
+            used[at] = used[at] || is_place || token.is("current working") && next_is_place;
+            if !wanted || slots.dir.is_some() {
+                continue;
+            }
+            let is_whole = token.shape == Shape::Path && token.text.ends_with('/');
+            let place = if is_place {
+                self.beside(at)
+            } else {
+                Some(at).filter(|_| !token.is("current working") && (is_whole || self.is_inside(at)))
+            };
+            if let Some(place) = place {
+                slots.dir = Some(self.tokens[place].text.trim_end_matches('/').to_owned());
+                used[at.min(place)..=at.max(place)].iter_mut().for_each(|used| *used = true);
             }
         }
     }
 
+    /// The name beside the word `folder`: `the folder src`, `a folder called src`, `the src folder`.
+    fn beside(&self, at: usize) -> Option<usize> {
+        let named = self.tokens.get(at + 1).is_some_and(|next| next.is("called named"));
+        let place = at + if named { 2 } else { 1 };
+        let is_last = self.tokens.get(place + 1).is_none_or(|next| next.shape == Shape::Mark);
+        let behind = self.tokens.get(place).is_some_and(|next| is_dir_name(next, named || is_last));
+        let before = || {
+            at.checked_sub(1).filter(|before| {
+                let token = &self.tokens[*before];
+                is_dir_name(token, false) && !token.is("current working whole")
+            })
+        };
+        if behind { Some(place) } else { before() }
+    }
+
+    /// Whether a folder stands here: `in src/pages`, `under examples`.
+    fn is_inside(&self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        let before = |words: &str| at > 0 && self.tokens[at - 1].is(words);
+        if !before("in under inside of below within from") || token.text.contains('*') {
+            return false;
+        }
+        let after = self.tokens.get(at + 1);
+        let is_end = after.is_none_or(|next| next.shape == Shape::Mark || next.is("and with which that containing"));
+        let name = token.text.rsplit('/').next().unwrap_or_default();
+        match token.shape {
+            Shape::Path => !name.contains('.') || token.text == ".",
+            // A plain word in this place is a folder, too, unless it means something else.
+            Shape::Word => {
+                is_end && !is_filler(token) && (before("under inside below within") || !rank::is_known(token))
+            }
+            _ => false,
+        }
+    }
+
     fn take_rest(&self, row: &Row, slots: &mut Slots, used: &mut [bool]) {
-        for slot in row.needs.iter().chain(row.may) {
+        for slot in row.needs.iter().chain(&row.may) {
             let Slot::After(markers) = slot else { continue };
             let Some(at) = self.find(markers) else { continue };
             let end = self.tokens.iter().rposition(|token| token.shape != Shape::Mark).map_or(0, |last| last + 1);
@@ -190,9 +190,8 @@ impl Clause {
 impl Slots {
     fn has(&self, slot: &Slot) -> bool {
         match slot {
-            Slot::Path => self.paths.len() == 1,
+            Slot::Path | Slot::Paths => !self.paths.is_empty(),
             Slot::Pair => self.paths.len() == 2,
-            Slot::Paths => !self.paths.is_empty(),
             Slot::Dir => self.dir.is_some(),
             Slot::Kind => self.kind.is_some(),
             Slot::Quoted => !self.quoted.is_empty(),
@@ -202,6 +201,41 @@ impl Slots {
             Slot::After(_) => !self.rest.is_empty(),
         }
     }
+
+    /// A command whose places are filled in, quoted for the shell.
+    pub fn filled(&self, template: &str) -> String {
+        let path = |at: usize| self.paths.get(at).map(|path| shell(path)).unwrap_or_default();
+        let all: Vec<String> = self.paths.iter().map(|path| shell(path)).collect();
+        template
+            .replace("{paths}", &all.join(" "))
+            .replace("{path}", path(0).trim_end_matches('/'))
+            .replace("{from}", &path(0))
+            .replace("{to}", &path(1))
+            .replace("{dir}", &self.dir.as_deref().map(shell).unwrap_or_default())
+            .replace("{quoted}", &self.quoted.first().map(|text| in_quotes(text)).unwrap_or_default())
+    }
+
+    /// The pattern of a kind of files below a folder.
+    pub fn pattern(&self) -> String {
+        let name = match self.kind.as_deref() {
+            Some(kind) if kind.contains('*') => kind.to_owned(),
+            Some(kind) => format!("*.{kind}"),
+            None => "*".to_owned(),
+        };
+        let folder = self.dir.as_deref().filter(|dir| *dir != ".").map_or(String::new(), |dir| format!("{dir}/"));
+        if name.contains('/') { name } else { format!("{folder}**/{name}") }
+    }
+}
+
+fn in_quotes(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A word for the shell.
+pub fn shell(word: &str) -> String {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"_-./*@:+,".contains(&b);
+    let is_bare = !word.is_empty() && word.bytes().all(is_plain) && !word.starts_with('-');
+    if is_bare { word.to_owned() } else { in_quotes(word) }
 }
 
 fn is_dir_name(token: &Token, may_be_verb: bool) -> bool {
@@ -209,39 +243,17 @@ fn is_dir_name(token: &Token, may_be_verb: bool) -> bool {
         && !is_filler(token)
         && !token.is("current working listing and called named structure")
         && (may_be_verb || !rank::is_verb(&token.low));
-    token.shape == Shape::Path || token.shape == Shape::Quoted || token.shape == Shape::Code || is_word
+    matches!(token.shape, Shape::Path | Shape::Quoted | Shape::Code) || is_word
 }
 
 /// A file as it is meant.
 pub fn file(word: &str) -> String {
-    match word.to_lowercase().as_str() {
-        "readme" => "README.md".to_owned(),
-        _ => word.to_owned(),
-    }
+    if word.eq_ignore_ascii_case("readme") { "README.md".to_owned() } else { word.to_owned() }
 }
 
 /// The ending of a kind of files.
 pub fn ending(word: &str) -> Option<&'static str> {
-    const KINDS: [(&str, &str); 19] = [
-        ("python", "py"),
-        ("rust", "rs"),
-        ("markdown", "md"),
-        ("toml", "toml"),
-        ("json", "json"),
-        ("yaml", "yaml"),
-        ("javascript", "js"),
-        ("typescript", "ts"),
-        ("text", "txt"),
-        ("sql", "sql"),
-        ("html", "html"),
-        ("css", "css"),
-        ("shell", "sh"),
-        ("bash", "sh"),
-        ("go", "go"),
-        ("java", "java"),
-        ("log", "log"),
-        ("csv", "csv"),
-        ("txt", "txt"),
-    ];
-    KINDS.iter().find(|(name, _)| *name == word).map(|(_, ending)| *ending)
+    const KINDS: &str = "python:py rust:rs markdown:md toml:toml json:json yaml:yaml javascript:js typescript:ts text:txt \
+                         sql:sql html:html css:css shell:sh bash:sh go:go java:java log:log csv:csv txt:txt";
+    KINDS.split(' ').find_map(|kind| kind.strip_prefix(word)?.strip_prefix(':'))
 }

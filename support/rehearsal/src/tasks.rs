@@ -4,11 +4,19 @@
 //! model. Invariant: each item is the user's text, and each dependency is a subject of the list.
 
 use crate::clause::{Clause, is_filler};
-use crate::plan::TaskSpec;
-use crate::words::{Token, has, number, stem, tokens};
+use crate::words::{Shape, Token, has, number, stem, tokens};
+
+/// A task to put on the board.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskSpec {
+    /// What is to be done.
+    pub subject: String,
+    /// The subjects that it waits for.
+    pub blocked_by: Vec<String>,
+}
 
 /// Subjects for tasks that have none: `create 3 tasks`. Each says what a teammate writes.
-pub const SAMPLES: [(&str, &str); 6] = [
+const SAMPLES: [(&str, &str); 6] = [
     ("tools", "A tool is a name, an input schema and a function that runs when the model asks."),
     ("hooks", "A hook sees a call before or after it runs, and may stop it."),
     ("memory", "A memory is a file that the next session reads."),
@@ -17,27 +25,32 @@ pub const SAMPLES: [(&str, &str); 6] = [
     ("servers", "A server brings tools that the harness did not know before."),
 ];
 
-/// Tasks, and where the text that names them ends.
-pub struct Listed {
-    /// The tasks.
-    pub tasks: Vec<TaskSpec>,
-    /// The rest of the request.
-    pub rest: String,
-}
-
 const MAKES: &str = "create add make put break set need write open";
 /// What ends a list: these verbs order the model and are no task.
 const ORDERS: &str = "spawn hire recruit hand give assign ask tell list show watch report claim let";
+const ORDINALS: [&str; 6] = ["first", "second", "third", "fourth", "fifth", "sixth"];
+const JOINTS: &str = "then and , ;";
 
-/// Reads `create tasks: a, b (depends on a)`; `None` when the text begins with something else.
-pub fn listed(text: &str) -> Option<Listed> {
+/// The file and the text that a sample's subject asks for.
+pub fn sample(subject: &str) -> Option<(String, String)> {
+    let name = subject.strip_prefix("write notes/")?.strip_suffix(".md")?;
+    let (_, line) = SAMPLES.iter().find(|(known, _)| name.trim_end_matches(char::is_numeric) == *known)?;
+    Some((format!("notes/{name}.md"), format!("# {name}\n\n{line}")))
+}
+
+fn spec(subject: &str) -> TaskSpec {
+    TaskSpec { subject: subject.trim_end_matches('.').to_owned(), blocked_by: Vec::new() }
+}
+
+/// Reads `create tasks: a, b (depends on a)`: the tasks, and the rest of the request; `None` when the text begins with
+/// something else.
+pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
     let all = tokens(text);
-    let clause = Clause::of(text);
-    let noun = all.iter().position(|token| token.is("task tasks board"))?;
-    let is_making = clause.tokens.iter().take(3).any(|token| token.is(MAKES)) && noun < 8;
-    let colon = all.iter().skip(noun).take(7).position(|token| token.text == ":").map(|at| at + noun)?;
-    let between = all[noun + 1..colon].iter().all(|token| is_filler(token) || token.is("board task tasks list"));
-    if !is_making || !between || all[..noun].iter().any(|token| token.is("todo to-do")) {
+    let noun = all.iter().position(|token| token.is("task tasks board")).filter(|noun| *noun < 8)?;
+    let is_making = Clause::of(text).tokens.iter().take(3).any(|token| token.is(MAKES));
+    let colon = (noun..all.len().min(noun + 7)).find(|at| all[*at].text == ":")?;
+    let is_between = all[noun + 1..colon].iter().all(|token| is_filler(token) || token.is("board task tasks list"));
+    if !is_making || !is_between || all[..noun].iter().any(|token| token.is("todo to-do")) {
         return None;
     }
     let body = &text[all[colon].end..];
@@ -45,72 +58,80 @@ pub fn listed(text: &str) -> Option<Listed> {
     let chained = body[..end].contains(", then ") || body[..end].contains("; then ");
     let mut tasks: Vec<TaskSpec> = Vec::new();
     for item in items(&body[..end]) {
-        let (subject, refs) = without_reference(&item);
-        let mut blocked_by: Vec<String> = refs.iter().flat_map(|reference| resolve(reference, &tasks)).collect();
-        if chained && blocked_by.is_empty() {
-            blocked_by.extend(tasks.last().map(|task| task.subject.clone()));
+        let Some((before, on)) = reference(&item) else {
+            tasks.push(spec(item.trim()));
+            if let (true, [.., last, new]) = (chained, tasks.as_mut_slice()) {
+                new.blocked_by.push(last.subject.clone());
+            }
+            continue;
+        };
+        // `c with the second blocked by the first` says something of another item.
+        let at = ordinal_at(&before);
+        let (subject, whom) = before.split_at(at);
+        let subject = subject.trim_end_matches(|c: char| c.is_whitespace() || c == ',');
+        let subject =
+            [" with", " where", " and"].iter().fold(subject, |text, word| text.strip_suffix(word).unwrap_or(text));
+        let blocked_by = on.split(" and ").flat_map(|part| part.split(',')).flat_map(|part| resolve(part, &tasks));
+        let blocked_by: Vec<String> = blocked_by.collect();
+        if whom.is_empty() {
+            tasks.push(TaskSpec { subject: subject.to_owned(), blocked_by });
+            continue;
         }
         if !subject.is_empty() {
-            tasks.push(TaskSpec { subject, blocked_by });
+            tasks.push(spec(subject));
         }
+        depend(&mut tasks, &item[at..]);
     }
-    let rest = depend_later(&mut tasks, body[end..].trim_start_matches(['.', ',', ';', ' ', '\n']));
-    (!tasks.is_empty()).then_some(Listed { tasks, rest })
+    let mut rest = body[end..].trim_start_matches(['.', ',', ';', ' ', '\n']);
+    // Sentences behind the list may say what depends on what: `The second depends on the first.`
+    while let Some(end) = rest.find('.').filter(|end| depend(&mut tasks, &rest[..*end])) {
+        rest = rest[end + 1..].trim_start();
+    }
+    if depend(&mut tasks, rest) {
+        rest = "";
+    }
+    (!tasks.is_empty()).then(|| (tasks, rest.to_owned()))
 }
 
-/// `create two tasks`, `create a task to setup the project`: the tasks, and the words nobody accounts for.
-pub fn counted(clause: &Clause) -> Option<(Vec<TaskSpec>, Vec<String>)> {
+/// `create two tasks`, `create a task to setup the project`: the tasks. The error is a word that nobody accounts for.
+pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
     let tokens = &clause.tokens;
-    if !tokens.first()?.is(MAKES) {
-        return None;
-    }
     let noun = tokens.iter().position(|token| token.is("task tasks")).filter(|at| *at <= 4)?;
-    if tokens[1..noun].iter().any(|token| token.is("each every todo cron scheduled recurring")) {
+    let says = |words: &str| tokens[1..noun].iter().any(|token| token.is(words));
+    if !tokens[0].is(MAKES) || says("each every todo cron scheduled recurring") {
         return None;
     }
-    let spec = |subject: &str| TaskSpec { subject: subject.trim_end_matches('.').to_owned(), blocked_by: Vec::new() };
-    let marker = tokens[noun + 1..]
-        .iter()
-        .position(|token| token.is("to called named for :") || token.shape == crate::words::Shape::Quoted)
-        .map(|at| at + noun + 1);
-    if let (Some(at), true) = (marker, tokens[noun].is("task")) {
-        let is_board = tokens[at].is("to")
-            && tokens.get(at + 1).is_some_and(|next| next.is("the"))
-            && tokens.get(at + 2).is_some_and(|next| next.is("board task"));
-        if !is_board {
-            let from = if tokens[at].shape == crate::words::Shape::Quoted { at } else { at + 1 };
-            // `a task for alice` says whose it is, and not what.
-            if let ([one], true) = (&tokens[from.min(tokens.len())..], tokens[at].is("for")) {
-                return Some((Vec::new(), vec![one.text.clone()]));
-            }
-            let subject = match &tokens[from..] {
-                [one] => one.text.clone(),
-                _ => clause.between(from, tokens.len()).to_owned(),
-            };
-            return (!subject.is_empty()).then(|| (vec![spec(&subject)], Vec::new()));
-        }
-    }
-    let tail = tokens[noun + 1..].iter().position(|token| token.is("depends depending blocked waits needs"));
-    let end = tail.map_or(tokens.len(), |_| noun + 1);
-    let count = tokens[1..noun].iter().find_map(|token| number(&token.low)).or_else(|| {
-        tokens[1..noun].iter().any(|token| token.is("a some")).then(|| if tokens[noun].is("task") { 1 } else { 2 })
-    })?;
-    let is_known = |token: &&Token| {
-        is_filler(token)
-            || token.is("board tasks task sample some example small different")
-            || number(&token.low).is_some()
+    let is_marker = |at: &usize| tokens[*at].is("to called named for :") || tokens[*at].shape == Shape::Quoted;
+    let marker = (noun + 1..tokens.len()).find(is_marker).filter(|_| tokens[noun].is("task"));
+    let is_board = |at: usize| {
+        tokens[at].is("to") && matches!(&tokens[at + 1..], [the, noun, ..] if the.is("the") && noun.is("board task"))
     };
-    let left = tokens[1..end].iter().filter(|token| !is_known(token)).map(|token| token.text.clone()).collect();
-    let subjects = (0..count.min(20) as usize).map(|at| {
-        let (name, _) = SAMPLES[at % SAMPLES.len()];
-        let round = at / SAMPLES.len();
-        spec(&format!("write notes/{name}{}.md", if round == 0 { String::new() } else { (round + 1).to_string() }))
-    });
-    let mut specs: Vec<TaskSpec> = subjects.collect();
-    if tail.is_some() && !depend(&mut specs, clause.between(noun + 1, tokens.len())) {
-        return Some((specs, vec![clause.between(noun + 1, tokens.len()).to_owned()]));
+    if let Some(at) = marker.filter(|at| !is_board(*at)) {
+        let from = if tokens[at].shape == Shape::Quoted { at } else { at + 1 };
+        return match &tokens[from..] {
+            [] => None,
+            // `a task for alice` says whose it is, and not what.
+            [one] if tokens[at].is("for") => Some(Err(one.text.clone())),
+            [one] => Some(Ok(vec![spec(&one.text)])),
+            _ => Some(Ok(vec![spec(clause.between(from, tokens.len()))])),
+        };
     }
-    Some((specs, left))
+    let some = says("a some").then_some(if tokens[noun].is("task") { 1 } else { 2 });
+    let count = tokens[1..noun].iter().find_map(|token| number(&token.low)).or(some)?;
+    let mut specs: Vec<TaskSpec> = Vec::new();
+    for at in 0..count.min(20) as usize {
+        let round = if at < SAMPLES.len() { String::new() } else { (at / SAMPLES.len() + 1).to_string() };
+        specs.push(spec(&format!("write notes/{}{round}.md", SAMPLES[at % SAMPLES.len()].0)));
+    }
+    let tail = clause.between(noun + 1, tokens.len());
+    let depends = reference(tail).is_some();
+    if depends && !depend(&mut specs, tail) {
+        return Some(Err(tail.to_owned()));
+    }
+    let known = "board tasks task sample some example small different";
+    let is_known = |token: &Token| is_filler(token) || token.is(known) || number(&token.low).is_some();
+    let left = tokens[1..if depends { noun + 1 } else { tokens.len() }].iter().find(|token| !is_known(token));
+    Some(left.map_or(Ok(specs), |token| Err(token.text.clone())))
 }
 
 /// Where a list ends: with its sentence, or where the model is told what comes next.
@@ -118,26 +139,17 @@ fn end_of_list(body: &str) -> usize {
     let all = tokens(body);
     let mut depth = 0_i32;
     for (at, token) in all.iter().enumerate() {
-        match token.text.as_str() {
-            "(" => depth += 1,
-            ")" => depth -= 1,
-            _ => {}
-        }
-        let is_end = matches!(token.text.as_str(), "." | "!" | "?")
-            && token.shape == crate::words::Shape::Mark
+        depth += i32::from(token.text == "(") - i32::from(token.text == ")");
+        let is_end = token.shape == Shape::Mark
+            && matches!(token.text.as_str(), "." | "!" | "?")
             && all.get(at + 1).is_none_or(|next| next.start > token.end);
         // The number of an item ends nothing.
-        let is_item = is_end && at > 0 && all[at - 1].shape == crate::words::Shape::Number;
-        let order = token.is(ORDERS) && at > 0 && all[at - 1].is("then and , ;") && depth == 0;
-        if is_end && !is_item {
+        if is_end && !(at > 0 && all[at - 1].shape == Shape::Number) {
             return token.start;
         }
-        if order {
-            let mut first = at - 1;
-            while first > 0 && all[first - 1].is("then and , ;") {
-                first -= 1;
-            }
-            return all[first].start;
+        let joints = all[..at].iter().rev().take_while(|token| token.is(JOINTS)).count();
+        if token.is(ORDERS) && joints > 0 && depth == 0 {
+            return all[at - joints].start;
         }
     }
     body.len()
@@ -147,166 +159,143 @@ fn end_of_list(body: &str) -> usize {
 pub fn items(body: &str) -> Vec<String> {
     let all = tokens(body);
     let has_semicolon = all.iter().any(|token| token.text == ";");
-    let (mut found, mut start, mut depth) = (Vec::new(), 0, 0_i32);
-    let mut cut = |from: usize, to: usize| {
-        let item = body[from..to].trim().trim_start_matches(|c: char| c == '-' || c == '*' || c.is_whitespace());
-        let numbered = item.trim_start_matches(|c: char| c.is_ascii_digit());
-        let item =
-            if numbered.len() < item.len() && numbered.starts_with(['.', ')']) { numbered[1..].trim() } else { item };
-        let item =
-            ["and then ", "then ", "and "].iter().fold(item, |item, word| item.strip_prefix(word).unwrap_or(item));
-        let item = item.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == ',' || c == '.');
-        if !item.is_empty() {
-            found.push(item.to_owned());
-        }
-    };
+    let (mut cuts, mut depth) = (vec![(0, 0)], 0_i32);
     for (at, token) in all.iter().enumerate() {
-        match token.text.as_str() {
-            "(" => depth += 1,
-            ")" => depth -= 1,
-            _ => {}
-        }
-        let new_line = at > 0 && body[all[at - 1].end..token.start].contains('\n');
-        if new_line {
-            cut(start, token.start);
-            start = token.start;
+        depth += i32::from(token.text == "(") - i32::from(token.text == ")");
+        if at > 0 && body[all[at - 1].end..token.start].contains('\n') {
+            cuts.push((token.start, token.start));
         }
         let next_refers = all.get(at + 1).is_some_and(|next| next.is("which depends depending blocked needs that"));
-        let is_cut = depth == 0 && !next_refers && if has_semicolon { token.text == ";" } else { token.is(", and") };
-        if is_cut {
-            cut(start, token.start);
-            start = token.end;
+        let is_joint = if has_semicolon { token.text == ";" } else { token.is(", and") && !next_refers };
+        if is_joint && depth == 0 {
+            cuts.push((token.start, token.end));
         }
     }
-    cut(start, body.len());
-    found
+    cuts.push((body.len(), body.len()));
+    let item = |two: &[(usize, usize)]| {
+        let item = body[two[0].1..two[1].0].trim().trim_start_matches(['-', '*', ' ']);
+        let numbered = item.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_numbered = numbered.len() < item.len() && numbered.starts_with(['.', ')']);
+        let item = if is_numbered { numbered[1..].trim() } else { item };
+        let item =
+            ["and then ", "then ", "and "].iter().fold(item, |item, word| item.strip_prefix(word).unwrap_or(item));
+        item.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == ',' || c == '.').to_owned()
+    };
+    cuts.windows(2).map(item).filter(|item| !item.is_empty()).collect()
 }
 
-/// An item without what it says about other items, and the references.
-fn without_reference(item: &str) -> (String, Vec<String>) {
-    const MARKS: [&str; 11] = [
-        "(depends on ",
-        "(blocked by ",
-        "(needs ",
-        "(after ",
-        "(depending on ",
-        ", which depends on ",
-        ", which needs ",
-        ", depends on ",
-        ", blocked by ",
-        " which depends on ",
-        " after the ",
-    ];
-    let low = item.to_lowercase();
-    match MARKS.iter().filter_map(|mark| Some((low.find(mark)?, mark))).min() {
-        Some((at, mark)) => {
-            let refs = item[at + mark.len()..].trim_end_matches([')', '.']);
-            (
-                item[..at].trim().to_owned(),
-                refs.split(" and ").flat_map(|part| part.split(',')).map(|part| part.trim().to_owned()).collect(),
-            )
-        }
-        None => (item.trim().to_owned(), Vec::new()),
-    }
+/// What depends, and on what: `b (depends on a)`, `the second is blocked by the first`.
+fn reference(text: &str) -> Option<(String, String)> {
+    let all = tokens(text);
+    let (first, behind) = (0..all.len()).find_map(|at| {
+        let is = |place: Option<usize>, words: &str| {
+            place.and_then(|place| all.get(place)).is_some_and(|token| token.is(words))
+        };
+        let opens = is(at.checked_sub(1), "( which that") || ordinal_at(&text[..all[at].start]) < all[at].start;
+        let is_two = all[at].is("depends depending") && is(Some(at + 1), "on")
+            || all[at].is("blocked") && is(Some(at + 1), "by")
+            || all[at].is("waits waiting") && is(Some(at + 1), "for");
+        let is_one = all[at].is("needs") && opens || all[at].is("after") && (opens || is(Some(at + 1), "the"));
+        let behind = if is_two { at + 2 } else { at + 1 };
+        (is_two || is_one).then_some((at, behind))
+    })?;
+    let joints = all[..first].iter().rev().take_while(|token| token.is("( , which that is are")).count();
+    let end = (first - joints).checked_sub(1).map_or(0, |last| all[last].end);
+    let on = text[all.get(behind)?.start..].trim_end_matches([')', '.', ' ']);
+    Some((text[..end].trim_end().to_owned(), on.to_owned()))
+}
+
+/// Where the words begin with which a text ends on one of the tasks before: `c with` + `the second one`.
+fn ordinal_at(text: &str) -> usize {
+    let all = tokens(text.trim_end());
+    let is_whom =
+        |token: &&Token| token.is("the one task is are") || ORDINALS.contains(&token.low.as_str()) || token.is("last");
+    let whom: Vec<&Token> = all.iter().rev().take_while(is_whom).collect();
+    let is_named = whom.iter().any(|token| ORDINALS.contains(&token.low.as_str()) || token.is("last"));
+    whom.last().filter(|_| is_named).map_or(text.len(), |token| token.start)
 }
 
 /// The subjects that a reference means.
 fn resolve(reference: &str, tasks: &[TaskSpec]) -> Vec<String> {
-    const ORDINALS: [&str; 6] = ["first", "second", "third", "fourth", "fifth", "sixth"];
     let words = tokens(reference);
-    let by_number = words.iter().find_map(|token| {
+    let ordinal = |token: &Token| {
         ORDINALS.iter().position(|word| *word == token.low).or_else(|| token.low.parse::<usize>().ok()?.checked_sub(1))
-    });
-    if let Some(task) = by_number.and_then(|at| tasks.get(at)) {
-        return vec![task.subject.clone()];
+    };
+    let subject = |task: &TaskSpec| task.subject.clone();
+    if let Some(task) = words.iter().find_map(ordinal).and_then(|at| tasks.get(at)) {
+        return vec![subject(task)];
     }
     if words.iter().any(|token| token.is("previous before last")) {
-        return tasks.last().map(|task| task.subject.clone()).into_iter().collect();
+        return tasks.last().map(subject).into_iter().collect();
     }
     let wanted: Vec<String> = words.iter().filter(|token| !is_filler(token)).map(|token| token.stem.clone()).collect();
     let overlap = |task: &TaskSpec| tokens(&task.subject).iter().filter(|token| wanted.contains(&token.stem)).count();
-    let best = tasks
-        .iter()
-        .filter(|task| overlap(task) > 0)
-        .max_by(|one, other| overlap(one).cmp(&overlap(other)).then(std::cmp::Ordering::Greater));
-    best.map(|task| task.subject.clone()).into_iter().collect()
-}
-
-/// Sentences behind the list that say what depends on what: `The second depends on the first.`
-fn depend_later(tasks: &mut [TaskSpec], rest: &str) -> String {
-    let mut rest = rest;
-    loop {
-        let end = rest.find(". ").or_else(|| rest.ends_with('.').then(|| rest.len() - 1)).unwrap_or(rest.len());
-        if !depend(tasks, &rest[..end]) {
-            return rest.to_owned();
-        }
-        rest = rest[(end + 1).min(rest.len())..].trim_start();
-        if rest.is_empty() {
-            return String::new();
-        }
-    }
+    // Of several that fit as well, the first.
+    let best = tasks.iter().rev().filter(|task| overlap(task) > 0).max_by_key(|task| overlap(task));
+    best.map(subject).into_iter().collect()
 }
 
 /// `where the second depends on the first`: notes it in the tasks; `false` when it says something else.
 pub fn depend(tasks: &mut [TaskSpec], sentence: &str) -> bool {
-    const MARKS: [&str; 6] = ["depends on ", "depending on ", "waits for ", "is blocked by ", "blocked by ", "needs "];
-    let low = sentence.to_lowercase();
-    let Some((at, len)) = MARKS.iter().find_map(|mark| Some((low.find(mark)?, mark.len()))) else { return false };
-    let known = |token: &Token| {
-        is_filler(token) || token.is("where which task tasks one whose second third fourth last first previous")
-    };
-    let is_short = tokens(&sentence[..at]).iter().filter(|token| !known(token)).count() < 4;
-    let (whom, on) = (resolve(&sentence[..at], tasks), resolve(&sentence[at + len..], tasks));
-    let (Some(whom), Some(on), true) = (whom.first(), on.first(), is_short) else { return false };
-    let task = tasks.iter_mut().find(|task| task.subject == *whom && task.subject != *on);
-    task.map(|task| task.blocked_by.push(on.clone())).is_some()
+    const WHOM: &str = "where which task tasks one whose second third fourth last first previous with";
+    let Some((before, on)) = reference(sentence) else { return false };
+    let is_short = tokens(&before).iter().filter(|token| !is_filler(token) && !token.is(WHOM)).count() < 4;
+    let Some(mut whom) = resolve(&before, tasks).pop().filter(|_| is_short) else { return false };
+    let mut pairs = Vec::new();
+    for part in on.split(" and ").flat_map(|part| part.split(", ")) {
+        // `and the third on the second`
+        let other = [" on ", " by ", " for "].iter().find_map(|joint| part.split_once(joint));
+        let on = other.map_or(part, |(_, on)| on);
+        if let Some((other, _)) = other {
+            let Some(other) = resolve(other, tasks).pop() else { return false };
+            whom = other;
+        }
+        match resolve(on, tasks).pop() {
+            Some(on) if on != whom => pairs.push((whom.clone(), on)),
+            _ => return false,
+        }
+    }
+    for (whom, on) in pairs {
+        tasks.iter_mut().filter(|task| task.subject == whom).for_each(|task| task.blocked_by.push(on.clone()));
+    }
+    true
 }
 
 /// The items of a plan, and the rest of the request: `make a to-do list: a, b`, `plan how to inspect this`.
 pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
+    const NAMES: [&str; 5] = ["todo list", "to-do list", "to do list", "todos", "plan how"];
     let low = text.to_lowercase();
-    let is_list = ["todo list", "to-do list", "to do list", "todos"]
-        .iter()
-        .filter_map(|name| Some((low.find(name)?, name.len())))
-        .min();
-    let is_plan = low
-        .trim_start()
-        .starts_with("plan how to ")
-        .then_some((low.find("plan how to").unwrap_or(0), "plan how".len()));
-    let (at, len) = is_list.or(is_plan).filter(|(at, _)| *at < 30)?;
-    let known =
-        |token: &Token| is_filler(token) || token.is("make create write draw set up put together start down plan how");
+    let named = NAMES.iter().filter_map(|name| Some((low.find(name)?, name.len()))).min();
+    let (at, len) = named.filter(|(at, _)| *at < 30)?;
+    let known = |token: &Token| is_filler(token) || token.is("make create write draw set up put together start down");
     if !tokens(&text[..at]).iter().all(known) {
         return None;
     }
     let behind = text[at + len..].trim_start();
     if let Some(body) = behind.strip_prefix([':', '—']) {
-        let end = tokens(body)
-            .iter()
-            .find(|token| matches!(token.text.as_str(), "." | "!"))
-            .map_or(body.len(), |token| token.start);
-        return Some((items(&body[..end]), body[end..].trim_start_matches(['.', '!', ' ']).to_owned()));
+        let end = tokens(body).iter().find(|token| matches!(token.text.as_str(), "." | "!")).map(|token| token.start);
+        let (list, rest) = body.split_at(end.unwrap_or(body.len()));
+        return Some((items(list), rest.trim_start_matches(['.', '!', ' ']).to_owned()));
     }
     let goal = ["for ", "to ", "about ", "with "].iter().find_map(|word| behind.strip_prefix(word))?;
-    let end =
-        [", then ", " and then ", ". ", "; "].iter().filter_map(|mark| goal.find(mark)).min().unwrap_or(goal.len());
-    let named = goal[..end].trim().trim_end_matches('.');
-    let rest = goal[end..].trim_start_matches(|c: char| !c.is_alphanumeric());
-    if goal[..end].contains(',') || behind.starts_with("with ") {
-        return Some((items(named), rest.to_owned()));
-    }
-    let steps = vec!["look at what there is".to_owned(), named.to_owned(), "say what came of it".to_owned()];
-    Some((steps, rest.strip_prefix("then ").or(rest.strip_prefix("and then ")).unwrap_or(rest).to_owned()))
+    let ends = [", then ", " and then ", ". ", "; "];
+    let (named, rest) = goal.split_at(ends.iter().filter_map(|mark| goal.find(mark)).min().unwrap_or(goal.len()));
+    let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let rest = ["and ", "then "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
+    let is_list = named.contains(',') || behind.starts_with("with ");
+    let named = named.trim().trim_end_matches('.');
+    let steps = ["look at what there is", named, "say what came of it"].map(str::to_owned);
+    Some((if is_list { items(named) } else { steps.to_vec() }, rest.to_owned()))
 }
 
-/// A task of the board, as `list_tasks` shows it.
+/// A task of the board, as the tool that lists it shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnBoard {
     /// Its id.
     pub id: String,
     /// What is to be done.
     pub subject: String,
-    /// `pending`, `in_progress`, `completed`.
+    /// A space, `~`, `x`: pending, in progress, completed.
     pub mark: char,
     /// Whether something blocks it.
     pub is_blocked: bool,
@@ -314,24 +303,16 @@ pub struct OnBoard {
     pub is_owned: bool,
 }
 
-/// The board, from its text.
+/// The board, from its text: `[~] 0001-x write it (alice) · blocked by …`.
 pub fn board(text: &str) -> Vec<OnBoard> {
     let line = |line: &str| {
         let (mark, rest) = line.trim().strip_prefix('[')?.split_once("] ")?;
         let (id, rest) = rest.split_once(' ')?;
-        let (rest, blocked) = rest.split_once(" · blocked by").map_or((rest, false), |(rest, _)| (rest, true));
-        let (subject, owner) = match rest.rsplit_once(" (") {
-            Some((subject, owner)) if owner.ends_with(')') => (subject, Some(owner)),
-            _ => (rest, None),
-        };
-        let is_owned = owner.is_some_and(|owner| !owner.contains("free to claim"));
-        Some(OnBoard {
-            id: id.to_owned(),
-            subject: subject.to_owned(),
-            mark: mark.chars().next().unwrap_or(' '),
-            is_blocked: blocked,
-            is_owned,
-        })
+        let (rest, is_blocked) = rest.split_once(" · blocked").map_or((rest, false), |(rest, _)| (rest, true));
+        let owned = rest.rsplit_once(" (").filter(|(_, owner)| owner.ends_with(')'));
+        let subject = owned.map_or(rest, |(subject, _)| subject).to_owned();
+        let is_owned = owned.is_some_and(|(_, owner)| !owner.contains("free"));
+        Some(OnBoard { id: id.to_owned(), subject, mark: mark.chars().next().unwrap_or(' '), is_blocked, is_owned })
     };
     text.lines().filter_map(line).collect()
 }
@@ -343,29 +324,31 @@ impl OnBoard {
     }
 }
 
+/// The first id in a text.
+pub fn id_in(text: &str) -> Option<String> {
+    tokens(text).into_iter().find(|token| token.shape == Shape::Key).map(|token| token.text)
+}
+
 /// The task of a board that the words mean; the first one that fits when they name none. The error says what is wrong.
 pub fn meant<'a>(words: &str, board: &'a [OnBoard], fits: impl Fn(&OnBoard) -> bool) -> Result<&'a OnBoard, String> {
-    const GENERAL: &str = "task tasks unblocked available free open done as completed mark finished yourself board that blocked up one off pending nothing blocks not ones claimable complete_task claim_task";
-    let named: Vec<Token> =
-        tokens(words).into_iter().filter(|token| !is_filler(token) && !has(GENERAL, &token.low)).collect();
-    if named.is_empty() {
-        return board
-            .iter()
-            .find(|task| fits(task))
-            .ok_or_else(|| "there is no task on the board that I could take".to_owned());
-    }
+    const GENERAL: &str = "task tasks unblocked available free open done as completed mark finished yourself board that blocked \
+                           up one off pending nothing blocks not ones claimable complete_task claim_task in full about";
+    let named = tokens(words).into_iter().filter(|token| !is_filler(token) && !has(GENERAL, &token.low));
     let wanted: Vec<String> =
-        named.iter().flat_map(|token| token.low.split_whitespace().map(stem).collect::<Vec<_>>()).collect();
-    let overlap = |task: &OnBoard| {
-        let own: Vec<String> =
-            tokens(&task.subject).iter().map(|token| token.stem.clone()).chain([task.id.clone()]).collect();
-        wanted.iter().filter(|word| own.contains(word) || task.id.starts_with(word.as_str()) && word.len() > 3).count()
+        named.flat_map(|token| token.low.split_whitespace().map(stem).collect::<Vec<_>>()).collect();
+    if wanted.is_empty() {
+        let none = || "there is no task on the board that I could take".to_owned();
+        return board.iter().find(|task| fits(task)).ok_or_else(none);
+    }
+    let has_all = |task: &&OnBoard| {
+        let own: Vec<String> = tokens(&task.subject).into_iter().map(|token| token.stem).collect();
+        wanted.iter().all(|word| own.contains(word) || task.id.starts_with(word.as_str()) && word.len() > 3)
     };
-    let best = board.iter().filter(|task| overlap(task) == wanted.len()).min_by_key(|task| tokens(&task.subject).len());
+    let best = board.iter().filter(has_all).min_by_key(|task| tokens(&task.subject).len());
     best.ok_or_else(|| {
         let subjects: Vec<&str> = board.iter().map(|task| task.subject.as_str()).collect();
         let there = if subjects.is_empty() {
-            "the board is empty".to_owned()
+            "the board is empty".into()
         } else {
             format!("on the board are: {}", subjects.join(", "))
         };

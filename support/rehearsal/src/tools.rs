@@ -7,7 +7,8 @@ use std::cell::OnceCell;
 
 use serde_json::{Map, Value, json};
 
-use crate::{Request, Tool};
+use crate::types::{Request, Tool};
+use crate::words::has;
 
 /// What a tool can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,8 +74,8 @@ pub enum Can {
 /// How a tool is known.
 struct Kind {
     can: Can,
-    /// Names in this and other harnesses, in lower case without `_`.
-    names: &'static [&'static str],
+    /// Names in this and other harnesses, in lower case without `_` and `-`.
+    names: &'static str,
     /// Properties by role: the role's name and other names for it.
     props: &'static [&'static [&'static str]],
     /// A tool of another name has all these properties, and one of these words in its name or description.
@@ -89,65 +90,61 @@ const NEW: &[&str] = &["new_text", "new_string", "newstring", "new_str"];
 
 /// All kinds. The order matters for tools known by their schema: one that edits has a path as well.
 const KINDS: &[Kind] = &[
-    Kind {
-        can: Can::Bash,
-        names: &["bash", "shell", "runcommand", "execute"],
-        props: &[COMMAND],
-        words: &["command", "shell"],
-    },
-    Kind {
-        can: Can::Edit,
-        names: &["editfile", "edit", "strreplace"],
-        props: &[PATH, OLD, NEW],
-        words: &["edit", "replace"],
-    },
-    Kind {
-        can: Can::Write,
-        names: &["writefile", "write", "createfile"],
-        props: &[PATH, CONTENT],
-        words: &["write", "create"],
-    },
-    Kind { can: Can::Read, names: &["readfile", "read", "view"], props: &[PATH], words: &["read", "view"] },
-    Kind {
-        can: Can::Glob,
-        names: &["glob", "findfiles", "listfiles"],
-        props: &[&["pattern", "glob"]],
-        words: &["files that match", "files whose", "glob", "file pattern"],
-    },
-    Kind { can: Can::Todo, names: &["todowrite"], props: &[&["todos", "items"]], words: &["todo", "plan"] },
-    Kind {
-        can: Can::Task,
-        names: &["task", "agent", "delegate"],
-        props: &[&["prompt", "description", "job"]],
-        words: &["subagent", "sub-agent", "side job"],
-    },
-    Kind {
-        can: Can::Skill,
-        names: &["loadskill", "skill"],
-        props: &[&["name", "skill", "command"]],
-        words: &["skill"],
-    },
-    Kind { can: Can::Compact, names: &["compact"], props: &[], words: &[] },
-    Kind { can: Can::CreateTask, names: &["createtask"], props: &[&["subject"]], words: &[] },
-    Kind { can: Can::ListTasks, names: &["listtasks"], props: &[], words: &[] },
-    Kind { can: Can::GetTask, names: &["gettask"], props: &[&["task_id"]], words: &[] },
-    Kind { can: Can::ClaimTask, names: &["claimtask"], props: &[&["task_id"]], words: &[] },
-    Kind { can: Can::CompleteTask, names: &["completetask"], props: &[&["task_id"]], words: &[] },
-    Kind { can: Can::Schedule, names: &["schedulecron"], props: &[&["cron"], &["prompt"]], words: &[] },
-    Kind { can: Can::ListCrons, names: &["listcrons"], props: &[], words: &[] },
-    Kind { can: Can::CancelCron, names: &["cancelcron"], props: &[&["job_id"]], words: &[] },
-    Kind { can: Can::Spawn, names: &["spawnteammate"], props: &[&["name"]], words: &[] },
-    Kind { can: Can::Send, names: &["sendmessage"], props: &[&["to"], CONTENT], words: &[] },
-    Kind { can: Can::Inbox, names: &["checkinbox"], props: &[], words: &[] },
-    Kind { can: Can::Shutdown, names: &["requestshutdown"], props: &[&["teammate"]], words: &[] },
-    Kind { can: Can::RequestPlan, names: &["requestplan"], props: &[&["teammate"]], words: &[] },
-    Kind { can: Can::ReviewPlan, names: &["reviewplan"], props: &[&["request_id"]], words: &[] },
-    Kind { can: Can::SubmitPlan, names: &["submitplan"], props: &[&["plan"]], words: &[] },
-    Kind { can: Can::MakeTree, names: &["createworktree"], props: &[&["name"]], words: &[] },
-    Kind { can: Can::RemoveTree, names: &["removeworktree"], props: &[&["name"]], words: &[] },
-    Kind { can: Can::KeepTree, names: &["keepworktree"], props: &[&["name"]], words: &[] },
-    Kind { can: Can::Connect, names: &["connectmcp"], props: &[&["name"]], words: &[] },
+    kind(Can::Bash, "bash shell runcommand execute", &[COMMAND], &["command", "shell"]),
+    kind(Can::Edit, "editfile edit strreplace", &[PATH, OLD, NEW], &["edit", "replace"]),
+    kind(Can::Write, "writefile write createfile", &[PATH, CONTENT], &["write", "create"]),
+    kind(Can::Read, "readfile read view", &[PATH], &["read", "view"]),
+    kind(
+        Can::Glob,
+        "glob findfiles listfiles",
+        &[&["pattern", "glob"]],
+        &["files that match", "files whose", "glob", "file pattern"],
+    ),
+    kind(Can::Todo, "todowrite", &[&["todos", "items"]], &["todo", "plan"]),
+    kind(
+        Can::Task,
+        "task agent delegate",
+        &[&["prompt", "description", "job"]],
+        &["subagent", "sub-agent", "side job"],
+    ),
+    kind(Can::Skill, "loadskill skill", &[&["name", "skill", "command"]], &["skill"]),
+    kind(Can::Compact, "compact", &[], &[]),
+    kind(Can::CreateTask, "createtask", &[&["subject"]], &[]),
+    kind(Can::ListTasks, "listtasks", &[], &[]),
+    kind(Can::GetTask, "gettask", &[&["task_id"]], &[]),
+    kind(Can::ClaimTask, "claimtask", &[&["task_id"]], &[]),
+    kind(Can::CompleteTask, "completetask", &[&["task_id"]], &[]),
+    kind(Can::Schedule, "schedulecron", &[&["cron"], &["prompt"]], &[]),
+    kind(Can::ListCrons, "listcrons", &[], &[]),
+    kind(Can::CancelCron, "cancelcron", &[&["job_id"]], &[]),
+    kind(Can::Spawn, "spawnteammate", &[&["name"]], &[]),
+    kind(Can::Send, "sendmessage", &[&["to"], CONTENT], &[]),
+    kind(Can::Inbox, "checkinbox", &[], &[]),
+    kind(Can::Shutdown, "requestshutdown", &[&["teammate"]], &[]),
+    kind(Can::RequestPlan, "requestplan", &[&["teammate"]], &[]),
+    kind(Can::ReviewPlan, "reviewplan", &[&["request_id"]], &[]),
+    kind(Can::SubmitPlan, "submitplan", &[&["plan"]], &[]),
+    kind(Can::MakeTree, "createworktree", &[&["name"]], &[]),
+    kind(Can::RemoveTree, "removeworktree", &[&["name"]], &[]),
+    kind(Can::KeepTree, "keepworktree", &[&["name"]], &[]),
+    kind(Can::Connect, "connectmcp", &[&["name"]], &[]),
 ];
+
+const fn kind(
+    can: Can,
+    names: &'static str,
+    props: &'static [&'static [&'static str]],
+    words: &'static [&'static str],
+) -> Kind {
+    Kind { can, names, props, words }
+}
+
+impl Can {
+    /// The kind of this name.
+    pub fn read(name: &str) -> Option<Self> {
+        KINDS.iter().map(|kind| kind.can).find(|can| format!("{can:?}") == name)
+    }
+}
 
 /// A call to make.
 #[derive(Clone, Debug, PartialEq)]
@@ -176,7 +173,7 @@ impl<'a> Tools<'a> {
         let plain: Vec<(String, &Tool)> = request.tools.iter().map(|tool| (plain(tool.name), tool)).collect();
         for kind in KINDS {
             // A name counts only when the properties are there as well: an MCP tool may be called `search` or `write`.
-            let named = plain.iter().find(|(name, tool)| kind.names.contains(&name.as_str()) && kind.fits(tool));
+            let named = plain.iter().find(|(name, tool)| has(kind.names, name) && kind.fits(tool));
             if let Some((_, tool)) = named {
                 known.push((kind.can, tool));
             }

@@ -1,98 +1,79 @@
 //! Acts on the board of tasks, and the worktrees of tasks.
 //!
-//! Invariant: which task is meant is read from the board, never guessed.
+//! Invariants: which task is meant is read from the board, never guessed; a task whose work cannot be rehearsed stays open.
 
 use serde_json::json;
 
-use super::outcome;
-use super::write::{create, write};
-use crate::create::Content;
-use crate::engine::{Outcome, Run, Stop, Went};
+use super::write::write;
 use crate::people::sentence;
-use crate::plan::TaskSpec;
-use crate::speak::{listed, shown, why};
-use crate::tasks::{self, OnBoard};
+use crate::run::{Outcome, Run, Stop, Went};
+use crate::speak::{listed, refusal, shown, why};
+use crate::tasks::{self, OnBoard, TaskSpec};
 use crate::tools::Can;
-use crate::understand::{self};
+use crate::understand;
 
-pub(crate) fn make_tasks(run: &Run, specs: &[TaskSpec]) -> Went {
-    let wanted = specs.iter().map(|spec| {
-        (
-            Can::CreateTask,
-            if spec.blocked_by.is_empty() {
-                json!({"subject": spec.subject})
-            } else {
-                json!({"subject": spec.subject, "blockedBy": spec.blocked_by})
-            },
-        )
-    });
-    let done = run.calls(wanted.collect())?;
-    let mut told = Outcome::default();
-    let mut texts = Vec::new();
-    for (spec, done) in specs.iter().zip(&done) {
-        let id = done.text.strip_prefix("created ").and_then(|rest| rest.split(':').next()).filter(|_| !done.failed);
-        told.failed |= done.failed;
-        told.tasks.extend(id.map(|id| (id.to_owned(), spec.subject.clone())));
-        texts.push(if done.failed {
-            format!("I did not create “{}”: {}.", spec.subject, why(&done.text))
-        } else {
-            format!("I {}.", done.text.trim())
-        });
-    }
-    told.text = texts.join("\n");
-    Ok(told)
+pub(super) fn make_tasks(run: &Run, specs: &[TaskSpec]) -> Went {
+    let call = |spec: &TaskSpec| {
+        let mut args = json!({"subject": spec.subject});
+        if !spec.blocked_by.is_empty() {
+            args["blockedBy"] = json!(spec.blocked_by);
+        }
+        (Can::CreateTask, args)
+    };
+    run.each(specs, call, |spec, done| {
+        if done.failed {
+            return Outcome::failed(format!("I did not create “{}”: {}.", spec.subject, why(&done.text)));
+        }
+        let id = tasks::id_in(&done.text).map(|id| (id, spec.subject.clone()));
+        Outcome { tasks: id.into_iter().collect(), ..Outcome::told(format!("I {}.", done.text.trim())) }
+    })
 }
 
-pub(crate) fn look_at_board(run: &Run) -> Result<(Vec<OnBoard>, String), Stop> {
+fn look_at_board(run: &Run) -> Result<(Vec<OnBoard>, String), Stop> {
     let done = run.call(Can::ListTasks, json!({}))?;
     Ok((tasks::board(&done.text), done.text))
 }
 
-pub(crate) fn with_ids(tasks: &[&OnBoard]) -> String {
-    listed(&tasks.iter().map(|task| format!("{} ({})", task.subject, task.id)).collect::<Vec<_>>())
-}
-
-pub(crate) fn show_board(run: &Run, unblocked: bool) -> Went {
+pub(super) fn show_board(run: &Run, unblocked: bool) -> Went {
     let (board, text) = look_at_board(run)?;
     if !unblocked {
         return Ok(Outcome::told(shown(&text)).tagged("The board", &text));
     }
-    let free: Vec<&OnBoard> = board.iter().filter(|task| task.is_free()).collect();
+    let free = board.iter().filter(|task| task.is_free());
+    let free: Vec<String> = free.map(|task| format!("{} ({})", task.subject, task.id)).collect();
     Ok(Outcome::told(if free.is_empty() {
         "No task is unblocked now.".to_owned()
     } else {
-        format!("Unblocked now: {}.", with_ids(&free))
+        format!("Unblocked now: {}.", listed(&free))
     }))
 }
 
-pub(crate) fn show_task(run: &Run, words: &str) -> Went {
+pub(super) fn show_task(run: &Run, words: &str) -> Went {
     let (board, _) = look_at_board(run)?;
-    match tasks::meant(&words.replace(" in full", "").replace("about", ""), &board, |_| true) {
-        Ok(task) => super::call::tool(run, Can::GetTask, &json!({"task_id": task.id})),
+    match tasks::meant(words, &board, |_| true) {
+        Ok(task) => super::call::tool(run, Can::GetTask, json!({"task_id": task.id})),
         Err(why) => Ok(Outcome::failed(sentence(&why))),
     }
 }
 
-pub(crate) fn claim(run: &Run, words: &str) -> Went {
+pub(super) fn claim(run: &Run, words: &str) -> Went {
     let (board, _) = look_at_board(run)?;
-    match tasks::meant(words, &board, OnBoard::is_free) {
-        Ok(task) => {
-            let done = run.call(Can::ClaimTask, json!({"task_id": task.id}))?;
-            let mut told = outcome(&done, format!("I claimed {}: {}.", task.id, task.subject));
-            if !done.failed {
-                told.tasks.push((task.id.clone(), task.subject.clone()));
-            }
-            Ok(told)
-        }
-        Err(why) => Ok(Outcome::failed(sentence(&why))),
+    let task = match tasks::meant(words, &board, OnBoard::is_free) {
+        Ok(task) => task,
+        Err(why) => return Ok(Outcome::failed(sentence(&why))),
+    };
+    let done = run.call(Can::ClaimTask, json!({"task_id": task.id}))?;
+    let mut told = done.or_why(format!("I claimed {}: {}.", task.id, task.subject));
+    if !done.failed {
+        told.tasks.push((task.id.clone(), task.subject.clone()));
     }
+    Ok(told)
 }
 
-pub(crate) fn complete(run: &Run, words: &str) -> Went {
-    let own = run.tasks();
-    let is_it = words.split_whitespace().next().is_some_and(|word| word == "it" || word == "it.") || words == "that";
-    let task = match own.last().filter(|_| is_it) {
-        Some(task) => task.clone(),
+pub(super) fn complete(run: &Run, words: &str) -> Went {
+    let is_it = matches!(words.split_whitespace().next(), Some("it" | "it." | "that"));
+    let (id, subject) = match run.tasks().pop().filter(|_| is_it) {
+        Some(task) => task,
         None => {
             let (board, _) = look_at_board(run)?;
             match tasks::meant(words, &board, |task| task.mark != ' ' && task.mark != 'x') {
@@ -101,19 +82,15 @@ pub(crate) fn complete(run: &Run, words: &str) -> Went {
             }
         }
     };
-    let done = run.call(Can::CompleteTask, json!({"task_id": task.0}))?;
-    let unblocked = done
-        .text
-        .lines()
-        .filter_map(|line| line.strip_prefix("unblocked: ")?.split_once(' '))
-        .map(|(id, subject)| format!("{subject} ({id})"))
-        .collect::<Vec<_>>();
+    let done = run.call(Can::CompleteTask, json!({"task_id": id}))?;
+    let unblocked = done.text.lines().filter_map(|line| line.strip_prefix("unblocked: ")?.split_once(' '));
+    let unblocked: Vec<String> = unblocked.map(|(id, subject)| format!("{subject} ({id})")).collect();
     let next = if unblocked.is_empty() { String::new() } else { format!("\nUnblocked now: {}.", listed(&unblocked)) };
-    Ok(outcome(&done, format!("I completed {}: {}.{next}", task.0, task.1)))
+    Ok(done.or_why(format!("I completed {id}: {subject}.{next}")))
 }
 
 /// Takes a task that is free, does it, completes it.
-pub(crate) fn work_board(run: &Run) -> Went {
+pub(super) fn work_board(run: &Run) -> Went {
     for _ in 0..6 {
         let (board, _) = look_at_board(run)?;
         let Some(task) = board.iter().find(|task| task.is_free()) else {
@@ -127,12 +104,12 @@ pub(crate) fn work_board(run: &Run) -> Went {
     Ok(Outcome::failed("Others took every task that I wanted."))
 }
 
-pub(crate) fn do_task(run: &Run, id: &str, subject: &str, claims: bool) -> Went {
+pub(super) fn do_task(run: &Run, id: &str, subject: &str, claims: bool) -> Went {
     let has_board = run.world.tools.can(Can::CompleteTask);
     if claims && has_board {
         let done = run.call(Can::ClaimTask, json!({"task_id": id}))?;
         if done.failed {
-            return Ok(outcome(&done, String::new()));
+            return Ok(done.or_why(""));
         }
     }
     let work = do_subject(run, subject)?;
@@ -140,66 +117,39 @@ pub(crate) fn do_task(run: &Run, id: &str, subject: &str, claims: bool) -> Went 
         return Ok(Outcome { text: format!("{}\n(task {id})", work.text), ..work });
     }
     let done = run.call(Can::CompleteTask, json!({"task_id": id}))?;
-    Ok(Outcome {
-        failed: done.failed,
-        ..Outcome::told(format!("{}\n{}", work.text, outcome(&done, format!("I completed {id}: {subject}.")).text))
-    })
+    Ok([work, done.or_why(format!("I completed {id}: {subject}."))].into_iter().collect())
 }
 
-/// The work of a task: what its subject asks for. What nobody can rehearse is noted down under its name, and said so.
-pub(crate) fn do_subject(run: &Run, subject: &str) -> Went {
-    let sample = subject.strip_prefix("write notes/").and_then(|rest| rest.strip_suffix(".md"));
-    let known = sample
-        .and_then(|name| tasks::SAMPLES.iter().find(|(known, _)| name.trim_end_matches(char::is_numeric) == *known));
-    if let (Some(name), Some((_, line))) = (sample, known) {
-        return write(run, &format!("notes/{name}.md"), &format!("# {name}\n\n{line}"), true);
+/// The work of a task: what its subject asks for. What cannot be rehearsed is said, and the task stays open.
+fn do_subject(run: &Run, subject: &str) -> Went {
+    if let Some((path, text)) = tasks::sample(subject) {
+        return write(run, &path, &text, true);
     }
     let plan = understand::plan(subject, run.world);
-    if plan.refusal.is_none() {
-        let inner = run.within();
-        inner.plan(&plan)?;
-        let outcomes = inner.before.into_inner();
-        let texts: Vec<String> =
-            outcomes.iter().map(|outcome| outcome.text.clone()).filter(|text| !text.is_empty()).collect();
-        return Ok(Outcome {
-            failed: outcomes.iter().any(|outcome| outcome.failed),
-            ..Outcome::told(texts.join("\n"))
-        });
+    if let Some(no) = plan.refusal {
+        return Ok(Outcome::failed(format!("I did not do “{subject}”, and it stays open: {}", refusal(&no))));
     }
-    let name: String =
-        subject.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
-    let path = format!("notes/{}.md", name.trim_matches('-').replace("--", "-"));
-    let went = create(run, &path, &Content::Nothing).map(|went| Outcome { failed: false, ..went })?;
-    Ok(Outcome {
-        text: format!("“{subject}” is more than a rehearsal can do; {path} stands for it. {}", went.text),
-        ..went
-    })
+    let inner = run.within();
+    super::plan(&inner, &plan)?;
+    Ok(inner.before.into_inner().into_iter().collect())
 }
 
-pub(crate) fn worktrees(run: &Run) -> Went {
+pub(super) fn worktrees(run: &Run) -> Went {
     let mut all = run.tasks();
     if all.is_empty() {
         let (board, _) = look_at_board(run)?;
-        all =
-            board.iter().filter(|task| task.mark == ' ').map(|task| (task.id.clone(), task.subject.clone())).collect();
+        let pending = board.into_iter().filter(|task| task.mark == ' ');
+        all = pending.map(|task| (task.id, task.subject)).collect();
     }
     if all.is_empty() {
         return Ok(Outcome::failed("There is no task that a worktree could be bound to."));
     }
     let name = |(id, subject): &(String, String)| {
-        let slug: String = subject
-            .to_lowercase()
-            .trim_start_matches("write ")
-            .trim_end_matches(".md")
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-            .take(24)
-            .collect();
+        let subject = subject.to_lowercase();
+        let subject = subject.trim_start_matches("write ").trim_end_matches(".md");
+        let slug: String = subject.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(24).collect();
         format!("{}-{}", slug.trim_matches('-'), id.split('-').next().unwrap_or(id))
     };
-    let done =
-        run.calls(all.iter().map(|task| (Can::MakeTree, json!({"name": name(task), "task_id": task.0}))).collect())?;
-    let failed = done.iter().any(|done| done.failed);
-    let texts: Vec<String> = done.iter().map(|done| outcome(done, format!("I {}.", done.text.trim())).text).collect();
-    Ok(Outcome { failed, ..Outcome::told(texts.join("\n")) })
+    let call = |task: &(String, String)| (Can::MakeTree, json!({"name": name(task), "task_id": task.0}));
+    run.each(&all, call, |_, done| done.or_why(format!("I {}.", done.text.trim())))
 }

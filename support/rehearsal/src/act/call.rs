@@ -5,106 +5,91 @@
 use serde_json::{Value, json};
 
 use super::look::{paths, read};
-use super::outcome;
-use crate::engine::{Outcome, Run, Stop, Went};
+use crate::clause::Clause;
 use crate::mcp;
 use crate::people::sentence;
+use crate::rank;
+use crate::run::{Outcome, Run, Stop, Went};
 use crate::speak::{block, gist, listed, one_line, shown, why};
 use crate::tools::{Call, Can};
 use crate::when::When;
+use crate::words::{has, tokens};
 
-pub(crate) fn command_line(run: &Run, command: &str, in_background: bool) -> Went {
-    let args = if in_background {
-        json!({"command": command, "run_in_background": true})
-    } else {
-        json!({"command": command})
-    };
-    let has_ground =
-        run.world.tools.get(Can::Bash).is_some_and(|tool| tool.schema["properties"]["run_in_background"].is_object());
-    if in_background && !has_ground {
-        return Err(Stop::Fail(format!("I have no tool here that runs `{command}` in the background.")));
+pub(super) fn command_line(run: &Run, command: &str, in_background: bool) -> Went {
+    let mut args = json!({ "command": command });
+    if in_background {
+        let tool = run.world.tools.get(Can::Bash);
+        if !tool.is_some_and(|tool| tool.schema["properties"]["run_in_background"].is_object()) {
+            return Err(Stop::Fail(format!("I have no tool here that runs `{command}` in the background.")));
+        }
+        args["run_in_background"] = json!(true);
     }
     let done = run.call(Can::Bash, args)?;
-    let text = done.text.trim();
+    let (text, short) = (done.text.trim(), one_line(command, 80));
+    let is_silent = text.is_empty() || text.starts_with('(') && text.ends_with(')') && !text.contains('\n');
     Ok(if done.failed {
-        let did = if text.starts_with("permission denied") || text.contains("denied") {
-            "I did not run"
-        } else {
-            "There was an error with"
-        };
-        Outcome::failed(format!("{did} `{}`: {}.", one_line(command, 80), why(text)))
-    } else if text.is_empty() || text == "(no output)" {
-        Outcome::told(format!("`{}` is done; it printed nothing.", one_line(command, 80)))
+        let did = if text.contains("denied") { "I did not run" } else { "There was an error with" };
+        Outcome::failed(format!("{did} `{short}`: {}.", why(text)))
+    } else if is_silent {
+        Outcome::told(format!("`{short}` is done; it printed nothing."))
     } else {
-        Outcome::told(shown(text)).tagged(&format!("`{}`", one_line(command, 80)), text)
+        Outcome::told(shown(text)).tagged(&format!("`{short}`"), text)
     })
 }
 
-pub(crate) fn tool(run: &Run, can: Can, args: &Value) -> Went {
-    let done = run.call(can, args.clone())?;
-    Ok(outcome(&done, shown(&done.text)))
+pub(super) fn tool(run: &Run, can: Can, args: Value) -> Went {
+    let done = run.call(can, args)?;
+    Ok(done.or_why(shown(&done.text)))
 }
 
-pub(crate) fn named(run: &Run, name: &str, input: &Value) -> Went {
+pub(super) fn named(run: &Run, name: &str, input: &Value) -> Went {
     let call = Call { can: None, name: name.to_owned(), input: input.clone(), args: input.clone() };
     let done = run.made(vec![call], "")?.remove(0);
     let (server, _) = mcp::parts(name);
     let is_served = run.world.tools.outside().iter().any(|tool| tool.name == name) && !server.is_empty();
     let who = if is_served { server } else { name };
     let line = if done.text.trim().contains('\n') { "\n" } else { " " };
-    Ok(outcome(&done, format!("{who}:{line}{}", done.text.trim())).tagged(&format!("What {who} says"), &done.text))
+    Ok(done.or_why(format!("{who}:{line}{}", done.text.trim())).tagged(&format!("What {who} says"), &done.text))
 }
 
-pub(crate) fn serve(run: &Run, server: Option<&str>, words: &str) -> Went {
-    let clause = crate::clause::Clause::of(words);
-    let picked = mcp::pick(&clause, run.world.tools, server);
-    match picked.or_else(|| mcp::look_up(&clause, run.world.tools, server).map(Ok)) {
-        Some(Ok((name, input))) => named(run, &name, &input),
-        other => {
-            let quoted = if let Some(Err(word)) = other { word } else { words.to_owned() };
-            let of_server = run
-                .world
-                .tools
-                .outside()
-                .iter()
-                .map(|tool| mcp::parts(tool.name))
-                .filter(|(of, _)| server.is_none_or(|server| *of == server));
-            let names: Vec<String> = of_server.map(|(_, tool)| tool.to_owned()).collect();
-            let there = if names.is_empty() {
-                "it has no tool on offer".to_owned()
+/// Lets a tool of a server do what the words say. The choices of a server that this request connects could not be known.
+pub(super) fn serve(run: &Run, server: &str, words: &str) -> Went {
+    let clause = Clause::of(words);
+    let connect = run.world.tools.get(Can::Connect).map(|tool| tool.name);
+    let is_new = run.world.scene.calls.iter().any(|call| call.at >= run.from && Some(call.name) == connect);
+    let picked = mcp::pick(&clause, run.world.tools, Some(server), is_new);
+    let quoted = match picked.or_else(|| mcp::look_up(&clause, run.world.tools, server).map(Ok)) {
+        Some(Ok((name, input))) => return named(run, &name, &input),
+        Some(Err(missing)) => missing,
+        None => format!("“{words}”"),
+    };
+    let of_server = run.world.tools.outside().iter().map(|tool| mcp::parts(tool.name)).filter(|(of, _)| *of == server);
+    let names: Vec<String> = of_server.map(|(_, tool)| tool.to_owned()).collect();
+    let there = if names.is_empty() { "no tool on offer".to_owned() } else { listed(&names) };
+    Ok(Outcome::failed(format!("I do not know how {server} could do {quoted}: it has {there}.")))
+}
+
+pub(super) fn delegate(run: &Run, jobs: &[String]) -> Went {
+    let all: Vec<(usize, &String)> = jobs.iter().enumerate().collect();
+    run.each(
+        &all,
+        |(_, job)| (Can::Task, json!({"prompt": job})),
+        |(at, job), done| {
+            let who = if all.len() == 1 { "The subagent".to_owned() } else { format!("Subagent {}", at + 1) };
+            let told = if done.failed {
+                Outcome::failed(format!("{who} failed: {}.", why(&done.text)))
             } else {
-                format!("it has {}", listed(&names))
+                Outcome::told(format!("{who} reports:\n{}", done.text.trim()))
             };
-            Ok(Outcome::failed(format!(
-                "I do not know how {} could do “{quoted}”: {there}.",
-                server.unwrap_or("a server")
-            )))
-        }
-    }
+            told.tagged(&format!("{who}: {job}"), &done.text)
+        },
+    )
 }
 
-pub(crate) fn delegate(run: &Run, jobs: &[String]) -> Went {
-    let done = run.calls(jobs.iter().map(|job| (Can::Task, json!({"prompt": job}))).collect())?;
-    let mut told = Outcome::default();
-    let mut texts = Vec::new();
-    for (at, done) in done.iter().enumerate() {
-        let who = if jobs.len() == 1 { "The subagent".to_owned() } else { format!("Subagent {}", at + 1) };
-        texts.push(if done.failed {
-            format!("{who} failed: {}.", why(&done.text))
-        } else {
-            format!("{who} reports:\n{}", done.text.trim())
-        });
-        told.failed |= done.failed;
-        told.found.push((format!("{who}: {}", jobs[at]), done.text.clone()));
-    }
-    told.text = texts.join("\n");
-    Ok(told)
-}
-
-pub(crate) fn skill(run: &Run, name: &str, follows: bool) -> Went {
+pub(super) fn skill(run: &Run, name: &str, follows: bool) -> Went {
     let done = run.call(Can::Skill, json!({"name": name}))?;
     if done.failed {
-        return Ok(outcome(&done, String::new()));
+        return Ok(done.or_why(""));
     }
     let says = gist(&done.text.lines().filter(|line| !line.starts_with('<')).collect::<Vec<_>>().join("\n"));
     if !follows || !name.contains("review") {
@@ -112,84 +97,64 @@ pub(crate) fn skill(run: &Run, name: &str, follows: bool) -> Went {
             if follows { " I have read its instructions; more than reading them I cannot rehearse." } else { "" };
         return Ok(Outcome::told(format!("I have loaded the skill {name}. It says: {says}{rest}")));
     }
-    let (all, _) = paths(run, "**/*.{rs,py,js,ts,go,java,c,rb,sh}")?;
+    let all = paths(run, "**/*.{rs,py,js,ts,go,java,c,rb,sh}")?.unwrap_or_default();
     let some: Vec<String> = all.into_iter().filter(|path| !path.contains("target/")).take(5).collect();
-    if some.is_empty() {
-        return Ok(Outcome::told(format!("I have loaded the skill {name}, and found no source files to review.")));
-    }
     let read = read(run, &some)?;
-    let lines: Vec<String> = read
-        .found
-        .iter()
-        .map(|(path, text)| format!("- {path}: {} lines; {}", text.lines().count(), gist(text)))
-        .collect();
-    Ok(Outcome::told(format!(
-        "I have loaded the skill {name} and read what it asks for:\n{}\nA verdict is beyond a rehearsal.",
-        lines.join("\n")
-    )))
+    let line = |(path, text): &(String, String)| format!("- {path}: {} lines; {}", text.lines().count(), gist(text));
+    let lines: Vec<String> = read.found.iter().map(line).collect();
+    Ok(Outcome::told(if lines.is_empty() {
+        format!("I have loaded the skill {name}, and found no source files to review.")
+    } else {
+        let lines = lines.join("\n");
+        format!("I have loaded the skill {name} and read what it asks for:\n{lines}\nA verdict is beyond a rehearsal.")
+    }))
 }
 
-pub(crate) fn schedule(run: &Run, when: &When, prompt: &str, durable: bool) -> Went {
-    let line = match when {
-        When::Every(line) => line.clone(),
-        _ => {
-            let clock = run.call(Can::Bash, json!({"command": "date '+%Y-%m-%d %H:%M'"}))?;
-            match when.line(&clock.text) {
-                Some(line) => line,
-                None => return Ok(Outcome::failed(format!("I could not read the clock: {}.", why(&clock.text)))),
-            }
-        }
-    };
-    let mut args = json!({"cron": line, "prompt": prompt});
-    if !matches!(when, When::Every(_)) {
+pub(super) fn schedule(run: &Run, when: &When, prompt: &str, durable: bool) -> Went {
+    let mut args = json!({"prompt": prompt});
+    if let When::Every(line) = when {
+        args["cron"] = json!(line);
+    } else {
+        let clock = run.call(Can::Bash, json!({"command": "date '+%Y-%m-%d %H:%M'"}))?;
+        let Some(line) = when.line(&clock.text) else {
+            return Ok(Outcome::failed(format!("I could not read the clock: {}.", why(&clock.text))));
+        };
+        args["cron"] = json!(line);
         args["recurring"] = json!(false);
     }
     if durable {
         args["durable"] = json!(true);
     }
     let done = run.call(Can::Schedule, args)?;
-    Ok(outcome(&done, sentence(&done.text)))
+    Ok(done.or_why(sentence(&done.text)))
 }
 
-pub(crate) fn cancel(run: &Run, words: &str) -> Went {
-    let listed_jobs = run.call(Can::ListCrons, json!({}))?;
-    let jobs: Vec<&str> =
-        listed_jobs.text.lines().filter(|line| line.trim_start().starts_with("cron_") || line.contains("  ")).collect();
-    let low = words.to_lowercase();
-    let general =
+pub(super) fn cancel(run: &Run, words: &str) -> Went {
+    const GENERAL: &str =
         "job jobs cron scheduled schedule prompt prompts reminder reminders recurring one-shot all it about which";
-    let wanted: Vec<String> = crate::rank::content(words)
-        .into_iter()
-        .filter(|token| !crate::words::has(general, &token.low))
-        .map(|token| token.stem)
-        .collect();
+    const ALL: &str = "all every both jobs reminders them";
+    let done = run.call(Can::ListCrons, json!({}))?;
+    let jobs: Vec<&str> = done.text.lines().filter(|line| line.contains("  ")).collect();
+    let low = words.to_lowercase();
+    let wanted = rank::content(words).into_iter().filter(|token| !has(GENERAL, &token.low));
+    let wanted: Vec<String> = wanted.map(|token| token.stem).collect();
     let is_meant = |line: &&&str| {
         let is_once = line.contains(", once");
-        let own: Vec<String> = crate::words::tokens(line).into_iter().map(|token| token.stem).collect();
+        let is_reminder = is_once || line.to_lowercase().contains("remind");
+        let own: Vec<String> = tokens(line).into_iter().map(|token| token.stem).collect();
         (!low.contains("recurring") || !is_once)
-            && (!(low.contains("reminder") || low.contains("one-shot"))
-                || is_once
-                || line.to_lowercase().contains("remind"))
+            && (!(low.contains("reminder") || low.contains("one-shot")) || is_reminder)
             && wanted.iter().all(|word| own.contains(word))
     };
     let meant: Vec<&str> = jobs.iter().filter(is_meant).copied().collect();
-    let is_all =
-        low.split_whitespace().any(|word| matches!(word, "all" | "every" | "both" | "jobs" | "reminders" | "them"));
-    if meant.is_empty() || (meant.len() > 1 && !is_all) {
-        let there = if jobs.is_empty() {
-            "nothing is scheduled".to_owned()
-        } else {
-            format!("scheduled are:\n{}", block(&jobs.join("\n")))
+    if meant.is_empty() || (meant.len() > 1 && !low.split_whitespace().any(|word| has(ALL, word))) {
+        let there = match jobs.as_slice() {
+            [] => "nothing is scheduled".to_owned(),
+            jobs => format!("scheduled are:\n{}", block(&jobs.join("\n"))),
         };
-        return Ok(Outcome::failed(format!(
-            "I cancelled nothing, because “{words}” is not exactly one of them; {there}"
-        )));
+        let why = format!("I cancelled nothing, because “{words}” is not exactly one of them; {there}");
+        return Ok(Outcome::failed(why));
     }
     let ids: Vec<&str> = meant.iter().filter_map(|line| line.split_whitespace().next()).collect();
-    let done = run.calls(ids.iter().map(|id| (Can::CancelCron, json!({"job_id": id}))).collect())?;
-    let failed = done.iter().any(|done| done.failed);
-    Ok(Outcome {
-        failed,
-        ..Outcome::told(done.iter().map(|done| outcome(done, sentence(&done.text)).text).collect::<Vec<_>>().join("\n"))
-    })
+    run.each(&ids, |id| (Can::CancelCron, json!({"job_id": id})), |_, done| done.or_why(sentence(&done.text)))
 }

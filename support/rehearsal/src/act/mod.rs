@@ -6,119 +6,160 @@
 mod board;
 mod call;
 mod look;
+mod python;
 mod team;
 mod write;
 
 use serde_json::json;
 
-pub(crate) use look::{paths, reading};
-pub(crate) use write::{changing, there, without_numbers, write};
-
-use crate::engine::{Done, Outcome, Run, Went};
+use crate::clause::Join;
 use crate::history;
-use crate::plan::Act;
-use crate::python;
-use crate::speak::why;
+use crate::plan::{Act, Plan, Step};
+use crate::run::{Outcome, Run, Stop, Went};
+use crate::slots::{Slots, shell};
+use crate::table::{Make, Row};
 use crate::tools::Can;
 
-/// Does the next thing of an act.
-pub fn go(act: &Act, run: &Run) -> Went {
-    match act {
-        Act::Say(text) => Ok(Outcome::told(text)),
-        Act::Shell(command, in_background) => call::command_line(run, command, *in_background),
-        Act::Tool(can, args) => call::tool(run, *can, args),
-        Act::Named(name, input) => call::named(run, name, input),
-        Act::Read(paths) => look::read(run, paths),
-        Act::Lines(path, count, from_top) => look::lines(run, path, *count, *from_top),
-        Act::About(paths) => look::about(run, paths),
-        Act::ReadAll(dir, kind) => look::read_all(run, dir, kind.as_deref()),
-        Act::List(dir) => look::list(run, dir.as_deref()),
-        Act::Find(pattern) => look::found(run, pattern),
-        Act::Count(pattern) => look::count(run, pattern),
-        Act::Exists(path, shows) => look::exists(run, path, *shows),
-        Act::Framework => look::framework(run),
-        Act::Verify => look::verify(run),
-        Act::Create(path, content) => write::create(run, path, content),
-        Act::Replace(path, old, new) => write::replace(run, path, old, new),
-        Act::Append(path, line) => write::append(run, path, line),
-        Act::Mend(path, aspects) => python::mend(run, path.as_deref(), aspects),
-        Act::Review(dir) => python::review(run, dir),
-        Act::Package(dir, files) => python::package(run, dir, files),
-        Act::Long(path, count) => write::long(run, path.as_deref(), *count),
-        Act::Todo(items) => {
-            run.call(Can::Todo, json!({"todos": items.iter().map(|item| json!({"content": item, "status": "pending"})).collect::<Vec<_>>()}))?;
-            Ok(Outcome::told(format!("The plan has {} items; I have done none of them yet.", items.len())))
+/// Runs a plan to its end, or to the next thing that is missing.
+pub fn plan(run: &Run, plan: &Plan) -> Result<(), Stop> {
+    let steps = &plan.steps;
+    let mut at = 0;
+    while at < steps.len() {
+        let beside = |other: &Step| other.join == Join::And && other.act.stands_alone();
+        let more = if steps[at].act.stands_alone() {
+            steps[at + 1..].iter().take_while(|step| beside(step)).count()
+        } else {
+            0
+        };
+        let end = at + 1 + more;
+        group(run, &steps[at..end])?;
+        let failed = run.before.borrow().iter().any(|outcome| outcome.failed);
+        if failed && steps[end..].iter().any(|step| !step.act.stands_alone()) {
+            run.before.borrow_mut().push(Outcome::told("I left the rest."));
+            return Ok(());
         }
-        _ => go_on(act, run),
+        at = end;
     }
+    Ok(())
 }
 
-/// The same for acts with other agents, with the board, the clock, and about itself.
-fn go_on(act: &Act, run: &Run) -> Went {
+/// Runs steps that may stand beside each other.
+fn group(run: &Run, steps: &[Step]) -> Result<(), Stop> {
+    let (mut wanted, mut said, mut other) = (Vec::new(), String::new(), None);
+    let mut outcomes = Vec::new();
+    for step in steps {
+        match go(&step.act, run) {
+            Ok(outcome) => outcomes.push(outcome),
+            Err(Stop::Call(calls, note)) => {
+                wanted.extend(calls);
+                said.push_str(&note);
+            }
+            Err(Stop::Fail(why)) => outcomes.push(Outcome::failed(why)),
+            Err(stop) => other = Some(stop),
+        }
+    }
+    if !wanted.is_empty() {
+        return Err(Stop::Call(wanted, said));
+    }
+    run.before.borrow_mut().extend(outcomes);
+    other.map_or(Ok(()), Err)
+}
+
+/// Does the next thing of an act.
+fn go(act: &Act, run: &Run) -> Went {
     match act {
+        Act::Row(row, slots) => of_row(row, slots, run),
+        Act::Say(text) => Ok(Outcome::told(text)),
+        Act::Shell(command, in_background) => call::command_line(run, command, *in_background),
+        Act::Named(name, input) => call::named(run, name, input),
+        Act::Create(path, content) => write::create(run, path, content),
+        Act::Replace(path, old, new) => write::replace(run, path, old, new),
+        Act::Todo(items) => {
+            let todos: Vec<_> = items.iter().map(|item| json!({"content": item, "status": "pending"})).collect();
+            run.call(Can::Todo, json!({ "todos": todos }))?;
+            Ok(Outcome::told(format!("The plan has {} items; I have done none of them yet.", items.len())))
+        }
         Act::Delegate(jobs) => call::delegate(run, jobs),
         Act::Skill(name, follows) => call::skill(run, name, *follows),
         Act::Tasks(specs) => board::make_tasks(run, specs),
-        Act::Board(unblocked) => board::show_board(run, *unblocked),
-        Act::ShowTask(words) => board::show_task(run, words),
-        Act::Claim(words) => board::claim(run, words),
-        Act::Complete(words) => board::complete(run, words),
-        Act::WorkBoard => board::work_board(run),
         Act::DoTask(id, subject, claims) => board::do_task(run, id, subject, *claims),
-        Act::OwnPlan(aim) => team::own_plan(run, aim),
-        Act::Worktrees => board::worktrees(run),
-        Act::Worktree(name, task) => {
-            let args = match task {
-                Some(task) => json!({"name": name, "task_id": task}),
-                None => json!({"name": name}),
-            };
-            call::tool(run, Can::MakeTree, &args)
-        }
         Act::Spawn(name, role, job, plan_first) => team::spawn(run, name, role, job, *plan_first),
         Act::Message(to, text) => {
             let done = run.call(Can::Send, json!({"to": to, "content": text}))?;
-            Ok(outcome(&done, format!("I wrote to {to}.")).tagged("teammate", to))
+            Ok(Outcome { teammate: Some(to.clone()), ..done.or_why(format!("I wrote to {to}.")) })
         }
-        Act::AskPlan(names, about) => team::ask_plan(run, names, about.as_deref()),
         Act::Answer(names, approve, feedback) => team::answer_plans(run, names, *approve, feedback),
-        Act::Leave(names) => team::leave(run, names),
-        Act::Report(names) => team::report(run, names),
-        Act::Inbox => team::inbox(run),
         Act::Schedule(when, prompt, durable) => call::schedule(run, when, prompt, *durable),
-        Act::CancelCron(words) => call::cancel(run, words),
-        Act::Connect(servers) => {
-            let done = run.calls(servers.iter().map(|server| (Can::Connect, json!({"name": server}))).collect())?;
-            let failed = done.iter().any(|done| done.failed);
-            Ok(Outcome {
-                failed,
-                ..Outcome::told(done.iter().map(|done| done.text.clone()).collect::<Vec<_>>().join("\n"))
-            })
+        Act::Connect(all) => run.each(
+            all,
+            |server| (Can::Connect, json!({"name": server})),
+            |_, done| Outcome { failed: done.failed, ..Outcome::told(&done.text) },
+        ),
+        Act::Serve(server, words) => call::serve(run, server, words),
+    }
+}
+
+/// The same for what a row makes of its slots.
+fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
+    let path = slots.paths.first().map_or("", String::as_str);
+    let quoted = slots.quoted.first().map_or("", String::as_str);
+    let dir = slots.dir.as_deref();
+    let count = slots.number.unwrap_or_default();
+    let told = |text: String| Ok(Outcome::told(text));
+    match row.make {
+        Make::Shell(template) => call::command_line(run, &slots.filled(template), false),
+        Make::Say(text) => told(text.to_owned()),
+        Make::Tool(can) => call::tool(run, can, json!({})),
+        Make::Tree(can) => call::tool(run, can, json!({"name": slots.rest})),
+        Make::DiscardTree => call::tool(run, Can::RemoveTree, json!({"name": slots.rest, "discard_changes": true})),
+        Make::Worktree => match &slots.key {
+            Some(task) => call::tool(run, Can::MakeTree, json!({"name": slots.rest, "task_id": task})),
+            None => call::tool(run, Can::MakeTree, json!({"name": slots.rest})),
+        },
+        Make::Read => look::read(run, &slots.paths),
+        Make::Head | Make::Tail => look::lines(run, path, count, row.make == Make::Head),
+        Make::About => look::about(run, &slots.paths),
+        Make::ReadAll => look::read_all(run, dir.unwrap_or("."), slots.kind.as_deref()),
+        Make::List => look::list(run, dir.unwrap_or(".")),
+        Make::Find => look::find(run, &slots.pattern()),
+        Make::Count => look::count(run, &slots.pattern()),
+        Make::Exists => look::exists(run, path, &slots.said),
+        Make::Grep => {
+            let kind = slots.kind.as_ref().filter(|kind| !kind.contains('*'));
+            let kind = kind.map_or(String::new(), |kind| format!(" --include='*.{kind}'"));
+            let place = if path.is_empty() { dir.unwrap_or(".") } else { path };
+            call::command_line(run, &format!("grep -rn{kind} -- {} {}", shell(quoted), shell(place)), false)
         }
-        Act::Serve(server, words) => call::serve(run, server.as_deref(), words),
-        Act::Tools => Ok(Outcome::told(history::tools(run.world))),
-        Act::Recall(question) => Ok(Outcome::told(history::recall(run.world, question))),
-        Act::FirstRequest => Ok(Outcome::told(history::first_request(run.world))),
-        Act::Requests => Ok(Outcome::told(history::requests(run.world))),
-        Act::WhatDidYouDo => Ok(Outcome::told(history::what_was_done(run.world, run.from))),
-        _ => Ok(Outcome::default()),
+        Make::Framework => look::framework(run),
+        Make::Verify => look::verify(run),
+        Make::Append => write::append(run, path, quoted),
+        Make::Mend => python::mend(run, path, &slots.said),
+        Make::Review => python::review(run, dir.unwrap_or(".")),
+        Make::Package => python::package(run, dir.unwrap_or("."), &slots.paths),
+        Make::Long => write::long(run, path, count),
+        Make::ShowLong => told(format!("```python\n{}```", python::long(count))),
+        Make::WriteSkill => write::skill(run, &slots.rest, quoted),
+        Make::Abilities => told(history::abilities(run.world, false)),
+        Make::More => told(history::abilities(run.world, true)),
+        Make::Skills => told(history::skills(run.world)),
+        Make::Tools => told(history::tools(run.world)),
+        Make::Recall => told(history::recall(run.world, &slots.said)),
+        Make::FirstRequest => told(history::first_request(run.world)),
+        Make::Requests => told(history::requests(run.world)),
+        Make::WhatDidYouDo => told(history::what_was_done(run.world, run.from)),
+        Make::Board | Make::Unblocked => board::show_board(run, row.make == Make::Unblocked),
+        Make::ShowTask => board::show_task(run, &slots.rest),
+        Make::Claim => board::claim(run, &slots.rest),
+        Make::Complete => board::complete(run, &slots.rest),
+        Make::WorkBoard => board::work_board(run),
+        Make::Worktrees => board::worktrees(run),
+        Make::CancelCron => call::cancel(run, &slots.rest),
+        Make::Inbox => team::inbox(run),
+        Make::Leave => team::leave(run, &slots.names),
+        Make::AskPlan => team::ask_plan(run, &slots.names, &slots.rest),
+        Make::OwnPlan => team::own_plan(run, &slots.said),
+        Make::Report => team::report(run, &slots.names),
+        // What a frame makes of them stands in the plan in their place.
+        Make::Approve | Make::Reject | Make::WaitForThem | Make::LoadSkill | Make::Remember => Ok(Outcome::default()),
     }
-}
-
-impl Outcome {
-    fn tagged(mut self, title: &str, body: &str) -> Self {
-        self.found.push((title.to_owned(), body.to_owned()));
-        self
-    }
-}
-
-/// What is told of a call: this when it worked, else why it did not.
-pub fn outcome(done: &Done, told: String) -> Outcome {
-    if done.failed { Outcome::failed(format!("That did not work: {}.", why(&done.text))) } else { Outcome::told(told) }
-}
-
-fn is_missing(text: &str) -> bool {
-    let low = text.to_lowercase();
-    ["no such file", "not found", "does not exist", "cannot find", "there is no file"]
-        .iter()
-        .any(|words| low.contains(words))
 }

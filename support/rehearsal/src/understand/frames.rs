@@ -1,202 +1,102 @@
-//! Frames: who is told what, at what time, in the background, by which subagent.
+//! Frames: a command, a tool by its name, a time, a subagent.
 //!
-//! A frame takes words that no row could hold: a whole order for somebody else. Invariant: such an order is understood first, and
-//! refused when it is not.
+//! A frame takes words that no row could hold: a command line, a whole order for somebody else or for later. Invariant: such
+//! an order is understood first, and refused when it is not.
 
 use serde_json::json;
 
 use super::{Planner, Result};
 use crate::clause::{Clause, is_filler};
-use crate::people::{self, sentence};
-use crate::plan::{Act, Job, Refusal};
+use crate::people::sentence;
+use crate::plan::{Act, Refusal};
 use crate::rank;
 use crate::tools::Can;
 use crate::when;
-use crate::words::{Shape, Token, has};
+use crate::words::{Shape, Token, has, number};
+
+/// Programs that a command may begin with when it stands without backticks.
+const PROGRAMS: &str = "cargo git ls echo sleep npm npx node python python3 pip make pwd date cat grep find true false cd \
+    mkdir touch rm cp mv head tail wc sort uniq sed awk curl wget docker rustc rustup go java gcc which \
+    whoami env ps df du uname printf seq yes diff tar ln chmod pytest uv bash sh exit kill";
+
+pub(super) fn begins_with_program(command: &str) -> bool {
+    let first = command.split_whitespace().next().unwrap_or_default();
+    has(PROGRAMS, first) || first.contains(['/', '=']) || !first.bytes().all(|b| b.is_ascii_alphabetic())
+}
 
 impl Planner<'_, '_> {
     /// `run X`, `run X in the background`, ``while `X` runs in the background``.
     pub(super) fn command(&self, clause: &Clause) -> Option<Act> {
+        const KNOWN: &str =
+            "run runs running execute start call background command while let shell bash meanwhile kick launch off job";
         let tokens = &clause.tokens;
-        if !self.world.can(Can::Bash) {
-            return None;
-        }
         let ground = tokens.iter().position(|token| token.is("background")).filter(|at| *at > 1);
-        let in_background = ground.is_some();
-        let first = tokens.first()?;
-        let is_while = first.is("while let") && in_background;
+        let first = tokens.first().filter(|_| self.world.can(Can::Bash))?;
+        let is_while = first.is("while let") && ground.is_some();
         let is_bare = tokens.len() == 1 && first.shape == Shape::Code;
         if !first.is("run execute start call kick launch") && !is_while && !is_bare {
             return None;
         }
+        let is_known = |token: &Token| is_filler(token) || token.is(KNOWN);
         let code: Vec<&Token> = tokens.iter().filter(|token| token.shape == Shape::Code).collect();
-        let known = |token: &Token| {
-            is_filler(token) || token.is("run runs running execute start call background command while let shell bash meanwhile kick launch off job")
-        };
         if let [command] = code.as_slice() {
-            let others = tokens.iter().all(|token| token.shape == Shape::Code || known(token));
-            return others.then(|| Act::Shell(command.text.clone(), in_background));
+            let others = tokens.iter().all(|token| token.shape == Shape::Code || is_known(token));
+            return others.then(|| Act::Shell(command.text.clone(), ground.is_some()));
         }
         let from = (1..tokens.len()).find(|at| !tokens[*at].is("the command :"))?;
-        let to = ground.map_or(tokens.len(), |at| (from..at).rev().find(|at| tokens[*at].is("in as")).unwrap_or(at));
-        // `while X is running in the background`
-        let to = if is_while { (from..to).find(|at| tokens[*at].is("is runs running")).unwrap_or(to) } else { to };
-        let rest_is_known = ground.is_none_or(|at| tokens[at + 1..].iter().all(known));
-        let program = tokens.get(from).filter(|token| {
-            has(PROGRAMS, &token.low) || token.text.starts_with("./") || token.shape == Shape::Quoted
-        })?;
-        let command =
-            if program.shape == Shape::Quoted { program.text.clone() } else { clause.between(from, to).to_owned() };
-        (rest_is_known && !command.is_empty()).then_some(Act::Shell(command, in_background))
+        let is_program = has(PROGRAMS, &tokens[from].low) || tokens[from].text.starts_with("./");
+        let is_quoted = tokens[from].shape == Shape::Quoted;
+        // `X in the background`, `while X is running in the background`
+        let end = |at: usize, words: &str| (from..at).rev().find(|at| tokens[*at].is(words));
+        let to = ground.map_or(tokens.len(), |at| end(at, "in as").unwrap_or(at));
+        let to = end(to, "is runs running").filter(|_| is_while).unwrap_or(to);
+        let rest_is_known = ground.is_none_or(|at| tokens[at + 1..].iter().all(is_known));
+        let command = if is_quoted { &tokens[from].text } else { clause.between(from, to) };
+        let is_command = (is_program || is_quoted) && rest_is_known && !command.is_empty();
+        is_command.then(|| Act::Shell(command.to_owned(), ground.is_some()))
     }
 
-    /// A tool called by its name: `call list_crons`.
+    /// A tool called by its name, with its arguments as JSON behind it: `call list_crons`.
     pub(super) fn named_tool(&self, clause: &Clause) -> Option<Act> {
         let tokens = &clause.tokens;
-        if !tokens.first()?.is("call use invoke run") {
-            return None;
-        }
-        let named = tokens.iter().position(|token| self.world.tools.named(&token.text).is_some())?;
-        let input = match clause.between(named + 1, tokens.len()).find('{') {
-            Some(at) => serde_json::from_str(&clause.between(named + 1, tokens.len())[at..]).ok()?,
-            None => {
-                let is_known =
-                    |token: &Token| is_filler(token) || token.is("call use invoke run tool without arguments");
-                let all = tokens.iter().enumerate().all(|(at, token)| at == named || is_known(token));
-                let tool = self.world.tools.named(&tokens[named].text)?;
-                let needs = tool.schema["required"].as_array().is_some_and(|all| !all.is_empty());
-                if !all || needs {
-                    return None;
-                }
-                json!({})
-            }
+        let is_known = |token: &Token| is_filler(token) || token.is("call use invoke run tool without arguments");
+        let at = tokens.iter().position(|token| self.world.tools.named(&token.text).is_some())?;
+        let tool = self.world.tools.named(&tokens[at].text).filter(|_| tokens[0].is("call use invoke run"))?;
+        let behind = clause.between(at + 1, tokens.len());
+        let input = match behind.find('{') {
+            Some(from) => serde_json::from_str(&behind[from..]).ok()?,
+            None if tokens[at + 1..].iter().all(is_known) => json!({}),
+            None => return None,
         };
-        Some(Act::Named(tokens[named].text.clone(), input))
-    }
-
-    pub(super) fn hire(&mut self, hiring: people::Hiring, clause: &Clause) -> Result<()> {
-        if let Some(word) = hiring.left.first() {
-            return Err(self.refuse(word, clause));
-        }
-        if hiring.names.is_empty() {
-            return Err(Refusal {
-                why: format!("“{}” names nobody, so I hired nobody", clause.text()),
-                offers: vec![format!("spawn alice as a {}", hiring.role), "spawn alice and bob".to_owned()],
-            });
-        }
-        if let Some(Job::Text(job)) = &hiring.job {
-            self.check(job)?;
-        }
-        for name in &hiring.names {
-            let job = hiring.job.clone().unwrap_or(Job::Wait);
-            self.push(Act::Spawn(name.clone(), hiring.role.clone(), job, false), clause.join);
-        }
-        self.people.extend(hiring.names.clone());
-        self.hired = hiring.names;
-        Ok(())
-    }
-
-    /// What teammates are told: a job, a plan, to leave. `false` when it is something else after all.
-    pub(super) fn tell(&mut self, telling: &people::Telling, clause: &Clause) -> Result<bool> {
-        if !self.world.can(Can::Spawn) && !self.world.can(Can::Send) {
-            return Ok(false);
-        }
-        let first = &clause.tokens[0];
-        let is_open = first.is("get make give send write remind message hand assign order instruct");
-        if is_open && telling.names.iter().any(|name| !self.people.contains(name)) {
-            return Ok(false);
-        }
-        let names = self.those(&telling.names);
-        if names.is_empty() || telling.names.is_empty() && self.people.is_empty() {
-            return Ok(false);
-        }
-        let what = Clause::of(&telling.what);
-        if what.says("plan plans")
-            || what.says("leave shutdown home") && self.world.can(Can::Shutdown)
-            || what.says("themselves own")
-        {
-            return Ok(false);
-        }
-        if telling.is_task {
-            // One each, or whatever is free on the board.
-            let tasks = self.steps.iter().map(|step| if let Act::Tasks(specs) = &step.act { specs.len() } else { 0 });
-            let one_each = clause.says("each") || tasks.sum::<usize>() == names.len();
-            return self.assign(&names, if one_each { Job::Assigned } else { Job::Board });
-        }
-        if telling.is_order {
-            self.check(&telling.what)?;
-        }
-        for name in &names {
-            let waiting = self.steps.iter_mut().rev().find_map(|step| match &mut step.act {
-                Act::Spawn(hired, _, job, _) if hired == name && !matches!(job, Job::Board | Job::Assigned) => {
-                    Some(job)
-                }
-                _ => None,
-            });
-            match waiting {
-                Some(Job::Text(job)) => job.push_str(&format!(" {}", telling.what)),
-                Some(job) => *job = Job::Text(telling.what.clone()),
-                None if self.world.can(Can::Send) => {
-                    self.push(Act::Message(name.clone(), telling.what.clone()), clause.join)
-                }
-                None => return Ok(false),
-            }
-        }
-        self.hired = names;
-        Ok(true)
-    }
-
-    pub(super) fn assign(&mut self, names: &[String], work: Job) -> Result<bool> {
-        let mut is_any = false;
-        for step in &mut self.steps {
-            if let Act::Spawn(name, _, job, _) = &mut step.act
-                && names.contains(name)
-            {
-                *job = work.clone();
-                is_any = true;
-            }
-        }
-        Ok(is_any)
-    }
-
-    /// The people that names and pronouns mean.
-    pub(super) fn those(&self, names: &[String]) -> Vec<String> {
-        if !names.is_empty() {
-            return names.to_vec();
-        }
-        if !self.hired.is_empty() {
-            return self.hired.clone();
-        }
-        self.people.last().cloned().into_iter().collect()
+        let required = tool.schema["required"].as_array().into_iter().flatten();
+        let is_whole = required.filter_map(|name| name.as_str()).all(|name| input.get(name).is_some());
+        (is_whole && tokens[..at].iter().all(is_known)).then(|| Act::Named(tool.name.to_owned(), input))
     }
 
     /// `every two minutes`, `in an hour`, `remind me`.
     pub(super) fn schedule(&mut self, clause: &Clause, rest: &Clause) -> Result<Option<bool>> {
-        let is_told = clause.tokens.first().is_some_and(|first| first.is("schedule remind"))
-            || clause.tokens.iter().take(6).any(|token| token.is("reminder recurring"))
-                && clause.tokens[0].is("set create make add");
+        let first = clause.tokens.first();
+        let is_ordered = first.is_some_and(|first| first.is("schedule remind"));
+        let is_set = first.is_some_and(|first| first.is("set create make add"))
+            && clause.tokens.iter().take(6).any(|token| token.is("reminder recurring"));
         let own = when::find(&clause.source, &clause.tokens);
-        let at_start = own.as_ref().is_some_and(|found| found.from == 0);
-        let whole = if is_told || at_start { rest } else { clause };
+        let takes_rest = is_ordered || is_set || own.is_some_and(|found| found.from == 0);
+        let whole = if takes_rest { rest } else { clause };
         let Some(found) = when::find(&whole.source, &whole.tokens) else {
-            if is_told && clause.tokens[0].is("remind schedule") {
-                let why = format!("“{}” says no time that I understand, so I scheduled nothing", clause.text());
-                return Err(Refusal {
-                    why,
-                    offers: vec![
-                        "remind me in 10 minutes to stretch".into(),
-                        "list the files here every 5 minutes".into(),
-                        "remind me tomorrow at noon of the meeting".into(),
-                    ],
-                });
+            if !is_ordered {
+                return Ok(None);
             }
-            return Ok(None);
+            let why = format!("“{}” says no time that I understand, so I scheduled nothing", clause.text());
+            let offers = [
+                "remind me in 10 minutes to stretch",
+                "list the files here every 5 minutes",
+                "remind me tomorrow at noon of the meeting",
+            ];
+            return Err(Refusal { why, offers: offers.map(str::to_owned).to_vec() });
         };
         if !self.world.can(Can::Schedule) {
-            return Err(Refusal {
-                why: format!("I have no tool here that schedules “{}”, so I did nothing", whole.text()),
-                offers: self.offers(&whole.tokens),
-            });
+            let why = format!("I have no tool here that schedules “{}”, so I did nothing", whole.text());
+            return Err(Refusal { why, offers: self.offers(&whole.tokens) });
         }
         let durable = whole.tokens.iter().any(|token| token.is("durable durably permanently permanent"));
         let prompt = scheduled_prompt(whole, &found);
@@ -207,33 +107,19 @@ impl Planner<'_, '_> {
             self.check(&prompt)?;
         }
         self.push(Act::Schedule(found.when, prompt, durable), clause.join);
-        Ok(Some(is_told || at_start))
+        Ok(Some(takes_rest))
     }
 }
 
-/// Programs that a command may begin with when it stands without backticks.
-pub(crate) const PROGRAMS: &str = "cargo git ls echo sleep npm npx node python python3 pip make pwd date cat grep find true false cd \
-    mkdir touch rm cp mv head tail wc sort uniq sed awk curl wget docker rustc rustup go java gcc which \
-    whoami env ps df du uname printf seq yes diff tar ln chmod pytest uv bash sh exit kill";
-
-pub(crate) fn begins_with_program(command: &str) -> bool {
-    let first = command.split_whitespace().next().unwrap_or_default();
-    has(PROGRAMS, first)
-        || first.contains('/')
-        || first.contains('=')
-        || !first.bytes().all(|b| b.is_ascii_alphabetic())
-}
-
 /// The jobs that are handed to subagents.
-pub(crate) fn delegated(clause: &Clause) -> Option<Vec<String>> {
+pub(super) fn delegated(clause: &Clause) -> Option<Vec<String>> {
     const AGENTS: &str = "subagent subagents sub-agent sub-agents subtask subtasks task agent";
     let tokens = &clause.tokens;
     let first = tokens.first()?;
     let place = tokens.iter().position(|token| token.is(AGENTS));
     let behind = |at: usize| {
         let from = (at..tokens.len()).find(|at| !tokens[*at].is("to : , that and should"))?;
-        let text = clause.between(from, tokens.len());
-        (!text.is_empty()).then(|| sentence(text))
+        Some(clause.between(from, tokens.len())).filter(|text| !text.is_empty())
     };
     if first.is("delegate hand") {
         let to_agent = place.filter(|at| tokens[..*at].iter().any(|token| token.is("to")));
@@ -243,23 +129,19 @@ pub(crate) fn delegated(clause: &Clause) -> Option<Vec<String>> {
                 let to = (1..at).rev().find(|to| tokens[*to].is("to"))?;
                 sentence(&ordered(clause.between(1, to)))
             }
-            Some(at) => behind(at + 1)?,
-            None if first.is("delegate") => behind(1)?,
+            Some(at) => sentence(behind(at + 1)?),
+            None if first.is("delegate") => sentence(behind(1)?),
             None => return None,
         };
         return (!matches!(job.as_str(), "This." | "It.")).then(|| vec![job]);
     }
-    let at = place.filter(|at| *at <= 4)?;
-    let is_use = first.is("use in with let have get ask start spawn make by");
+    let at = place.filter(|at| *at <= 4 && first.is("use in with let have get ask start spawn make by"))?;
     let is_plain_task = tokens[at].is("task agent") && !first.is("use in");
-    if !is_use
-        || is_plain_task
-        || tokens[1..at].iter().any(|token| !is_filler(token) && crate::words::number(&token.low).is_none())
-    {
+    let is_count = |token: &Token| is_filler(token) || number(&token.low).is_some();
+    if is_plain_task || !tokens[1..at].iter().all(is_count) {
         return None;
     }
-    let from = (at + 1..tokens.len()).find(|at| !tokens[*at].is("to : , that and should"))?;
-    let jobs = each_job(clause.between(from, tokens.len()));
+    let jobs = each_job(behind(at + 1)?);
     (!jobs.is_empty()).then_some(jobs)
 }
 
@@ -279,40 +161,32 @@ fn each_job(text: &str) -> Vec<String> {
 }
 
 /// `reads a` and `reading a` as an order: `read a`.
-pub(crate) fn ordered(words: &str) -> String {
+fn ordered(words: &str) -> String {
     let Some((verb, rest)) = words.split_once(' ') else { return words.to_owned() };
     let low = verb.to_lowercase();
     let cut = low.strip_suffix("ing").or(low.strip_suffix('s')).unwrap_or(&low);
-    let verb = [cut.to_owned(), format!("{cut}e"), low.clone()]
-        .into_iter()
-        .find(|word| rank::is_verb(word))
-        .unwrap_or(low.clone());
-    format!("{verb} {rest}")
+    let verb = [cut.to_owned(), format!("{cut}e")].into_iter().find(|word| rank::is_verb(word));
+    format!("{} {rest}", verb.unwrap_or(low))
 }
 
 /// The prompt of a schedule: the clause without its time and the words that only say that it is scheduled.
-pub(crate) fn scheduled_prompt(clause: &Clause, found: &when::Found) -> String {
+fn scheduled_prompt(clause: &Clause, found: &when::Found) -> String {
+    const FRAME: &str = "schedule set create make add a an the up task job reminder prompt cron recurring one-shot one-time \
+                         durable to for of that which repeating daily :";
     let tokens = &clause.tokens;
-    const FRAME: &str = "schedule set create make add a an the up task job reminder prompt cron recurring one-shot one-time durable to for of that which repeating daily :";
     let is_frame = tokens.first().is_some_and(|first| first.is("schedule set create make add"));
     let is_reminder = is_frame && tokens.iter().take(8).any(|token| token.is("reminder"));
-    let mut from = 0;
-    if is_frame {
-        while from < tokens.len() && (tokens[from].is(FRAME) || (found.from <= from && from < found.to)) {
-            from += 1;
-        }
-    }
-    let before = clause.between(from, found.from.max(from)).trim_end_matches([',', ' ']).to_owned();
-    let mut to = found.to.max(from);
-    while to < tokens.len()
-        && (tokens[to].is(", :")
-            || is_frame && tokens[to].is("to for of")
-            || before.is_empty() && tokens[to].is("please"))
-    {
-        to += 1;
-    }
-    let after = clause.between(to, tokens.len());
-    let words = [before.as_str(), after].join(" ");
+    let in_time = |at: usize| (found.from..found.to).contains(&at);
+    let is_head = |at: &usize| is_frame && (tokens[*at].is(FRAME) || in_time(*at));
+    let from = (0..tokens.len()).take_while(is_head).count();
+    let before = clause.between(from, found.from.max(from)).trim_end_matches([',', ' ']);
+    let is_joint = |at: &usize| {
+        let token = &tokens[*at];
+        token.is(", :") || is_frame && token.is("to for of") || before.is_empty() && token.is("please")
+    };
+    let to = found.to.max(from);
+    let to = to + (to..tokens.len()).take_while(is_joint).count();
+    let words = [before, clause.between(to, tokens.len())].join(" ");
     let words = words.trim().trim_end_matches(['.', ',', '!']);
     let for_what = tokens.iter().skip(found.to).find(|token| !token.is(",")).is_some_and(|token| token.is("for"))
         || tokens.iter().take(8).any(|token| token.is("of"));

@@ -2,14 +2,14 @@
 //!
 //! Invariant: an offer can be typed as it stands.
 
-use super::{LENT, plan};
-use super::{Planner, Result, World};
+use super::{Planner, Result, plan};
 use crate::clause::Clause;
 use crate::mcp;
 use crate::plan::Refusal;
 use crate::rank;
 use crate::table::Row;
 use crate::words::{Shape, Token};
+use crate::world::{LENT, World};
 
 impl Planner<'_, '_> {
     pub(super) fn refuse(&self, word: &str, clause: &Clause) -> Refusal {
@@ -19,23 +19,17 @@ impl Planner<'_, '_> {
 
     /// The nearest requests that can be done here, with the names that exist.
     pub(super) fn offers(&self, tokens: &[Token]) -> Vec<String> {
+        const ALWAYS: [&str; 3] = ["list the files here", "read {file}", "what can you do?"];
         let can = |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| self.world.can(*can));
-        let mut rows: Vec<&Row> = rank::nearest(tokens).into_iter().map(rank::row).filter(can).collect();
-        rows.extend(
-            ["list the files here", "read {file}", "what can you do?"]
-                .iter()
-                .filter_map(|offer| crate::table::ROWS.iter().find(|row| row.offer == *offer))
-                .filter(can),
-        );
-        let mut offers: Vec<String> = Vec::new();
+        let near = rank::close(tokens).into_iter().map(rank::row).filter(can).map(|row| row.offer);
+        let is_file =
+            |token: &&Token| token.shape == Shape::Path && token.text.contains('.') && !token.text.contains('*');
         let server = self.world.servers.iter().find(|server| tokens.iter().any(|token| mcp::names(token, server)));
+        let mut offers: Vec<String> = Vec::new();
         offers.extend(server.map(|server| format!("connect to {server}")));
-        let file = tokens
-            .iter()
-            .find(|token| token.shape == Shape::Path && token.text.contains('.') && !token.text.contains('*'));
-        offers.extend(file.map(|file| format!("read {}", file.text)));
-        for row in rows {
-            let offer = self.named(row.offer, tokens);
+        offers.extend(tokens.iter().find(is_file).map(|file| format!("read {}", file.text)));
+        for offer in near.chain(ALWAYS) {
+            let offer = self.named(offer, tokens);
             if offers.len() < 3 && !offers.contains(&offer) {
                 offers.push(offer);
             }
@@ -44,20 +38,19 @@ impl Planner<'_, '_> {
     }
 
     /// An offer with names that exist: the file that was named or spoken of, a teammate.
-    pub(super) fn named(&self, offer: &str, tokens: &[Token]) -> String {
-        let said = tokens
-            .iter()
-            .find(|token| token.shape == Shape::Path && !token.text.contains('*'))
-            .map(|token| token.text.clone());
-        let file = said.or_else(|| self.last_path()).unwrap_or_else(|| "README.md".to_owned());
-        let mut offer = offer.replace("{file}", &file).replace("{dir}", "this directory");
-        if let Some(name) = self.people.first() {
-            offer = offer.replace("alice", name).replace("bob", self.people.get(1).unwrap_or(name));
+    fn named(&self, offer: &str, tokens: &[Token]) -> String {
+        let said = tokens.iter().find(|token| token.shape == Shape::Path && !token.text.contains('*'));
+        let file = said.map(|token| token.text.clone()).or_else(|| self.last_path());
+        let file = file.unwrap_or_else(|| "README.md".to_owned());
+        let offer = offer.replace("{file}", &file).replace("{dir}", "this directory");
+        match self.people.as_slice() {
+            [] => offer,
+            [one] => offer.replace("alice", one).replace("bob", one),
+            [one, two, ..] => offer.replace("alice", one).replace("bob", two),
         }
-        offer
     }
 
-    /// A job for somebody else must be one that can be done.
+    /// A job for somebody else must be one that can be done, without the lead's servers.
     pub(super) fn check(&self, job: &str) -> Result<()> {
         let world = World {
             lent: LENT,
@@ -69,9 +62,6 @@ impl Planner<'_, '_> {
             scene: self.world.scene,
             system: "",
         };
-        match plan(job, &world).refusal {
-            Some(refusal) => Err(refusal),
-            None => Ok(()),
-        }
+        plan(job, &world).refusal.map_or(Ok(()), Err)
     }
 }

@@ -1,4 +1,4 @@
-//! Runs a plan against what was called since it was asked for.
+//! The results of calls, and the calls that are still missing.
 //!
 //! Acts are written as straight code: each asks for a result, and where there is none yet the run stops and that call is
 //! made. The next request runs the same code a step further. Invariant: a call counts once, and one that acts is never made
@@ -9,12 +9,10 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::act;
-use crate::clause::Join;
-use crate::plan::{Plan, Step};
 use crate::scene::Past;
+use crate::speak::why;
 use crate::tools::{Call, Can};
-use crate::understand::World;
+use crate::world::World;
 
 /// So often the same call in a row is too often.
 const STUCK: usize = 6;
@@ -41,6 +39,8 @@ pub struct Outcome {
     pub found: Vec<(String, String)>,
     /// Tasks that were made: ids and subjects.
     pub tasks: Vec<(String, String)>,
+    /// The teammate that was given something to do.
+    pub teammate: Option<String>,
 }
 
 impl Outcome {
@@ -53,6 +53,30 @@ impl Outcome {
     pub fn failed(text: impl Into<String>) -> Self {
         Self { text: text.into(), failed: true, ..Self::default() }
     }
+
+    /// With something that later steps may write down or look at.
+    pub fn tagged(mut self, title: &str, body: &str) -> Self {
+        self.found.push((title.to_owned(), body.to_owned()));
+        self
+    }
+}
+
+/// Several outcomes as one.
+impl FromIterator<Self> for Outcome {
+    fn from_iter<T: IntoIterator<Item = Self>>(all: T) -> Self {
+        let mut whole = Self::default();
+        for one in all {
+            if !one.text.is_empty() && !whole.text.is_empty() {
+                whole.text.push('\n');
+            }
+            whole.text.push_str(&one.text);
+            whole.failed |= one.failed;
+            whole.found.extend(one.found);
+            whole.tasks.extend(one.tasks);
+            whole.teammate = one.teammate.or(whole.teammate);
+        }
+        whole
+    }
 }
 
 /// The result of a call.
@@ -62,6 +86,16 @@ pub struct Done {
     pub text: String,
     /// Whether the tool failed.
     pub failed: bool,
+}
+
+impl Done {
+    /// What is told of a call: this when it worked, else why it did not.
+    pub fn or_why(&self, told: impl Into<String>) -> Outcome {
+        if self.failed {
+            return Outcome::failed(format!("That did not work: {}.", why(&self.text)));
+        }
+        Outcome::told(told)
+    }
 }
 
 /// How an act goes.
@@ -87,46 +121,9 @@ impl<'r, 'w> Run<'r, 'w> {
         Self { world, from, used: used.clone(), before: RefCell::default(), waited: Cell::new(false) }
     }
 
-    /// Runs a plan to its end, or to the next thing that is missing.
-    pub fn plan(&self, plan: &Plan) -> Result<(), Stop> {
-        let steps = &plan.steps;
-        let mut at = 0;
-        while at < steps.len() {
-            let mut end = at + 1;
-            while end < steps.len() && beside(&steps[end - 1], &steps[end]) {
-                end += 1;
-            }
-            self.group(&steps[at..end])?;
-            let failed = self.before.borrow().iter().any(|outcome| outcome.failed);
-            if failed && steps[end..].iter().any(|step| !step.act.stands_alone()) {
-                self.before.borrow_mut().push(Outcome::told("I left the rest."));
-                return Ok(());
-            }
-            at = end;
-        }
-        Ok(())
-    }
-
-    /// Runs steps that may stand beside each other.
-    fn group(&self, steps: &[Step]) -> Result<(), Stop> {
-        let (mut wanted, mut said, mut other) = (Vec::new(), String::new(), None);
-        let mut outcomes = Vec::new();
-        for step in steps {
-            match act::go(&step.act, self) {
-                Ok(outcome) => outcomes.push(outcome),
-                Err(Stop::Call(calls, note)) => {
-                    wanted.extend(calls);
-                    said.push_str(&note);
-                }
-                Err(Stop::Fail(why)) => outcomes.push(Outcome::failed(why)),
-                Err(stop) => other = Some(stop),
-            }
-        }
-        if !wanted.is_empty() {
-            return Err(Stop::Call(wanted, said));
-        }
-        self.before.borrow_mut().extend(outcomes);
-        other.map_or(Ok(()), Err)
+    /// A run of its own for a part of a step, with the same calls.
+    pub fn within(&self) -> Self {
+        Self::new(self.world, self.from, &self.used)
     }
 
     /// The result of a call, or the call.
@@ -137,12 +134,11 @@ impl<'r, 'w> Run<'r, 'w> {
 
     /// The results of calls that stand in one reply, or those that are missing.
     pub fn calls(&self, wanted: Vec<(Can, Value)>) -> Result<Vec<Done>, Stop> {
-        let mut calls = Vec::new();
-        for (can, args) in wanted {
+        let calls = wanted.into_iter().map(|(can, args)| {
             let call = self.world.tools.call(can, args);
-            calls.push(call.ok_or_else(|| Stop::Fail(format!("I have no tool here for that ({can:?})")))?);
-        }
-        self.made(calls, "")
+            call.ok_or_else(|| Stop::Fail(format!("I have no tool here for that ({can:?})")))
+        });
+        self.made(calls.collect::<Result<_, _>>()?, "")
     }
 
     /// The same for calls that are worked out already, with something to say beside them.
@@ -155,13 +151,19 @@ impl<'r, 'w> Run<'r, 'w> {
         Err(Stop::Call(missing.collect(), said.to_owned()))
     }
 
+    /// One call for each of these, and what is told of each.
+    pub fn each<T>(&self, all: &[T], call: impl Fn(&T) -> (Can, Value), told: impl Fn(&T, &Done) -> Outcome) -> Went {
+        let done = self.calls(all.iter().map(call).collect())?;
+        Ok(all.iter().zip(&done).map(|(one, done)| told(one, done)).collect())
+    }
+
     /// Whether this call was made again and again without an end: a client did not keep it as it was.
     pub fn is_stuck(&self, calls: &[Call]) -> bool {
         let all = &self.world.scene.calls;
         let last = &all[all.len().saturating_sub(STUCK)..];
         let [call] = calls else { return false };
-        last.len() == STUCK
-            && last.iter().all(|past| past.at >= self.from && past.name == call.name && past.input == last[0].input)
+        let is_same = |past: &Past| past.at >= self.from && past.name == call.name && past.input == last[0].input;
+        last.len() == STUCK && last.iter().all(is_same)
     }
 
     fn past(&self, call: &Call) -> Option<Done> {
@@ -173,33 +175,23 @@ impl<'r, 'w> Run<'r, 'w> {
                 && past.name == call.name
                 && same(&past.input, &call.input)
                 && !(past.failed && past.text.contains("interrupted"))
+                && !(reads && past.is_gone())
         };
-        let found = self
-            .world
-            .scene
-            .calls
-            .iter()
-            .enumerate()
-            .find(|(at, past)| !used[*at] && is_it(past) && !(reads && past.is_gone()));
-        let (at, past) = found?;
+        let mut all = self.world.scene.calls.iter().enumerate();
+        let (at, past) = all.find(|(at, past)| !used[*at] && is_it(past))?;
         used[at] = true;
         Some(Done { text: past.text.to_string(), failed: past.failed })
-    }
-
-    /// A run of its own for a part of a step, with the same calls.
-    pub fn within(&self) -> Self {
-        Self::new(self.world, self.from, &self.used)
     }
 
     /// Tasks that the steps before have made.
     pub fn tasks(&self) -> Vec<(String, String)> {
         self.before.borrow().iter().flat_map(|outcome| outcome.tasks.clone()).collect()
     }
-}
 
-/// Whether two steps may be done in one reply.
-fn beside(one: &Step, other: &Step) -> bool {
-    other.join == Join::And && one.act.stands_alone() && other.act.stands_alone()
+    /// What the steps before have found.
+    pub fn found(&self) -> Vec<(String, String)> {
+        self.before.borrow().iter().flat_map(|outcome| outcome.found.clone()).collect()
+    }
 }
 
 /// Whether a call had these arguments. A client may have turned numbers into strings, or added defaults.

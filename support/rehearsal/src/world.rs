@@ -55,7 +55,7 @@ impl<'a> World<'a> {
         Self { tools, scene, system, mates, servers, connected, last_path, lent: &[] }
     }
 
-    pub(super) fn can(&self, can: Can) -> bool {
+    pub fn can(&self, can: Can) -> bool {
         self.tools.can(can) || self.lent.contains(&can)
     }
 

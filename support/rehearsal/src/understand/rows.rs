@@ -1,0 +1,197 @@
+//! Clauses become rows of the table, and what the steps mean for each other.
+//!
+//! Invariants: every word of the clause is accounted for, and every slot that a row has filled is used, or there is no act.
+
+use super::{Planner, Result};
+use crate::clause::{Clause, Join};
+use crate::history;
+use crate::mcp;
+use crate::people::Job;
+use crate::plan::{Act, Refusal, Step};
+use crate::rank;
+use crate::slots::Slots;
+use crate::table::{Make, Mood, Row, Slot};
+use crate::words::{Shape, Token, has, tokens};
+
+/// Verbs that never only look.
+const ACTING: &str = "commit merge delete remove erase rename move copy append approve reject dismiss discard cancel";
+
+impl Planner<'_, '_> {
+    /// The nearest row that accounts for every word.
+    pub(super) fn row(&mut self, clause: &Clause) -> Result<()> {
+        let (mut left, mut fewest, mut no_tool) = (clause.text().to_owned(), usize::MAX, false);
+        // `commit` orders something else than a look at the commits.
+        let orders = clause.tokens.first().is_some_and(|first| first.is(ACTING));
+        for index in rank::nearest(&clause.tokens).into_iter().take(24) {
+            let row = rank::row(index);
+            let says = |words: &str| words.is_empty() || clause.tokens.iter().any(|token| has(words, &token.low));
+            let is_allowed = if row.mood == Mood::Looks { !orders } else { !clause.is_question() };
+            if !says(row.verbs) || !says(row.says) || !is_allowed {
+                continue;
+            }
+            let mut fit = clause.fit(index, &self.people);
+            if fit.is_missing && self.refers_back(row, clause, &fit.slots) {
+                fit.slots.paths.extend(self.last_path());
+                fit.is_missing = fit.slots.paths.is_empty();
+            }
+            if !fit.is_missing && fit.left.is_empty() {
+                if !row.tools.is_empty() && !row.tools.iter().any(|can| self.world.can(*can)) {
+                    no_tool = true;
+                } else if let Some(act) = self.make(row, fit.slots, clause) {
+                    self.push(act, clause.join);
+                    return Ok(());
+                }
+                continue;
+            }
+            let cost = fit.left.len() + usize::from(fit.is_missing) * 2;
+            if cost < fewest {
+                fewest = cost;
+                left = fit.left.into_iter().next().unwrap_or_else(|| clause.text().to_owned());
+            }
+        }
+        if !no_tool
+            && !self.world.tools.outside().is_empty()
+            && let Some(Ok((name, input))) = mcp::pick(clause, self.world.tools, None, false)
+        {
+            self.push(Act::Named(name, input), clause.join);
+            return Ok(());
+        }
+        if clause.is_question() && history::knows(self.world, clause.text()) {
+            self.push(Act::Say(history::recall(self.world, clause.text())), clause.join);
+            return Ok(());
+        }
+        if no_tool {
+            let why = format!("I have no tool here for “{}”, so I did nothing", clause.text());
+            return Err(Refusal { why, offers: self.offers(&clause.tokens) });
+        }
+        Err(self.refuse(&left, clause))
+    }
+
+    /// `it`, `that file`: what the request or the conversation spoke of last.
+    fn refers_back(&self, row: &Row, clause: &Clause, slots: &Slots) -> bool {
+        let wants = matches!(row.needs.as_slice(), [Slot::Path | Slot::Paths]);
+        wants && slots.paths.is_empty() && clause.says("it its that them file")
+    }
+
+    pub(super) fn last_path(&self) -> Option<String> {
+        let of_step = |step: &Step| match &step.act {
+            Act::Delegate(jobs) => {
+                tokens(&jobs.join(" ")).into_iter().rfind(|token| token.shape == Shape::Path).map(|token| token.text)
+            }
+            act => act.paths().last().cloned(),
+        };
+        let spoken_of = || self.mentioned.clone().or_else(|| self.world.last_path.clone());
+        self.steps.iter().rev().find_map(of_step).or_else(spoken_of)
+    }
+
+    /// The act of a row, with its slots filled; `None` when the slots make no sense together.
+    fn make(&mut self, row: &'static Row, mut slots: Slots, clause: &Clause) -> Option<Act> {
+        match row.make {
+            Make::LoadSkill | Make::Remember => return None,
+            Make::WaitForThem => return (!self.people.is_empty()).then(|| Act::Say(String::new())),
+            Make::Mend if slots.paths.iter().any(|path| !path.ends_with(".py")) => return None,
+            Make::Review if slots.kind.as_deref() != Some("py") => return None,
+            Make::Package => {
+                let (files, folders): (Vec<_>, Vec<_>) = slots.paths.into_iter().partition(|path| path.contains('.'));
+                let folders: Vec<String> = folders.into_iter().chain(slots.dir).collect();
+                let [folder] = folders.as_slice() else { return None };
+                slots = Slots { dir: Some(folder.trim_end_matches('/').to_owned()), paths: files, ..Slots::default() };
+                if slots.paths.is_empty() {
+                    return None;
+                }
+            }
+            Make::WriteSkill => {
+                let is_name = |token: &Token| token.shape == Shape::Word && !token.is("that called named which");
+                slots.rest = tokens(&slots.rest).into_iter().find(is_name)?.low;
+            }
+            Make::Worktree | Make::Tree(_) | Make::DiscardTree => {
+                slots.rest = one_word(&slots.rest)?;
+                let key = clause.tokens.iter().find(|token| token.shape == Shape::Key);
+                slots.key = key.map(|token| token.text.clone());
+            }
+            Make::Leave | Make::AskPlan => slots.names = self.named_or_hired(&slots.names, clause)?,
+            Make::Report => slots.names = self.those(&slots.names),
+            Make::Approve => return Some(Act::Answer(self.answered(slots), true, "Go ahead as planned.".into())),
+            Make::Reject => {
+                let why = slots.quoted.first().cloned().unwrap_or_else(|| "Change nothing.".into());
+                return Some(Act::Answer(self.answered(slots), false, why));
+            }
+            _ => {}
+        }
+        Some(Act::Row(row, slots))
+    }
+
+    fn named_or_hired(&self, names: &[String], clause: &Clause) -> Option<Vec<String>> {
+        let all = if self.hired.len() > 1 { &self.hired } else { &self.people };
+        let is_all = names.is_empty() && clause.says("both all them they each everybody everyone");
+        let those = if is_all { all.clone() } else { self.those(names) };
+        (!those.is_empty()).then_some(those)
+    }
+
+    /// Whose plans are answered: those that are named, or asked in this request; else whoever sent one.
+    fn answered(&self, slots: Slots) -> Vec<String> {
+        if slots.names.is_empty() { planners(&self.steps) } else { slots.names }
+    }
+
+    /// What the steps mean for each other.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        if let Some(words) = &self.only_looks {
+            if self.steps.iter().any(|step| !step.act.only_looks()) {
+                let why = format!("“{words}” and the rest of the request do not go together for me, so I did nothing");
+                return Err(Refusal { why, offers: vec!["what can you do?".into()] });
+            }
+            if self.steps.is_empty() {
+                self.push(Act::Say("All right: I did nothing.".to_owned()), Join::Then);
+            }
+        }
+        let has_tasks = self.steps.iter().any(|step| matches!(step.act, Act::Tasks(_)));
+        let planned = planners(&self.steps);
+        self.steps = in_order(std::mem::take(&mut self.steps));
+        for step in &mut self.steps {
+            if let Act::Spawn(name, _, job, plan_first) = &mut step.act {
+                *plan_first = planned.contains(name);
+                if *job == Job::Wait && has_tasks {
+                    *job = Job::Board;
+                }
+            }
+        }
+        if self.steps.is_empty() {
+            let offers = vec!["what can you do?".to_owned(), "list the files here".to_owned()];
+            return Err(Refusal { why: "that asks for nothing that I know".to_owned(), offers });
+        }
+        Ok(())
+    }
+}
+
+/// Those who are asked for a plan.
+fn planners(steps: &[Step]) -> Vec<String> {
+    let asked = |step: &Step| match &step.act {
+        Act::Row(row, slots) if row.make == Make::AskPlan => slots.names.clone(),
+        _ => Vec::new(),
+    };
+    steps.iter().flat_map(asked).collect()
+}
+
+/// Who is to write to somebody is hired after that one.
+fn in_order(steps: Vec<Step>) -> Vec<Step> {
+    let hired = |step: &Step| if let Act::Spawn(name, ..) = &step.act { Some(name.clone()) } else { None };
+    let names: Vec<String> = steps.iter().filter_map(hired).collect();
+    let writes = |step: &Step| match &step.act {
+        Act::Spawn(name, _, Job::Text(job), _) => {
+            tokens(job).iter().any(|token| token.low != *name && names.contains(&token.low))
+        }
+        _ => false,
+    };
+    let (last, mut first): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(writes);
+    let at = first.iter().rposition(|step| hired(step).is_some()).map_or(first.len(), |at| at + 1);
+    first.splice(at..at, last.into_iter().map(|step| Step { join: Join::Then, ..step }));
+    first
+}
+
+/// The word that is left of `the worktree api for review`.
+fn one_word(rest: &str) -> Option<String> {
+    let known = "worktree for review task and discard changes its bound to it bind with the again called named all a";
+    let is_word = |token: &Token| matches!(token.shape, Shape::Word | Shape::Quoted | Shape::Code | Shape::Path);
+    let words: Vec<Token> = tokens(rest).into_iter().filter(|token| is_word(token) && !token.is(known)).collect();
+    if let [one] = words.as_slice() { Some(one.text.clone()) } else { None }
+}
