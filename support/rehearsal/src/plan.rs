@@ -42,8 +42,8 @@ pub enum Act {
     Spawn(String, String, Job, bool),
     /// Write to a teammate.
     Message(String, String),
-    /// Answer plans: whose, whether approved, with what words.
-    Answer(Vec<String>, bool, String),
+    /// Answer plans: whose, or all that were asked for; whether approved, with what words.
+    Answer { whose: Vec<String>, all: bool, approve: bool, feedback: String },
     /// Schedule a prompt; whether it outlives the session.
     Schedule(When, String, bool),
     /// Connect to servers.
@@ -116,7 +116,7 @@ impl Act {
 
     /// Whether it waits for mail.
     pub fn waits(&self) -> bool {
-        matches!(self, Self::Answer(..)) || matches!(self.make(), Some(Make::Leave | Make::Report))
+        matches!(self, Self::Answer { .. }) || matches!(self.make(), Some(Make::Leave | Make::Report))
     }
 }
 

@@ -88,7 +88,7 @@ fn go(act: &Act, run: &Run) -> Went {
             let done = run.call(Can::Send, json!({"to": to, "content": text}))?;
             Ok(Outcome { teammate: Some(to.clone()), ..done.or_why(format!("I wrote to {to}.")) })
         }
-        Act::Answer(names, approve, feedback) => team::answer_plans(run, names, *approve, feedback),
+        Act::Answer { whose, all, approve, feedback } => team::answer_plans(run, (whose, *all), *approve, feedback),
         Act::Schedule(when, prompt, durable) => call::schedule(run, when, prompt, *durable),
         Act::Connect(all) => run.each(
             all,

@@ -10,7 +10,7 @@ use crate::run::{Outcome, Run, Stop, Went};
 use crate::scene::{Event, Mail};
 use crate::speak::{listed, one_line, why};
 use crate::tools::Can;
-use crate::words::{Shape, tokens};
+use crate::words::{Token, tokens};
 
 pub(super) fn spawn(run: &Run, name: &str, role: &str, job: &Job, plan_first: bool) -> Went {
     let hired = run.before.borrow().iter().filter(|outcome| outcome.teammate.is_some()).count();
@@ -56,11 +56,12 @@ pub(super) fn ask_plan(run: &Run, names: &[String], about: &str) -> Went {
 /// The id in the mail of a plan.
 fn plan_id(mail: &Mail) -> Option<String> {
     let is_plan = mail.kind.contains("plan") && mail.kind.contains("request");
-    let ids = tokens(&mail.whole).into_iter().filter(|token| is_plan && token.shape == Shape::Key);
-    ids.map(|token| token.text).find(|id| id.starts_with("req"))
+    let is_id = |token: &&Token| token.text.starts_with("req_");
+    tokens(&mail.whole).iter().find(is_id).filter(|_| is_plan).map(|token| token.text.clone())
 }
 
-pub(super) fn answer_plans(run: &Run, names: &[String], approve: bool, feedback: &str) -> Went {
+/// Answers plans: of those that are named; else all that wait, and with `all` also those that were asked for.
+pub(super) fn answer_plans(run: &Run, (names, all): (&[String], bool), approve: bool, feedback: &str) -> Went {
     let scene = run.world.scene;
     let name_of = |can: Can| run.world.tools.get(can).map_or("", |tool| tool.name);
     let (review, ask) = (name_of(Can::ReviewPlan), name_of(Can::RequestPlan));
@@ -72,11 +73,17 @@ pub(super) fn answer_plans(run: &Run, names: &[String], approve: bool, feedback:
         scene.calls.iter().any(is_it)
     };
     let answered = |id: &str| called(review, "request_id", id, false);
-    // Whose: those that were named, else everybody whose plan waits, else whoever sends the next one.
-    let waiting = plans.iter().filter(|(at, _, id)| *at < run.from && !answered(id));
     let mut whose: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
     if whose.is_empty() {
+        let waiting = plans.iter().filter(|(at, _, id)| *at < run.from && !answered(id));
         whose = waiting.map(|(_, mail, _)| Some(mail.from.as_str())).collect();
+        let is_open = |name: &str| !plans.iter().any(|(_, mail, id)| mail.from == name && answered(id));
+        let asked = scene.calls.iter().filter(|call| all && call.name == ask && !call.failed && call.at < run.from);
+        for name in asked.filter_map(|call| call.input["teammate"].as_str()).filter(|name| is_open(name)) {
+            if !whose.contains(&Some(name)) {
+                whose.push(Some(name));
+            }
+        }
     }
     if whose.is_empty() {
         whose.push(None);

@@ -47,9 +47,8 @@ impl Planner<'_, '_> {
         let is_program = has(PROGRAMS, &tokens[from].low) || tokens[from].text.starts_with("./");
         let is_quoted = tokens[from].shape == Shape::Quoted;
         // `X in the background`, `while X is running in the background`
-        let end = |at: usize, words: &str| (from..at).rev().find(|at| tokens[*at].is(words));
-        let to = ground.map_or(tokens.len(), |at| end(at, "in as").unwrap_or(at));
-        let to = end(to, "is runs running").filter(|_| is_while).unwrap_or(to);
+        let to = ground.map_or(tokens.len(), |at| (from..at).rev().find(|at| tokens[*at].is("in as")).unwrap_or(at));
+        let to = (from..to).find(|at| is_while && tokens[*at].is("is runs running")).unwrap_or(to);
         let rest_is_known = ground.is_none_or(|at| tokens[at + 1..].iter().all(is_known));
         let command = if is_quoted { &tokens[from].text } else { clause.between(from, to) };
         let is_command = (is_program || is_quoted) && rest_is_known && !command.is_empty();

@@ -232,7 +232,7 @@ impl Planner<'_, '_> {
         }
         let names: Vec<&str> = skills.iter().map(|(name, _)| *name).collect();
         let asked: Vec<&str> = wanted.iter().map(|token| token.text.as_str()).collect();
-        let why = format!("there is no skill “{}”; the skills are {}", asked.join(" "), names.join(", "));
+        let why = format!("there is no skill `{}`; the skills are {}", asked.join(" "), names.join(", "));
         Err(Refusal { why, offers: names.iter().take(3).map(|name| format!("load the {name} skill")).collect() })
     }
 }

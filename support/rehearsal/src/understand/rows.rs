@@ -111,11 +111,8 @@ impl Planner<'_, '_> {
             }
             Make::Leave | Make::AskPlan => slots.names = self.named_or_hired(&slots.names, clause)?,
             Make::Report => slots.names = self.those(&slots.names),
-            Make::Approve => return Some(Act::Answer(self.answered(slots), true, "Go ahead as planned.".into())),
-            Make::Reject => {
-                let why = slots.quoted.first().cloned().unwrap_or_else(|| "Change nothing.".into());
-                return Some(Act::Answer(self.answered(slots), false, why));
-            }
+            Make::Approve => return Some(self.answer(slots, clause, true, "Go ahead as planned.")),
+            Make::Reject => return Some(self.answer(slots, clause, false, "Change nothing.")),
             _ => {}
         }
         Some(Act::Row(row, slots))
@@ -128,9 +125,11 @@ impl Planner<'_, '_> {
         (!those.is_empty()).then_some(those)
     }
 
-    /// Whose plans are answered: those that are named, or asked in this request; else whoever sent one.
-    fn answered(&self, slots: Slots) -> Vec<String> {
-        if slots.names.is_empty() { planners(&self.steps) } else { slots.names }
+    /// The answer to the plans of those that are named, or asked in this request; else of whoever sent one.
+    fn answer(&self, slots: Slots, clause: &Clause, approve: bool, why: &str) -> Act {
+        let whose = if slots.names.is_empty() { planners(&self.steps) } else { slots.names };
+        let feedback = slots.quoted.into_iter().next().unwrap_or_else(|| why.to_owned());
+        Act::Answer { whose, all: clause.says("plans both all their everybody everyone"), approve, feedback }
     }
 
     /// What the steps mean for each other.
