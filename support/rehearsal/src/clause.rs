@@ -105,7 +105,8 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
         }
         let begins = (rank::is_verb(&tokens[next].low) && tokens[next].shape == Shape::Word && !is_alone)
             || (tokens[next].is(WH) && (asks || is_colon))
-            || tokens[next].is("only but don't never");
+            || tokens[next].is("only but don't never")
+            || tokens[next].is("do") && tokens.get(next + 1).is_some_and(|not| not.is("not"));
         let has_content =
             tokens[from..at].iter().filter(|token| token.shape != Shape::Mark && !is_filler(token)).count() > 1
                 || (tokens[from..at].len() == 1

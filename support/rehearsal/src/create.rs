@@ -46,12 +46,12 @@ pub struct New {
 
 const VERBS: &str = "create make write generate save put store touch creating writing add";
 const NOUNS: &str = "file script module program document note notes files empty new called named python";
-const FOUND: &str = "summary result results output findings answer report overview it that them found";
+const FOUND: &str = "summary list result results output findings answer report overview it that them found";
 
 /// Reads a clause that makes a file; `None` when it is none.
 pub fn read(clause: &Clause) -> Option<New> {
     let tokens = &clause.tokens;
-    let first = tokens.first().filter(|first| first.is(VERBS))?;
+    tokens.first().filter(|first| first.is(VERBS))?;
     if tokens.iter().any(|token| {
         token.is("folder directory worktree worktrees task tasks todo skill package") && !is_place(clause, token)
     }) {
@@ -59,9 +59,9 @@ pub fn read(clause: &Clause) -> Option<New> {
     }
     let marker = marker(clause);
     let head = marker.map_or(tokens.len(), |(at, _)| at);
-    if let (Some(into), true, None) = (place(tokens), first.is("write put save store writing make create add"), marker)
-    {
-        let before: Vec<&Token> = tokens[1..into].iter().filter(|token| !is_noun(token)).collect();
+    if let (Some(into), None) = (place(tokens), marker) {
+        let before: Vec<&Token> =
+            tokens[1..into].iter().filter(|token| !is_noun(token) || token.is("it that them")).collect();
         if !before.is_empty() {
             return before_place(clause, into, &before);
         }
@@ -74,7 +74,7 @@ pub fn read(clause: &Clause) -> Option<New> {
     let is_summary = tokens[..head].iter().any(|token| token.is("summary"));
     let path = match (paths.last(), quoted) {
         (Some(at), _) => file(&tokens[*at].text),
-        (None, Some(at)) if is_file && !tokens[at].text.contains(' ') => tokens[at].text.clone(),
+        (None, Some(at)) if is_file => tokens[at].text.clone(),
         (None, _) if is_summary => String::new(),
         (None, _) if is_file => format!("new_file.{}", kind.unwrap_or("txt")),
         (None, _) => return None,
@@ -145,7 +145,7 @@ fn before_place(clause: &Clause, into: usize, before: &[&Token]) -> Option<New> 
             !token.is(FOUND)
                 && token.shape != Shape::Path
                 && !is_filler(token)
-                && !token.is("short down list what search")
+                && !token.is("short down list what search output")
         })
         .map(|token| token.text.clone())
         .collect();
@@ -242,6 +242,12 @@ fn content(clause: &Clause, at: usize, skip: usize, path: &str) -> (Content, Vec
         // `with a bug in it` describes a content and is none.
         if let Some(more) = joined(&text).filter(|_| plain) {
             return (Content::Nothing, vec![more.to_owned()]);
+        }
+        // `with the content of a.txt` names material, and what it says is not known here.
+        let is_material = rest.iter().any(|token| token.shape == Shape::Path)
+            || rest.first().is_some_and(|first| first.is("of from"));
+        if is_material {
+            return (Content::Nothing, vec![text]);
         }
         return if plain && !text.is_empty() {
             (Content::Given(text), Vec::new())

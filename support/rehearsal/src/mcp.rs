@@ -128,6 +128,15 @@ fn wanted(token: &Token) -> Wanted<'_> {
     Wanted { token, same, capital }
 }
 
+/// Why a tool cannot be called.
+#[derive(Debug)]
+pub struct Missing {
+    /// What nobody accounts for, or the request without an argument.
+    pub what: String,
+    /// What the argument may be.
+    pub choices: Vec<String>,
+}
+
 /// The call that a clause asks a server's tool for; nothing when no tool is near. The error says what nobody accounts for, or
 /// which argument is missing; a choice may be left to the first one where nobody could know them yet.
 pub fn pick(
@@ -135,7 +144,7 @@ pub fn pick(
     tools: &Tools,
     server: Option<&str>,
     may_choose: bool,
-) -> Option<Result<(String, Value), String>> {
+) -> Option<Result<(String, Value), Missing>> {
     let content = clause.tokens.iter().filter(|token| !is_filler(token));
     let content: Vec<Wanted> = content.map(wanted).collect();
     let mut best: Option<(f32, &Tool)> = None;
@@ -234,7 +243,7 @@ fn is_choice(tool: &Tool, token: &Token) -> bool {
 }
 
 /// Fills the arguments; the error is a word that is left over, or an argument that is missing.
-fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, Value), String> {
+fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, Value), Missing> {
     let tokens = &clause.tokens;
     let (server, _) = parts(tool.name);
     let (words, only_reads) = (name_words(tool), reads(tool));
@@ -261,13 +270,14 @@ fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, 
         |token: &Token| description.contains(&token.stem) || has_property(tool, |name| stem(name) == token.stem);
     let is_new = |token: &Token| token.shape != Shape::Word || token.stem.len() < 3 || !is_in(token);
     if let Some(at) = (0..tokens.len()).find(|at| !used[*at] && is_new(&tokens[*at])) {
-        return Err(format!("“{}”", tokens[at].text));
+        return Err(Missing { what: format!("“{}”", tokens[at].text), choices: Vec::new() });
     }
     for name in required.iter().filter(|name| !input.contains_key(**name)) {
         let all: Vec<&str> = choices(&tool.schema["properties"][*name]).collect();
         if all.is_empty() || !may_choose || required.len() > 1 {
-            let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) };
-            return Err(format!("“{}” without its {name}{all}", clause.text()));
+            let some = if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) };
+            let what = format!("“{}” without its {name}{some}", clause.text());
+            return Err(Missing { what, choices: all.into_iter().map(str::to_owned).collect() });
         }
     }
     complete(tool, &mut input);

@@ -70,7 +70,8 @@ pub fn nearest(tokens: &[Token]) -> Vec<usize> {
 
 /// The rows that are nearly as close as the nearest: what is worth offering.
 pub fn close(tokens: &[Token]) -> Vec<usize> {
-    let content: Vec<Token> = tokens.iter().filter(|token| !has(FILLERS, &token.low)).cloned().collect();
+    let content: Vec<Token> =
+        tokens.iter().filter(|token| token.shape == Shape::Word && !has(FILLERS, &token.low)).cloned().collect();
     let all = scored(&content);
     let least = all.first().map_or(0.0, |(_, best)| best * 0.6).max(2.5);
     all.into_iter().take_while(|(_, score)| *score >= least).map(|(row, _)| row).collect()
@@ -123,7 +124,7 @@ pub fn is_verb(low: &str) -> bool {
 /// Verbs of the frames, and of servers' tools.
 const MORE_VERBS: &str = "create write make put run start replace change schedule remind spawn hire recruit ask tell have let \
     give delegate hand connect trigger deploy plug hook transition set call save store break plan \
-    install send execute try";
+    install send execute try ship launch";
 
 /// A row.
 pub fn row(index: usize) -> &'static Row {

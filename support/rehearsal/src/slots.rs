@@ -63,7 +63,8 @@ impl Clause {
                 slots.quoted.push(token.text.clone());
                 used[at] = true;
             } else if may_be_path
-                && (token.shape == Shape::Path || is_quoted && !token.text.contains(char::is_whitespace))
+                && (token.shape == Shape::Path
+                    || is_quoted && (token.text.contains(['.', '/']) || self.says("file files")))
             {
                 slots.paths.push(file(&token.text));
                 used[at] = true;

@@ -65,22 +65,23 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
             }
             continue;
         };
-        // `c with the second blocked by the first` says something of another item.
+        // `c with the second blocked by the first` says something of another item, `c where c depends on a` of its own.
         let at = ordinal_at(&before);
-        let (subject, whom) = before.split_at(at);
-        let subject = subject.trim_end_matches(|c: char| c.is_whitespace() || c == ',');
-        let subject =
-            [" with", " where", " and"].iter().fold(subject, |text, word| text.strip_suffix(word).unwrap_or(text));
-        let blocked_by = on.split(" and ").flat_map(|part| part.split(',')).flat_map(|part| resolve(part, &tasks));
-        let blocked_by: Vec<String> = blocked_by.collect();
-        if whom.is_empty() {
-            tasks.push(TaskSpec { subject: subject.to_owned(), blocked_by });
-            continue;
-        }
+        let (own, whom) = before.split_at(at);
+        let own = own.trim_end_matches(|c: char| c.is_whitespace() || c == ',');
+        let own = [" with", " where", " and"].iter().fold(own, |text, word| text.strip_suffix(word).unwrap_or(text));
+        let subject = own.split_once(" where ").map_or(own, |(subject, _)| subject);
         if !subject.is_empty() {
             tasks.push(spec(subject));
         }
-        depend(&mut tasks, &item[at..]);
+        if !whom.is_empty() {
+            depend(&mut tasks, &item[at..]).then_some(())?;
+            continue;
+        }
+        for part in on.split(" and ").flat_map(|part| part.split(',')) {
+            let on = resolve(part, &tasks[..tasks.len() - 1]).pop()?;
+            tasks.last_mut()?.blocked_by.push(on);
+        }
     }
     let mut rest = body[end..].trim_start_matches(['.', ',', ';', ' ', '\n']);
     // Sentences behind the list may say what depends on what: `The second depends on the first.`
@@ -159,7 +160,7 @@ fn end_of_list(body: &str) -> usize {
 pub fn items(body: &str) -> Vec<String> {
     let all = tokens(body);
     let has_semicolon = all.iter().any(|token| token.text == ";");
-    let (mut cuts, mut depth) = (vec![(0, 0)], 0_i32);
+    let (mut cuts, mut depth, mut refers) = (vec![(0, 0)], 0_i32, false);
     for (at, token) in all.iter().enumerate() {
         depth += i32::from(token.text == "(") - i32::from(token.text == ")");
         if at > 0 && body[all[at - 1].end..token.start].contains('\n') {
@@ -167,8 +168,11 @@ pub fn items(body: &str) -> Vec<String> {
         }
         let next_refers = all.get(at + 1).is_some_and(|next| next.is("which depends depending blocked needs that"));
         let is_joint = if has_semicolon { token.text == ";" } else { token.is(", and") && !next_refers };
-        if is_joint && depth == 0 {
+        // `c depends on a and b` is one item.
+        refers |= token.is("depends depending blocked waits");
+        if is_joint && depth == 0 && !(refers && token.is("and")) {
             cuts.push((token.start, token.end));
+            refers = false;
         }
     }
     cuts.push((body.len(), body.len()));

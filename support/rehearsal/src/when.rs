@@ -149,6 +149,13 @@ fn once(tokens: &[Token]) -> Option<(When, usize)> {
         _ => weekday(tokens).unwrap_or((Day::Next, 0)),
     };
     match clock(&tokens[len..]) {
+        // `at 9 every day`
+        Some((hour, minute, more)) if len == 0 && low(tokens, more) == "every" => {
+            let (when, end) = every(&tokens[more..])?;
+            let When::Every(line) = when else { return None };
+            let line = line.strip_prefix("0 9 ").map(|days| format!("{minute} {hour} {days}"))?;
+            Some((When::Every(line), more + end))
+        }
         Some((hour, minute, more)) => {
             let tail = if day == Day::Next { later_day(&tokens[more..]) } else { None };
             let (day, extra) = tail.unwrap_or((day, 0));

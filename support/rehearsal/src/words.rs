@@ -229,7 +229,7 @@ pub fn stem(word: &str) -> String {
 }
 
 /// Words that carry no meaning of their own. What limits or forbids (not, only, without, if, until) is none of them.
-pub const FILLERS: &str = "a an the this that these those it its my our your their me us i we you please kindly now just of to \
+pub const FILLERS: &str = "a an the this that these those it my our your their me us i we you please kindly now just of to \
     in on at for from with by and then also there here so as into too well again first next finally \
     is are be am do does can will have has some any right ok okay hey quickly one let want like need \
     would could should afterwards thanks simply s new both up back";

@@ -60,7 +60,7 @@ pub(super) fn serve(run: &Run, server: &str, words: &str) -> Went {
     let picked = mcp::pick(&clause, run.world.tools, Some(server), is_new);
     let quoted = match picked.or_else(|| mcp::look_up(&clause, run.world.tools, server).map(Ok)) {
         Some(Ok((name, input))) => return named(run, &name, &input),
-        Some(Err(missing)) => missing,
+        Some(Err(missing)) => missing.what,
         None => format!("“{words}”"),
     };
     let of_server = run.world.tools.outside().iter().map(|tool| mcp::parts(tool.name)).filter(|(of, _)| *of == server);

@@ -50,19 +50,13 @@ impl Planner<'_, '_> {
         };
         // `it` and `there` are the server that was spoken of; what is for the board or for files is not for it.
         let is_local = has_file || clause.says("file files task tasks worktree worktrees") && !clause.says("it there");
-        let named = servers.iter().find(is_asked).cloned();
-        let server = named.or_else(|| self.server.clone().filter(|_| !is_local));
+        let named: Vec<String> = servers.iter().filter(is_asked).cloned().collect();
+        if let [_, other, ..] = named.as_slice() {
+            return Some(Err(self.refuse(other, clause)));
+        }
+        let server = named.into_iter().next().or_else(|| self.server.clone().filter(|_| !is_local));
         if let Some(server) = server {
-            let is_planned = |act: &Act| matches!(act, Act::Connect(known) if known.contains(&server));
-            if !self.world.connected.contains(&server) && !self.steps.iter().any(|step| is_planned(&step.act)) {
-                if !self.world.can(Can::Connect) {
-                    return None;
-                }
-                self.connect(vec![server.clone()], clause.join);
-            }
-            self.server = Some(server.clone());
-            self.push(Act::Serve(server, clause.text().to_owned()), Join::Then);
-            return Some(Ok(()));
+            return Some(self.ask(server, clause));
         }
         let outside = self.world.tools.outside();
         let was_outside =
@@ -75,6 +69,43 @@ impl Planner<'_, '_> {
             return Some(Ok(()));
         }
         None
+    }
+
+    /// Asks a server; one that is connected already tells now what it cannot do.
+    fn ask(&mut self, server: String, clause: &Clause) -> Result<()> {
+        let is_said = |token: &&Token| !is_filler(token) && !token.is(ASKS) && !mcp::names(token, &server);
+        if !clause.tokens.iter().any(|token| is_said(&token)) {
+            let why = format!("“{}” does not say for what, so I did nothing", clause.text());
+            return Err(Refusal {
+                why,
+                offers: vec![format!("search {server} for hooks"), format!("connect to {server}")],
+            });
+        }
+        self.server = Some(server.clone());
+        if self.world.connected.contains(&server) {
+            let picked = mcp::pick(clause, self.world.tools, Some(&server), false);
+            let act = match picked.or_else(|| mcp::look_up(clause, self.world.tools, &server).map(Ok)) {
+                Some(Ok((name, input))) => Act::Named(name, input),
+                Some(Err(missing)) => return Err(self.missing(&missing, clause)),
+                None => return Err(self.refuse(clause.text(), clause)),
+            };
+            self.push(act, Join::Then);
+            return Ok(());
+        }
+        let is_planned = |act: &Act| matches!(act, Act::Connect(known) if known.contains(&server));
+        if !self.steps.iter().any(|step| is_planned(&step.act)) {
+            self.connect(vec![server.clone()], clause.join);
+        }
+        self.push(Act::Serve(server, clause.text().to_owned()), Join::Then);
+        Ok(())
+    }
+
+    /// What a tool wants to know is asked for, with what it accepts.
+    pub(super) fn missing(&self, missing: &mcp::Missing, clause: &Clause) -> Refusal {
+        let why = format!("I cannot do {}, so I did nothing", missing.what);
+        let with = missing.choices.iter().map(|choice| format!("{} of {choice}", clause.text()));
+        let offers: Vec<String> = with.take(3).collect();
+        Refusal { why, offers: if offers.is_empty() { self.offers(&clause.tokens) } else { offers } }
     }
 
     fn connect(&mut self, servers: Vec<String>, join: Join) {

@@ -99,7 +99,9 @@ impl Planner<'_, '_> {
         }
         let durable = whole.tokens.iter().any(|token| token.is("durable durably permanently permanent"));
         let prompt = scheduled_prompt(whole, &found);
-        if prompt.is_empty() {
+        // A second time in it would be lost.
+        let again = Clause::of(&prompt);
+        if prompt.is_empty() || when::find(&again.source, &again.tokens).is_some() {
             return Err(self.refuse(whole.text(), clause));
         }
         if !prompt.to_lowercase().starts_with("remind me") {
@@ -141,7 +143,8 @@ pub(super) fn delegated(clause: &Clause) -> Option<Vec<String>> {
         return None;
     }
     let jobs = each_job(behind(at + 1)?);
-    (!jobs.is_empty()).then_some(jobs)
+    let count = tokens[1..at].iter().find_map(|token| number(&token.low)).unwrap_or(1);
+    (!jobs.is_empty() && (count == 1 || count as usize == jobs.len())).then_some(jobs)
 }
 
 /// `one reads a, the other lists b`, `read a and another subagent to list b`: a job for each.

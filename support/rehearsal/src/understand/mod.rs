@@ -205,7 +205,7 @@ impl Planner<'_, '_> {
     /// A skill is asked for: the words of the whole request lead to it.
     fn skill(&self, text: &str) -> Result<Option<Act>> {
         const GENERAL: &str = "skill load use get apply open follow instructions relevant tell says say building work fits \
-                               what which read then loaded right";
+                               what which read then loaded right its do need first";
         let clause = Clause::of(text);
         let is_loading = clause.says("load use get apply open") && !clause.says("write create make called");
         if !self.world.can(Can::Skill) || !clause.says("skill") || !is_loading {
@@ -214,19 +214,24 @@ impl Planner<'_, '_> {
         let skills = self.world.skills();
         let is_wanted = |token: &&Token| !is_filler(token) && !has(GENERAL, &token.low);
         let wanted: Vec<&Token> = clause.tokens.iter().filter(is_wanted).collect();
+        let is_in = |all: &[Token], token: &Token| all.iter().any(|other| other.stem == token.stem);
         let score = |name: &str, description: &str| {
             let (own, about) = (tokens(&name.replace('-', " ")), tokens(description));
-            let is_in = |all: &[Token], token: &Token| all.iter().any(|other| other.stem == token.stem);
-            let score = |token: &&Token| match () {
+            let of = |token: &&Token| match () {
                 () if token.low == name => 20,
                 () if is_in(&own, token) => 5,
                 () => usize::from(is_in(&about, token)),
             };
-            wanted.iter().map(score).sum::<usize>()
+            wanted.iter().map(of).sum::<usize>()
         };
-        let scores = skills.iter().map(|(name, description)| (score(name, description), *name));
+        let scores = skills.iter().map(|(name, description)| (score(name, description), *name, *description));
         let best = scores.max_by(|one, other| one.0.cmp(&other.0).then(other.1.cmp(one.1)));
-        if let Some((_, name)) = best.filter(|(score, _)| *score > 0) {
+        if let Some((_, name, description)) = best.filter(|(score, ..)| *score > 0) {
+            let (own, about) = (tokens(&name.replace('-', " ")), tokens(description));
+            let is_told = |token: &&&Token| token.low == name || is_in(&own, token) || is_in(&about, token);
+            if let Some(left) = wanted.iter().find(|token| !is_told(token)) {
+                return Err(self.refuse(&left.text, &clause));
+            }
             let follows = clause.says("follow first do review") && !clause.says("says say");
             return Ok(Some(Act::Skill(name.to_owned(), follows)));
         }

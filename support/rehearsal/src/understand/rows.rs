@@ -49,12 +49,15 @@ impl Planner<'_, '_> {
                 left = fit.left.into_iter().next().unwrap_or_else(|| clause.text().to_owned());
             }
         }
-        if !no_tool
-            && !self.world.tools.outside().is_empty()
-            && let Some(Ok((name, input))) = mcp::pick(clause, self.world.tools, None, false)
-        {
-            self.push(Act::Named(name, input), clause.join);
-            return Ok(());
+        if !no_tool && !self.world.tools.outside().is_empty() {
+            match mcp::pick(clause, self.world.tools, None, false) {
+                Some(Ok((name, input))) => {
+                    self.push(Act::Named(name, input), clause.join);
+                    return Ok(());
+                }
+                Some(Err(missing)) if !missing.choices.is_empty() => return Err(self.missing(&missing, clause)),
+                _ => {}
+            }
         }
         if clause.is_question() && history::knows(self.world, clause.text()) {
             self.push(Act::Say(history::recall(self.world, clause.text())), clause.join);
@@ -127,7 +130,11 @@ impl Planner<'_, '_> {
 
     /// The answer to the plans of those that are named, or asked in this request; else of whoever sent one.
     fn answer(&self, slots: Slots, clause: &Clause, approve: bool, why: &str) -> Act {
-        let whose = if slots.names.is_empty() { planners(&self.steps) } else { slots.names };
+        let whose = match slots.names {
+            names if !names.is_empty() => names,
+            _ if clause.says("her his him") => self.those(&[]),
+            _ => planners(&self.steps),
+        };
         let feedback = slots.quoted.into_iter().next().unwrap_or_else(|| why.to_owned());
         Act::Answer { whose, all: clause.says("plans both all their everybody everyone"), approve, feedback }
     }

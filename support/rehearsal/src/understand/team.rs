@@ -54,7 +54,8 @@ impl Planner<'_, '_> {
 
     /// What teammates are told: a job, a plan, to leave. `false` when it is something else after all.
     pub(super) fn tell(&mut self, telling: &Telling, clause: &Clause) -> Result<bool> {
-        let names = self.those(&telling.names);
+        let all = if self.hired.len() > 1 { &self.hired } else { &self.people };
+        let names = if telling.is_all { all.clone() } else { self.those(&telling.names) };
         let is_open = clause.tokens[0].is("get make give send write remind message hand assign order instruct");
         let is_unknown = is_open && telling.names.iter().any(|name| !self.people.contains(name));
         let is_nobody = names.is_empty() || telling.names.is_empty() && self.people.is_empty();
