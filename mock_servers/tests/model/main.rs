@@ -6,6 +6,7 @@
 mod caching;
 mod client;
 mod faulty;
+mod media;
 mod memory;
 mod refusals;
 mod scripts;
