@@ -190,113 +190,91 @@ fn marks(model: &str, prompt: &[Piece]) -> Vec<Mark> {
 mod tests {
     use super::*;
 
-    /// A block of a thousand tokens.
-    fn piece(hash: u64) -> Piece {
+    /// Stories of prompts: pieces of a thousand tokens by their number, with `*` and `^` for a breakpoint of five minutes
+    /// and of an hour; then what is read, written and neither, in thousands. `+4` lets four minutes pass.
+    const STORIES: [(&str, &[&str]); 8] = [
+        (
+            "written once, read afterwards",
+            &["1 2* 3 = 0 2 1", "1 2* 4 = 2 0 1"],
+        ),
+        (
+            "a breakpoint that moves",
+            &["1 2* = 0 2 0", "1 2 3* = 2 1 0"],
+        ),
+        (
+            "a change before the breakpoint",
+            &["1 2* = 0 2 0", "9 2* = 0 2 0"],
+        ),
+        ("below the minimum", &["1* 2 = 0 0 2", "1* 2 = 0 0 2"]),
+        (
+            "a hit renews the five minutes",
+            &[
+                "1 2* = 0 2 0",
+                "+4",
+                "1 2* = 2 0 0",
+                "+4",
+                "1 2* = 2 0 0",
+                "+5",
+                "1 2* = 0 2 0",
+            ],
+        ),
+        (
+            "an hour is an hour",
+            &["1 2^ = 0 2 0", "+59", "1 2^ = 2 0 0", "+60", "1 2^ = 0 2 0"],
+        ),
+        (
+            "nineteen blocks on",
+            &[
+                "1 2* = 0 2 0",
+                "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21* = 2 19 0",
+            ],
+        ),
+        (
+            "more than twenty blocks back",
+            &[
+                "1 2* = 0 2 0",
+                "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22* = 0 22 0",
+            ],
+        ),
+    ];
+
+    fn piece(word: &str) -> Piece {
+        let cache = match word.chars().last() {
+            Some('*') => Some(Life::FiveMinutes),
+            Some('^') => Some(Life::OneHour),
+            _ => None,
+        };
+        let hash = word.trim_end_matches(['*', '^']).parse().expect("a number");
         Piece {
             tokens: 1000,
             hash,
-            cache: None,
-        }
-    }
-
-    /// Its breakpoint.
-    fn marked(hash: u64) -> Piece {
-        Piece {
-            cache: Some(Life::FiveMinutes),
-            ..piece(hash)
-        }
-    }
-
-    fn charge(cache: &mut Cache, prompt: &[Piece]) -> (u32, u32, u32) {
-        let usage = cache.charge("model", prompt);
-        (usage.read, usage.written(), usage.input)
-    }
-
-    #[test]
-    fn a_prefix_is_written_once_and_read_afterwards() {
-        let mut cache = Cache::new(1024);
-        assert_eq!(
-            charge(&mut cache, &[piece(1), marked(2), piece(3)]),
-            (0, 2000, 1000)
-        );
-        assert_eq!(
-            charge(&mut cache, &[piece(1), marked(2), piece(4)]),
-            (2000, 0, 1000)
-        );
-    }
-
-    #[test]
-    fn a_moved_breakpoint_reads_the_old_prefix_and_writes_the_rest() {
-        let mut cache = Cache::new(1024);
-        charge(&mut cache, &[piece(1), marked(2)]);
-        assert_eq!(
-            charge(&mut cache, &[piece(1), piece(2), marked(3)]),
-            (2000, 1000, 0)
-        );
-    }
-
-    #[test]
-    fn a_change_before_the_breakpoint_misses() {
-        let mut cache = Cache::new(1024);
-        charge(&mut cache, &[piece(1), marked(2)]);
-        assert_eq!(charge(&mut cache, &[piece(9), marked(2)]), (0, 2000, 0));
-    }
-
-    #[test]
-    fn another_model_shares_nothing() {
-        let mut cache = Cache::new(1024);
-        charge(&mut cache, &[piece(1), marked(2)]);
-        let other = cache.charge("another", &[piece(1), marked(2)]);
-        assert_eq!(other.read, 0);
-    }
-
-    #[test]
-    fn a_prefix_below_the_minimum_is_not_cached() {
-        let mut cache = Cache::new(1024);
-        for _ in 0..2 {
-            assert_eq!(charge(&mut cache, &[marked(1), piece(2)]), (0, 0, 2000));
+            cache,
         }
     }
 
     #[test]
-    fn an_entry_more_than_twenty_blocks_back_is_not_found() {
-        for (added, read) in [(19, 2000), (20, 0)] {
+    fn a_prompt_is_charged_as_by_the_api() {
+        for (story, steps) in STORIES {
             let mut cache = Cache::new(1024);
-            charge(&mut cache, &[piece(1), marked(2)]);
-            let mut prompt = vec![piece(1), piece(2)];
-            prompt.extend((0..added).map(|i| piece(100 + i)));
-            prompt.last_mut().expect("not empty").cache = Some(Life::FiveMinutes);
-            assert_eq!(charge(&mut cache, &prompt).0, read, "{added} blocks added");
+            for step in steps {
+                let Some((prompt, expected)) = step.split_once(" = ") else {
+                    let minutes: u64 = step.parse().expect("minutes");
+                    cache.advance(Duration::from_secs(60 * minutes));
+                    continue;
+                };
+                let prompt: Vec<Piece> = prompt.split(' ').map(piece).collect();
+                let usage = cache.charge("model", &prompt);
+                let found = [usage.read, usage.written(), usage.input].map(|tokens| tokens / 1000);
+                let found = found.map(|thousands| thousands.to_string()).join(" ");
+                assert_eq!(found, expected, "{story}: {step}");
+                let lives = (usage.written_5m > 0, usage.written_1h > 0);
+                assert!(
+                    lives != (true, true) && (!step.contains('^') || !lives.0),
+                    "{story}"
+                );
+            }
+            let other = cache.charge("another", &[piece("1"), piece("2*")]);
+            assert_eq!(other.read, 0, "another model shares nothing");
         }
-    }
-
-    #[test]
-    fn a_hit_renews_the_five_minutes() {
-        let minutes = |m: u64| Duration::from_secs(60 * m);
-        let mut cache = Cache::new(1024);
-        let prompt = [piece(1), marked(2)];
-        charge(&mut cache, &prompt);
-        cache.advance(minutes(4));
-        assert_eq!(charge(&mut cache, &prompt).0, 2000);
-        cache.advance(minutes(4));
-        assert_eq!(charge(&mut cache, &prompt).0, 2000);
-        cache.advance(minutes(5));
-        assert_eq!(charge(&mut cache, &prompt), (0, 2000, 0));
-    }
-
-    #[test]
-    fn an_hour_is_an_hour() {
-        let mut cache = Cache::new(1024);
-        let prompt = [
-            piece(1),
-            Piece {
-                cache: Some(Life::OneHour),
-                ..piece(2)
-            },
-        ];
-        let usage = cache.charge("model", &prompt);
-        assert_eq!((usage.written_1h, usage.written_5m), (2000, 0));
-        cache.advance(Duration::from_secs(59 * 60));
-        assert_eq!(charge(&mut cache, &prompt).0, 2000);
     }
 }

@@ -120,6 +120,12 @@ pub fn asks(line: &str) -> Value {
     })
 }
 
+/// The same request, streamed.
+pub fn streamed(mut request: Value) -> Value {
+    request["stream"] = json!(true);
+    request
+}
+
 fn parse(raw: &[u8]) -> Response {
     let Some(end) = raw.windows(4).position(|window| window == b"\r\n\r\n") else {
         return Response {

@@ -3,13 +3,7 @@
 use mock_servers::model::{MockModel, Options, Role, StopReason, calls, says};
 use serde_json::{Value, json};
 
-use crate::client::{asks, hello, post, post_beta, post_bytes, send};
-
-/// The same request, streamed.
-fn streamed(mut request: Value) -> Value {
-    request["stream"] = json!(true);
-    request
-}
+use crate::client::{asks, hello, post, post_beta, post_bytes, send, streamed};
 
 /// The same request with this limit on the reply.
 fn limited(mut request: Value, max_tokens: u32) -> Value {
