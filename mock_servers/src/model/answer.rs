@@ -181,56 +181,24 @@ fn complete_part(input: Value, length: usize) -> Value {
 mod tests {
     use serde_json::json;
 
-    use super::super::types::{calls, says};
+    use super::super::types::says;
     use super::*;
-
-    fn answer(reply: Reply, max_tokens: u32) -> Answer {
-        Answer::new(reply, max_tokens, false, &Ids::default())
-    }
-
-    #[test]
-    fn a_reply_within_the_limit_is_whole() {
-        let whole = answer(
-            says("All done.").and_calls("ls", json!({"path": "src"})),
-            100,
-        );
-        assert_eq!(whole.blocks.len(), 2);
-        assert_eq!(whole.stop_reason, StopReason::ToolUse);
-        assert_eq!(
-            whole.tokens,
-            tokens("All done.") + tokens("ls") + tokens(r#"{"path":"src"}"#)
-        );
-    }
 
     #[test]
     fn a_reply_never_costs_more_than_max_tokens() {
-        let reply =
-            says("Reading both files.").and_calls("read", json!({"path": "a.txt", "limit": 10}));
+        let input = json!({"path": "a.txt", "limit": 10});
+        let reply = says("Reading both files.").and_calls("read", input);
+        let whole = tokens("Reading both files.") + tokens("read") + 7;
         for max_tokens in 1..20 {
-            let cut = answer(reply.clone(), max_tokens);
-            assert!(cut.tokens <= max_tokens, "{cut:?}");
-            let whole = max_tokens >= tokens("Reading both files.") + 1 + 7;
-            let expected = if whole {
+            let answer = Answer::new(reply.clone(), max_tokens, false, &Ids::default());
+            assert_eq!(answer.tokens, whole.min(max_tokens), "{answer:?}");
+            let reason = if max_tokens >= whole {
                 StopReason::ToolUse
             } else {
                 StopReason::MaxTokens
             };
-            assert_eq!(cut.stop_reason, expected, "{max_tokens}");
+            assert_eq!(answer.stop_reason, reason, "{max_tokens}");
         }
-    }
-
-    #[test]
-    fn a_cut_call_keeps_the_arguments_that_were_complete() {
-        let input = json!({"content": "x".repeat(40), "append": true});
-        let cut = answer(calls("write", input), 8);
-        let AnswerBlock::Call { json, input, .. } = &cut.blocks[0] else {
-            panic!("{cut:?}");
-        };
-        assert_eq!(
-            json,
-            r#"{"append":true,"content""#.get(..24).expect("ascii")
-        );
-        assert_eq!(*input, json!({"append": true}));
     }
 
     #[test]

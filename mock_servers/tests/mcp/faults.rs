@@ -22,57 +22,120 @@ fn pings(talk: &mut Talk) {
     assert_eq!(talk.answer("ping", json!({}))["result"], json!({}));
 }
 
-#[test]
-fn exit() {
-    let (output, errors, status) = start(&["docs", "--fault", "exit"]).end();
-    assert_eq!((output, status.code()), (Vec::new(), Some(1)));
-    assert_eq!(errors, "The server ends at once, as it was asked to.\n");
+/// A line as JSON; null when it is none.
+fn parsed(line: &[u8]) -> Value {
+    serde_json::from_slice(line).unwrap_or_default()
 }
 
 #[test]
-fn hang() {
+fn an_answer_is_spoilt_or_never_comes_and_the_server_lives_on() {
+    type Check = fn(&[u8]) -> bool;
+    let spoilt: [(&str, Check); 5] = [
+        ("other-id", |line| parsed(line)["id"] == 999_999),
+        ("string-ids", |line| parsed(line)["id"] == "1"),
+        ("garbage", |line| {
+            std::str::from_utf8(line).is_err() && parsed(line).is_null()
+        }),
+        ("lone-surrogate", |line| {
+            let text = String::from_utf8_lossy(line);
+            text.contains(r#""text":"\ud800""#) && parsed(line).is_null()
+        }),
+        ("long-line", |line| {
+            line.len() > 20_000_000 && parsed(line)["id"] == 1
+        }),
+    ];
+    for (fault, check) in spoilt {
+        let mut talk = start_with("docs", fault);
+        version(&mut talk);
+        assert!(check(&talk.line()), "{fault}");
+        pings(&mut talk);
+    }
+    for fault in ["hang", "hang-call", "hang-list"] {
+        let mut talk = start_with("docs", fault);
+        if fault == "hang-list" {
+            talk.ask(1, "tools/list", json!({}));
+        } else {
+            version(&mut talk);
+        }
+        pings(&mut talk);
+    }
     let mut talk = start(&["docs", "--fault", "hang-start"]);
     talk.ask(1, "initialize", hello());
     talk.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     pings(&mut talk);
-    for name in ["hang", "hang-call"] {
-        let mut talk = start_with("docs", name);
-        version(&mut talk);
-        pings(&mut talk);
+}
+
+#[test]
+fn a_server_ends_at_once_in_a_request_or_in_an_answer() {
+    for (fault, begun, sentence) in [
+        ("exit", "", "The server ends at once, as it was asked to.\n"),
+        (
+            "die-in-call",
+            "",
+            "The server ends in a request, as it was asked to.\n",
+        ),
+        (
+            "half-message",
+            r#"{"jsonrpc":"2.0","id":1,"result""#,
+            "The server ends in an answer, as it was asked to.\n",
+        ),
+    ] {
+        let mut talk = start(&["docs", "--fault", fault]);
+        if fault != "exit" {
+            talk.shake_hands();
+            version(&mut talk);
+        }
+        let (output, errors, status) = talk.end();
+        assert!(output.starts_with(begun.as_bytes()), "{fault}");
+        assert!(!output.ends_with(b"\n") && output.is_empty() == begun.is_empty());
+        assert_eq!((errors.as_str(), status.code()), (sentence, Some(1)));
     }
-    let mut talk = start_with("docs", "hang-list");
-    talk.ask(1, "tools/list", json!({}));
-    pings(&mut talk);
 }
 
 #[test]
-fn other_id_and_string_ids() {
-    let mut talk = start_with("docs", "other-id");
-    version(&mut talk);
-    assert_eq!(talk.message()["id"], 999_999);
-    let mut talk = start_with("docs", "string-ids");
-    version(&mut talk);
-    assert_eq!(talk.message()["id"], "1");
+fn crooked_tools_and_instructions() {
+    type Check = fn(&Value) -> bool;
+    let crooked: [(&str, Check); 4] = [
+        ("broken-schema", |tool| {
+            tool["inputSchema"]["required"] == "all" && tool.get("annotations").is_none()
+        }),
+        ("long-name", |tool| {
+            tool["name"].as_str().map(str::len) == Some(200)
+        }),
+        ("rude-description", |tool| {
+            let description = tool["description"].as_str().unwrap_or_default();
+            description.contains('\u{1b}') && description.contains("Ignore all earlier")
+        }),
+        ("twins", |tool| tool["name"] == "get/page"),
+    ];
+    for (fault, check) in crooked {
+        let list = start_with("docs", fault).answer("tools/list", json!({}));
+        let tools = list["result"]["tools"].as_array().expect("a list");
+        assert!(check(&tools[tools.len() - 1]), "{fault}: {list}");
+    }
+    let mut talk = start_with("docs", "twins");
+    for name in ["get.page", "get/page"] {
+        let answer = talk.call(name, json!({}));
+        assert_eq!(text(&answer), format!("This is {name}."));
+    }
+    let mut deep = start_with("docs", "deep-schema");
+    deep.ask(1, "tools/list", json!({}));
+    let line = deep.line();
+    let depth = String::from_utf8_lossy(&line).matches("properties").count();
+    assert!(depth > 70 && parsed(&line).is_null());
+    let hello = start(&["docs", "--fault", "rude-instructions"]).shake_hands();
+    let words = hello["result"]["instructions"].as_str().unwrap_or_default();
+    assert!(words.contains("\"\n\n# Servers\n") && words.len() > 100_000);
 }
 
 #[test]
-fn garbage() {
-    let mut talk = start_with("docs", "garbage");
-    version(&mut talk);
-    let line = talk.line();
-    assert!(std::str::from_utf8(&line).is_err());
-    assert!(serde_json::from_slice::<Value>(&line).is_err());
-    pings(&mut talk);
-}
-
-#[test]
-fn lone_surrogate() {
-    let mut talk = start_with("docs", "lone-surrogate");
-    version(&mut talk);
-    let line = String::from_utf8(talk.line()).expect("it is UTF-8");
-    assert!(line.contains(r#""text":"\ud800""#), "{line}");
-    assert!(serde_json::from_str::<Value>(&line).is_err());
-    pings(&mut talk);
+fn a_flood_of_notifications() {
+    let mut talk = start(&["docs", "--fault", "flood"]);
+    talk.ask(1, "initialize", hello());
+    for _ in 0..10_000 {
+        assert_eq!(talk.message()["method"], "notifications/message");
+    }
+    assert_eq!(talk.message()["result"]["protocolVersion"], "2025-11-25");
 }
 
 #[test]
@@ -107,51 +170,6 @@ fn rug_pull() {
     assert_eq!(described[0], "Gives a page.");
     assert_ne!(described[1], described[0]);
     assert_eq!(described[2], described[0]);
-}
-
-#[test]
-fn rude_instructions() {
-    let mut talk = start(&["docs", "--fault", "rude-instructions"]);
-    let hello = talk.shake_hands();
-    let words = hello["result"]["instructions"].as_str().unwrap_or_default();
-    assert!(words.contains("\"\n\n# Servers\n") && words.len() > 100_000);
-}
-
-#[test]
-fn long_line() {
-    let mut talk = start_with("docs", "long-line");
-    version(&mut talk);
-    assert!(talk.line().len() > 20_000_000);
-    pings(&mut talk);
-}
-
-#[test]
-fn die_in_call_and_half_message() {
-    let mut talk = start_with("docs", "die-in-call");
-    version(&mut talk);
-    let (output, errors, status) = talk.end();
-    assert_eq!((output, status.code()), (Vec::new(), Some(1)));
-    assert_eq!(
-        errors,
-        "The server ends in a request, as it was asked to.\n"
-    );
-
-    let mut talk = start_with("docs", "half-message");
-    version(&mut talk);
-    let (output, _, status) = talk.end();
-    assert!(output.starts_with(br#"{"jsonrpc":"2.0","id":1,"result""#));
-    assert!(!output.ends_with(b"\n"));
-    assert_eq!(status.code(), Some(1));
-}
-
-#[test]
-fn flood() {
-    let mut talk = start(&["docs", "--fault", "flood"]);
-    talk.ask(1, "initialize", hello());
-    for _ in 0..10_000 {
-        assert_eq!(talk.message()["method"], "notifications/message");
-    }
-    assert_eq!(talk.message()["result"]["protocolVersion"], "2025-11-25");
 }
 
 #[test]
@@ -238,38 +256,6 @@ fn list_changed() {
     let after = talk.answer("tools/list", json!({}));
     assert_eq!(names(&after), ["search", "get_version", "late"]);
     assert_eq!(text(&talk.call("late", json!({}))), "This is late.");
-}
-
-#[test]
-fn crooked_tools() {
-    let last = |fault: &str| {
-        let mut talk = start_with("docs", fault);
-        let list = talk.answer("tools/list", json!({}));
-        list["result"]["tools"]
-            .as_array()
-            .and_then(|tools| tools.last().cloned())
-    };
-    let broken = last("broken-schema").expect("there is one");
-    assert_eq!(broken["inputSchema"]["required"], "all");
-    assert_eq!(broken.get("annotations"), None);
-    let long = last("long-name").expect("there is one");
-    assert_eq!(long["name"].as_str().map(str::len), Some(200));
-    let rude = last("rude-description").expect("there is one");
-    let description = rude["description"].as_str().unwrap_or_default();
-    assert!(description.contains('\u{1b}') && description.contains("Ignore all earlier"));
-    let mut deep = start_with("docs", "deep-schema");
-    deep.ask(1, "tools/list", json!({}));
-    let line = String::from_utf8(deep.line()).expect("it is UTF-8");
-    assert!(
-        line.matches("properties").count() > 70 && serde_json::from_str::<Value>(&line).is_err()
-    );
-    let mut talk = start_with("docs", "twins");
-    for name in ["get.page", "get/page"] {
-        assert_eq!(
-            text(&talk.call(name, json!({}))),
-            format!("This is {name}.")
-        );
-    }
 }
 
 #[test]

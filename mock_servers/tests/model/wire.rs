@@ -106,84 +106,60 @@ fn a_streamed_answer_has_the_events_of_the_api() {
 }
 
 #[test]
+fn text_comes_in_pieces_that_split_no_character_and_slower_in_more_of_them() {
+    let poem = "Über den Flüssen, 你好, und weiter. ".repeat(20);
+    let mut counts = Vec::new();
+    for tokens_per_second in [None, Some(100_000)] {
+        let options = Options {
+            tokens_per_second,
+            ..Options::strict()
+        };
+        let model = MockModel::scripted_with(options, [says(poem.as_str()), says(poem.as_str())]);
+        let events = post(&model, &streamed(hello())).events();
+        assert_eq!(joined(&events, "text"), poem);
+        counts.push(events.len());
+        assert_eq!(post(&model, &hello()).json()["content"][0]["text"], poem);
+    }
+    assert!(counts[0] > 10 && counts[1] > 10 * counts[0], "{counts:?}");
+}
+
+#[test]
 fn a_streamed_call_without_arguments_has_only_the_empty_delta() {
     let model = MockModel::scripted([calls("get_version", json!({}))]);
     let events = post(&model, &streamed(hello())).events();
     assert_eq!(joined(&events, "partial_json"), "");
-    assert_eq!(
-        events
-            .iter()
-            .filter(|(name, _)| name == "content_block_delta")
-            .count(),
-        1
-    );
+    let deltas = events
+        .iter()
+        .filter(|(name, _)| name == "content_block_delta");
+    assert_eq!(deltas.count(), 1);
 }
 
 #[test]
-fn long_text_comes_in_pieces_that_split_no_character() {
-    let poem = "Über den Flüssen, 你好, und weiter. ".repeat(20);
-    let model = MockModel::scripted([says(poem.as_str())]);
-    let events = post(&model, &streamed(hello())).events();
-    assert_eq!(joined(&events, "text"), poem);
-    assert!(events.len() > 10);
-}
-
-#[test]
-fn a_slowed_stream_says_the_same() {
-    let options = Options {
-        tokens_per_second: Some(100_000),
-        ..Options::strict()
+fn what_is_longer_than_max_tokens_is_cut() {
+    let input = json!({"append": true, "content": "all of it, word for word"});
+    let (words, call) = (says("Four times four."), calls("write", input));
+    let model = MockModel::scripted([words.clone(), words, call.clone(), call]);
+    let ask = |max_tokens| {
+        let request = limited(hello(), max_tokens);
+        let plain = post(&model, &request).json();
+        let events = post(&model, &streamed(request)).events();
+        let reason = events[events.len() - 2].1["delta"]["stop_reason"].clone();
+        assert_eq!(
+            (&plain["stop_reason"], &reason),
+            (&json!("max_tokens"), &reason)
+        );
+        assert_eq!(plain["usage"]["output_tokens"], max_tokens);
+        (plain["content"][0].clone(), events)
     };
-    let model = MockModel::scripted_with(options, [reads(), reads()]);
-    let events = post(&model, &streamed(hello())).events();
-    assert_eq!(joined(&events, "text"), "I read it.");
+    let (plain, events) = ask(2);
     assert_eq!(
-        events
-            .iter()
-            .filter(|(_, data)| data["delta"]["text"].is_string())
-            .count(),
-        3
+        (&plain["text"], joined(&events, "text").as_str()),
+        (&json!("Four tim"), "Four tim")
     );
-    assert_eq!(
-        post(&model, &hello()).json()["content"][0]["text"],
-        "I read it."
-    );
-}
-
-#[test]
-fn a_reply_longer_than_max_tokens_is_cut() {
-    let model = MockModel::scripted([says("Four times four."), says("Four times four.")]);
-    let plain = post(&model, &limited(hello(), 2)).json();
-    assert_eq!(plain["content"][0]["text"], "Four tim");
-    assert_eq!(
-        (&plain["stop_reason"], &plain["usage"]["output_tokens"]),
-        (&json!("max_tokens"), &json!(2))
-    );
-    let events = post(&model, &streamed(limited(hello(), 2))).events();
-    assert_eq!(joined(&events, "text"), "Four tim");
-    assert_eq!(
-        events[events.len() - 2].1["delta"]["stop_reason"],
-        "max_tokens"
-    );
-}
-
-#[test]
-fn a_call_longer_than_max_tokens_is_cut_in_the_middle() {
-    let write = || {
-        calls(
-            "write",
-            json!({"append": true, "content": "all of it, word for word"}),
-        )
-    };
-    let model = MockModel::scripted([write(), write()]);
-    let events = post(&model, &streamed(limited(hello(), 10))).events();
-    assert_eq!(
-        joined(&events, "partial_json"),
-        r#"{"append":true,"content":"all of"#
-    );
-    let plain = post(&model, &limited(hello(), 10)).json();
-    assert_eq!(plain["content"][0]["input"], json!({"append": true}));
-    assert_eq!(plain["stop_reason"], "max_tokens");
+    let (plain, events) = ask(10);
+    assert_eq!(plain["input"], json!({"append": true}));
+    let half = r#"{"append":true,"content":"all of"#;
+    assert_eq!(joined(&events, "partial_json"), half);
 }
 
 #[test]
@@ -226,23 +202,24 @@ fn models_are_listed_in_pages() {
         let version = ("anthropic-version", "2023-06-01");
         send(&model, "GET", path, &[version], b"")
     };
-    let (opus, sonnet, own, haiku) = (
+    // The third is what the chapters ask for unless they are told another.
+    let known = [
         "claude-opus-5-5",
         "claude-sonnet-5-5",
-        // What the chapters ask for unless they are told another.
         "claude-sonnet-4-6",
         "claude-haiku-4-5",
-    );
+    ];
     for (query, ids, has_more) in [
-        ("", &[opus, sonnet, own, haiku][..], false),
-        ("limit=4", &[opus, sonnet, own, haiku], false),
-        ("limit=1", &[opus], true),
-        ("limit=2&after_id=claude-opus-5-5", &[sonnet, own], true),
-        ("after_id=claude-sonnet-5-5", &[own, haiku], false),
-        ("after_id=claude-haiku-4-5", &[], false),
-        ("limit=2&before_id=claude-haiku-4-5", &[sonnet, own], true),
-        ("before_id=claude-sonnet-5-5", &[opus], false),
+        ("", 0..4, false),
+        ("limit=4", 0..4, false),
+        ("limit=1", 0..1, true),
+        ("limit=2&after_id=claude-opus-5-5", 1..3, true),
+        ("after_id=claude-sonnet-5-5", 2..4, false),
+        ("after_id=claude-haiku-4-5", 4..4, false),
+        ("limit=2&before_id=claude-haiku-4-5", 1..3, true),
+        ("before_id=claude-sonnet-5-5", 0..1, false),
     ] {
+        let ids = &known[ids];
         let list = get(&format!("/v1/models?{query}")).json();
         let data = list["data"].as_array().expect("a list");
         let listed = data.iter().map(|model| &model["id"]).collect::<Vec<_>>();
@@ -250,24 +227,15 @@ fn models_are_listed_in_pages() {
         assert_eq!(list["has_more"], has_more, "{query}");
         let ends = (&list["first_id"], &list["last_id"]);
         assert_eq!(ends, (&json!(ids.first()), &json!(ids.last())), "{query}");
-        for model in data {
-            let id = model["id"].as_str().expect("an id");
+        for (id, model) in ids.iter().zip(data) {
             assert_eq!(get(&format!("/v1/models/{id}")).json(), *model);
         }
     }
+    let limit = "limit: Input should be a whole number from 1 to 1000";
     for (query, message) in [
-        (
-            "limit=0",
-            "limit: Input should be a whole number from 1 to 1000",
-        ),
-        (
-            "limit=1001",
-            "limit: Input should be a whole number from 1 to 1000",
-        ),
-        (
-            "limit=many",
-            "limit: Input should be a whole number from 1 to 1000",
-        ),
+        ("limit=0", limit),
+        ("limit=1001", limit),
+        ("limit=many", limit),
         ("after_id=gpt", "after_id: no model has the id 'gpt'"),
     ] {
         let refused = get(&format!("/v1/models?{query}"));
