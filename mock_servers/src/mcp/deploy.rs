@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::mock::Mock;
-use super::tool::{Again, Effect, MockTool};
+use super::tool::{Again, Effect, MockTool, word};
 
 const INSTRUCTIONS: &str = "Deploys the services api, web and worker. A deployment takes some seconds: trigger \
                             starts it, status and logs show how far it is.";
@@ -224,21 +224,13 @@ fn steps(service: Service, version: u32) -> [(Duration, String); 5] {
 
 impl Display for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Service::Api => "api",
-            Service::Web => "web",
-            Service::Worker => "worker",
-        })
+        f.write_str(&word(self))
     }
 }
 
 impl Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            State::Queued => "queued",
-            State::Running => "running",
-            State::Live => "live",
-        })
+        f.write_str(&word(self))
     }
 }
 

@@ -10,85 +10,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::mock::Mock;
-use super::tool::{Again, Effect, MockTool, filled};
+use super::tool::{Again, Effect, MockTool, filled, has_all_words, line, listed, word};
 
 const INSTRUCTIONS: &str = "The issues of the projects WEB and OPS. A key looks like WEB-3.";
 
-/// Key, status, summary, description.
-const ISSUES: [(&str, Status, &str, &str); 12] = [
-    (
-        "WEB-1",
-        Status::Done,
-        "Login page rejects long passwords",
-        "Anything over 64 characters is cut before it is hashed.",
-    ),
-    (
-        "WEB-2",
-        Status::InProgress,
-        "Search is slow on the start page",
-        "The query runs without an index; it takes 4 seconds.",
-    ),
-    (
-        "WEB-3",
-        Status::ToDo,
-        "Dark mode",
-        "Follow the setting of the system.",
-    ),
-    (
-        "WEB-4",
-        Status::ToDo,
-        "Sign-up mail arrives twice",
-        "The worker retries although the first try went out.",
-    ),
-    (
-        "WEB-5",
-        Status::InProgress,
-        "Upload fails above 10 MB",
-        "The proxy refuses the body with a 413.",
-    ),
-    (
-        "WEB-6",
-        Status::Done,
-        "Footer links are broken",
-        "They still point to the old domain.",
-    ),
-    (
-        "WEB-7",
-        Status::ToDo,
-        "Keyboard navigation in the menu",
-        "Tab skips the second level.",
-    ),
-    (
-        "OPS-1",
-        Status::Done,
-        "Rotate the database password",
-        "Due each quarter.",
-    ),
-    (
-        "OPS-2",
-        Status::InProgress,
-        "Nightly backup takes six hours",
-        "It copies what has not changed.",
-    ),
-    (
-        "OPS-3",
-        Status::ToDo,
-        "Alert when the disk is 80 % full",
-        "Last time we learned it from a customer.",
-    ),
-    (
-        "OPS-4",
-        Status::ToDo,
-        "Upgrade the build machines",
-        "They run a release without support.",
-    ),
-    (
-        "OPS-5",
-        Status::InProgress,
-        "Certificate of the API expires",
-        "The renewal job has no permission on the new bucket.",
-    ),
-];
+/// What the server begins with.
+const ISSUES: &str = include_str!("jira.json");
 
 /// Where an issue stands.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -146,7 +73,7 @@ struct Transition {
 }
 
 /// An issue.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 struct Issue {
     key: String,
@@ -213,29 +140,15 @@ pub fn server() -> Mock {
 
 impl Tracker {
     fn new() -> Self {
-        let issues = ISSUES.map(|(key, status, summary, description)| Issue {
-            key: key.to_owned(),
-            status,
-            summary: summary.to_owned(),
-            description: description.to_owned(),
-        });
+        let issues: Vec<Issue> = serde_json::from_str(ISSUES).expect("the issues are JSON");
         Self {
-            issues: Arc::new(Mutex::new(issues.to_vec())),
+            issues: Arc::new(Mutex::new(issues)),
         }
     }
 
     fn search(&self, query: &str) -> Result<Issues, String> {
-        let query = filled("query", query)?.to_lowercase();
-        let has_all = |issue: &&Issue| {
-            let Issue {
-                key,
-                status,
-                summary,
-                description,
-            } = issue;
-            let text = format!("{key} {status} {summary} {description}").to_lowercase();
-            query.split_whitespace().all(|word| text.contains(word))
-        };
+        let query = filled("query", query)?;
+        let has_all = |issue: &&Issue| has_all_words(&issue.to_string(), query);
         let entry = |issue: &Issue| Entry {
             key: issue.key.clone(),
             status: issue.status,
@@ -247,10 +160,7 @@ impl Tracker {
     }
 
     fn create(&self, new: &NewIssue) -> Result<Issue, String> {
-        let summary = filled("summary", &new.summary)?;
-        if summary.contains('\n') {
-            return Err("summary: must be one line".to_owned());
-        }
+        let summary = line("summary", &new.summary)?;
         let mut issues = self.issues.lock().unwrap();
         let prefix = format!("{}-", new.project);
         let number = issues
@@ -283,20 +193,13 @@ impl Tracker {
 
 impl Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Status::ToDo => "To Do",
-            Status::InProgress => "In Progress",
-            Status::Done => "Done",
-        })
+        f.write_str(&word(self))
     }
 }
 
 impl Display for Project {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Project::Web => "WEB",
-            Project::Ops => "OPS",
-        })
+        f.write_str(&word(self))
     }
 }
 
@@ -312,13 +215,10 @@ impl Display for Issue {
 
 impl Display for Issues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.issues.is_empty() {
-            return f.write_str("No issue has all these words.");
-        }
-        for (index, entry) in self.issues.iter().enumerate() {
-            let gap = if index == 0 { "" } else { "\n" };
-            write!(f, "{gap}{} [{}] {}", entry.key, entry.status, entry.summary)?;
-        }
-        Ok(())
+        let line = |entry: &Entry| format!("{} [{}] {}", entry.key, entry.status, entry.summary);
+        f.write_str(&listed(
+            self.issues.iter().map(line),
+            "No issue has all these words.",
+        ))
     }
 }

@@ -10,36 +10,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::mock::Mock;
-use super::tool::{Effect, MockTool, filled};
+use super::tool::{Effect, MockTool, filled, has_all_words, line, listed};
 
 const INSTRUCTIONS: &str = "The team's notes. Search gives the ids of pages; get_page reads one.";
 
-/// Title and content; the first has the id page-1.
-const PAGES: [(&str, &str); 5] = [
-    (
-        "Onboarding",
-        "Day one: laptop, accounts, a walk through the building.\nDay two: build the project and run its tests.\n\
-         By the end of the week you have merged something small.",
-    ),
-    (
-        "Release checklist",
-        "1. All tests are green.\n2. The change log is written.\n3. Deploy the worker first, then api, then web.\n\
-         4. Watch the logs for ten minutes.",
-    ),
-    (
-        "Incident of 3 March",
-        "The API was down for 40 minutes because its certificate had expired.\nNobody watched the renewal job. \
-         Follow-up: OPS-5.",
-    ),
-    (
-        "Style of our error messages",
-        "Say what was attempted and what to do next. No apologies, no exclamation marks.",
-    ),
-    (
-        "Team meeting",
-        "Every Tuesday at ten. Bring one thing that went well and one that did not.",
-    ),
-];
+/// Title and content of the pages that the server begins with; the first has the id page-1.
+const PAGES: &str = include_str!("notion.json");
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -125,8 +101,9 @@ impl Notes {
         let notes = Self {
             pages: Arc::default(),
         };
-        for (title, content) in PAGES {
-            notes.add(title, content);
+        let pages: Vec<(String, String)> = serde_json::from_str(PAGES).expect("the pages are JSON");
+        for (title, content) in pages {
+            notes.add(&title, &content);
         }
         notes
     }
@@ -143,11 +120,9 @@ impl Notes {
     }
 
     fn search(&self, query: &str) -> Result<Pages, String> {
-        let query = filled("query", query)?.to_lowercase();
-        let has_all = |page: &&Page| {
-            let text = format!("{} {}", page.title, page.content).to_lowercase();
-            query.split_whitespace().all(|word| text.contains(word))
-        };
+        let query = filled("query", query)?;
+        let has_all =
+            |page: &&Page| has_all_words(&format!("{} {}", page.title, page.content), query);
         let entry = |page: &Page| Entry {
             id: page.id.clone(),
             title: page.title.clone(),
@@ -166,10 +141,7 @@ impl Notes {
     }
 
     fn create(&self, new: &NewPage) -> Result<Page, String> {
-        let title = filled("title", &new.title)?;
-        if title.contains('\n') {
-            return Err("title: must be one line".to_owned());
-        }
+        let title = line("title", &new.title)?;
         Ok(self.add(title, filled("content", &new.content)?))
     }
 }
@@ -182,13 +154,10 @@ impl Display for Page {
 
 impl Display for Pages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.pages.is_empty() {
-            return f.write_str("No page has all these words.");
-        }
-        for (index, Entry { id, title }) in self.pages.iter().enumerate() {
-            let gap = if index == 0 { "" } else { "\n" };
-            write!(f, "{gap}{id} · {title}")?;
-        }
-        Ok(())
+        let line = |Entry { id, title }: &Entry| format!("{id} · {title}");
+        f.write_str(&listed(
+            self.pages.iter().map(line),
+            "No page has all these words.",
+        ))
     }
 }

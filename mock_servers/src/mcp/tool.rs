@@ -141,3 +141,33 @@ pub fn filled<'a>(name: &str, text: &'a str) -> Result<&'a str, String> {
         text => Ok(text),
     }
 }
+
+/// The same for a field that is one line.
+pub fn line<'a>(name: &str, text: &'a str) -> Result<&'a str, String> {
+    match filled(name, text)? {
+        text if text.contains('\n') => Err(format!("{name}: must be one line")),
+        text => Ok(text),
+    }
+}
+
+/// Whether a text has all words of a query, in whatever case.
+pub fn has_all_words(text: &str, query: &str) -> bool {
+    let (text, query) = (text.to_lowercase(), query.to_lowercase());
+    query.split_whitespace().all(|word| text.contains(word))
+}
+
+/// What was found, one a line, or a sentence that there is none.
+pub fn listed(found: impl Iterator<Item = String>, none: &str) -> String {
+    let lines = found.collect::<Vec<_>>().join("\n");
+    if lines.is_empty() {
+        none.to_owned()
+    } else {
+        lines
+    }
+}
+
+/// A variant in the word of the protocol.
+pub fn word(variant: &impl Serialize) -> String {
+    let value = serde_json::to_value(variant).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}

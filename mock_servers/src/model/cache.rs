@@ -56,9 +56,8 @@ impl Usage {
 }
 
 /// The prefixes written so far.
+#[derive(Default)]
 pub struct Cache {
-    /// A prefix below this size is not cached, whatever its breakpoints say.
-    minimum: u32,
     entries: HashMap<u64, Entry>,
     /// Time that a test let pass.
     skipped: Duration,
@@ -76,21 +75,14 @@ struct Mark {
     cache: Option<Life>,
 }
 
+/// A prefix of fewer tokens is not cached, whatever its breakpoints say: so do most models.
+const MINIMUM: u32 = 1024;
 /// How many blocks before a breakpoint are looked at for an earlier entry.
 const LOOK_BACK: usize = 20;
 /// How many entries are kept; a class writes a few a minute.
 const MOST_ENTRIES: usize = 4096;
 
 impl Cache {
-    /// An empty cache.
-    pub fn new(minimum: u32) -> Self {
-        Self {
-            minimum,
-            entries: HashMap::new(),
-            skipped: Duration::ZERO,
-        }
-    }
-
     /// Lets time pass.
     pub fn advance(&mut self, time: Duration) {
         self.skipped += time;
@@ -104,7 +96,7 @@ impl Cache {
         let breakpoints = marks
             .iter()
             .enumerate()
-            .filter(|(_, mark)| mark.cache.is_some() && mark.tokens >= self.minimum)
+            .filter(|(_, mark)| mark.cache.is_some() && mark.tokens >= MINIMUM)
             .map(|(i, _)| i)
             .collect::<Vec<_>>();
         let read = self.hit(&marks, &breakpoints, now);
@@ -255,7 +247,7 @@ mod tests {
     #[test]
     fn a_prompt_is_charged_as_by_the_api() {
         for (story, steps) in STORIES {
-            let mut cache = Cache::new(1024);
+            let mut cache = Cache::default();
             for step in steps {
                 let Some((prompt, expected)) = step.split_once(" = ") else {
                     let minutes: u64 = step.parse().expect("minutes");

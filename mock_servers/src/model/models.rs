@@ -72,9 +72,10 @@ pub fn page(query: &str, window: u32) -> Result<Value, Flaw> {
     }
     let has_more = models.len() > limit;
     let count = models.len().min(limit);
-    let models = match backwards {
-        true => &models[models.len() - count..],
-        false => &models[..count],
+    let models = if backwards {
+        &models[models.len() - count..]
+    } else {
+        &models[..count]
     };
     Ok(json!({
         "data": models.iter().map(|model| model.json(window)).collect::<Vec<_>>(),

@@ -19,8 +19,6 @@ pub struct Options {
     pub context_tokens: u32,
     /// How fast a reply comes, in tokens per second; `None` is at once.
     pub tokens_per_second: Option<u32>,
-    /// A prefix of fewer tokens is not cached.
-    pub cache_minimum: u32,
     /// The faults of the first requests.
     pub faults: Vec<Fault>,
     /// How many requests are kept for `requests()`; older ones are forgotten.
@@ -36,8 +34,6 @@ pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The context window of most models.
 const CONTEXT_TOKENS: u32 = 200_000;
-/// The smallest prefix that most models cache.
-const CACHE_MINIMUM: u32 = 1024;
 /// Enough for a look at the last turns; a day-long class must not fill the memory of a student's process.
 const KEEP: usize = 8;
 
@@ -48,7 +44,6 @@ impl Default for Options {
             require_key: false,
             context_tokens: CONTEXT_TOKENS,
             tokens_per_second: None,
-            cache_minimum: CACHE_MINIMUM,
             faults: Vec::new(),
             keep: KEEP,
             strict: false,

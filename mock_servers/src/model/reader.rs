@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::cache::Piece;
 use super::check::{self, Betas, Known, Options, Said, System, ToolSet};
 use super::refusal::{Flaw, Refusal};
-use super::scan::{Malformed, Scanner, common_prefix};
+use super::scan::{Scanner, common_prefix};
 use super::types::Message;
 
 /// A request's body, read and checked.
@@ -77,7 +77,8 @@ impl Reader {
         scanner.expect(b'{').map_err(malformed)?;
         if !scanner.take(b'}') {
             loop {
-                let name = key(body, &mut scanner).map_err(malformed)?;
+                let name: String = scanner.value().map_err(malformed)?;
+                scanner.expect(b':').map_err(malformed)?;
                 self.part(&name, body, &mut scanner, &mut parts)?;
                 if !scanner.take(b',') {
                     break;
@@ -100,19 +101,23 @@ impl Reader {
             parts.messages = Some(self.messages(body, scanner)?);
             return Ok(());
         }
-        let raw = body.slice(scanner.value().map_err(|_| not_json(body))?);
         let here = |flaw: Flaw| flaw.under(name);
         match name {
-            "messages" => return Err(here(Flaw::here("Input should be a valid array")).into()),
             "tools" => {
                 let read = |value| check::tools(value).map_err(here);
-                parts.tools = Some(self.tools.get(raw, body, read)?);
+                parts.tools = Some(self.tools.get(scanner, body, read)?);
             }
             "system" => {
                 let read = |value| check::system(value).map_err(here);
-                parts.system = Some(self.systems.get(raw, body, read)?);
+                parts.system = Some(self.systems.get(scanner, body, read)?);
             }
-            _ => check::option(name, value(&raw, body)?, &mut parts.options).map_err(here)?,
+            _ => {
+                let value = scanner.value().map_err(|_| not_json(body))?;
+                if name == "messages" {
+                    return Err(here(Flaw::here("Input should be a valid array")).into());
+                }
+                check::option(name, value, &mut parts.options).map_err(here)?;
+            }
         }
         Ok(())
     }
@@ -134,8 +139,7 @@ impl Reader {
             if !messages.is_empty() {
                 scanner.expect(b',').map_err(malformed)?;
             }
-            let raw = scanner.value().map_err(malformed)?;
-            let value = value(&body[raw], body)?;
+            let value = scanner.value().map_err(malformed)?;
             let index = messages.len();
             let known =
                 check::message(value).map_err(|flaw| flaw.under(index).under("messages"))?;
@@ -237,7 +241,7 @@ impl Parts {
 }
 
 /// The last different values of one part, by their bytes.
-struct Recent<T>(VecDeque<(Bytes, Arc<T>)>);
+struct Recent<T>(VecDeque<(Vec<u8>, Arc<T>)>);
 
 impl<T> Default for Recent<T> {
     fn default() -> Self {
@@ -246,32 +250,26 @@ impl<T> Default for Recent<T> {
 }
 
 impl<T> Recent<T> {
+    /// Reads the value that begins here, unless it is known.
     fn get(
         &mut self,
-        raw: Bytes,
+        scanner: &mut Scanner<'_>,
         body: &Bytes,
         read: impl Fn(Value) -> Result<T, Flaw>,
     ) -> Result<Arc<T>, Refusal> {
-        if let Some((_, known)) = self.0.iter().find(|(bytes, _)| *bytes == raw) {
+        if let Some((_, known)) = self.0.iter().find(|(raw, _)| scanner.take_known(raw)) {
             return Ok(Arc::clone(known));
         }
-        let new = Arc::new(read(value(&raw, body)?)?);
+        scanner.peek();
+        let start = scanner.at();
+        let value = scanner.value().map_err(|_| not_json(body))?;
+        let new = Arc::new(read(value)?);
         self.0.truncate(MOST_CONVERSATIONS - 1);
         // A copy, so that a remembered system prompt does not keep a whole body alive.
-        self.0
-            .push_front((Bytes::copy_from_slice(&raw), Arc::clone(&new)));
+        let raw = body[start..scanner.at()].to_vec();
+        self.0.push_front((raw, Arc::clone(&new)));
         Ok(new)
     }
-}
-
-fn key(body: &Bytes, scanner: &mut Scanner<'_>) -> Result<String, Malformed> {
-    let raw = scanner.value()?;
-    scanner.expect(b':')?;
-    serde_json::from_slice(&body[raw]).map_err(|_| Malformed)
-}
-
-fn value(raw: &[u8], body: &Bytes) -> Result<Value, Refusal> {
-    serde_json::from_slice(raw).map_err(|_| not_json(body))
 }
 
 /// Says where the whole body stops being JSON.

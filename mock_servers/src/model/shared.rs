@@ -79,7 +79,7 @@ impl Shared {
     pub fn new(options: Options, mind: Mind) -> Self {
         let state = State {
             reader: Reader::default(),
-            cache: Cache::new(options.cache_minimum),
+            cache: Cache::default(),
             faults: options.faults.iter().copied().collect(),
             requests: VecDeque::new(),
             count: 0,

@@ -206,21 +206,6 @@ impl Reply {
         self
     }
 
-    /// Adds a tool call with an id of the script's choosing.
-    pub fn and_calls_with_id(
-        mut self,
-        id: impl Into<String>,
-        name: impl Into<String>,
-        input: Value,
-    ) -> Self {
-        self.blocks.push(ReplyBlock::ToolUse {
-            id: Some(id.into()),
-            name: name.into(),
-            input,
-        });
-        self
-    }
-
     /// Adds a block as it stands.
     pub fn and_block(mut self, block: Value) -> Self {
         self.blocks.push(ReplyBlock::AsItIs(block));

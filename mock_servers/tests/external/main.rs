@@ -170,9 +170,10 @@ fn run(command: &mut Command) -> Output {
 /// Its exit code, and the JSON that it printed: a result, or an error.
 fn said(command: &mut Command) -> (Option<i32>, Value) {
     let output = run(command);
-    let text = match output.status.success() {
-        true => output.stdout,
-        false => output.stderr,
+    let text = if output.status.success() {
+        output.stdout
+    } else {
+        output.stderr
     };
     let json = serde_json::from_slice(&text);
     let json = json.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&text)));

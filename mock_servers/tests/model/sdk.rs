@@ -137,14 +137,12 @@ fn run(command: &mut Command) -> Result<(), String> {
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("{program}: {error}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => {
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            let last = stderr.trim().lines().last().unwrap_or("failed").to_owned();
-            Err(format!("{program}: {last}"))
-        }
+    if output.status.success() {
+        return Ok(());
     }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let last = stderr.trim().lines().last().unwrap_or("failed");
+    Err(format!("{program}: {last}"))
 }
 
 /// Straight to standard error, past the capture of the test harness.

@@ -14,7 +14,7 @@ pub struct Betas(Vec<String>);
 #[derive(Clone, Debug)]
 pub struct Need {
     /// How the names of the betas begin; any of them will do. What follows is the date of a version.
-    families: &'static [&'static str],
+    families: Vec<&'static str>,
     /// What is wrong without them.
     flaw: Flaw,
 }
@@ -40,7 +40,8 @@ impl Betas {
 
 impl Need {
     /// A part that any of these betas brings.
-    pub fn new(families: &'static [&'static str], flaw: Flaw) -> Self {
+    pub fn new(families: &[&'static str], flaw: Flaw) -> Self {
+        let families = families.to_vec();
         Self { families, flaw }
     }
 

@@ -132,10 +132,10 @@ fn elsewhere(kind: &str, fields: &mut Fields) -> Result<(), Flaw> {
         return fields.string("file_id").map(drop);
     }
     let url = fields.string("url")?;
-    match url.starts_with("https://") || url.starts_with("http://") {
-        true => Ok(()),
-        false => Err(Flaw::at("url", "Only HTTP and HTTPS URLs are supported.")),
+    if url.starts_with("https://") || url.starts_with("http://") {
+        return Ok(());
     }
+    Err(Flaw::at("url", "Only HTTP and HTTPS URLs are supported."))
 }
 
 fn media_type(fields: &mut Fields, types: &[&str]) -> Result<String, Flaw> {

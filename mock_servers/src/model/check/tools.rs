@@ -32,75 +32,53 @@ struct Provided {
     kind: &'static str,
     /// The name it must have; a set has none.
     name: Option<&'static str>,
-    /// The betas that bring it; none when every request may have it.
-    betas: &'static [&'static str],
+    /// The beta that brings it; none when every request may have it.
+    beta: Option<&'static str>,
 }
 
-const fn provided(kind: &'static str, name: Option<&'static str>) -> Provided {
-    beta(kind, name, &[])
-}
+/// The type of each, its name or `-`, and the beta that brings it.
+const PROVIDED: &str = "\
+advisor_20260301 advisor advisor-tool-
+bash_20241022 bash computer-use-2024-10-22
+bash_20250124 bash
+browser_toolset_20260801 -
+code_execution_20250522 code_execution
+code_execution_20250825 code_execution
+code_execution_20260120 code_execution
+code_execution_20260521 code_execution
+computer_20241022 computer computer-use-2024-10-22
+computer_20250124 computer computer-use-2025-01-24
+computer_20251124 computer computer-use-2025-11-24
+computer_toolset_20260801 -
+mcp_toolset - mcp-client-
+memory_20250818 memory
+text_editor_20241022 str_replace_editor computer-use-2024-10-22
+text_editor_20250124 str_replace_editor
+text_editor_20250429 str_replace_based_edit_tool
+text_editor_20250728 str_replace_based_edit_tool
+tool_search_tool_bm25 tool_search_tool_bm25
+tool_search_tool_bm25_20251119 tool_search_tool_bm25
+tool_search_tool_regex tool_search_tool_regex
+tool_search_tool_regex_20251119 tool_search_tool_regex
+web_fetch_20250910 web_fetch
+web_fetch_20260209 web_fetch
+web_fetch_20260309 web_fetch
+web_fetch_20260318 web_fetch
+web_search_20250305 web_search
+web_search_20260209 web_search
+web_search_20260318 web_search";
 
-const fn beta(
-    kind: &'static str,
-    name: Option<&'static str>,
-    betas: &'static [&'static str],
-) -> Provided {
-    Provided { kind, name, betas }
+/// What the API provides itself.
+fn provided() -> impl Iterator<Item = Provided> {
+    PROVIDED.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        Some(Provided {
+            kind: words.next()?,
+            name: words.next().filter(|name| *name != "-"),
+            beta: words.next(),
+        })
+    })
 }
-
-const PROVIDED: [Provided; 29] = [
-    beta("advisor_20260301", Some("advisor"), &["advisor-tool-"]),
-    beta("bash_20241022", Some("bash"), &["computer-use-2024-10-22"]),
-    provided("bash_20250124", Some("bash")),
-    provided("browser_toolset_20260801", None),
-    provided("code_execution_20250522", Some("code_execution")),
-    provided("code_execution_20250825", Some("code_execution")),
-    provided("code_execution_20260120", Some("code_execution")),
-    provided("code_execution_20260521", Some("code_execution")),
-    beta(
-        "computer_20241022",
-        Some("computer"),
-        &["computer-use-2024-10-22"],
-    ),
-    beta(
-        "computer_20250124",
-        Some("computer"),
-        &["computer-use-2025-01-24"],
-    ),
-    beta(
-        "computer_20251124",
-        Some("computer"),
-        &["computer-use-2025-11-24"],
-    ),
-    provided("computer_toolset_20260801", None),
-    beta("mcp_toolset", None, &["mcp-client-"]),
-    provided("memory_20250818", Some("memory")),
-    beta(
-        "text_editor_20241022",
-        Some("str_replace_editor"),
-        &["computer-use-2024-10-22"],
-    ),
-    provided("text_editor_20250124", Some("str_replace_editor")),
-    provided("text_editor_20250429", Some("str_replace_based_edit_tool")),
-    provided("text_editor_20250728", Some("str_replace_based_edit_tool")),
-    provided("tool_search_tool_bm25", Some("tool_search_tool_bm25")),
-    provided(
-        "tool_search_tool_bm25_20251119",
-        Some("tool_search_tool_bm25"),
-    ),
-    provided("tool_search_tool_regex", Some("tool_search_tool_regex")),
-    provided(
-        "tool_search_tool_regex_20251119",
-        Some("tool_search_tool_regex"),
-    ),
-    provided("web_fetch_20250910", Some("web_fetch")),
-    provided("web_fetch_20260209", Some("web_fetch")),
-    provided("web_fetch_20260309", Some("web_fetch")),
-    provided("web_fetch_20260318", Some("web_fetch")),
-    provided("web_search_20250305", Some("web_search")),
-    provided("web_search_20260209", Some("web_search")),
-    provided("web_search_20260318", Some("web_search")),
-];
 
 /// What the API says of a name outside its pattern.
 pub const TOOL_NAME: &str = "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'";
@@ -140,14 +118,13 @@ pub fn is_word(text: &str) -> bool {
 fn tool(value: Value) -> Result<(Option<Tool>, Piece, Option<Need>), Flaw> {
     let named = value.get("type").is_some_and(|kind| !kind.is_null());
     let unknown = named.then(|| tag(&value, &types()).err()).flatten();
-    let provided = PROVIDED
-        .iter()
-        .find(|provided| value["type"] == provided.kind);
+    let provided = provided().find(|provided| value["type"] == provided.kind);
     match (provided, unknown) {
         (Some(provided), unknown) => {
-            let read = provided_tool(value, provided);
+            let read = provided_tool(value, &provided);
             let (tool, piece) = read.map_err(|flaw| flaw.under(provided.kind))?;
-            let need = unknown.map(|flaw| Need::new(provided.betas, flaw));
+            let need = provided.beta.zip(unknown);
+            let need = need.map(|(beta, flaw)| Need::new(&[beta], flaw));
             Ok((tool, piece, need))
         }
         (None, Some(flaw)) => Err(flaw),
@@ -161,7 +138,7 @@ fn tool(value: Value) -> Result<(Option<Tool>, Piece, Option<Need>), Flaw> {
 
 /// The types that every request may use.
 fn types() -> Vec<&'static str> {
-    let open = PROVIDED.iter().filter(|provided| provided.betas.is_empty());
+    let open = provided().filter(|provided| provided.beta.is_none());
     let mut types = open.map(|provided| provided.kind).collect::<Vec<_>>();
     types.push("custom");
     types.sort_unstable();
