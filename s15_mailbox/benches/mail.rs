@@ -20,7 +20,9 @@ use s03_permission::Policy;
 use s04_hooks::{Hooks, permission};
 use s12_tasks::Session;
 use s13_background::Notices;
-use s15_mailbox::{Doing, LEAD, Mail, Mailboxes, Team, Teammate, TeammateContext, send_message};
+use s15_mailbox::{
+    AgentState, LEAD, Mail, Mailboxes, Team, Teammate, TeammateContext, send_message,
+};
 use serde_json::json;
 
 const MESSAGES: usize = 1_000;
@@ -101,7 +103,7 @@ fn mail(processes: usize) {
     while read.len() < processes * MESSAGES {
         let drained = mail.drain(LEAD).expect("it can be read");
         let now = now();
-        let ages = drained.mail.iter().map(|mail| {
+        let ages = drained.iter().map(|mail| {
             let at = mail.metadata[AT].as_u64().expect("a number");
             Duration::from_nanos(now.saturating_sub(at))
         });
@@ -160,9 +162,9 @@ impl Teammate for Idler {
             history.remind(["x".repeat(1_000)]);
         }
         loop {
-            teammate.is(Doing::Idle);
+            teammate.set_state(AgentState::Idle);
             teammate.mail.wait(&teammate.name).await;
-            history.remind(teammate.post()?);
+            history.remind(teammate.take_mail()?);
             let _ = (tools.specs(), &history);
         }
     }

@@ -42,7 +42,7 @@ async fn everybody_but_the_sender_gets_it() {
         "the answer of the tool"
     );
     for name in ["bob", "carol", LEAD] {
-        let mail = scene.mail.drain(name).unwrap().mail;
+        let mail = scene.mail.drain(name).unwrap();
         assert!(
             mail.len() == 1 && mail[0].to == name && mail[0].from == "alice",
             "{name} was to get one message, from alice to {name}; these came: {mail:?}"

@@ -15,13 +15,13 @@ use s06_subagent::{Model, run_calls};
 use s13_background::{AtWork, Notices};
 use tokio::sync::watch;
 
+use crate::approver::TimedApprover;
 use crate::mail::{LEAD, Mail};
 use crate::mailboxes::Mailboxes;
-use crate::patient::Patient;
 
 /// What a teammate does at the moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Doing {
+pub enum AgentState {
     /// It works.
     #[default]
     Working,
@@ -33,7 +33,7 @@ pub enum Doing {
     Gone(String),
 }
 
-impl fmt::Display for Doing {
+impl fmt::Display for AgentState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Working => f.write_str("working"),
@@ -61,7 +61,8 @@ pub struct TeammateContext {
     pub(crate) hooks: Hooks,
     pub(crate) policy: Policy,
     pub(crate) repl: Repl,
-    pub(crate) status: Status,
+    pub(crate) notices: Notices,
+    pub(crate) status: Arc<Mutex<Status>>,
 }
 
 impl TeammateContext {
@@ -75,13 +76,13 @@ impl TeammateContext {
         ))
     }
 
-    /// The mail that has come, as notes for its conversation.
+    /// The mail that has come, as reminders for its conversation.
     ///
     /// # Errors
     /// When its mailbox cannot be read.
-    pub fn post(&self) -> Result<Vec<String>> {
-        let drained = self.mail.drain(&self.name)?;
-        Ok(drained.mail.iter().map(Mail::shown).collect())
+    pub fn take_mail(&self) -> Result<Vec<String>> {
+        let mail = self.mail.drain(&self.name)?;
+        Ok(mail.iter().map(Mail::shown).collect())
     }
 
     /// Runs the calls of a reply in this workspace, under the hooks and the policy, and answers them.
@@ -92,7 +93,8 @@ impl TeammateContext {
         reply: &Reply,
         history: &mut History,
     ) {
-        let policy = self.policy.within(ws).asking(Patient(self.repl.clone()));
+        let approver = TimedApprover(self.repl.clone());
+        let policy = self.policy.within(ws).asking(approver);
         let hooks = self.hooks.for_agent(&self.name, policy);
         run_calls(reply, tools, &hooks, &self.repl, history).await;
     }
@@ -124,54 +126,31 @@ impl TeammateContext {
 
     /// Whether it has nothing to do and waits for nothing.
     pub fn is_idle(&self) -> bool {
-        self.status.get() == Doing::Idle
+        self.status.lock().unwrap().state == AgentState::Idle
     }
 
     /// Whether a turn of the lead runs. Changes when one begins and when it ends.
     pub fn turn_of_lead(&self) -> watch::Receiver<bool> {
-        self.status.0.lock().unwrap().notices.turn()
+        self.notices.turn()
     }
 
-    /// Says what it does now. While it is idle the session does not wait for it.
-    pub fn is(&self, doing: Doing) {
-        self.status.set(doing);
-    }
-}
-
-/// What a teammate does, seen by the team; and whether the session has to wait for it.
-#[derive(Clone)]
-pub(crate) struct Status(Arc<Mutex<Shown>>);
-
-struct Shown {
-    name: String,
-    doing: Doing,
-    notices: Notices,
-    at_work: Option<AtWork>,
-}
-
-impl Status {
-    pub(crate) fn new(name: &str, notices: &Notices) -> Self {
-        Self(Arc::new(Mutex::new(Shown {
-            doing: Doing::Working,
-            at_work: Some(notices.at_work(name)),
-            name: name.to_owned(),
-            notices: notices.clone(),
-        })))
-    }
-
-    pub(crate) fn get(&self) -> Doing {
-        self.0.lock().unwrap().doing.clone()
-    }
-
-    pub(crate) fn set(&self, doing: Doing) {
-        let mut shown = self.0.lock().unwrap();
-        shown.at_work = match doing {
-            Doing::Working => shown
-                .at_work
-                .take()
-                .or_else(|| Some(shown.notices.at_work(&shown.name))),
-            Doing::Waiting(_) | Doing::Idle | Doing::Gone(_) => None,
+    /// Says what it does now. The session waits only for who is working.
+    pub fn set_state(&self, state: AgentState) {
+        let mut status = self.status.lock().unwrap();
+        status.at_work = match state {
+            AgentState::Working => {
+                let at_work = status.at_work.take();
+                at_work.or_else(|| Some(self.notices.at_work(&self.name)))
+            }
+            AgentState::Waiting(_) | AgentState::Idle | AgentState::Gone(_) => None,
         };
-        shown.doing = doing;
+        status.state = state;
     }
+}
+
+/// What a teammate does, which the team shows; and what keeps the session open while it works.
+#[derive(Default)]
+pub(crate) struct Status {
+    pub state: AgentState,
+    pub at_work: Option<AtWork>,
 }

@@ -67,12 +67,10 @@ impl Mail {
 
     /// The message as its reader's model sees it: whole, and in a tag that its content cannot close.
     pub fn shown(&self) -> String {
-        let content = self.content.replace("</mail", "<\\/mail");
+        let content = kit::harmless("mail", self.content.trim());
         format!(
             "<mail from=\"{}\" type=\"{}\">\n{}\n</mail>",
-            self.from,
-            self.kind,
-            content.trim()
+            self.from, self.kind, content
         )
     }
 }

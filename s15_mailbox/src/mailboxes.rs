@@ -11,7 +11,6 @@ use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -40,8 +39,6 @@ pub struct Mailboxes {
     reader: Arc<Mutex<Reader>>,
     /// Where the lead stands. A std lock, as above.
     lead: Arc<Mutex<Lead>>,
-    /// How many old messages to the lead it has not been told of.
-    old: Arc<AtomicUsize>,
     /// Who wants to know when an agent has gone.
     leaving: Arc<Mutex<Vec<Leaving>>>,
 }
@@ -58,15 +55,8 @@ struct Lead {
     taken: Vec<String>,
     /// The ended sessions whose conversation goes on in this one.
     resumed: Vec<String>,
-}
-
-/// What a mailbox held.
-#[derive(Debug, Default)]
-pub struct Drained {
-    /// The mail, in order of arrival.
-    pub mail: Vec<Mail>,
-    /// How many messages of earlier sessions, or damaged ones, were set aside.
-    pub set_aside: usize,
+    /// How many of its messages were set aside since it was last told.
+    set_aside: usize,
 }
 
 impl Mailboxes {
@@ -79,7 +69,6 @@ impl Mailboxes {
             members: Arc::new(Mutex::new(HashMap::from([lead]))),
             reader: Arc::new(Mutex::new(Box::new(Mail::shown))),
             lead: Arc::default(),
-            old: Arc::default(),
             leaving: Arc::default(),
         }
     }
@@ -114,7 +103,11 @@ impl Mailboxes {
         for leaving in self.leaving.lock().unwrap().iter() {
             leaving(name);
         }
-        for unread in self.close(name) {
+        let lock = FolderLock::wait(&self.folder);
+        self.members.lock().unwrap().remove(name);
+        // Senders hold the same lock, so nothing comes after this look.
+        let unread = lock.and_then(|_held| self.take(name));
+        for unread in unread.unwrap_or_default() {
             let to = match self.bell(&unread.from) {
                 Ok(_) => &unread.from,
                 Err(_) => LEAD,
@@ -123,14 +116,6 @@ impl Mailboxes {
             // A message that cannot go back is lost with the disk that cannot be written.
             let _ = self.send(Mail::new(name, to, "returned", content));
         }
-    }
-
-    /// Closes a mailbox and takes what lies in it. Senders hold the same lock, so nothing comes after the last look.
-    fn close(&self, name: &str) -> Vec<Mail> {
-        let lock = FolderLock::wait(&self.folder);
-        self.members.lock().unwrap().remove(name);
-        let taken = lock.and_then(|_held| self.take(name));
-        taken.map_or_else(|_| Vec::new(), |drained| drained.mail)
     }
 
     /// Lets somebody know whenever an agent has gone, for whatever reason.
@@ -162,30 +147,27 @@ impl Mailboxes {
         Ok(())
     }
 
-    /// Takes everything out of a mailbox.
+    /// Takes everything out of a mailbox, in order of arrival.
     ///
     /// # Errors
     /// When it cannot be read or written; nothing is lost then.
-    pub fn drain(&self, name: &str) -> Result<Drained> {
+    pub fn drain(&self, name: &str) -> Result<Vec<Mail>> {
         // Most of the time there is nothing, and looking costs no lock.
         if self.is_empty(name) {
-            return Ok(Drained::default());
+            return Ok(Vec::new());
         }
         let _lock = FolderLock::wait(&self.folder)?;
         self.take(name)
     }
 
     /// Empties a mailbox under the lock.
-    fn take(&self, name: &str) -> Result<Drained> {
+    fn take(&self, name: &str) -> Result<Vec<Mail>> {
         let Split { mine, others, old } = self.read(name)?;
         self.set_aside(name, &old)?;
         if !mine.is_empty() || !old.is_empty() {
             self.write(name, &others)?;
         }
-        Ok(Drained {
-            mail: mine.into_iter().map(|(_, mail)| mail).collect(),
-            set_aside: old.len(),
-        })
+        Ok(mine.into_iter().map(|(_, mail)| mail).collect())
     }
 
     /// Whether a message lies in this mailbox for the agent of this session. What lies there for another session's agent
@@ -233,8 +215,8 @@ impl Mailboxes {
         if has_taken || !old.is_empty() {
             self.write(LEAD, &[others, lines].concat())?;
         }
-        self.old.fetch_add(old.len(), Ordering::Relaxed);
         let mut lead = self.lead.lock().unwrap();
+        lead.set_aside += old.len();
         lead.taken.clear();
         lead.given.extend(mail.iter().map(|mail| mail.id.clone()));
         Ok(mail)
@@ -276,7 +258,7 @@ impl Mailboxes {
 
     /// What the lead has to know of old mail, once.
     pub(crate) fn about_old(&self) -> Option<String> {
-        let count = self.old.swap(0, Ordering::Relaxed);
+        let count = std::mem::take(&mut self.lead.lock().unwrap().set_aside);
         (count > 0).then(|| {
             format!(
                 "<mail-set-aside>\nmessages of an earlier session, or damaged ones: {count}; \
@@ -358,14 +340,15 @@ impl Mailboxes {
     /// Writes what stays in a mailbox.
     fn write(&self, name: &str, lines: &[String]) -> Result<()> {
         let path = self.path(name);
-        let result = match lines.is_empty() {
-            true => match fs::remove_file(&path) {
-                Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
-                Ok(()) | Err(_) => Ok(()),
-            },
-            false => write_whole(&path, joined(lines).as_bytes()),
+        let written = if lines.is_empty() {
+            fs::remove_file(&path).or_else(|error| match error.kind() {
+                ErrorKind::NotFound => Ok(()),
+                _ => Err(error.into()),
+            })
+        } else {
+            write_whole(&path, joined(lines).as_bytes())
         };
-        result.with_context(|| format!("emptying the mailbox of {name}"))
+        written.with_context(|| format!("emptying the mailbox of {name}"))
     }
 
     fn set_aside(&self, name: &str, lines: &[String]) -> Result<()> {

@@ -17,7 +17,7 @@ use s13_background::Notices;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::context::{Doing, Status, TeammateContext};
+use crate::context::{AgentState, Status, TeammateContext};
 use crate::mail::{LEAD, Mail};
 use crate::mailboxes::Mailboxes;
 
@@ -47,7 +47,13 @@ pub struct Team<Worker> {
 
 struct Member {
     role: String,
-    status: Status,
+    status: Arc<Mutex<Status>>,
+}
+
+impl Member {
+    fn state(&self) -> AgentState {
+        self.status.lock().unwrap().state.clone()
+    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -123,13 +129,13 @@ impl<Worker: Teammate> Team<Worker> {
         let roles = members.values().map(|member| member.role.chars().count());
         let roles = roles.max().unwrap_or(0);
         let lines = members.iter().map(|(name, member)| {
-            let (role, doing) = (&member.role, member.status.get());
+            let (role, doing) = (&member.role, member.state());
             format!("{name:names$}  {role:roles$}  {doing}")
         });
-        match members.is_empty() {
-            true => "there is no teammate yet".to_owned(),
-            false => lines.collect::<Vec<_>>().join("\n"),
+        if members.is_empty() {
+            return "there is no teammate yet".to_owned();
         }
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn spawn(&self, input: SpawnTeammate) -> Result<String> {
@@ -140,18 +146,21 @@ impl<Worker: Teammate> Team<Worker> {
         );
         let role = role.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut members = self.members.lock().unwrap();
-        let at_work = |member: &&Member| !matches!(member.status.get(), Doing::Gone(_));
+        let at_work = |member: &&Member| !matches!(member.state(), AgentState::Gone(_));
         if let Some(member) = members.get(&name).filter(at_work) {
             bail!(
                 "{name} is in the team already ({}): write to it with send_message, or choose another name",
-                member.status.get()
+                member.state()
             );
         }
         if members.values().filter(at_work).count() >= MOST {
             bail!("there are {MOST} teammates already; wait until one has left");
         }
         self.mail.join(&name)?;
-        let status = Status::new(&name, &self.notices);
+        let status = Arc::new(Mutex::new(Status {
+            state: AgentState::Working,
+            at_work: Some(self.notices.at_work(&name)),
+        }));
         let repl = self.repl.named(&name);
         let teammate = TeammateContext {
             name: name.clone(),
@@ -163,6 +172,7 @@ impl<Worker: Teammate> Team<Worker> {
             hooks: self.hooks.clone(),
             policy: self.policy.clone(),
             repl,
+            notices: self.notices.clone(),
             status: status.clone(),
         };
         members.insert(
@@ -183,7 +193,10 @@ impl<Worker: Teammate> Team<Worker> {
                 Err(_) => team.failed(&leaving, "it broke down"),
             };
             team.mail.leave(&leaving);
-            status.set(Doing::Gone(why));
+            *status.lock().unwrap() = Status {
+                state: AgentState::Gone(why),
+                at_work: None,
+            };
         });
         Ok(format!(
             "{name} is at work; its mail comes to you by itself"
@@ -207,7 +220,7 @@ impl<Worker: Teammate> Team<Worker> {
 fn resting_in(members: &Mutex<BTreeMap<String, Member>>) -> Vec<String> {
     let members = members.lock().unwrap();
     let is_resting =
-        |member: &Member| matches!(member.status.get(), Doing::Idle | Doing::Waiting(_));
+        |member: &Member| matches!(member.state(), AgentState::Idle | AgentState::Waiting(_));
     let resting = members.iter().filter(|(_, member)| is_resting(member));
     resting.map(|(name, _)| name.clone()).collect()
 }

@@ -24,7 +24,7 @@ impl Teammate for Worker {
         history.user(&teammate.prompt);
 
         for _ in 0..MAX_ROUNDS {
-            history.remind(teammate.post()?);
+            history.remind(teammate.take_mail()?);
             let (system, specs) = (teammate.system(), tools.specs());
             let reply = teammate.model.send(&system, &mut history, &specs).await?;
             history.reply(&reply);

@@ -49,9 +49,10 @@ pub fn check_inbox(mail: &Mailboxes) -> Tool {
     let description = "Look into your mailbox now. Mail comes to you by itself as well, so there is no need to ask twice.";
     Tool::blocking("check_inbox", description, move |_: CheckInbox| {
         // Only looked at: a result that Ctrl-C takes away would take the mail with it.
-        let told = match mail.has_mail(LEAD) {
-            true => "you have mail; it follows these results",
-            false => "no new mail; what comes later reaches you by itself",
+        let told = if mail.has_mail(LEAD) {
+            "you have mail; it follows these results"
+        } else {
+            "no new mail; what comes later reaches you by itself"
         };
         Ok(told.to_owned())
     })

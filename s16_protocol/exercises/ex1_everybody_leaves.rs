@@ -22,7 +22,7 @@ struct Idle(Protocol);
 
 impl Teammate for Idle {
     async fn run(self, teammate: TeammateContext) -> Result<()> {
-        while self.0.post(&teammate, true).await?.is_some() {}
+        while self.0.next_mail(&teammate, true).await?.is_some() {}
         Ok(())
     }
 }
@@ -77,7 +77,7 @@ async fn who_was_asked_before_keeps_nobody_here() {
         told.text
     );
     desk.mail_with("carol has left as asked").await;
-    let asked = desk.mail.drain("bob").unwrap().mail;
+    let asked = desk.mail.drain("bob").unwrap();
     assert_eq!(asked.len(), 1, "bob was to be asked once: {asked:#?}");
 }
 
@@ -91,6 +91,6 @@ async fn nobody_is_an_error_and_the_lead_stays() {
         "there is no teammate; the answer was to say so as an error: {}",
         told.text
     );
-    let own = desk.mail.drain(LEAD).unwrap().mail;
+    let own = desk.mail.drain(LEAD).unwrap();
     assert!(own.is_empty(), "the lead was asked to leave: {own:#?}");
 }

@@ -10,7 +10,7 @@
 //!
 //! The tests pause the clock; take the time from `tokio::time`.
 //!
-//! Hint: `Protocol::post` in src/protocol.rs waits for a bell; src/requests.rs says when a request is open, and when an
+//! Hint: `Protocol::next_mail` in src/protocol.rs waits for a bell; src/requests.rs says when a request is open, and when an
 //! answer counts.
 //!
 //! Hint: `tokio::time::timeout_at` wants a moment and not a duration. Which moment does not change when a bell rings?
@@ -41,7 +41,7 @@ impl Teammate for Planner {
     async fn run(self, teammate: TeammateContext) -> Result<()> {
         let tools = Toolbox::new().with(self.protocol.submit_plan(&teammate.name));
         call(&tools, "submit_plan", json!({"plan": "Write b."})).await;
-        while let Some(notes) = self.protocol.post(&teammate, true).await? {
+        while let Some(notes) = self.protocol.next_mail(&teammate, true).await? {
             let is_expired = notes.iter().any(|note| note.contains("expired"));
             self.hears.send(notes)?;
             if is_expired {

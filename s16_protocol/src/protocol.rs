@@ -12,7 +12,7 @@ use anyhow::Result;
 use s01_loop::Repl;
 use s02_tools::{Access, Tool};
 use s04_hooks::{HookOutput, PreTool};
-use s15_mailbox::{Doing, LEAD, Mail, Mailboxes, TeammateContext};
+use s15_mailbox::{AgentState, LEAD, Mail, Mailboxes, TeammateContext};
 
 use crate::requests::{Kind, Requests};
 
@@ -100,12 +100,12 @@ impl Protocol {
         let touches = event.tools.get(&event.call.name).map(Tool::touches);
         let only_looks = matches!(touches, Some(Access::Nothing | Access::FileToRead));
         let wanted = state.plan_wanted.iter().any(|name| *name == *caller.name);
-        match wanted && !only_looks && event.call.name != SUBMIT_PLAN {
-            true => HookOutput::Block(
-                "the lead wants your plan first: read what you need, then call submit_plan".into(),
-            ),
-            false => HookOutput::Go,
+        if !wanted || only_looks || event.call.name == SUBMIT_PLAN {
+            return HookOutput::Go;
         }
+        HookOutput::Block(
+            "the lead wants your plan first: read what you need, then call submit_plan".into(),
+        )
     }
 
     /// The mail of a teammate, as notes for its conversation. Waits while its plan waits for an answer, and while it is
@@ -114,7 +114,7 @@ impl Protocol {
     ///
     /// # Errors
     /// When a mailbox cannot be read or written.
-    pub async fn post(
+    pub async fn next_mail(
         &self,
         teammate: &TeammateContext,
         is_idle: bool,
@@ -128,10 +128,10 @@ impl Protocol {
             }
             if waits_for.is_none() && (!is_idle || self.state().unread.contains_key(&teammate.name))
             {
-                teammate.is(Doing::Working);
+                teammate.set_state(AgentState::Working);
                 return Ok(Some(self.take_unread(&teammate.name)));
             }
-            teammate.is(waits_for.map_or(Doing::Idle, Doing::Waiting));
+            teammate.set_state(waits_for.map_or(AgentState::Idle, AgentState::Waiting));
             teammate.mail.wait(&teammate.name).await;
         }
     }
@@ -139,7 +139,7 @@ impl Protocol {
     /// Reads what has come, and keeps it until the teammate goes on. The id of a request to leave, if there is one.
     fn read_all(&self, teammate: &TeammateContext) -> Result<Option<String>> {
         let mut leave = None;
-        for mail in teammate.mail.drain(&teammate.name)?.mail {
+        for mail in teammate.mail.drain(&teammate.name)? {
             let read = self.read(&teammate.name, &mail);
             match read {
                 Read::Shutdown(id) => leave = Some(id),
@@ -183,10 +183,10 @@ impl Protocol {
             let is_real = request.is_some_and(|request| {
                 request.kind == Kind::Shutdown && request.from == mail.from && request.to == name
             });
-            return match is_real {
-                true => Read::Shutdown(id.to_owned()),
-                false => Read::Note(unmatched(mail)),
-            };
+            if is_real {
+                return Read::Shutdown(id.to_owned());
+            }
+            return Read::Note(unmatched(mail));
         }
         if mail.kind == Kind::Plan.response() {
             let is_real = request.is_some_and(|request| {
@@ -195,10 +195,9 @@ impl Protocol {
                     && request.to == mail.from
                     && request.is_answered
             });
-            return Read::Note(match is_real {
-                true => mail.shown(),
-                false => unmatched(mail),
-            });
+            if !is_real {
+                return Read::Note(unmatched(mail));
+            }
         }
         Read::Note(mail.shown())
     }
@@ -231,19 +230,21 @@ fn read_for_lead(state: &mut State, mail: &Mail) -> String {
         let request = state.requests.get(id);
         let is_real =
             request.is_some_and(|request| request.kind == Kind::Plan && request.from == mail.from);
-        return match is_real {
-            true => format!(
-                "{}\nAnswer with review_plan, request_id {id}.",
-                mail.shown()
-            ),
-            false => unmatched(mail),
+        let plan = mail.shown();
+        return if is_real {
+            format!("{plan}\nAnswer with review_plan, request_id {id}.")
+        } else {
+            unmatched(mail)
         };
     }
-    if mail.kind == Kind::Shutdown.response() {
-        return match state.requests.answer(id, Kind::Shutdown, &mail.from) {
-            Ok(_) => mail.shown(),
-            Err(_) => unmatched(mail),
-        };
+    let is_answer = mail.kind == Kind::Shutdown.response();
+    if is_answer
+        && state
+            .requests
+            .answer(id, Kind::Shutdown, &mail.from)
+            .is_err()
+    {
+        return unmatched(mail);
     }
     mail.shown()
 }

@@ -27,7 +27,7 @@ impl Teammate for Worker {
         history.user(&teammate.prompt);
 
         let mut is_idle = false;
-        while let Some(notes) = self.protocol.post(&teammate, is_idle).await? {
+        while let Some(notes) = self.protocol.next_mail(&teammate, is_idle).await? {
             history.remind(notes);
             let (system, specs) = (teammate.system(), tools.specs());
             let reply = teammate.model.send(&system, &mut history, &specs).await?;

@@ -123,9 +123,10 @@ impl Protocol {
         } = input;
         let mut state = self.state();
         let request = state.requests.answer(request_id, Kind::Plan, LEAD)?;
-        let (verdict, next) = match *approve {
-            true => ("approved", "Go on."),
-            false => ("rejected", "Send another one with submit_plan."),
+        let (verdict, next) = if *approve {
+            ("approved", "Go on.")
+        } else {
+            ("rejected", "Send another one with submit_plan.")
         };
         let text = format!("Your plan is {verdict}. {} {next}", feedback.trim());
         let answer = Mail::new(LEAD, &request.from, Kind::Plan.response(), text)

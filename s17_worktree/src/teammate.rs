@@ -24,7 +24,7 @@ impl Teammate for Worker {
         self.worktrees.assign(&teammate.name, [&teammate.prompt])?;
 
         let mut is_idle = false;
-        while let Some(notes) = self.protocol.post(&teammate, is_idle).await? {
+        while let Some(notes) = self.protocol.next_mail(&teammate, is_idle).await? {
             self.worktrees.assign(&teammate.name, &notes)?;
             history.remind(notes);
             let ws = self.worktrees.work_dir(&teammate.name, &teammate.ws)?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use kit::tagged;
 use s12_tasks::{Board, Task};
-use s15_mailbox::{Doing, LEAD, Mail, TeammateContext};
+use s15_mailbox::{AgentState, LEAD, Mail, TeammateContext};
 use s16_protocol::Protocol;
 use s17_worktree::Worktrees;
 use tokio::time::{Instant, sleep_until};
@@ -69,7 +69,7 @@ impl<'a> WorkLoop<'a> {
             self.rounds = 1;
             return self.look_around().await;
         }
-        let Some(mut notes) = self.protocol.post(self.teammate, false).await? else {
+        let Some(mut notes) = self.protocol.next_mail(self.teammate, false).await? else {
             return Ok(None);
         };
         if self.rounds <= PHASE {
@@ -99,12 +99,12 @@ impl<'a> WorkLoop<'a> {
             changes.mark_unchanged();
             let is_turn = *turn.borrow_and_update();
             if let Some(task) = self.claim(is_turn)? {
-                let mail = self.protocol.post(self.teammate, false).await?;
+                let mail = self.protocol.next_mail(self.teammate, false).await?;
                 return Ok(mail.map(|mail| with(mail, claimed(&task))));
             }
             tokio::select! {
                 biased;
-                mail = self.protocol.post(self.teammate, true) => return mail,
+                mail = self.protocol.next_mail(self.teammate, true) => return mail,
                 // Board and session outlive the wait, so there is no other end to it than a change.
                 _ = changes.changed() => {}
                 _ = turn.changed() => {}
@@ -134,7 +134,7 @@ impl<'a> WorkLoop<'a> {
         };
         let claimed = self.board.claim_first(name, is_free)?;
         if let Some(Task { id, subject, .. }) = &claimed {
-            self.teammate.is(Doing::Working);
+            self.teammate.set_state(AgentState::Working);
             self.teammate.remark(&format!("[claimed {id}: {subject}]"));
         }
         Ok(claimed)

@@ -8,7 +8,7 @@ use mock_servers::model::{Fault, MockModel, Options, Reply, Request, calls, says
 use s01_loop::Output;
 use s04_hooks::{HookOutput, PreTool};
 use s15_mailbox::teammate::Worker;
-use s15_mailbox::{Doing, LEAD, Mailboxes, Team, Teammate, TeammateContext};
+use s15_mailbox::{AgentState, LEAD, Mailboxes, Team, Teammate, TeammateContext};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, done, mail_in, message, refused, spawn, until_shown};
@@ -100,7 +100,7 @@ impl Teammate for Puppet {
     async fn run(self, teammate: TeammateContext) -> Result<()> {
         match self {
             Self::Panics => panic!("a fault"),
-            Self::Stays => teammate.is(Doing::Idle),
+            Self::Stays => teammate.set_state(AgentState::Idle),
         }
         pending().await
     }
@@ -244,7 +244,7 @@ async fn a_teammate_writes_to_others_under_its_own_name() {
     let results = model.last_request().results();
     let failed: Vec<bool> = results.iter().map(|(is_error, _)| *is_error).collect();
     assert!(failed[1] && failed[2], "no such name; nothing to say");
-    for mail in scene.mail.drain("bob").unwrap().mail {
+    for mail in scene.mail.drain("bob").unwrap() {
         assert_eq!(mail.from, "alice");
     }
 }

@@ -85,7 +85,7 @@ impl Scene {
 
     /// The next mail for the lead, taken out of its mailbox.
     pub async fn next_mail(&self) -> Vec<Mail> {
-        let look = || match self.mail.drain(LEAD).unwrap().mail {
+        let look = || match self.mail.drain(LEAD).unwrap() {
             mail if mail.is_empty() => Err("none".to_owned()),
             mail => Ok(mail),
         };
@@ -110,7 +110,7 @@ pub fn message(from: &str, to: &str, content: &str) -> Mail {
 /// What lies in a mailbox, in order; it is empty afterwards.
 pub fn contents(mail: &Mailboxes, name: &str) -> Vec<String> {
     let drained = mail.drain(name).unwrap();
-    drained.mail.into_iter().map(|mail| mail.content).collect()
+    drained.into_iter().map(|mail| mail.content).collect()
 }
 
 /// Calls a tool as the model does.

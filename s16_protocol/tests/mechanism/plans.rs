@@ -230,7 +230,7 @@ impl Teammate for Impatient {
         let notes = loop {
             tokio::select! {
                 biased;
-                notes = self.0.post(&teammate, true) => break notes?,
+                notes = self.0.next_mail(&teammate, true) => break notes?,
                 () = yield_now() => {}
             }
         };

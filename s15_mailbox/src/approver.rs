@@ -1,7 +1,7 @@
 //! Asking a user who may not be there.
 //!
 //! The lead's question stops the turn the user waits for; a teammate's comes while they do something else. Invariant: a
-//! question of a teammate does not stand there for ever; no answer is a no, and the model is told why.
+//! question of a teammate is withdrawn after [`APPROVAL_TIMEOUT`]; no answer is a denial, and the model is told why.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use s01_loop::{Answer, Refusal};
 use s03_permission::{Answering, Approver};
 
 /// How long a teammate's question stays on the screen.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+const APPROVAL_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Asks as somebody else does, such as a terminal, and takes silence for a no.
+/// Asks through another approver, such as a terminal, and denies when no answer comes in time.
 #[derive(Clone)]
-pub struct Patient<A>(pub A);
+pub(crate) struct TimedApprover<A>(pub A);
 
-impl<A: Approver> Approver for Patient<A> {
+impl<A: Approver> Approver for TimedApprover<A> {
     fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
         Box::pin(async move {
-            let answer = self.0.ask_within(question, PATIENCE).await;
+            let answer = self.0.ask_within(question, APPROVAL_TIMEOUT).await;
             answer.unwrap_or_else(|| {
-                let seconds = PATIENCE.as_secs();
+                let seconds = APPROVAL_TIMEOUT.as_secs();
                 self.tell(&format!("(no answer in {seconds} seconds, which is a no)"));
                 Answer::No(Refusal::Nobody)
             })
@@ -57,13 +57,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_question_that_nobody_answers_is_a_no_in_the_end() {
-        let (began, patient) = (Instant::now(), Patient(Silence::default()));
-        let answer = patient.ask("bash: rm -r build?").await;
+        let (began, approver) = (Instant::now(), TimedApprover(Silence::default()));
+        let answer = approver.ask("bash: rm -r build?").await;
         assert_eq!(answer, Answer::No(Refusal::Nobody));
-        assert_eq!(began.elapsed(), PATIENCE);
-        assert_eq!(
-            *patient.0.0.lock().unwrap(),
-            ["(no answer in 120 seconds, which is a no)"]
-        );
+        assert_eq!(began.elapsed(), APPROVAL_TIMEOUT);
+        let told = approver.0.0.lock().unwrap();
+        assert_eq!(*told, ["(no answer in 120 seconds, which is a no)"]);
     }
 }
