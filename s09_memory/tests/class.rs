@@ -91,6 +91,19 @@ fn what_was_told_is_told_again_in_the_next_session() {
 }
 
 #[test]
+fn a_fact_of_one_session_answers_a_question_in_the_next() {
+    let model = MockModel::strict_rehearsal();
+    let class = class().model(&model);
+    class
+        .types(&["remember that the staging server is called heron"])
+        .succeeds();
+    class
+        .types(&["what is the staging server called?"])
+        .succeeds()
+        .shows("- the staging server is called heron");
+}
+
+#[test]
 fn a_second_preference_stands_beside_the_first() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);

@@ -153,6 +153,10 @@ fn the_rehearsal_does_the_prompts_in_other_words_as_well() {
             3,
         ),
         (
+            "Create three tasks where the second depends on the first. Spawn alice and bob to work on them. Report when all are done.",
+            3,
+        ),
+        (
             "Add 4 tasks to the board and spawn alice and bob. Watch how they claim them.",
             4,
         ),
@@ -174,5 +178,9 @@ fn the_rehearsal_does_the_prompts_in_other_words_as_well() {
         let in_worktrees = class.dir().join(".harness/worktrees/events.jsonl").exists();
         let here = class.dir().join("notes").exists();
         assert_ne!(here, in_worktrees, "{}", ran.transcript());
+        if prompt.contains("Report") {
+            ran.shows("blockedBy=[\"write notes/tools.md\"]")
+                .shows("All is done:");
+        }
     }
 }

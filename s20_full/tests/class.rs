@@ -190,6 +190,29 @@ fn two_agents_in_two_worktrees_send_their_plans_first() {
 }
 
 #[test]
+fn a_team_works_off_a_board_and_its_lead_reports() {
+    let (class, _, ran) = rehearses(
+        "Create three tasks, the second blocked by the first, spawn alice and bob to do them, and give me a report at the end.",
+    );
+    let tasks = board(&class);
+    let is_done = |task: &Value| task["status"] == "completed";
+    assert!(tasks.len() == 3 && tasks.iter().all(is_done), "{tasks:?}");
+    ran.shows("blockedBy=[\"write notes/tools.md\"]")
+        .shows("All is done:");
+}
+
+#[test]
+fn what_a_server_found_is_written_down() {
+    let prompt = "search our docs for permission rules and write a summary to rules.md";
+    let (class, model, _) = rehearses(prompt);
+    assert_eq!(
+        called(&model),
+        ["connect_mcp", "mcp__docs__search", "write_file"]
+    );
+    assert!(class.read("rules.md").contains("s03 · Permission"));
+}
+
+#[test]
 fn a_reminder_is_scheduled_once() {
     for prompt in [
         REMINDER,

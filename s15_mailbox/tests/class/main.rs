@@ -187,6 +187,17 @@ fn the_rehearsal_lets_bob_look_in_other_words_as_well() {
         .shows("bob reports: schema.sql does not exist.");
 }
 
+#[test]
+fn the_rehearsal_lets_alice_write_to_bob() {
+    let model = MockModel::strict_rehearsal();
+    let prompt =
+        "Spawn alice and bob. Ask bob to run `true`. Ask alice to tell bob that the tests pass.";
+    let ran = class().model(&model).types(&[prompt]);
+    ran.succeeds()
+        .shows("alice │ > send_message  to=bob content=\"The tests pass.\"")
+        .never_shows("not understand");
+}
+
 /// The three prompts one after the other, each at the prompt that the one before has left.
 #[test]
 fn the_rehearsal_plays_the_whole_lesson_at_a_terminal() {

@@ -46,8 +46,14 @@ impl<'a> World<'a> {
         let spawn = tools.get(Can::Spawn).map(|tool| tool.name);
         let hired = scene.calls.iter().filter(|call| Some(call.name) == spawn && !call.failed);
         let mates = hired.filter_map(|call| call.input["name"].as_str()).map(str::to_owned).collect();
-        let (mut servers, connected) = (mcp::available(tools), mcp::connected(tools));
-        servers.extend(connected.iter().filter(|server| !servers.contains(server)).cloned().collect::<Vec<_>>());
+        let (mut servers, all) = (mcp::available(tools), mcp::connected(tools));
+        servers.extend(all.iter().filter(|server| !servers.contains(server)).cloned().collect::<Vec<_>>());
+        // What this request has connected was not there when it was understood first.
+        let connect = tools.get(Can::Connect).map(|tool| tool.name);
+        let newest = scene.newest().unwrap_or_default();
+        let here = scene.calls.iter().filter(|call| call.at > newest && Some(call.name) == connect);
+        let here: Vec<&str> = here.filter_map(|call| call.input["name"].as_str()).collect();
+        let connected = all.into_iter().filter(|server| !here.contains(&server.as_str())).collect();
         let path = |call: &crate::scene::Past| {
             ["path", "file_path", "filePath"].iter().find_map(|name| call.input[*name].as_str()).map(str::to_owned)
         };

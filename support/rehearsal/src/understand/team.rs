@@ -6,6 +6,7 @@ use super::{Planner, Result};
 use crate::clause::{Clause, Join, clause_end};
 use crate::people::{self, Job, Telling};
 use crate::plan::{Act, Refusal};
+use crate::speak::listed;
 use crate::tools::Can;
 use crate::words::Token;
 
@@ -63,8 +64,15 @@ impl Planner<'_, '_> {
         let is_row =
             what.says("plan plans themselves own") || what.says("leave shutdown home") && self.world.can(Can::Shutdown);
         let can_tell = self.world.can(Can::Spawn) || self.world.can(Can::Send);
-        if !can_tell || is_unknown || is_nobody || is_row {
+        if !can_tell || is_nobody || is_row {
             return Ok(false);
+        }
+        if is_unknown {
+            if !telling.is_task {
+                return Ok(false);
+            }
+            let why = format!("there is no teammate {} here, so I did nothing", listed(&telling.names));
+            return Err(Refusal { why, offers: vec![format!("spawn {}", telling.names.join(" and "))] });
         }
         if telling.is_task {
             // One each, or whatever is free on the board.
