@@ -5,12 +5,13 @@
 //! programs, and takes an archive from another machine. An entry in the list is a promise for every command line that
 //! it lets through; what the promise does not cover goes on asking. Long options may go on asking, too.
 //!
-//! Hint: `src/known.rs` has the tables, with the options of each program that are known to read. What does a colon behind a
-//! letter mean there? And look at `sed_prints`, for a program that needs more than a row.
+//! Hint: the table is `src/known.txt`; its first lines say what a row promises. A name in it may be several words, such as
+//! `git log`. How many spellings are there to list?
 //!
 //! Hint: `man tar` has more than a hundred options. Is it easier to say what is forbidden, or what is allowed?
 //!
-//! Hint: `operands` reads options for you. What does it say to a word of which only the running shell knows the text?
+//! Hint: `Row::reads` in `src/known.rs` hears what the last column says of the operands. What does `format` do for `date`, and
+//! what does `certain` say to a word of which only the running shell knows the text?
 
 use std::path::Path;
 

@@ -10,8 +10,8 @@
 //! Hint: the text of the line is the wrong thing to search. `shell::Line::parse` gives you its commands, with words
 //! after quote removal, and `fatal::may_run` looks into `bash -c`.
 //!
-//! Hint: `decide_on_command` in `src/policy.rs` is where a command is decided on, and `decide_on_file` knows how a path is
-//! matched against the rules. Which function says what file a path means?
+//! Hint: `decide` in `src/policy.rs` is where a call is decided on, and a `Call` with a path is matched against the rules
+//! for files. Which function says what file a path means?
 
 use std::fs;
 use std::os::unix::fs::symlink;

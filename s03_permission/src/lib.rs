@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-mod ask;
+mod approver;
 pub mod fatal;
 pub mod known;
 mod policy;
@@ -9,6 +9,6 @@ pub mod rules;
 mod settings;
 pub mod shell;
 
-pub use ask::{Answering, AnsweringInTime, Approver};
+pub use approver::{Answering, AnsweringInTime, Approver};
 pub use policy::{Decision, Policy};
 pub use settings::{SETTINGS_FILE, read_settings};

@@ -5,17 +5,18 @@
 //! anything else is asked. A file that the tool cannot reach is denied at once, and one that decides what runs later is asked
 //! about in spite of allow rules. Invariant: a call that the policy does not understand is never allowed in silence.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use regex::{Captures, Regex};
 use s01_loop::{Answer, ToolCall};
 use s02_tools::{Access, Tool, Toolbox, Workspace};
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::ask::Approver;
-use crate::known::{is_guarded, is_secret_or_endless, judge, not_known};
+use crate::approver::Approver;
+use crate::fatal::fatal;
+use crate::known::{is_guarded, is_secret_or_endless, unread};
 use crate::rules::{Call, Rules};
 use crate::settings::{SETTINGS_FILE, read_settings};
 use crate::shell::{Line, Word};
@@ -37,7 +38,7 @@ pub struct Policy {
     ws: Workspace,
     /// A std lock: nothing is awaited while it is held.
     rules: Arc<Mutex<Rules>>,
-    ask: Arc<dyn Approver>,
+    approver: Arc<dyn Approver>,
     /// One question at a time: an "always" may answer the next question before it is put.
     question: Arc<tokio::sync::Mutex<()>>,
     /// The settings file cannot be read: nobody knows what it forbids.
@@ -46,30 +47,31 @@ pub struct Policy {
 
 impl Policy {
     /// The policy of this workspace: its settings file, and this one to ask. What is wrong in the settings is told.
-    pub fn open(ws: &Workspace, ask: impl Approver + 'static) -> Self {
-        let settings = read_settings(ws)
-            .map_err(|error| ask.tell(&format!("{error:#}")))
+    pub fn open(ws: &Workspace, approver: impl Approver + 'static) -> Self {
+        let settings = read_settings(ws);
+        let settings = settings
+            .map_err(|error| approver.tell(&format!("{error:#}")))
             .ok();
         let is_blind = settings.is_none();
         let settings = settings.unwrap_or_default();
-        let (rules, complaints) = Rules::parse(&settings, ignores_case(ws.root()));
-        complaints.iter().for_each(|complaint| ask.tell(complaint));
-        allow_directories(ws, &settings)
+        let (rules, mut complaints) = Rules::parse(&settings);
+        complaints.extend(allow_directories(ws, &settings));
+        complaints
             .iter()
-            .for_each(|complaint| ask.tell(complaint));
+            .for_each(|complaint| approver.tell(complaint));
         Self {
             ws: ws.clone(),
             rules: Arc::new(Mutex::new(rules)),
-            ask: Arc::new(ask),
+            approver: Arc::new(approver),
             question: Arc::default(),
             is_blind,
         }
     }
 
     /// The same policy with somebody else to ask, such as the terminal under a teammate's name.
-    pub fn asking(&self, ask: impl Approver + 'static) -> Self {
+    pub fn asking(&self, approver: impl Approver + 'static) -> Self {
         Self {
-            ask: Arc::new(ask),
+            approver: Arc::new(approver),
             ..self.clone()
         }
     }
@@ -115,141 +117,98 @@ impl Policy {
         always: Option<String>,
     ) -> Result<(), String> {
         let means = match &always {
-            Some(rule) => format!("; always means {rule}, in this session"),
-            None => "; always counts only once here".to_owned(),
+            Some(rule) => format!("always means {rule}, in this session"),
+            None => "always counts only once here".to_owned(),
         };
-        let question = format!(
-            "{} needs permission:\n{}\n{why}{}\nrun it?",
-            call.name,
-            shown(tool, call),
-            means
-        );
-        match self.ask.ask(&question).await {
-            Answer::Yes => Ok(()),
-            Answer::Always => {
-                if let Some(rule) = always {
-                    self.rules.lock().unwrap().allow_for_session(&rule);
-                }
-                Ok(())
-            }
-            Answer::No(reason) => Err(denied(&reason.to_string())),
+        let (name, shown) = (&call.name, shown(tool, call));
+        let question = format!("{name} needs permission:\n{shown}\n{why}; {means}\nrun it?");
+        match (self.approver.ask(&question).await, always) {
+            (Answer::No(reason), _) => return Err(denied(&reason.to_string())),
+            (Answer::Always, Some(rule)) => self.rules.lock().unwrap().allow_for_session(&rule),
+            (Answer::Yes | Answer::Always, _) => {}
         }
+        Ok(())
     }
 
     /// What the rules and the defaults say, before anybody is asked, and the rule that "always" would make.
     fn decide(&self, tool: &Tool, call: &ToolCall) -> (Decision, Option<String>) {
-        let (decision, always) = match tool.touches() {
-            Access::Command => match tool.shell_command(call) {
-                Some(command) => self.decide_on_command(tool, &command),
-                // Nothing is run: an argument is missing, which the tool names, or there is nothing to start.
-                None => self.by_rules(tool, None, None, Decision::Allow),
-            },
-            Access::FileToRead | Access::FileToWrite => {
-                let path = call.input.get("path").and_then(Value::as_str);
-                match path.map(|path| self.ws.resolve(path)) {
-                    Some(Ok(path)) => self.decide_on_file(tool, &path),
-                    Some(Err(error)) => (Decision::Deny(format!("{error:#}")), None),
-                    None => (Decision::Allow, None),
-                }
-            }
-            Access::Nothing | Access::Harness => self.by_rules(tool, None, None, Decision::Allow),
-            Access::Anything => {
-                let why = tool.known();
-                let why = why.unwrap_or("nobody knows what this tool changes");
-                self.by_rules(tool, None, None, Decision::Ask(why.to_owned()))
-            }
+        let touches = tool.touches();
+        let named = call.input.get("path").and_then(Value::as_str);
+        let named = named.filter(|_| matches!(touches, Access::FileToRead | Access::FileToWrite));
+        let path = match named.map(|path| self.ws.resolve(path)).transpose() {
+            Ok(path) => path,
+            Err(error) => return (Decision::Deny(format!("{error:#}")), None),
         };
-        match (decision, tool.reason_to_ask(call)) {
-            (Decision::Allow | Decision::Ask(_), Some(why)) => (Decision::Ask(why), None),
-            (Decision::Allow, None) if self.is_blind => {
-                let why =
-                    format!("{SETTINGS_FILE} cannot be read, so nobody knows what it forbids");
-                (Decision::Ask(why), None)
-            }
-            (decision, _) => (decision, always),
-        }
-    }
-
-    fn decide_on_command(&self, tool: &Tool, command: &str) -> (Decision, Option<String>) {
-        let root = self.ws.root();
-        match judge(command, root) {
-            Decision::Deny(why) => (Decision::Deny(why), None),
-            otherwise => {
-                let decided = self.by_rules(tool, Some(command), None, otherwise.clone());
-                // No allow rule speaks for what decides what runs later.
-                let file = names_guarded(command).filter(|_| otherwise != Decision::Allow);
-                match (decided, file) {
-                    ((Decision::Allow, _), Some(file)) => {
-                        (Decision::Ask(format!("{file} {GUARDED}")), None)
-                    }
-                    ((Decision::Ask(why), _), Some(file)) => {
-                        (Decision::Ask(format!("{why}; {file} {GUARDED}")), None)
-                    }
-                    (decided, _) => decided,
-                }
-            }
-        }
-    }
-
-    fn decide_on_file(&self, tool: &Tool, path: &Path) -> (Decision, Option<String>) {
-        let shown = self.ws.shown(path);
-        let writes = tool.touches() == Access::FileToWrite;
-        let inside = path.strip_prefix(self.ws.root()).unwrap_or(path);
-        let why = if writes && is_guarded(inside) {
-            format!("{shown} {GUARDED}")
-        } else if is_secret_or_endless(path) {
-            format!("{shown} is a device or holds what other programs know")
-        } else {
-            return self.by_rules(tool, None, Some(path), Decision::Allow);
-        };
-        match self.by_rules(tool, None, Some(path), Decision::Allow) {
-            (Decision::Deny(why), _) => (Decision::Deny(why), None),
-            (Decision::Allow | Decision::Ask(_), _) => (Decision::Ask(why), None),
-        }
-    }
-
-    /// Deny rules, allow rules, ask rules; else what the defaults say.
-    fn by_rules(
-        &self,
-        tool: &Tool,
-        command: Option<&str>,
-        path: Option<&Path>,
-        otherwise: Decision,
-    ) -> (Decision, Option<String>) {
-        let rules = self.rules.lock().unwrap();
-        let call = Call {
+        // Without a command nothing is run: an argument is missing, which the tool names.
+        let command = tool
+            .shell_command(call)
+            .filter(|_| touches == Access::Command);
+        let call_seen = Call {
             tool: tool.name(),
-            command,
-            path,
+            line: command.as_deref().map(Line::parse),
+            path: path.as_deref(),
             root: self.ws.root(),
         };
-        match (rules.decide(&call), otherwise) {
-            (Some(decision), _) => (decision, None),
-            (None, Decision::Ask(why)) => {
-                let open = command.map(|command| rules.open_parts(&call, &Line::parse(command)));
-                let why = open.map_or(why, |open| not_known(&open));
-                (Decision::Ask(why), rules.session_rule(&call))
+        if let Some(why) = call_seen
+            .line
+            .as_ref()
+            .and_then(|line| fatal(line, call_seen.root))
+        {
+            return (Decision::Deny(why), None);
+        }
+        let default = match touches {
+            Access::Anything => {
+                let why = tool
+                    .known()
+                    .unwrap_or("nobody knows what this tool changes");
+                Decision::Ask(why.to_owned())
             }
-            (None, otherwise) => (otherwise, None),
+            _ => Decision::Allow,
+        };
+        let (decision, always) = self.rules.lock().unwrap().decide(&call_seen, default);
+        let blind = || format!("{SETTINGS_FILE} cannot be read, so nobody knows what it forbids");
+        let reasons = [
+            self.guarded(touches, &call_seen),
+            tool.reason_to_ask(call),
+            self.is_blind.then(blind),
+        ];
+        let mut reasons: Vec<_> = reasons.into_iter().flatten().collect();
+        match decision {
+            Decision::Ask(why) if !reasons.is_empty() => {
+                reasons.insert(0, why);
+                (Decision::Ask(reasons.join("; ")), None)
+            }
+            Decision::Allow if !reasons.is_empty() => (Decision::Ask(reasons.join("; ")), None),
+            decision => (decision, always),
         }
     }
-}
 
-/// Why a file is not written without a question.
-const GUARDED: &str = "decides what is allowed or what runs later";
-
-/// The guarded file that a command line names, if any.
-fn names_guarded(command: &str) -> Option<String> {
-    let line = Line::parse(command);
-    let mut commands = line.commands.iter();
-    commands.find_map(|command| {
-        let targets = command.redirects.iter().map(|redirect| &redirect.target);
-        let mut words = command.args().iter().chain(targets);
-        // To git, HEAD is a commit.
-        let is_commit = |word: &Word| word.text == "HEAD" && command.name() == Some("git");
-        let word = words.find(|word| is_guarded(Path::new(&word.text)) && !is_commit(word))?;
-        Some(word.shown())
-    })
+    /// Says why no allow rule speaks for a file that the call names, if that is so.
+    fn guarded(&self, touches: Access, call: &Call) -> Option<String> {
+        const GUARDED: &str = "decides what is allowed or what runs later";
+        if let Some(path) = call.path {
+            let inside = path.strip_prefix(call.root).unwrap_or(path);
+            let shown = self.ws.shown(path);
+            let is_guarded = touches == Access::FileToWrite && is_guarded(inside);
+            let is_secret = || format!("{shown} is a device or holds what other programs know");
+            return match is_guarded {
+                true => Some(format!("{shown} {GUARDED}")),
+                false => is_secret_or_endless(path).then(is_secret),
+            };
+        }
+        let line = call
+            .line
+            .as_ref()
+            .filter(|line| !unread(line, call.root, |_| false).is_empty())?;
+        let mut commands = line.commands.iter();
+        let word = commands.find_map(|command| {
+            // To git, HEAD is a commit.
+            let is_commit = |word: &Word| word.text == "HEAD" && command.name() == Some("git");
+            let mut named = command.named();
+            named.find(|word| is_guarded(Path::new(&word.text)) && !is_commit(word))
+        })?;
+        Some(format!("{} {GUARDED}", word.shown()))
+    }
 }
 
 /// What the model reads when a call is denied.
@@ -269,80 +228,37 @@ fn shown(tool: &Tool, call: &ToolCall) -> String {
     let mut lines = match (&command, call.input.as_object()) {
         (Some(command), Some(fields)) if fields.len() == 1 => vec![command.clone()],
         (_, Some(fields)) => {
-            let lines = fields
-                .iter()
-                .rev()
-                .map(|(name, value)| format!("{name}: {}", text(value)));
-            lines.collect()
+            let fields = fields.iter().rev();
+            fields
+                .map(|(name, value)| format!("{name}: {}", text(value)))
+                .collect()
         }
         (_, None) => vec![call.input.to_string()],
     };
-    let runs = tool.shell_command(call);
-    let runs = runs.filter(|runs| command.as_ref() != Some(runs));
+    let runs = tool
+        .shell_command(call)
+        .filter(|runs| command.as_ref() != Some(runs));
     lines.extend(runs.map(|runs| format!("runs: {runs}")));
-    format!(
-        "  {}",
-        without_gaps(&lines.join("\n")).replace('\n', "\n  ")
-    )
-}
-
-/// The text with each run of empty lines as one that counts them, so that none pushes a part of it off the screen.
-fn without_gaps(text: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let mut empty = 0;
-    for line in text.lines() {
-        empty = if line.trim().is_empty() { empty + 1 } else { 0 };
-        if empty > 1 {
-            lines.pop();
-        }
-        lines.push(match empty {
-            0 => line.to_owned(),
-            1 => String::new(),
-            more => format!("({more} empty lines)"),
-        });
-    }
-    lines.join("\n")
-}
-
-/// Whether the disk takes `Key` and `key` for one name, as macOS does: the workspace is found under another spelling.
-fn ignores_case(root: &Path) -> bool {
-    let spelled = root.to_string_lossy();
-    let other: String = spelled
-        .chars()
-        .map(|c| {
-            if c.is_lowercase() {
-                c.to_ascii_uppercase()
-            } else {
-                c.to_ascii_lowercase()
-            }
-        })
-        .collect();
-    let identity = |path: &Path| {
-        fs::metadata(path)
-            .ok()
-            .map(|found| (found.dev(), found.ino()))
-    };
-    let own = identity(root);
-    other != spelled && own.is_some() && own == identity(Path::new(&other))
+    // Empty lines are counted, so that none pushes a part of the call off the screen.
+    let gaps = Regex::new(r"\n(?:[^\S\n]*\n){2,}").expect("the pattern is well formed");
+    let lines = lines.join("\n");
+    let lines = gaps.replace_all(&lines, |gap: &Captures| {
+        format!("\n({} empty lines)\n", gap[0].matches('\n').count() - 1)
+    });
+    format!("  {}", lines.replace('\n', "\n  "))
 }
 
 /// Opens the directories that the settings name, and says what is wrong with the others.
 fn allow_directories(ws: &Workspace, settings: &Value) -> Vec<String> {
-    let Some(directories) = settings.pointer("/permissions/additionalDirectories") else {
-        return Vec::new();
-    };
-    match serde_json::from_value::<Vec<PathBuf>>(directories.clone()) {
-        Ok(directories) => {
-            let opened = directories
-                .iter()
-                .map(|directory| ws.allow_directory(directory));
-            opened
-                .filter_map(Result::err)
-                .map(|error| format!("{error:#}"))
-                .collect()
-        }
-        Err(_) => vec![format!(
+    let directories = settings.pointer("/permissions/additionalDirectories");
+    let directories = directories.map_or(Ok(Vec::new()), Vec::<PathBuf>::deserialize);
+    let Ok(directories) = directories else {
+        return vec![format!(
             "permissions.additionalDirectories in {SETTINGS_FILE} is no list of paths"
-        )],
-    }
+        )];
+    };
+    let refused = directories
+        .iter()
+        .filter_map(|directory| ws.allow_directory(directory).err());
+    refused.map(|error| format!("{error:#}")).collect()
 }

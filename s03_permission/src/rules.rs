@@ -9,11 +9,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::fatal::{is_carrier, may_run};
-use crate::known::{quoted, redirects_only_read, unread};
+use crate::fatal::{is_wrapper, may_run};
+use crate::known::{by_default, unread};
 use crate::policy::Decision;
 use crate::shell::{Command, Line};
-use pattern::{CommandPattern, FilePattern, Pattern};
+use pattern::Pattern;
 
 mod pattern;
 
@@ -26,12 +26,12 @@ pub struct Rules {
 }
 
 /// A call as the rules see it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Call<'a> {
     /// The tool's name.
     pub tool: &'a str,
     /// The command line, for a tool that runs one.
-    pub command: Option<&'a str>,
+    pub line: Option<Line>,
     /// The file, for the file tools: absolute, links resolved.
     pub path: Option<&'a Path>,
     /// The workspace, which relative patterns start from: absolute, links resolved.
@@ -50,32 +50,40 @@ struct Rule {
 
 /// What `permissions` may hold.
 const FIELDS: [&str; 4] = ["deny", "allow", "ask", "additionalDirectories"];
+/// The tools whose patterns are commands: bash, and the one that starts the servers of s19.
+const COMMAND_TOOLS: [&str; 2] = ["bash", "connect_mcp"];
+/// The tools whose patterns are files. glob names no file, so a pattern would never match a call of it.
+const FILE_TOOLS: [&str; 3] = ["read_file", "write_file", "edit_file"];
 
 impl Rules {
     /// Reads `permissions.deny`, `.allow` and `.ask`. Also returns one sentence for each rule that cannot be read.
-    /// On a disk that does not tell `Key` from `key`, `any_case` lets deny and ask rules for files hit both.
-    pub fn parse(settings: &Value, any_case: bool) -> (Self, Vec<String>) {
+    pub fn parse(settings: &Value) -> (Self, Vec<String>) {
         let mut rules = Self::default();
         let mut complaints = Vec::new();
-        let lists = [
-            ("deny", &mut rules.deny),
-            ("allow", &mut rules.allow),
-            ("ask", &mut rules.ask),
-        ];
-        for (name, list) in lists {
-            let Some(written) = settings.pointer(&format!("/permissions/{name}")) else {
-                continue;
+        for (name, value) in settings["permissions"].as_object().into_iter().flatten() {
+            let list = match name.as_str() {
+                "deny" => &mut rules.deny,
+                "allow" => &mut rules.allow,
+                "ask" => &mut rules.ask,
+                _ => {
+                    let is_known = FIELDS.contains(&name.as_str());
+                    complaints.extend((!is_known).then(|| {
+                        let known = FIELDS.join(", ");
+                        format!(
+                            "permissions.{name} in the settings means nothing; known are {known}"
+                        )
+                    }));
+                    continue;
+                }
             };
-            let Some(written) = written.as_array() else {
+            let written = value.as_array();
+            if written.is_none() {
                 complaints.push(format!(
                     "permissions.{name} in the settings is no list of rules; it is left out"
                 ));
-                continue;
-            };
-            for rule in written {
-                let text = rule.as_str();
-                let text = text.ok_or_else(|| "a rule is a text such as \"bash(ls:*)\"".to_owned());
-                match text.and_then(|text| Rule::parse(text, any_case && name != "allow")) {
+            }
+            for rule in written.into_iter().flatten() {
+                match Rule::parse(rule.as_str().unwrap_or_default(), name != "allow") {
                     Ok(rule) => list.push(rule),
                     Err(why) => {
                         complaints.push(format!("the {name} rule {rule} is left out: {why}"))
@@ -83,136 +91,102 @@ impl Rules {
                 }
             }
         }
-        let fields = settings["permissions"].as_object().into_iter().flatten();
-        let unknown = fields.filter(|(name, _)| !FIELDS.contains(&name.as_str()));
-        complaints.extend(unknown.map(|(name, _)| {
-            let known = FIELDS.join(", ");
-            format!("permissions.{name} in the settings means nothing; known are {known}")
-        }));
         (rules, complaints)
     }
 
-    /// What the rules say to a call: deny before allow before ask; `None` when no rule speaks of it.
-    pub fn decide(&self, call: &Call) -> Option<Decision> {
-        let line = call.command.map(Line::parse);
-        let line = line.as_ref();
+    /// Decides on a call: deny rules before allow rules before ask rules, else what the default says. Where nothing but the
+    /// default asks, an answer "always" makes the rule that comes with it.
+    pub fn decide(&self, call: &Call, default: Decision) -> (Decision, Option<String>) {
         let hit = |rules: &[Rule]| {
-            let rule = rules.iter().find(|rule| rule.hits(call, line));
+            let rule = rules.iter().find(|rule| rule.hits(call));
             rule.map(|rule| rule.shown.clone())
         };
-        if let Some(rule) = hit(&self.deny) {
-            return Some(Decision::Deny(format!("the rule {rule} forbids it")));
-        }
-        if let Some(why) = line.and_then(|line| self.unclear(call, line)) {
-            return Some(Decision::Ask(why));
-        }
-        if self.allows(call, line) {
-            return Some(Decision::Allow);
-        }
-        let rule = hit(&self.ask)?;
-        Some(Decision::Ask(format!(
-            "the rule {rule} wants it to be asked"
-        )))
-    }
-
-    /// The parts of a command that no allow rule covers and that are not known to read.
-    pub fn open_parts(&self, call: &Call, line: &Line) -> Vec<String> {
-        unread(line, call.root, |command| self.covers(call, command))
-    }
-
-    /// The rule that an answer "always" makes of a call.
-    pub fn session_rule(&self, call: &Call) -> Option<String> {
-        let pattern = match (call.command, call.path) {
-            (Some(command), _) => CommandPattern::for_session(command, call.root),
-            (None, Some(path)) => FilePattern::for_session(path.parent()?, call.root),
-            (None, None) => return Some(call.tool.to_string()),
+        let covers = |command: &Command| {
+            self.allow_rules(call.tool)
+                .any(|pattern| pattern.covers(command))
         };
-        Some(format!("{}({pattern})", call.tool))
+        let unread = call
+            .line
+            .as_ref()
+            .map(|line| unread(line, call.root, covers));
+        let all_read = unread.as_ref().is_some_and(Vec::is_empty);
+        let mut commands = call.line.iter().flat_map(|line| &line.commands);
+        let mut allowing = self.allow_rules(call.tool);
+        let decision = if let Some(rule) = hit(&self.deny) {
+            Decision::Deny(format!("the rule {rule} forbids it"))
+        } else if let Some(rule) = self.unclear(call) {
+            Decision::Ask(format!(
+                "the rule {rule} may forbid what only the running shell knows"
+            ))
+        } else if allowing.any(|pattern| pattern.is_call(call))
+            || (all_read && commands.any(covers))
+        {
+            Decision::Allow
+        } else if let Some(rule) = hit(&self.ask) {
+            Decision::Ask(format!("the rule {rule} wants it to be asked"))
+        } else {
+            let always = || match &call.line {
+                Some(line) => format!("{}({})", call.tool, pattern::of_line(line, call.root)),
+                None => call.tool.to_owned(),
+            };
+            let decision = unread.map_or(default, |parts| by_default(&parts));
+            let asks = matches!(decision, Decision::Ask(_));
+            return (decision, asks.then(always));
+        };
+        (decision, None)
     }
 
-    /// Adds a rule of [`Rules::session_rule`] to the allow rules.
+    /// Adds a rule to the allow rules. One that cannot be read allows nothing, and the question comes again.
     pub fn allow_for_session(&mut self, rule: &str) {
-        // What `session_rule` writes can be read; another text allows nothing, and the question comes again.
         self.allow.extend(Rule::parse(rule, false));
     }
 
-    /// Names the parts in which a deny rule for commands cannot be looked for: what is more than plain words, and what
-    /// runs another command.
-    fn unclear(&self, call: &Call, line: &Line) -> Option<String> {
-        let forbids =
-            |rule: &&Rule| rule.speaks_of(call.tool) && matches!(rule.pattern, Pattern::Command(_));
-        let rule = self.deny.iter().find(forbids)?;
-        let carries = |command: &&Command| may_run(command).iter().any(is_carrier);
-        let carriers = line.commands.iter().filter(carries);
-        let mut parts = line.doubts.clone();
-        parts.extend(carriers.map(Command::full_text));
-        (!parts.is_empty()).then(|| {
-            let (rule, parts) = (&rule.shown, quoted(&parts));
-            format!("the rule {rule} may forbid what only the running shell knows: {parts}")
-        })
+    /// The deny rule for commands that cannot be looked for in a line: it is more than plain words, or runs another command.
+    fn unclear(&self, call: &Call) -> Option<&str> {
+        let line = call.line.as_ref()?;
+        let wraps = |command: &Command| may_run(command).iter().any(is_wrapper);
+        let mut rules = self.deny.iter().filter(|rule| rule.speaks_of(call.tool));
+        let rule = rules.find(|rule| matches!(rule.pattern, Pattern::Command { .. }))?;
+        (line.unsupported || line.commands.iter().any(wraps)).then_some(&rule.shown)
     }
 
-    /// Whether the allow rules let a call run.
-    fn allows(&self, call: &Call, line: Option<&Line>) -> bool {
-        let mut rules = self.allow.iter().filter(|rule| rule.speaks_of(call.tool));
-        let whole = rules.any(|rule| match &rule.pattern {
-            Pattern::All => true,
-            Pattern::Command(pattern) => call.command.is_some_and(|line| pattern.is_line(line)),
-            Pattern::Files(pattern) => call
-                .path
-                .is_some_and(|path| pattern.matches(path, call.root)),
-        });
-        let part = |line: &Line| {
-            let mut commands = line.commands.iter();
-            commands.any(|command| self.covers(call, command))
-                && self.open_parts(call, line).is_empty()
-        };
-        whole || line.is_some_and(part)
-    }
-
-    /// Whether an allow rule covers one simple command.
-    fn covers(&self, call: &Call, command: &Command) -> bool {
-        let mut rules = self.allow.iter().filter(|rule| rule.speaks_of(call.tool));
-        rules.any(|rule| match &rule.pattern {
-            Pattern::All => true,
-            Pattern::Command(pattern) => pattern.covers(command, redirects_only_read(command)),
-            Pattern::Files(_) => false,
-        })
+    fn allow_rules(&self, tool: &str) -> impl Iterator<Item = &Pattern> {
+        let rules = self.allow.iter().filter(move |rule| rule.speaks_of(tool));
+        rules.map(|rule| &rule.pattern)
     }
 }
 
 impl Rule {
-    fn parse(rule: &str, any_case: bool) -> Result<Self, String> {
-        let rule = rule.trim();
-        let (tool, pattern) = match rule.split_once('(') {
-            None => (rule, None),
-            Some((tool, rest)) => {
-                let pattern = rest.strip_suffix(')');
-                (tool, Some(pattern.ok_or("its closing bracket is missing")?))
-            }
+    /// Reads a rule; one that forbids or asks hits in more spellings than one that allows.
+    fn parse(rule: &str, forbids: bool) -> Result<Self, String> {
+        let shown = rule.trim().to_owned();
+        let (tool, pattern) = match shown.split_once('(') {
+            None => (shown.as_str(), "*"),
+            Some((tool, rest)) => (
+                tool,
+                rest.strip_suffix(')')
+                    .ok_or("its closing bracket is missing")?,
+            ),
         };
         let tool = tool.trim().to_lowercase();
         let is_name = |c: char| c.is_alphanumeric() || "_-*".contains(c);
         if tool.is_empty() || !tool.chars().all(is_name) {
-            return Err("it does not begin with the name of a tool".to_string());
+            return Err(
+                "a rule is a text that begins with the name of a tool, such as \"bash(ls:*)\""
+                    .to_owned(),
+            );
         }
         let tools = tool_names(&tool);
+        let first = tools[0].as_str();
         let pattern = match pattern {
-            None | Some("" | "*") => Pattern::All,
-            Some(pattern) if COMMAND_TOOLS.contains(&tools[0].as_str()) => {
-                Pattern::Command(CommandPattern::parse(pattern)?)
-            }
-            Some(pattern) if FILE_TOOLS.contains(&tools[0].as_str()) => {
-                Pattern::Files(FilePattern::parse(pattern, any_case)?)
-            }
-            Some(_) => {
-                return Err(format!(
-                    "only {} take a pattern in brackets",
-                    [COMMAND_TOOLS, FILE_TOOLS].concat().join(", ")
-                ));
+            "" | "*" => Pattern::All,
+            _ if COMMAND_TOOLS.contains(&first) => Pattern::command(pattern, forbids)?,
+            _ if FILE_TOOLS.contains(&first) => Pattern::files(pattern, forbids)?,
+            _ => {
+                let tools = [&COMMAND_TOOLS[..], &FILE_TOOLS[..]].concat().join(", ");
+                return Err(format!("only {tools} take a pattern in brackets"));
             }
         };
-        let shown = rule.to_string();
         Ok(Self {
             shown,
             tools,
@@ -225,29 +199,16 @@ impl Rule {
     }
 
     /// Whether a deny or ask rule hits any part of the call.
-    fn hits(&self, call: &Call, line: Option<&Line>) -> bool {
-        let part = |pattern: &CommandPattern, line: &Line| {
-            let mut run = line.commands.iter().flat_map(may_run);
-            run.any(|command| pattern.hits(&command))
-        };
+    fn hits(&self, call: &Call) -> bool {
+        let mut run = call
+            .line
+            .iter()
+            .flat_map(|line| &line.commands)
+            .flat_map(may_run);
         self.speaks_of(call.tool)
-            && match &self.pattern {
-                Pattern::All => true,
-                Pattern::Files(pattern) => call
-                    .path
-                    .is_some_and(|path| pattern.matches(path, call.root)),
-                Pattern::Command(pattern) => {
-                    call.command.is_some_and(|line| pattern.is_line(line))
-                        || line.is_some_and(|line| part(pattern, line))
-                }
-            }
+            && (self.pattern.is_call(call) || run.any(|command| self.pattern.means(&command)))
     }
 }
-
-/// The tools whose patterns are commands: bash, and the one that starts the servers of s19.
-const COMMAND_TOOLS: &[&str] = &["bash", "connect_mcp"];
-/// The tools whose patterns are files. glob names no file, so a pattern would never match a call of it.
-const FILE_TOOLS: &[&str] = &["read_file", "write_file", "edit_file"];
 
 /// Whether a name in the settings means this tool: in any case, also by Claude Code's names, with a `*` at its end.
 pub fn means_tool(name: &str, tool: &str) -> bool {

@@ -1,21 +1,51 @@
-//! A bash command line as the policy sees it: a list of plain commands, or a doubt.
+//! A bash command line as the policy sees it: plain commands, or a line that only the running shell understands.
 //!
-//! What a line with variables, substitutions or loops does is known only to the running shell. So a line is read when it
-//! consists of commands of plain words, joined by `;`, `&&`, `||`, `|` and newlines; anything else leaves a doubt, and a doubt
-//! is a question. The grammar is tree-sitter-bash's.
+//! A line is plain when nothing stands in it but blanks, comments, words of harmless signs, text in quotes without expansions,
+//! redirects, and `;`, `&&`, `||`, `|` and newlines between commands: [`TOKEN`] is that allow-list. In every other line the
+//! commands are looked for in the tree of tree-sitter's bash grammar.
 //!
-//! Invariant: a line without doubts is cut into commands and words by bash as it is cut here. In a line with doubts the
-//! commands are what could be found, good enough to refuse it and never to allow it.
+//! Invariant: bash cuts a plain line into commands and words as it is cut here. What is found in any other line is good
+//! enough to refuse it and never to allow it.
 
-mod read;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+/// One token of a plain line, and of any other. A word is pieces, of which the first does not begin a comment.
+static TOKEN: LazyLock<[Regex; 2]> = LazyLock::new(|| {
+    let plain = r#"[\w@%+=:,./^*?\[\]~!-]+ | '[^']*' | "(?:[^"$`\\]|\\[^"$`\\\n])*""#;
+    let any = r#"'[^']*' | "(?:[^"\\]|\\.)*" | \\. | \$\{[^}]*\} | [$<>]\([^)]*\) | `[^`]*` | [^\s;&|<>]"#;
+    [(plain, r"[\ \t]+", ""), (any, r"[^\S\n]+", "&")].map(|(piece, blanks, background)| {
+        let token = format!(
+            r"(?sx) \A (?: {blanks} | \#[^\n]* | && | \|\| | [;|\n{background}]
+            | [0-9]*(?: >> | >& | > | < ) | &> | (?:{piece}) (?: \# | {piece} )* )"
+        );
+        Regex::new(&token).expect("the pattern is well formed")
+    })
+});
+
+/// What another line is searched with: a variable, with its name and its default, or braces that stand for several words.
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+    let variable =
+        r#"\$(?:(\w+)|\{(\w+)(?::?[-=+]["']?([^}"']*)["']?)?\})|\s\{([^{}\s]*,[^{}\s]*)\}"#;
+    Regex::new(variable).expect("the pattern is well formed")
+});
+
+/// Words of the grammar, behind which a command may begin.
+#[rustfmt::skip]
+const RESERVED: &[&str] = &[
+    "!", "[[", "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then", "until", "while",
+];
 
 /// What a command line runs.
 #[derive(Debug, Default)]
 pub struct Line {
-    /// The simple commands in the order of the text, wherever they stand.
+    /// The line as written.
+    pub text: String,
+    /// The simple commands in the order of the text; all that could be found when the line is not plain.
     pub commands: Vec<Command>,
-    /// The parts that are more than plain words; empty when the line is fully read.
-    pub doubts: Vec<String>,
+    /// Whether the line is more than plain words.
+    pub unsupported: bool,
     /// The name of a function that starts itself twice or in the background.
     pub fork_bomb: Option<String>,
 }
@@ -25,40 +55,42 @@ pub struct Line {
 pub struct Command {
     /// The name and its arguments.
     pub words: Vec<Word>,
-    /// Its redirects, heredocs left out.
-    pub redirects: Vec<Redirect>,
+    /// Its redirects, heredocs left out: the operator without the descriptor in front, and the file or the descriptor.
+    pub redirects: Vec<(String, Word)>,
 }
 
 /// One word after quote removal.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     /// The text; what only the running shell knows stands in it as written (`*.rs`, `$(date)`).
     pub text: String,
-    /// How many bytes at the start of `text` are certain.
-    pub known: usize,
-}
-
-/// A redirect such as `2> file`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redirect {
-    /// The operator, without the descriptor in front.
-    pub operator: String,
-    /// The file or the descriptor.
-    pub target: Word,
+    /// Whether bash takes the text as it stands.
+    pub is_fixed: bool,
 }
 
 impl Line {
-    /// Reads a command line. Never fails: what is not understood becomes a doubt.
+    /// Reads a command line; one that is not plain is unsupported.
     pub fn parse(source: &str) -> Self {
-        read::read(source)
+        let is_sound = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
+        let commands = cut(source, true).filter(|_| source.chars().all(is_sound));
+        let mut line = Self {
+            text: source.to_owned(),
+            unsupported: commands.is_none(),
+            commands: commands.unwrap_or_default(),
+            fork_bomb: None,
+        };
+        if line.unsupported {
+            search(source, &mut line);
+        }
+        line
     }
 }
 
 impl Command {
     /// The name of the program when it is certain, without a standard directory in front: `/bin/rm` is `rm`.
     pub fn name(&self) -> Option<&str> {
-        let word = self.words.first()?;
-        word.is_fixed().then(|| program(&word.text))
+        let word = self.words.first().filter(|word| word.is_fixed)?;
+        Some(program(&word.text))
     }
 
     /// The words behind the name.
@@ -68,22 +100,44 @@ impl Command {
 
     /// The words in one canonical spelling, which rules are matched against: `r''m  "a b"` is `rm 'a b'`.
     pub fn text(&self) -> String {
-        let mut words: Vec<_> = self.words.iter().map(Word::shown).collect();
-        if let (Some(first), Some(name)) = (words.first_mut(), self.name()) {
-            *first = Word::fixed(name).shown();
-        }
+        let name = self.name().map(|name| Word::fixed(name).shown());
+        let words = self.words.iter().skip(name.iter().count());
+        let words: Vec<_> = name.into_iter().chain(words.map(Word::shown)).collect();
         words.join(" ")
     }
 
     /// Like [`Command::text`], with the redirects behind.
     pub fn full_text(&self) -> String {
-        let redirects = self.redirects.iter().map(Redirect::shown);
-        let words = Some(self.text()).filter(|text| !text.is_empty());
-        words
-            .into_iter()
-            .chain(redirects)
-            .collect::<Vec<_>>()
-            .join(" ")
+        let mut text = self.text();
+        for (operator, target) in &self.redirects {
+            text += &format!(" {operator} {}", target.shown());
+        }
+        text.trim_start().to_owned()
+    }
+
+    /// What it names: its arguments, and the targets of its redirects.
+    pub fn named(&self) -> impl Iterator<Item = &Word> {
+        let targets = self.redirects.iter().map(|(_, target)| target);
+        self.args().iter().chain(targets)
+    }
+
+    /// Whether its redirects write nothing.
+    pub fn redirects_only_read(&self) -> bool {
+        self.redirects
+            .iter()
+            .all(|(operator, target)| match target.text.as_str() {
+                _ if operator == "<" => true,
+                "/dev/null" => target.is_fixed,
+                text => operator == ">&" && matches!(text, "0" | "1" | "2" | "-"),
+            })
+    }
+
+    /// Adds an argument, or the target of a redirect that has begun.
+    fn add(&mut self, redirect: Option<String>, word: Word) {
+        match redirect {
+            Some(operator) => self.redirects.push((operator, word)),
+            None => self.words.push(word),
+        }
     }
 }
 
@@ -91,89 +145,178 @@ impl Word {
     /// A word of known text.
     pub fn fixed(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self {
-            known: text.len(),
-            text,
+        let is_fixed = true;
+        Self { text, is_fixed }
+    }
+
+    /// Removes the quotes.
+    fn unquote(raw: &str) -> Self {
+        let mut word = Self::fixed("");
+        let mut quote = None;
+        let mut chars = raw.chars().peekable();
+        while let Some(c) = chars.next() {
+            match (c, quote) {
+                ('\'' | '"', None) => quote = Some(c),
+                (c, Some(open)) if c == open => quote = None,
+                ('\\', None) => word.text.extend(chars.next().filter(|next| *next != '\n')),
+                ('\\', Some('"')) => {
+                    let quoted = chars.next_if(|next| "$`\"\\".contains(*next));
+                    word.text.push(quoted.unwrap_or(c));
+                }
+                _ => {
+                    let expands = match quote {
+                        None => "$`*?[{<(".contains(c) || (c == '~' && word.text.is_empty()),
+                        Some(open) => open == '"' && "$`".contains(c),
+                    };
+                    word.is_fixed &= !expands;
+                    word.text.push(c);
+                }
+            }
         }
-    }
-
-    /// A word that only the running shell knows.
-    pub(super) fn unknown(text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self { text, known: 0 }
-    }
-
-    pub(super) fn push(&mut self, more: &Self) {
-        if self.is_fixed() {
-            self.known += more.known;
-        }
-        self.text += &more.text;
-    }
-
-    /// Whether the whole text is certain.
-    pub fn is_fixed(&self) -> bool {
-        self.known == self.text.len()
+        word
     }
 
     /// Whether the word is an option, or may become one: a file that `*` finds can be called `-o`.
     pub fn may_be_option(&self) -> bool {
-        let opens = self.known == 0 && !self.text.is_empty() && !self.text.starts_with('~');
+        let opens = !self.is_fixed && self.text.starts_with(['*', '?', '[', '$', '`', '{']);
         opens || (self.text.starts_with('-') && self.text != "-")
     }
 
     /// The word as one would type it.
     pub fn shown(&self) -> String {
         let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-^".contains(c);
-        if !self.is_fixed() || (!self.text.is_empty() && self.text.chars().all(plain)) {
+        if !self.is_fixed || (!self.text.is_empty() && self.text.chars().all(plain)) {
             return self.text.clone();
         }
         format!("'{}'", self.text.replace('\'', r"'\''"))
     }
 }
 
-impl Redirect {
-    /// Whether it neither writes a file nor opens one other than to read.
-    pub fn only_reads(&self) -> bool {
-        let target = self.target.text.as_str();
-        let descriptor = matches!(target, "0" | "1" | "2" | "-");
-        let network = target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/");
-        self.target.is_fixed()
-            && match self.operator.as_str() {
-                "<" => !network,
-                "<&" => descriptor,
-                ">&" => descriptor || target == "/dev/null",
-                _ => target == "/dev/null",
-            }
-    }
-
-    /// The redirect as one would type it, without the descriptor.
-    pub fn shown(&self) -> String {
-        format!("{} {}", self.operator, self.target.shown())
-    }
-}
-
 /// The program behind a path: the last part when it lies in a directory of the system's programs. A path with `..` in it
 /// may lead elsewhere through a link.
 fn program(path: &str) -> &str {
-    #[rustfmt::skip]
-    const DIRECTORIES: &[&str] = &[
-        "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin",
-    ];
     match path.rsplit_once('/') {
-        Some((directory, name)) if DIRECTORIES.contains(&directory) => name,
-        _ => path,
+        Some((directory, name)) => {
+            let top = directory
+                .strip_suffix("/bin")
+                .or(directory.strip_suffix("/sbin"));
+            let is_system = ["", "/usr", "/usr/local", "/opt/homebrew"]
+                .iter()
+                .any(|known| top == Some(known));
+            if is_system { name } else { path }
+        }
+        None => path,
     }
 }
 
-/// The parts of a path, `.` and `..` resolved.
-pub(crate) fn normal(path: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
+/// Cuts a line into commands; a plain one is given up where anything else stands in it.
+fn cut(source: &str, is_plain: bool) -> Option<Vec<Command>> {
+    let token = &TOKEN[usize::from(!is_plain)];
+    let mut commands = Vec::new();
+    let mut command = Command::default();
+    let mut redirect = None;
+    // Behind `&&`, `||` and `|` a command must follow.
+    let mut is_open = false;
+    let mut at = 0;
+    while at < source.len() {
+        let token = token.find(&source[at..])?.as_str();
+        at += token.len();
+        let mut is_wrong = false;
+        let operator = token.trim_start_matches(|c: char| c.is_ascii_digit());
+        if operator.starts_with(['<', '>']) || operator == "&>" {
+            is_wrong = redirect.replace(operator.to_owned()).is_some();
+        } else if matches!(token, "&&" | "||" | ";" | "|" | "&" | "\n") {
+            let is_empty = command == Command::default();
+            is_wrong = redirect.is_some() || (is_empty && token != "\n");
+            if !is_empty {
+                is_open = !matches!(token, ";" | "\n");
+                commands.push(std::mem::take(&mut command));
+            }
+        } else if !token.starts_with(|c: char| c == '#' || c.is_whitespace()) {
+            let word = Word::unquote(token);
+            let begins = redirect.is_none() && command.words.is_empty();
+            let is_assignment = begins && word.text.contains('=');
+            is_wrong = is_assignment || (begins && RESERVED.contains(&word.text.as_str()));
+            is_open = false;
+            if !is_assignment {
+                command.add(redirect.take(), word);
+            }
+        }
+        if is_wrong && is_plain {
+            return None;
         }
     }
-    parts
+    commands.extend(Some(command).filter(|last| *last != Command::default()));
+    let is_whole = redirect.is_none() && !is_open;
+    (is_whole || !is_plain).then_some(commands)
+}
+
+/// The commands that can be found in a line that is not plain.
+fn search(source: &str, line: &mut Line) -> Option<()> {
+    // What the line itself sets: `x=rm; $x f` is found to run `rm f`.
+    let mut variables = HashMap::from([("HOME", "/root")]);
+    let mut parser = tree_sitter::Parser::new();
+    parser
+        .set_language(&tree_sitter_bash::LANGUAGE.into())
+        .ok()?;
+    let tree = parser.parse(source, None)?;
+    // Commands in commands in commands are read again and again: up to here, and the line asks in any case.
+    let mut budget: usize = 100_000;
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        let text = &source[node.byte_range()];
+        let body = node.child(0).filter(|body| body.kind() == "command");
+        match node.kind() {
+            "redirected_statement" if body.is_none() => {}
+            "command" | "redirected_statement" | "file_redirect" => {
+                budget = budget.checked_sub(text.len())?;
+                let text = text.split("<<").next().unwrap_or_default();
+                let text = VARIABLE.replace_all(text, |found: &Captures| value(found, &variables));
+                line.commands
+                    .extend(cut(&text, false).into_iter().flatten());
+            }
+            "variable_assignment" => {
+                let set = text.split_once('=');
+                variables.extend(set.map(|(name, value)| (name, value.trim_matches(['"', '\'']))));
+            }
+            "function_definition" => line.fork_bomb = line.fork_bomb.take().or(fork_bomb(text)),
+            _ => {}
+        }
+        if !cursor.goto_first_child() {
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return Some(());
+                }
+            }
+        }
+    }
+}
+
+/// What a variable holds, as far as the line itself says so; or the words that braces stand for.
+fn value(found: &Captures, variables: &HashMap<&str, &str>) -> String {
+    if let Some(words) = found.get(4) {
+        return format!(" {}", words.as_str().replace(',', " "));
+    }
+    let name = found.get(1).or(found.get(2));
+    let value = name.and_then(|name| variables.get(name.as_str()).copied());
+    let default = found.get(3).map(|default| default.as_str());
+    value.or(default).unwrap_or(&found[0]).to_owned()
+}
+
+/// The name of a function that starts itself in the background, or twice in one pipe.
+fn fork_bomb(function: &str) -> Option<String> {
+    let name = function.trim_start_matches("function ").trim_start();
+    let name = name
+        .split(['(', '{', ' '])
+        .next()
+        .filter(|name| !name.is_empty())?;
+    let text = function.replace("&&", ";").replace("||", ";");
+    let is_bomb = |pipe: &str| {
+        let words = pipe.split(['|', '&', ' ', '\t', '(', ')']);
+        let calls = words.filter(|word| *word == name).count();
+        (calls > 1 && pipe.contains('|')) || (calls > 0 && pipe.contains('&'))
+    };
+    let mut pipes = text.split([';', '\n', '{', '}']);
+    pipes.any(is_bomb).then(|| name.to_owned())
 }

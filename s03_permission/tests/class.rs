@@ -222,7 +222,7 @@ fn a_question_names_the_part_that_no_rule_covers() {
     class
         .types(&["go", "n"])
         .succeeds()
-        .shows("`rm x` is not known to only read")
+        .shows("not known to only read: `rm x`")
         .shows("permissions.denny in the settings means nothing; known are deny, allow");
 }
 

@@ -339,7 +339,9 @@ async fn empty_lines_do_not_push_a_part_off_the_screen() {
     assert!(policy.check(&tools, &run).await.is_err());
     let question = asked.0.lock().unwrap().pop().unwrap();
     assert!(
-        question.contains("\n  ls\n  (199 empty lines)\n  rm f\n  \n  ls\n`rm f` is not known"),
+        question.contains(
+            "\n  ls\n  (199 empty lines)\n  rm f\n  \n  ls\nnot known to only read: `rm f`;"
+        ),
         "{question}"
     );
 }

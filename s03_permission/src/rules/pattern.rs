@@ -7,9 +7,11 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use regex::Regex;
 
-use crate::known::{redirects_only_read, unread};
+use super::Call;
+use crate::known::{quoted, unread};
 use crate::shell::{Command, Line};
 
 /// What a rule's brackets hold.
@@ -17,251 +19,155 @@ use crate::shell::{Command, Line};
 pub(super) enum Pattern {
     /// No brackets.
     All,
-    Command(CommandPattern),
-    Files(FilePattern),
-}
-
-/// A pattern for commands, in the canonical spelling of [`Command::text`].
-#[derive(Debug)]
-pub(super) enum CommandPattern {
-    /// One command line; `command` is its canonical spelling when it is one simple command.
-    Exact {
-        line: String,
-        command: Option<String>,
+    /// A command; `words` is matched against its canonical spelling. Without a `*` it is also a whole `line`.
+    Command { words: Regex, line: Option<String> },
+    /// Files, from a directory or from the workspace.
+    Files {
+        from: Option<PathBuf>,
+        globs: Gitignore,
     },
-    /// These words, alone or with more behind them.
-    Prefix(String),
-    /// `*` stands for any text.
-    Wildcard(String),
 }
 
-/// Stands for an unescaped `*` while a pattern is read.
-const STAR: &str = "\u{1}";
-
-impl CommandPattern {
-    pub(super) fn parse(pattern: &str) -> Result<Self, String> {
+impl Pattern {
+    /// A pattern for commands. A deny or ask rule also means a command with options in front of its subcommand: `git -C .
+    /// push` is `git push`. As an option may take the next word or not, both are meant.
+    pub(super) fn command(pattern: &str, forbids: bool) -> Result<Self, String> {
         let pattern = pattern.trim();
-        // `\*` first, so that what is left are wildcards.
-        let marked = pattern.replace(r"\*", STAR);
-        let prefix = marked
+        let prefix = pattern
             .strip_suffix(":*")
-            .or_else(|| marked.strip_suffix(" *"));
-        let plain = |text: &str| text.replace(STAR, "*");
-        match prefix {
-            None if !marked.contains('*') => {
-                let line = plain(&marked);
-                let command = only_command(&line).map(|command| command.full_text());
-                Ok(Self::Exact { line, command })
-            }
-            Some(prefix) if !prefix.contains('*') => Ok(Self::Prefix(canonical(&plain(prefix))?)),
-            _ if marked.contains(STAR) => {
-                Err(r"a pattern with `*` for any text cannot hold `\*` for a star".to_string())
-            }
-            _ => Ok(Self::Wildcard(canonical(&plain(&marked))?)),
+            .or_else(|| pattern.strip_suffix(" *"));
+        let words = prefix.unwrap_or(pattern);
+        let has_gaps = words.replace(r"\*", "").contains('*');
+        if has_gaps && words.contains(r"\*") {
+            return Err(r"a pattern with `*` for any text cannot hold `\*` for a star".to_owned());
         }
+        let is_exact = prefix.is_none() && !has_gaps;
+        let line = words.replace(r"\*", "*");
+        let command =
+            only_command(&line).filter(|command| is_exact || command.redirects.is_empty());
+        // A line of several commands is no part of another line.
+        let text = command
+            .map(|command| command.full_text())
+            .or(is_exact.then(|| "\n".to_owned()));
+        let text =
+            text.ok_or("a rule with `*` is about one command of plain words, without redirects")?;
+        let mut words = regex::escape(&text);
+        if has_gaps {
+            words = words.replace(r"\*", ".*");
+        }
+        if forbids {
+            let (name, args) = words.split_at(words.find(' ').unwrap_or(words.len()));
+            words = format!(r"{name}(?: [-+]\S*(?: (?:'[^']*'|\S+))?)*?{args}");
+        }
+        let rest = if prefix.is_some() { "(?: .*)?" } else { "" };
+        let words =
+            Regex::new(&format!("(?s)^{words}{rest}$")).map_err(|_| "it is too long".to_owned())?;
+        let line = is_exact.then_some(line);
+        Ok(Self::Command { words, line })
     }
 
-    /// The pattern that "always" makes of a command line: a command with its subcommand when only one part of the line
-    /// is not known to read and the command is one of many subcommands; else this line and no other.
-    pub(super) fn for_session(line: &str, root: &Path) -> String {
-        let parsed = Line::parse(line);
-        let open = unread(&parsed, root, |_| false);
-        let mut parts = parsed
-            .commands
-            .iter()
-            .filter(|command| open.contains(&command.full_text()));
-        let prefix = match (parts.next(), open.as_slice()) {
-            (Some(command), [_]) if parsed.doubts.is_empty() => subcommand(command),
-            _ => None,
+    /// Files that a pattern of a .gitignore means. A deny or ask rule minds no case: some disks take `Key` and `key` for one
+    /// name.
+    pub(super) fn files(pattern: &str, forbids: bool) -> Result<Self, String> {
+        let pattern = pattern.trim();
+        let (from, relative) = match (pattern.strip_prefix("//"), pattern.strip_prefix("~/")) {
+            (Some(absolute), _) => (Some(PathBuf::from("/")), format!("/{absolute}")),
+            (None, Some(under_home)) => {
+                // The only thing that a rule needs from the environment.
+                let home =
+                    std::env::home_dir().ok_or("nobody knows where the home directory is")?;
+                (Some(home), format!("/{under_home}"))
+            }
+            (None, None) => (
+                None,
+                pattern.replacen("./", "/", usize::from(pattern.starts_with("./"))),
+            ),
         };
-        prefix.map_or_else(
-            || line.trim().replace('*', r"\*"),
-            |prefix| format!("{prefix}:*"),
-        )
+        if relative.split('/').any(|part| part == "..") {
+            return Err("`..` is no pattern; write the absolute path behind `//`".to_owned());
+        }
+        let mut globs = GitignoreBuilder::new("");
+        globs.allow_unclosed_class(false);
+        let globs = globs.case_insensitive(forbids);
+        let globs = globs.and_then(|globs| globs.add_line(None, &relative)?.build());
+        let globs = globs.map_err(|error| format!("its pattern cannot be read ({error})"))?;
+        if globs.num_ignores() == 0 {
+            return Err("its pattern cannot begin with `#` or `!`".to_owned());
+        }
+        Ok(Self::Files { from, globs })
     }
 
-    /// Whether the pattern is this command line, letter for letter.
-    pub(super) fn is_line(&self, command: &str) -> bool {
-        matches!(self, Self::Exact { line, .. } if line == command.trim())
-    }
-
-    /// Whether a deny or ask rule means this command, also behind options that stand in front of its subcommand:
-    /// `git -C . push` is `git push`.
-    pub(super) fn hits(&self, command: &Command) -> bool {
-        let Some((name, args)) = command.words.split_first() else {
-            return false;
-        };
-        // An option may take the next word or not, so both are tried.
-        let mut starts = vec![0];
-        for (at, word) in args.iter().enumerate() {
-            if starts.contains(&at) && word.text.starts_with(['-', '+']) {
-                starts.extend([at + 1, at + 2]);
+    /// Whether the pattern is the whole call: its tool, its file, or its command line, letter for letter.
+    pub(super) fn is_call(&self, call: &Call) -> bool {
+        match self {
+            Self::All => true,
+            Self::Command { line, .. } => {
+                let given = call.line.as_ref().map(|line| line.text.trim());
+                line.is_some() && line.as_deref() == given
             }
-        }
-        let starts = starts.into_iter().filter(|start| *start <= args.len());
-        let mut texts = starts.map(|start| {
-            let words = [std::slice::from_ref(name), &args[start..]].concat();
-            let redirects = Vec::new();
-            Command { words, redirects }.text()
-        });
-        match self {
-            Self::Exact { command: None, .. } => false,
-            Self::Exact {
-                command: Some(exact),
-                ..
-            } => command.full_text() == *exact || texts.any(|text| text == *exact),
-            Self::Prefix(prefix) => texts.any(|text| begins_with(&text, prefix)),
-            Self::Wildcard(wildcard) => texts.any(|text| matches_wildcard(&text, wildcard)),
+            Self::Files { from, globs } => call.path.is_some_and(|path| {
+                let relative = path.strip_prefix(from.as_deref().unwrap_or(call.root));
+                relative
+                    .is_ok_and(|file| globs.matched_path_or_any_parents(file, false).is_ignore())
+            }),
         }
     }
 
-    /// Whether the pattern covers all that a simple command does; `bare` when its redirects are harmless, which only an
-    /// exact pattern may do without.
-    pub(super) fn covers(&self, command: &Command, bare: bool) -> bool {
-        let bare = bare && command.name().is_some();
+    /// Whether a deny or ask rule means this command.
+    pub(super) fn means(&self, command: &Command) -> bool {
+        let texts = [command.text(), command.full_text()];
+        matches!(self, Self::Command { words, .. } if texts.iter().any(|text| words.is_match(text)))
+    }
+
+    /// Whether the pattern covers all that a simple command does. Only an exact one may have redirects that write.
+    pub(super) fn covers(&self, command: &Command) -> bool {
         match self {
-            Self::Exact { command: exact, .. } => *exact == Some(command.full_text()),
-            Self::Prefix(prefix) => bare && begins_with(&command.text(), prefix),
-            Self::Wildcard(wildcard) => bare && matches_wildcard(&command.text(), wildcard),
+            Self::Command {
+                words,
+                line: Some(_),
+            } => words.is_match(&command.full_text()),
+            Self::Command { words, line: None } => {
+                command.name().is_some()
+                    && command.redirects_only_read()
+                    && words.is_match(&command.text())
+            }
+            Self::All => true,
+            Self::Files { .. } => false,
         }
     }
 }
 
 /// The command of a line that is nothing but one command of plain words.
 fn only_command(line: &str) -> Option<Command> {
-    let mut line = Line::parse(line);
-    let command = line.commands.pop().filter(|_| line.commands.is_empty());
-    command.filter(|_| line.doubts.is_empty())
+    let line = Line::parse(line);
+    match line.commands.as_slice() {
+        [command] if !line.unsupported => Some(command.clone()),
+        _ => None,
+    }
 }
 
-/// The canonical spelling of a pattern that is to match one simple command.
-fn canonical(pattern: &str) -> Result<String, String> {
-    let command = only_command(pattern).filter(|command| command.redirects.is_empty());
-    let text = command.map(|command| command.text());
-    text.ok_or_else(|| {
-        "a rule with `*` is about one command of plain words, without redirects".to_owned()
-    })
+/// The pattern that "always" makes of a command line: a command with its subcommand when only one part of the line
+/// is not known to read and the command is one of many subcommands; else this line and no other.
+pub(super) fn of_line(line: &Line, root: &Path) -> String {
+    let open = unread(line, root, |_| false);
+    let mut parts = line.commands.iter();
+    let part = parts.find(|command| open == [quoted(command)]);
+    part.and_then(subcommand)
+        .unwrap_or_else(|| line.text.trim().replace('*', r"\*"))
 }
 
 /// The command and its subcommand, for programs that consist of subcommands.
 fn subcommand(command: &Command) -> Option<String> {
-    const MANY: &[&str] = &[
-        "cargo", "gh", "git", "go", "npm", "pip", "pip3", "pnpm", "rustup", "uv", "yarn",
-    ];
-    let name = command.name().filter(|name| MANY.contains(name))?;
-    let word = |at: usize| {
-        let word = command.args().get(at);
-        word.filter(|word| word.is_fixed() && !word.may_be_option())
-    };
-    let first = word(0).filter(|_| redirects_only_read(command))?;
+    const MANY: &str = " cargo gh git go npm pip pip3 pnpm rustup uv yarn ";
+    let is_one = |name: &&str| MANY.contains(&format!(" {name} "));
+    let name = command.name().filter(is_one)?;
+    let mut words = command.args().iter();
+    let mut word = || words.next().filter(|it| it.is_fixed && !it.may_be_option());
+    let first = word().filter(|_| command.redirects_only_read())?;
+    let mut shown = format!("{name} {}", first.shown());
     // `npm run` and the like run a script of this name.
-    let script = if first.text == "run" && name != "cargo" && name != "go" {
-        Some(word(1)?)
-    } else {
-        None
-    };
-    let words = [Some(first), script].into_iter().flatten();
-    let words: Vec<_> = words.map(|word| word.shown().replace('*', r"\*")).collect();
-    Some(format!("{name} {}", words.join(" ")))
-}
-
-/// Whether the text is the prefix, or goes on with another word.
-fn begins_with(text: &str, prefix: &str) -> bool {
-    text.strip_prefix(prefix)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-}
-
-fn matches_wildcard(text: &str, wildcard: &str) -> bool {
-    let mut pieces = wildcard.split('*');
-    let Some(mut rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else {
-        return false;
-    };
-    let mut pieces = pieces.peekable();
-    while let Some(piece) = pieces.next() {
-        if pieces.peek().is_none() {
-            return rest.ends_with(piece);
-        }
-        match rest.find(piece) {
-            Some(at) => rest = &rest[at + piece.len()..],
-            None => return false,
-        }
+    if first.text == "run" && name != "cargo" && name != "go" {
+        shown = format!("{shown} {}", word()?.shown());
     }
-    rest.is_empty()
-}
-
-/// A pattern for files.
-#[derive(Debug)]
-pub(super) struct FilePattern {
-    from: Base,
-    globs: GlobSet,
-}
-
-/// Where a pattern starts.
-#[derive(Debug)]
-enum Base {
-    Workspace,
-    Directory(PathBuf),
-}
-
-impl FilePattern {
-    pub(super) fn parse(pattern: &str, any_case: bool) -> Result<Self, String> {
-        let pattern = pattern.trim();
-        let (from, relative) = if let Some(absolute) = pattern.strip_prefix("//") {
-            (Base::Directory(PathBuf::from("/")), format!("/{absolute}"))
-        } else if let Some(under_home) = pattern.strip_prefix("~/") {
-            // The only thing that a rule needs from the environment.
-            let home = std::env::home_dir().ok_or("nobody knows where the home directory is")?;
-            (Base::Directory(home), format!("/{under_home}"))
-        } else {
-            (
-                Base::Workspace,
-                pattern
-                    .strip_prefix('.')
-                    .filter(|rest| rest.starts_with('/'))
-                    .unwrap_or(pattern)
-                    .to_string(),
-            )
-        };
-        let name = relative.trim_end_matches('/');
-        if name.split('/').any(|part| part == "..") {
-            return Err("`..` is no pattern; write the absolute path behind `//`".to_string());
-        }
-        // As in a .gitignore: a name without a slash is meant at any depth, and a directory with all that is in it.
-        let anchored = if name.contains('/') {
-            name.trim_start_matches('/').to_string()
-        } else {
-            format!("**/{name}")
-        };
-        let mut globs = GlobSetBuilder::new();
-        for glob in [anchored.clone(), format!("{anchored}/**")] {
-            let built = GlobBuilder::new(&glob)
-                .literal_separator(true)
-                .case_insensitive(any_case)
-                .build();
-            globs.add(
-                built.map_err(|error| format!("its pattern cannot be read ({})", error.kind()))?,
-            );
-        }
-        let globs = globs.build().map_err(|error| error.to_string())?;
-        Ok(Self { from, globs })
-    }
-
-    /// The pattern for a directory and all that is in it.
-    pub(super) fn for_session(directory: &Path, root: &Path) -> String {
-        let (start, path) = match directory.strip_prefix(root) {
-            Ok(inside) if inside.as_os_str().is_empty() => return "/**".to_string(),
-            Ok(inside) => ("/", inside),
-            Err(_) => ("/", directory),
-        };
-        format!("{start}{}/**", globset::escape(&path.to_string_lossy()))
-    }
-
-    pub(super) fn matches(&self, path: &Path, root: &Path) -> bool {
-        let from = match &self.from {
-            Base::Workspace => root,
-            Base::Directory(directory) => directory,
-        };
-        path.strip_prefix(from)
-            .is_ok_and(|relative| self.globs.is_match(relative))
-    }
+    Some(shown.replace('*', r"\*") + ":*")
 }
