@@ -18,6 +18,8 @@ compile_error!(
 pub mod mcp;
 #[cfg(unix)]
 pub mod model;
+#[cfg(unix)]
+pub mod watch;
 
 /// The README's example, compiled with the tests.
 #[cfg(doctest)]

@@ -1,12 +1,13 @@
 //! `cargo run -p mock_servers -- model`: the mock model as a server of its own.
 //!
 //! A class may share one, a client in another language may be tried against it, and its log shows what a harness sends.
+//! `cargo run -p mock_servers -- watch`: a proxy before a real model, whose loop becomes visible.
 //! Invariant: the first line of standard output is the address; everything else goes to standard error.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use mock_servers::model::{Fault, MockModel, Options, Rehearsal, faults};
+use mock_servers::model::{Fault, Log, MockModel, Options, Rehearsal, faults};
 
 fn main() -> ExitCode {
     let arguments = std::env::args().skip(1).collect::<Vec<_>>();
@@ -17,6 +18,14 @@ fn main() -> ExitCode {
             loop {
                 std::thread::park();
             }
+        }
+        #[cfg(feature = "watch")]
+        Ok(Start::Watch(proxy)) => {
+            println!("{}", proxy.url());
+            runtime().map_or_else(failed, |runtime| {
+                runtime.block_on(proxy.run());
+                ExitCode::SUCCESS
+            })
         }
         #[cfg(feature = "mcp")]
         Ok(Start::Mcp(served)) => serve(served),
@@ -33,6 +42,8 @@ fn main() -> ExitCode {
 
 enum Start {
     Model(MockModel),
+    #[cfg(feature = "watch")]
+    Watch(mock_servers::watch::proxy::Proxy),
     #[cfg(feature = "mcp")]
     Mcp(mock_servers::mcp::Served),
     Help,
@@ -41,23 +52,25 @@ enum Start {
 /// Serves one MCP server until its client is gone.
 #[cfg(feature = "mcp")]
 fn serve(served: mock_servers::mcp::Served) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let ended = runtime.map_err(|error| error.to_string());
-    let ended = ended.and_then(|runtime| {
+    runtime().map_or_else(failed, |runtime| {
         let ended = runtime.block_on(served.run());
         // A thread may still wait for a terminal's next line.
         runtime.shutdown_background();
-        ended
-    });
-    match ended {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(wrong) => {
-            eprintln!("{wrong}");
-            ExitCode::FAILURE
-        }
-    }
+        ended.map_or_else(failed, |()| ExitCode::SUCCESS)
+    })
+}
+
+#[cfg(any(feature = "mcp", feature = "watch"))]
+fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build();
+    runtime.map_err(|error| error.to_string())
+}
+
+#[cfg(any(feature = "mcp", feature = "watch"))]
+fn failed(wrong: String) -> ExitCode {
+    eprintln!("{wrong}");
+    ExitCode::FAILURE
 }
 
 fn start(arguments: &[String]) -> Result<Start, String> {
@@ -77,6 +90,8 @@ fn start(arguments: &[String]) -> Result<Start, String> {
     let mut arguments = arguments.iter().map(String::as_str);
     match arguments.next() {
         Some("model") => {}
+        #[cfg(feature = "watch")]
+        Some("watch") => return watch(arguments),
         Some("help" | "-h" | "--help") => return Ok(Start::Help),
         Some(other) => return Err(format!("There is no server `{other}`.\n\n{}", usage())),
         None => return Err(usage()),
@@ -90,15 +105,38 @@ fn start(arguments: &[String]) -> Result<Start, String> {
     Ok(Start::Model(model))
 }
 
+/// The proxy of `watch`.
+#[cfg(feature = "watch")]
+fn watch<'a>(mut flags: impl Iterator<Item = &'a str>) -> Result<Start, String> {
+    let (mut port, mut show) = (0, None);
+    let mut upstream = "https://api.anthropic.com";
+    while let Some(flag) = flags.next() {
+        let mut value = || flags.next().ok_or_else(|| format!("{flag} needs a value."));
+        match flag {
+            "-h" | "--help" => return Ok(Start::Help),
+            "--http" => port = number(flag, value()?)?,
+            "--upstream" => upstream = value()?,
+            "--show" => show = Some(to_standard_error()),
+            other => return Err(format!("There is no option `{other}`.\n\n{}", usage())),
+        }
+    }
+    mock_servers::watch::proxy::Proxy::bind(port, upstream, show).map(Start::Watch)
+}
+
+fn to_standard_error() -> Log {
+    Arc::new(|line| eprintln!("{line}"))
+}
+
 /// The options of the environment, changed by flags; `None` when help is asked for.
 fn options<'a>(mut flags: impl Iterator<Item = &'a str>) -> Result<Option<Options>, String> {
     let mut options = Options::from_env()?;
-    options.log = Some(Arc::new(|line| eprintln!("{line}")));
+    options.log = Some(to_standard_error());
     while let Some(flag) = flags.next() {
         let mut value = || flags.next().ok_or_else(|| format!("{flag} needs a value."));
         match flag {
             "-h" | "--help" => return Ok(None),
             "--http" => options.port = number(flag, value()?)?,
+            "--show" => options.show = Some(to_standard_error()),
             "--require-key" => options.require_key = true,
             "--context-tokens" => options.context_tokens = number(flag, value()?)?,
             "--tokens-per-second" => options.tokens_per_second = Some(number(flag, value()?)?),
@@ -124,10 +162,12 @@ fn usage() -> String {
         "Usage: mock_servers model [OPTIONS]
 
 The mock model: a Messages API on 127.0.0.1 that needs neither key nor network.
-It prints its address and runs until it is ended. Requests are logged to standard error.
+It prints its address, which shows every request as it arrives when it is opened in a browser, and runs until it is
+ended. Requests are logged to standard error.
 
 Options:
   --http PORT               the port; a free one without it
+  --show                    print what is new in each request, and the answer
   --require-key             refuse requests without a key
   --context-tokens N        the size of the context window (MOCK_CONTEXT_TOKENS)
   --tokens-per-second N     how fast replies come; at once without it (MOCK_TOKENS_PER_SECOND)
@@ -137,10 +177,23 @@ Faults:
 {}",
         Fault::list()
     );
+    #[cfg(feature = "watch")]
+    let model = format!("{model}\n\n{WATCH_USAGE}");
     #[cfg(feature = "mcp")]
     let model = format!("{model}\n\n{}", mcp_usage());
     model
 }
+
+#[cfg(feature = "watch")]
+const WATCH_USAGE: &str = "Usage: mock_servers watch [OPTIONS]
+
+A proxy on 127.0.0.1 before a real Messages API. It prints its address: set ANTHROPIC_BASE_URL to it, and open it in a
+browser to see every request as it arrives. Keys pass through and are not kept.
+
+Options:
+  --http PORT               the port; a free one without it
+  --upstream URL            the API; https://api.anthropic.com without it
+  --show                    print what is new in each request, and the answer, to standard error";
 
 #[cfg(feature = "mcp")]
 fn mcp_usage() -> String {

@@ -6,12 +6,15 @@
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
+use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
+
+use crate::watch::tape::Exchange;
 
 /// What the body does next.
 #[derive(Debug)]
@@ -29,6 +32,10 @@ pub enum Step {
 /// A body that takes one step after the other.
 pub struct Steps {
     steps: VecDeque<Step>,
+    /// Where more bytes come from behind the last step.
+    feed: Option<mpsc::Receiver<Result<Bytes, ()>>>,
+    /// Who records what is sent.
+    exchange: Option<Exchange>,
     waiting: Option<Pin<Box<Sleep>>>,
     /// The length, when it is known from the start.
     length: Option<u64>,
@@ -51,9 +58,8 @@ impl Steps {
     pub fn whole(bytes: Bytes) -> Self {
         let length = Some(bytes.len() as u64);
         Self {
-            steps: [Step::Send(bytes)].into(),
-            waiting: None,
             length,
+            ..Self::chunked([Step::Send(bytes)])
         }
     }
 
@@ -61,9 +67,37 @@ impl Steps {
     pub fn chunked(steps: impl IntoIterator<Item = Step>) -> Self {
         Self {
             steps: steps.into_iter().collect(),
+            feed: None,
+            exchange: None,
             waiting: None,
             length: None,
         }
+    }
+
+    /// A body of unknown length that somebody else writes; an error breaks the connection.
+    pub fn fed(feed: mpsc::Receiver<Result<Bytes, ()>>) -> Self {
+        Self {
+            feed: Some(feed),
+            ..Self::chunked([])
+        }
+    }
+
+    /// Lets what is sent be recorded.
+    pub fn recorded(self, exchange: Exchange) -> Self {
+        Self {
+            exchange: Some(exchange),
+            ..self
+        }
+    }
+
+    fn sends(&mut self, bytes: Bytes) -> Frame<Bytes> {
+        if let Some(exchange) = &mut self.exchange {
+            exchange.chunk(&bytes);
+            if self.steps.is_empty() && self.feed.is_none() {
+                exchange.whole();
+            }
+        }
+        Frame::data(bytes)
     }
 }
 
@@ -83,8 +117,18 @@ impl Body for Steps {
                 }
             }
             match self.steps.pop_front() {
-                None => return Poll::Ready(None),
-                Some(Step::Send(bytes)) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
+                None => {
+                    let Some(feed) = &mut self.feed else {
+                        return Poll::Ready(None);
+                    };
+                    let fed = ready!(feed.poll_recv(context));
+                    if fed.is_none() {
+                        self.feed = None;
+                    }
+                    let frame = fed.map(|fed| fed.map(|bytes| self.sends(bytes)));
+                    return Poll::Ready(frame.map(|frame| frame.map_err(|()| Broken)));
+                }
+                Some(Step::Send(bytes)) => return Poll::Ready(Some(Ok(self.sends(bytes)))),
                 Some(Step::Wait(time)) => self.waiting = Some(Box::pin(sleep(time))),
                 Some(Step::Break) => return Poll::Ready(Some(Err(Broken))),
                 Some(Step::Hang) => {
@@ -96,7 +140,7 @@ impl Body for Steps {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.steps.is_empty() && self.waiting.is_none()
+        self.steps.is_empty() && self.waiting.is_none() && self.feed.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -22,6 +22,7 @@ use super::delivery::deliver;
 use super::models;
 use super::refusal::Refusal;
 use super::shared::{Answered, Outcome, Shared};
+use crate::watch::page;
 
 /// The most bytes a request may have, as the API documents it.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
@@ -36,8 +37,10 @@ struct Sent {
 }
 
 /// Why there is no such response.
-enum Ending {
+pub enum Ending {
+    /// An error is.
     Refused(Refusal),
+    /// The connection ends.
     Dropped,
 }
 
@@ -88,7 +91,7 @@ async fn route(shared: &Shared, request: Request<Incoming>, id: &str) -> Result<
     of_this_machine(request.headers())?;
     let path = request.uri().path().trim_end_matches('/').to_owned();
     let allowed: &[Method] = match path.as_str() {
-        "" => &[Method::GET, Method::HEAD],
+        "" | page::STREAM => &[Method::GET, Method::HEAD],
         "/v1/messages" | "/v1/messages/count_tokens" => &[Method::POST],
         path if path.starts_with("/v1/models") => &[Method::GET],
         _ => return refuse(404, "Not found"),
@@ -96,12 +99,8 @@ async fn route(shared: &Shared, request: Request<Incoming>, id: &str) -> Result<
     if !allowed.contains(request.method()) {
         return refuse(405, "Method Not Allowed");
     }
-    if path.is_empty() {
-        return Ok(Sent {
-            content_type: "text/plain",
-            body: Steps::whole(HELLO.into()),
-            note: String::new(),
-        });
+    if path.is_empty() || path == page::STREAM {
+        return Ok(for_people(shared, &path, request.headers()));
     }
     admit(request.headers(), shared.options.require_key)?;
     let headers = request.headers().get_all("anthropic-beta").iter();
@@ -134,9 +133,25 @@ async fn route(shared: &Shared, request: Request<Incoming>, id: &str) -> Result<
     }
 }
 
+/// What is there to look at: the page, its stream, and a line for programs.
+fn for_people(shared: &Shared, path: &str, headers: &HeaderMap) -> Sent {
+    let (content_type, body) = if path == page::STREAM {
+        ("text/event-stream", page::stream(&shared.tape, headers))
+    } else if let Some(body) = page::page(headers) {
+        ("text/html; charset=utf-8", body)
+    } else {
+        ("text/plain", Steps::whole(HELLO.into()))
+    };
+    Sent {
+        content_type,
+        body,
+        note: String::new(),
+    }
+}
+
 /// Lets pass what names this machine. The browser writes both headers, and a page cannot change them: a name of another
 /// machine that leads here (DNS rebinding) stands in `Host`, a page from elsewhere in `Origin`.
-fn of_this_machine(headers: &HeaderMap) -> Result<(), Ending> {
+pub fn of_this_machine(headers: &HeaderMap) -> Result<(), Ending> {
     for name in [HOST, ORIGIN] {
         if let Some(value) = headers.get(&name)
             && !is_loopback(value)
@@ -183,7 +198,7 @@ fn has_key(headers: &HeaderMap) -> bool {
 }
 
 /// Reads the body. One that is too long is read to its end, so that the client hears why it is refused.
-async fn read(request: Request<Incoming>) -> Result<Bytes, Ending> {
+pub async fn read(request: Request<Incoming>) -> Result<Bytes, Ending> {
     let mut incoming = request.into_body();
     let announced = incoming
         .size_hint()
@@ -207,9 +222,15 @@ async fn read(request: Request<Incoming>) -> Result<Bytes, Ending> {
 }
 
 fn message(shared: &Shared, body: &Bytes, betas: &Betas, request_id: &str) -> Result<Sent, Ending> {
+    let mut exchange = shared.tape.request(body);
     let answered = match shared.message(body, betas) {
         Outcome::Answered(answered) => *answered,
-        Outcome::Refused(refusal) => return Err(Ending::Refused(refusal)),
+        Outcome::Refused(refusal) => {
+            exchange.answered(refusal.status, "");
+            exchange.chunk(refusal.body(request_id).to_string().as_bytes());
+            exchange.whole();
+            return Err(Ending::Refused(refusal));
+        }
         Outcome::Dropped => return Err(Ending::Dropped),
     };
     let content_type = if answered.stream {
@@ -219,9 +240,11 @@ fn message(shared: &Shared, body: &Bytes, betas: &Betas, request_id: &str) -> Re
     };
     let id = shared.ids.fresh("msg");
     let speed = shared.options.tokens_per_second;
+    let fault = answered.fault.map(|fault| format!("fault: {fault}"));
+    exchange.answered(200, &fault.unwrap_or_default());
     Ok(Sent {
         content_type,
-        body: deliver(&answered, &id, speed, request_id),
+        body: deliver(&answered, &id, speed, request_id).recorded(exchange),
         note: note(&answered),
     })
 }
@@ -247,7 +270,8 @@ fn sent(body: Value, note: String) -> Sent {
     }
 }
 
-fn error(refusal: &Refusal, id: &str) -> Response<Steps> {
+/// The response that says a refusal.
+pub fn error(refusal: &Refusal, id: &str) -> Response<Steps> {
     let mut response = Response::new(Steps::whole(refusal.body(id).to_string().into()));
     *response.status_mut() =
         StatusCode::from_u16(refusal.status).expect("a refusal has a valid status");

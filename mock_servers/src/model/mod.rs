@@ -5,20 +5,20 @@
 //! Invariant: what the real API would refuse, it refuses, with the same status and error type.
 
 mod answer;
-mod body;
+pub(crate) mod body;
 mod cache;
 mod check;
 mod delivery;
 mod faults;
-mod http;
+pub(crate) mod http;
 mod models;
 mod options;
 mod reader;
-mod refusal;
+pub(crate) mod refusal;
 pub mod rehearsal;
 mod scan;
 mod script;
-mod server;
+pub(crate) mod server;
 mod shared;
 mod tokens;
 mod types;

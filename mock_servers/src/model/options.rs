@@ -27,6 +27,8 @@ pub struct Options {
     pub strict: bool,
     /// Gets one line for each request.
     pub log: Option<Log>,
+    /// Gets what is new in each exchange, in words.
+    pub show: Option<Log>,
 }
 
 /// Where log lines go.
@@ -48,6 +50,7 @@ impl Default for Options {
             keep: KEEP,
             strict: false,
             log: None,
+            show: None,
         }
     }
 }

@@ -10,20 +10,23 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
+use super::body::Steps;
 use super::faults::{self, Fault};
-use super::http::respond;
+use super::http::{Dropped, respond};
 use super::options::Options;
 use super::refusal::Refusal;
 use super::rehearsal::Rehearsal;
 use super::script::Mind;
 use super::shared::Shared;
-use super::types::{Brain, Reply, Request};
+use super::types::{self, Brain, Reply};
 
 /// A running mock model.
 ///
@@ -78,7 +81,7 @@ impl MockModel {
     }
 
     /// The requests that passed the checks, oldest first, as many as [`Options::keep`] says.
-    pub fn requests(&self) -> Vec<Arc<Request>> {
+    pub fn requests(&self) -> Vec<Arc<types::Request>> {
         self.shared.state().requests.iter().cloned().collect()
     }
 
@@ -86,7 +89,7 @@ impl MockModel {
     ///
     /// # Panics
     /// When there was none.
-    pub fn last_request(&self) -> Arc<Request> {
+    pub fn last_request(&self) -> Arc<types::Request> {
         self.requests().pop().expect("the model has been asked")
     }
 
@@ -94,7 +97,7 @@ impl MockModel {
     ///
     /// # Panics
     /// When they do not come within half a minute.
-    pub fn wait_for_requests(&self, count: usize) -> Vec<Arc<Request>> {
+    pub fn wait_for_requests(&self, count: usize) -> Vec<Arc<types::Request>> {
         let (state, kept) = self.shared.watch();
         let waited = kept.wait_timeout_while(state, PATIENCE, |state| state.count < count);
         let (state, timeout) = waited.expect("no thread panics while it holds the state");
@@ -151,7 +154,8 @@ impl MockModel {
         let thread = std::thread::Builder::new()
             .name("mock-model".to_owned())
             .spawn(move || {
-                runtime.block_on(serve(listener, served, stopped));
+                let respond = move |request| respond(Arc::clone(&served), request);
+                runtime.block_on(serve(listener, respond, stopped));
             })?;
         Ok(Self {
             url,
@@ -199,9 +203,15 @@ impl Drop for MockModel {
     }
 }
 
-async fn serve(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
+/// Answers each connection with `respond` until `stopped`.
+pub async fn serve<R, F>(listener: TcpListener, respond: R, stopped: impl Future)
+where
+    R: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    F: Future<Output = Result<Response<Steps>, Dropped>> + Send,
+{
     let listener = tokio::net::TcpListener::from_std(listener)
         .expect("a runtime with I/O takes a non-blocking listener");
+    let mut stopped = std::pin::pin!(stopped);
     loop {
         let accepted = tokio::select! {
             _ = &mut stopped => return,
@@ -214,9 +224,8 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot:
         };
         // Without it a small exchange on loopback waits 40 ms for an acknowledgement.
         let _ = stream.set_nodelay(true);
-        let shared = Arc::clone(&shared);
+        let service = service_fn(respond.clone());
         tokio::spawn(async move {
-            let service = service_fn(move |request| respond(Arc::clone(&shared), request));
             let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             // The error of a connection is the client's, or was asked for.
             let _ = connection.await;

@@ -19,6 +19,7 @@ use super::reader::{Read, Reader};
 use super::refusal::{Flaw, Refusal};
 use super::script::Mind;
 use super::types::{Block, Reply, Request, Role, StopReason, says};
+use crate::watch::{show::Show, tape::Tape};
 
 /// The state behind a handle and its server.
 pub struct Shared {
@@ -28,6 +29,8 @@ pub struct Shared {
     pub mind: Mind,
     /// Where ids come from.
     pub ids: Ids,
+    /// What is recorded for whoever watches.
+    pub tape: Arc<Tape>,
     state: Mutex<State>,
     /// Signals that a request was kept.
     kept: Condvar,
@@ -87,7 +90,10 @@ impl Shared {
             failures: Vec::new(),
         };
         let (state, kept) = (Mutex::new(state), Condvar::new());
+        let show = options.show.clone().map(Show::new);
+        let tape = Tape::new("the mock model", Some(options.context_tokens), show);
         Self {
+            tape,
             options,
             mind,
             ids: Ids::default(),
