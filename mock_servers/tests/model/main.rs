@@ -11,4 +11,5 @@ mod memory;
 mod refusals;
 mod scripts;
 mod sdk;
+mod watch;
 mod wire;
