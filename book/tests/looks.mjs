@@ -21,7 +21,7 @@ export async function schemes(browser, base) {
 }
 
 /** Text of the book's own elements that stands out by less than 4.5:1, in the page it runs in. */
-function faint(selectors) {
+export function faint(selectors) {
   const parse = (color) => {
     const [red, green, blue, alpha = 1] = color.match(/[\d.]+/g).map(Number);
     // A mixed colour is written as color(srgb 0.1 0.2 0.3).

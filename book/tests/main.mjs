@@ -1,7 +1,7 @@
 // The book in a browser: `cargo x book --test` makes it and starts this.
 //
 // BOOK is the folder of the pages, CHROMIUM the browser, KIT the folder with playwright-core, EXPECTED the diffs that
-// `cargo x diff` prints. With SCREENSHOTS it keeps pictures there. Every fault is one line; any of them fails the run.
+// `cargo x diff` prints, MODEL the program `mock_servers`. With SCREENSHOTS it keeps pictures there. Every fault is one line; any of them fails the run.
 
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -9,12 +9,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+import { live, many } from './live.mjs';
 import { contrast, narrow, schemes } from './looks.mjs';
 import { loads, step } from './pages.mjs';
 import { fragments, pairs } from './pairs.mjs';
 import { search } from './search.mjs';
 
-const { BOOK, CHROMIUM, EXPECTED, KIT, SCREENSHOTS } = process.env;
+const { BOOK, CHROMIUM, EXPECTED, KIT, MODEL, SCREENSHOTS } = process.env;
 const { chromium } = createRequire(join(KIT, 'package.json'))('playwright-core');
 
 const FLAGS = [
@@ -100,6 +101,8 @@ try {
     ['light and dark', () => schemes(browser, file)],
     ['contrast', () => contrast(browser, file)],
     ['on a phone', () => narrow(browser, file, names, PHONE)],
+    ['the page of the loop', () => live(browser, MODEL)],
+    ['the page of the loop, 2,000 requests', () => many(browser, MODEL)],
   ];
   // Two at a time: a page is drawn by one core, and the next is on its way meanwhile.
   const work = async () => {

@@ -56,11 +56,7 @@ impl Stage {
 fn round(history: &mut History, calls: &[(&str, &str, Output)]) {
     let number = history.len();
     let call = |(at, (name, path, _)): (usize, &(&str, &str, Output))| {
-        ToolCall::new(
-            format!("toolu_{number}_{at}"),
-            *name,
-            json!({"path": path}),
-        )
+        ToolCall::new(format!("toolu_{number}_{at}"), *name, json!({"path": path}))
     };
     let made: Vec<ToolCall> = calls.iter().enumerate().map(call).collect();
     let blocks = made.iter().cloned().map(Block::ToolUse);

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::Value;
 
 use super::{Place, mdbook};
@@ -60,6 +60,7 @@ pub fn test(ws: &Workspace, place: &Place, pictures: Option<&Path>) -> Result<()
         .env("BOOK", place.html())
         .env("EXPECTED", &expected)
         .env("CHROMIUM", &tools.browser)
+        .env("MODEL", model(ws)?)
         .env(PLAYWRIGHT.variable, &tools.kit)
         .stdin(Stdio::null());
     if let Some(folder) = pictures {
@@ -94,6 +95,17 @@ pub fn tools() -> Result<Tools> {
         browser,
         kit,
     })
+}
+
+/// The program of the mock model, built: its page is tried, too.
+fn model(ws: &Workspace) -> Result<PathBuf> {
+    let built = Command::new("cargo")
+        .args(["build", "--quiet", "--package", "mock_servers"])
+        .current_dir(&ws.root)
+        .status()
+        .context("starting cargo")?;
+    ensure!(built.success(), "mock_servers does not build");
+    Ok(kit::target()?.join("debug/mock_servers"))
 }
 
 /// What `cargo x diff` prints of the carried files, by pair: `{"s03..s07": "…"}`.
