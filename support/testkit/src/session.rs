@@ -6,6 +6,9 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 
 use super::Class;
 
@@ -87,61 +90,33 @@ impl Session {
     }
 }
 
-/// The line with a mark in the place of what is different each time: ports, measured times, the clock, and random ids.
+/// What is different each time, and what stands for it: measured times, ports, dates and times of day.
+static MASKS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
+    [
+        (r"\b[\d.,]*\d (µs|ms|s)\b", "… $1"),
+        (r"\b127\.0\.0\.1:\d+", "127.0.0.1:…"),
+        (r"\b\d{2,}(-\d{2,})*([T:-]\d{2,})([:.]\d{2,})*Z?\b", "…"),
+    ]
+    .map(|(pattern, mark)| (Regex::new(pattern).expect("a pattern of ours"), mark))
+});
+
+/// A word that may end in a random id: eight hexadecimal digits or more.
+static ID: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(\w+_|)([[:xdigit:]]{8,})\b").expect("a pattern of ours"));
+
+/// The line with a mark in the place of what is different each time.
 fn masked(line: &str) -> String {
-    let mut text = String::new();
-    let mut rest = line;
-    while let Some(start) = rest.find(char::is_alphanumeric) {
-        let (before, begun) = rest.split_at(start);
-        let (word, after) = begun.split_at(word_length(begun));
-        text += before;
-        text += &masked_word(word, after);
-        rest = after;
-    }
-    text + rest
-}
-
-/// How much of `text` belongs together: a number with its separators, a time, an address, or a word.
-fn word_length(text: &str) -> usize {
-    let inside = |c: char| c.is_alphanumeric() || "_.,:-".contains(c);
-    let end = text.find(|c: char| !inside(c)).unwrap_or(text.len());
-    text[..end].trim_end_matches(['.', ',', ':', '-']).len()
-}
-
-fn masked_word(word: &str, after: &str) -> String {
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    match word.rsplit_once(['_', ':']) {
-        Some(("127.0.0.1", port)) if digits(port) => "127.0.0.1:…".to_owned(),
-        Some((kind, id)) if is_id(id) => format!("{kind}_…"),
-        _ if is_measured(word, after) || is_clock(word) || is_id(word) => "…".to_owned(),
-        _ => word.to_owned(),
-    }
-}
-
-/// `412 µs`, `1.2 ms`, `3 s`.
-fn is_measured(found: &str, after: &str) -> bool {
-    let number = found
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || b".,".contains(&byte));
-    let unit = after.strip_prefix(' ').unwrap_or_default();
-    let unit = unit.split(|c: char| !c.is_alphabetic()).next();
-    number && unit.is_some_and(|unit| ["µs", "ms", "s"].contains(&unit))
-}
-
-/// A date or a time, as in `12:30:05` and `2026-01-31T12:30:05Z`.
-fn is_clock(word: &str) -> bool {
-    let is_part = |part: &str| part.len() >= 2 && part.bytes().all(|byte| byte.is_ascii_digit());
-    let mut parts = word.trim_end_matches('Z').split([':', '-', 'T', '.']);
-    word.contains([':', '-']) && parts.all(is_part)
-}
-
-/// A random id: eight hexadecimal digits or more, letters and digits among them.
-fn is_id(found: &str) -> bool {
-    let has = |wanted: fn(&u8) -> bool| found.as_bytes().iter().any(wanted);
-    found.len() >= 8
-        && found.bytes().all(|byte| byte.is_ascii_hexdigit())
-        && has(u8::is_ascii_digit)
-        && has(u8::is_ascii_alphabetic)
+    let line = MASKS.iter().fold(line.to_owned(), |line, (pattern, mark)| {
+        pattern.replace_all(&line, *mark).into_owned()
+    });
+    let id = |found: &Captures<'_>| {
+        let has = |wanted: fn(&u8) -> bool| found[2].as_bytes().iter().any(wanted);
+        if has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) {
+            return format!("{}…", &found[1]);
+        }
+        found[0].to_owned()
+    };
+    ID.replace_all(&line, id).into_owned()
 }
 
 /// The line in pieces that fit, cut between words; what goes on is as far in as the line began.
