@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::mock::Mock;
-use super::tool::{Again, Effect, MockTool, word};
+use super::tool::{Effect, MockTool, word};
 
 const INSTRUCTIONS: &str = "Deploys the services api, web and worker. A deployment takes some seconds: trigger \
                             starts it, status and logs show how far it is.";
@@ -102,11 +102,10 @@ pub fn server(clock: Clock) -> Mock {
         triggered: Mutex::default(),
     });
     let (trigger, status, logs) = (deployments.clone(), deployments.clone(), deployments);
-    let again = Again::More;
     let tools = [
         MockTool::new(
             "trigger",
-            Effect::Changes { again },
+            Effect::Changes,
             "Deploy the next version of a service. It replaces the version that is live.",
             move |which: Which| trigger.trigger(which.service),
         ),

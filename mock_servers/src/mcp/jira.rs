@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::mock::Mock;
-use super::tool::{Again, Effect, MockTool, filled, has_all_words, line, listed, word};
+use super::tool::{Effect, MockTool, Query, filled, has_all_words, line, listed, word};
 
 const INSTRUCTIONS: &str = "The issues of the projects WEB and OPS. A key looks like WEB-3.";
 
@@ -35,13 +35,6 @@ enum Status {
 enum Project {
     Web,
     Ops,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Query {
-    /// Words that the issue has in its key, its summary, its description or its status.
-    query: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -108,7 +101,6 @@ struct Tracker {
 pub fn server() -> Mock {
     let tracker = Tracker::new();
     let [search, get, create, transition] = std::array::from_fn(|_| tracker.clone());
-    let again = Again::Same;
     let tools = [
         MockTool::new(
             "search_issues",
@@ -130,7 +122,7 @@ pub fn server() -> Mock {
         ),
         MockTool::new(
             "transition_issue",
-            Effect::Changes { again },
+            Effect::Sets,
             "Move an issue to another status.",
             move |Transition { key, status }| transition.issue(&key, |issue| issue.status = status),
         ),

@@ -10,19 +10,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::mock::Mock;
-use super::tool::{Effect, MockTool, filled, has_all_words, line, listed};
+use super::tool::{Effect, MockTool, Query, filled, has_all_words, line, listed};
 
 const INSTRUCTIONS: &str = "The team's notes. Search gives the ids of pages; get_page reads one.";
 
 /// Title and content of the pages that the server begins with; the first has the id page-1.
 const PAGES: &str = include_str!("notion.json");
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Query {
-    /// Words that the page has in its title or its content.
-    query: String,
-}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

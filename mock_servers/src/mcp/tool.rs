@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What a tool says after it was called; the error is for the model.
@@ -28,17 +28,10 @@ pub enum Effect {
     Reads,
     /// It adds something; doing it twice adds it twice.
     Adds,
-    /// It changes what is there; `again` says that doing it twice is as good as once.
-    Changes { again: Again },
-}
-
-/// What a second call with the same arguments does.
-#[derive(Clone, Copy)]
-pub enum Again {
-    /// Nothing more.
-    Same,
-    /// Something more.
-    More,
+    /// It changes what is there; doing it twice changes more.
+    Changes,
+    /// It changes what is there; doing it twice is as good as once.
+    Sets,
 }
 
 impl MockTool {
@@ -113,10 +106,8 @@ fn annotations(effect: Effect) -> ToolAnnotations {
     match effect {
         Effect::Reads => hints.read_only(true),
         Effect::Adds => hints.read_only(false).destructive(false).idempotent(false),
-        Effect::Changes { again } => hints
-            .read_only(false)
-            .destructive(true)
-            .idempotent(matches!(again, Again::Same)),
+        Effect::Changes => hints.read_only(false).destructive(true).idempotent(false),
+        Effect::Sets => hints.read_only(false).destructive(true).idempotent(true),
     }
 }
 
@@ -132,6 +123,14 @@ fn read<A: DeserializeOwned>(arguments: JsonObject) -> Result<A, String> {
             format!("{field}: {wrong}")
         }
     })
+}
+
+/// The arguments of a search.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Query {
+    /// Some words.
+    pub query: String,
 }
 
 /// `text` without the space around it, or a sentence that names the field `name`, which is empty.

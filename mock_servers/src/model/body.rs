@@ -41,7 +41,7 @@ pub struct Steps {
     length: Option<u64>,
 }
 
-/// The end of a body that breaks its connection on purpose.
+/// A connection that is broken on purpose, before the answer or in it.
 #[derive(Debug)]
 pub struct Broken;
 

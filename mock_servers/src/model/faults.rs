@@ -56,44 +56,34 @@ pub(super) enum Breakage {
     ErrorEvent,
 }
 
-/// Every fault: its text form, and what becomes of the request.
-const FAULTS: [(&str, Fault, &str); 12] = [
-    (
-        "429",
-        Fault::RateLimited { retry_after: 1 },
-        "a 429 with retry-after",
-    ),
-    ("529", Fault::Overloaded, "a 529, overloaded"),
-    ("500", Fault::Internal, "a 500"),
-    ("too_long", Fault::TooLong, "a 400, prompt is too long"),
-    ("drop", Fault::Drop, "no answer, the connection closes"),
-    (
-        "drop_stream",
-        Fault::DropStream,
-        "half an answer, then the connection closes",
-    ),
-    ("stall", Fault::Stall, "half an answer, then silence"),
-    (
-        "malformed",
-        Fault::Malformed,
-        "a stream with a line that is not JSON",
-    ),
-    (
-        "error_event",
-        Fault::ErrorEvent,
-        "half an answer, then an error event",
-    ),
-    ("cut", Fault::CutCall, "a tool call cut in the middle"),
-    (
-        "repeat_ids",
-        Fault::RepeatedIds,
-        "a tool call with the id of an earlier one",
-    ),
-    (
-        "string_args",
-        Fault::StringArguments,
-        "tool arguments turned into strings",
-    ),
+/// Every fault, and what becomes of the request.
+const LIST: &str = "  429          a 429 with retry-after
+  529          a 529, overloaded
+  500          a 500
+  too_long     a 400, prompt is too long
+  drop         no answer, the connection closes
+  drop_stream  half an answer, then the connection closes
+  stall        half an answer, then silence
+  malformed    a stream with a line that is not JSON
+  error_event  half an answer, then an error event
+  cut          a tool call cut in the middle
+  repeat_ids   a tool call with the id of an earlier one
+  string_args  tool arguments turned into strings";
+
+/// The text form of every fault.
+const FAULTS: [(&str, Fault); 12] = [
+    ("429", Fault::RateLimited { retry_after: 1 }),
+    ("529", Fault::Overloaded),
+    ("500", Fault::Internal),
+    ("too_long", Fault::TooLong),
+    ("drop", Fault::Drop),
+    ("drop_stream", Fault::DropStream),
+    ("stall", Fault::Stall),
+    ("malformed", Fault::Malformed),
+    ("error_event", Fault::ErrorEvent),
+    ("cut", Fault::CutCall),
+    ("repeat_ids", Fault::RepeatedIds),
+    ("string_args", Fault::StringArguments),
 ];
 
 /// How often one fault can be armed at once.
@@ -101,15 +91,18 @@ const MOST: u32 = 1000;
 
 impl Fault {
     /// The text form and the meaning of every fault, one a line.
-    pub fn list() -> String {
-        let lines = FAULTS.map(|(name, _, meaning)| format!("  {name:<12} {meaning}"));
-        lines.join("\n")
+    pub fn list() -> &'static str {
+        LIST
     }
 
     fn meaning(self) -> &'static str {
         let same = |other: &Fault| std::mem::discriminant(other) == std::mem::discriminant(&self);
-        let row = FAULTS.iter().find(|(_, fault, _)| same(fault));
-        row.map_or("", |(_, _, meaning)| meaning)
+        let named = FAULTS.iter().zip(LIST.lines());
+        let mut meanings = named.filter(|((_, fault), _)| same(fault));
+        let line = meanings.next().map_or("", |(_, line)| line);
+        line.trim_start()
+            .split_once(' ')
+            .map_or("", |(_, meaning)| meaning.trim_start())
     }
 
     /// What breaks the answer on its way, so that the request is made again.
@@ -157,8 +150,8 @@ impl FromStr for Fault {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
-        let row = FAULTS.iter().find(|(known, _, _)| *known == name);
-        match (row.map(|(_, fault, _)| *fault), value) {
+        let row = FAULTS.iter().find(|(known, _)| *known == name);
+        match (row.map(|(_, fault)| *fault), value) {
             (Some(fault), None) => Ok(fault),
             (Some(Self::RateLimited { .. }), Some(seconds)) => {
                 let wrong = |_| format!("`{text}`: the wait is a number of seconds, as in 429=30");
@@ -167,7 +160,7 @@ impl FromStr for Fault {
                 })
             }
             _ => {
-                let names = FAULTS.map(|(name, _, _)| name).join(", ");
+                let names = FAULTS.map(|(name, _)| name).join(", ");
                 Err(format!("there is no fault `{text}` (there are {names})"))
             }
         }
@@ -301,10 +294,11 @@ mod tests {
 
     #[test]
     fn every_fault_has_a_text_form_that_reads_back() {
-        for (name, fault, meaning) in FAULTS {
+        for ((name, fault), line) in FAULTS.into_iter().zip(LIST.lines()) {
             assert_eq!(name.parse::<Fault>(), Ok(fault));
-            assert_eq!(fault.meaning(), meaning);
+            assert_eq!(line, format!("  {name:<12} {}", fault.meaning()));
         }
+        assert_eq!(FAULTS.len(), LIST.lines().count());
         let limited = Fault::RateLimited { retry_after: 30 };
         let expected = [limited, limited, Fault::Overloaded, Fault::Drop];
         assert_eq!(faults("429=30:2, 529,drop:1,"), Ok(expected.to_vec()));

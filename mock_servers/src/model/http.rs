@@ -4,7 +4,6 @@
 //! of is the check of `Host` and `Origin`: a page in a browser must not reach a server on this machine.
 //! Invariant: every answer bears a `request-id`, and every error names it.
 
-use std::fmt::{self, Display};
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -16,7 +15,7 @@ use hyper::header::{
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 
-use super::body::Steps;
+use super::body::{Broken, Steps};
 use super::check::Betas;
 use super::delivery::deliver;
 use super::models;
@@ -44,23 +43,11 @@ pub enum Ending {
     Dropped,
 }
 
-/// The connection ends without an answer.
-#[derive(Debug)]
-pub struct Dropped;
-
-impl Display for Dropped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the connection is dropped on request")
-    }
-}
-
-impl std::error::Error for Dropped {}
-
 /// Answers one request.
 pub async fn respond(
     shared: Arc<Shared>,
     request: Request<Incoming>,
-) -> Result<Response<Steps>, Dropped> {
+) -> Result<Response<Steps>, Broken> {
     let id = shared.ids.fresh("req");
     let line = format!("{} {}", request.method(), request.uri().path());
     let sent = route(&shared, request, &id).await;
@@ -80,7 +67,7 @@ pub async fn respond(
             response
         }
         Err(Ending::Refused(refusal)) => error(&refusal, &id),
-        Err(Ending::Dropped) => return Err(Dropped),
+        Err(Ending::Dropped) => return Err(Broken),
     };
     let id = HeaderValue::from_str(&id).expect("an id consists of letters and digits");
     response.headers_mut().insert("request-id", id);

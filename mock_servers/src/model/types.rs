@@ -39,43 +39,41 @@ impl Request {
 
     /// The tools that were called so far, reply by reply; replies without a call are left out.
     pub fn calls(&self) -> Vec<Vec<String>> {
-        let name = |block: &Block| match block {
-            Block::ToolUse { name, .. } => Some(name.clone()),
-            Block::Text(_) | Block::ToolResult { .. } | Block::Other(_) => None,
+        let names = |message: &Arc<Message>| {
+            let names = message.blocks.iter().filter_map(|block| match block {
+                Block::ToolUse { name, .. } => Some(name.clone()),
+                Block::Text(_) | Block::ToolResult { .. } | Block::Other(_) => None,
+            });
+            names.collect::<Vec<_>>()
         };
-        let names = |message: &Arc<Message>| message.blocks.iter().filter_map(name).collect();
         let replies = self.messages.iter().map(names);
-        replies
-            .filter(|calls: &Vec<String>| !calls.is_empty())
-            .collect()
+        replies.filter(|calls| !calls.is_empty()).collect()
     }
 
     /// The results of tools so far: whether the tool failed, and its text.
     pub fn results(&self) -> Vec<(bool, String)> {
-        let result = |block: &Block| match block {
+        let results = self.said_by_user().filter_map(|block| match block {
             Block::ToolResult {
                 content, is_error, ..
             } => Some((*is_error, content.clone())),
             Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => None,
-        };
-        let blocks = self.messages.iter().flat_map(|message| &message.blocks);
-        blocks.filter_map(result).collect()
+        });
+        results.collect()
     }
 
     /// What the user's side has said in text so far.
     pub fn user_texts(&self) -> Vec<String> {
-        let text = |block: &Block| match block {
+        let texts = self.said_by_user().filter_map(|block| match block {
             Block::Text(text) => Some(text.clone()),
             Block::ToolUse { .. } | Block::ToolResult { .. } | Block::Other(_) => None,
-        };
-        let users = self
-            .messages
-            .iter()
-            .filter(|message| message.role == Role::User);
-        users
-            .flat_map(|message| &message.blocks)
-            .filter_map(text)
-            .collect()
+        });
+        texts.collect()
+    }
+
+    fn said_by_user(&self) -> impl Iterator<Item = &Block> {
+        let messages = self.messages.iter();
+        let users = messages.filter(|message| message.role == Role::User);
+        users.flat_map(|message| &message.blocks)
     }
 }
 

@@ -163,6 +163,7 @@ fn help_lists_every_fault() {
     let (output, _, status) = start(&["jira", "--help"]).end();
     let help = String::from_utf8(output).expect("help is text");
     assert!(status.success());
+    assert_eq!(Fault::list().lines().count(), 24);
     for line in Fault::list().lines() {
         assert!(help.contains(line), "{line}");
         let name = line.split_whitespace().next().expect("a line has a name");

@@ -15,19 +15,12 @@ use serde::{Deserialize, Serialize};
 use self::corpus::{CORPUS, passages};
 use self::ranking::Index;
 use super::mock::Mock;
-use super::tool::{Effect, MockTool, filled};
+use super::tool::{Effect, MockTool, Query, filled};
 
 const INSTRUCTIONS: &str = "The documentation of the course on how a coding agent's harness works.";
 
 /// How many results a search has at most.
 const RESULTS: usize = 5;
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Query {
-    /// Some words.
-    query: String,
-}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

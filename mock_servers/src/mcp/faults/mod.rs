@@ -63,108 +63,62 @@ pub enum Place {
     Call,
 }
 
+/// All faults, one a line, for `--help`.
+const LIST: &str = "  exit              ends at once
+  noise             writes a megabyte to standard error before each answer
+  ignores-eof       stays when its input ends, and on SIGTERM
+  asks-first        sends roots/list, ping and unknown notifications, and waits for the answers
+  flood             sends 10,000 notifications before each answer
+  progress          says how far it is before it answers a call
+  500-tools         has 500 more tools, in pages of 100
+  pages-of-2        has three more tools, in pages of two
+  broken-schema     has a tool whose schema is none
+  deep-schema       has a tool whose schema is nested 70 deep
+  twins             has two tools that differ in a dot and a slash
+  long-name         has a tool with a name of 200 characters
+  rude-description  has a tool whose description gives orders
+  rude-instructions has instructions that give orders, 130,000 characters of them
+  rug-pull          has a tool that is another one after each call, and says so
+  list-changed      has a tool more after the first call, and says so
+  hang              never answers
+  die-in            ends instead of an answer
+  other-id          answers with another id
+  string-ids        answers with the id as a string
+  garbage           answers what is no JSON
+  lone-surrogate    answers with half a character
+  long-line         answers with 20 MB on a line
+  half-message      sends half an answer and ends";
+
 /// The faults of a name alone.
-const CONDUCT: [(&str, Fault, &str); 16] = [
-    ("exit", Fault::Exit, "ends at once"),
-    (
-        "noise",
-        Fault::Noise,
-        "writes a megabyte to standard error before each answer",
-    ),
-    (
-        "ignores-eof",
-        Fault::IgnoresEof,
-        "stays when its input ends, and on SIGTERM",
-    ),
-    (
-        "asks-first",
-        Fault::AsksFirst,
-        "sends roots/list, ping and unknown notifications, and waits for the answers",
-    ),
-    (
-        "flood",
-        Fault::Flood,
-        "sends 10,000 notifications before each answer",
-    ),
-    (
-        "progress",
-        Fault::Progress,
-        "says how far it is before it answers a call",
-    ),
-    (
-        "500-tools",
-        Fault::Lists(Crook::FiveHundred),
-        "has 500 more tools, in pages of 100",
-    ),
-    (
-        "pages-of-2",
-        Fault::Lists(Crook::PagesOfTwo),
-        "has three more tools, in pages of two",
-    ),
-    (
-        "broken-schema",
-        Fault::Lists(Crook::BrokenSchema),
-        "has a tool whose schema is none",
-    ),
-    (
-        "deep-schema",
-        Fault::Lists(Crook::DeepSchema),
-        "has a tool whose schema is nested 70 deep",
-    ),
-    (
-        "twins",
-        Fault::Lists(Crook::Twins),
-        "has two tools that differ in a dot and a slash",
-    ),
-    (
-        "long-name",
-        Fault::Lists(Crook::LongName),
-        "has a tool with a name of 200 characters",
-    ),
-    (
-        "rude-description",
-        Fault::Lists(Crook::RudeDescription),
-        "has a tool whose description gives orders",
-    ),
-    (
-        "rude-instructions",
-        Fault::Lists(Crook::RudeInstructions),
-        "has instructions that give orders, 130,000 characters of them",
-    ),
-    (
-        "rug-pull",
-        Fault::Lists(Crook::RugPull),
-        "has a tool that is another one after each call, and says so",
-    ),
-    (
-        "list-changed",
-        Fault::Lists(Crook::ListChanged),
-        "has a tool more after the first call, and says so",
-    ),
+const CONDUCT: [(&str, Fault); 16] = [
+    ("exit", Fault::Exit),
+    ("noise", Fault::Noise),
+    ("ignores-eof", Fault::IgnoresEof),
+    ("asks-first", Fault::AsksFirst),
+    ("flood", Fault::Flood),
+    ("progress", Fault::Progress),
+    ("500-tools", Fault::Lists(Crook::FiveHundred)),
+    ("pages-of-2", Fault::Lists(Crook::PagesOfTwo)),
+    ("broken-schema", Fault::Lists(Crook::BrokenSchema)),
+    ("deep-schema", Fault::Lists(Crook::DeepSchema)),
+    ("twins", Fault::Lists(Crook::Twins)),
+    ("long-name", Fault::Lists(Crook::LongName)),
+    ("rude-description", Fault::Lists(Crook::RudeDescription)),
+    ("rude-instructions", Fault::Lists(Crook::RudeInstructions)),
+    ("rug-pull", Fault::Lists(Crook::RugPull)),
+    ("list-changed", Fault::Lists(Crook::ListChanged)),
 ];
 
 /// The faults that spoil an answer: of a call, or with `-start`, `-list` or `-call` behind the name of that one.
-const SPOILS: [(&str, Spoil, &str); 8] = [
-    ("hang", Spoil::Hang, "never answers"),
-    ("die-in", Spoil::Die, "ends instead of an answer"),
-    ("other-id", Spoil::OtherId, "answers with another id"),
-    (
-        "string-ids",
-        Spoil::StringIds,
-        "answers with the id as a string",
-    ),
-    ("garbage", Spoil::Garbage, "answers what is no JSON"),
-    (
-        "lone-surrogate",
-        Spoil::LoneSurrogate,
-        "answers with half a character",
-    ),
-    ("long-line", Spoil::LongLine, "answers with 20 MB on a line"),
-    (
-        "half-message",
-        Spoil::HalfMessage,
-        "sends half an answer and ends",
-    ),
+const SPOILS: [(&str, Spoil); 8] = [
+    ("hang", Spoil::Hang),
+    ("die-in", Spoil::Die),
+    ("other-id", Spoil::OtherId),
+    ("string-ids", Spoil::StringIds),
+    ("garbage", Spoil::Garbage),
+    ("lone-surrogate", Spoil::LoneSurrogate),
+    ("long-line", Spoil::LongLine),
+    ("half-message", Spoil::HalfMessage),
 ];
 
 const PLACES: [(&str, Place); 3] = [
@@ -176,7 +130,7 @@ const PLACES: [(&str, Place); 3] = [
 impl Fault {
     /// The fault called `name`.
     pub fn named(name: &str) -> Result<Self, String> {
-        if let Some((_, fault, _)) = CONDUCT.iter().find(|row| row.0 == name) {
+        if let Some((_, fault)) = CONDUCT.iter().find(|row| row.0 == name) {
             return Ok(*fault);
         }
         let suffix = PLACES.iter().find(|(suffix, _)| name.ends_with(suffix));
@@ -185,17 +139,13 @@ impl Fault {
             None => (name, Place::Call),
         };
         match SPOILS.iter().find(|row| row.0 == kind) {
-            Some((_, spoil, _)) => Ok(Fault::Spoils(*spoil, place)),
+            Some((_, spoil)) => Ok(Fault::Spoils(*spoil, place)),
             None => Err(format!("There is no fault `{name}`.")),
         }
     }
 
     /// All faults, one a line, for `--help`.
-    pub fn list() -> String {
-        let conduct = CONDUCT.iter().map(|(name, _, what)| (*name, *what));
-        let spoils = SPOILS.iter().map(|(name, _, what)| (*name, *what));
-        let lines = conduct.chain(spoils);
-        let lines = lines.map(|(name, what)| format!("  {name:<17} {what}"));
-        lines.collect::<Vec<_>>().join("\n")
+    pub fn list() -> &'static str {
+        LIST
     }
 }

@@ -277,13 +277,7 @@ fn text_block(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
 }
 
 fn tool_use(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
-    let id = fields.string("id")?;
-    if !is_word(&id) {
-        return Err(Flaw::at(
-            "id",
-            "String should match pattern '^[a-zA-Z0-9_-]+$'",
-        ));
-    }
+    let id = id(&mut fields, "id")?;
     let name = fields.string("name")?;
     if !is_tool_name(&name) {
         return Err(Flaw::at("name", TOOL_NAME));
@@ -307,14 +301,17 @@ fn tool_use(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
     ))
 }
 
+/// The id of a call, in the field of this name.
+fn id(fields: &mut Fields, name: &str) -> Result<String, Flaw> {
+    let pattern = "String should match pattern '^[a-zA-Z0-9_-]+$'";
+    let id = fields.string(name)?;
+    is_word(&id)
+        .then_some(id)
+        .ok_or_else(|| Flaw::at(name, pattern))
+}
+
 fn tool_result(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
-    let tool_use_id = fields.string("tool_use_id")?;
-    if !is_word(&tool_use_id) {
-        return Err(Flaw::at(
-            "tool_use_id",
-            "String should match pattern '^[a-zA-Z0-9_-]+$'",
-        ));
-    }
+    let tool_use_id = id(&mut fields, "tool_use_id")?;
     let is_error = fields.flag("is_error")?;
     let content = fields.optional("content");
     let content = content.map(|content| content_of(content, &RESULT_TYPES));
