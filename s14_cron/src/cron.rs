@@ -40,12 +40,13 @@ struct Shared {
     clock: Clock,
     notices: Notices,
     repl: Repl,
+    /// The jobs that outlive the session.
+    file: CronFile,
     /// A std lock: nothing is awaited while it is held.
     state: Mutex<State>,
 }
 
 struct State {
-    file: CronFile,
     /// The jobs of this session alone.
     jobs: Vec<Job>,
     /// What was said last about a file that cannot be used, so that it is not said each second.
@@ -60,12 +61,7 @@ impl Cron {
 
     /// The same by another clock.
     pub fn with_clock(ws: &Workspace, notices: &Notices, repl: &Repl, clock: Clock) -> Self {
-        let mut file = CronFile::new(ws, repl);
-        if file.exists() {
-            file.try_firing();
-        }
         let state = State {
-            file,
             jobs: Vec::new(),
             complaint: String::new(),
         };
@@ -74,6 +70,7 @@ impl Cron {
                 clock,
                 notices: notices.clone(),
                 repl: repl.clone(),
+                file: CronFile::new(ws, repl),
                 state: Mutex::new(state),
             }),
         };
@@ -108,21 +105,25 @@ impl Cron {
         let Some(next) = Schedule::parse(cron)?.after(now) else {
             bail!("{cron:?} never comes");
         };
-        let job = Job {
+        let mut job = Job {
             id: format!("cron_{}", fresh_suffix()),
             cron: cron.to_owned(),
             prompt: prompt.trim().to_owned(),
             recurring,
             next,
-            reckoned: now,
+            computed_at: now,
             handed_over: false,
+            session: None,
             durable,
             extra: Map::new(),
         };
+        let file = &self.shared.file;
         let mut state = self.shared.state.lock().unwrap();
-        let others = match durable {
-            true => state.jobs.len(),
-            false => state.file.load()?.len(),
+        let others = if durable {
+            job.session = Some(file.session()?);
+            state.jobs.len()
+        } else {
+            file.load()?.len()
         };
         let add = |jobs: &mut Vec<Job>| {
             ensure!(
@@ -132,13 +133,10 @@ impl Cron {
             jobs.push(job.clone());
             Ok(())
         };
-        match durable {
-            true => {
-                // Before anybody else can see it: a job fires where it was made, unless another session fires already.
-                state.file.try_firing();
-                state.file.change(add)?;
-            }
-            false => add(&mut state.jobs)?,
+        if durable {
+            file.change(add)?;
+        } else {
+            add(&mut state.jobs)?;
         }
         Ok(job)
     }
@@ -148,7 +146,9 @@ impl Cron {
     /// # Errors
     /// When cron.json cannot be read.
     pub fn list(&self) -> Result<Vec<Job>> {
-        let mut jobs = self.shared.state.lock().unwrap().all()?;
+        let mut jobs = self.shared.file.load()?;
+        jobs.extend(self.shared.state.lock().unwrap().jobs.iter().cloned());
+        jobs.retain(|job| !job.handed_over);
         jobs.sort_by_key(|job| job.next);
         Ok(jobs)
     }
@@ -163,7 +163,7 @@ impl Cron {
         if let Some(at) = state.jobs.iter().position(is_it) {
             return Ok(state.jobs.remove(at));
         }
-        let found = state.file.change(|jobs| {
+        let found = self.shared.file.change(|jobs| {
             let at = jobs.iter().position(is_it);
             Ok(at.map(|at| jobs.remove(at)))
         })?;
@@ -192,30 +192,12 @@ impl Cron {
     }
 }
 
-impl State {
-    fn all(&self) -> Result<Vec<Job>> {
-        let mut jobs = self.file.load()?;
-        jobs.extend(self.jobs.iter().cloned());
-        jobs.retain(|job| !job.handed_over);
-        Ok(jobs)
-    }
-}
-
 impl Shared {
-    /// Whether a job of this session is due, or one of the file, if this is the session that fires them.
+    /// Whether a job is due that this session fires.
     fn is_due(&self) -> bool {
         let now = (self.clock)();
-        let mut state = self.state.lock().unwrap();
-        let loaded = state.file.load();
-        match &loaded {
-            Ok(jobs) if jobs.is_empty() => state.file.stop_firing(),
-            // A file that cannot be read now may hold jobs all the same.
-            Ok(_) | Err(_) => state.file.try_firing(),
-        }
-        let durable = loaded.unwrap_or_default();
-        let durable = durable.iter().filter(|_| state.file.is_firing());
-        let mut jobs = state.jobs.iter().chain(durable);
-        jobs.any(|job| job.is_due(now))
+        let state = self.state.lock().unwrap();
+        state.jobs.iter().any(|job| job.is_due(now)) || self.file.is_due(now)
     }
 
     /// The prompts whose time has come. One-shots that were handed over before are taken off.
@@ -223,11 +205,9 @@ impl Shared {
         let now = (self.clock)();
         let mut state = self.state.lock().unwrap();
         let mut fired = take_due(&mut state.jobs, now);
-        if state.file.is_firing() {
-            match state.file.change(|jobs| Ok(take_due(jobs, now))) {
-                Ok(durable) => fired.extend(durable),
-                Err(error) => self.complain(&mut state, &error),
-            }
+        match self.file.take_due(now) {
+            Ok(durable) => fired.extend(durable),
+            Err(error) => self.complain(&mut state, &error),
         }
         drop(state);
         for job in &fired {

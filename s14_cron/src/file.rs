@@ -1,32 +1,33 @@
 //! `cron.json`: the jobs that outlive the session.
 //!
-//! Two sessions may stand in one folder. Both may add jobs; the one that holds the lock fires them. Invariants: the file is
-//! whole or absent; one that cannot be read is set aside and named, not overwritten; a one-shot whose session died over
-//! it is fired again.
+//! Two sessions may stand in one folder. A job is fired by the session that made it, and by the next one that looks when
+//! that has ended. Invariants: the file is whole or absent; one that cannot be read is set aside and named, not
+//! overwritten; a one-shot whose session died over it is fired again.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use kit::{FolderLock, fresh_suffix, make_state_folder, write_whole};
+use jiff::Timestamp;
+use kit::{FolderLock, fresh_suffix, write_whole};
 use s01_loop::Repl;
 use s02_tools::Workspace;
+use s12_tasks::Session;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::job::Job;
+use crate::job::{Job, take_due};
 
 const VERSION: u32 = 1;
 
-/// The file and the right to fire what is in it.
+/// The file, as this session sees it.
 pub struct CronFile {
     path: PathBuf,
     /// The folder whose lock makes reading and writing one step.
-    folder: PathBuf,
+    lock: PathBuf,
+    session: Session,
     repl: Repl,
-    /// Locked while this session is the one that fires.
-    firing: Option<File>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -42,48 +43,55 @@ impl CronFile {
     pub fn new(ws: &Workspace, repl: &Repl) -> Self {
         Self {
             path: ws.state("cron.json"),
-            folder: ws.state("cron.lock"),
+            lock: ws.state("cron.lock"),
+            session: Session::new(ws),
             repl: repl.clone(),
-            firing: None,
         }
     }
 
-    pub fn exists(&self) -> bool {
-        self.path.exists()
+    /// The id of the session that fires what is made here.
+    pub fn session(&self) -> Result<String> {
+        self.session.id()
     }
 
-    /// Whether this session fires the jobs of the file.
-    pub fn is_firing(&self) -> bool {
-        self.firing.is_some()
+    /// Whether a job is this session's to fire: its own, or one whose session has ended.
+    fn is_mine(&self, job: &Job) -> bool {
+        let is_alive = |session: &String| self.session.is_alive(session);
+        self.is_own(job) || !job.session.as_ref().is_some_and(is_alive)
     }
 
-    /// Becomes the session that fires, unless another one is. What that one had handed over when it died is due again.
-    pub fn try_firing(&mut self) {
-        if self.firing.is_none() {
-            self.firing = self.lock_firing();
-            if self.firing.is_some() {
-                let again = self.change(|jobs| {
-                    jobs.iter_mut().for_each(|job| job.handed_over = false);
-                    Ok(())
-                });
-                if let Err(error) = again {
-                    self.repl.remark(&format!("[{error:#}]"));
-                }
+    fn is_own(&self, job: &Job) -> bool {
+        let session = job.session.as_deref();
+        session.is_some_and(|session| self.session.is_own(session))
+    }
+
+    /// Whether there is something to fire here: what is due, and what was handed over by a session that died over it.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        // A file that cannot be read now may be readable at the next look.
+        let jobs = self.load().unwrap_or_default();
+        let waits = |job: &Job| job.is_due(now) || (job.handed_over && !self.is_own(job));
+        jobs.iter().any(|job| waits(job) && self.is_mine(job))
+    }
+
+    /// Takes the jobs that are due here, and takes off those that were handed over before.
+    pub fn take_due(&self, now: Timestamp) -> Result<Vec<Job>> {
+        let waits = |job: &Job| job.is_due(now) || job.handed_over;
+        let jobs = self.load()?;
+        if !jobs.iter().any(|job| waits(job) && self.is_mine(job)) {
+            return Ok(Vec::new());
+        }
+        let own = self.session.id()?;
+        self.change(|jobs| {
+            let (mut mine, others): (Vec<Job>, Vec<Job>) =
+                jobs.drain(..).partition(|job| self.is_mine(job));
+            for job in mine.iter_mut().filter(|job| !self.is_own(job)) {
+                job.session = Some(own.clone());
+                job.handed_over = false;
             }
-        }
-    }
-
-    /// Lets another session fire.
-    pub fn stop_firing(&mut self) {
-        self.firing = None;
-    }
-
-    fn lock_firing(&self) -> Option<File> {
-        make_state_folder(&self.folder).ok()?;
-        let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        let file = options.open(self.folder.join("firing")).ok()?;
-        file.try_lock().is_ok().then_some(file)
+            let due = take_due(&mut mine, now);
+            *jobs = [others, mine].concat();
+            Ok(due)
+        })
     }
 
     /// The jobs in the file.
@@ -98,7 +106,7 @@ impl CronFile {
 
     /// Changes the jobs in the file in one step.
     pub fn change<T>(&self, change: impl FnOnce(&mut Vec<Job>) -> Result<T>) -> Result<T> {
-        let _lock = FolderLock::wait(&self.folder)?;
+        let _lock = FolderLock::wait(&self.lock)?;
         let mut content = match self.read()?.map(|bytes| parse(&bytes)) {
             None => Content::empty(),
             Some(Ok(content)) => content,

@@ -14,10 +14,10 @@ use serde_json::{Map, Value};
 use crate::schedule::Schedule;
 
 /// From when on a job that fires late was missed: nothing ran at its time, or the machine slept.
-pub const MISSED: Duration = Duration::from_secs(60);
+const MISSED: Duration = Duration::from_secs(60);
 
 /// How far the clock must be set back for schedules to follow it. Less is a correction, and no minute comes twice.
-pub const SET_BACK: Duration = Duration::from_secs(60 * 60);
+const SET_BACK: Duration = Duration::from_secs(60 * 60);
 
 /// A prompt that fires on a schedule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,10 +35,13 @@ pub struct Job {
     pub next: Timestamp,
     /// When that was worked out. When this lies in the future, the clock has been set back.
     #[serde(default)]
-    pub reckoned: Timestamp,
+    pub computed_at: Timestamp,
     /// Whether a one-shot has been handed to the model and only waits to be taken off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub handed_over: bool,
+    /// The session that fires it. When that has ended, the next one that looks takes it over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// Whether it outlives the session. What lies in the file does.
     #[serde(skip)]
     pub durable: bool,
@@ -59,28 +62,26 @@ impl Job {
 
     /// What the model is told when it fires now.
     pub(crate) fn notice(&self, now: Timestamp) -> String {
-        match self.is_missed(now) {
-            true => format!(
-                "[Scheduled] {}\n<missed-at>{}; nothing ran then</missed-at>",
-                self.prompt,
-                local(self.next)
-            ),
-            false => format!("[Scheduled] {}", self.prompt),
+        let mut notice = format!("[Scheduled] {}", self.prompt);
+        if self.is_missed(now) {
+            let missed = local(self.next);
+            notice += &format!("\n<missed-at>{missed}; nothing ran then</missed-at>");
         }
+        notice
     }
 
     /// What the user is shown then.
     pub(crate) fn remark(&self, now: Timestamp) -> String {
         let prompt = self.prompt_line();
-        match self.is_missed(now) {
-            true => format!("[missed at {}, run now: {prompt}]", local(self.next)),
-            false => format!("[scheduled: {prompt}]"),
+        if self.is_missed(now) {
+            return format!("[missed at {}, run now: {prompt}]", local(self.next));
         }
+        format!("[scheduled: {prompt}]")
     }
 
     /// The prompt in one line.
     pub(crate) fn prompt_line(&self) -> String {
-        self.prompt.split_whitespace().collect::<Vec<_>>().join(" ")
+        kit::one_line(&self.prompt)
     }
 
     fn is_missed(&self, now: Timestamp) -> bool {
@@ -88,14 +89,14 @@ impl Job {
     }
 
     fn is_ahead_of(&self, now: Timestamp) -> bool {
-        self.reckoned > now && self.reckoned.duration_since(now).unsigned_abs() > SET_BACK
+        self.computed_at > now && self.computed_at.duration_since(now).unsigned_abs() > SET_BACK
     }
 
     /// Works out the next time; one that has none is over.
-    fn reckon(&mut self, now: Timestamp) {
+    fn reschedule(&mut self, now: Timestamp) {
         let schedule = Schedule::parse(&self.cron).ok();
         match schedule.and_then(|schedule| schedule.after(now)) {
-            Some(next) => (self.next, self.reckoned) = (next, now),
+            Some(next) => (self.next, self.computed_at) = (next, now),
             None => self.handed_over = true,
         }
     }
@@ -107,13 +108,14 @@ pub(crate) fn take_due(jobs: &mut Vec<Job>, now: Timestamp) -> Vec<Job> {
     let mut fired = Vec::new();
     for job in jobs.iter_mut() {
         if job.is_ahead_of(now) {
-            job.reckon(now);
+            job.reschedule(now);
         }
         if job.next <= now {
             fired.push(job.clone());
-            match job.recurring {
-                true => job.reckon(now),
-                false => job.handed_over = true,
+            if job.recurring {
+                job.reschedule(now);
+            } else {
+                job.handed_over = true;
             }
         }
     }

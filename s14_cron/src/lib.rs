@@ -8,5 +8,4 @@ mod schedule;
 mod tools;
 
 pub use cron::{Clock, Cron, MAX_JOBS, TICK};
-pub use job::{Job, MISSED, SET_BACK};
-pub use schedule::Schedule;
+pub use job::Job;

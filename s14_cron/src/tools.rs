@@ -53,10 +53,10 @@ impl Cron {
             .touching(Access::Harness),
             Tool::blocking("list_crons", "List the scheduled prompts.", move |_: ListCrons| {
                 let jobs = list.list()?;
-                Ok(match jobs.is_empty() {
-                    true => "nothing is scheduled".to_owned(),
-                    false => jobs.iter().map(line).collect::<Vec<_>>().join("\n"),
-                })
+                if jobs.is_empty() {
+                    return Ok("nothing is scheduled".to_owned());
+                }
+                Ok(jobs.iter().map(line).collect::<Vec<_>>().join("\n"))
             })
             .touching(Access::Nothing),
             Tool::blocking("cancel_cron", "Cancel a scheduled prompt.", move |input: CancelCron| {
@@ -70,9 +70,10 @@ impl Cron {
 /// `cron_k3f9x2ab  */2 * * * *  next 2026-11-22 01:30, this session only  print the current date`
 fn line(job: &Job) -> String {
     let once = if job.recurring { "" } else { ", once" };
-    let life = match job.durable {
-        true => ", durable",
-        false => ", this session only",
+    let life = if job.durable {
+        ", durable"
+    } else {
+        ", this session only"
     };
     format!(
         "{}  {}  next {}{once}{life}  {}",

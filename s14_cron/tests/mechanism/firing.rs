@@ -152,21 +152,6 @@ async fn of_two_sessions_in_a_folder_one_fires_and_the_other_takes_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_no_jobs_left_lets_another_session_fire() {
-    let desk = Desk::new();
-    let [one, other] = [desk.session(), desk.session()];
-    let job = one.every("@daily", "print the date", true);
-    tick().await;
-    one.cron.cancel(&job.id).unwrap();
-    tick().await;
-    other.every("*/2 * * * *", "print the date", true);
-    tick().await;
-    desk.set("2026-02-27T10:08:00");
-    assert!(one.notices.take().is_empty());
-    assert_eq!(other.notices.take().len(), 1);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_cancelled_job_does_not_fire() {
     let desk = Desk::new();
     let session = desk.session();
