@@ -12,11 +12,9 @@
 //! Hint: when you have changed the one place where names are found, ask who else goes there, and whether they want
 //! the same.
 
-use s01_loop::{Output, ToolSpec};
+use s01_loop::{Output, ToolCall, ToolSpec};
 use s02_tools::{Access, Glob, Tool, Toolbox};
 use serde_json::json;
-
-use crate::call;
 
 /// A toolbox of tools that read nothing and answer with their own name.
 fn toolbox(names: &[&'static str]) -> Toolbox {
@@ -29,7 +27,7 @@ fn toolbox(names: &[&'static str]) -> Toolbox {
 
 /// What a call of this name is answered with.
 async fn answer(tools: &Toolbox, name: &str) -> String {
-    tools.call(call("a", name, json!({}))).await.text
+    tools.call(ToolCall::new("a", name, json!({}))).await.text
 }
 
 #[tokio::test]
@@ -66,7 +64,7 @@ fn whoever_asks_hears_of_the_tool_that_runs() {
         found == Some("read_file"),
         "`get` says which tool a call means. For `ReadFile` it should say read_file, and says {found:?}"
     );
-    let calls = ["ReadFile", "read_file"].map(|name| call(name, name, json!({})));
+    let calls = ["ReadFile", "read_file"].map(|name| ToolCall::new(name, name, json!({})));
     let batches = tools.batches(calls.to_vec()).len();
     assert!(
         batches == 1,

@@ -15,13 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use s01_loop::{Output, ToolSpec};
+use s01_loop::{Output, ToolCall, ToolSpec};
 use s02_tools::{Access, Glob, Tool, Toolbox};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::timeout;
-
-use crate::call;
 
 /// How many calls are at work, and how many were at most.
 #[derive(Default)]
@@ -64,7 +62,7 @@ async fn no_more_than_eight_run_at_a_time_and_they_come_back_in_order() {
     });
     let tools = Toolbox::new().with(busy.touching(Access::Nothing));
     let ids: Vec<String> = (0..40).map(|id| id.to_string()).collect();
-    let mut running = tools.run(ids.iter().map(|id| call(id, "busy", json!({}))));
+    let mut running = tools.run(ids.iter().map(|id| ToolCall::new(id, "busy", json!({}))));
     let mut outputs = Vec::new();
     while let Some((_, output)) = running.next().await {
         outputs.push(output.text);
@@ -101,7 +99,7 @@ async fn a_slow_call_holds_up_one_place_only() {
         }
     });
     let tools = Toolbox::new().with(meets.touching(Access::Nothing));
-    let mut running = tools.run((0..9).map(|id| call(&id.to_string(), "meets", json!({}))));
+    let mut running = tools.run((0..9).map(|id| ToolCall::new(id.to_string(), "meets", json!({}))));
     let all = async { while running.next().await.is_some() {} };
     let in_time = timeout(Duration::from_secs(60), all).await.is_ok();
     assert!(

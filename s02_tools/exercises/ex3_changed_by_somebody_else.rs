@@ -14,12 +14,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use s01_loop::Output;
+use s01_loop::{Output, ToolCall};
 use s02_tools::{Toolbox, Workspace, bash, edit_file, read_file, write_file};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-use crate::call;
 
 /// A workspace with one file and the tools that one agent has.
 struct Desk {
@@ -51,7 +49,7 @@ impl Desk {
     }
 
     async fn call(&self, tool: &str, input: Value) -> Output {
-        self.tools.call(call("toolu_1", tool, input)).await
+        self.tools.call(ToolCall::new("toolu_1", tool, input)).await
     }
 
     async fn read(&self) {

@@ -13,28 +13,17 @@
 
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
-use testkit::Class;
 
-fn class() -> Class {
-    Class::new(env!("CARGO_BIN_EXE_s04_hooks"))
-}
-
-/// Types these lines, and returns what the model has read of the user's side at the end.
-fn texts(class: Class, replies: usize, lines: &[&str]) -> Vec<String> {
-    let model = MockModel::scripted((0..replies).map(|_| says("Fine.")));
-    let class = class.model(&model);
-    class.types(lines).succeeds();
-    model.last_request().user_texts()
-}
+use crate::{class, types, with_context};
 
 fn with_branch(prompt: &str, branch: &str) -> String {
-    format!("{prompt}\n\n<hook-context>\nbranch: {branch}\n</hook-context>")
+    with_context(prompt, &format!("branch: {branch}"))
 }
 
 #[test]
 #[ignore = "exercise 1"]
 fn the_model_reads_the_branch_beside_the_prompt() {
-    let texts = texts(class().git(), 1, &["Hello"]);
+    let (_, texts) = types(class().git(), 1, &["Hello"]);
     assert!(
         texts == [with_branch("Hello", "main")],
         "in a repository on branch main the model should read {:?}; it read {texts:?}",
@@ -64,19 +53,19 @@ fn the_branch_is_that_of_the_moment() {
 #[test]
 #[ignore = "exercise 1"]
 fn where_there_is_no_branch_nothing_is_added() {
-    let in_a_repository = texts(class().git(), 1, &["Hello"]);
+    let (_, in_a_repository) = types(class().git(), 1, &["Hello"]);
     assert!(
         in_a_repository == [with_branch("Hello", "main")],
         "in a repository the branch should be added; the model read {in_a_repository:?}"
     );
-    let outside = texts(class(), 1, &["Hello"]);
+    let (_, outside) = types(class(), 1, &["Hello"]);
     assert!(
         outside == ["Hello"],
         "outside a repository nothing should be added; the model read {outside:?}"
     );
     let repository = class().git();
     let commit = repository.read(".git/refs/heads/main");
-    let detached = texts(repository.file(".git/HEAD", commit), 1, &["Hello"]);
+    let (_, detached) = types(repository.file(".git/HEAD", commit), 1, &["Hello"]);
     assert!(
         detached == ["Hello"],
         "with a commit checked out instead of a branch nothing should be added; the model read {detached:?}"

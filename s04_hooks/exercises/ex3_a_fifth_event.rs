@@ -12,13 +12,14 @@
 //! Hint: `Hooks::prompt` is called for every prompt and knows at its end whether this one goes to the model. "Once"
 //! needs a memory. Look at `Stops` and at what a clone of it remembers: is that what you want here?
 
-use mock_servers::model::{MockModel, says};
 use s01_loop::Repl;
 use s02_tools::Workspace;
 use s03_permission::Policy;
 use s04_hooks::{Hooks, PromptDecision};
 use serde_json::{Value, json};
 use testkit::Class;
+
+use crate::{class, types, with_context};
 
 const SETTINGS: &str = ".harness/settings.json";
 
@@ -33,25 +34,19 @@ fn settings() -> String {
 }
 
 fn with_rules(prompt: &str) -> String {
-    format!("{prompt}\n\n<hook-context>\nindent with tabs\n</hook-context>")
+    with_context(prompt, "indent with tabs")
 }
 
-/// Types these lines; returns the class, and what the model has read of the user's side at the end.
-fn types(replies: usize, lines: &[&str]) -> (Class, Vec<String>) {
-    let model = MockModel::scripted((0..replies).map(|_| says("Fine.")));
-    let class = Class::new(env!("CARGO_BIN_EXE_s04_hooks"))
-        .file(SETTINGS, settings())
-        .file("starts.txt", "")
-        .model(&model);
-    class.types(lines).succeeds();
-    let texts = model.last_request().user_texts();
-    (class, texts)
+/// A class with these settings.
+fn with_settings() -> Class {
+    let class = class().file(SETTINGS, settings());
+    class.file("starts.txt", "")
 }
 
 #[test]
 #[ignore = "exercise 3"]
 fn what_is_said_at_the_start_goes_along_with_the_first_prompt_only() {
-    let (class, texts) = types(2, &["Hello", "And on"]);
+    let (class, texts) = types(with_settings(), 2, &["Hello", "And on"]);
     let starts = class.read("starts.txt");
     assert!(
         starts == "started\n",
@@ -73,7 +68,7 @@ fn what_is_said_at_the_start_goes_along_with_the_first_prompt_only() {
 #[test]
 #[ignore = "exercise 3"]
 fn a_refused_prompt_does_not_swallow_it() {
-    let (class, texts) = types(1, &["tell the secret", "Hello"]);
+    let (class, texts) = types(with_settings(), 1, &["tell the secret", "Hello"]);
     assert!(
         texts == [with_rules("Hello")],
         "the first prompt was refused, so `indent with tabs` should go along with the second; the model read {texts:?}"

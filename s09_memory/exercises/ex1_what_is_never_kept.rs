@@ -12,41 +12,37 @@
 //! function of its own, which takes a text and answers yes or no.
 
 use mock_servers::model::{MockModel, says};
-use serde_json::json;
-use testkit::Class;
+use serde_json::{Value, json};
+use testkit::{Class, Ran};
 
 use crate::stage::{EXTRACT, Stage, entry, turn};
 
 const KEY: &str = "sk-ant-this-one-opens-nothing";
 const TOKEN: &str = "ghp_ThisOneOpensNothingEither";
 
-#[test]
-#[ignore = "exercise 1"]
-fn a_memory_with_a_key_is_left_out_and_the_rest_is_kept() {
-    let extracted = json!([
-        entry("deploy", &format!("Deploy with the key {KEY}.")),
-        entry("tabs", "Indent with tabs.")
-    ]);
+/// A session whose model has extracted these memories from its only turn.
+fn learns(extracted: Value) -> (Class, Ran) {
     let model = MockModel::scripted([says("Fine.")]);
     model.script_for(EXTRACT, [says(extracted.to_string())]);
     let class = Class::new(env!("CARGO_BIN_EXE_s09_memory")).model(&model);
     let ran = class.types(&["deploy it"]);
     ran.succeeds();
+    (class, ran)
+}
+
+#[test]
+#[ignore = "exercise 1"]
+fn a_memory_with_a_key_is_left_out_and_the_rest_is_kept() {
+    let (class, ran) = learns(json!([
+        entry("deploy", &format!("Deploy with the key {KEY}.")),
+        entry("tabs", "Indent with tabs.")
+    ]));
     assert!(
         !class.dir().join(".harness/memory/deploy.md").exists(),
         "the memory `deploy` has a key in its content and was to be left out; it was kept\n{}",
         ran.transcript()
     );
-    assert!(
-        ran.stdout.contains("[remembered: tabs]\n"),
-        "of the two memories `tabs` alone was to be remembered\n{}",
-        ran.transcript()
-    );
-    assert!(
-        ran.stdout.contains("[not remembered: "),
-        "a line that begins with `[not remembered: ` was to tell the user about it\n{}",
-        ran.transcript()
-    );
+    ran.shows("[remembered: tabs]\n").shows("[not remembered: ");
     let index = class.read(".harness/memory/MEMORY.md");
     assert!(
         !index.contains("deploy"),
@@ -57,22 +53,8 @@ fn a_memory_with_a_key_is_left_out_and_the_rest_is_kept() {
 #[test]
 #[ignore = "exercise 1"]
 fn the_line_about_it_does_not_show_the_key() {
-    let extracted = json!([entry(&format!("the key {KEY}"), "For deploying.")]);
-    let model = MockModel::scripted([says("Fine.")]);
-    model.script_for(EXTRACT, [says(extracted.to_string())]);
-    let class = Class::new(env!("CARGO_BIN_EXE_s09_memory")).model(&model);
-    let ran = class.types(&["deploy it"]);
-    ran.succeeds();
-    assert!(
-        ran.stdout.contains("[not remembered: "),
-        "a memory with a key in its name was to be left out, and a line to say so\n{}",
-        ran.transcript()
-    );
-    assert!(
-        !ran.stdout.contains(KEY),
-        "the line shows the key to everybody who looks at this screen\n{}",
-        ran.transcript()
-    );
+    let (_, ran) = learns(json!([entry(&format!("the key {KEY}"), "For deploying.")]));
+    ran.shows("[not remembered: ").never_shows(KEY);
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@
 //! happened when you get it. Write what you need beside `Writing::keep`.
 
 use mock_servers::model::{MockModel, Options, Request, says};
-use testkit::{Class, Ran};
+use testkit::Class;
 
 /// What begins the lead's system prompt.
 const LEAD: &str = "You are a coding agent";
@@ -53,15 +53,6 @@ fn asked(model: &MockModel) -> Vec<String> {
         .collect()
 }
 
-#[track_caller]
-fn shows(ran: &Ran, text: &str) {
-    assert!(
-        ran.stdout.contains(text),
-        "the user was to read {text:?}\n{}",
-        ran.transcript()
-    );
-}
-
 /// What is in the folder of the memory and what the user can still get back, by file names.
 fn files(class: &Class) -> [Vec<String>; 2] {
     ["memory", "memory.old"].map(|folder| {
@@ -80,8 +71,8 @@ fn a_forgotten_memory_is_out_of_the_folder_the_index_and_the_prompt() {
     let model = model();
     let class = class(&model);
     let ran = class.types(&["/forget quotes", "go"]);
-    ran.succeeds();
-    shows(&ran, "forgot quotes; its file is in .harness/memory.old\n");
+    ran.succeeds()
+        .shows("forgot quotes; its file is in .harness/memory.old\n");
     assert_eq!(
         files(&class),
         [vec!["MEMORY.md", "indent.md"], vec!["quotes.md"]],
@@ -114,11 +105,8 @@ fn a_memory_is_forgotten_by_its_name_whatever_its_file_is_called() {
     let model = model();
     let class = class(&model);
     let ran = class.types(&["  /forget   Tabs & Spaces "]);
-    ran.succeeds();
-    shows(
-        &ran,
-        "forgot Tabs & Spaces; its file is in .harness/memory.old\n",
-    );
+    ran.succeeds()
+        .shows("forgot Tabs & Spaces; its file is in .harness/memory.old\n");
     assert_eq!(
         files(&class),
         [vec!["MEMORY.md", "quotes.md"], vec!["indent.md"]],
@@ -134,10 +122,10 @@ fn a_name_that_leads_elsewhere_is_no_memory() {
     for name in ["../notes", "indent", "MEMORY", "mine", ""] {
         let line = format!("/forget {name}");
         let ran = class.types(&[&line]);
-        ran.succeeds();
-        shows(&ran, "there is no memory");
-        shows(&ran, "quotes");
-        shows(&ran, "Tabs & Spaces");
+        ran.succeeds()
+            .shows("there is no memory")
+            .shows("quotes")
+            .shows("Tabs & Spaces");
         assert_eq!(
             files(&class),
             [vec!["MEMORY.md", "indent.md", "quotes.md"], vec![]],
@@ -160,8 +148,8 @@ fn only_a_line_that_begins_with_the_word_is_the_command() {
         "/forget quotes",
         "What does /forget quotes do?",
     ]);
-    ran.succeeds();
-    shows(&ran, "forgot quotes; its file is in .harness/memory.old\n");
+    ran.succeeds()
+        .shows("forgot quotes; its file is in .harness/memory.old\n");
     assert_eq!(
         asked(&model),
         [

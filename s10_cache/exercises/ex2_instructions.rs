@@ -12,6 +12,7 @@
 
 use mock_servers::model::{MockModel, Reply, calls, says};
 use serde_json::{Value, json};
+use testkit::Ran;
 
 use super::{class, lead, leads};
 
@@ -19,6 +20,13 @@ const HEADING: &str = "# Instructions";
 
 fn write(path: &str, content: &str) -> Reply {
     calls("write_file", json!({"path": path, "content": content}))
+}
+
+/// How many lines say that the instructions were rebuilt.
+fn rebuilt(ran: &Ran) -> usize {
+    ran.stdout
+        .matches("[prompt rebuilt: instructions]\n")
+        .count()
 }
 
 /// The texts of the sections of the last request, and whether a breakpoint stands behind each.
@@ -101,9 +109,7 @@ fn what_is_written_into_it_counts_in_the_next_request() {
         ran.transcript()
     );
     assert_eq!(
-        ran.stdout
-            .matches("[prompt rebuilt: instructions]\n")
-            .count(),
+        rebuilt(&ran),
         2,
         "the file changed twice, and nothing else did; so many lines were to say that the instructions were rebuilt\n{}",
         ran.transcript()
@@ -132,9 +138,7 @@ fn a_file_with_nothing_in_it_is_no_section() {
         ran.transcript()
     );
     assert_eq!(
-        ran.stdout
-            .matches("[prompt rebuilt: instructions]\n")
-            .count(),
+        rebuilt(&ran),
         2,
         "the section appeared once and went once; a file that has nothing to say is no news\n{}",
         ran.transcript()

@@ -12,19 +12,15 @@
 
 use std::sync::Arc;
 
-use mock_servers::model::{Fault, MockModel, Options, Request, says};
+use mock_servers::model::{Fault, MockModel};
 use s01_loop::{System, Unobserved};
 use s06_subagent::Model;
 
-use super::{Diary, asking, recovery};
+use super::{Diary, ask, asking, failing, recovery};
 
 /// A model that asks for this wait so often, and answers then.
 fn limited(retry_after: u32, times: usize) -> MockModel {
-    let options = Options {
-        faults: vec![Fault::RateLimited { retry_after }; times],
-        ..Options::strict()
-    };
-    MockModel::start(options, |_: &Request| says("Fine.")).unwrap()
+    failing(Fault::RateLimited { retry_after }, times)
 }
 
 fn dice(chance: f64) -> Diary {
@@ -60,9 +56,7 @@ async fn those_who_ask_beside_the_conversation_come_back_one_by_one() {
 async fn the_conversation_waits_as_it_was_told() {
     let diary = dice(1.0);
     send_aside(&limited(8, 1), &diary).await.unwrap();
-    let model = limited(8, 1);
-    let lead = recovery(&model, &diary);
-    lead.send("", &mut asking("go"), &[]).await.unwrap();
+    ask(&limited(8, 1), &diary).await.unwrap();
     assert_eq!(
         diary.waits(),
         [10.0, 8.0],

@@ -12,19 +12,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mock_servers::model::{Fault, MockModel, Options, Request, says};
+use mock_servers::model::{Fault, MockModel, says};
 use s11_recovery::{Clock, Waiting};
 
-use super::{Diary, asking, recovery};
-
-/// A model that fails so often in this way, and answers then.
-fn failing(fault: Fault, times: usize) -> MockModel {
-    let options = Options {
-        faults: vec![fault; times],
-        ..Options::strict()
-    };
-    MockModel::start(options, |_: &Request| says("Fine.")).unwrap()
-}
+use super::{Diary, ask, asking, failing, recovery};
 
 const SLOW: Fault = Fault::RateLimited { retry_after: 100 };
 
@@ -32,9 +23,7 @@ const SLOW: Fault = Fault::RateLimited { retry_after: 100 };
 #[ignore = "exercise 2"]
 async fn a_request_waits_for_five_minutes_at_most() {
     let (model, diary) = (failing(SLOW, 9), Diary::default());
-    let sent = recovery(&model, &diary)
-        .send("", &mut asking("go"), &[])
-        .await;
+    let sent = ask(&model, &diary).await;
     assert_eq!(
         diary.waits(),
         [100.0; 3],
@@ -59,9 +48,7 @@ async fn a_request_waits_for_five_minutes_at_most() {
 async fn a_wait_that_would_exceed_it_is_not_begun() {
     let slower = Fault::RateLimited { retry_after: 110 };
     let (model, diary) = (failing(slower, 9), Diary::default());
-    let sent = recovery(&model, &diary)
-        .send("", &mut asking("go"), &[])
-        .await;
+    let sent = ask(&model, &diary).await;
     assert!(
         sent.is_err(),
         "the request was to end before it has waited for more than 300 s; it waited {:?} and was answered",
@@ -131,9 +118,7 @@ async fn half_an_answer_gives_no_time_back() {
         diary: diary.clone(),
         model: model.clone(),
     };
-    let sent = recovery(&model, &clock)
-        .send("", &mut asking("go"), &[])
-        .await;
+    let sent = ask(&model, &clock).await;
     let reply = sent.expect("what has arrived is kept");
     assert!(reply.is_cut());
     assert_eq!(

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mock_servers::model::{MockModel, Options, Reply, Request, StopReason, says};
 
-use super::{Diary, asking, recovery};
+use super::{Diary, ask};
 
 /// So many requests are more than any solution needs; then the model speaks, so that no test runs for ever.
 const TOO_MANY: usize = 20;
@@ -39,8 +39,7 @@ fn model(replies: Vec<Reply>) -> MockModel {
 #[ignore = "exercise 3"]
 async fn an_empty_reply_is_asked_for_again() {
     let (model, diary) = (model(vec![empty(), says("Here I am.")]), Diary::default());
-    let mut history = asking("go");
-    let sent = recovery(&model, &diary).send("", &mut history, &[]).await;
+    let sent = ask(&model, &diary).await;
     assert_eq!(
         sent.unwrap().message().text(),
         "Here I am.",
@@ -65,9 +64,7 @@ async fn an_empty_reply_is_asked_for_again() {
 #[ignore = "exercise 3"]
 async fn a_model_that_has_nothing_to_say_is_asked_three_times() {
     let (model, diary) = (model(vec![]), Diary::default());
-    let sent = recovery(&model, &diary)
-        .send("", &mut asking("go"), &[])
-        .await;
+    let sent = ask(&model, &diary).await;
     assert_eq!(
         model.requests().len(),
         3,
@@ -82,14 +79,10 @@ async fn a_model_that_has_nothing_to_say_is_asked_three_times() {
 #[ignore = "exercise 3"]
 async fn all_of_them_were_paid_for() {
     let (whole, diary) = (model(vec![says("Here I am.")]), Diary::default());
-    let once = recovery(&whole, &diary)
-        .send("", &mut asking("go"), &[])
-        .await;
+    let once = ask(&whole, &diary).await;
     let once = once.unwrap().usage.input_tokens;
     let model = model(vec![empty(), empty(), says("Here I am.")]);
-    let sent = recovery(&model, &diary)
-        .send("", &mut asking("go"), &[])
-        .await;
+    let sent = ask(&model, &diary).await;
     assert_eq!(
         sent.unwrap().usage.input_tokens,
         3 * once,
@@ -102,9 +95,7 @@ async fn all_of_them_were_paid_for() {
 async fn a_model_that_declines_has_answered() {
     let declines = empty().stops_with(StopReason::Refusal);
     let (model, diary) = (model(vec![empty(), declines]), Diary::default());
-    let sent = recovery(&model, &diary)
-        .send("", &mut asking("go"), &[])
-        .await;
+    let sent = ask(&model, &diary).await;
     assert_eq!(
         (sent.unwrap().stop_reason.as_str(), model.requests().len()),
         ("refusal", 2),

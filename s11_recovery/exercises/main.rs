@@ -12,8 +12,8 @@ use std::future::ready;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mock_servers::model::MockModel;
-use s01_loop::{Client, Credentials, History, Settings, Unobserved};
+use mock_servers::model::{Fault, MockModel, Options, Request, says};
+use s01_loop::{ApiError, Client, Credentials, History, Reply, Settings, Unobserved};
 use s11_recovery::{Clock, Recovery, Waiting};
 
 /// What a request went through.
@@ -61,6 +61,21 @@ fn recovery(model: &MockModel, clock: &(impl Clock + Clone + 'static)) -> Recove
     };
     let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
     Recovery::with_clock(client, clock.clone())
+}
+
+/// A model that fails so often in this way, and answers then.
+fn failing(fault: Fault, times: usize) -> MockModel {
+    let options = Options {
+        faults: vec![fault; times],
+        ..Options::strict()
+    };
+    MockModel::start(options, |_: &Request| says("Fine.")).unwrap()
+}
+
+/// Sends one request of a conversation.
+async fn ask(model: &MockModel, clock: &(impl Clock + Clone + 'static)) -> Result<Reply, ApiError> {
+    let recovery = recovery(model, clock);
+    recovery.send("", &mut asking("go"), &[]).await
 }
 
 fn asking(request: &str) -> History {
