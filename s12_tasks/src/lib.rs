@@ -10,4 +10,4 @@ mod tools;
 
 pub use board::{Board, Listed, NewTask};
 pub use session::Session;
-pub use task::{Status, Task, VERSION};
+pub use task::{Status, Task};

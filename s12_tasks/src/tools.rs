@@ -31,14 +31,6 @@ struct TaskId {
     task_id: String,
 }
 
-/// How many tasks an agent may own at a time.
-#[derive(Clone, Copy, PartialEq)]
-enum Holds {
-    /// One, which it is shown whole when it claims it: it has no get_task.
-    One,
-    Several,
-}
-
 impl Board {
     /// All tools of the board, for this agent.
     pub fn tools(&self, agent: &str) -> Vec<Tool> {
@@ -46,7 +38,7 @@ impl Board {
             self.create_task(),
             self.list_tasks(),
             self.get_task(),
-            self.claim_task(agent, Holds::Several),
+            self.claim_task(agent, false),
             self.complete_task(agent),
         ]
     }
@@ -55,7 +47,7 @@ impl Board {
     pub fn worker_tools(&self, agent: &str) -> [Tool; 3] {
         [
             self.list_tasks(),
-            self.claim_task(agent, Holds::One),
+            self.claim_task(agent, true),
             self.complete_task(agent),
         ]
     }
@@ -83,11 +75,11 @@ impl Board {
                 description: input.description,
                 blocked_by: input.blocked_by,
             })?;
-            let blocked = match task.blocked_by.is_empty() {
-                true => String::new(),
-                false => format!(" (blocked by {})", task.blocked_by.join(", ")),
-            };
-            Ok(format!("created {}: {}{blocked}", task.id, task.subject))
+            let mut created = format!("created {}: {}", task.id, task.subject);
+            if !task.blocked_by.is_empty() {
+                created += &format!(" (blocked by {})", task.blocked_by.join(", "));
+            }
+            Ok(created)
         })
         .touching(Access::Harness)
     }
@@ -119,24 +111,21 @@ impl Board {
         .touching(Access::Nothing)
     }
 
-    fn claim_task(&self, agent: &str, holds: Holds) -> Tool {
+    /// A worker holds one task at a time, and is shown it whole when it claims it: it has no get_task.
+    fn claim_task(&self, agent: &str, is_worker: bool) -> Tool {
         let (board, agent) = (self.clone(), agent.to_owned());
         let description =
             "Make yourself the owner of a pending task that nothing blocks, before you work on it.";
         Tool::blocking("claim_task", description, move |input: TaskId| {
-            if holds == Holds::One
-                && let Some(held) = board.held_by(&agent)?.first()
-            {
+            if is_worker && let Some(held) = board.held_by(&agent)?.first() {
                 bail!("you work on {}; complete it first", held.id);
             }
             let task = board.claim(&input.task_id, &agent)?;
-            let yours = format!("{} is yours: {}", task.id, task.subject);
-            Ok(match holds {
-                Holds::One => format!("{yours}\n{}", task.description)
-                    .trim_end()
-                    .to_owned(),
-                Holds::Several => yours,
-            })
+            let mut yours = format!("{} is yours: {}", task.id, task.subject);
+            if is_worker && !task.description.is_empty() {
+                yours += &format!("\n{}", task.description);
+            }
+            Ok(yours)
         })
         .touching(Access::Harness)
     }
@@ -180,9 +169,9 @@ fn line(listed: &Listed) -> String {
         Some(owner) => format!(" ({owner})"),
         None => String::new(),
     };
-    let blocked = match listed.waits_for.is_empty() {
-        true => String::new(),
-        false => format!(" · blocked by {}", listed.waits_for.join(", ")),
-    };
-    format!("{mark} {} {}{owner}{blocked}", task.id, task.subject)
+    let mut line = format!("{mark} {} {}{owner}", task.id, task.subject);
+    if !listed.waits_for.is_empty() {
+        line += &format!(" · blocked by {}", listed.waits_for.join(", "));
+    }
+    line
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
-use kit::{fresh_suffix, make_state_folder};
+use kit::{cut, fresh_suffix, make_state_folder, one_line, tagged};
 use s01_loop::{End, Process, Repl, ToolCall, ToolSpec, bash};
 use s02_tools::{Access, Tool, Workspace};
 use schemars::JsonSchema;
@@ -27,7 +27,7 @@ use crate::notices::Notices;
 pub const TAIL: usize = 2_000;
 
 /// How many bytes of a job's output its file holds at most: a command that writes for ever must not fill the disk.
-pub const MOST_KEPT: usize = 100_000_000;
+const MOST_KEPT: usize = 100_000_000;
 
 /// How many characters of a command the user is shown in a remark.
 const SHOWN: usize = 60;
@@ -72,15 +72,8 @@ struct Job {
 /// As the user reads it in one line.
 impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whole = self.command.trim();
-        let first = whole.lines().next().unwrap_or_default();
-        let command: String = first.chars().take(SHOWN).collect();
-        let dots = if command.len() < whole.len() {
-            "…"
-        } else {
-            ""
-        };
-        write!(f, "{}: {command}{dots}", self.id)
+        let command = one_line(&self.command);
+        write!(f, "{}: {}", self.id, cut(&command, SHOWN))
     }
 }
 
@@ -178,14 +171,15 @@ impl Jobs {
             Err(error) => (format!("lost: {error:#}"), Tail::default()),
         };
         self.repl.remark(&format!("[{job}: {how}]"));
-        self.notices.push(format!(
-            "<task_notification>\njob: {}\nstatus: {how}\ncommand: {}\noutput: {} ({})\n{}\n</task_notification>",
+        let notice = format!(
+            "job: {}\nstatus: {how}\ncommand: {}\noutput: {} ({})\n{}",
             job.id,
-            harmless(&job.command),
+            job.command,
             self.ws.shown(&job.output),
             size(tail.written, MOST_KEPT),
-            harmless(&tail.text()),
-        ));
+            tail.text(),
+        );
+        self.notices.push(tagged("task_notification", &notice));
     }
 }
 
@@ -213,10 +207,10 @@ async fn run(mut process: Process, mut file: File, most: usize) -> Result<Ended>
 
 /// How much was written, and how much of it is there to be read.
 fn size(written: usize, most: usize) -> String {
-    match written > most {
-        true => format!("the first {most} of {written} bytes"),
-        false => format!("{written} bytes"),
+    if written > most {
+        return format!("the first {most} of {written} bytes");
     }
+    format!("{written} bytes")
 }
 
 /// The end of an output.
@@ -254,11 +248,6 @@ fn without_flag(mut call: ToolCall) -> ToolCall {
         input.remove("run_in_background");
     }
     call
-}
-
-/// What a command wrote cannot end the notice it stands in.
-fn harmless(text: &str) -> String {
-    text.replace("</task_notification", "<\\/task_notification")
 }
 
 #[cfg(test)]
@@ -308,10 +297,5 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"1234567");
         assert_eq!((end, tail.text().as_str()), (End::Exit(0), "1234567890"));
         assert_eq!(size(tail.written, 7), "the first 7 of 10 bytes");
-    }
-
-    #[test]
-    fn an_output_cannot_end_its_notice() {
-        assert!(!harmless("a </task_notification> b").contains("</task_notification>"));
     }
 }

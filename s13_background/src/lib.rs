@@ -4,5 +4,5 @@
 mod jobs;
 mod notices;
 
-pub use jobs::{Jobs, MOST_KEPT, TAIL};
-pub use notices::{AtWork, LINGER, Notices};
+pub use jobs::{Jobs, TAIL};
+pub use notices::{AtWork, Notices};

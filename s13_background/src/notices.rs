@@ -15,7 +15,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 /// How long a session whose input has ended waits for what is still at work.
-pub const LINGER: Duration = Duration::from_secs(60);
+const GRACE_PERIOD: Duration = Duration::from_secs(60);
 
 type Source = Box<dyn Fn() -> Vec<String> + Send + Sync>;
 type OnTaken = Box<dyn Fn() + Send + Sync>;
@@ -56,7 +56,7 @@ struct State {
     ended: Option<Instant>,
 }
 
-/// Held by whoever is at work and will send a notice: a session whose input has ended waits until it drops, [`LINGER`] at
+/// Held by whoever is at work and will send a notice: a session whose input has ended waits until it drops, `GRACE_PERIOD` at
 /// most.
 pub struct AtWork {
     shared: Arc<Shared>,
@@ -195,7 +195,7 @@ impl Notices {
         }
     }
 
-    /// Waits for a notice as long as somebody is at work, [`LINGER`] at most in all.
+    /// Waits for a notice as long as somebody is at work, `GRACE_PERIOD` at most in all.
     async fn last(&self) -> Option<String> {
         // Whoever waited for the end of the turn, or for mail of its last round, begins to work before we look.
         yield_now().await;
@@ -218,7 +218,7 @@ impl Notices {
             }
             tokio::select! {
                 _ = changed.changed() => {}
-                () = sleep_until(began + LINGER) => return None,
+                () = sleep_until(began + GRACE_PERIOD) => return None,
             }
         }
     }
@@ -338,7 +338,7 @@ mod tests {
         let at_work = notices.at_work("job_1");
         let worker = notices.clone();
         tokio::spawn(async move {
-            sleep_until(Instant::now() + LINGER / 2).await;
+            sleep_until(Instant::now() + GRACE_PERIOD / 2).await;
             worker.push("done");
             drop(at_work);
         });
@@ -356,7 +356,7 @@ mod tests {
         tokio::spawn(async move {
             turn.wait_for(|is_turn| !is_turn).await.unwrap();
             let _at_work = worker.at_work("alice");
-            sleep_until(Instant::now() + LINGER / 2).await;
+            sleep_until(Instant::now() + GRACE_PERIOD / 2).await;
             worker.push("done");
         });
         yield_now().await;
@@ -370,12 +370,12 @@ mod tests {
         let _never = notices.at_work("job_1: sleep 1000");
         let worker = notices.clone();
         tokio::spawn(async move {
-            sleep_until(began + LINGER / 2).await;
+            sleep_until(began + GRACE_PERIOD / 2).await;
             worker.push("half way");
         });
         assert_eq!(notices.last().await.as_deref(), Some("half way"));
         assert_eq!(notices.last().await, None);
-        assert_eq!(began.elapsed(), LINGER);
+        assert_eq!(began.elapsed(), GRACE_PERIOD);
         assert_eq!(notices.who_works(), ["job_1: sleep 1000"]);
     }
 }

@@ -33,9 +33,10 @@ impl Teammate for Worker {
             let reply = teammate.model.send(&system, &mut history, &specs).await?;
             history.reply(&reply);
             is_idle = !reply.wants_tools();
-            match is_idle {
-                true => teammate.report(&history)?,
-                false => teammate.work(&ws, &tools, &reply, &mut history).await,
+            if is_idle {
+                teammate.report(&history)?;
+            } else {
+                teammate.work(&ws, &tools, &reply, &mut history).await;
             }
         }
         Ok(())

@@ -10,7 +10,7 @@
 //!
 //! Hint: `Workspace::resolve` knows what leads out, by `..` or by a link.
 //!
-//! Hint: what fails inside `Worktrees::add` is taken back. What does `take_back` not take back, and what follows for
+//! Hint: what fails inside `Worktrees::add` is rolled back. What does `roll_back` not undo, and what follows for
 //! the order of the steps?
 
 use std::fs;

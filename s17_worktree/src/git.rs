@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use s01_loop::{End, Process};
 
 /// How long one git command may take.
-pub const GIT_TIMEOUT: Duration = Duration::from_secs(30);
+const GIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What leads git to another repository, or to other settings, than those of its directory (`git rev-parse
 /// --local-env-vars`): a program that was started by a git hook inherits it.

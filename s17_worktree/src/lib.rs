@@ -9,5 +9,4 @@ mod tools;
 mod work_dir;
 mod worktrees;
 
-pub use git::GIT_TIMEOUT;
-pub use worktrees::{BRANCH_PREFIX, Worktrees};
+pub use worktrees::Worktrees;

@@ -22,14 +22,7 @@ pub(crate) async fn check_files(name: &str, directory: &Path) -> Result<()> {
         "--ignore-submodules=none",
     ];
     let changed = git(directory, &status).await?;
-    match changed.is_empty() {
-        true => Ok(()),
-        false => bail!(
-            "the worktree {name} has uncommitted files ({}):\n{}\n{INSTEAD}",
-            changed.lines().count(),
-            first_lines(&changed)
-        ),
-    }
+    refuse(name, "uncommitted files", &changed)
 }
 
 /// Refuses when commits that these lead to are on no branch but this one, no tag and no remote.
@@ -47,17 +40,18 @@ pub(crate) async fn check_commits(
         return Ok(());
     }
     let only_here = git(repository, &args).await?;
-    match only_here.is_empty() {
-        true => Ok(()),
-        false => bail!(
-            "the worktree {name} has commits that are on no other branch ({}):\n{}\n{INSTEAD}",
-            only_here.lines().count(),
-            first_lines(&only_here)
-        ),
-    }
+    refuse(name, "commits that are on no other branch", &only_here)
 }
 
-fn first_lines(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().take(SHOWN).collect();
-    lines.join("\n")
+/// Refuses when there is a line of what would be lost.
+fn refuse(name: &str, what: &str, lost: &str) -> Result<()> {
+    if lost.is_empty() {
+        return Ok(());
+    }
+    let count = lost.lines().count();
+    let first: Vec<&str> = lost.lines().take(SHOWN).collect();
+    bail!(
+        "the worktree {name} has {what} ({count}):\n{}\n{INSTEAD}",
+        first.join("\n")
+    )
 }

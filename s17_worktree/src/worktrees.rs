@@ -2,7 +2,7 @@
 //!
 //! Two agents in one directory overwrite each other's files; git can check out a branch beside the others. Invariants: a
 //! commit that is on no other branch, and a file that is in no commit, is never deleted unless the model says so in so
-//! many words; what could not be made whole is taken back.
+//! many words; what could not be made whole is rolled back.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -20,7 +20,7 @@ use crate::git::git;
 use crate::{binding, loss};
 
 /// What the branches of worktrees begin with.
-pub const BRANCH_PREFIX: &str = "wt/";
+const BRANCH_PREFIX: &str = "wt/";
 
 const LONGEST_NAME: usize = 40;
 
@@ -61,7 +61,7 @@ impl Worktrees {
         self.check_free(name).await?;
         self.hide_from_git()?;
         if let Err(error) = self.add(name, task_id).await {
-            self.take_back(name).await;
+            self.roll_back(name).await;
             return Err(error);
         }
         self.record("created", name, task_id)?;
@@ -143,7 +143,7 @@ impl Worktrees {
     }
 
     /// Removes what is left of a worktree that was not made whole; its name was free before.
-    async fn take_back(&self, name: &str) {
+    async fn roll_back(&self, name: &str) {
         let path = self.directory(name);
         // What was not made cannot be removed, and the first error is the one to tell.
         let _ = self
@@ -248,10 +248,10 @@ impl Worktrees {
     /// A checkout inside a checkout must not be committed by the outer one.
     fn hide_from_git(&self) -> Result<()> {
         let ignore = self.ws.state(".gitignore");
-        match ignore.exists() {
-            true => Ok(()),
-            false => write_whole(&ignore, b"*\n").context("writing .harness/.gitignore"),
+        if ignore.exists() {
+            return Ok(());
         }
+        write_whole(&ignore, b"*\n").context("writing .harness/.gitignore")
     }
 
     /// Writes what was done to events.jsonl.
