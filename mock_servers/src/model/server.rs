@@ -18,9 +18,9 @@ use hyper_util::rt::TokioIo;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-use super::body::Steps;
+use super::body::{Broken, Steps};
 use super::faults::{self, Fault};
-use super::http::{Dropped, respond};
+use super::http::respond;
 use super::options::Options;
 use super::refusal::Refusal;
 use super::rehearsal::Rehearsal;
@@ -207,7 +207,7 @@ impl Drop for MockModel {
 pub async fn serve<R, F>(listener: TcpListener, respond: R, stopped: impl Future)
 where
     R: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
-    F: Future<Output = Result<Response<Steps>, Dropped>> + Send,
+    F: Future<Output = Result<Response<Steps>, Broken>> + Send,
 {
     let listener = tokio::net::TcpListener::from_std(listener)
         .expect("a runtime with I/O takes a non-blocking listener");

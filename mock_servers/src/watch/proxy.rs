@@ -20,8 +20,8 @@ use super::page;
 use super::show::Show;
 use super::tape::{Exchange, Tape};
 use crate::model::Log;
-use crate::model::body::Steps;
-use crate::model::http::{Dropped, Ending, error, of_this_machine, read};
+use crate::model::body::{Broken, Steps};
+use crate::model::http::{Ending, error, of_this_machine, read};
 use crate::model::refusal::Refusal;
 use crate::model::server::serve;
 
@@ -91,11 +91,11 @@ impl Proxy {
 async fn respond(
     watched: Arc<Watched>,
     request: Request<Incoming>,
-) -> Result<Response<Steps>, Dropped> {
+) -> Result<Response<Steps>, Broken> {
     match route(&watched, request).await {
         Ok(response) => Ok(response),
         Err(Ending::Refused(refusal)) => Ok(error(&refusal, "watch")),
-        Err(Ending::Dropped) => Err(Dropped),
+        Err(Ending::Dropped) => Err(Broken),
     }
 }
 
