@@ -3,6 +3,7 @@
 
 pub mod bash;
 mod client;
+mod command_line;
 mod counted;
 mod error;
 mod history;
@@ -24,8 +25,9 @@ pub use history::{History, INTERRUPTED_TURN};
 pub use message::{Block, Content, Message, Role};
 pub use observer::{Event, Observer, SharedObserver, Unobserved};
 pub use process::{End, Process};
-pub use repl::{Answer, Refusal, Repl};
+pub use repl::Repl;
 pub use reply::{Reply, Usage};
 pub use settings::{Credentials, KEY_VARIABLES, Settings};
 pub use system::System;
+pub use terminal::{Answer, Refusal};
 pub use tool::{Output, ToolCall, ToolSpec};

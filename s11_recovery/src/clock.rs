@@ -35,6 +35,6 @@ impl Clock for Repl {
     }
 
     fn remark(&self, text: &str) {
-        Repl::remark(self, &format!("[{text}]"));
+        (**self).remark(&format!("[{text}]"));
     }
 }

@@ -13,10 +13,10 @@ use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{Signal, raise};
 use tokio::sync::watch;
 
-use super::desk::{Desk, Input, Key, Said, Wanted};
-use super::typeahead::Draft;
-use super::wants::Wants;
-use super::wires::Wires;
+use crate::desk::{Desk, Input, Key, Said, Wanted};
+use crate::typeahead::Draft;
+use crate::wants::Wants;
+use crate::wires::Wires;
 
 /// Shared by those who ask and the thread.
 pub struct Keyboard {

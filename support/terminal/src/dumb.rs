@@ -9,10 +9,10 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::desk::{Desk, Key, Wanted};
-use super::keyboard::Keyboard;
-use super::pipe;
-use super::screen::Screen;
+use crate::desk::{Desk, Key, Wanted};
+use crate::keyboard::Keyboard;
+use crate::pipe;
+use crate::screen::Screen;
 
 /// Reads until the terminal has gone or nobody wants more.
 pub fn serve(keyboard: &Keyboard, screen: &Screen, prompt: &str, mut wake: PipeReader) {

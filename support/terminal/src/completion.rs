@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use rustyline::{Cmd, ConditionalEventHandler, Event, EventContext, RepeatCount};
 
-use super::keyboard::Keyboard;
-use super::screen::Screen;
-use super::style::Paint;
+use crate::keyboard::Keyboard;
+use crate::screen::Screen;
+use crate::style::Paint;
 
 /// What Tab does. Not rustyline's own completion: while that waits for the next key, nothing else closes the prompt.
 pub struct Completion {

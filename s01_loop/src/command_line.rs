@@ -40,12 +40,6 @@ impl Args {
     }
 }
 
-/// The prompt of a chapter: `s01 >> ` for `s01_loop`.
-pub fn prompt(chapter: &str) -> String {
-    let short = chapter.split_once('_').map_or(chapter, |(short, _)| short);
-    format!("{short} >> ")
-}
-
 /// The text of `--help`.
 pub fn usage(chapter: &str) -> String {
     format!(
@@ -85,11 +79,5 @@ mod tests {
             Args::Wrong("unknown option --resume; try --help".into())
         );
         assert!(matches!(parse(&[" "]), Args::Wrong(_)));
-    }
-
-    #[test]
-    fn the_prompt_is_the_chapters_number() {
-        assert_eq!(prompt("s01_loop"), "s01 >> ");
-        assert_eq!(prompt("s19_mcp_plugin"), "s19 >> ");
     }
 }

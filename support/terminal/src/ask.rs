@@ -11,16 +11,16 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::answer::{Answer, Refusal};
-use super::desk::{Input, Said};
-use super::{Repl, text};
+use crate::answer::{Answer, Refusal};
+use crate::desk::{Input, Said};
+use crate::{Terminal, text};
 
 /// How often a question is asked on a terminal before no answer is taken for no.
 const TIMES: usize = 3;
 /// What the user reads who typed something else.
 const HINT: &str = "That is no answer, and it was not taken as a request. Type y, a or n.";
 
-impl Repl {
+impl Terminal {
     /// Asks the user to decide: `question` is a line, with details above it if it has several. Dropping the future
     /// withdraws the question; several askers wait in line.
     pub async fn confirm(&self, question: &str) -> Answer {

@@ -18,11 +18,11 @@ use rustyline::{
     KeyEvent, Movement, RepeatCount, Result,
 };
 
-use super::completion::Completion;
-use super::desk::Key;
-use super::keyboard::Keyboard;
-use super::screen::Screen;
-use super::style::Paint;
+use crate::completion::Completion;
+use crate::desk::Key;
+use crate::keyboard::Keyboard;
+use crate::screen::Screen;
+use crate::style::Paint;
 
 /// How many lines the history keeps.
 const HISTORY_LINES: usize = 1_000;

@@ -1,31 +1,28 @@
-//! What all clones of a [`Repl`](super::Repl) share: the screen, the keyboard, and the thread between them.
+//! What all clones of a [`Terminal`](crate::Terminal) share: the screen, the keyboard, and the thread between them.
 //!
 //! Invariant: standard input is not touched before somebody wants something of it, and is given back at the end.
 
 use std::io::{self, IsTerminal, PipeReader};
-use std::path::Path;
 use std::pin::pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use kit::STATE_DIR;
-
-use super::args;
-use super::desk::{Desk, Input};
-use super::dumb;
-use super::keyboard::Keyboard;
-use super::pipe;
-use super::screen::{Held, Screen};
-use super::style::Paint;
-use super::terminal::Terminal;
-use super::text;
-use super::wires::Wires;
+use crate::Program;
+use crate::desk::{Desk, Input};
+use crate::dumb;
+use crate::keyboard::Keyboard;
+use crate::pipe;
+use crate::screen::{Held, Screen};
+use crate::style::Paint;
+use crate::text;
+use crate::thread::KeyboardThread;
+use crate::wires::Wires;
 
 /// The exit code of a run that Ctrl-C ended, as a shell counts: 128 and the number of SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
 pub struct Inner {
-    pub chapter: String,
+    pub program: Program,
     pub screen: Arc<Screen>,
     pub keyboard: Arc<Keyboard>,
     pub wires: Arc<Wires>,
@@ -39,7 +36,6 @@ pub struct Inner {
     pub unattended: AtomicBool,
     /// What Tab completes; read when the thread starts.
     pub words: Mutex<Vec<&'static str>>,
-    prompt: String,
     /// The request of the command line, if that is where it comes from; `None` within when it is taken.
     once: Option<Mutex<Option<String>>>,
     /// What wakes the thread; taken when it starts.
@@ -47,7 +43,7 @@ pub struct Inner {
 }
 
 impl Inner {
-    pub fn new(chapter: &str, request: Option<String>) -> Self {
+    pub fn new(program: Program, request: Option<String>) -> Self {
         let wires = Arc::new(Wires::new());
         let screen = Arc::new(Screen::new(wires.clone()));
         let watched = request.is_none();
@@ -59,7 +55,7 @@ impl Inner {
         let (keyboard, wake) = Keyboard::new(input, wires.clone())
             .expect("a process that cannot open a pipe cannot run a command either");
         Self {
-            chapter: chapter.to_owned(),
+            program,
             screen,
             keyboard: Arc::new(keyboard),
             wires,
@@ -68,7 +64,6 @@ impl Inner {
             dismissed: AtomicBool::new(false),
             unattended: AtomicBool::new(false),
             words: Mutex::default(),
-            prompt: args::prompt(chapter),
             once: request.map(|request| Mutex::new(Some(request))),
             wake: Mutex::new(Some(wake)),
         }
@@ -104,7 +99,7 @@ impl Inner {
             Input::Pipe => line.trim().is_empty(),
         };
         if !is_shown {
-            let prompt = self.screen.style.paint(Paint::Prompt, &self.prompt);
+            let prompt = self.screen.style.paint(Paint::Prompt, &self.program.prompt);
             self.nudge_if(self.screen.lines(&format!("{prompt}{}", text::echo(&line))));
         }
         Some(line)
@@ -138,14 +133,13 @@ impl Inner {
             return;
         };
         let (keyboard, screen) = (self.keyboard.clone(), self.screen.clone());
-        let (wires, prompt) = (self.wires.clone(), self.prompt.clone());
+        let (wires, program) = (self.wires.clone(), self.program.clone());
         let words = std::mem::take(&mut *self.words.lock().unwrap());
         let thread = std::thread::spawn(move || {
             let _end = End(keyboard.clone());
             if let Input::Terminal { watched } = keyboard.input() {
-                let state = Path::new(STATE_DIR);
                 if let Some(terminal) =
-                    Terminal::open(&keyboard, &screen, &prompt, state, words, watched)
+                    KeyboardThread::open(&keyboard, &screen, &program, words, watched)
                 {
                     if watched {
                         wires.ctrl_c_is_a_key();
@@ -157,7 +151,7 @@ impl Inner {
             match keyboard.input() {
                 Input::Pipe => pipe::serve(&keyboard, wake),
                 Input::Dumb | Input::Terminal { .. } => {
-                    dumb::serve(&keyboard, &screen, &prompt, wake);
+                    dumb::serve(&keyboard, &screen, &program.prompt, wake);
                 }
             }
         });

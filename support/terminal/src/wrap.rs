@@ -5,7 +5,7 @@
 //! to be too long for its line. Invariant: nothing but blanks is left out, and nothing but line ends and the indentation of
 //! the broken line is added.
 
-use super::text;
+use crate::text;
 
 /// Text on its way to a terminal.
 #[derive(Debug, Default)]

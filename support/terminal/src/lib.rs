@@ -19,18 +19,16 @@
 //! | `ask`, `show` | questions; calls, results, notices and errors |
 //! | `inner` | what the clones share, and the start of the thread |
 //! | `desk`, `keyboard`, `wants` | who gets what is typed; how an open prompt is called back; how tasks wait |
-//! | `terminal`, `editor`, `completion`, `history` | the thread on a terminal: rustyline, and watching keys without it |
+//! | `thread`, `editor`, `completion`, `history` | the thread on a terminal: rustyline, and watching keys without it |
 //! | `typeahead` | keys pressed during a turn |
 //! | `pipe`, `dumb` | the thread on a pipe, and on a terminal that can only print |
 //! | `screen`, `spinner`, `style` | the only writer; what is awaited; colours and width |
 //! | `text`, `wrap` | making text harmless; lines that end between words |
-//! | `speaker`, `answer`, `wires` | a client's events; answers; Ctrl-C and signals |
-//! | `args`, `command_line` | the command line as every chapter reads it, and for one that reads its own |
+//! | `process` | the command line and piped input |
+//! | `voice`, `answer`, `wires` | what a model says and does; answers; Ctrl-C and signals |
 
 mod answer;
-mod args;
 mod ask;
-mod command_line;
 mod completion;
 mod desk;
 mod dumb;
@@ -39,66 +37,90 @@ mod history;
 mod inner;
 mod keyboard;
 mod pipe;
+mod process;
 mod screen;
 mod show;
-mod speaker;
 mod spinner;
 mod style;
-mod terminal;
 mod text;
+mod thread;
 mod typeahead;
+mod voice;
 mod wants;
 mod wires;
 mod wrap;
 
 use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::Result;
+use serde_json::Value;
 
 pub use answer::{Answer, Refusal};
-use args::Args;
 use inner::{INTERRUPTED, Inner};
-use speaker::Speaker;
+pub use process::{leave_with, piped, refuse, words};
 use style::Paint;
+pub use voice::Voice;
 
-use crate::observer::SharedObserver;
+/// The program that a terminal belongs to.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// What stands in front of a typed line.
+    pub prompt: String,
+    /// The folder in which it keeps what was typed.
+    pub folder: PathBuf,
+    /// Makes that folder.
+    pub make_folder: fn(&Path) -> io::Result<()>,
+}
 
-/// A handle on the terminal. All clones share it; a [named](Repl::named) one speaks under its name.
+/// A tool call, as far as it is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// The tool.
+    pub name: &'a str,
+    /// Its arguments.
+    pub input: &'a Value,
+}
+
+/// What a tool put out, as far as it is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+/// A handle on the terminal. All clones share it; a [named](Terminal::named) one speaks under its name.
 #[derive(Clone)]
-pub struct Repl {
+pub struct Terminal {
     inner: Arc<Inner>,
     name: Option<Arc<str>>,
 }
 
-impl Repl {
-    /// The terminal of a chapter, as its command line wants it: a session, or one request. Prints `--help` and leaves;
-    /// an option that nobody knows ends the program with one sentence and exit code 2.
-    pub fn new(chapter: &str) -> Self {
-        match Args::parse(Self::words()) {
-            Args::Typed => Self::typed(chapter),
-            Args::Once(request) => Self::once(chapter, request),
-            Args::Help => Self::leave_with(&args::usage(chapter)),
-            Args::Wrong(sentence) => Self::refuse(chapter, &sentence),
-        }
-    }
-
+impl Terminal {
     /// A session: requests are typed, or piped in.
-    pub fn typed(chapter: &str) -> Self {
-        Self::start(chapter, None)
+    pub fn session(program: Program) -> Self {
+        Self::start(program, None)
     }
 
     /// One request, then the end.
-    pub fn once(chapter: &str, request: impl Into<String>) -> Self {
-        Self::start(chapter, Some(request.into()))
+    pub fn once(program: Program, request: String) -> Self {
+        Self::start(program, Some(request))
     }
 
-    fn start(chapter: &str, request: Option<String>) -> Self {
+    fn start(program: Program, request: Option<String>) -> Self {
         Self {
-            inner: Arc::new(Inner::new(chapter, request)),
+            inner: Arc::new(Inner::new(program, request)),
             name: None,
         }
     }
@@ -112,27 +134,24 @@ impl Repl {
     }
 
     /// Shows nothing from now on but questions and what is [printed](Self::print) on purpose; errors go to standard
-    /// error. For callers who want only an answer.
-    pub fn quiet(self) -> Self {
+    /// error.
+    pub fn be_quiet(&self) {
         self.inner.screen.be_quiet();
-        self
     }
 
     /// Tab completes these words at the beginning of a line.
-    pub fn completes(self, words: Vec<&'static str>) -> Self {
+    pub fn complete(&self, words: Vec<&'static str>) {
         *self.inner.words.lock().unwrap() = words;
-        self
     }
 
     /// Asks nobody from now on: the answer to every question is no.
-    pub fn unattended(self) -> Self {
+    pub fn leave_unattended(&self) {
         self.inner.unattended.store(true, Ordering::Relaxed);
-        self
     }
 
-    /// Shows what a client's requests do.
-    pub fn watcher(&self) -> SharedObserver {
-        Arc::new(Speaker::new(self.clone()))
+    /// The voice of a model on this terminal.
+    pub fn voice(&self) -> Voice {
+        Voice::new(self.clone())
     }
 
     /// The next request. `None` when there will be none: after Ctrl-D, `q`, `exit`, `quit` and their like, at the end of

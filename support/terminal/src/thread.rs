@@ -5,7 +5,6 @@
 
 use std::io::{self, PipeReader};
 use std::os::fd::AsFd;
-use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -20,15 +19,15 @@ use nix::unistd::{Pid, read};
 use rustyline::ExternalPrinter;
 use rustyline::error::ReadlineError;
 
-use super::desk::{Desk, Key, Wanted};
-use super::editor::{self, LineEditor};
-use super::history::History;
-use super::is_goodbye;
-use super::keyboard::Keyboard;
-use super::screen::Screen;
-use super::style::Paint;
-use super::text;
-use super::typeahead::Draft;
+use crate::desk::{Desk, Key, Wanted};
+use crate::editor::{self, LineEditor};
+use crate::history::History;
+use crate::keyboard::Keyboard;
+use crate::screen::Screen;
+use crate::style::Paint;
+use crate::text;
+use crate::typeahead::Draft;
+use crate::{Program, is_goodbye};
 
 /// Pasted text comes with marks around it, so that its newlines are no Enter.
 const PASTE_MARKS: &str = "\x1b[?2004h";
@@ -38,7 +37,7 @@ const STOPPING: Duration = Duration::from_millis(50);
 const EXIT_HINT: &str = "(Ctrl-D, q or exit leaves)";
 
 /// A terminal, ready to be read from.
-pub struct Terminal {
+pub struct KeyboardThread {
     keyboard: Arc<Keyboard>,
     screen: Arc<Screen>,
     prompt: String,
@@ -54,13 +53,12 @@ pub struct Terminal {
     mode: Option<Mode>,
 }
 
-impl Terminal {
+impl KeyboardThread {
     /// Takes the terminal over; `None` when it cannot be used.
     pub fn open(
         keyboard: &Arc<Keyboard>,
         screen: &Arc<Screen>,
-        prompt: &str,
-        state: &Path,
+        program: &Program,
         words: Vec<&'static str>,
         watched: bool,
     ) -> Option<Self> {
@@ -71,8 +69,8 @@ impl Terminal {
             mode: mode.transpose().ok()?,
             keyboard: keyboard.clone(),
             screen: screen.clone(),
-            prompt: prompt.to_owned(),
-            history: History::open(state, &mut editor),
+            prompt: program.prompt.clone(),
+            history: History::open(program, &mut editor),
             editor,
             _printer: Box::new(printer),
             asked: 0,

@@ -4,8 +4,8 @@
 //! what; nothing here waits, reads or prints. Invariants: a line goes to exactly one asker and is kept until then; a
 //! question gets only what was typed to it; what was typed to a question is never a request.
 
-use super::answer::Answer;
-use super::typeahead::{Draft, Typeahead};
+use crate::answer::Answer;
+use crate::typeahead::{Draft, Typeahead};
 
 /// Where requests come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,15 +5,14 @@
 
 use std::borrow::Cow;
 
-use super::style::Paint;
-use super::wrap::wrapped;
-use super::{Repl, text};
-use crate::tool::{Output, ToolCall};
+use crate::style::Paint;
+use crate::wrap::wrapped;
+use crate::{Call, Shown, Terminal, text};
 
 /// How wide the label is that says whose result follows.
 const LABEL_COLUMNS: usize = 60;
 
-impl Repl {
+impl Terminal {
     /// Prints whole lines, above an open prompt.
     pub fn say(&self, text: &str) {
         self.lines(&text::clean(text));
@@ -33,15 +32,17 @@ impl Repl {
     }
 
     /// Prints what a tool shows of its work on a call, before its result: the two stand together.
-    pub fn below(&self, call: &ToolCall, text: &str) {
+    pub fn below<'a>(&self, call: impl Into<Call<'a>>, text: &str) {
+        let call = call.into();
         let lines = self.attributed(&text::clean(text));
-        let held = self.inner.screen.below(&call.id, &lines);
+        let held = self.inner.screen.below(call.id, &lines);
         self.inner.nudge_if(held);
     }
 
     /// Shows how far a call is, on the line that turns while the user waits for it.
-    pub fn progress(&self, call: &ToolCall, text: &str) {
-        self.inner.screen.progress(&call.id, &text::one_line(text));
+    pub fn progress<'a>(&self, call: impl Into<Call<'a>>, text: &str) {
+        let call = call.into();
+        self.inner.screen.progress(call.id, &text::one_line(text));
     }
 
     /// Prints whole lines even when everything else is [quiet](Self::quiet).
@@ -51,14 +52,15 @@ impl Repl {
     }
 
     /// Shows a short preview of a result below the line of its call.
-    pub fn result(&self, call: &ToolCall, output: &Output) {
+    pub fn result<'a>(&self, call: impl Into<Call<'a>>, output: impl Into<Shown<'a>>) {
+        let (call, output) = (call.into(), output.into());
         let style = &self.inner.screen.style;
         let columns = self.columns(style.columns());
         let (mark, paint) = match output.is_error {
             true => ("✗", Paint::Error),
             false => (" ", Paint::Dim),
         };
-        let lines = text::preview(output, columns.saturating_sub(2));
+        let lines = text::preview(&output, columns.saturating_sub(2));
         let lines = lines.iter().enumerate().map(|(index, line)| match index {
             0 => style.paint(paint, &format!("{mark} {line}")),
             _ => style.paint(Paint::Dim, &format!("  {line}")),
@@ -66,20 +68,20 @@ impl Repl {
         let lines = self.attributed(&lines.collect::<Vec<_>>().join("\n"));
         let label = self.attributed(&self.call_line('<', call, columns.min(LABEL_COLUMNS)));
         self.inner
-            .nudge_if(self.inner.screen.result(&call.id, &label, &lines));
+            .nudge_if(self.inner.screen.result(call.id, &label, &lines));
     }
 
     /// Shows a call, `runs` if the user waits for it.
-    pub(super) fn call(&self, call: &ToolCall, runs: bool) {
+    pub(crate) fn call(&self, call: Call<'_>, runs: bool) {
         let screen = &self.inner.screen;
         let line = self.call_line('>', call, self.columns(screen.style.columns()));
-        let name = runs.then_some(call.name.as_str());
+        let name = runs.then_some(call.name);
         self.inner
-            .nudge_if(screen.call(&call.id, &self.attributed(&line), name));
+            .nudge_if(screen.call(call.id, &self.attributed(&line), name));
     }
 
     /// Shows what went wrong, in one sentence; to standard error where nothing else is shown.
-    pub(super) fn error(&self, error: &anyhow::Error) {
+    pub(crate) fn error(&self, error: &anyhow::Error) {
         let error = format!("Error: {error:#}");
         let error = text::clean(&error);
         if self.inner.screen.is_quiet() {
@@ -90,7 +92,7 @@ impl Repl {
     }
 
     /// Prints whole lines in one colour.
-    pub(super) fn painted(&self, paint: Paint, lines: &str) {
+    pub(crate) fn painted(&self, paint: Paint, lines: &str) {
         let style = &self.inner.screen.style;
         let lines = self.broken(lines);
         let lines = lines.split('\n').map(|line| style.paint(paint, line));
@@ -98,13 +100,13 @@ impl Repl {
     }
 
     /// Prints whole lines that are clean already.
-    pub(super) fn lines(&self, lines: &str) {
+    pub(crate) fn lines(&self, lines: &str) {
         let held = self.inner.screen.lines(&self.attributed(lines));
         self.inner.nudge_if(held);
     }
 
     /// The lines, each with the speaker's name in front.
-    pub(super) fn attributed(&self, lines: &str) -> String {
+    pub(crate) fn attributed(&self, lines: &str) -> String {
         let Some(name) = &self.name else {
             return lines.to_owned();
         };
@@ -133,8 +135,8 @@ impl Repl {
         columns.saturating_sub(margin)
     }
 
-    fn call_line(&self, mark: char, call: &ToolCall, columns: usize) -> String {
-        let name = format!("{mark} {}", text::one_line(&call.name));
+    fn call_line(&self, mark: char, call: Call<'_>, columns: usize) -> String {
+        let name = format!("{mark} {}", text::one_line(call.name));
         let line = format!("{name}  {}", text::arguments(call));
         let line = text::cut(line.trim_end(), columns).into_owned();
         match line.strip_prefix(&name) {

@@ -5,8 +5,8 @@
 
 use tokio::sync::watch;
 
-use super::desk::Desk;
-use super::keyboard::{Keyboard, State};
+use crate::desk::Desk;
+use crate::keyboard::{Keyboard, State};
 
 /// Something wanted of the thread for as long as this lives.
 pub struct Wants<'a> {

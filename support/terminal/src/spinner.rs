@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::style::{Paint, Style};
-use super::text;
+use crate::style::{Paint, Style};
+use crate::text;
 
 const TICK: Duration = Duration::from_millis(100);
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use console::{measure_text_width, truncate_str};
 use serde_json::Value;
 
-use crate::tool::{Output, ToolCall};
+use crate::{Call, Shown};
 
 /// How many lines of a result are shown.
 const PREVIEW_LINES: usize = 4;
@@ -83,8 +83,8 @@ pub fn rows(text: &str, columns: usize) -> usize {
 }
 
 /// What tells one call from another: the value of its only argument, or all arguments, the short ones first.
-pub fn arguments(call: &ToolCall) -> String {
-    let Value::Object(input) = &call.input else {
+pub fn arguments(call: Call<'_>) -> String {
+    let Value::Object(input) = call.input else {
         return one_line(&call.input.to_string());
     };
     if let (1, Some(Value::String(only))) = (input.len(), input.values().next()) {
@@ -113,7 +113,7 @@ fn argument(value: &Value) -> String {
 
 /// The first lines of an output, each cut to this many columns, and how many are missing. An error's last line says
 /// how it ended, so it is shown too.
-pub fn preview(output: &Output, columns: usize) -> Vec<String> {
+pub fn preview(output: &Shown<'_>, columns: usize) -> Vec<String> {
     let lines: Vec<&str> = output.text.trim_end().lines().collect();
     let line = |line: &&str| cut(&one_line(&line.replace('\t', "    ")), columns).into_owned();
     let tail = usize::from(output.is_error);
@@ -149,17 +149,20 @@ fn harmless(c: char) -> char {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Map, json};
+    use serde_json::json;
 
     use super::*;
 
-    fn call(input: Value) -> ToolCall {
-        ToolCall {
-            id: "toolu_1".into(),
-            name: "bash".into(),
-            input,
-            extra: Map::new(),
-        }
+    fn arguments(input: Value) -> String {
+        super::arguments(Call {
+            id: "toolu_1",
+            name: "bash",
+            input: &input,
+        })
+    }
+
+    fn preview(text: &str, is_error: bool) -> Vec<String> {
+        super::preview(&Shown { text, is_error }, 80)
     }
 
     #[test]
@@ -181,33 +184,27 @@ mod tests {
 
     #[test]
     fn the_only_string_argument_is_the_call() {
-        assert_eq!(arguments(&call(json!({"command": "ls -la"}))), "ls -la");
-        assert_eq!(
-            arguments(&call(json!({"command": "a\nb\x1b[2J"}))),
-            "a↵b␛[2J"
-        );
-        assert_eq!(arguments(&call(json!({}))), "");
-        assert_eq!(arguments(&call(json!("ls"))), "\"ls\"");
+        assert_eq!(arguments(json!({"command": "ls -la"})), "ls -la");
+        assert_eq!(arguments(json!({"command": "a\nb\x1b[2J"})), "a↵b␛[2J");
+        assert_eq!(arguments(json!({})), "");
+        assert_eq!(arguments(json!("ls")), "\"ls\"");
     }
 
     #[test]
     fn a_long_list_is_counted() {
         let todos = vec![json!({"content": "read the file", "status": "pending"}); 5];
-        assert_eq!(
-            arguments(&call(json!({ "todos": todos }))),
-            "todos=[5 items]"
-        );
-        assert_eq!(arguments(&call(json!({"ids": [1, 2]}))), "ids=[1,2]");
+        assert_eq!(arguments(json!({ "todos": todos })), "todos=[5 items]");
+        assert_eq!(arguments(json!({"ids": [1, 2]})), "ids=[1,2]");
     }
 
     #[test]
     fn several_arguments_are_named_and_the_longest_comes_last() {
         let input = json!({"content": "print('Hello, World!')\n", "path": "hello.py", "limit": 3});
         assert_eq!(
-            arguments(&call(input)),
+            arguments(input),
             r#"limit=3 path=hello.py content="print('Hello, World!')\n""#
         );
-        let long = arguments(&call(json!({"content": "x".repeat(500), "path": "a"})));
+        let long = arguments(json!({"content": "x".repeat(500), "path": "a"}));
         assert!(
             long.starts_with("path=a content=xxx") && long.ends_with('…'),
             "{long}"
@@ -224,17 +221,14 @@ mod tests {
     #[test]
     fn a_preview_says_how_much_is_missing() {
         let numbers = |count: usize| -> String { (1..=count).map(|n| format!("{n}\n")).collect() };
+        assert_eq!(preview(&numbers(5), false), ["1", "2", "3", "4", "5"]);
+        assert_eq!(preview("\n", false), ["(empty)"]);
         assert_eq!(
-            preview(&Output::ok(numbers(5)), 80),
-            ["1", "2", "3", "4", "5"]
-        );
-        assert_eq!(preview(&Output::ok("\n"), 80), ["(empty)"]);
-        assert_eq!(
-            preview(&Output::ok(numbers(16)), 80),
+            preview(&numbers(16), false),
             ["1", "2", "3", "4", "… 12 more lines"]
         );
         assert_eq!(
-            preview(&Output::error(format!("{}(exit code 2)", numbers(15))), 80),
+            preview(&format!("{}(exit code 2)", numbers(15)), true),
             ["1", "2", "3", "… 12 more lines", "(exit code 2)"]
         );
     }

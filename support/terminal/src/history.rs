@@ -10,14 +10,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use kit::make_state_folder;
 use rustyline::error::ReadlineError;
 
-use super::editor::LineEditor;
+use crate::Program;
+use crate::editor::LineEditor;
 
 /// The history of one working directory.
 pub struct History {
     folder: PathBuf,
+    make_folder: fn(&Path) -> io::Result<()>,
     file: PathBuf,
     /// Whether the file is there and can be added to.
     ready: bool,
@@ -26,7 +27,8 @@ pub struct History {
 
 impl History {
     /// Reads the history in this folder, if there is one.
-    pub fn open(folder: &Path, editor: &mut LineEditor) -> Self {
+    pub fn open(program: &Program, editor: &mut LineEditor) -> Self {
+        let folder = &program.folder;
         let file = folder.join("history");
         let loaded = editor.load_history(&file);
         if let Err(ReadlineError::Io(error)) = &loaded
@@ -36,7 +38,8 @@ impl History {
             let _ = fs::rename(&file, folder.join("history.damaged"));
         }
         Self {
-            folder: folder.to_owned(),
+            folder: folder.clone(),
+            make_folder: program.make_folder,
             file,
             ready: false,
             given_up: false,
@@ -59,7 +62,7 @@ impl History {
 
     fn keep(&mut self, editor: &mut LineEditor) -> Result<()> {
         if !self.ready {
-            make_state_folder(&self.folder)
+            (self.make_folder)(&self.folder)
                 .with_context(|| format!("creating {}", self.folder.display()))?;
             create(&self.file)?;
             self.ready = true;

@@ -8,8 +8,8 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::desk::Wanted;
-use super::keyboard::Keyboard;
+use crate::desk::Wanted;
+use crate::keyboard::Keyboard;
 
 /// Reads until the input ends or nobody wants more.
 pub fn serve(keyboard: &Keyboard, mut wake: PipeReader) {

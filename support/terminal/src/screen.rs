@@ -8,11 +8,11 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::spinner::Spinner;
-use super::style::Style;
-use super::text;
-use super::wires::Wires;
-use super::wrap::{Wrap, wrapped};
+use crate::spinner::Spinner;
+use crate::style::Style;
+use crate::text;
+use crate::wires::Wires;
+use crate::wrap::{Wrap, wrapped};
 
 /// Whether something is held back by an open prompt, which should close for a moment.
 pub type Held = bool;
