@@ -5,8 +5,6 @@
 
 mod interrupts;
 mod pipes;
-mod program;
-mod questions;
 mod typing;
 
 use std::fs::File;

@@ -7,7 +7,7 @@ use mock_servers::model::{Fault, MockModel, Options, calls, says};
 use serde_json::json;
 use testkit::Class;
 
-use crate::{last_text, model, program};
+use crate::{last_text, model};
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s01_loop"))
@@ -120,25 +120,6 @@ fn a_reader_who_leaves_ends_the_session_quietly() {
         String::from_utf8_lossy(&output.stdout).ends_with("\n0\n"),
         "{output:?}"
     );
-}
-
-#[test]
-fn on_a_pipe_the_next_line_answers_if_it_is_an_answer() {
-    let ran = program::class(None).types(&[
-        "ask May I?",
-        " Yes",
-        "ask Again?",
-        "a",
-        "ask Still?",
-        "list the files",
-        "n",
-        "ask Anybody?",
-    ]);
-    ran.shows("May I? Yes\n")
-        .shows("Again? Always\n")
-        .shows("Still? No(NotAnAnswer)\ns01 >> list the files\nrequest: list the files\n")
-        .shows("s01 >> n\nrequest: n\n")
-        .shows("Anybody? No(Nobody)\n");
 }
 
 #[test]

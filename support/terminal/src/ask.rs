@@ -1,24 +1,70 @@
 //! Asking the user, and waiting for the answer: as long as it takes, or as long as the asker likes.
 //!
-//! One question stands on the screen at a time, and the others wait in line. Invariant: what is no answer is a no that says
-//! why.
+//! One question stands on the screen at a time, and the others wait in line. Invariant: anything but an explicit yes
+//! is a denial with a reason.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::future::Future;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use crate::answer::{Answer, Refusal};
-use crate::desk::{Input, Said};
+use crate::state::{Input, Said};
 use crate::{Terminal, text};
 
 /// How often a question is asked on a terminal before no answer is taken for no.
 const TIMES: usize = 3;
 /// What the user reads who typed something else.
 const HINT: &str = "That is no answer, and it was not taken as a request. Type y, a or n.";
+
+/// What the user decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Yes, this once.
+    Yes,
+    /// Yes, and do not ask again.
+    Always,
+    /// No, or no answer, which is the same.
+    No(Refusal),
+}
+
+/// Why the answer is no. Displays as a clause to tell the model: "the user said no".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The user typed no, or pressed Enter.
+    User,
+    /// The user pressed Ctrl-C, which ends the turn as well.
+    Interrupted,
+    /// The input has ended: nobody is there to ask.
+    Nobody,
+    /// What came was no answer: on a pipe, the next request; on a terminal, text three times over.
+    NotAnAnswer,
+}
+
+impl Answer {
+    /// Reads y, yes, a, always, n or no, in any case; `None` for anything else.
+    pub fn parse(line: &str) -> Option<Self> {
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => Some(Self::Yes),
+            "a" | "always" => Some(Self::Always),
+            "n" | "no" => Some(Self::No(Refusal::User)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::User => "the user said no",
+            Self::Interrupted => "the user interrupted the question",
+            Self::Nobody => "nobody was there to answer the question",
+            Self::NotAnAnswer => "what came was no answer to the question",
+        })
+    }
+}
 
 impl Terminal {
     /// Asks the user to decide: `question` is a line, with details above it if it has several. Dropping the future
@@ -36,31 +82,31 @@ impl Terminal {
 
     async fn put(&self, question: &str) -> Answer {
         let inner = &self.inner;
-        if inner.unattended.load(Ordering::Relaxed) {
+        if inner.session().unattended {
             return Answer::No(Refusal::Nobody);
         }
-        inner.wires.listen();
+        inner.keyboard.listen();
         inner.start_thread();
         let question = self.attributed(&text::clean(question.trim_end()));
         let (details, question) = question.rsplit_once('\n').unwrap_or(("", &question));
         if !details.is_empty() {
-            inner.nudge_if(inner.screen.print(details));
+            inner.screen.print(details);
         }
         let prompt = format!("{question} [y]es / [a]lways / [N]o: ");
         for _ in 0..TIMES {
             let said = inner.keyboard.ask(prompt.clone()).await;
             match (inner.keyboard.input(), &said) {
                 // The user sees what they typed.
-                (Input::Dumb, Said::Line(_)) => {}
+                (Input::Plain, Said::Line(_)) => {}
                 (_, said) => {
                     let settled = format!("{prompt}{}", shown(said));
-                    inner.nudge_if(inner.screen.print(&settled));
+                    inner.screen.print(&settled);
                 }
             }
             if let Some(answer) = answer(&said) {
                 return answer;
             }
-            inner.nudge_if(inner.screen.print(&self.attributed(HINT)));
+            inner.screen.print(&self.attributed(HINT));
         }
         Answer::No(Refusal::NotAnAnswer)
     }
@@ -116,5 +162,23 @@ mod tests {
         );
         assert_eq!((first, second, third), (None, None, Some(())));
         assert_eq!(began.elapsed(), 2 * minute);
+    }
+
+    #[test]
+    fn only_the_listed_words_are_answers() {
+        assert_eq!(Answer::parse(" Y\n"), Some(Answer::Yes));
+        assert_eq!(Answer::parse("yes"), Some(Answer::Yes));
+        assert_eq!(Answer::parse("ALWAYS"), Some(Answer::Always));
+        assert_eq!(Answer::parse("n"), Some(Answer::No(Refusal::User)));
+        for other in [
+            "",
+            "yes please",
+            "yy",
+            "ok",
+            "Delete the file test.txt",
+            "alway",
+        ] {
+            assert_eq!(Answer::parse(other), None, "{other}");
+        }
     }
 }

@@ -1,8 +1,9 @@
-//! What rustyline is told: the keys that end a line, the look of the prompt, and to report every edit.
+//! What rustyline is told: the keys that end a line, Tab, the look of the prompt, and to report every edit.
 //!
 //! rustyline reads ahead: whatever it took from the terminal behind an Enter is lost when it returns. So Enter, Ctrl-C
 //! and the like never end it here. They are noted, the line is cleared, and a signal ends it when its buffer is empty
-//! ([`Keyboard`] says how). Invariant: the desk always holds the text and the cursor that the user sees.
+//! ([`Keyboard`] says how). Invariants: the state always holds the text and the cursor that the user sees; a line that no
+//! word begins with stays as it is when Tab is pressed.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,12 +19,13 @@ use rustyline::{
     KeyEvent, Movement, RepeatCount, Result,
 };
 
-use crate::completion::Completion;
-use crate::desk::Key;
 use crate::keyboard::Keyboard;
 use crate::screen::Screen;
+use crate::state::{Key, Mode};
 use crate::style::Paint;
 
+/// How long the rest of a key may take to come behind its Esc.
+pub const ESCAPE_MILLIS: u16 = 50;
 /// How many lines the history keeps.
 const HISTORY_LINES: usize = 1_000;
 
@@ -42,6 +44,7 @@ pub fn open(
     let config = Config::builder()
         .max_history_size(HISTORY_LINES)?
         .bell_style(BellStyle::None)
+        .keyseq_timeout(Some(ESCAPE_MILLIS))
         .build();
     let history = FileHistory::with_config(&config);
     let mut editor = LineEditor::with_history(config, history)?;
@@ -49,25 +52,39 @@ pub fn open(
         keyboard: keyboard.clone(),
         screen: screen.clone(),
     }));
-    let keys = [
-        (KeyEvent::from('\r'), Key::Enter),
-        (KeyEvent::ctrl('J'), Key::Enter),
-        (KeyEvent::ctrl('C'), Key::Interrupt),
-        (KeyEvent::ctrl('D'), Key::End),
-        (KeyEvent::ctrl('Z'), Key::Suspend),
-    ];
-    for (event, key) in keys {
-        let keyboard = keyboard.clone();
-        let handler = EventHandler::Conditional(Box::new(Ending { key, keyboard }));
-        editor.bind_sequence(event, handler);
+    for event in [KeyEvent::ctrl('J'), KeyEvent::alt('\r')] {
+        editor.bind_sequence(event, Cmd::Newline);
     }
-    let tab = Completion {
-        words,
-        keyboard: keyboard.clone(),
-        screen: screen.clone(),
+    let mut bind = |key: KeyEvent, press: fn(&Keys, &EventContext<'_>) -> Option<Cmd>| {
+        let keys = Keys {
+            press,
+            words: words.clone(),
+            keyboard: keyboard.clone(),
+            screen: screen.clone(),
+        };
+        editor.bind_sequence(key, EventHandler::Conditional(Box::new(keys)));
     };
-    let tab = EventHandler::Conditional(Box::new(tab));
-    editor.bind_sequence(KeyEvent::from('\t'), tab);
+    bind('\r'.into(), |keys, context| keys.end(Key::Enter, context));
+    bind(KeyEvent::ctrl('C'), |keys, context| {
+        keys.end(Key::Interrupt, context)
+    });
+    bind(KeyEvent::ctrl('Z'), |keys, context| {
+        keys.end(Key::Suspend, context)
+    });
+    // On a line that is not empty it deletes the character under the cursor, as everywhere.
+    bind(KeyEvent::ctrl('D'), |keys, context| {
+        let is_empty = context.line().is_empty();
+        is_empty.then(|| keys.end(Key::End, context)).flatten()
+    });
+    bind('\x1b'.into(), |keys, context| {
+        let is_asked = keys
+            .keyboard
+            .with(|state| matches!(state.mode, Mode::Question(_)));
+        is_asked
+            .then(|| keys.end(Key::Interrupt, context))
+            .flatten()
+    });
+    bind('\t'.into(), Keys::complete);
     Ok(editor)
 }
 
@@ -98,9 +115,8 @@ impl Hinter for Reporter {
 impl Highlighter for Reporter {
     /// Called whenever the cursor has moved.
     fn highlight_char(&self, line: &str, cursor: usize, kind: CmdKind) -> bool {
-        match kind {
-            CmdKind::MoveCursor => self.keyboard.edited(line, cursor),
-            CmdKind::Other | CmdKind::ForcedRefresh => {}
+        if kind == CmdKind::MoveCursor {
+            self.keyboard.edited(line, cursor);
         }
         false
     }
@@ -110,13 +126,15 @@ impl Highlighter for Reporter {
     }
 }
 
-/// A key that ends the line.
-struct Ending {
-    key: Key,
+/// A key that is not rustyline's.
+struct Keys {
+    press: fn(&Self, &EventContext<'_>) -> Option<Cmd>,
+    words: Vec<&'static str>,
     keyboard: Arc<Keyboard>,
+    screen: Arc<Screen>,
 }
 
-impl ConditionalEventHandler for Ending {
+impl ConditionalEventHandler for Keys {
     fn handle(
         &self,
         _: &Event,
@@ -124,15 +142,81 @@ impl ConditionalEventHandler for Ending {
         _: bool,
         context: &EventContext<'_>,
     ) -> Option<Cmd> {
+        (self.press)(self, context)
+    }
+}
+
+impl Keys {
+    /// Ends the line.
+    fn end(&self, key: Key, context: &EventContext<'_>) -> Option<Cmd> {
+        self.keyboard.pressed(key, context.line());
+        Some(match key {
+            Key::Suspend => Cmd::Noop,
+            Key::Enter | Key::Interrupt | Key::End => Cmd::Kill(Movement::WholeBuffer),
+        })
+    }
+
+    /// Completes the word that the line is the beginning of, or lists those it may be. rustyline's own completion waits
+    /// for the next key, and nothing else closes the prompt meanwhile.
+    fn complete(&self, context: &EventContext<'_>) -> Option<Cmd> {
         let line = context.line();
-        if self.key == Key::End && !line.is_empty() {
-            // It deletes the character under the cursor, as everywhere.
+        if context.pos() < line.len() {
             return None;
         }
-        self.keyboard.ended(self.key, line);
-        match self.key {
-            Key::Suspend => Some(Cmd::Noop),
-            Key::Enter | Key::Interrupt | Key::End => Some(Cmd::Kill(Movement::WholeBuffer)),
+        let words = beginning_with(line, &self.words);
+        match rest(line, &words) {
+            "" if words.len() > 1 => {
+                let listed = self.screen.style.paint(Paint::Dim, &words.join("  "));
+                self.screen.lines(&listed);
+                Some(Cmd::Noop)
+            }
+            "" => None,
+            rest => Some(Cmd::Insert(1, rest.to_owned())),
+        }
+    }
+}
+
+/// The words that this is the beginning of.
+fn beginning_with(line: &str, words: &[&'static str]) -> Vec<&'static str> {
+    let words = words.iter().copied();
+    words
+        .filter(|word| !line.is_empty() && word.starts_with(line))
+        .collect()
+}
+
+/// What all these words, which begin with the line, have in common behind it.
+fn rest(line: &str, words: &[&'static str]) -> &'static str {
+    let rests = words.iter().map(|word| &word[line.len()..]);
+    let common = |a: &'static str, b: &'static str| {
+        let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b);
+        &a[..same.map(|(a, _)| a.len_utf8()).sum()]
+    };
+    rests.reduce(common).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tab_completes_what_the_words_have_in_common() {
+        const WORDS: [&str; 4] = ["/help", "/resume", "/team", "/tell"];
+        type Case = (&'static str, &'static [&'static str], &'static str);
+        let table: &[Case] = &[
+            ("/h", &["/help"], "elp"),
+            ("/t", &["/team", "/tell"], "e"),
+            ("/te", &["/team", "/tell"], ""),
+            ("/help", &["/help"], ""),
+            ("/", &WORDS, ""),
+            ("", &[], ""),
+            ("hello", &[], ""),
+            ("/help me", &[], ""),
+            ("what is /he", &[], ""),
+        ];
+        for (line, candidates, completed) in table {
+            let found = beginning_with(line, &WORDS);
+            assert_eq!(&found, candidates, "{line}");
+            assert_eq!(rest(line, &found), *completed, "{line}");
         }
     }
 }

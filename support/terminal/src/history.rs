@@ -1,13 +1,12 @@
 //! What was typed in earlier sessions, for the arrow keys.
 //!
-//! Invariants: the file appears with the first line and not before, readable by its owner only, in a folder that git
-//! ignores; two sessions add to it side by side; a file that cannot be read is set aside, not overwritten; and whatever
-//! goes wrong is said once and stops nobody.
+//! Invariants: the file appears with the first line and not before, readable by its owner only, in
+//! the program's folder; two sessions add to it side by side; a file that cannot be read is set aside, not overwritten;
+//! and whatever goes wrong is said once and stops nobody.
 
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use rustyline::error::ReadlineError;
@@ -15,33 +14,24 @@ use rustyline::error::ReadlineError;
 use crate::Program;
 use crate::editor::LineEditor;
 
-/// The history of one working directory.
+/// The history of one program in one folder.
 pub struct History {
-    folder: PathBuf,
-    make_folder: fn(&Path) -> io::Result<()>,
-    file: PathBuf,
-    /// Whether the file is there and can be added to.
-    ready: bool,
+    program: Program,
     given_up: bool,
 }
 
 impl History {
-    /// Reads the history in this folder, if there is one.
+    /// Reads the history, if there is one.
     pub fn open(program: &Program, editor: &mut LineEditor) -> Self {
-        let folder = &program.folder;
-        let file = folder.join("history");
-        let loaded = editor.load_history(&file);
-        if let Err(ReadlineError::Io(error)) = &loaded
+        let file = program.folder.join("history");
+        if let Err(ReadlineError::Io(error)) = editor.load_history(&file)
             && error.kind() == io::ErrorKind::InvalidData
         {
             // If it cannot be moved, adding to it will fail and say so.
-            let _ = fs::rename(&file, folder.join("history.damaged"));
+            let _ = fs::rename(&file, program.folder.join("history.damaged"));
         }
         Self {
-            folder: folder.clone(),
-            make_folder: program.make_folder,
-            file,
-            ready: false,
+            program: program.clone(),
             given_up: false,
         }
     }
@@ -60,30 +50,20 @@ impl History {
         kept
     }
 
-    fn keep(&mut self, editor: &mut LineEditor) -> Result<()> {
-        if !self.ready {
-            (self.make_folder)(&self.folder)
-                .with_context(|| format!("creating {}", self.folder.display()))?;
-            create(&self.file)?;
-            self.ready = true;
-        }
+    fn keep(&self, editor: &mut LineEditor) -> Result<()> {
+        let folder = &self.program.folder;
+        (self.program.make_folder)(folder)
+            .with_context(|| format!("creating {}", folder.display()))?;
+        let file = folder.join("history");
+        // Made here: rustyline would empty a file that another session has made meanwhile.
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&file)
+            .with_context(|| format!("creating {}", file.display()))?;
         editor
-            .append_history(&self.file)
-            .with_context(|| format!("writing {}", self.file.display()))
-    }
-}
-
-/// Creates the file, for its owner only, unless it is there.
-fn create(path: &Path) -> Result<()> {
-    let created = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path);
-    match created {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(error).with_context(|| format!("creating {}", path.display()))
-        }
-        Ok(_) | Err(_) => Ok(()),
+            .append_history(&file)
+            .with_context(|| format!("writing {}", file.display()))
     }
 }

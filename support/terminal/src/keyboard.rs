@@ -1,267 +1,278 @@
 //! The keyboard: asked by tasks, read by one thread.
 //!
 //! Tasks wait for lines and answers; the thread may be deep inside a line editor when somebody else needs the terminal.
-//! Invariants: whoever drops a future closes its prompt; the editor is called back by a signal only while its handler
-//! for it is in place.
+//! Invariants: dropping a future closes its prompt; an interrupt ends what runs when it comes and nothing later; a reason
+//! to leave stays, and the first one counts.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::os::unix::thread::JoinHandleExt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{Signal, raise};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::desk::{Desk, Input, Key, Said, Wanted};
-use crate::typeahead::Draft;
-use crate::wants::Wants;
-use crate::wires::Wires;
+use crate::state::{Input, Key, Mode, Said, State};
 
 /// Shared by those who ask and the thread.
 pub struct Keyboard {
-    /// Never held across an await.
-    state: Mutex<State>,
-    changed: watch::Sender<()>,
-    wake: PipeWriter,
+    /// Every change wakes all who wait for one. Never held across an await.
+    state: watch::Sender<State>,
+    /// Wakes the thread where it waits for the terminal too.
+    wake: UnixStream,
     thread: Mutex<Option<JoinHandle<()>>>,
-    wires: Arc<Wires>,
-}
-
-/// What the lock protects.
-pub struct State {
-    pub desk: Desk,
-    editor: Editor,
-    /// A byte is in the pipe.
-    woken: bool,
-}
-
-/// Whether the thread is inside rustyline, and whether it can be called back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Editor {
-    Closed,
-    /// Its signal handler is not in place yet; `doomed` when it shall close as soon as it is.
-    Opening {
-        doomed: bool,
-    },
-    Open,
-    /// The signal is on its way; `sure` when nothing can swallow it.
-    Closing {
-        sure: bool,
-    },
+    listening: AtomicBool,
 }
 
 /// Those who ask.
 impl Keyboard {
-    /// The keyboard, and the pipe that wakes the thread.
+    /// The keyboard, and what wakes the thread.
     ///
     /// # Errors
-    /// When no pipe can be opened.
-    pub fn new(input: Input, wires: Arc<Wires>) -> io::Result<(Self, PipeReader)> {
-        let (reader, writer) = io::pipe()?;
-        let state = State {
-            desk: Desk::new(input),
-            editor: Editor::Closed,
-            woken: false,
-        };
+    /// When there are no file descriptors left.
+    pub fn new(input: Input) -> io::Result<(Self, UnixStream)> {
+        let (wake, woken) = UnixStream::pair()?;
+        wake.set_nonblocking(true)?;
+        woken.set_nonblocking(true)?;
         let keyboard = Self {
-            state: Mutex::new(state),
-            changed: watch::Sender::new(()),
-            wake: writer,
+            state: watch::Sender::new(State::new(input)),
+            wake,
             thread: Mutex::new(None),
-            wires,
+            listening: AtomicBool::new(false),
         };
-        Ok((keyboard, reader))
+        Ok((keyboard, woken))
     }
 
-    /// Tells when something was typed.
-    pub fn changes(&self) -> watch::Receiver<()> {
-        self.changed.subscribe()
+    /// Reads or changes the state, and lets whoever waits have a look.
+    pub fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut value = None;
+        self.state.send_modify(|state| value = Some(change(state)));
+        value.expect("send_modify calls its argument")
     }
 
     pub fn input(&self) -> Input {
-        self.state().desk.input
+        self.state.borrow().input
     }
 
     /// The next line that is typed, or `None` when there will be none.
     pub async fn line(&self) -> Option<String> {
-        let begin = |desk: &mut Desk| desk.lines_wanted += 1;
-        let wanted = Wants::new(self, begin, |desk| desk.lines_wanted -= 1);
-        let next = |state: &mut State| match state.desk.typed.lines.pop_front() {
-            None if !state.desk.typed.ended => None,
-            line => Some(line),
-        };
-        wanted.until(next).await
-    }
-
-    /// The next line, if it is typed already.
-    pub fn typed_ahead(&self) -> Option<String> {
-        self.state().desk.typed.lines.pop_front()
+        let wants = Wants::new(self, |state| state.readers += 1, |state| state.readers -= 1);
+        wants.until(State::next_line).await
     }
 
     /// What the user says to this question. One question at a time.
     pub async fn ask(&self, prompt: String) -> Said {
-        let wanted = Wants::new(self, |desk| desk.put(prompt), Desk::withdraw);
-        wanted.until(State::said).await
+        let wants = Wants::new(self, |state| state.put(prompt), State::withdraw);
+        wants.until(State::said).await
+    }
+
+    /// Waits for the next Ctrl-C.
+    pub async fn interrupted(&self) {
+        let mut state = self.state.subscribe();
+        let before = state.borrow().interrupts;
+        // The sender lives as long as we do, so waiting cannot fail.
+        let _ = state.wait_for(|state| state.interrupts != before).await;
+    }
+
+    /// Ends the session with this exit code.
+    pub fn leave(&self, code: u8) {
+        self.with(|state| _ = state.exit.get_or_insert(code));
+    }
+
+    /// The exit code of a session that was ended from outside.
+    pub fn left(&self) -> Option<u8> {
+        self.state.borrow().exit
+    }
+
+    /// Waits for a reason to leave.
+    pub async fn until_left(&self) {
+        let mut state = self.state.subscribe();
+        let _ = state.wait_for(|state| state.exit.is_some()).await;
     }
 
     /// Lets the thread look again, which closes an open prompt for a moment: something wants to be printed.
     pub fn nudge(&self) {
-        let mut state = self.state();
-        match state.editor {
-            Editor::Closed if state.woken => {}
-            Editor::Closed => {
-                state.woken = true;
-                // The pipe holds at most this one byte; if the thread has gone, nobody needs to be woken.
-                let _ = (&self.wake).write_all(&[0]);
+        let thread = self.thread.lock().unwrap();
+        self.with(|state| {
+            state.nudged = true;
+            if let Some(thread) = thread.as_ref().filter(|_| state.editing) {
+                // To the thread itself, because it may wait for the rest of a key sequence. It fails only when the thread
+                // has ended.
+                let _ = pthread_kill(thread.as_pthread_t(), Signal::SIGINT);
             }
-            Editor::Opening { .. } => state.editor = Editor::Opening { doomed: true },
-            Editor::Open => {
-                state.editor = Editor::Closing { sure: false };
-                self.signal();
-            }
-            // Again, in case it was swallowed; only where the signal means nothing if the editor has closed meanwhile.
-            Editor::Closing { sure: false } if self.wires.is_ctrl_c_a_key() => self.signal(),
-            Editor::Closing { .. } => {}
-        }
+        });
+        // A full pipe wakes the thread as well, and one that has gone needs no waking.
+        let _ = (&self.wake).write(&[0]);
     }
 
-    /// Interrupts the editor from outside.
-    fn signal(&self) {
-        if let Some(thread) = &*self.thread.lock().unwrap() {
-            // To the thread itself, because it may wait for the rest of a key sequence, and nothing else ends that. It
-            // fails only when the thread has ended.
-            let _ = pthread_kill(thread.as_pthread_t(), Signal::SIGINT);
+    /// Starts the thread.
+    pub fn start(self: &Arc<Self>, serve: impl FnOnce(&Arc<Self>) + Send + 'static) {
+        /// Wakes all waiters when the thread ends, even by panic.
+        struct End(Arc<Keyboard>);
+        impl Drop for End {
+            fn drop(&mut self) {
+                self.0.with(State::gone);
+            }
         }
-    }
-
-    /// Remembers the thread.
-    pub fn started(&self, thread: JoinHandle<()>) {
-        *self.thread.lock().unwrap() = Some(thread);
+        let end = End(self.clone());
+        *self.thread.lock().unwrap() = Some(std::thread::spawn(move || serve(&end.0)));
     }
 
     /// Ends the thread, which puts the terminal back in order. Nobody gets a line or an answer any more.
     pub fn close(&self) {
-        self.desk(|desk| {
-            desk.quitting = true;
-            desk.gone();
+        self.with(|state| {
+            state.quitting = true;
+            state.gone();
         });
         self.nudge();
         // A thread that waits for a pipe cannot be called back, and has nothing to put in order.
-        if matches!(self.input(), Input::Terminal { .. }) {
+        if self.input() == Input::Editor {
             let thread = self.thread.lock().unwrap().take();
             thread.map(JoinHandle::join);
         }
     }
 
-    /// Changes what is wanted and tells the thread if it must do something else now.
-    pub fn change(&self, change: impl FnOnce(&mut Desk)) {
-        let mut state = self.state();
-        change(&mut state.desk);
-        let stale = state.desk.wanted() != state.desk.doing;
-        drop(state);
-        if stale {
-            self.nudge();
+    /// Listens to SIGINT, SIGTERM and SIGHUP from now on. It must come before the first line editor: rustyline puts its
+    /// own handler for SIGINT in place and puts back the one it found, which must be this one and not the default.
+    pub fn listen(self: &Arc<Self>) {
+        if self.listening.swap(true, Ordering::Relaxed) {
+            return;
         }
-    }
-
-    /// The desk and the editor's state, locked.
-    pub fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap()
+        for kind in [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ] {
+            // Without a handler the signal does what it does by default, which is to end the program.
+            let Ok(mut signals) = signal(kind) else {
+                continue;
+            };
+            let keyboard = self.clone();
+            tokio::spawn(async move {
+                while signals.recv().await.is_some() {
+                    if kind != SignalKind::interrupt() {
+                        // As a shell counts: 128 and the number of the signal.
+                        keyboard.leave(128 + kind.as_raw_value() as u8);
+                    } else if keyboard.input() != Input::Editor {
+                        // There Ctrl-C is a key, and SIGINT our own, for closing the editor.
+                        keyboard.with(|state| state.interrupts += 1);
+                    }
+                }
+            });
+        }
     }
 }
 
 /// The thread.
 impl Keyboard {
-    /// What to do next; whatever the thread was woken for is considered by that. With a line editor, a prompt counts as
-    /// opening from here on.
-    pub fn next(&self, wake: &mut PipeReader) -> Wanted {
-        let state = &mut *self.state();
-        if std::mem::take(&mut state.woken) {
-            // The byte is there: it was written before the flag could be seen.
-            let _ = wake.read(&mut [0]);
-        }
-        state.desk.doing = state.desk.wanted();
-        let edits = matches!(state.desk.input, Input::Terminal { .. });
-        state.editor = match state.desk.doing {
-            Wanted::Answer(_) | Wanted::Line if edits => Editor::Opening { doomed: false },
-            Wanted::Answer(_) | Wanted::Line | Wanted::Nothing | Wanted::Quit => Editor::Closed,
-        };
-        state.desk.doing
-    }
-
-    /// Changes or reads something on the desk and lets whoever waits have a look.
-    pub fn desk<T>(&self, change: impl FnOnce(&mut Desk) -> T) -> T {
-        let value = change(&mut self.state().desk);
-        self.changed.send_replace(());
-        value
-    }
-
-    /// Keys were pressed while nothing was edited.
-    pub fn typed(&self, bytes: &[u8]) {
-        if self.desk(|desk| desk.typed.feed(bytes)) {
-            self.wires.interrupt();
-        }
-    }
-
-    /// Whether standard input has ended.
-    pub fn is_gone(&self) -> bool {
-        self.state().desk.is_gone()
-    }
-
-    /// What the editor is to show: the prompt of a question, if there is one, and what is typed already.
-    pub fn prompt_and_draft(&self) -> (Option<String>, Draft) {
-        self.state().desk.prompt_and_draft()
+    /// What to do next; whatever the thread was woken for is considered by that.
+    pub fn next(&self, mut woken: &UnixStream) -> Mode {
+        while matches!(woken.read(&mut [0; 64]), Ok(1..)) {}
+        self.with(|state| {
+            state.nudged = false;
+            state.closing = false;
+            state.mode = state.wanted();
+            state.mode
+        })
     }
 
     /// The editor shows this line now. So its signal handler is in place, and it can be closed.
     pub fn edited(&self, line: &str, cursor: usize) {
-        let mut state = self.state();
-        state.desk.edited(line, cursor);
-        match state.editor {
-            Editor::Opening { doomed: false } => state.editor = Editor::Open,
-            Editor::Opening { doomed: true } | Editor::Closing { sure: false } => state.close(),
-            Editor::Open | Editor::Closing { sure: true } | Editor::Closed => {}
-        }
+        self.with(|state| {
+            state.edited(line, cursor);
+            state.editing = true;
+            if state.nudged {
+                close_editor(state);
+            }
+        });
     }
 
     /// A key ended the line in the editor.
-    pub fn ended(&self, key: Key, line: &str) {
-        let mut state = self.state();
-        if state.desk.ended(key, line) {
-            self.wires.interrupt();
-        }
-        if state.editor != Editor::Closed {
-            state.close();
-        }
-    }
-
-    /// The editor has closed and is out of the way.
-    pub fn closed(&self) {
-        self.state().editor = Editor::Closed;
-        self.desk(Desk::editor_closed);
+    pub fn pressed(&self, key: Key, line: &str) {
+        self.with(|state| {
+            state.pressed(key, line);
+            close_editor(state);
+        });
     }
 }
 
-impl State {
-    /// What the question is answered with. While the editor still shows it, more may be typed behind the answer.
-    fn said(&mut self) -> Option<Said> {
-        let asking = matches!(self.desk.doing, Wanted::Answer(_)) && self.editor != Editor::Closed;
-        if asking { None } else { self.desk.said() }
+/// From within the editor: it ends when it has read what it already took from the terminal, and before it takes more. So
+/// nothing that was typed behind Enter is lost in its buffer.
+///
+/// Its signal handler writes a byte to a pipe, and its loop takes up to 64 bytes and looks at the first only: a change of
+/// the window's size that came just before swallows a signal. It cannot swallow this many.
+fn close_editor(state: &mut State) {
+    if !std::mem::replace(&mut state.closing, true) {
+        for _ in 0..64 {
+            // It cannot fail: the signal exists.
+            let _ = raise(Signal::SIGINT);
+        }
+    }
+}
+
+/// Something wanted of the thread, until it is there or this value drops: otherwise the thread would read the next line
+/// for nobody.
+struct Wants<'a> {
+    keyboard: &'a Keyboard,
+    changed: watch::Receiver<State>,
+    /// Ends the wanting, once.
+    end: Option<fn(&mut State)>,
+}
+
+impl<'a> Wants<'a> {
+    fn new(keyboard: &'a Keyboard, begin: impl FnOnce(&mut State), end: fn(&mut State)) -> Self {
+        let changed = keyboard.state.subscribe();
+        keyboard.change(begin);
+        Self {
+            keyboard,
+            changed,
+            end: Some(end),
+        }
     }
 
-    /// From within the editor: it ends when it has read what it already took from the terminal, and before it takes
-    /// more. So nothing that was typed behind Enter is lost in its buffer.
-    ///
-    /// Its signal handler writes a byte to a pipe, and its loop takes up to 64 bytes and looks at the first only: a
-    /// change of the window's size that came just before swallows a signal. It cannot swallow this many.
-    fn close(&mut self) {
-        if self.editor != (Editor::Closing { sure: true }) {
-            self.editor = Editor::Closing { sure: true };
-            for _ in 0..64 {
-                // It cannot fail: the signal exists.
-                let _ = raise(Signal::SIGINT);
+    /// Waits until it can be taken.
+    async fn until<T>(mut self, mut take: impl FnMut(&mut State) -> Option<T>) -> T {
+        loop {
+            self.changed.mark_unchanged();
+            let mut taken = None;
+            self.keyboard.state.send_if_modified(|state| {
+                taken = take(state);
+                if taken.is_some()
+                    && let Some(end) = self.end.take()
+                {
+                    end(state);
+                }
+                taken.is_some()
+            });
+            if let Some(taken) = taken {
+                return taken;
             }
+            let _ = self.changed.changed().await;
+        }
+    }
+}
+
+impl Drop for Wants<'_> {
+    fn drop(&mut self) {
+        if let Some(end) = self.end.take() {
+            self.keyboard.change(end);
+        }
+    }
+}
+
+impl Keyboard {
+    /// Changes what is wanted and tells the thread if it must do something else now.
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let is_stale = self.with(|state| {
+            change(state);
+            state.wanted() != state.mode
+        });
+        if is_stale {
+            self.nudge();
         }
     }
 }

@@ -1,71 +1,64 @@
-//! The terminal, and everybody who wants something of it.
+//! The terminal: what a program shows and reads.
 //!
 //! A loop needs the next request, a hook wants to print, a permission needs an answer, a model streams; a terminal is
-//! one. So one value owns it, and its clones may be anywhere. Invariants: one thread reads standard input; an answer is
-//! never taken for a request nor a request for an answer; what the user has typed is never lost; the terminal is left
-//! as it was found.
-//!
-//! ```text
-//!            line() awaited                      confirm() awaited
-//!   ┌───────┐ ──────────────▶ ┌─────────────┐ ──────────────────▶ ┌──────────────┐
-//!   │ watch │                 │ prompt open │                     │ question open│
-//!   └───────┘ ◀────────────── └─────────────┘ ◀────────────────── └──────────────┘
-//!     keeps what is typed,      line entered;      answered, or nobody waits any more
-//!     Ctrl-C ends the turn      or nobody waits any more: the half line is kept
-//! ```
+//! one. So one value owns it, and its clones may be anywhere. It knows nothing of agents: whoever uses it says what a
+//! [`Call`] and its output look like. Invariants: one thread reads standard input; an answer is never taken for a request
+//! nor a request for an answer; what the user has typed is never lost; the terminal is left as it was found.
 //!
 //! | file | |
 //! |---|---|
-//! | `ask`, `show` | questions; calls, results, notices and errors |
-//! | `inner` | what the clones share, and the start of the thread |
-//! | `desk`, `keyboard`, `wants` | who gets what is typed; how an open prompt is called back; how tasks wait |
-//! | `thread`, `editor`, `completion`, `history` | the thread on a terminal: rustyline, and watching keys without it |
-//! | `typeahead` | keys pressed during a turn |
-//! | `pipe`, `dumb` | the thread on a pipe, and on a terminal that can only print |
-//! | `screen`, `spinner`, `style` | the only writer; what is awaited; colours and width |
-//! | `text`, `wrap` | making text harmless; lines that end between words |
+//! | `state` | the state machine: a turn runs, a prompt is open, a question is asked; who gets what is typed |
+//! | `keyboard` | how tasks wait for it, interrupts and signals, and how an open prompt is called back |
+//! | `reader`, `editor`, `keys`, `history` | the thread on a terminal: rustyline, and keys during a turn |
+//! | `plain` | the thread on a pipe, and on a terminal whose lines the system edits |
+//! | `screen`, `footer`, `style`, `text` | the only writer; what stands below the last line; colours; harmless text |
+//! | `ask`, `show`, `voice` | questions; calls, results and remarks; what a model says |
 //! | `process` | the command line and piped input |
-//! | `voice`, `answer`, `wires` | what a model says and does; answers; Ctrl-C and signals |
+//!
+//! **Keys during a turn.** The kernel's own line discipline, with its echo off, would keep what is typed in fewer lines.
+//! It cannot show the half-typed line while a turn prints, and it cannot tell Esc, which ends the turn, from an arrow key.
+//! So the terminal is in raw mode, `keys` edits as much as the kernel would, and the footer shows the line. rustyline stays
+//! closed: an editor that is open all the time would show a model's text only by whole lines.
 
-mod answer;
 mod ask;
-mod completion;
-mod desk;
-mod dumb;
 mod editor;
+mod footer;
 mod history;
-mod inner;
 mod keyboard;
-mod pipe;
+mod keys;
+mod plain;
 mod process;
+mod reader;
 mod screen;
 mod show;
-mod spinner;
+mod state;
 mod style;
 mod text;
-mod thread;
-mod typeahead;
 mod voice;
-mod wants;
-mod wires;
-mod wrap;
 
-use std::future::Future;
-use std::io;
+use std::future::{Future, pending};
+use std::io::{self, IsTerminal};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use anyhow::Result;
 use serde_json::Value;
 
-pub use answer::{Answer, Refusal};
-use inner::{INTERRUPTED, Inner};
+pub use ask::{Answer, Refusal};
 pub use process::{leave_with, piped, refuse, words};
-use style::Paint;
 pub use voice::Voice;
+
+use keyboard::Keyboard;
+use reader::Reader;
+use screen::Screen;
+use state::{Input, State};
+use style::Paint;
+
+/// The exit code of a run that Ctrl-C ended, as a shell counts: 128 and the number of SIGINT.
+const INTERRUPTED: u8 = 130;
 
 /// The program that a terminal belongs to.
 #[derive(Clone, Debug)]
@@ -107,20 +100,70 @@ pub struct Terminal {
     name: Option<Arc<str>>,
 }
 
+/// What all clones share. Standard input is not touched before somebody wants something of it.
+struct Inner {
+    program: Program,
+    screen: Arc<Screen>,
+    keyboard: Arc<Keyboard>,
+    /// Whether requests are typed or piped in; else there is one, from the command line.
+    is_typed: bool,
+    /// Held while a question is asked, so that several wait in line.
+    asking: tokio::sync::Mutex<()>,
+    /// Never held across an await.
+    session: Mutex<Session>,
+}
+
+#[derive(Default)]
+struct Session {
+    /// The request of the command line, until it is taken.
+    once: Option<String>,
+    /// What wakes the thread; taken when it starts.
+    woken: Option<UnixStream>,
+    /// What Tab completes; taken when the thread starts.
+    words: Vec<&'static str>,
+    /// Why the last turn that failed did so.
+    failure: Option<String>,
+    /// The user has said `q`, `exit` or the like.
+    dismissed: bool,
+    /// Nobody is asked anything.
+    unattended: bool,
+}
+
 impl Terminal {
     /// A session: requests are typed, or piped in.
     pub fn session(program: Program) -> Self {
-        Self::start(program, None)
+        Self::open(program, None)
     }
 
     /// One request, then the end.
     pub fn once(program: Program, request: String) -> Self {
-        Self::start(program, Some(request))
+        Self::open(program, Some(request))
     }
 
-    fn start(program: Program, request: Option<String>) -> Self {
+    fn open(program: Program, once: Option<String>) -> Self {
+        let can_edit = style::Style::of_stdout().can_move && once.is_none();
+        let input = match (io::stdin().is_terminal(), can_edit) {
+            (true, true) => Input::Editor,
+            (true, false) => Input::Plain,
+            (false, _) => Input::Pipe,
+        };
+        let (keyboard, woken) = Keyboard::new(input)
+            .expect("a process that cannot open a pipe cannot run a command either");
+        let keyboard = Arc::new(keyboard);
+        let inner = Inner {
+            program,
+            screen: Arc::new(Screen::new(keyboard.clone())),
+            keyboard,
+            is_typed: once.is_none(),
+            asking: tokio::sync::Mutex::new(()),
+            session: Mutex::new(Session {
+                once,
+                woken: Some(woken),
+                ..Session::default()
+            }),
+        };
         Self {
-            inner: Arc::new(Inner::new(program, request)),
+            inner: Arc::new(inner),
             name: None,
         }
     }
@@ -141,12 +184,12 @@ impl Terminal {
 
     /// Tab completes these words at the beginning of a line.
     pub fn complete(&self, words: Vec<&'static str>) {
-        *self.inner.words.lock().unwrap() = words;
+        self.inner.session().words = words;
     }
 
     /// Asks nobody from now on: the answer to every question is no.
     pub fn leave_unattended(&self) {
-        self.inner.unattended.store(true, Ordering::Relaxed);
+        self.inner.session().unattended = true;
     }
 
     /// The voice of a model on this terminal.
@@ -160,16 +203,17 @@ impl Terminal {
     /// Dropping the future closes the prompt. Nothing is lost by it: what was half typed stands in the next prompt, a
     /// line entered at that moment is the next request.
     pub async fn line(&self) -> Option<String> {
-        self.inner.wires.listen();
+        let inner = &self.inner;
+        inner.keyboard.listen();
         let line = loop {
             let line = tokio::select! {
                 biased;
-                () = self.inner.wires.until_left() => None,
-                line = self.inner.next_line() => line,
+                () = inner.keyboard.until_left() => None,
+                line = inner.next_line() => line,
             };
             match line.as_deref().map(str::trim) {
                 Some(line) if is_goodbye(line) => {
-                    self.inner.dismissed.store(true, Ordering::Relaxed);
+                    inner.session().dismissed = true;
                     break None;
                 }
                 None => break None,
@@ -178,7 +222,7 @@ impl Terminal {
             }
         };
         if line.is_none() {
-            self.inner.keyboard.close();
+            inner.keyboard.close();
         }
         line
     }
@@ -186,38 +230,37 @@ impl Terminal {
     /// Whether the input has ended by itself with nobody sitting there: what is still at work may be waited for.
     pub fn waits_for_background(&self) -> bool {
         let inner = &self.inner;
-        let is_dismissed = inner.dismissed.load(Ordering::Relaxed) || inner.wires.left().is_some();
+        let is_dismissed = inner.session().dismissed || inner.keyboard.left().is_some();
         !inner.is_session() && !is_dismissed
     }
 
     /// Waits until somebody ends a session that [waits_for_background](Self::waits_for_background): Ctrl-C, or a signal.
     pub async fn ended(&self) {
-        let wires = &self.inner.wires;
-        wires.listen();
-        let mut interrupts = wires.interrupts();
+        let keyboard = &self.inner.keyboard;
+        keyboard.listen();
         tokio::select! {
             biased;
-            () = wires.until_left() => {}
-            _ = interrupts.changed() => wires.leave(INTERRUPTED),
+            () = keyboard.until_left() => {}
+            () = keyboard.interrupted() => keyboard.leave(INTERRUPTED),
         }
     }
 
-    /// Runs a turn to its end, or until Ctrl-C drops it. An error is shown in one sentence.
+    /// Runs a turn to its end, or until Ctrl-C or Esc drops it. An error is shown in one sentence.
     pub async fn run(&self, turn: impl Future<Output = Result<()>>) {
         let inner = &self.inner;
-        inner.wires.listen();
+        inner.keyboard.listen();
         if inner.is_session() {
             // So that Ctrl-C is seen where it is a key.
             inner.start_thread();
         }
-        let mut interrupts = inner.wires.interrupts();
         let ended = {
             let turn = pin!(turn);
             tokio::select! {
                 biased;
-                () = inner.wires.until_left() => None,
-                _ = interrupts.changed() => None,
+                () = inner.keyboard.until_left() => None,
+                () = inner.keyboard.interrupted() => None,
                 result = turn => Some(result),
+                () = inner.show_life() => None,
             }
         };
         inner.screen.idle();
@@ -225,13 +268,13 @@ impl Terminal {
             Some(Ok(())) => {}
             Some(Err(error)) => {
                 self.error(&error);
-                *inner.failure.lock().unwrap() = Some(format!("{error:#}"));
+                inner.session().failure = Some(format!("{error:#}"));
             }
             None => {
-                *inner.failure.lock().unwrap() = Some("interrupted".to_owned());
+                inner.session().failure = Some("interrupted".to_owned());
                 self.painted(Paint::Dim, "(interrupted)");
                 if !inner.is_session() {
-                    inner.wires.leave(INTERRUPTED);
+                    inner.keyboard.leave(INTERRUPTED);
                 }
             }
         }
@@ -239,7 +282,7 @@ impl Terminal {
 
     /// What went wrong in the last turn that failed, if one did.
     pub fn failure(&self) -> Option<String> {
-        self.inner.failure.lock().unwrap().clone()
+        self.inner.session().failure.clone()
     }
 
     /// The exit code of the session, which ends here: 0; 1 when a turn failed that nobody watched; as a shell counts
@@ -247,7 +290,103 @@ impl Terminal {
     pub fn exit_code(&self) -> ExitCode {
         self.inner.keyboard.close();
         let failed = self.failure().is_some() && !self.inner.is_session();
-        ExitCode::from(self.inner.wires.left().unwrap_or(failed.into()))
+        ExitCode::from(self.inner.keyboard.left().unwrap_or(failed.into()))
+    }
+}
+
+impl Inner {
+    fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap()
+    }
+
+    /// Whether a user sits there and will see what failed; not so for one request or a pipe.
+    fn is_session(&self) -> bool {
+        self.is_typed && self.keyboard.input() != Input::Pipe
+    }
+
+    /// The next line, shown as typed where it was not.
+    async fn next_line(&self) -> Option<String> {
+        if !self.is_typed {
+            return self.session().once.take();
+        }
+        self.start_thread();
+        let ahead = self.keyboard.with(|state| state.lines.pop_front());
+        let is_ahead = ahead.is_some();
+        let line = match ahead {
+            Some(line) => {
+                // It is typed ahead no more.
+                self.keyboard.nudge();
+                line
+            }
+            None => self.typed_line().await?,
+        };
+        let is_shown = match self.keyboard.input() {
+            Input::Editor => false,
+            Input::Plain => !is_ahead,
+            Input::Pipe => line.trim().is_empty(),
+        };
+        if !is_shown {
+            let prompt = self.screen.style.paint(Paint::Prompt, &self.program.prompt);
+            self.screen.lines(&format!("{prompt}{}", text::echo(&line)));
+        }
+        Some(line)
+    }
+
+    /// The next line that is typed. Where Ctrl-C is a signal it ends a pipe, and on a terminal, where the system clears
+    /// the half line, shows the prompt again.
+    async fn typed_line(&self) -> Option<String> {
+        let mut line = pin!(self.keyboard.line());
+        loop {
+            tokio::select! {
+                biased;
+                line = &mut line => return line,
+                () = self.keyboard.interrupted() => match self.keyboard.input() {
+                    Input::Editor => {}
+                    Input::Plain => self.keyboard.nudge(),
+                    Input::Pipe => {
+                        self.keyboard.leave(INTERRUPTED);
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives a sign of life whenever nothing was written for a while.
+    async fn show_life(&self) {
+        if !self.screen.style.can_move || self.screen.is_quiet() {
+            return pending().await;
+        }
+        loop {
+            tokio::time::sleep(footer::TICK).await;
+            self.screen.tick();
+        }
+    }
+
+    /// Starts the thread that reads, when the first one wants something of it: a program that only prints its help
+    /// leaves the terminal alone.
+    fn start_thread(&self) {
+        let mut session = self.session();
+        let Some(woken) = session.woken.take() else {
+            return;
+        };
+        let words = std::mem::take(&mut session.words);
+        let (screen, program, watched) = (self.screen.clone(), self.program.clone(), self.is_typed);
+        self.keyboard.start(move |keyboard| {
+            if keyboard.input() == Input::Editor {
+                if let Some(reader) = Reader::open(keyboard, &screen, &program, words) {
+                    return reader.serve(&woken);
+                }
+                keyboard.with(|state: &mut State| state.input = Input::Plain);
+            }
+            plain::serve(keyboard, &screen, &program.prompt, watched, &woken);
+        });
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.keyboard.close();
     }
 }
 

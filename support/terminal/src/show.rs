@@ -3,10 +3,7 @@
 //! What is shown comes from models, tools and servers. Invariant: nothing of it reaches the screen that was not made
 //! harmless first (`text`).
 
-use std::borrow::Cow;
-
 use crate::style::Paint;
-use crate::wrap::wrapped;
 use crate::{Call, Shown, Terminal, text};
 
 /// How wide the label is that says whose result follows.
@@ -35,8 +32,7 @@ impl Terminal {
     pub fn below<'a>(&self, call: impl Into<Call<'a>>, text: &str) {
         let call = call.into();
         let lines = self.attributed(&text::clean(text));
-        let held = self.inner.screen.below(call.id, &lines);
-        self.inner.nudge_if(held);
+        self.inner.screen.below(call.id, &lines);
     }
 
     /// Shows how far a call is, on the line that turns while the user waits for it.
@@ -48,7 +44,7 @@ impl Terminal {
     /// Prints whole lines even when everything else is [quiet](Self::quiet).
     pub fn print(&self, text: &str) {
         let lines = self.attributed(&text::clean(text));
-        self.inner.nudge_if(self.inner.screen.print(&lines));
+        self.inner.screen.print(&lines);
     }
 
     /// Shows a short preview of a result below the line of its call.
@@ -67,8 +63,7 @@ impl Terminal {
         });
         let lines = self.attributed(&lines.collect::<Vec<_>>().join("\n"));
         let label = self.attributed(&self.call_line('<', call, columns.min(LABEL_COLUMNS)));
-        self.inner
-            .nudge_if(self.inner.screen.result(call.id, &label, &lines));
+        self.inner.screen.result(call.id, &label, &lines);
     }
 
     /// Shows a call, `runs` if the user waits for it.
@@ -76,8 +71,7 @@ impl Terminal {
         let screen = &self.inner.screen;
         let line = self.call_line('>', call, self.columns(screen.style.columns()));
         let name = runs.then_some(call.name);
-        self.inner
-            .nudge_if(screen.call(call.id, &self.attributed(&line), name));
+        screen.call(call.id, &self.attributed(&line), name);
     }
 
     /// Shows what went wrong, in one sentence; to standard error where nothing else is shown.
@@ -94,15 +88,13 @@ impl Terminal {
     /// Prints whole lines in one colour.
     pub(crate) fn painted(&self, paint: Paint, lines: &str) {
         let style = &self.inner.screen.style;
-        let lines = self.broken(lines);
         let lines = lines.split('\n').map(|line| style.paint(paint, line));
         self.lines(&lines.collect::<Vec<_>>().join("\n"));
     }
 
     /// Prints whole lines that are clean already.
     pub(crate) fn lines(&self, lines: &str) {
-        let held = self.inner.screen.lines(&self.attributed(lines));
-        self.inner.nudge_if(held);
+        self.inner.screen.lines(&self.attributed(lines));
     }
 
     /// The lines, each with the speaker's name in front.
@@ -110,7 +102,6 @@ impl Terminal {
         let Some(name) = &self.name else {
             return lines.to_owned();
         };
-        let lines = self.broken(lines);
         let margin = self
             .inner
             .screen
@@ -119,14 +110,6 @@ impl Terminal {
         let lines = lines.trim_end_matches('\n').split('\n');
         let lines: Vec<String> = lines.map(|line| format!("{margin} {line}")).collect();
         lines.join("\n")
-    }
-
-    /// The lines, broken to fit behind the speaker's name.
-    fn broken<'a>(&self, lines: &'a str) -> Cow<'a, str> {
-        match self.inner.screen.style.breaks_at() {
-            Some(columns) => wrapped(lines, self.columns(columns)).into(),
-            None => lines.into(),
-        }
     }
 
     /// What is left of a line behind the speaker's name.

@@ -23,40 +23,32 @@ pub enum Paint {
 
 /// What standard output can show.
 pub struct Style {
-    terminal: Option<Term>,
-    colours: bool,
-    dumb: bool,
+    /// The width where there is no terminal to ask.
+    pub width: Option<usize>,
+    pub colours: bool,
+    /// Whether a line that was printed can be changed again.
+    pub can_move: bool,
 }
 
 impl Style {
     pub fn of_stdout() -> Self {
-        let terminal = io::stdout().is_terminal().then(Term::stdout);
-        let dumb = terminal.is_none() || is_dumb();
+        let is_terminal = io::stdout().is_terminal();
+        let can_move = is_terminal && !is_dumb();
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Self {
-            colours: !dumb && !no_colour,
-            terminal,
-            dumb,
+            width: (!is_terminal).then_some(PIPE_COLUMNS),
+            colours: can_move && !no_colour,
+            can_move,
         }
-    }
-
-    /// Whether a line that was printed can be changed again.
-    pub fn can_move(&self) -> bool {
-        !self.dumb
     }
 
     /// The width of a line.
     pub fn columns(&self) -> usize {
-        match self.terminal.as_ref().map(Term::size_checked) {
-            None => PIPE_COLUMNS,
-            Some(None | Some((_, 0))) => TERMINAL_COLUMNS,
-            Some(Some((_, columns))) => columns.into(),
-        }
-    }
-
-    /// The width at which lines are broken; `None` where lines stay whole, in a file, a pipe and on a dumb terminal.
-    pub fn breaks_at(&self) -> Option<usize> {
-        (!self.dumb).then(|| self.columns())
+        self.width
+            .unwrap_or_else(|| match Term::stdout().size_checked() {
+                None | Some((_, 0)) => TERMINAL_COLUMNS,
+                Some((_, columns)) => columns.into(),
+            })
     }
 
     /// The text in its colour, when there are colours.

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use console::{measure_text_width, truncate_str};
+use console::{measure_text_width, strip_ansi_codes, truncate_str};
 use serde_json::Value;
 
 use crate::{Call, Shown};
@@ -62,24 +62,46 @@ pub fn columns(text: &str) -> usize {
     measure_text_width(text)
 }
 
+/// The line without its beginning, if it takes more than this many columns.
+pub fn cut_front(line: &str, columns: usize) -> Cow<'_, str> {
+    let mut width = self::columns(line);
+    if width <= columns {
+        return line.into();
+    }
+    let mut rest = line.chars();
+    while width >= columns.max(1) {
+        width -= rest.next().map_or(width, column_of);
+    }
+    format!("…{}", rest.as_str()).into()
+}
+
 /// How many rows a prompt and the text behind it take on a terminal of this width, counted as rustyline does.
 pub fn rows(text: &str, columns: usize) -> usize {
-    let (mut row, mut column) = (0, 0);
-    for c in text.chars() {
-        if c == '\n' {
-            (row, column) = (row + 1, 0);
-            continue;
-        }
-        let width = match c {
-            '\t' => 8 - column % 8,
-            c => self::columns(c.encode_utf8(&mut [0; 4])),
-        };
-        column += width;
-        if column > columns {
-            (row, column) = (row + 1, width);
-        }
-    }
+    let (row, column) = advance(text, (0, 0), columns);
     row + 1 + usize::from(column == columns)
+}
+
+/// The row and the column behind this text. A row that is full ends when the next character comes.
+pub fn advance(text: &str, from: (usize, usize), columns: usize) -> (usize, usize) {
+    let text = strip_ansi_codes(text);
+    text.chars().fold(from, |(row, column), c| match c {
+        '\n' => (row + 1, 0),
+        '\r' => (row, 0),
+        c => {
+            let width = match c {
+                '\t' => 8 - column % 8,
+                c => column_of(c),
+            };
+            match column + width {
+                end if end > columns => (row + 1, width),
+                end => (row, end),
+            }
+        }
+    })
+}
+
+fn column_of(c: char) -> usize {
+    columns(c.encode_utf8(&mut [0; 4]))
 }
 
 /// What tells one call from another: the value of its only argument, or all arguments, the short ones first.
@@ -234,11 +256,20 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_too_long_shows_its_end() {
+        assert_eq!(cut_front("ls -la", 6), "ls -la");
+        assert_eq!(cut_front("ls -la src", 6), "…a src");
+        assert_eq!(cut_front("世界世界", 5), "…世界");
+        assert_eq!(cut_front("ls", 0), "…");
+    }
+
+    #[test]
     fn rows_are_counted_as_the_terminal_wraps() {
         assert_eq!(rows("s01 >> ", 80), 1);
         assert_eq!(rows(&"x".repeat(79), 80), 1);
         assert_eq!(rows(&"x".repeat(80), 80), 2);
         assert_eq!(rows("one\ntwo", 80), 2);
         assert_eq!(rows("世世世", 5), 2);
+        assert_eq!(advance("\x1b[2mone\x1b[0m\ntwo", (0, 4), 80), (1, 3));
     }
 }

@@ -18,7 +18,7 @@ pub struct Voice {
 
 #[derive(Default)]
 struct Speech {
-    /// The beginning of a line that cannot be shown yet.
+    /// The beginning of a line that is shown when it is whole.
     partial: String,
     /// Whether the reply has said anything; a reply may begin with empty lines, and they are not shown.
     begun: bool,
@@ -61,8 +61,7 @@ impl Voice {
         speech.begun |= !piece.is_empty();
         let piece = text::clean(piece);
         if self.name().is_none() {
-            let inner = &self.terminal.inner;
-            return inner.nudge_if(inner.screen.text(&piece, &mut speech.partial));
+            return self.terminal.inner.screen.text(&piece);
         }
         speech.partial.push_str(&piece);
         if let Some(newline) = speech.partial.rfind('\n') {
@@ -97,9 +96,8 @@ impl Voice {
     fn pause(&self) {
         let speech = &mut *self.speech.lock().unwrap();
         speech.begun = false;
-        let inner = &self.terminal.inner;
         if self.name().is_none() {
-            inner.nudge_if(inner.screen.end_line(&mut speech.partial));
+            self.terminal.inner.screen.end_line();
         } else if !speech.partial.is_empty() {
             self.terminal.lines(&std::mem::take(&mut speech.partial));
         }

@@ -1,15 +1,17 @@
-//! A program around a `Repl` that does what the test tells it, when the test tells it.
+//! A program around a terminal that does what the test tells it, when the test tells it.
 //!
-//! Questions come from permission rules, background turns and teammates, none of which the first chapter has. The test
+//! Questions come from permission rules, background turns and teammates, which this crate does not know. The test
 //! binary runs itself: `test` is the program, started on a terminal by the other tests, and obeys orders that come over
 //! a socket or as typed requests.
 
 use std::io::Write;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use s01_loop::{Event, Repl};
-use testkit::{Class, Terminal};
+use testkit::{Class, Terminal as Screen};
+use serde_json::Value;
+use terminal::{Call, Shown, Terminal};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::net::UnixStream as Orders;
 
@@ -17,8 +19,23 @@ const SOCKET: &str = "REPL_PROGRAM_SOCKET";
 
 /// The program in a class; with a socket it waits for orders there.
 pub fn class(socket: Option<&Path>) -> Class {
-    let exe = std::env::current_exe().expect("the test binary is a file");
-    let class = Class::new(exe);
+    let class = with_args(Class::new(exe()));
+    class.env(SOCKET, socket.map_or("".as_ref(), Path::as_os_str))
+}
+
+/// The program behind a shell, which shows the terminal's settings when it has ended.
+pub fn behind_a_shell() -> Class {
+    let class = Class::new("bash")
+        .arg("-c")
+        .arg("\"$0\" \"$@\"; stty -a; echo end");
+    with_args(class.arg(exe())).env(SOCKET, "")
+}
+
+fn exe() -> PathBuf {
+    std::env::current_exe().expect("the test binary is a file")
+}
+
+fn with_args(class: Class) -> Class {
     let args = [
         "--exact",
         "program::program",
@@ -26,14 +43,13 @@ pub fn class(socket: Option<&Path>) -> Class {
         "--nocapture",
         "--quiet",
     ];
-    let class = args.into_iter().fold(class, Class::arg);
-    class.env(SOCKET, socket.map_or("".as_ref(), Path::as_os_str))
+    args.into_iter().fold(class, Class::arg)
 }
 
 /// The program on a terminal, and the line its orders go over.
 pub struct Program {
     _class: Class,
-    pub terminal: Terminal,
+    pub terminal: Screen,
     orders: UnixStream,
 }
 
@@ -60,7 +76,7 @@ impl Program {
     }
 
     /// Gives an order.
-    pub fn order(&mut self, order: &str) -> &mut Terminal {
+    pub fn order(&mut self, order: &str) -> &mut Screen {
         writeln!(self.orders, "{order}").expect("the program listens");
         &mut self.terminal
     }
@@ -81,8 +97,15 @@ fn program() {
             true => None,
             false => Some(Orders::connect(&socket).await.expect("the test listens")),
         };
+        let terminal = Terminal::session(terminal::Program {
+            name: "test".to_owned(),
+            prompt: "s01 >> ".to_owned(),
+            folder: ".harness".into(),
+            make_folder: |folder| std::fs::create_dir_all(folder),
+        });
+        terminal.complete(vec!["/help", "/hold"]);
         serve(
-            Repl::typed("s01_loop"),
+            terminal,
             orders.map(|orders| BufReader::new(orders).lines()),
         )
         .await
@@ -93,11 +116,13 @@ fn program() {
 
 type OrderLines = Option<Lines<BufReader<Orders>>>;
 
-async fn serve(repl: Repl, mut orders: OrderLines) -> i32 {
+async fn serve(repl: Terminal, mut orders: OrderLines) -> i32 {
     loop {
         tokio::select! {
             line = repl.line() => match line {
-                Some(line) if line.starts_with("ask ") => obey(&repl, &line, &mut orders).await,
+                Some(line) if line == "turn" || line.starts_with("ask ") => obey(&repl, &line, &mut orders).await,
+                Some(line) if line == "panic" => panic!("as it was told"),
+                Some(line) if line == "stop" => repl.run(stop()).await,
                 Some(line) => repl.say(&format!("request: {line}")),
                 None => break,
             },
@@ -106,6 +131,13 @@ async fn serve(repl: Repl, mut orders: OrderLines) -> i32 {
     }
     let code = repl.exit_code();
     i32::from(code != std::process::ExitCode::SUCCESS)
+}
+
+/// A turn that SIGTERM ends.
+async fn stop() -> anyhow::Result<()> {
+    let pid = std::process::id().to_string();
+    Command::new("kill").arg(pid).status()?;
+    std::future::pending().await
 }
 
 async fn next(orders: &mut OrderLines) -> String {
@@ -119,7 +151,7 @@ async fn next(orders: &mut OrderLines) -> String {
     }
 }
 
-async fn obey(repl: &Repl, order: &str, orders: &mut OrderLines) {
+async fn obey(repl: &Terminal, order: &str, orders: &mut OrderLines) {
     let (verb, text) = order.split_once(' ').unwrap_or((order, ""));
     match verb {
         // Asks within a turn, as a tool does.
@@ -148,10 +180,23 @@ async fn obey(repl: &Repl, order: &str, orders: &mut OrderLines) {
         "turn" => {
             repl.run(async {
                 repl.say("the turn begins");
+                let voice = repl.voice();
                 loop {
                     match next(orders).await.split_once(' ') {
                         Some(("ask", question)) => ask(repl, question).await,
-                        Some(("stream", piece)) => repl.watcher().see(Event::Text(piece)),
+                        Some(("stream", piece)) => voice.text(piece),
+                        Some(("say", text)) => repl.say(text),
+                        Some(("wait", _)) => voice.waiting(),
+                        Some(("done", _)) => voice.done(),
+                        Some(("call", text)) => voice.call(call(text)),
+                        Some(("progress", text)) => repl.progress(call("x"), text),
+                        Some(("result", text)) => repl.result(
+                            call("x"),
+                            Shown {
+                                text,
+                                is_error: false,
+                            },
+                        ),
                         _ => break,
                     }
                 }
@@ -166,7 +211,16 @@ async fn obey(repl: &Repl, order: &str, orders: &mut OrderLines) {
     }
 }
 
-async fn ask(repl: &Repl, question: &str) {
+async fn ask(repl: &Terminal, question: &str) {
     let answer = repl.confirm(question).await;
     repl.say(&format!("{question} {answer:?}"));
+}
+
+/// A call of the tool bash.
+fn call(name: &str) -> Call<'_> {
+    Call {
+        id: "toolu_1",
+        name,
+        input: &Value::Null,
+    }
 }

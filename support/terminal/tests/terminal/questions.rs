@@ -2,7 +2,7 @@
 
 use testkit::Key;
 
-use crate::program::Program;
+use crate::program::{self, Program};
 
 #[test]
 fn the_answers_are_yes_always_and_no() {
@@ -158,20 +158,6 @@ fn what_is_said_stands_above_the_open_prompt() {
 }
 
 #[test]
-fn a_turn_that_comes_by_itself_gives_the_half_line_back() {
-    let mut program = Program::start();
-    program.terminal.type_text("half").wait_for("s01 >> half");
-    program.order("turn").wait_for("the turn begins");
-    program.terminal.type_text(" a line");
-    program
-        .order("stream the model talks")
-        .wait_for("the model talks");
-    program
-        .order("end")
-        .wait_for("the model talks\nthe turn ends\ns01 >> half a line");
-}
-
-#[test]
 fn a_terminal_that_only_prints_asks_the_same_questions() {
     let mut program = Program::start_on("dumb");
     program.order("turn").wait_for("the turn begins");
@@ -190,4 +176,23 @@ fn a_terminal_that_only_prints_asks_the_same_questions() {
         .terminal
         .press(Key::CtrlC)
         .wait_for("(interrupted)\ns01 >> y\nrequest: y\ns01 >>");
+}
+
+#[test]
+fn on_a_pipe_the_next_line_answers_if_it_is_an_answer() {
+    let ran = program::class(None).types(&[
+        "ask May I?",
+        " Yes",
+        "ask Again?",
+        "a",
+        "ask Still?",
+        "list the files",
+        "n",
+        "ask Anybody?",
+    ]);
+    ran.shows("May I? Yes\n")
+        .shows("Again? Always\n")
+        .shows("Still? No(NotAnAnswer)\ns01 >> list the files\nrequest: list the files\n")
+        .shows("s01 >> n\nrequest: n\n")
+        .shows("Anybody? No(Nobody)\n");
 }
