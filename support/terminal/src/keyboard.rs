@@ -7,7 +7,6 @@
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::os::unix::thread::JoinHandleExt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -25,7 +24,6 @@ pub struct Keyboard {
     /// Wakes the thread where it waits for the terminal too.
     wake: UnixStream,
     thread: Mutex<Option<JoinHandle<()>>>,
-    listening: AtomicBool,
 }
 
 /// Those who ask.
@@ -42,7 +40,6 @@ impl Keyboard {
             state: watch::Sender::new(State::new(input)),
             wake,
             thread: Mutex::new(None),
-            listening: AtomicBool::new(false),
         };
         Ok((keyboard, woken))
     }
@@ -60,21 +57,69 @@ impl Keyboard {
 
     /// The next line that is typed, or `None` when there will be none.
     pub async fn line(&self) -> Option<String> {
-        let wants = Wants::new(self, |state| state.readers += 1, |state| state.readers -= 1);
-        wants.until(State::next_line).await
+        let end = |state: &mut State| state.readers -= 1;
+        self.want(|state| state.readers += 1, end, State::next_line)
+            .await
     }
 
     /// What the user says to this question. One question at a time.
     pub async fn ask(&self, prompt: String) -> Said {
-        let wants = Wants::new(self, |state| state.put(prompt), State::withdraw);
-        wants.until(State::said).await
+        self.want(|state| state.put(prompt), State::withdraw, State::said)
+            .await
+    }
+
+    /// Begins to want something, waits until it can be taken, and ends the wanting in that moment, or when the future
+    /// drops: otherwise the thread would read the next line for nobody.
+    async fn want<T>(
+        &self,
+        begin: impl FnOnce(&mut State),
+        end: fn(&mut State),
+        mut take: impl FnMut(&mut State) -> Option<T>,
+    ) -> T {
+        struct Wanted<'a>(&'a Keyboard, Option<fn(&mut State)>);
+        impl Drop for Wanted<'_> {
+            fn drop(&mut self) {
+                if let Some(end) = self.1.take() {
+                    self.0.change(end);
+                }
+            }
+        }
+        let mut changed = self.state.subscribe();
+        self.change(begin);
+        let mut wanted = Wanted(self, Some(end));
+        loop {
+            changed.mark_unchanged();
+            let mut taken = None;
+            self.state.send_if_modified(|state| {
+                taken = take(state);
+                if taken.is_some() && wanted.1.take().is_some() {
+                    end(state);
+                }
+                taken.is_some()
+            });
+            if let Some(taken) = taken {
+                return taken;
+            }
+            // The sender lives as long as we do, so waiting cannot fail.
+            let _ = changed.changed().await;
+        }
+    }
+
+    /// Changes what is wanted and tells the thread if it must do something else now.
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let is_stale = self.with(|state| {
+            change(state);
+            state.wanted() != state.mode
+        });
+        if is_stale {
+            self.nudge();
+        }
     }
 
     /// Waits for the next Ctrl-C.
     pub async fn interrupted(&self) {
         let mut state = self.state.subscribe();
         let before = state.borrow().interrupts;
-        // The sender lives as long as we do, so waiting cannot fail.
         let _ = state.wait_for(|state| state.interrupts != before).await;
     }
 
@@ -139,14 +184,11 @@ impl Keyboard {
     /// Listens to SIGINT, SIGTERM and SIGHUP from now on. It must come before the first line editor: rustyline puts its
     /// own handler for SIGINT in place and puts back the one it found, which must be this one and not the default.
     pub fn listen(self: &Arc<Self>) {
-        if self.listening.swap(true, Ordering::Relaxed) {
+        if self.with(|state| std::mem::replace(&mut state.listening, true)) {
             return;
         }
-        for kind in [
-            SignalKind::interrupt(),
-            SignalKind::terminate(),
-            SignalKind::hangup(),
-        ] {
+        let interrupt = SignalKind::interrupt();
+        for kind in [interrupt, SignalKind::terminate(), SignalKind::hangup()] {
             // Without a handler the signal does what it does by default, which is to end the program.
             let Ok(mut signals) = signal(kind) else {
                 continue;
@@ -154,7 +196,7 @@ impl Keyboard {
             let keyboard = self.clone();
             tokio::spawn(async move {
                 while signals.recv().await.is_some() {
-                    if kind != SignalKind::interrupt() {
+                    if kind != interrupt {
                         // As a shell counts: 128 and the number of the signal.
                         keyboard.leave(128 + kind.as_raw_value() as u8);
                     } else if keyboard.input() != Input::Editor {
@@ -210,69 +252,6 @@ fn close_editor(state: &mut State) {
         for _ in 0..64 {
             // It cannot fail: the signal exists.
             let _ = raise(Signal::SIGINT);
-        }
-    }
-}
-
-/// Something wanted of the thread, until it is there or this value drops: otherwise the thread would read the next line
-/// for nobody.
-struct Wants<'a> {
-    keyboard: &'a Keyboard,
-    changed: watch::Receiver<State>,
-    /// Ends the wanting, once.
-    end: Option<fn(&mut State)>,
-}
-
-impl<'a> Wants<'a> {
-    fn new(keyboard: &'a Keyboard, begin: impl FnOnce(&mut State), end: fn(&mut State)) -> Self {
-        let changed = keyboard.state.subscribe();
-        keyboard.change(begin);
-        Self {
-            keyboard,
-            changed,
-            end: Some(end),
-        }
-    }
-
-    /// Waits until it can be taken.
-    async fn until<T>(mut self, mut take: impl FnMut(&mut State) -> Option<T>) -> T {
-        loop {
-            self.changed.mark_unchanged();
-            let mut taken = None;
-            self.keyboard.state.send_if_modified(|state| {
-                taken = take(state);
-                if taken.is_some()
-                    && let Some(end) = self.end.take()
-                {
-                    end(state);
-                }
-                taken.is_some()
-            });
-            if let Some(taken) = taken {
-                return taken;
-            }
-            let _ = self.changed.changed().await;
-        }
-    }
-}
-
-impl Drop for Wants<'_> {
-    fn drop(&mut self) {
-        if let Some(end) = self.end.take() {
-            self.keyboard.change(end);
-        }
-    }
-}
-
-impl Keyboard {
-    /// Changes what is wanted and tells the thread if it must do something else now.
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        let is_stale = self.with(|state| {
-            change(state);
-            state.wanted() != state.mode
-        });
-        if is_stale {
-            self.nudge();
         }
     }
 }

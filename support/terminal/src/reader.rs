@@ -15,21 +15,18 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::termios::{
-    self, InputFlags, LocalFlags, SetArg, SpecialCharacterIndices as Special, Termios,
-};
+use nix::sys::termios::{self, SetArg, Termios};
 use nix::unistd::{Pid, read};
 use rustyline::ExternalPrinter;
 use rustyline::error::ReadlineError;
 
 use crate::editor::{self, ESCAPE_MILLIS, LineEditor};
-use crate::history::History;
 use crate::keyboard::Keyboard;
 use crate::keys::Keys;
 use crate::screen::Screen;
 use crate::state::{Key, Mode, State};
 use crate::style::Paint;
-use crate::{Program, is_goodbye, text};
+use crate::{Program, history, is_goodbye, text};
 
 /// Enables bracketed paste, so that pasted newlines do not submit the line; rustyline does the same for itself.
 const PASTE_MARKS: &str = "\x1b[?2004h";
@@ -42,9 +39,10 @@ const EXIT_HINT: &str = "(Ctrl-D, q or exit leaves)";
 pub struct Reader {
     keyboard: Arc<Keyboard>,
     screen: Arc<Screen>,
-    prompt: String,
+    program: Program,
     editor: LineEditor,
-    history: History,
+    /// Whether lines can be written down.
+    keeps_history: bool,
     /// Never printed to: while it exists, rustyline waits for signals wherever they arrive, and not only for keys.
     _printer: Box<dyn ExternalPrinter + Send>,
     /// Keys pressed during a turn.
@@ -75,13 +73,14 @@ impl Reader {
                 None => break,
             }
         }
+        history::load(program, &mut editor);
         Some(Self {
             raw: RawMode::enter(screen.clone()).ok()?,
             keyboard: keyboard.clone(),
             screen: screen.clone(),
-            prompt: program.prompt.clone(),
-            history: History::open(program, &mut editor),
+            program: program.clone(),
             editor,
+            keeps_history: true,
             _printer: Box::new(printer),
             keys: Keys::default(),
             asked: 0,
@@ -111,7 +110,7 @@ impl Reader {
     /// Opens the prompt and closes it again. What the user did meanwhile is noted in the state.
     fn edit(&mut self) {
         let (question, draft) = self.keyboard.with(State::prompt_and_draft);
-        let prompt = question.unwrap_or_else(|| self.prompt.clone());
+        let prompt = question.unwrap_or_else(|| self.program.prompt.clone());
         self.screen.open_prompt();
         let end = self
             .editor
@@ -181,7 +180,7 @@ impl Reader {
             let lines = lines.map(|line| format!("{line} ⏎ "));
             lines.collect::<String>() + &state.draft.left + &state.draft.right
         });
-        let prompt = self.screen.style.paint(Paint::Prompt, &self.prompt);
+        let prompt = self.screen.style.paint(Paint::Prompt, &self.program.prompt);
         self.screen.typed(&prompt, &typed);
     }
 
@@ -199,8 +198,13 @@ impl Reader {
     fn remember(&mut self) {
         let fresh = self.keyboard.with(|state| std::mem::take(&mut state.fresh));
         for line in fresh.into_iter().filter(|line| !is_goodbye(line)) {
-            if let Err(error) = self.history.add(&mut self.editor, &line) {
-                self.remark(&format!("(the history is not kept: {error:#})"));
+            let is_new = self.editor.add_history_entry(&line).unwrap_or(false);
+            if is_new && !line.trim().is_empty() && self.keeps_history {
+                let kept = history::keep(&self.program, &mut self.editor);
+                if let Err(error) = kept {
+                    self.keeps_history = false;
+                    self.remark(&format!("(the history is not kept: {error:#})"));
+                }
             }
         }
     }
@@ -240,11 +244,8 @@ impl RawMode {
     fn enter(screen: Arc<Screen>) -> nix::Result<Self> {
         let original = termios::tcgetattr(io::stdin())?;
         let mut raw = original.clone();
-        raw.local_flags &=
-            !(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG | LocalFlags::IEXTEN);
-        raw.input_flags &= !(InputFlags::ICRNL | InputFlags::IXON);
-        raw.control_chars[Special::VMIN as usize] = 1;
-        raw.control_chars[Special::VTIME as usize] = 0;
+        termios::cfmakeraw(&mut raw);
+        raw.output_flags = original.output_flags;
         let mode = Self {
             original,
             raw,

@@ -17,20 +17,22 @@ use std::collections::VecDeque;
 use crate::ask::Answer;
 
 /// Where requests come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Input {
     /// A terminal with a line editor.
     Editor,
     /// A terminal whose lines are read as the system gives them: it can only print, or runs a single turn.
     Plain,
     /// A pipe or a file.
+    #[default]
     Pipe,
 }
 
 /// What the thread does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Keep what is typed, wait for Ctrl-C and Esc.
+    #[default]
     Turn,
     /// Read a request.
     Prompt,
@@ -93,7 +95,7 @@ impl Draft {
 }
 
 /// What is typed and what is wanted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct State {
     pub input: Input,
     pub mode: Mode,
@@ -108,6 +110,8 @@ pub struct State {
     /// How many wait for a line.
     pub readers: usize,
     pub quitting: bool,
+    /// Signals are listened to.
+    pub listening: bool,
     /// Lines that the history does not have yet.
     pub fresh: Vec<String>,
     /// The key that ended the line in the editor, and the line as the editor shows it.
@@ -140,23 +144,7 @@ impl State {
     pub fn new(input: Input) -> Self {
         Self {
             input,
-            mode: Mode::Turn,
-            lines: VecDeque::new(),
-            draft: Draft::default(),
-            ended: false,
-            gone: false,
-            readers: 0,
-            quitting: false,
-            fresh: Vec::new(),
-            key: None,
-            shown: String::new(),
-            editing: false,
-            nudged: false,
-            closing: false,
-            interrupts: 0,
-            exit: None,
-            question: None,
-            questions: 0,
+            ..Self::default()
         }
     }
 
