@@ -13,7 +13,7 @@ use mock_servers::model::rehearsal::Rehearsal;
 use mock_servers::model::{MockModel, Options};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Response, Url};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::error::ApiError;
 use crate::message::Message;
@@ -26,7 +26,7 @@ use crate::system::System;
 use crate::tool::ToolSpec;
 
 /// The most tokens a reply may have, unless the client is told otherwise.
-pub const MAX_TOKENS: u32 = 8_000;
+const MAX_TOKENS: u32 = 8_000;
 
 /// The context window of a model, in tokens, unless the settings say otherwise.
 pub const CONTEXT_TOKENS: u64 = 200_000;
@@ -63,6 +63,19 @@ struct Shared {
     spent: Mutex<Usage>,
 }
 
+/// A request as it goes out.
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    stream: bool,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    tools: &'a [ToolSpec],
+    #[serde(skip_serializing_if = "System::is_empty")]
+    system: &'a System,
+    messages: Vec<&'a Message>,
+}
+
 /// What one request costs, added to the sum however it ends: by its reply, an error, or Ctrl-C.
 struct Bill<'a> {
     sum: &'a Mutex<Usage>,
@@ -92,9 +105,10 @@ impl Client {
     /// # Errors
     /// When the base URL or the key cannot be used, or the mock model cannot start.
     pub fn new(settings: Settings, watcher: SharedObserver) -> Result<Self> {
-        let mock = match settings.wants_mock() {
-            true => Some(start_mock()?),
-            false => None,
+        let mock = if settings.wants_mock() {
+            Some(start_mock()?)
+        } else {
+            None
         };
         let base_url = match &mock {
             Some(mock) => mock.url(),
@@ -133,7 +147,7 @@ impl Client {
     }
 
     /// The same endpoint, another model.
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+    fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = model.into();
         self
     }
@@ -230,38 +244,24 @@ impl Client {
         Ok(reply)
     }
 
-    /// The request's JSON. The messages come last and are joined, not serialized: they are all of a long conversation.
+    /// The request's JSON. Messages and tools were serialized when they were made: they are all of a long conversation.
     fn body(&self, system: &System, history: &[Message], tools: &[ToolSpec]) -> Vec<u8> {
-        let size: usize = history.iter().map(|message| message.wire().len() + 1).sum();
-        let mut body = String::with_capacity(size + 16 * 1024);
-        let model = Value::from(self.model.as_str());
-        body.push_str(&format!(
-            r#"{{"model":{model},"max_tokens":{},"stream":true"#,
-            self.max_tokens
-        ));
-        if !tools.is_empty() {
-            body.push_str(r#","tools":["#);
-            join(&mut body, tools.iter().map(ToolSpec::wire));
-            body.push(']');
-        }
-        if !system.blocks.is_empty() {
-            body.push_str(r#","system":["#);
-            join(&mut body, system.blocks.iter().map(|block| &**block));
-            body.push(']');
-        }
-        body.push_str(r#","messages":["#);
-        match history.split_last() {
-            Some((last, earlier)) if self.marks_last_message && !tools.is_empty() => {
-                let last = last.wire_with_breakpoint();
-                join(
-                    &mut body,
-                    earlier.iter().map(Message::wire).chain([last.as_str()]),
-                );
-            }
-            _ => join(&mut body, history.iter().map(Message::wire)),
-        }
-        body.push_str("]}");
-        body.into_bytes()
+        let marks = self.marks_last_message && !tools.is_empty();
+        let marked = history
+            .last()
+            .filter(|_| marks)
+            .map(Message::with_breakpoint);
+        let earlier = history.len() - usize::from(marked.is_some());
+        let messages = history[..earlier].iter().chain(&marked).collect();
+        let body = Body {
+            model: &self.model,
+            max_tokens: self.max_tokens,
+            stream: true,
+            tools,
+            system,
+            messages,
+        };
+        serde_json::to_vec(&body).expect("strings and JSON values serialize")
     }
 
     async fn post(&self, body: Vec<u8>) -> Result<Response, ApiError> {
@@ -288,9 +288,10 @@ impl Client {
     /// Why a stream gave no more events.
     fn broken(&self, error: &(dyn std::error::Error + 'static)) -> ApiError {
         let reason = self.reason(error);
-        match is_too_much(error) {
-            true => ApiError::Malformed { reason },
-            false => ApiError::Interrupted { reason },
+        if is_too_much(error) {
+            ApiError::Malformed { reason }
+        } else {
+            ApiError::Interrupted { reason }
         }
     }
 
@@ -385,13 +386,4 @@ fn is_loopback(url: &Url) -> bool {
         || host
             .parse::<std::net::IpAddr>()
             .is_ok_and(|address| address.is_loopback())
-}
-
-fn join<'a>(body: &mut String, items: impl Iterator<Item = &'a str>) {
-    for (index, item) in items.enumerate() {
-        if index > 0 {
-            body.push(',');
-        }
-        body.push_str(item);
-    }
 }

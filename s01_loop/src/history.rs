@@ -112,7 +112,7 @@ impl History {
     }
 
     /// The calls of the last reply that have no result yet.
-    pub fn open_calls(&self) -> impl Iterator<Item = &ToolCall> {
+    fn open_calls(&self) -> impl Iterator<Item = &ToolCall> {
         let asked = self
             .messages
             .iter()
@@ -149,9 +149,10 @@ impl History {
                 }
                 Role::User => {
                     let message = mend_answers(message, std::mem::take(&mut renamed));
-                    match self.can_follow(&message) {
-                        true => self.messages.push(message),
-                        false => self.take_back(&message),
+                    if self.can_follow(&message) {
+                        self.messages.push(message)
+                    } else {
+                        self.take_back(&message)
                     }
                 }
             }

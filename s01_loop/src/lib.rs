@@ -19,7 +19,7 @@ mod settings;
 mod system;
 mod tool;
 
-pub use client::{CONTEXT_TOKENS, Client, MAX_TOKENS};
+pub use client::{CONTEXT_TOKENS, Client};
 pub use error::{ApiError, CHECK_ADDRESS, Failure};
 pub use history::{History, INTERRUPTED_TURN};
 pub use message::{Block, Content, Message, Role};

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use crate::tool::ToolCall;
@@ -95,25 +96,31 @@ impl Content {
 }
 
 /// One message of a conversation. Cloning it costs a pointer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Message(Arc<Inner>);
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 struct Inner {
     role: Role,
     blocks: Vec<Block>,
     /// The JSON of the message, made on creation and sent with every later request.
-    wire: String,
+    wire: Box<RawValue>,
+}
+
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        (self.role(), self.blocks()) == (other.role(), other.blocks())
+    }
 }
 
 impl Message {
     /// A message of these blocks.
     pub fn new(role: Role, blocks: Vec<Block>) -> Self {
-        let wire = serde_json::to_string(&Wire {
+        let wire = Wire {
             role,
             content: &blocks,
-        })
-        .expect("strings and JSON values serialize");
+        };
+        let wire = to_raw_value(&wire).expect("strings and JSON values serialize");
         Self(Arc::new(Inner { role, blocks, wire }))
     }
 
@@ -160,29 +167,28 @@ impl Message {
 
     /// Its JSON, serialized when it was made.
     pub fn wire(&self) -> &str {
-        &self.0.wire
+        self.0.wire.get()
     }
 
-    /// Its JSON with a prompt-cache breakpoint on the last block that may bear one (a thinking block may not): the API
+    /// The message with a prompt-cache breakpoint on the last block that may bear one (a thinking block may not): the API
     /// keeps the prompt up to there for five minutes.
-    pub fn wire_with_breakpoint(&self) -> String {
-        let may_bear = |block: &Block| !matches!(block, Block::Other(_));
-        let mut content = json!(self.blocks());
-        let last = self.blocks().iter().rposition(may_bear);
-        if let Some(Value::Object(last)) = last.map(|at| &mut content[at]) {
-            last.insert("cache_control".into(), ephemeral());
+    pub(crate) fn with_breakpoint(&self) -> Self {
+        let mut blocks = self.blocks().to_vec();
+        let last = blocks.iter_mut().rev().find_map(|block| match block {
+            Block::Text { extra, .. } | Block::ToolResult { extra, .. } => Some(extra),
+            Block::ToolUse(call) => Some(&mut call.extra),
+            Block::Other(_) => None,
+        });
+        if let Some(extra) = last {
+            extra.insert("cache_control".into(), ephemeral());
         }
-        json!({ "role": self.role(), "content": content }).to_string()
+        Self::new(self.role(), blocks)
     }
 }
 
 impl Serialize for Message {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Wire {
-            role: self.role(),
-            content: self.blocks(),
-        }
-        .serialize(serializer)
+        self.0.wire.serialize(serializer)
     }
 }
 
@@ -249,7 +255,7 @@ mod tests {
     #[test]
     fn a_breakpoint_marks_the_last_block_only() {
         let message = Message::new(Role::User, vec![Block::text("a"), Block::text("b")]);
-        let marked: Value = serde_json::from_str(&message.wire_with_breakpoint()).unwrap();
+        let marked = json!(message.with_breakpoint());
         assert_eq!(marked["content"][0].get("cache_control"), None);
         assert_eq!(
             marked["content"][1]["cache_control"],

@@ -148,6 +148,8 @@ pub(crate) struct Assembler<'a> {
     blocks: Vec<Block>,
     stop_reason: Option<String>,
     usage: Usage,
+    /// The same as the API wrote it.
+    counts: Map<String, Value>,
     /// Places of calls whose JSON could not be read.
     unreadable: Vec<usize>,
     complete: bool,
@@ -169,6 +171,7 @@ impl<'a> Assembler<'a> {
             blocks: Vec::new(),
             stop_reason: None,
             usage: Usage::default(),
+            counts: Map::new(),
             unreadable: Vec::new(),
             complete: false,
         }
@@ -181,7 +184,7 @@ impl<'a> Assembler<'a> {
         })?;
         match event {
             Wire::MessageStart { message } => {
-                self.usage = message.usage.unwrap_or_default().onto(Usage::default())
+                self.counted(message.usage);
             }
             Wire::ContentBlockStart { content_block } => {
                 self.close_block();
@@ -199,9 +202,7 @@ impl<'a> Assembler<'a> {
             Wire::ContentBlockStop {} => self.close_block(),
             Wire::MessageDelta { delta, usage } => {
                 self.stop_reason = delta.stop_reason.or(self.stop_reason.take());
-                self.usage = usage
-                    .unwrap_or_default()
-                    .onto(std::mem::take(&mut self.usage));
+                self.counted(usage);
             }
             Wire::MessageStop {} => self.complete = true,
             Wire::Error { error } => {
@@ -260,6 +261,15 @@ impl<'a> Assembler<'a> {
             }
         }
         is_half
+    }
+
+    /// Takes the token counts of an event: cumulative, and only those it knows.
+    fn counted(&mut self, usage: Option<Map<String, Value>>) {
+        let counts = usage.into_iter().flatten();
+        self.counts
+            .extend(counts.filter(|(_, count)| count.is_u64()));
+        let counts = Value::Object(self.counts.clone());
+        self.usage = serde_json::from_value(counts).unwrap_or_default();
     }
 
     /// Adds a delta to the open block. Deltas of unknown types add to the field of the same name, so that a block type
@@ -375,7 +385,7 @@ enum Wire {
     MessageDelta {
         delta: Delta,
         #[serde(default)]
-        usage: Option<Counts>,
+        usage: Option<Map<String, Value>>,
     },
     MessageStop {},
     Error {
@@ -388,7 +398,7 @@ enum Wire {
 #[derive(Deserialize)]
 struct Start {
     #[serde(default)]
-    usage: Option<Counts>,
+    usage: Option<Map<String, Value>>,
 }
 
 #[derive(Deserialize)]
@@ -401,29 +411,4 @@ struct WireError {
     #[serde(rename = "type")]
     kind: String,
     message: String,
-}
-
-/// Token counts as an event gives them: cumulative, and only those it knows.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Counts {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-}
-
-impl Counts {
-    fn onto(self, old: Usage) -> Usage {
-        Usage {
-            input_tokens: self.input_tokens.unwrap_or(old.input_tokens),
-            output_tokens: self.output_tokens.unwrap_or(old.output_tokens),
-            cache_creation_input_tokens: self
-                .cache_creation_input_tokens
-                .unwrap_or(old.cache_creation_input_tokens),
-            cache_read_input_tokens: self
-                .cache_read_input_tokens
-                .unwrap_or(old.cache_read_input_tokens),
-        }
-    }
 }

@@ -12,11 +12,11 @@ use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 pub const KEY_VARIABLES: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
 
 /// The API that a key without a base URL belongs to.
-pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
+pub(crate) const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
 
 /// The model that is asked when `MODEL_ID` names none. It thinks only when told to; newer ones think by default and bind
 /// their thinking blocks to the prompt before them, which later chapters change.
-pub const DEFAULT_MODEL: &str = "claude-sonnet-4-6";
+pub(crate) const DEFAULT_MODEL: &str = "claude-sonnet-4-6";
 
 /// A secret that can be sent but not printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Settings {
     }
 
     /// Whether nothing says where a model is, so that the mock model plays it.
-    pub fn wants_mock(&self) -> bool {
+    pub(crate) fn wants_mock(&self) -> bool {
         self.base_url.is_none() && self.credentials == Credentials::None
     }
 }

@@ -4,15 +4,22 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::message::ephemeral;
 
 /// The system prompt: text blocks, each of which may end in a prompt-cache breakpoint.
-/// Each block is serialized once; a clone costs a few pointers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct System {
-    pub(crate) blocks: Vec<Arc<str>>,
+/// A clone costs a few pointers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct System(Vec<TextBlock>);
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename = "text")]
+struct TextBlock {
+    text: Arc<str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<Value>,
 }
 
 impl System {
@@ -20,24 +27,30 @@ impl System {
     pub fn and(mut self, text: impl Into<String>) -> Self {
         let text = text.into();
         if !text.trim().is_empty() {
-            let block = json!({ "type": "text", "text": text });
-            self.blocks.push(block.to_string().into());
+            self.0.push(TextBlock {
+                text: text.into(),
+                cache_control: None,
+            });
         }
         self
     }
 
     /// Puts a prompt-cache breakpoint after the last block.
     pub fn breakpoint(mut self) -> Self {
-        if let Some(last) = self.blocks.last_mut() {
-            let open = last.strip_suffix('}').expect("a block is an object");
-            *last = format!(r#"{open},"cache_control":{}}}"#, ephemeral()).into();
+        if let Some(last) = self.0.last_mut() {
+            last.cache_control = Some(ephemeral());
         }
         self
     }
 
-    /// How many bytes of a request it is.
+    /// Whether it says nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// About how many bytes of a request it is.
     pub fn size(&self) -> usize {
-        self.blocks.iter().map(|block| block.len()).sum()
+        self.0.iter().map(|block| block.text.len()).sum()
     }
 }
 

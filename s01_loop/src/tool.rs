@@ -10,23 +10,40 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use crate::mend::{MAX_DEPTH, TOO_DEEP};
 use crate::message::{Block, Content, ephemeral};
 
 /// What a request says about one tool. Cloning it costs a pointer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ToolSpec(Arc<Spec>);
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 struct Spec {
     name: String,
     description: String,
     input_schema: Value,
     has_breakpoint: bool,
     /// The JSON of the spec, sent with every request.
-    wire: String,
+    wire: Box<RawValue>,
+}
+
+/// A spec as it goes out.
+#[derive(Serialize)]
+struct Wire<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<Value>,
+    description: &'a str,
+    input_schema: &'a Value,
+    name: &'a str,
+}
+
+impl Serialize for ToolSpec {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.wire.serialize(serializer)
+    }
 }
 
 impl ToolSpec {
@@ -46,37 +63,32 @@ impl ToolSpec {
 
     /// A tool whose schema is somebody else's, such as an MCP server's.
     pub fn with_schema(name: &str, description: &str, input_schema: Value) -> Self {
-        let json = |value: &Value| serde_json::to_string(value).expect("a value is JSON");
-        let (named, described) = (json(&name.into()), json(&description.into()));
-        let schema = json(&input_schema);
-        // Joined, not built: a server may bring hundreds of tools, and a copy of each schema is most of the work.
-        let wire =
-            format!(r#"{{"description":{described},"input_schema":{schema},"name":{named}}}"#);
-        Self(Arc::new(Spec {
-            name: name.to_owned(),
-            description: description.to_owned(),
-            input_schema,
-            has_breakpoint: false,
-            wire,
-        }))
+        Self::made(name, description, input_schema, false)
     }
 
     /// The same tool with a prompt-cache breakpoint after it.
     pub fn breakpoint(&self) -> Self {
-        let Spec {
-            name,
+        Self::made(
+            self.name(),
+            self.description(),
+            self.input_schema().clone(),
+            true,
+        )
+    }
+
+    fn made(name: &str, description: &str, input_schema: Value, has_breakpoint: bool) -> Self {
+        let wire = to_raw_value(&Wire {
+            cache_control: has_breakpoint.then(ephemeral),
             description,
-            input_schema,
-            wire,
-            ..
-        } = &*self.0;
-        let rest = wire.strip_prefix('{').expect("a spec is an object");
+            input_schema: &input_schema,
+            name,
+        });
         Self(Arc::new(Spec {
-            name: name.clone(),
-            description: description.clone(),
-            input_schema: input_schema.clone(),
-            has_breakpoint: true,
-            wire: format!(r#"{{"cache_control":{},{rest}"#, ephemeral()),
+            wire: wire.expect("strings and JSON values serialize"),
+            name: name.to_owned(),
+            description: description.to_owned(),
+            input_schema,
+            has_breakpoint,
         }))
     }
 
@@ -102,7 +114,7 @@ impl ToolSpec {
 
     /// Its JSON, serialized when it was made.
     pub fn wire(&self) -> &str {
-        &self.0.wire
+        self.0.wire.get()
     }
 }
 
@@ -160,9 +172,10 @@ impl ToolCall {
 
     /// The tool_result block that answers this call. The API refuses an error without a text.
     pub fn answer(&self, output: Output) -> Block {
-        let text = match output.is_error && output.text.trim().is_empty() {
-            true => format!("{} failed without saying why", self.name),
-            false => output.text,
+        let text = if output.is_error && output.text.trim().is_empty() {
+            format!("{} failed without saying why", self.name)
+        } else {
+            output.text
         };
         Block::ToolResult {
             tool_use_id: self.id.clone(),
