@@ -32,10 +32,12 @@ impl Args {
             }
         }
         let request = words.join(" ");
-        match request.trim().is_empty() {
-            true if words.is_empty() => Self::Typed,
-            true => Self::Wrong("the request is empty; try --help".to_owned()),
-            false => Self::Once(request),
+        if words.is_empty() {
+            Self::Typed
+        } else if request.trim().is_empty() {
+            Self::Wrong("the request is empty; try --help".to_owned())
+        } else {
+            Self::Once(request)
         }
     }
 }
@@ -44,7 +46,7 @@ impl Args {
 pub fn usage(chapter: &str) -> String {
     format!(
         "\
-{chapter}              type requests; Ctrl-C stops a turn; Ctrl-D, q or exit leaves
+{chapter}              type requests; Ctrl-C or Esc stops a turn; Alt-Enter begins a new line; Ctrl-D, q or exit leaves
 {chapter} \"request\"    run one turn and leave with 0, or with 1 when it failed
 … | {chapter}          each line is a request
 

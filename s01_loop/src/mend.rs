@@ -66,9 +66,10 @@ pub(crate) fn mend_reply(
         }
         blocks.extend(mended);
     }
-    match blocks == message.blocks() {
-        true => (message, renamed),
-        false => (Message::new(Role::Assistant, blocks), renamed),
+    if blocks == message.blocks() {
+        (message, renamed)
+    } else {
+        (Message::new(Role::Assistant, blocks), renamed)
     }
 }
 

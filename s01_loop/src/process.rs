@@ -119,9 +119,12 @@ impl Process {
         let (child, preface) = orphans::spawn(|first| {
             let preface = format!("{first}{limit}");
             bash.arg("-c").arg(format!("{preface}{command}"));
-            let child = bash.spawn().with_context(|| match cwd.is_dir() {
-                true => "starting bash, which must be installed and in PATH".to_owned(),
-                false => format!("starting bash in {}, which is gone", cwd.display()),
+            let child = bash.spawn().with_context(|| {
+                if cwd.is_dir() {
+                    "starting bash, which must be installed and in PATH".to_owned()
+                } else {
+                    format!("starting bash in {}, which is gone", cwd.display())
+                }
             })?;
             Ok((child, preface))
         })?;

@@ -48,9 +48,12 @@ pub fn serve(
         let reads = wants || (is_terminal && watched);
         let typed = (wants && !is_terminal) || is_typed(woken, reads, PollTimeout::NONE);
         if typed {
-            read(keyboard, |state, line| match is_terminal {
-                true => state.pressed(Key::Enter, &line),
-                false => state.accept(line),
+            read(keyboard, |state, line| {
+                if is_terminal {
+                    state.pressed(Key::Enter, &line)
+                } else {
+                    state.accept(line)
+                }
             });
         }
         if is_terminal && wants {

@@ -128,9 +128,10 @@ impl Screen {
         state.wait_for_tool();
         let follows = state.last_call.as_deref() == Some(id);
         drop(state);
-        match follows {
-            true => self.lines(lines),
-            false => self.lines(&format!("{label}\n{lines}")),
+        if follows {
+            self.lines(lines)
+        } else {
+            self.lines(&format!("{label}\n{lines}"))
         }
     }
 }

@@ -22,9 +22,10 @@ impl Terminal {
 
     /// The same for what nobody should miss: to standard error where nothing else is shown.
     pub fn warn(&self, text: &str) {
-        match self.inner.screen.is_quiet() {
-            true => eprintln!("{}", text::clean(text)),
-            false => self.remark(text),
+        if self.inner.screen.is_quiet() {
+            eprintln!("{}", text::clean(text))
+        } else {
+            self.remark(text)
         }
     }
 
@@ -52,9 +53,10 @@ impl Terminal {
         let (call, output) = (call.into(), output.into());
         let style = &self.inner.screen.style;
         let columns = self.columns(style.columns());
-        let (mark, paint) = match output.is_error {
-            true => ("✗", Paint::Error),
-            false => (" ", Paint::Dim),
+        let (mark, paint) = if output.is_error {
+            ("✗", Paint::Error)
+        } else {
+            (" ", Paint::Dim)
         };
         let lines = text::preview(&output, columns.saturating_sub(2));
         let lines = lines.iter().enumerate().map(|(index, line)| match index {

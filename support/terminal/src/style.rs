@@ -59,9 +59,10 @@ impl Style {
             Paint::Dim => "2",
             Paint::Error => "31",
         };
-        match self.colours && !text.is_empty() {
-            true => format!("\x1b[{code}m{text}\x1b[0m"),
-            false => text.to_owned(),
+        if self.colours && !text.is_empty() {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
         }
     }
 }

@@ -54,9 +54,10 @@ impl Voice {
     /// A piece of text arrived.
     pub fn text(&self, piece: &str) {
         let speech = &mut *self.speech.lock().unwrap();
-        let piece = match speech.begun {
-            true => piece,
-            false => piece.trim_start_matches('\n'),
+        let piece = if speech.begun {
+            piece
+        } else {
+            piece.trim_start_matches('\n')
         };
         speech.begun |= !piece.is_empty();
         let piece = text::clean(piece);
