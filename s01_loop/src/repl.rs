@@ -13,8 +13,8 @@ use terminal::{Call, Program, Shown, Terminal, Voice};
 
 use crate::command_line::{Args, usage};
 use crate::observer::{Event, Observer, SharedObserver};
-use kit::{STATE_DIR, make_state_folder};
 use crate::tool::{Output, ToolCall};
+use kit::{STATE_DIR, make_state_folder};
 
 /// A handle on the terminal. All clones share it; a [named](Repl::named) one speaks under its name.
 #[derive(Clone)]

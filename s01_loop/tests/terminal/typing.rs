@@ -1,8 +1,8 @@
 //! Typing: the line editor, the history, keys pressed during a turn, the size of the terminal.
 
-use testkit::{Class, Key};
 use mock_servers::model::{calls, says};
 use serde_json::json;
+use testkit::{Class, Key};
 
 use crate::{Gate, last_text, model, session};
 

@@ -9,9 +9,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use testkit::{Class, Terminal as Screen};
 use serde_json::Value;
 use terminal::{Call, Shown, Terminal};
+use testkit::{Class, Terminal as Screen};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::net::UnixStream as Orders;
 
