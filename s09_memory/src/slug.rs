@@ -4,37 +4,29 @@
 //! is made of a–z, 0–9 and hyphens, is no file that is there, and is never the index, whatever the file system thinks of
 //! upper case.
 
+use std::iter;
+
 const MAX_CHARS: usize = 60;
-/// The slug of a name that leaves nothing.
-const NAMELESS: &str = "note";
-/// Slugs that are somebody else's file.
-const RESERVED: [&str; 1] = ["memory"];
 
 /// A slug for this name that is not taken.
 pub fn slug(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let stem = stem(name);
-    let is_free = |slug: &String| !RESERVED.contains(&slug.as_str()) && !is_taken(slug);
-    if is_free(&stem) {
-        return stem;
-    }
-    let mut numbered = (2u64..).map(|number| format!("{stem}-{number}"));
-    numbered
-        .find(is_free)
+    let numbered = (2u64..).map(|number| format!("{stem}-{number}"));
+    let mut slugs = iter::once(stem.clone()).chain(numbered);
+    slugs
+        .find(|slug| slug != "memory" && !is_taken(slug))
         .expect("a folder holds fewer files than there are numbers")
 }
 
+/// The letters and digits of a name; `note` when it has none.
 fn stem(name: &str) -> String {
-    let mut stem = String::new();
-    for c in name.to_lowercase().chars() {
-        match c {
-            'a'..='z' | '0'..='9' => stem.push(c),
-            _ if stem.is_empty() || stem.ends_with('-') => {}
-            _ => stem.push('-'),
-        }
-    }
+    let name = name.to_lowercase();
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let mut stem = words.join("-");
     stem.truncate(MAX_CHARS);
     match stem.trim_end_matches('-') {
-        "" => NAMELESS.to_owned(),
+        "" => "note".to_owned(),
         stem => stem.to_owned(),
     }
 }

@@ -1,9 +1,11 @@
 //! Writing to the folder of the memory, under its lock.
 //!
 //! What another process has written a moment ago must not be lost, so everything is read anew once the lock is taken.
-//! Invariants: whoever has the lock has first carried out a swap that somebody left behind; the index is made from the
-//! files, after them.
+//! Invariants: a file is written whole or not at all; a set is replaced by writing what is new, then removing what was
+//! dropped, then the index, so that a process killed anywhere leaves a memory too many, never one too few.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -15,19 +17,18 @@ use crate::file::File;
 use crate::index::{self, INDEX_FILE};
 use crate::lock::FolderLock;
 use crate::slug::slug;
-use crate::store::{CONSOLIDATE_AT, Found, Store, text_of};
-use crate::swap::{self, Texts};
+use crate::store::{Found, Memories, Store, text_of};
+
+/// With this many memories and more, consolidation is worth a side call.
+const CONSOLIDATE_AT: usize = 10;
 
 /// What we know of the index and the last consolidation. All of it can be lost: it is worked out again.
-const NOTES_FILE: &str = ".index.json";
-const VERSION: u32 = 1;
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct Notes {
+struct IndexState {
     version: u32,
-    /// The lines of the index that are ours.
-    lines: Vec<String>,
+    /// The memories that the index lists.
+    slugs: BTreeSet<String>,
     /// How many memories the last consolidation left; another one of the same set would find nothing to do.
     settled: usize,
 }
@@ -40,172 +41,189 @@ pub struct Writing<'a> {
 
 impl Store {
     /// The right to write, as soon as no other process has it.
-    ///
-    /// # Errors
-    /// When another process keeps it, or the disk does not let us.
     pub async fn write(&self) -> Result<Writing<'_>> {
         let lock = FolderLock::take(&self.folder).await?;
-        Writing::begin(self, lock)
+        Ok(Writing {
+            store: self,
+            _lock: lock,
+        })
     }
 
-    /// Ends what another process has left behind, and brings the index up to date. A process that is writing at this
-    /// moment does both itself.
-    ///
-    /// # Errors
-    /// When the disk does not let us.
-    pub fn put_in_order(&self) -> Result<()> {
-        match FolderLock::if_free(&self.folder)? {
-            Some(lock) => Writing::begin(self, lock)?.index(),
-            None => Ok(()),
+    /// Brings the index up to date with the files. A process that is writing at this moment does so itself.
+    pub fn refresh_index(&self) -> Result<()> {
+        if !self.folder.exists() {
+            return Ok(());
         }
+        let Some(_lock) = FolderLock::if_free(&self.folder)? else {
+            return Ok(());
+        };
+        Writing { store: self, _lock }.index()
     }
 
     /// Whether a set of this size is large enough for a consolidation, and a quarter larger than the last one left it.
     pub fn is_due(&self, count: usize) -> bool {
-        let settled = self.notes().settled;
+        let settled = self.index_state().settled;
         count >= CONSOLIDATE_AT && count > settled + settled / 4
     }
 
-    fn notes(&self) -> Notes {
-        let text = text_of(&self.notes_file()).unwrap_or_default();
+    fn index_state(&self) -> IndexState {
+        let text = text_of(&self.index_state_file()).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    fn notes_file(&self) -> PathBuf {
-        self.folder.join(NOTES_FILE)
+    fn index_state_file(&self) -> PathBuf {
+        self.folder.join(".index.json")
     }
 }
 
-impl<'a> Writing<'a> {
-    fn begin(store: &'a Store, lock: FolderLock) -> Result<Self> {
-        let writing = Self { store, _lock: lock };
-        writing.carry_out()?;
-        Ok(writing)
-    }
-
+impl Writing<'_> {
     /// Keeps a memory: in the file of that name, or a new one. Returns whether anything is new about it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn keep(&self, entry: &Entry) -> Result<bool> {
         let found = self.store.read();
-        let (slug, file) = match found.called(&entry.name) {
-            Some((_, stored)) if stored.entry() == entry => return Ok(false),
-            Some((slug, stored)) => (slug.clone(), stored.file.holding(entry.clone())),
-            None => {
-                let known = found.entries();
-                if known.iter().any(|known| known.content == entry.content) {
-                    return Ok(false);
-                }
-                (self.free_slug(&entry.name), File::new(entry.clone()))
-            }
+        let is_known = match found.called(&entry.name) {
+            Some((_, file)) => file.entry == *entry,
+            None => found.entries().iter().any(|it| it.content == entry.content),
         };
-        let path = swap::file(&self.store.folder, &slug);
-        let text = file.render();
-        text.and_then(|text| write_whole(&path, text.as_bytes()))
-            .with_context(|| format!("writing {}", path.display()))?;
-        Ok(true)
+        if !is_known {
+            let (slug, file) = self.file_for(entry, &found, &Memories::new())?;
+            self.put(&slug, &file)?;
+        }
+        Ok(!is_known)
     }
 
     /// Puts a consolidated set in the place of the one that was read `before`. Returns whether it did: when one of
-    /// these files has changed meanwhile, nothing happens.
-    ///
-    /// # Errors
-    /// When the disk does not let us. What was decided by then is carried out next time.
+    /// these files has changed meanwhile, nothing happens. The set before is kept beside, in `memory.old`.
     pub fn replace(&self, before: &Found, after: &[Entry]) -> Result<bool> {
-        let now = self.store.read().memories;
-        let is_unchanged = |(slug, stored)| now.get(slug) == Some(stored);
-        if !before.memories.iter().all(is_unchanged) {
+        let (old, now) = (&before.memories, self.store.read().memories);
+        if old.iter().any(|(slug, file)| now.get(slug) != Some(file)) {
             return Ok(false);
         }
-        let (old, new) = (before.texts(), self.texts(before, after)?);
-        if old != new {
-            for step in swap::decide(&self.store.folder, &old, &new) {
-                step.take()?;
-            }
-            self.carry_out()?;
+        let mut new = Memories::new();
+        for entry in after {
+            let (slug, file) = self.file_for(entry, before, &new)?;
+            new.insert(slug, file);
         }
-        self.index_and_settle(true)?;
+        if *old != new {
+            self.back_up(old)?;
+        }
+        for (slug, file) in changes(old, &new) {
+            match file {
+                Some(file) => self.put(slug, file)?,
+                None => fs::remove_file(self.store.file(slug))
+                    .with_context(|| format!("removing {slug}.md"))?,
+            }
+        }
+        self.index_settled(true)?;
         Ok(true)
     }
 
     /// Makes the index anew from the files.
-    ///
-    /// # Errors
-    /// When it cannot be read or written.
     pub fn index(&self) -> Result<()> {
-        self.index_and_settle(false)
+        self.index_settled(false)
     }
 
-    fn index_and_settle(&self, is_settled: bool) -> Result<()> {
+    fn index_settled(&self, is_settled: bool) -> Result<()> {
         let memories = self.store.read().memories;
-        let lines = memories.iter();
-        let lines: Vec<String> = lines
-            .map(|(slug, stored)| index::line(slug, stored.entry()))
-            .collect();
-        let notes = self.store.notes();
+        let state = self.store.index_state();
         let path = self.store.folder.join(INDEX_FILE);
         let text = text_of(&path)?;
-        let is_memory = |slug: &str| memories.contains_key(slug);
-        let is_file = |slug: &str| swap::file(&self.store.folder, slug).exists();
-        let merged = index::merge(&text, &notes.lines, &lines, is_memory, is_file);
+        let is_gone = |slug: &str| state.slugs.contains(slug) && !self.store.file(slug).exists();
+        let merged = index::merge(&text, &memories, is_gone);
         if merged != text {
             write_whole(&path, merged.as_bytes()).context("writing the index of the memory")?;
         }
-        let settled = match is_settled {
-            true => memories.len(),
-            false => notes.settled.min(memories.len()),
+        let settled = if is_settled {
+            usize::MAX
+        } else {
+            state.settled
         };
-        let new = Notes {
-            version: VERSION,
-            lines,
-            settled,
+        let new = IndexState {
+            version: 1,
+            settled: settled.min(memories.len()),
+            slugs: memories.into_keys().collect(),
         };
-        if new != notes {
+        if new != state {
             let text = serde_json::to_string_pretty(&new)?;
-            write_whole(&self.store.notes_file(), text.as_bytes())?;
+            write_whole(&self.store.index_state_file(), text.as_bytes())?;
         }
         Ok(())
     }
 
-    /// The files of a new set. A memory that has its name from before keeps its file.
-    fn texts(&self, before: &Found, after: &[Entry]) -> Result<Texts> {
-        let mut texts = Texts::new();
-        for entry in after {
-            let kept = before.called(&entry.name);
-            let kept = kept.filter(|(slug, _)| !texts.contains_key(*slug));
-            let (slug, text) = match kept {
-                Some((slug, stored)) if stored.entry() == entry => {
-                    (slug.clone(), stored.text.clone())
-                }
-                Some((slug, stored)) => {
-                    (slug.clone(), stored.file.holding(entry.clone()).render()?)
-                }
-                None => {
-                    let is_taken = |slug: &str| self.is_file(slug) || texts.contains_key(slug);
-                    let slug = slug(&entry.name, is_taken);
-                    (slug, File::new(entry.clone()).render()?)
-                }
-            };
-            texts.insert(slug, text);
+    /// The slug and the file of a memory: those of its name, or new ones that are not `taken` either.
+    fn file_for(&self, entry: &Entry, found: &Found, taken: &Memories) -> Result<(String, File)> {
+        if let Some((slug, file)) = found.called(&entry.name) {
+            let file = file.holding(entry);
+            let file = file.with_context(|| format!("changing {slug}.md"))?;
+            return Ok((slug.clone(), file));
         }
-        Ok(texts)
+        let is_file = |slug: &str| self.store.file(slug).symlink_metadata().is_ok();
+        let slug = slug(&entry.name, |it| taken.contains_key(it) || is_file(it));
+        Ok((slug, File::new(entry)?))
     }
 
-    fn carry_out(&self) -> Result<()> {
-        for step in swap::carry_out(&self.store.folder)? {
-            step.take()?;
+    fn put(&self, slug: &str, file: &File) -> Result<()> {
+        write_whole(&self.store.file(slug), file.text.as_bytes())
+            .with_context(|| format!("writing {slug}.md"))
+    }
+
+    /// Copies this set to `memory.old`, in the place of an earlier one.
+    fn back_up(&self, set: &Memories) -> Result<()> {
+        let old = self.store.folder.with_extension("old");
+        if old.exists() {
+            fs::remove_dir_all(&old).with_context(|| format!("removing {}", old.display()))?;
+        }
+        for (slug, file) in set {
+            write_whole(&old.join(format!("{slug}.md")), file.text.as_bytes())?;
         }
         Ok(())
     }
+}
 
-    fn free_slug(&self, name: &str) -> String {
-        slug(name, |slug| self.is_file(slug))
-    }
+/// What makes the new set of the old one, in the order in which it is safe to do: files to write, then files to remove.
+fn changes<'a>(
+    old: &'a Memories,
+    new: &'a Memories,
+) -> impl Iterator<Item = (&'a str, Option<&'a File>)> {
+    let written = new
+        .iter()
+        .filter(|(slug, file)| old.get(*slug) != Some(*file));
+    let removed = old.keys().filter(|slug| !new.contains_key(*slug));
+    let written = written.map(|(slug, file)| (slug.as_str(), Some(file)));
+    written.chain(removed.map(|slug| (slug.as_str(), None)))
+}
 
-    fn is_file(&self, slug: &str) -> bool {
-        swap::file(&self.store.folder, slug)
-            .symlink_metadata()
-            .is_ok()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_killed_while_a_set_is_replaced_has_lost_no_memory() {
+        let set = |slugs: &[(&str, &str)]| -> Memories {
+            let file = |text: &str| File::parse(format!("---\nname: x\n---\n{text}")).unwrap();
+            let files = slugs
+                .iter()
+                .map(|(slug, text)| ((*slug).to_owned(), file(text)));
+            files.collect()
+        };
+        let old = set(&[("a", "A"), ("b", "B"), ("c", "C"), ("same", "S")]);
+        let new = set(&[("a", "A and B"), ("new", "C"), ("same", "S")]);
+        let count = changes(&old, &new).count();
+        for killed_after in 0..=count {
+            let mut live = old.clone();
+            for (slug, file) in changes(&old, &new).take(killed_after) {
+                match file {
+                    Some(file) => live.insert(slug.to_owned(), file.clone()),
+                    None => live.remove(slug),
+                };
+            }
+            for letter in ["A", "B", "C", "S"] {
+                let holds = |file: &File| file.entry.content.contains(letter);
+                assert!(
+                    live.values().any(holds),
+                    "{letter}, killed after {killed_after}"
+                );
+            }
+            assert_eq!(live == new, killed_after == count);
+        }
     }
 }

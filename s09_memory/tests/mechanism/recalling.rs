@@ -2,7 +2,6 @@
 
 use mock_servers::model::{Block, Fault};
 use s01_loop::Message;
-use s09_memory::MAX_RECALLED;
 use serde_json::json;
 
 use crate::stage::{CHOOSE, Stage, asking, file};
@@ -123,14 +122,14 @@ async fn five_are_recalled_at_most() {
     let all: Vec<String> = (10..19).map(|number| format!("m{number}")).collect();
     stage.answers(CHOOSE, [json!(all)]);
     let note = stage.memory().recall(&asking("everything")).await.unwrap();
-    assert_eq!(note.matches("\n## ").count(), MAX_RECALLED);
+    assert_eq!(note.matches("\n## ").count(), 5);
     stage.says(CHOOSE, "nonsense");
     let note = stage
         .memory()
         .recall(&asking("everything in all"))
         .await
         .unwrap();
-    assert_eq!(note.matches("\n## ").count(), MAX_RECALLED);
+    assert_eq!(note.matches("\n## ").count(), 5);
 }
 
 #[tokio::test]

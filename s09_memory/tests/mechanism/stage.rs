@@ -94,8 +94,10 @@ impl Stage {
         let files = fs::read_dir(self.path(folder)).into_iter().flatten();
         let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
         let memories = files.filter(|name| name.ends_with(".md") && name != "MEMORY.md");
+        // Another process may remove one meanwhile.
+        let text = |name: &String| fs::read_to_string(self.path(folder).join(name)).ok();
         memories
-            .map(|name| (name.clone(), self.read(&format!("{folder}/{name}"))))
+            .filter_map(|name| Some((name.clone(), text(&name)?)))
             .collect()
     }
 
