@@ -8,8 +8,7 @@
 //! Hint: a result does not say which tool it comes from. The line that stands in its place does; where does it know it
 //! from?
 //!
-//! Hint: the layer looks twice: first whether there is anything to do, then at what to put in the place of what. The two
-//! must agree.
+//! Hint: a result for which there is no line stays as it is.
 
 use s01_loop::{Block, History, Output};
 

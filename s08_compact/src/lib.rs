@@ -12,7 +12,7 @@ mod too_long;
 mod transcript;
 mod turn;
 
-pub use compactor::{Compactor, MAX_FAILURES, NEWEST_ROUNDS};
+pub use compactor::Compactor;
 pub use side_call::{aside, side_call};
 pub use text::grouped;
 pub use transcript::transcript;

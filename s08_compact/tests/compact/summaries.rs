@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use mock_servers::model::{Fault, Reply, Request, StopReason, calls, says};
 use s01_loop::{Block, History, Message, Output, Role, ToolCall};
-use s08_compact::MAX_FAILURES;
+
 use serde_json::{Map, Value, json};
 
 use crate::stage::{
@@ -81,7 +81,7 @@ async fn the_summary_sees_the_newest_part_of_what_it_replaces_and_fits_the_windo
     stage.compactor.shrink(&mut history).await;
     let question = stage.model.requests()[0].user_texts().concat();
     assert!(
-        question.starts_with("<conversation>\nUser: read them all\n\n["),
+        question.starts_with("<conversation>\nUser: read them all\n\nTool call: "),
         "{}",
         &question[..300]
     );
@@ -89,7 +89,7 @@ async fn the_summary_sees_the_newest_part_of_what_it_replaces_and_fits_the_windo
         question.contains("Tool result: text of file 22 "),
         "the newest part is not told"
     );
-    assert!(question.contains(" messages left out here]\n\nTool call: "));
+    assert!(question.contains(" characters left out here …]\n "));
     assert!(
         !question.contains("text of file 23 "),
         "the newest round is not replaced"
@@ -234,7 +234,7 @@ async fn three_failures_in_a_row_end_the_attempts_until_one_is_asked_for_and_suc
     let replies = std::iter::repeat_n(says(" "), 3).chain([says("Asked."), says("On its own.")]);
     let stage = Stage::scripted(SMALL, replies);
     let mut history = full("go");
-    for _ in 0..MAX_FAILURES + 3 {
+    for _ in 0..6 {
         stage.compactor.shrink(&mut history).await;
     }
     assert_eq!(stage.model.requests().len(), 3);
