@@ -105,11 +105,6 @@ impl Recovery {
         self.client.spent()
     }
 
-    /// The client inside.
-    pub(crate) fn client(&self) -> &Client {
-        &self.client
-    }
-
     fn nothing_tried(&self) -> RetryState {
         let fallback = self.client.fallback();
         RetryState {
