@@ -38,27 +38,16 @@ fn log(class: &Class) -> Vec<Value> {
         .collect()
 }
 
-/// A small Python project.
+/// A small project with Python and Rust in it.
 fn project() -> Class {
+    let test = "import pytest\n\n\ndef test_double():\n    assert double(2) == 4\n";
     class()
         .file("README.md", "# Demo\n\nA small project.\n")
-        .file("pyproject.toml", "[project]\nname = \"demo\"\n\n[tool.pytest.ini_options]\ntestpaths = [\"tests\"]\n")
+        .file("pyproject.toml", "[tool.pytest.ini_options]\n")
         .file("src/demo.py", "def double(x):\n    return 2 * x\n")
-        .file("tests/test_demo.py", "import pytest\nfrom demo import double\n\n\ndef test_double():\n    assert double(2) == 4\n")
-}
-
-/// A small Rust project.
-fn crate_folder() -> Class {
-    class()
-        .file(
-            "s01_loop/src/main.rs",
-            "//! The loop itself.\n\nfn main() {}\n",
-        )
-        .file(
-            "s01_loop/src/bash.rs",
-            "//! The tool bash.\n\npub fn run() {}\n",
-        )
-        .file("s01_loop/README.md", "# The loop\n")
+        .file("tests/test_demo.py", test)
+        .file("s01_loop/src/main.rs", "//! The loop itself.\n")
+        .file("s01_loop/src/bash.rs", "//! The tool bash.\n")
 }
 
 /// The calls of the lead, and how often somebody else called something.
@@ -76,74 +65,30 @@ fn started_and_left_it_leaves_no_trace() {
     mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s06_subagent"));
 }
 
+/// What is asked for, and what the user sees of the report.
+const JOBS: &str = "\
+Use a subtask to find what testing framework this project uses | pytest
+let a subagent figure out which test framework we use here | pytest
+Delegate: read all .rs files in s01_loop and summarize what each one does | The tool bash
+delegate reading all rust files in s01_loop to a subagent | > read_file  s01_loop/src/main.rs
+have a subagent read README.md and report back | > read_file  README.md
+Hand this to a subagent: list the Python files here | src/demo.py
+Use two subagents: one reads README.md, the other lists the Python files | task 2 │
+In a subtask, create notes.md with the text hello | > write_file";
+
 #[test]
 fn a_job_is_handed_on_and_its_report_comes_back() {
-    let framework = &["pytest"][..];
-    let files = &["main.rs", "The loop itself", "bash.rs", "The tool bash"];
-    for (request, class, shown, reported) in [
-        (
-            "Use a subtask to find what testing framework this project uses",
-            project(),
-            "task 1 │ > ",
-            framework,
-        ),
-        (
-            "let a subagent figure out which test framework we use here",
-            project(),
-            "task 1 │ > ",
-            framework,
-        ),
-        (
-            "Delegate: read all .rs files in s01_loop and summarize what each one does",
-            crate_folder(),
-            "task 1 │ > read_file  s01_loop/src/bash.rs",
-            files,
-        ),
-        (
-            "delegate reading all rust files in s01_loop to a subagent",
-            crate_folder(),
-            "task 1 │ > read_file  s01_loop/src/main.rs",
-            &["main.rs"],
-        ),
-        (
-            "have a subagent read README.md and report back",
-            project(),
-            "task 1 │ > read_file  README.md",
-            &[],
-        ),
-        (
-            "Hand this to a subagent: list the Python files here",
-            project(),
-            "task 1 │ ",
-            &["src/demo.py"],
-        ),
-        (
-            "Use two subagents: one reads README.md, the other lists the Python files",
-            project(),
-            "task 2 │ ",
-            &[],
-        ),
-        (
-            "In a subtask, create notes.md with the text hello",
-            project(),
-            "task 1 │ > write_file",
-            &[],
-        ),
-    ] {
+    for (request, shown) in JOBS.lines().map(|line| line.split_once(" | ").unwrap()) {
         let model = MockModel::strict_rehearsal();
-        let class = class.model(&model);
+        let class = project().model(&model);
         let ran = class.types(&[request]);
-        ran.succeeds().shows(shown).never_shows("\n> read_file");
+        ran.succeeds().shows("task 1 │ > ").shows(shown);
         let (lead, others) = calls_of_lead(&class);
         assert!(
-            lead.iter().all(|tool| tool == "task") && others > 0,
+            lead.iter().all(|tool| tool == "task"),
             "{request}: {lead:?}"
         );
-        let report = &model.last_request().results()[0].1;
-        assert!(
-            reported.iter().all(|part| report.contains(part)),
-            "{request}: {report}"
-        );
+        assert!(others > 0, "{request}");
     }
 }
 
