@@ -275,21 +275,6 @@ mod tests {
     }
 
     #[test]
-    fn the_last_try_has_no_wait_behind_it() {
-        let mut tried = RetryState::default();
-        for _ in 1..MAX_TRIES {
-            assert!(matches!(
-                tried.next(Err(status(500)), 0.0),
-                Outcome::Retry { .. }
-            ));
-        }
-        assert!(matches!(
-            tried.next(Err(status(500)), 0.0),
-            Outcome::GiveUp(_)
-        ));
-    }
-
-    #[test]
     fn a_refusal_behind_an_answer_is_no_refusal_of_the_raised_limit() {
         let mut tried = everything_allowed();
         tried.is_on_trial = true;

@@ -156,26 +156,6 @@ async fn a_summary_is_tried_again_as_any_other_request() {
 }
 
 #[tokio::test]
-async fn another_400_is_no_reason_to_shorten_anything() {
-    let model = model(8_000, Vec::new());
-    let bench = Bench::new(&model, 8_000);
-    let mut history = talk(3, 100);
-    let before = history.len();
-    let twice = [s01_loop::bash::spec(), s01_loop::bash::spec()];
-    let error = bench
-        .recovery
-        .send("", &mut history, &twice)
-        .await
-        .unwrap_err();
-    assert!(
-        error.to_string().contains("400 (invalid_request_error)"),
-        "{error}"
-    );
-    assert_eq!((model.refusals().len(), history.len()), (1, before));
-    assert!(model.requests().is_empty());
-}
-
-#[tokio::test]
 async fn a_history_of_somebody_else_is_rescued_too() {
     let model = model(8_000, vec![Fault::TooLong]);
     let bench = Bench::new(&model, 200_000);
