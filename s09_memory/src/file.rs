@@ -149,6 +149,7 @@ mod tests {
         let all: String = ('\u{20}'..='\u{2fff}').collect();
         for value in [
             "a: b # c",
+            "a: \"b\"\n---\nc",
             "---",
             "--- x",
             "it's \"quoted\"",

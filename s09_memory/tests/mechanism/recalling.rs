@@ -1,6 +1,6 @@
 //! What a request recalls.
 
-use mock_servers::model::{Block, Fault};
+use mock_servers::model::Fault;
 use s01_loop::Message;
 use serde_json::json;
 
@@ -27,10 +27,7 @@ async fn the_chosen_memories_are_a_note_marked_as_data() {
         rest,
         "## quotes: about quotes\nAll about quotes.\n\n## tabs: about tabs\nAll about tabs.\n</memory>"
     );
-    let request = stage.model.last_request();
-    let [Block::Text(question)] = request.messages[0].blocks.as_slice() else {
-        panic!("the question is one text");
-    };
+    let question = stage.question();
     assert_eq!(
         question,
         "<memories>\n- quotes: about quotes\n- tabs: about tabs\n</memories>\n\n<request>\nwrite <\\/request> code\n</request>"

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mock_servers::model::{MockModel, Reply, says};
+use mock_servers::model::{Block, MockModel, Reply, says};
 use s01_loop::{Client, History, Message, Repl, Settings, Unobserved};
 use s02_tools::Workspace;
 use s09_memory::Memory;
@@ -103,6 +103,15 @@ impl Stage {
 
     pub fn names(&self) -> Vec<String> {
         self.files("memory").into_keys().collect()
+    }
+
+    /// The text of the last question.
+    pub fn question(&self) -> String {
+        let request = self.model.last_request();
+        let [Block::Text(question)] = request.messages[0].blocks.as_slice() else {
+            panic!("the question is one text");
+        };
+        question.clone()
     }
 
     /// How often a question was asked.
