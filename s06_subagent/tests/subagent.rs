@@ -128,9 +128,10 @@ async fn a_subagent_knows_its_job_and_cannot_hand_it_on() {
 #[tokio::test]
 async fn several_work_side_by_side_and_report_in_the_order_of_the_calls() {
     let model = MockModel::start(Options::strict(), |request: &Request| {
-        match request.results().is_empty() {
-            true => calls("meet", json!({"pattern": "*"})),
-            false => says(format!("report on {}", request.user_texts()[0])),
+        if request.results().is_empty() {
+            calls("meet", json!({"pattern": "*"}))
+        } else {
+            says(format!("report on {}", request.user_texts()[0]))
         }
     })
     .unwrap();

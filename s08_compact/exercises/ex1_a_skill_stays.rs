@@ -35,9 +35,12 @@ fn results(history: &History) -> Vec<&'static str> {
         Block::ToolResult { content, .. } => Some(content.text()),
         Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => None,
     };
-    let fate = |text: String| match text.starts_with("[old result of ") {
-        true => "a line",
-        false => "as it was",
+    let fate = |text: String| {
+        if text.starts_with("[old result of ") {
+            "a line"
+        } else {
+            "as it was"
+        }
     };
     blocks.filter_map(text).map(fate).collect()
 }

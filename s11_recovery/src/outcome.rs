@@ -171,15 +171,17 @@ impl RetryState {
             return Outcome::TakeBack;
         }
         if !is_passing(&error) {
-            return match is_about_the_request(&error) && std::mem::take(&mut self.may_rescue) {
-                true => Outcome::Rescue(error),
-                false => Outcome::GiveUp(error),
+            return if is_about_the_request(&error) && std::mem::take(&mut self.may_rescue) {
+                Outcome::Rescue(error)
+            } else {
+                Outcome::GiveUp(error)
             };
         }
         self.failures += 1;
-        self.overloads = match is_overload(&error) {
-            true => self.overloads + 1,
-            false => 0,
+        self.overloads = if is_overload(&error) {
+            self.overloads + 1
+        } else {
+            0
         };
         let asked = backoff::asked(&error);
         if self.failures >= self.most_tries(&error)

@@ -218,6 +218,11 @@ impl Repl {
         }
     }
 
+    /// Counts this as a failed turn, for one that ends without an error although nothing was done.
+    pub fn fail(&self, why: &str) {
+        *self.inner.failure.lock().unwrap() = Some(why.to_owned());
+    }
+
     /// What went wrong in the last turn that failed, if one did.
     pub fn failure(&self) -> Option<String> {
         self.inner.failure.lock().unwrap().clone()

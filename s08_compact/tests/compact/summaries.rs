@@ -268,9 +268,10 @@ async fn ctrl_c_during_the_summary_loses_nothing() {
 async fn a_tiny_window_neither_loops_nor_panics() {
     for window in [1, 10, 100, 1_000, 3_000] {
         let brain = |request: &Request| -> Reply {
-            match is_summary_request(request) {
-                true => says("Short."),
-                false => calls("read_file", json!({})),
+            if is_summary_request(request) {
+                says("Short.")
+            } else {
+                calls("read_file", json!({}))
             }
         };
         let stage = Stage::thinking(window, brain);

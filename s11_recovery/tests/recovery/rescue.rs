@@ -47,9 +47,12 @@ fn model(window: u32, faults: Vec<Fault>) -> MockModel {
         faults,
         ..Options::strict()
     };
-    let brain = |request: &Request| match request.system.starts_with(SUMMARIZER) {
-        true => says("They talked at length."),
-        false => says(SENTENCE),
+    let brain = |request: &Request| {
+        if request.system.starts_with(SUMMARIZER) {
+            says("They talked at length.")
+        } else {
+            says(SENTENCE)
+        }
     };
     MockModel::start(options, brain).unwrap()
 }
