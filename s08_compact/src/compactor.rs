@@ -16,8 +16,8 @@ use s06_subagent::Model;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::layers::{Change, Room, files, messages, results};
-use crate::side_call::aside;
+use crate::layers::{Budget, Change, files, messages, results};
+use crate::side_call::side_model;
 use crate::store::Store;
 use crate::text::{counted, grouped};
 use crate::{summary, too_long};
@@ -65,7 +65,7 @@ impl Compactor {
     /// A compactor that asks this model for summaries and keeps what it takes away in the state folder.
     pub fn new<M: Model + Clone + 'static>(model: &M, ws: &Workspace, repl: &Repl) -> Self {
         Self {
-            model: aside(model, "summary", repl.watcher()),
+            model: side_model(model, "summary", repl.watcher()),
             store: Store::new(ws),
             repl: repl.clone(),
             state: Arc::default(),
@@ -95,18 +95,18 @@ impl Compactor {
             return;
         }
         let (limit, half) = (self.limit(), self.model.context_tokens() / 2);
-        let room = room(limit);
-        self.apply(history, files(history, &room, &self.store));
+        let budget = budget(limit);
+        self.apply(history, files(history, &budget, &self.store));
         if history.tokens() > half {
-            self.apply(history, messages(history, &room, &self.store));
+            self.apply(history, messages(history, &budget, &self.store));
         }
         if history.tokens() > half {
-            self.apply(history, results(history, &room, &self.store));
+            self.apply(history, results(history, &budget, &self.store));
         }
         let asked = self.state.asked.lock().unwrap().take();
         let is_automatic = self.state.failures.load(Ordering::Relaxed) < MAX_FAILURES;
         if asked.is_some() || is_automatic && history.tokens() > limit {
-            self.summarize(history, &room, asked.as_deref()).await;
+            self.summarize(history, &budget, asked.as_deref()).await;
         }
     }
 
@@ -137,15 +137,15 @@ impl Compactor {
         }
         let before = history.tokens();
         // The API counts otherwise than we do, or it would not have come to this: aim well below.
-        let room = Room {
+        let budget = Budget {
             newest_rounds: 1,
             least: 0,
-            ..room(self.limit().min(before / 2))
+            ..budget(self.limit().min(before / 2))
         };
-        self.apply(history, files(history, &room, &self.store));
-        self.apply(history, messages(history, &room, &self.store));
-        self.apply(history, results(history, &room, &self.store));
-        self.summarize(history, &room, None).await;
+        self.apply(history, files(history, &budget, &self.store));
+        self.apply(history, messages(history, &budget, &self.store));
+        self.apply(history, results(history, &budget, &self.store));
+        self.summarize(history, &budget, None).await;
         *self.state.recovered.lock().unwrap() = Some(checkpoint);
         history.tokens() < before
     }
@@ -174,9 +174,9 @@ impl Compactor {
     }
 
     /// Puts a summary in place of the past. `asked` is the focus of a summary that somebody has asked for.
-    async fn summarize(&self, history: &mut History, room: &Room, asked: Option<&str>) {
-        let parts = summary::Parts::of(history, room);
-        let least = asked.map_or(room.least, |_| 0).max(LEAST);
+    async fn summarize(&self, history: &mut History, budget: &Budget, asked: Option<&str>) {
+        let parts = summary::Parts::of(history, budget);
+        let least = asked.map_or(budget.least, |_| 0).max(LEAST);
         if parts.replaced_bytes() < least {
             if asked.is_some() {
                 self.repl
@@ -184,7 +184,7 @@ impl Compactor {
             }
             return;
         }
-        let change = self.summarized(history, &parts, room, asked).await;
+        let change = self.summarized(history, &parts, budget, asked).await;
         let failures = match change {
             Ok(_) => 0,
             Err(_) => self.state.failures.load(Ordering::Relaxed) + 1,
@@ -202,12 +202,12 @@ impl Compactor {
         &self,
         history: &History,
         parts: &summary::Parts,
-        room: &Room,
+        budget: &Budget,
         asked: Option<&str>,
     ) -> Result<Change> {
         let kept = self.store.keep_transcript(history.iter())?;
         // Three bytes a token: code has more tokens than a quarter of its bytes, and the question must fit.
-        let most = 6 * room.share;
+        let most = 6 * budget.share;
         let text = summary::ask(&*self.model, parts, asked.unwrap_or_default(), most).await?;
         let messages = parts.with_summary(&text, &kept);
         let is_shorter = history.tokens_with(&messages) < history.tokens();
@@ -234,9 +234,9 @@ impl Checkpoint {
 }
 
 /// What the layers keep when a request may have so many tokens of about four bytes.
-fn room(limit: u64) -> Room {
+fn budget(limit: u64) -> Budget {
     let share = usize::try_from(limit / 2).unwrap_or(usize::MAX / 8);
-    Room {
+    Budget {
         share,
         least: share,
         newest_rounds: 3,

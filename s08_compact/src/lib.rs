@@ -13,6 +13,6 @@ mod transcript;
 mod turn;
 
 pub use compactor::Compactor;
-pub use side_call::{aside, side_call};
+pub use side_call::{side_call, side_model};
 pub use text::grouped;
 pub use transcript::transcript;

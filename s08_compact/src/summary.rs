@@ -9,7 +9,7 @@ use s01_loop::{Block, History, Message, Role};
 use s04_hooks::{harmless, tagged};
 use s06_subagent::Model;
 
-use crate::layers::{Room, bytes, text};
+use crate::layers::{Budget, bytes, text};
 use crate::side_call::side_call;
 use crate::transcript::fitting;
 use crate::turn;
@@ -38,7 +38,7 @@ pub struct Parts {
 
 impl Parts {
     /// Divides a conversation that waits for a reply.
-    pub fn of(history: &History, room: &Room) -> Self {
+    pub fn of(history: &History, budget: &Budget) -> Self {
         let turn = turn::begin(history);
         let end = newest_round(history, turn.0);
         let (mut old, mut rest) = (history[..end].to_vec(), history[end..].to_vec());
@@ -55,7 +55,7 @@ impl Parts {
             }
             rest.push(Message::new(Role::User, [&results, said].concat()));
         }
-        let carried = turn::carried(history, (0, 0), turn.max((end, 0)), room);
+        let carried = turn::carried(history, (0, 0), turn.max((end, 0)), budget);
         // An earlier summary does not count: the new one has its place.
         let earlier = old.iter().flat_map(Message::blocks);
         let earlier = earlier.filter(|block| is_summary(block)).cloned();

@@ -7,17 +7,17 @@ use std::cmp::Ordering;
 
 use s01_loop::{Block, History, Message, Role};
 
-use crate::layers::{Room, bytes, gap, text};
+use crate::layers::{Budget, bytes, gap, text};
 use crate::{requests, summary};
 
 /// A reminder is about the state of things; of several only the newest is true.
 const REMINDER: &str = "<todo-reminder>";
 
 /// A place in a conversation: the message, and the block in it.
-pub type Place = (usize, usize);
+pub type Position = (usize, usize);
 
 /// Where the current turn begins: the place of its request. What stands before it in its message belongs to the past.
-pub fn begin(history: &History) -> Place {
+pub fn begin(history: &History) -> Position {
     let at = history.len() - history.turn().len();
     let blocks = history.get(at).map_or(&[][..], |message| message.blocks());
     let is_request = |block: &Block| text(block) == Some(history.request());
@@ -29,7 +29,7 @@ pub fn begin(history: &History) -> Place {
 
 /// What must be told of the part of a conversation that goes, from one place up to another: earlier requests, the current one,
 /// and the newest notes of its turn.
-pub fn carried(history: &History, from: Place, to: Place, room: &Room) -> Vec<Block> {
+pub fn carried(history: &History, from: Position, to: Position, budget: &Budget) -> Vec<Block> {
     let turn = begin(history);
     let (mut past, mut request, mut notes) = (Vec::new(), None, Vec::new());
     for (at, message) in history.iter().enumerate() {
@@ -47,9 +47,9 @@ pub fn carried(history: &History, from: Place, to: Place, room: &Room) -> Vec<Bl
     }
     let current = history.get(turn.0).and_then(|it| it.blocks().get(turn.1));
     let mut carried: Vec<Block> = Vec::new();
-    carried.extend(requests::earlier(past, current, 2 * room.share));
+    carried.extend(requests::earlier(past, current, 2 * budget.share));
     carried.extend(request.cloned());
-    carried.extend(newest(notes, room.share.max(8_000)));
+    carried.extend(newest(notes, budget.share.max(8_000)));
     carried
 }
 

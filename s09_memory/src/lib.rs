@@ -10,7 +10,7 @@ mod questions;
 mod slug;
 mod store;
 mod words;
-mod writing;
+mod writer;
 
 pub use lock::FolderLock;
 pub use memory::Memory;

@@ -12,7 +12,7 @@ use s01_loop::{History, Message, Repl, Role};
 use s02_tools::Workspace;
 use s04_hooks::{harmless, tagged};
 use s06_subagent::Model;
-use s08_compact::aside;
+use s08_compact::side_model;
 
 use crate::entry::{Entry, cut, one_line};
 use crate::questions;
@@ -62,7 +62,7 @@ impl Memory {
     /// gone since.
     pub fn open<M: Model + Clone + 'static>(ws: &Workspace, model: &M, repl: &Repl) -> Self {
         let memory = Self {
-            model: aside(model, "memory", repl.watcher()).with_tries(TRIES),
+            model: side_model(model, "memory", repl.watcher()).with_tries(TRIES),
             store: Store::new(ws),
             repl: repl.clone(),
             seen: Arc::default(),
@@ -142,11 +142,11 @@ impl Memory {
         if extracted.is_empty() {
             return Ok(());
         }
-        let writing = self.store.write().await?;
+        let writer = self.store.write().await?;
         let mut kept = Vec::new();
         let mut result = Ok(());
         for entry in extracted.iter().take(MAX_LEARNED) {
-            match writing.keep(entry) {
+            match writer.keep(entry) {
                 Ok(true) => kept.push(entry.name.as_str()),
                 Ok(false) => {}
                 Err(error) => result = Err(error),
@@ -156,7 +156,7 @@ impl Memory {
             self.remark("remembered", kept);
         }
         // The files are the memory; the index is made from them again whenever one is written.
-        if let Err(error) = writing.index() {
+        if let Err(error) = writer.index() {
             self.failed("the index of the memory is not up to date", &error);
         }
         result

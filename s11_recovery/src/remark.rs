@@ -44,7 +44,7 @@ pub fn remark(outcome: &Outcome, tried: &RetryState, client: &Client) -> Option<
         }
         Outcome::Continue(_) => Some(format!("asking for the rest {count}")),
         // The compactor says what it does.
-        Outcome::Rescue(_) => None,
+        Outcome::Compact(_) => None,
         Outcome::GiveUp(error) => giving_up(error, tried, client),
     }
 }

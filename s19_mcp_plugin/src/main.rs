@@ -38,7 +38,7 @@ impl Agent {
         let client = Client::from_env(repl.watcher())?.with_breakpoint_on_last_message();
         let client = Recovery::new(client, repl);
         let compactor = Compactor::new(&client, &ws, repl);
-        let client = client.rescued_by(&compactor);
+        let client = client.with_compactor(&compactor);
         let memory = Memory::open(&ws, &client, repl);
         let policy = Policy::open(&ws, repl.clone());
         let hooks = Hooks::from_settings(&ws, repl)

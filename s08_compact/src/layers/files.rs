@@ -9,7 +9,7 @@ use anyhow::Result;
 use s01_loop::{Block, History, Message};
 use s04_hooks::harmless;
 
-use super::{Change, Room, plain, with_results};
+use super::{Budget, Change, plain, with_results};
 use crate::store::Store;
 use crate::text::{counted, first_chars};
 
@@ -42,9 +42,9 @@ const LONGEST_PATH: usize = 300;
 ///
 /// # Errors
 /// When a file cannot be written; then nothing is changed.
-pub fn files(history: &History, room: &Room, store: &Store) -> Result<Option<Change>> {
+pub fn files(history: &History, budget: &Budget, store: &Store) -> Result<Option<Change>> {
     // Half of the room for the results of one round: no summary could make room for more.
-    let most = (4 * room.share).min(LARGE_MESSAGE);
+    let most = (4 * budget.share).min(LARGE_MESSAGE);
     let [before @ .., asked, last] = &history[..] else {
         return Ok(None);
     };

@@ -7,7 +7,7 @@
 use anyhow::Result;
 use s01_loop::{Block, History, Message, Role};
 
-use super::{Change, Room, bytes, text};
+use super::{Budget, Change, bytes, text};
 use crate::store::Store;
 use crate::text::counted;
 use crate::turn;
@@ -26,7 +26,7 @@ const LEFT_OUT: &str = " left out here: ";
 ///
 /// # Errors
 /// When the transcript cannot be written; then nothing is changed.
-pub fn messages(history: &History, room: &Room, store: &Store) -> Result<Option<Change>> {
+pub fn messages(history: &History, budget: &Budget, store: &Store) -> Result<Option<Change>> {
     if history.len() <= MOST {
         return Ok(None);
     }
@@ -44,14 +44,14 @@ pub fn messages(history: &History, room: &Room, store: &Store) -> Result<Option<
         gap(block).is_some() || !is_past && !matches!(block, Block::ToolResult { .. })
     };
     let kept = seam.iter().position(goes).unwrap_or(seam.len());
-    let carried = turn::carried(history, (at, kept), (end, 0), room);
+    let carried = turn::carried(history, (at, kept), (end, 0), budget);
     let count = counted((end - FIRST).saturating_add(missing), "message");
     let seam = |path: &str| {
         let line = Block::text(format!("[{count}{LEFT_OUT}{path}]"));
         Message::new(Role::User, [&seam[..kept], &[line], &carried].concat())
     };
     // What is carried over the gap may be most of what was there.
-    if bytes(&history[at..end]) < bytes(&[seam("")]) + room.least.max(1) {
+    if bytes(&history[at..end]) < bytes(&[seam("")]) + budget.least.max(1) {
         return Ok(None);
     }
     let middle = &history[FIRST..end];

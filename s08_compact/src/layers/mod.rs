@@ -26,7 +26,7 @@ pub struct Change {
 }
 
 /// How much may stay of what, in bytes.
-pub struct Room {
+pub struct Budget {
     /// An eighth of what a request may have.
     pub share: usize,
     /// What frees less is not worth a new prefix in the cache.

@@ -7,7 +7,7 @@
 use anyhow::Result;
 use s01_loop::{Content, History};
 
-use super::{Change, Room, bytes, moved, plain, with_results};
+use super::{Budget, Change, bytes, moved, plain, with_results};
 use crate::store::Store;
 use crate::text::{counted, grouped};
 
@@ -24,10 +24,10 @@ const LONGEST_LINE: usize = 600;
 ///
 /// # Errors
 /// When the transcript cannot be written; then nothing is changed.
-pub fn results(history: &History, room: &Room, store: &Store) -> Result<Option<Change>> {
+pub fn results(history: &History, budget: &Budget, store: &Store) -> Result<Option<Change>> {
     let answers = |at: &usize| history[*at].answered_ids().next().is_some();
     let rounds: Vec<usize> = (1..history.len()).filter(answers).collect();
-    let old = &rounds[..rounds.len().saturating_sub(room.newest_rounds)];
+    let old = &rounds[..rounds.len().saturating_sub(budget.newest_rounds)];
     let (mut messages, mut count, mut going) = (history.to_vec(), 0, Vec::new());
     for &at in old {
         let lines = with_results(&history[at], &history[at - 1], |_, tool, content| {
@@ -39,7 +39,7 @@ pub fn results(history: &History, room: &Room, store: &Store) -> Result<Option<C
             going.push(at);
         }
     }
-    if bytes(going.iter().map(|at| &history[*at])) < room.least.max(1) {
+    if bytes(going.iter().map(|at| &history[*at])) < budget.least.max(1) {
         return Ok(None);
     }
     store.keep_transcript(going.iter().flat_map(|at| &history[at - 1..=*at]))?;

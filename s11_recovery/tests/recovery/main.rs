@@ -4,8 +4,8 @@
 //! every test the history is one that the model, which is strict, takes.
 
 mod beside;
+mod compaction;
 mod limits;
-mod rescue;
 mod table;
 
 use std::future::ready;

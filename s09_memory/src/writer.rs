@@ -34,16 +34,16 @@ struct IndexState {
 }
 
 /// The right to write, until it drops.
-pub struct Writing<'a> {
+pub struct Writer<'a> {
     store: &'a Store,
     _lock: FolderLock,
 }
 
 impl Store {
     /// The right to write, as soon as no other process has it.
-    pub async fn write(&self) -> Result<Writing<'_>> {
+    pub async fn write(&self) -> Result<Writer<'_>> {
         let lock = FolderLock::take(&self.folder).await?;
-        Ok(Writing {
+        Ok(Writer {
             store: self,
             _lock: lock,
         })
@@ -57,7 +57,7 @@ impl Store {
         let Some(_lock) = FolderLock::if_free(&self.folder)? else {
             return Ok(());
         };
-        Writing { store: self, _lock }.index()
+        Writer { store: self, _lock }.index()
     }
 
     /// Whether a set of this size is large enough for a consolidation, and a quarter larger than the last one left it.
@@ -76,7 +76,7 @@ impl Store {
     }
 }
 
-impl Writing<'_> {
+impl Writer<'_> {
     /// Keeps a memory: in the file of that name, or a new one. Returns whether anything is new about it.
     pub fn keep(&self, entry: &Entry) -> Result<bool> {
         let found = self.store.read();
