@@ -18,7 +18,7 @@ fn class() -> Class {
 fn types(class: Class, replies: usize, lines: &[&str]) -> (Class, Vec<String>) {
     let model = MockModel::scripted((0..replies).map(|_| says("Fine.")));
     let class = class.model(&model);
-    class.types(lines).succeeds();
+    class.types(lines);
     let texts = model.last_request().user_texts();
     (class, texts)
 }

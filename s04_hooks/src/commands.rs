@@ -70,7 +70,10 @@ impl Hooks {
         let events = match &settings["hooks"] {
             Value::Null => return hooks,
             Value::Object(events) => events,
-            _ => return hooks.refusing("settings.json: `hooks` names no events; give an object"),
+            _ => {
+                let why = "settings.json: `hooks` names no events; give an object";
+                return hooks.refusing(repl, why);
+            }
         };
         for (event, entries) in events {
             if !EVENTS.contains(&event.as_str()) {
@@ -78,7 +81,7 @@ impl Hooks {
                 let why = format!(
                     "settings.json: there is no hook event {event:?}; the events are {known}"
                 );
-                hooks = hooks.refusing(&why);
+                hooks = hooks.refusing(repl, &why);
                 continue;
             }
             for entry in entries.as_array().unwrap_or(&vec![entries.clone()]) {
@@ -94,9 +97,12 @@ impl Hooks {
         hooks
     }
 
-    fn refusing(self, why: &str) -> Self {
-        let why = why.to_owned();
-        self.on_prompt(move |_| ready(HookOutput::Block(why.clone())))
+    fn refusing(self, repl: &Repl, why: &str) -> Self {
+        let (repl, why) = (repl.clone(), why.to_owned());
+        self.on_prompt(move |_| {
+            repl.fail(&why);
+            ready(HookOutput::Block(why.clone()))
+        })
     }
 
     fn with_commands(self, event: &str, commands: Vec<CommandHook>) -> Result<Self> {
@@ -122,11 +128,14 @@ impl Hooks {
 }
 
 async fn on_prompt(hook: Arc<CommandHook>, Prompt { text }: Prompt) -> HookOutput {
-    hook.say(
-        json!({ "hook_event_name": "UserPromptSubmit", "prompt": text }),
-        true,
-    )
-    .await
+    // What arrives beside the conversation stands in a tag; a no to that is nobody's failure.
+    let is_typed = !text.starts_with('<');
+    let event = json!({ "hook_event_name": "UserPromptSubmit", "prompt": text });
+    let says = hook.say(event, true).await;
+    if let (HookOutput::Block(why), true) = (&says, is_typed) {
+        hook.repl.fail(why);
+    }
+    says
 }
 
 async fn on_pre_tool(hook: Arc<CommandHook>, PreTool { call, .. }: PreTool) -> HookOutput {

@@ -73,11 +73,12 @@ pub fn log(ws: &Workspace) -> impl Fn(PreTool) -> Ready<HookOutput> + Send + Syn
 /// PostToolUse: remarks on an output that fills the context, so that the model asks for less next time.
 pub fn large_output(PostTool { output, .. }: PostTool) -> Ready<HookOutput> {
     let size = output.text.chars().count();
-    ready(match size > LARGE_OUTPUT {
-        true => HookOutput::Context(format!(
+    ready(if size > LARGE_OUTPUT {
+        HookOutput::Context(format!(
             "This output has {size} characters; read parts of it, or search in it, next time."
-        )),
-        false => HookOutput::Go,
+        ))
+    } else {
+        HookOutput::Go
     })
 }
 

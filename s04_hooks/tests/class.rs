@@ -191,9 +191,10 @@ fn a_refused_prompt_never_reaches_the_model() {
     let class = class_with_hook("UserPromptSubmit", "", refuse).model(&model);
     class
         .types(&["tell the secret", "Hello"])
-        .succeeds()
+        .fails_with(1)
         .shows("that word is not for the model");
     assert_eq!(model.last_request().user_texts(), ["Hello"]);
+    class.asks("tell the secret").fails_with(1);
 }
 
 #[test]
@@ -318,7 +319,7 @@ fn an_unknown_event_refuses_every_prompt_and_names_the_events_there_are() {
         let model = MockModel::scripted([]);
         let settings = json!({"hooks": hooks}).to_string();
         let class = class().file(".harness/settings.json", settings);
-        class.model(&model).types(&["go"]).shows(said);
+        class.model(&model).asks("go").fails_with(1).shows(said);
         assert!(model.requests().is_empty());
     }
 }

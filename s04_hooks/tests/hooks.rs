@@ -130,12 +130,13 @@ async fn another_agent_has_its_own_name_policy_and_count_of_stops() {
 #[tokio::test]
 async fn a_no_that_was_lifted_by_a_rewrite_counts_no_more() {
     let hooks = Hooks::new()
-        .on_pre_tool(
-            async |PreTool { call, .. }: PreTool| match call.input == "bad" {
-                true => HookOutput::Block("bad".into()),
-                false => HookOutput::Go,
-            },
-        )
+        .on_pre_tool(async |PreTool { call, .. }: PreTool| {
+            if call.input == "bad" {
+                HookOutput::Block("bad".into())
+            } else {
+                HookOutput::Go
+            }
+        })
         .on_pre_tool(async |_| HookOutput::Rewrite(json!("good")));
     assert!(matches!(
         hooks.pre_tool(&Toolbox::new(), call(json!("bad"))).await,

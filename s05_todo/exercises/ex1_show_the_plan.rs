@@ -8,7 +8,7 @@
 //! Hint: there is something in the last chapter that sees a prompt before the model does and can say no, with a reason
 //! that the user reads.
 //!
-//! Hint: a method of `Todo` that returns such a hook, as `practice_files` does, leaves `turn` as it is. The plan must
+//! Hint: a method of `Todo` that returns such a hook leaves `turn` as it is. The plan must
 //! then be there before the hooks are.
 
 use mock_servers::model::{MockModel, calls, says};

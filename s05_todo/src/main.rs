@@ -7,7 +7,7 @@ use s01_loop::{Client, Failure, History, Repl};
 use s02_tools::{Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
 use s03_permission::Policy;
 use s04_hooks::{Hooks, PromptDecision, large_output, log, permission, summary};
-use s05_todo::{Todo, practice_files};
+use s05_todo::Todo;
 
 const SYSTEM: &str = "You are a coding agent. Use tools to solve tasks. Act, don't explain.";
 
@@ -26,7 +26,6 @@ impl Agent {
         let client = Client::from_env(repl.watcher())?;
         let policy = Policy::open(&ws, repl.clone());
         let hooks = Hooks::from_settings(&ws, repl)
-            .on_prompt(practice_files(&ws, repl))
             .on_pre_tool(permission(&policy))
             .on_pre_tool(log(&ws))
             .on_post_tool(large_output)

@@ -1,11 +1,15 @@
-//! The lesson as a class sees it: a plan on the screen, a reminder where it belongs, and files to work on.
+//! The lesson as a class sees it: a plan on the screen, and a reminder where it belongs.
 
 use mock_servers::model::{Block, MockModel, Request, calls, says};
 use serde_json::{Value, json};
 use testkit::{Class, assert_pool};
 
+/// A directory with the files of the prompts in it.
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s05_todo"))
+        .file("examples/hello.py", include_str!("../examples/hello.py"))
+        .file("examples/shapes.py", include_str!("../examples/shapes.py"))
+        .file("examples/words.py", include_str!("../examples/words.py"))
 }
 
 /// A list of items: each a status and what is to be done.
@@ -76,7 +80,6 @@ fn a_refactoring_follows_a_plan() {
     class
         .types(&["Refactor examples/hello.py: add type hints, docstrings, and a main guard"])
         .succeeds()
-        .shows("[practice files: there was no examples/; wrote hello.py, ")
         .shows("  [>] ")
         .shows("  [x] ");
     follows_a_plan(&model);
@@ -138,17 +141,6 @@ fn other_words_do_as_well() {
             .shows("  [x] ");
         follows_a_plan(&model);
     }
-}
-
-#[test]
-fn files_of_the_user_are_not_touched_by_practice() {
-    let model = MockModel::scripted([says("I see.")]);
-    let class = class().file("examples/mine.py", "x = 1\n").model(&model);
-    class
-        .types(&["Review Python files under examples"])
-        .succeeds()
-        .never_shows("[practice files: ");
-    assert!(!class.dir().join("examples/hello.py").exists());
 }
 
 #[test]
@@ -221,50 +213,6 @@ fn a_plan_left_open_is_recalled_in_a_later_turn_behind_the_request() {
         kinds[2..],
         [vec!["text"], vec!["text"], vec!["text", "reminder"]]
     );
-}
-
-#[test]
-fn a_plan_of_an_earlier_run_is_not_picked_up_by_the_next() {
-    let class = class();
-    let first = MockModel::scripted([
-        calls("todo_write", list(&[("pending", "later")])),
-        says("Planned."),
-    ]);
-    let class = class.model(&first);
-    class.types(&["one"]).succeeds().shows("[ ] later");
-    let second = MockModel::scripted(["1", "2", "3", "4", "5"].map(says));
-    let class = class.model(&second);
-    class.types(&["a", "b", "c", "d", "e"]).succeeds();
-    let kinds = kinds(&second.last_request());
-    assert_eq!(kinds, vec![vec!["text"]; 5]);
-}
-
-#[test]
-fn a_wrong_list_leaves_a_conversation_that_goes_on() {
-    let model = MockModel::scripted([
-        calls(
-            "todo_write",
-            list(&[("in_progress", "a"), ("in_progress", "b")]),
-        )
-        .and_calls(
-            "todo_write",
-            json!({"todos": [{"content": "a", "status": "later"}]}),
-        )
-        .and_calls("todo_write", list(&[("in_progress", "a")])),
-        says("Done."),
-    ]);
-    class()
-        .model(&model)
-        .types(&["go"])
-        .succeeds()
-        .shows("  [>] a\n");
-    let failed: Vec<bool> = model
-        .last_request()
-        .results()
-        .iter()
-        .map(|(failed, _)| *failed)
-        .collect();
-    assert_eq!(failed, [true, true, false]);
 }
 
 #[test]

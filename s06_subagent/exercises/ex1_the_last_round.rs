@@ -28,9 +28,10 @@ fn is_warned(request: &Request) -> bool {
 
 /// Looks for something in each round, until it is told to come to an end.
 fn searching(request: &Request) -> Reply {
-    match is_warned(request) {
-        true => says("I found half of it."),
-        false => calls("glob", json!({"pattern": "*"})),
+    if is_warned(request) {
+        says("I found half of it.")
+    } else {
+        calls("glob", json!({"pattern": "*"}))
     }
 }
 

@@ -21,7 +21,7 @@ pub const MAX_ROUNDS: usize = 30;
 const HEADLINE_CHARS: usize = 60;
 
 /// A subagent. Dropping its work ends it with everything it has started.
-pub struct Run {
+pub struct Subagent {
     pub name: String,
     pub model: Arc<dyn Model>,
     pub system: System,
@@ -30,7 +30,7 @@ pub struct Run {
     pub repl: Repl,
 }
 
-impl Run {
+impl Subagent {
     /// Does the job and returns the last words about it.
     pub async fn work(&self, description: &str) -> Result<String> {
         // With several at work, this line says who has which job.

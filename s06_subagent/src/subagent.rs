@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::model::Model;
-use crate::run::Run;
+use crate::run::Subagent;
 
 const NAME: &str = "task";
 const DESCRIPTION: &str = "Hands a side job to a subagent and returns its final report. The subagent begins with an empty \
@@ -91,12 +91,12 @@ impl Subagents {
     }
 
     /// A new subagent: what it says, asks and logs bears its name.
-    fn start(&self) -> Run {
+    fn start(&self) -> Subagent {
         let number = self.started.fetch_add(1, Ordering::Relaxed) + 1;
         let name = format!("{NAME} {number}");
         let repl = self.repl.named(&name);
         let policy = self.policy.asking(repl.clone());
-        Run {
+        Subagent {
             model: self.model.watched_by(repl.watcher()),
             system: self.system.clone(),
             tools: self.tools.clone(),

@@ -1,8 +1,16 @@
-//! The lesson as a class sees it: jobs handed on, each in a conversation and under a name of its own.
+//! The lesson as a class sees it: jobs handed on, each in a conversation and under a name of its own; several at once, a
+//! question of one of them, and Ctrl-C for all.
 
-use mock_servers::model::{MockModel, Reply, calls, says};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
-use testkit::{Class, assert_pool};
+use testkit::{Class, Key, Terminal, assert_pool};
 
 /// What begins every subagent's system prompt.
 const SUBAGENT: &str = "You are a subagent";
@@ -30,27 +38,16 @@ fn log(class: &Class) -> Vec<Value> {
         .collect()
 }
 
-/// A small Python project.
+/// A small project with Python and Rust in it.
 fn project() -> Class {
+    let test = "import pytest\n\n\ndef test_double():\n    assert double(2) == 4\n";
     class()
         .file("README.md", "# Demo\n\nA small project.\n")
-        .file("pyproject.toml", "[project]\nname = \"demo\"\n\n[tool.pytest.ini_options]\ntestpaths = [\"tests\"]\n")
+        .file("pyproject.toml", "[tool.pytest.ini_options]\n")
         .file("src/demo.py", "def double(x):\n    return 2 * x\n")
-        .file("tests/test_demo.py", "import pytest\nfrom demo import double\n\n\ndef test_double():\n    assert double(2) == 4\n")
-}
-
-/// A small Rust project.
-fn crate_folder() -> Class {
-    class()
-        .file(
-            "s01_loop/src/main.rs",
-            "//! The loop itself.\n\nfn main() {}\n",
-        )
-        .file(
-            "s01_loop/src/bash.rs",
-            "//! The tool bash.\n\npub fn run() {}\n",
-        )
-        .file("s01_loop/README.md", "# The loop\n")
+        .file("tests/test_demo.py", test)
+        .file("s01_loop/src/main.rs", "//! The loop itself.\n")
+        .file("s01_loop/src/bash.rs", "//! The tool bash.\n")
 }
 
 /// The calls of the lead, and how often somebody else called something.
@@ -68,38 +65,30 @@ fn started_and_left_it_leaves_no_trace() {
     testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s06_subagent"));
 }
 
-#[test]
-fn a_subtask_finds_the_testing_framework() {
-    let model = MockModel::strict_rehearsal();
-    let class = project().model(&model);
-    class
-        .types(&["Use a subtask to find what testing framework this project uses"])
-        .succeeds()
-        .shows("task 1 │ > ");
-    let (lead, others) = calls_of_lead(&class);
-    assert_eq!(
-        lead,
-        ["task"],
-        "what the subagent read is not in the lead's history"
-    );
-    assert!(others > 0);
-    let report = &model.last_request().results()[0];
-    assert!(!report.0 && report.1.contains("pytest"), "{report:?}");
-}
+/// What is asked for, and what the user sees of the report.
+const JOBS: &str = "\
+Use a subtask to find what testing framework this project uses | pytest
+let a subagent figure out which test framework we use here | pytest
+Delegate: read all .rs files in s01_loop and summarize what each one does | The tool bash
+delegate reading all rust files in s01_loop to a subagent | > read_file  s01_loop/src/main.rs
+have a subagent read README.md and report back | > read_file  README.md
+Hand this to a subagent: list the Python files here | src/demo.py
+Use two subagents: one reads README.md, the other lists the Python files | task 2 │
+In a subtask, create notes.md with the text hello | > write_file";
 
 #[test]
-fn reading_a_folder_is_delegated() {
-    let model = MockModel::strict_rehearsal();
-    let class = crate_folder().model(&model);
-    class
-        .types(&["Delegate: read all .rs files in s01_loop and summarize what each one does"])
-        .succeeds()
-        .shows("task 1 │ > read_file  s01_loop/src/bash.rs")
-        .never_shows("\n> read_file");
-    assert_eq!(calls_of_lead(&class).0, ["task"]);
-    let report = &model.last_request().results()[0].1;
-    for part in ["main.rs", "The loop itself", "bash.rs", "The tool bash"] {
-        assert!(report.contains(part), "{report}");
+fn a_job_is_handed_on_and_its_report_comes_back() {
+    for (request, shown) in JOBS.lines().map(|line| line.split_once(" | ").unwrap()) {
+        let model = MockModel::strict_rehearsal();
+        let class = project().model(&model);
+        let ran = class.types(&[request]);
+        ran.succeeds().shows("task 1 │ > ").shows(shown);
+        let (lead, others) = calls_of_lead(&class);
+        assert!(
+            lead.iter().all(|tool| tool == "task"),
+            "{request}: {lead:?}"
+        );
+        assert!(others > 0, "{request}");
     }
 }
 
@@ -119,61 +108,6 @@ fn a_file_is_made_in_a_task_and_verified_by_the_lead() {
             .read("string_tools.py")
             .contains("def slugify(text: str)")
     );
-}
-
-#[test]
-fn two_jobs_of_one_request_are_done_side_by_side() {
-    let model = MockModel::strict_rehearsal();
-    let class = project().model(&model);
-    class
-        .types(&["Use two subagents: one reads README.md, the other lists the Python files"])
-        .succeeds()
-        .shows("task 1 │ > read_file  README.md")
-        .shows("task 2 │ ");
-    assert_eq!(calls_of_lead(&class).0, ["task", "task"]);
-    let lead = model.last_request();
-    assert_eq!(lead.calls(), [["task", "task"]], "in one reply");
-    assert!(
-        lead.results()[1].1.contains("src/demo.py"),
-        "{:?}",
-        lead.results()
-    );
-}
-
-#[test]
-fn other_words_do_as_well() {
-    for (request, class, shown) in [
-        (
-            "let a subagent figure out which test framework we use here",
-            project(),
-            "task 1 │ > ",
-        ),
-        (
-            "have a subagent read README.md and report back",
-            project(),
-            "task 1 │ > read_file  README.md",
-        ),
-        (
-            "Hand this to a subagent: list the Python files here",
-            project(),
-            "task 1 │ ",
-        ),
-        (
-            "delegate reading all rust files in s01_loop to a subagent",
-            crate_folder(),
-            "s01_loop/src/main.rs",
-        ),
-        (
-            "In a subtask, create notes.md with the text hello",
-            project(),
-            "task 1 │ > write_file",
-        ),
-    ] {
-        let model = MockModel::strict_rehearsal();
-        let class = class.model(&model);
-        class.types(&[request]).succeeds().shows(shown);
-        assert_eq!(calls_of_lead(&class).0[0], "task", "{request}");
-    }
 }
 
 #[test]
@@ -223,24 +157,6 @@ fn an_always_counts_for_the_lead_and_for_all_subagents() {
 }
 
 #[test]
-fn a_hook_from_the_settings_stops_a_subagent_too() {
-    let hook = json!({"type": "command", "command": "echo 'not today' >&2; exit 2"});
-    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "write_file", "hooks": [hook]}]}});
-    let model = team(
-        "write a file",
-        [
-            calls("write_file", json!({"path": "a", "content": "x"})),
-            says("I was stopped."),
-        ],
-    );
-    let class = class()
-        .file(".harness/settings.json", settings.to_string())
-        .model(&model);
-    class.types(&["go"]).succeeds().shows("not today");
-    assert!(!class.dir().join("a").exists());
-}
-
-#[test]
 fn the_user_sees_who_does_what_and_the_lead_reads_the_report_alone() {
     let model = team(
         "count the files\nand mind the hidden ones",
@@ -261,21 +177,6 @@ fn the_user_sees_who_does_what_and_the_lead_reads_the_report_alone() {
     let lead = model.last_request();
     assert_eq!(lead.results(), [(false, "There is one file.".to_owned())]);
     assert_eq!(lead.calls(), [["task"]]);
-}
-
-#[test]
-fn an_end_without_a_report_is_news_for_the_lead_and_its_turn_goes_on() {
-    let model = team("say nothing", [Reply::default()]);
-    class()
-        .model(&model)
-        .types(&["go"])
-        .succeeds()
-        .shows("All done.");
-    let (failed, text) = model.last_request().results().remove(0);
-    assert!(
-        failed && text.starts_with("task 1: ended without a report"),
-        "{text}"
-    );
 }
 
 #[test]
@@ -307,4 +208,112 @@ fn the_tool_pool() {
         env!("CARGO_MANIFEST_DIR"),
         [("lead", lead), ("subagent", subagent)],
     );
+}
+
+/// Longer than anything here takes; only a failure waits so long.
+const PATIENCE: Duration = Duration::from_secs(30);
+const QUESTION: &str = "[y]es / [a]lways / [N]o:";
+
+fn bash(command: &str) -> Reply {
+    calls("bash", json!({ "command": command }))
+}
+
+/// A session with a model that thinks like this, where these calls need no permission, in a directory with a named pipe
+/// that commands can wait at.
+fn session(allowed: &[&str], brain: fn(&Request) -> Reply) -> (Class, MockModel, Terminal) {
+    let model = MockModel::start(Options::strict(), brain).expect("loopback has a free port");
+    let class = Class::new(env!("CARGO_BIN_EXE_s06_subagent"))
+        .file(
+            ".harness/settings.json",
+            json!({"permissions": {"allow": allowed}}).to_string(),
+        )
+        .model(&model);
+    let made = Command::new("mkfifo")
+        .arg(class.dir().join("gate"))
+        .status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo");
+    let mut terminal = class.terminal(100, 40);
+    terminal.wait_for("s06 >>");
+    (class, model, terminal)
+}
+
+/// Tells when processes have opened the pipe for writing, and again when every one of them has gone.
+fn watch(dir: &Path) -> Receiver<()> {
+    let (sender, receiver) = channel();
+    let path = dir.join("gate");
+    std::thread::spawn(move || {
+        let mut pipe = File::open(path).expect("the pipe exists");
+        let _ = sender.send(());
+        let _ = pipe.read_to_end(&mut Vec::new());
+        let _ = sender.send(());
+    });
+    receiver
+}
+
+/// Lets the command that reads the pipe go on.
+fn open(dir: &Path) {
+    File::options()
+        .write(true)
+        .open(dir.join("gate"))
+        .expect("somebody reads the pipe");
+}
+
+fn is_subagent(request: &Request) -> bool {
+    request.system.starts_with("You are a subagent")
+}
+
+#[test]
+fn ctrl_c_ends_the_commands_of_all_subagents_and_the_lead_knows() {
+    let (class, model, mut terminal) = session(&["bash"], |request| {
+        if is_subagent(request) {
+            return bash("exec 3> gate; sleep 1000 & sleep 1000");
+        }
+        match request.user_texts().len() {
+            1 => calls("task", job("a")).and_calls("task", job("b")),
+            _ => says("As you wish."),
+        }
+    });
+    let holders = watch(&class.dir());
+    terminal.type_line("go");
+    holders.recv_timeout(PATIENCE).expect("a command begins");
+    terminal
+        .wait_for("task 1 │ > bash")
+        .wait_for("task 2 │ > bash")
+        .press(Key::CtrlC)
+        .wait_for("(interrupted)\ns06 >>");
+    holders
+        .recv_timeout(PATIENCE)
+        .expect("every process of the commands has gone");
+    terminal.type_line("never mind").wait_for("As you wish.");
+    let results = model.last_request().results();
+    let is_told = |(failed, text): &(bool, String)| *failed && text.starts_with("interrupted");
+    assert!(
+        results.len() == 2 && results.iter().all(is_told),
+        "{results:?}"
+    );
+}
+
+#[test]
+fn while_one_subagent_asks_the_other_goes_on() {
+    let (class, _model, mut terminal) = session(&[], |request| {
+        let asks = request.user_texts()[0] == "asks";
+        match (is_subagent(request), asks, request.results().len()) {
+            (true, true, 0) => bash("touch asked"),
+            (true, false, 0) => bash("cat gate"),
+            (true, _, _) => says("reported"),
+            (false, _, 0) => calls("task", job("asks")).and_calls("task", job("works")),
+            (false, _, _) => says("All done."),
+        }
+    });
+    terminal
+        .type_line("go")
+        .wait_for("task 1 │ run it?")
+        .wait_for(QUESTION);
+    // The other one comes to its end behind the open question, which holds its lines back.
+    open(&class.dir());
+    terminal
+        .wait_for("task 2 │ [done in round 2")
+        .type_line("y")
+        .wait_for("All done.");
+    assert!(class.dir().join("asked").exists());
 }

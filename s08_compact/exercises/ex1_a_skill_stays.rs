@@ -8,8 +8,7 @@
 //! Hint: a result does not say which tool it comes from. The line that stands in its place does; where does it know it
 //! from?
 //!
-//! Hint: the layer looks twice: first whether there is anything to do, then at what to put in the place of what. The two
-//! must agree.
+//! Hint: a result for which there is no line stays as it is.
 
 use s01_loop::{Block, History, Output};
 
@@ -36,9 +35,12 @@ fn results(history: &History) -> Vec<&'static str> {
         Block::ToolResult { content, .. } => Some(content.text()),
         Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => None,
     };
-    let fate = |text: String| match text.starts_with("[old result of ") {
-        true => "a line",
-        false => "as it was",
+    let fate = |text: String| {
+        if text.starts_with("[old result of ") {
+            "a line"
+        } else {
+            "as it was"
+        }
     };
     blocks.filter_map(text).map(fate).collect()
 }

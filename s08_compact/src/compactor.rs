@@ -10,29 +10,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, ensure};
-use kit::grouped;
+use kit::{counted, grouped};
 use s01_loop::{ApiError, History, Message, Output, Repl, Role, ToolSpec};
 use s02_tools::{Access, Tool, Workspace};
 use s06_subagent::Model;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::layers::{Change, Layer, Room, files, messages, results};
-use crate::side_call::aside;
+use crate::layers::{Budget, Change, files, messages, results};
+use crate::side_call::side_model;
 use crate::store::Store;
 use crate::{summary, too_long};
 
-/// So many failed summaries in a row end the attempts that nobody asked for.
-pub const MAX_FAILURES: u32 = 3;
-
-/// Results of so many newest rounds stay as they are.
-pub const NEWEST_ROUNDS: usize = 3;
-
-/// About how many bytes make a token; the history estimates with the same number.
-const BYTES_PER_TOKEN: u64 = 4;
+/// After this many consecutive failures, automatic summaries are switched off.
+const MAX_FAILURES: u32 = 3;
 
 /// A summary that replaces less than this, in bytes, is not worth a request.
-const LEAST: u64 = 200;
+const LEAST: usize = 200;
 
 /// Makes room in a conversation. Clones share their state.
 #[derive(Clone)]
@@ -49,13 +43,13 @@ struct State {
     asked: Mutex<Option<String>>,
     /// Failed summaries since the last good one.
     failures: AtomicU32,
-    /// Where the last rescue was made; there is no second one before the model has answered.
-    rescued: Mutex<Option<Stand>>,
+    /// Where the conversation last recovered; it does not a second time before the model has answered.
+    recovered: Mutex<Option<Checkpoint>>,
 }
 
 /// How far a conversation has come: what the user asked for, and the newest reply.
 #[derive(PartialEq)]
-struct Stand {
+struct Checkpoint {
     request: String,
     reply: Option<Message>,
 }
@@ -71,7 +65,7 @@ impl Compactor {
     /// A compactor that asks this model for summaries and keeps what it takes away in the state folder.
     pub fn new<M: Model + Clone + 'static>(model: &M, ws: &Workspace, repl: &Repl) -> Self {
         Self {
-            model: aside(model, "summary", repl.watcher()),
+            model: side_model(model, "summary", repl.watcher()),
             store: Store::new(ws),
             repl: repl.clone(),
             state: Arc::default(),
@@ -100,19 +94,19 @@ impl Compactor {
         if history.has_open_calls() {
             return;
         }
-        let limit = self.limit();
-        let room = Room {
-            least: share(limit),
-            ..self.room(limit)
-        };
-        self.cheap_layers(history, self.model.context_tokens() / 2, &room);
+        let (limit, half) = (self.limit(), self.model.context_tokens() / 2);
+        let budget = budget(limit);
+        self.apply(history, files(history, &budget, &self.store));
+        if history.tokens() > half {
+            self.apply(history, messages(history, &budget, &self.store));
+        }
+        if history.tokens() > half {
+            self.apply(history, results(history, &budget, &self.store));
+        }
         let asked = self.state.asked.lock().unwrap().take();
-        match asked {
-            Some(focus) => self.summarize(history, limit, Why::Asked(focus)).await,
-            None if history.tokens() > limit && self.is_automatic() => {
-                self.summarize(history, limit, Why::Full).await;
-            }
-            None => {}
+        let is_automatic = self.state.failures.load(Ordering::Relaxed) < MAX_FAILURES;
+        if asked.is_some() || is_automatic && history.tokens() > limit {
+            self.summarize(history, &budget, asked.as_deref()).await;
         }
     }
 
@@ -127,7 +121,7 @@ impl Compactor {
     /// Forgets what belonged to a conversation that is over: a summary that it has asked for, and those that failed.
     pub fn clear(&self) {
         self.state.asked.lock().unwrap().take();
-        self.state.rescued.lock().unwrap().take();
+        self.state.recovered.lock().unwrap().take();
         self.state.failures.store(0, Ordering::Relaxed);
     }
 
@@ -137,20 +131,22 @@ impl Compactor {
         if !too_long::says(error) || history.has_open_calls() {
             return false;
         }
-        let stand = Stand::of(history);
-        if self.state.rescued.lock().unwrap().as_ref() == Some(&stand) {
+        let checkpoint = Checkpoint::of(history);
+        if self.state.recovered.lock().unwrap().as_ref() == Some(&checkpoint) {
             return false;
         }
         let before = history.tokens();
         // The API counts otherwise than we do, or it would not have come to this: aim well below.
-        let limit = self.limit().min(before / 2);
-        let room = Room {
+        let budget = Budget {
             newest_rounds: 1,
-            ..self.room(limit)
+            least: 0,
+            ..budget(self.limit().min(before / 2))
         };
-        self.cheap_layers(history, 0, &room);
-        self.summarize(history, limit, Why::Refused).await;
-        *self.state.rescued.lock().unwrap() = Some(stand);
+        self.apply(history, files(history, &budget, &self.store));
+        self.apply(history, messages(history, &budget, &self.store));
+        self.apply(history, results(history, &budget, &self.store));
+        self.summarize(history, &budget, None).await;
+        *self.state.recovered.lock().unwrap() = Some(checkpoint);
         history.tokens() < before
     }
 
@@ -162,67 +158,42 @@ impl Compactor {
         window.saturating_sub(reply).max(window / 2)
     }
 
-    /// What the layers keep under this limit, and that they take whatever there is.
-    fn room(&self, limit: u64) -> Room {
-        Room {
-            // Half of the room for the results of one round: no summary could make room for more.
-            results: 4 * share(limit),
-            notes: notes_budget(limit),
-            requests: 2 * share(limit),
-            newest_rounds: NEWEST_ROUNDS,
-            least: 0,
+    /// Puts the conversation of a layer in place of this one, and says what was done.
+    fn apply(&self, history: &mut History, change: Result<Option<Change>>) {
+        match change {
+            Ok(None) => {}
+            Ok(Some(Change { what, messages })) => {
+                let before = grouped(history.tokens());
+                history.replace(messages);
+                let after = grouped(history.tokens());
+                self.repl
+                    .remark(&format!("[compacted: {what}, {before} → {after} tokens]"));
+            }
+            Err(error) => self.repl.remark(&format!("[not compacted: {error:#}]")),
         }
     }
 
-    /// The layers that cost no request. All but the first begin when the conversation has more tokens than `begin`.
-    fn cheap_layers(&self, history: &mut History, begin: u64, room: &Room) {
-        for (layer, begin) in [(files as Layer, 0), (messages, begin), (results, begin)] {
-            if history.tokens() <= begin {
-                continue;
-            }
-            match layer(history, room, &self.store) {
-                Ok(None) => {}
-                Ok(Some(change)) => self.apply(history, change),
-                Err(error) => self.repl.remark(&format!("[not compacted: {error:#}]")),
-            }
-        }
-    }
-
-    fn apply(&self, history: &mut History, Change { what, messages }: Change) {
-        let before = history.tokens();
-        history.replace(messages);
-        let after = history.tokens();
-        let (before, after) = (grouped(before), grouped(after));
-        let line = format!("[compacted: {what}, {before} → {after} tokens]");
-        self.repl.remark(&line);
-    }
-
-    async fn summarize(&self, history: &mut History, limit: u64, why: Why) {
-        let parts = summary::Parts::of(history, &self.room(limit));
-        let least = match why {
-            Why::Asked(_) | Why::Refused => LEAST,
-            Why::Full => share(limit) as u64,
-        };
-        if parts.replaced_bytes() < least.max(LEAST) {
-            if let Why::Asked(_) = why {
+    /// Puts a summary in place of the past. `asked` is the focus of a summary that somebody has asked for.
+    async fn summarize(&self, history: &mut History, budget: &Budget, asked: Option<&str>) {
+        let parts = summary::Parts::of(history, budget);
+        let least = asked.map_or(budget.least, |_| 0).max(LEAST);
+        if parts.replaced_bytes() < least {
+            if asked.is_some() {
                 self.repl
                     .remark("[not compacted: there is nothing to summarize]");
             }
             return;
         }
-        match self.summarized(history, &parts, limit, &why).await {
-            Ok(change) => {
-                self.state.failures.store(0, Ordering::Relaxed);
-                self.apply(history, change);
-            }
-            Err(error) => {
-                let failures = self.state.failures.fetch_add(1, Ordering::Relaxed) + 1;
-                self.repl.remark(&format!("[not compacted: {error:#}]"));
-                if failures == MAX_FAILURES {
-                    self.repl
-                        .remark("[no more summaries on its own: three in a row have failed]");
-                }
-            }
+        let change = self.summarized(history, &parts, budget, asked).await;
+        let failures = match change {
+            Ok(_) => 0,
+            Err(_) => self.state.failures.load(Ordering::Relaxed) + 1,
+        };
+        self.state.failures.store(failures, Ordering::Relaxed);
+        self.apply(history, change.map(Some));
+        if failures == MAX_FAILURES {
+            self.repl
+                .remark("[no more summaries on its own: three in a row have failed]");
         }
     }
 
@@ -231,64 +202,43 @@ impl Compactor {
         &self,
         history: &History,
         parts: &summary::Parts,
-        limit: u64,
-        why: &Why,
+        budget: &Budget,
+        asked: Option<&str>,
     ) -> Result<Change> {
         let kept = self.store.keep_transcript(history.iter())?;
-        let focus = match why {
-            Why::Asked(focus) => focus,
-            Why::Full | Why::Refused => "",
-        };
         // Three bytes a token: code has more tokens than a quarter of its bytes, and the question must fit.
-        let most = usize::try_from(limit * 3).unwrap_or(usize::MAX);
-        let text = summary::ask(&*self.model, parts, focus, most).await?;
+        let most = 6 * budget.share;
+        let text = summary::ask(&*self.model, parts, asked.unwrap_or_default(), most).await?;
         let messages = parts.with_summary(&text, &kept);
         let is_shorter = history.tokens_with(&messages) < history.tokens();
         ensure!(
-            is_shorter || matches!(why, Why::Asked(_)),
+            is_shorter || asked.is_some(),
             "the summary is longer than what it replaces"
         );
-        let what = match parts.replaced_messages() {
-            1 => "1 message summarized".to_owned(),
-            count => format!("{count} messages summarized"),
-        };
+        let what = format!(
+            "{} summarized",
+            counted(parts.replaced_messages(), "message")
+        );
         Ok(Change { what, messages })
     }
-
-    fn is_automatic(&self) -> bool {
-        self.state.failures.load(Ordering::Relaxed) < MAX_FAILURES
-    }
 }
 
-/// Why a summary is made.
-enum Why {
-    /// The model or the user has asked for it, with this focus.
-    Asked(String),
-    /// The conversation is over the limit.
-    Full,
-    /// The API has refused the conversation.
-    Refused,
-}
-
-impl Stand {
+impl Checkpoint {
     fn of(history: &History) -> Self {
-        let newest = history
-            .iter()
-            .rfind(|message| message.role() == Role::Assistant);
+        let mut replies = history.iter().rev();
         Self {
             request: history.request().to_owned(),
-            reply: newest.cloned(),
+            reply: replies.find(|it| it.role() == Role::Assistant).cloned(),
         }
     }
 }
 
-/// An eighth of the room, in bytes: what makes a change worth while.
-fn share(limit: u64) -> usize {
-    usize::try_from(limit * BYTES_PER_TOKEN / 8).unwrap_or(usize::MAX)
-}
-
-/// How many bytes of notes a compacted turn keeps.
-fn notes_budget(limit: u64) -> usize {
-    const LEAST_BYTES: usize = 8_000;
-    share(limit).max(LEAST_BYTES)
+/// What the layers keep when a request may have so many tokens of about four bytes.
+fn budget(limit: u64) -> Budget {
+    let share = usize::try_from(limit / 2).unwrap_or(usize::MAX / 8);
+    Budget {
+        share,
+        least: share,
+        newest_rounds: 3,
+    }
 }

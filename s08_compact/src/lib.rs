@@ -12,6 +12,6 @@ mod too_long;
 mod transcript;
 mod turn;
 
-pub use compactor::{Compactor, MAX_FAILURES, NEWEST_ROUNDS};
-pub use side_call::{aside, side_call};
+pub use compactor::Compactor;
+pub use side_call::{side_call, side_model};
 pub use transcript::transcript;

@@ -10,7 +10,7 @@ use kit::tagged;
 use s01_loop::{Block, INTERRUPTED_TURN};
 use s04_hooks::without_context;
 
-use crate::layers::gap;
+use crate::layers::{gap, text};
 use crate::text::{ends, without_middle};
 
 /// The tag of the block that tells them.
@@ -59,26 +59,23 @@ fn requests_in(block: &Block) -> Vec<String> {
         let items = items.split(ITEM).map(|item| item.replace("\n  ", "\n"));
         return items.filter(|item| !item.trim().is_empty()).collect();
     }
-    match block {
-        Block::Text { text, .. } if is_said_by_user(text) && gap(block).is_none() => {
-            vec![without_context(text).trim().to_owned()]
-        }
-        Block::Text { .. } | Block::ToolUse(_) | Block::ToolResult { .. } | Block::Other(_) => {
-            Vec::new()
-        }
-    }
+    let text = text(block).filter(|text| is_said_by_user(text) && gap(block).is_none());
+    text.map(|text| without_context(text).trim().to_owned())
+        .into_iter()
+        .collect()
 }
 
 fn told(block: &Block) -> Option<&str> {
-    let Block::Text { text, .. } = block else {
-        return None;
-    };
-    text.strip_prefix(&*format!("<{TAG}>\n"))?
+    text(block)?
+        .strip_prefix(&*format!("<{TAG}>\n"))?
         .strip_suffix(&*format!("\n</{TAG}>"))
 }
 
 fn list(requests: &[String], length: usize) -> String {
-    let item = |request: &String| ends(request, length).replace('\n', "\n  ");
+    let item = |request: &String| match ends(request, length) {
+        Some((begin, _, end)) => format!("{begin} … {end}").replace('\n', "\n  "),
+        None => request.replace('\n', "\n  "),
+    };
     let items: Vec<String> = requests.iter().map(item).collect();
     format!("{ITEM}{}", items.join(ITEM))
 }

@@ -10,16 +10,20 @@ use s01_loop::{Event, History, Observer, SharedObserver, System};
 use s06_subagent::Model;
 
 /// A model for side calls: the user sees that something is under way and whose it is, not what is said.
-pub fn aside(model: &impl Model, name: &'static str, watcher: SharedObserver) -> Arc<dyn Model> {
-    model.watched_by(Arc::new(Aside { name, watcher }))
+pub fn side_model(
+    model: &impl Model,
+    name: &'static str,
+    watcher: SharedObserver,
+) -> Arc<dyn Model> {
+    model.watched_by(Arc::new(SideObserver { name, watcher }))
 }
 
-struct Aside {
+struct SideObserver {
     name: &'static str,
     watcher: SharedObserver,
 }
 
-impl Observer for Aside {
+impl Observer for SideObserver {
     fn name(&self) -> Option<&str> {
         Some(self.name)
     }

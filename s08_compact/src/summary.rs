@@ -9,11 +9,10 @@ use kit::{harmless, tagged};
 use s01_loop::{Block, History, Message, Role};
 use s06_subagent::Model;
 
-use crate::layers::{Room, bytes};
-use crate::requests;
+use crate::layers::{Budget, bytes, text};
 use crate::side_call::side_call;
 use crate::transcript::fitting;
-use crate::turn::Turn;
+use crate::turn;
 
 const OPEN: &str = "<conversation-summary>";
 const CLOSE: &str = "</conversation-summary>";
@@ -30,58 +29,48 @@ you. Answer with the summary as plain text, at most 800 words.";
 pub struct Parts {
     /// What the summary must tell.
     old: Vec<Message>,
-    /// What stays beside the summary, in one message: earlier requests, the current one and the notes of its turn.
-    first: Vec<Block>,
+    /// What stays beside the summary, in its message.
+    carried: Vec<Block>,
     /// The newest round, as it is.
     rest: Vec<Message>,
-    replaced_bytes: u64,
+    replaced_bytes: usize,
 }
 
 impl Parts {
     /// Divides a conversation that waits for a reply.
-    pub fn of(history: &History, room: &Room) -> Self {
-        let turn = Turn::of(history);
-        let end = newest_round(history, turn.at());
+    pub fn of(history: &History, budget: &Budget) -> Self {
+        let turn = turn::begin(history);
+        let end = newest_round(history, turn.0);
         let (mut old, mut rest) = (history[..end].to_vec(), history[end..].to_vec());
-        let mut first = Vec::new();
-        if turn.at() < end {
-            first.extend(turn.request().cloned());
-            first.extend(turn.notes(turn.at()..end, room.notes));
-        } else if let Some(message) = rest.pop() {
-            // The turn has just begun: its request is in the last message, maybe behind an earlier turn's results.
-            let is_result = |block: &&Block| matches!(block, Block::ToolResult { .. });
-            let (results, past): (Vec<_>, Vec<_>) = turn
-                .before()
-                .iter()
-                .cloned()
-                .partition(|block| is_result(&block));
-            let said = &message.blocks()[turn.before().len()..];
+        if turn.0 >= end
+            && let Some(message) = rest.pop()
+        {
+            // The turn has just begun: what stands before its request in the last message is an earlier turn's. Results that
+            // the model has not seen stay.
+            let (before, said) = message.blocks().split_at(turn.1);
+            let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
+            let (results, past): (Vec<_>, Vec<_>) = before.iter().cloned().partition(is_result);
             if !past.is_empty() {
                 old.push(Message::new(Role::User, past));
             }
-            match results.is_empty() {
-                true => first.extend(said.iter().cloned()),
-                false => rest.push(Message::new(Role::User, [&results, said].concat())),
-            }
+            rest.push(Message::new(Role::User, [&results, said].concat()));
         }
-        let told = old.iter().filter(|message| message.role() == Role::User);
-        let told = told.flat_map(Message::blocks);
-        let earlier = requests::earlier(told, turn.request(), room.requests);
-        first.splice(0..0, earlier);
-        let parts = Self {
-            old,
-            first,
-            rest,
-            replaced_bytes: 0,
-        };
+        let carried = turn::carried(history, (0, 0), turn.max((end, 0)), budget);
+        // An earlier summary does not count: the new one has its place.
+        let earlier = old.iter().flat_map(Message::blocks);
+        let earlier = earlier.filter(|block| is_summary(block)).cloned();
+        let kept = Message::new(Role::User, earlier.chain(carried.iter().cloned()).collect());
+        let kept = bytes(&[kept]) + bytes(&rest);
         Self {
-            replaced_bytes: size(history).saturating_sub(parts.kept_bytes()),
-            ..parts
+            old,
+            carried,
+            rest,
+            replaced_bytes: bytes(history.iter()).saturating_sub(kept),
         }
     }
 
-    /// How many bytes the summary takes the place of; an earlier summary does not count.
-    pub fn replaced_bytes(&self) -> u64 {
+    /// How many bytes the summary takes the place of.
+    pub fn replaced_bytes(&self) -> usize {
         self.replaced_bytes
     }
 
@@ -95,17 +84,10 @@ impl Parts {
         let text = harmless("conversation-summary", text.trim());
         let summary = format!("{OPEN}\n{text}\n(the whole conversation: {kept})\n{CLOSE}");
         let mut blocks = vec![Block::text(summary)];
-        blocks.extend_from_slice(&self.first);
+        blocks.extend_from_slice(&self.carried);
         let mut messages = vec![Message::new(Role::User, blocks)];
         messages.extend_from_slice(&self.rest);
         messages
-    }
-
-    fn kept_bytes(&self) -> u64 {
-        let earlier = self.old.iter().flat_map(Message::blocks);
-        let earlier = earlier.filter(|block| is_summary(block)).cloned();
-        let first = earlier.chain(self.first.iter().cloned());
-        size(&[Message::new(Role::User, first.collect())]) + size(&self.rest)
     }
 }
 
@@ -127,7 +109,7 @@ pub async fn ask(model: &dyn Model, parts: &Parts, focus: &str, most: usize) -> 
 
 /// Whether this block is a summary that was put there.
 pub fn is_summary(block: &Block) -> bool {
-    matches!(block, Block::Text { text, .. } if text.starts_with(OPEN) && text.ends_with(CLOSE))
+    text(block).is_some_and(|text| text.starts_with(OPEN) && text.ends_with(CLOSE))
 }
 
 /// Where the newest round begins: at the calls whose results the model has not seen yet, else at its newest reply of this
@@ -145,8 +127,4 @@ fn newest_round(history: &History, turn: usize) -> usize {
         Some(reply) if reply > turn => reply,
         Some(_) | None => last,
     }
-}
-
-fn size(messages: &[Message]) -> u64 {
-    bytes(messages) as u64
 }

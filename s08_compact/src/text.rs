@@ -1,33 +1,30 @@
-//! Cuts of the compactor: a text without its middle.
+//! Texts of the compactor: cuts that split no character.
 //!
 //! Invariant: a text without its middle says how much is missing.
 
 use kit::{first_chars, grouped};
 
-/// The text, cut in the middle when it has more characters than that: beginning and end tell the most.
-pub fn without_middle(text: &str, most: usize) -> String {
+/// Beginning and end of a text with more characters than `most`, and how many are missing between them.
+pub fn ends(text: &str, most: usize) -> Option<(&str, usize, &str)> {
     // A text of few bytes has few characters; most texts are not counted.
-    if text.len() <= most || first_chars(text, most).len() == text.len() {
-        return text.to_owned();
+    if text.len() <= most {
+        return None;
     }
-    let count = text.chars().count();
-    let head = first_chars(text, most / 2);
-    let tail_chars = most - most / 2;
-    let tail = &text[first_chars(text, count - tail_chars).len()..];
-    let missing = grouped((count - most) as u64);
-    format!("{head}\n[… {missing} characters left out …]\n{tail}")
+    let missing = text.chars().count().saturating_sub(most);
+    let begin = first_chars(text, most / 2);
+    let end = &text[first_chars(text, most / 2 + missing).len()..];
+    (missing > 0).then_some((begin, missing, end))
 }
 
-/// Beginning and end of a text that has more characters than that.
-pub fn ends(text: &str, most: usize) -> String {
-    const GAP: &str = " … ";
-    let count = text.chars().count();
-    if count <= most + GAP.len() {
-        return text.to_owned();
+/// The text, cut in the middle when it has more characters than that: beginning and end tell the most.
+pub fn without_middle(text: &str, most: usize) -> String {
+    match ends(text, most) {
+        Some((begin, missing, end)) => {
+            let missing = grouped(missing as u64);
+            format!("{begin}\n[… {missing} characters left out …]\n{end}")
+        }
+        None => text.to_owned(),
     }
-    let tail = count - (most - most / 2);
-    let tail = &text[first_chars(text, tail).len()..];
-    format!("{}{GAP}{tail}", first_chars(text, most / 2))
 }
 
 #[cfg(test)]
@@ -40,7 +37,8 @@ mod tests {
         let cut = without_middle(&text, 10);
         assert_eq!(cut, "äääää\n[… 990 characters left out …]\näääää");
         assert_eq!(without_middle(&text, 1_000), text);
-        assert_eq!(ends(&text, 5), "ää … äää");
-        assert_eq!(ends("nearly fits", 8), "nearly fits");
+        assert_eq!(first_chars("aäb", 2), "aä");
+        assert_eq!(first_chars("a", 2), "a");
+        assert_eq!(ends(&text, 5), Some(("ää", 995, "äää")));
     }
 }

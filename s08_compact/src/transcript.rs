@@ -7,7 +7,7 @@ use kit::{counted, harmless};
 use s01_loop::{Block, Message, Role};
 
 use crate::summary;
-use crate::text::without_middle;
+use crate::text::{ends, without_middle};
 
 /// The tag that a transcript is put into.
 const TAG: &str = "conversation";
@@ -23,33 +23,24 @@ pub fn transcript(messages: &[Message]) -> String {
     told(messages, MOST)
 }
 
-/// The conversation as text of at most about `most` bytes: first the long texts become shorter, then the oldest messages
-/// go, except the first, which is the beginning of the work or an earlier summary. Calls and their results go together.
+/// The conversation as text of at most about `most` bytes: first the long texts become shorter, then the middle goes. The
+/// beginning says what the work is, or is an earlier summary; what the end says is told nowhere else.
 pub(crate) fn fitting(messages: &[Message], most: usize) -> String {
-    for text in [MOST, MOST / 4, MOST / 16] {
-        let told = told(messages, text);
-        if told.len() <= most {
-            return told;
+    let mut text = String::new();
+    for length in [MOST, MOST / 4, MOST / 16] {
+        text = told(messages, length);
+        if text.len() <= most {
+            return text;
         }
     }
-    let [first, rest @ ..] = messages else {
-        return String::new();
-    };
-    let told = |messages: &[Message]| told(messages, MOST / 16);
-    let first = without_middle(&told(std::slice::from_ref(first)), most / 3 * 2);
-    let room = most.saturating_sub(first.len());
-    let mut from = rest.len();
-    let mut newest = String::new();
-    let answers = |message: &Message| message.answered_ids().next().is_some();
-    for start in (0..rest.len()).rev().filter(|at| !answers(&rest[*at])) {
-        let more = told(&rest[start..]);
-        if more.len() > room && !newest.is_empty() {
-            break;
+    match ends(&text, most) {
+        // A cut in front of somebody's name does not make a paragraph of theirs.
+        Some((begin, missing, end)) => {
+            let missing = counted(missing, "character");
+            format!("{begin}\n[… {missing} left out here …]\n {end}")
         }
-        (from, newest) = (start, without_middle(&more, room));
+        None => text,
     }
-    let gap = format!("[{} left out here]", counted(from, "message"));
-    [first, gap, newest].join("\n\n")
 }
 
 fn told(messages: &[Message], most: usize) -> String {
@@ -95,12 +86,9 @@ fn of_one_voice(text: &str) -> String {
     if !text.lines().skip(1).any(speaks) {
         return text.to_owned();
     }
-    let lines = text
-        .split('\n')
-        .enumerate()
-        .map(|(at, line)| match at > 0 && speaks(line) {
-            true => format!(" {line}"),
-            false => line.to_owned(),
-        });
-    lines.collect::<Vec<_>>().join("\n")
+    let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+    for line in lines[1..].iter_mut().filter(|line| speaks(line)) {
+        line.insert(0, ' ');
+    }
+    lines.join("\n")
 }

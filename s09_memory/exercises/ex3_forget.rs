@@ -35,9 +35,12 @@ fn class(model: &MockModel) -> Class {
 
 /// A model that says fine to everything, and of memories that there is nothing to choose and nothing to keep.
 fn model() -> MockModel {
-    let brain = |request: &Request| match request.system.starts_with(LEAD) {
-        true => says("Fine."),
-        false => says("[]"),
+    let brain = |request: &Request| {
+        if request.system.starts_with(LEAD) {
+            says("Fine.")
+        } else {
+            says("[]")
+        }
     };
     MockModel::start(Options::strict(), brain).unwrap()
 }

@@ -53,43 +53,24 @@ impl Entry {
     /// [`Kind::Project`]. `None` when nothing is to be remembered.
     pub fn read(value: &Value) -> Option<Self> {
         let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
-        let entry = Self {
-            name: text("name").to_owned(),
-            description: text("description").to_owned(),
-            kind: Kind::called(text("type")).unwrap_or_default(),
-            content: text("content").to_owned(),
+        let or = |text: String, other: &dyn Fn() -> String| {
+            if text.is_empty() { other() } else { text }
         };
-        entry.tidied()
-    }
-
-    /// The entry as it is kept: what is missing is taken from what is there. `None` when nothing is.
-    fn tidied(self) -> Option<Self> {
-        let (name, description) = (one_line(&self.name), one_line(&self.description));
-        let content = self.content.trim();
-        let content = if content.is_empty() {
-            description.as_str()
-        } else {
-            content
-        };
+        let description = one_line(text("description"));
+        let content = or(text("content").trim().to_owned(), &|| description.clone());
         if content.is_empty() {
             return None;
         }
-        let description = if description.is_empty() {
-            description_of(content)
-        } else {
-            description.clone()
-        };
-        let name = if name.is_empty() {
-            let words: Vec<&str> = description.split(' ').take(WORDS_OF_NAME).collect();
-            words.join(" ")
-        } else {
-            name
-        };
+        let description = or(description, &|| one_line(&content));
+        let words = || description.split(' ').take(WORDS_OF_NAME);
+        let name = or(one_line(text("name")), &|| {
+            words().collect::<Vec<_>>().join(" ")
+        });
         Some(Self {
             name: cut(&name, NAME_CHARS),
-            content: content.to_owned(),
             description: cut(&description, DESCRIPTION_CHARS),
-            kind: self.kind,
+            kind: Kind::called(text("type")).unwrap_or_default(),
+            content,
         })
     }
 }
@@ -101,50 +82,44 @@ pub fn description_of(content: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn entry(name: &str, description: &str, content: &str) -> Entry {
-        Entry {
-            name: name.into(),
-            description: description.into(),
-            kind: Kind::User,
-            content: content.into(),
-        }
-    }
-
     #[test]
-    fn what_is_missing_is_taken_from_what_is_there() {
-        let tidied = entry("", "", "Deploys happen on\nMondays at nine.\n").tidied();
-        let expected = entry(
-            "Deploys happen on Mondays at",
-            "Deploys happen on Mondays at nine.",
-            "Deploys happen on\nMondays at nine.",
-        );
-        assert_eq!(tidied, Some(expected));
-        assert_eq!(entry("a", "b", " ").tidied(), Some(entry("a", "b", "b")));
-        assert_eq!(entry("a", "", "").tidied(), None);
-    }
-
-    #[test]
-    fn what_a_model_wrote_is_read_as_far_as_it_makes_sense() {
-        let written =
-            serde_json::json!({"name": null, "type": "preference", "content": "Indent with tabs."});
-        let read = Entry::read(&written).unwrap();
-        assert_eq!(
-            (read.name.as_str(), read.kind),
-            ("Indent with tabs.", Kind::Project)
-        );
-        for nothing in ["[]", "\"text\"", "{\"name\": \"x\"}"] {
-            assert_eq!(Entry::read(&serde_json::from_str(nothing).unwrap()), None);
-        }
-    }
-
-    #[test]
-    fn names_and_descriptions_are_one_line_and_bounded() {
+    fn what_a_model_forgot_is_taken_from_what_is_there() {
         let long = "x".repeat(10_000);
-        let tidied = entry("two\nlines\u{7}", &long, &long).tidied().unwrap();
-        assert_eq!(tidied.name, "two lines");
-        assert_eq!(tidied.description.chars().count(), DESCRIPTION_CHARS);
-        assert_eq!(tidied.content, long, "a memory is not cut in silence");
+        let cut = "x".repeat(DESCRIPTION_CHARS - 1) + "…";
+        for (written, name, description, content) in [
+            (
+                json!({"name": null, "type": "preference", "content": "Deploys happen on\nMondays at nine.\n"}),
+                "Deploys happen on Mondays at",
+                "Deploys happen on Mondays at nine.",
+                "Deploys happen on\nMondays at nine.",
+            ),
+            (
+                json!({"name": "a", "description": "b", "content": " "}),
+                "a",
+                "b",
+                "b",
+            ),
+            (
+                json!({"name": "two\nlines\u{7}", "description": long, "content": long}),
+                "two lines",
+                &cut,
+                &long,
+            ),
+        ] {
+            let expected = Entry {
+                name: name.into(),
+                description: description.into(),
+                kind: Kind::Project,
+                content: content.into(),
+            };
+            assert_eq!(Entry::read(&written), Some(expected));
+        }
+        for nothing in [json!([]), json!("text"), json!({"name": "x"})] {
+            assert_eq!(Entry::read(&nothing), None);
+        }
     }
 }

@@ -3,8 +3,6 @@
 //! A person may write one by hand, and a later version may add fields. Invariants: lines of the front matter that are not
 //! ours stay as they are; no value, whatever it holds, ends the front matter early; what is written reads back as it was.
 
-use std::fmt::Write as _;
-
 use anyhow::{Context, Result, ensure};
 use kit::one_line;
 use s07_skills::FrontMatter;
@@ -17,28 +15,30 @@ const NAME: &str = "name";
 const DESCRIPTION: &str = "description";
 const TYPE: &str = "type";
 
-/// What a file of the memory holds.
+/// A file of the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The memory.
+    /// The memory in it.
     pub entry: Entry,
-    /// The lines of the front matter that are not ours.
-    kept: String,
+    /// The whole file.
+    pub text: String,
 }
 
 impl File {
     /// A file for a new memory.
-    pub fn new(entry: Entry) -> Self {
-        let kept = String::new();
-        Self { entry, kept }
+    ///
+    /// # Errors
+    /// When the memory cannot be written as front matter.
+    pub fn new(entry: &Entry) -> Result<Self> {
+        Self::render(entry, "")
     }
 
     /// Reads a file.
     ///
     /// # Errors
     /// Says what is wrong with it.
-    pub fn parse(text: &str) -> Result<Self> {
-        let read = FrontMatter::read(text)?;
+    pub fn parse(text: String) -> Result<Self> {
+        let read = FrontMatter::read(&text)?;
         let name = read.text(NAME).context("its front matter has no name")?;
         let kind = match read.text(TYPE) {
             Some(kind) => Kind::called(&kind).with_context(|| {
@@ -54,42 +54,35 @@ impl File {
             kind,
             content,
         };
-        let kept = lines_of_others(text);
-        Ok(Self { entry, kept })
+        Ok(Self { entry, text })
     }
 
-    /// The same file with another memory in it.
-    pub fn holding(&self, entry: Entry) -> Self {
-        let kept = self.kept.clone();
-        Self { entry, kept }
-    }
-
-    /// The text of the file.
+    /// The same file with this memory in it; unchanged when it holds the memory already.
     ///
     /// # Errors
     /// When our fields and the other lines cannot stand side by side.
-    pub fn render(&self) -> Result<String> {
-        let Entry {
-            name,
-            description,
-            kind,
-            content,
-        } = &self.entry;
-        let kind = serde_json::to_value(kind)?;
+    pub fn holding(&self, entry: &Entry) -> Result<Self> {
+        if self.entry == *entry {
+            return Ok(self.clone());
+        }
+        Self::render(entry, &lines_of_others(&self.text))
+    }
+
+    fn render(entry: &Entry, others: &str) -> Result<Self> {
+        let kind = serde_json::to_value(entry.kind)?;
         let text = format!(
-            "{FENCE}\n{NAME}: {}\n{DESCRIPTION}: {}\n{TYPE}: {}\n{}{FENCE}\n\n{}\n",
-            scalar(name),
-            scalar(description),
+            "{FENCE}\n{NAME}: {}\n{DESCRIPTION}: {}\n{TYPE}: {}\n{others}{FENCE}\n\n{}\n",
+            scalar(&entry.name),
+            scalar(&entry.description),
             kind.as_str().unwrap_or_default(),
-            self.kept,
-            content.trim(),
+            entry.content.trim(),
         );
-        let read = Self::parse(&text).context("its front matter cannot be kept")?;
+        let file = Self::parse(text).context("its front matter cannot be kept")?;
         ensure!(
-            read == *self,
+            file.entry == *entry && lines_of_others(&file.text) == others,
             "its front matter cannot be kept as it stands"
         );
-        Ok(text)
+        Ok(file)
     }
 }
 
@@ -99,68 +92,53 @@ fn lines_of_others(text: &str) -> String {
         line.split_once(':')
             .is_some_and(|(key, _)| [NAME, DESCRIPTION, TYPE].contains(&key.trim_end()))
     };
-    let (mut kept, mut in_ours) = (String::new(), false);
-    for line in text
-        .lines()
-        .skip(1)
-        .take_while(|line| line.trim_end() != FENCE)
-    {
+    let (mut others, mut in_ours) = (String::new(), false);
+    let lines = text.lines().skip(1);
+    for line in lines.take_while(|line| line.trim_end() != FENCE) {
         let goes_on = line.trim().is_empty() || line.starts_with([' ', '\t']);
         in_ours = if goes_on { in_ours } else { is_ours(line) };
         if !in_ours {
-            kept += line;
-            kept.push('\n');
+            others += line;
+            others.push('\n');
         }
     }
-    kept
+    others
 }
 
-/// A string as YAML: bare where it can be taken for nothing else, elsewhere as JSON, which YAML can read.
-fn scalar(value: &str) -> String {
-    let begins_as_text = value.starts_with(|c: char| c.is_ascii_alphabetic());
-    let ends_as_text = value.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.');
+/// A line of text as YAML: bare where it can be taken for nothing else, elsewhere as JSON, which YAML can read.
+fn scalar(line: &str) -> String {
+    let begins_as_text = line.starts_with(|c: char| c.is_ascii_alphabetic());
+    let ends_as_text = line.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.');
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " .,;/'()-".contains(c);
     let says_nothing = ["null", "true", "false", "yes", "no", "on", "off"];
-    if begins_as_text
-        && ends_as_text
-        && value.chars().all(is_plain)
-        && !says_nothing.contains(&value.to_lowercase().as_str())
-    {
-        return value.to_owned();
+    let is_word = !says_nothing.contains(&line.to_lowercase().as_str());
+    if begins_as_text && ends_as_text && line.chars().all(is_plain) && is_word {
+        return line.to_owned();
     }
-    let mut quoted = String::new();
-    for c in Value::from(value).to_string().chars() {
-        match c {
-            // JSON takes these as they are, YAML does not.
-            '\u{7f}'..='\u{9f}'
-            | '\u{2028}'..='\u{2029}'
-            | '\u{feff}'
-            | '\u{fffe}'..='\u{ffff}' => {
-                // Writing to a string cannot fail.
-                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
-            }
-            _ => quoted.push(c),
-        }
-    }
-    quoted
+    let json = Value::from(line).to_string();
+    // JSON takes these as they are, YAML does not.
+    let unprintable = ['\u{feff}', '\u{fffe}', '\u{ffff}'];
+    unprintable.iter().fold(json, |json, &c| {
+        json.replace(c, &format!("\\u{:04x}", u32::from(c)))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn file(name: &str, content: &str) -> File {
-        File::new(Entry {
+    fn entry(name: &str, content: &str) -> Entry {
+        Entry {
             name: name.into(),
             description: name.into(),
             kind: Kind::User,
             content: content.into(),
-        })
+        }
     }
 
     #[test]
     fn a_file_reads_as_a_person_would_write_it() {
-        let text = file("tabs", "Indent with tabs.").render().unwrap();
+        let text = File::new(&entry("tabs", "Indent with tabs.")).unwrap().text;
         assert_eq!(
             text,
             "---\nname: tabs\ndescription: tabs\ntype: user\n---\n\nIndent with tabs.\n"
@@ -172,6 +150,7 @@ mod tests {
         let all: String = ('\u{20}'..='\u{2fff}').collect();
         for value in [
             "a: b # c",
+            "a: \"b\"\n---\nc",
             "---",
             "--- x",
             "it's \"quoted\"",
@@ -207,9 +186,9 @@ mod tests {
             "name: b",
             &all,
         ] {
-            let before = file(&one_line(value), "x\n---\ny: z");
-            let text = before.render().unwrap();
-            assert_eq!(File::parse(&text).unwrap(), before, "{value:?}");
+            let entry = entry(&one_line(value), "x\n---\ny: z");
+            let text = File::new(&entry).unwrap().text;
+            assert_eq!(File::parse(text).unwrap().entry, entry, "{value:?}");
         }
     }
 
@@ -217,14 +196,14 @@ mod tests {
     fn lines_of_others_stay_as_they_are() {
         let text = "---\n# mine\nsource: {a: [1, \"b: c\"]}\ndescription: >\n  folded\n\n  text\ntags:\n- x\n- name: y\n\
                     name: Tabs\nnames: many\nnote: |\n  name: inner\n  --- no fence\n---\nold\n";
-        let read = File::parse(text).unwrap();
+        let read = File::parse(text.to_owned()).unwrap();
         assert_eq!(read.entry.description, "folded text");
         let entry = Entry {
             description: "new".into(),
             ..read.entry.clone()
         };
         assert_eq!(
-            read.holding(entry).render().unwrap(),
+            read.holding(&entry).unwrap().text,
             "---\nname: Tabs\ndescription: new\ntype: project\n# mine\nsource: {a: [1, \"b: c\"]}\ntags:\n- x\n- name: y\n\
              names: many\nnote: |\n  name: inner\n  --- no fence\n---\n\nold\n"
         );
@@ -233,15 +212,15 @@ mod tests {
     #[test]
     fn front_matter_that_cannot_be_kept_is_not_written_over() {
         for head in ["\"name\": x", "{name: x}"] {
-            let read = File::parse(&format!("---\n{head}\n---\n")).unwrap();
-            assert!(read.render().is_err(), "{head}");
+            let read = File::parse(format!("---\n{head}\n---\n")).unwrap();
+            assert!(read.holding(&entry("x", "y")).is_err(), "{head}");
         }
     }
 
     #[test]
     fn a_file_written_by_hand_is_read() {
         let text = "\u{feff}---\r\nname: Tabs\r\ntype: User\r\nsource: chat\r\n---\r\nBody\r\n";
-        let read = File::parse(text).unwrap();
+        let read = File::parse(text.to_owned()).unwrap();
         let expected = Entry {
             name: "Tabs".into(),
             description: "Body".into(),
@@ -249,7 +228,7 @@ mod tests {
             content: "Body".into(),
         };
         assert_eq!(read.entry, expected);
-        assert_eq!(read.kept, "source: chat\n");
+        assert_eq!(lines_of_others(text), "source: chat\n");
     }
 
     #[test]
@@ -261,7 +240,7 @@ mod tests {
             ("---\nname: [x\n---\n", "line"),
             ("---\nname: x\ntype: poem\n---\n", "its type is \"poem\""),
         ] {
-            let error = format!("{:#}", File::parse(text).unwrap_err());
+            let error = format!("{:#}", File::parse(text.to_owned()).unwrap_err());
             assert!(error.contains(why), "{text:?}: {error}");
         }
     }

@@ -4,9 +4,9 @@
 //! into it, too. Invariants: every memory has one line in it; a line of somebody else that points to no memory is kept; a
 //! line of ours whose file is gone goes.
 
-use kit::{cut, one_line};
-
 use crate::entry::Entry;
+use crate::store::Memories;
+use kit::{cut, one_line};
 
 /// The name of the index in the folder.
 pub const INDEX_FILE: &str = "MEMORY.md";
@@ -16,44 +16,32 @@ const MAX_CHARS: usize = 25_000;
 const LINE_CHARS: usize = 400;
 
 /// The line of a memory.
-pub fn line(slug: &str, entry: &Entry) -> String {
+fn line(slug: &str, entry: &Entry) -> String {
     let name = one_line(&entry.name).replace(['[', ']'], "'");
     let description = one_line(&entry.description);
     let line = format!("- [{name}]({slug}.md) — {description}");
     line.trim_end().to_owned()
 }
 
-/// The index with these lines of ours, made from the one there was. `old` are the lines that were ours before;
-/// `is_memory` and `is_file` say what a slug is.
-pub fn merge(
-    text: &str,
-    old: &[String],
-    lines: &[String],
-    is_memory: impl Fn(&str) -> bool,
-    is_file: impl Fn(&str) -> bool,
-) -> String {
-    let is_one_of = |lines: &[String], line: &str| lines.iter().any(|ours| ours == line.trim_end());
-    let is_theirs = |line: &&str| match target(line) {
-        _ if is_one_of(lines, line) => false,
-        Some(slug) if is_memory(slug) => false,
-        Some(slug) if is_file(slug) => true,
-        Some(_) | None => !is_one_of(old, line),
+/// The index with a line for each of these memories, made from the one there was. Lines that point to a memory are ours, and
+/// so are those that point to one that `is_gone`.
+pub fn merge(text: &str, memories: &Memories, is_gone: impl Fn(&str) -> bool) -> String {
+    let is_ours = |slug| memories.contains_key(slug) || is_gone(slug);
+    let theirs = text
+        .lines()
+        .filter(|line| !target(line).is_some_and(is_ours));
+    let theirs = theirs.collect::<Vec<_>>().join("\n");
+    let theirs = theirs.trim_matches('\n');
+    let last = theirs.lines().last();
+    let between = match last {
+        None => "",
+        Some(last) if last.starts_with("- ") => "\n",
+        Some(_) => "\n\n",
     };
-    let theirs: Vec<&str> = text.lines().filter(is_theirs).collect();
-    let theirs = theirs.join("\n");
-    let mut index = theirs.trim_matches('\n').to_owned();
-    if !index.is_empty() {
-        let ends_in_list = index
-            .lines()
-            .last()
-            .is_some_and(|line| line.starts_with("- "));
-        index += if ends_in_list { "\n" } else { "\n\n" };
-    }
-    for line in lines {
-        index += line;
-        index.push('\n');
-    }
-    index
+    let lines = memories
+        .iter()
+        .map(|(slug, file)| line(slug, &file.entry) + "\n");
+    format!("{theirs}{between}{}", lines.collect::<String>())
 }
 
 /// The lines of the index that a request carries.
@@ -85,58 +73,47 @@ fn target(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::File;
 
     const TABS: &str = "- [tabs](tabs.md) — prefers tabs";
 
-    fn merged(text: &str, old: &[&str], lines: &[&str]) -> String {
-        let owned = |lines: &[&str]| {
-            lines
-                .iter()
-                .map(|line| (*line).to_owned())
-                .collect::<Vec<_>>()
+    /// Merges with the memory of that line and the slugs that were listed before; `damaged.md` is a file but no memory.
+    fn merged(text: &str, known: &[&str], memories: &[&str]) -> String {
+        let file = |about: &str| {
+            File::parse(format!("---\nname: tabs\ndescription: {about}\n---\n")).unwrap()
         };
-        let lines = owned(lines);
-        let memories: Vec<&str> = lines.iter().filter_map(|line| target(line)).collect();
-        merge(
-            text,
-            &owned(old),
-            &lines,
-            |slug| memories.contains(&slug),
-            |slug| slug == "damaged",
-        )
+        let memories = memories
+            .iter()
+            .map(|slug| ((*slug).to_owned(), file("prefers tabs")));
+        merge(text, &memories.collect(), |slug| {
+            known.contains(&slug) && slug != "damaged"
+        })
     }
 
     #[test]
-    fn lines_of_somebody_else_that_point_to_no_memory_are_kept() {
-        let text =
-            "# Notes\n\n- [test](test.md) — test memory\n- [damaged](damaged.md) — x\n- a remark";
-        assert_eq!(merged(text, &[], &[TABS]), format!("{text}\n{TABS}\n"));
-        assert_eq!(
-            merged("Prose.", &[], &[TABS]),
-            format!("Prose.\n\n{TABS}\n")
-        );
-    }
-
-    #[test]
-    fn merging_again_changes_nothing() {
-        for theirs in ["", "Prose.\n", "\n- [test](test.md) — test\n\n", "a\n\nb"] {
-            let once = merged(theirs, &[], &[TABS]);
-            assert_eq!(merged(&once, &[TABS], &[TABS]), once);
-            assert_eq!(once.matches(TABS).count(), 1);
+    fn the_lines_of_memories_follow_the_files_and_all_others_stay() {
+        let theirs =
+            "# Notes\n\n- [test](test.md) — test memory\n- [damaged](damaged.md) — x\n- a remark\n";
+        let both = format!("{theirs}{TABS}\n");
+        let known = ["tabs", "damaged"];
+        for (text, known, memories, expected) in [
+            (theirs, &[][..], &["tabs"][..], both.as_str()),
+            (&both, &known, &["tabs"], &both),
+            (&both, &known, &[], theirs),
+            (&both, &[], &[], &both),
+            ("Prose.", &[], &["tabs"], &format!("Prose.\n\n{TABS}\n")),
+            (
+                "- [Tabs!](./tabs.md) — old words\n",
+                &[],
+                &["tabs"],
+                &format!("{TABS}\n"),
+            ),
+            ("\n", &[], &["tabs"], &format!("{TABS}\n")),
+        ] {
+            let merged = merged(text, known, memories);
+            assert_eq!(merged.trim_end(), expected.trim_end(), "{text}");
+            assert_eq!(self::merged(&merged, known, memories), merged);
         }
-    }
-
-    #[test]
-    fn a_line_of_ours_goes_with_its_file() {
-        let text = format!("- [mine](mine.md) — by hand\n{TABS}\n");
-        assert_eq!(merged(&text, &[TABS], &[]), "- [mine](mine.md) — by hand\n");
-        assert_eq!(merged(&text, &[], &[]), text, "by hand, as far as we know");
-    }
-
-    #[test]
-    fn another_line_for_a_memory_gives_way() {
-        let text = "- [Tabs!](./tabs.md) — old words\n";
-        assert_eq!(merged(text, &[], &[TABS]), format!("{TABS}\n"));
     }
 
     #[test]

@@ -8,10 +8,7 @@ mod memory;
 mod questions;
 mod slug;
 mod store;
-mod swap;
 mod words;
-mod writing;
+mod writer;
 
-pub use memory::{MAX_RECALLED, Memory};
-pub use questions::EXTRACT_FROM;
-pub use store::{CONSOLIDATE_AT, MEMORY_DIR};
+pub use memory::Memory;

@@ -9,22 +9,21 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Error, Result, ensure};
 use kit::{cut, harmless, one_line, tagged};
-use s01_loop::{Block, History, Message, Repl, Role};
+use s01_loop::{History, Message, Repl, Role};
 use s02_tools::Workspace;
 use s06_subagent::Model;
-use s08_compact::aside;
+use s08_compact::side_model;
 
 use crate::entry::Entry;
 use crate::questions;
 use crate::store::{Found, Store};
 use crate::words;
 
-/// How many memories one request recalls at most.
-pub const MAX_RECALLED: usize = 5;
-
 /// How often each question is tried, so that another model is asked once when this one is overloaded. Words in common choose
 /// as well, and what is worth keeping comes up again: nobody has to wait minutes for either.
 const TRIES: u32 = 4;
+/// How many memories one request recalls at most.
+const MAX_RECALLED: usize = 5;
 /// How many memories one turn may leave.
 const MAX_LEARNED: usize = 10;
 /// How much of a memory a note shows; the file has the rest.
@@ -59,31 +58,30 @@ struct Seen {
 }
 
 impl Memory {
-    /// The memory of this workspace; side calls go to this model. What a process that died has left behind is put in
-    /// order.
+    /// The memory of this workspace; side calls go to this model. The index is brought up to date: files may have come and
+    /// gone since.
     pub fn open<M: Model + Clone + 'static>(ws: &Workspace, model: &M, repl: &Repl) -> Self {
         let memory = Self {
-            model: aside(model, "memory", repl.watcher()).with_tries(TRIES),
+            model: side_model(model, "memory", repl.watcher()).with_tries(TRIES),
             store: Store::new(ws),
             repl: repl.clone(),
             seen: Arc::default(),
         };
-        if memory.store.exists() {
-            if let Err(error) = memory.store.put_in_order() {
-                memory.failed("memory not put in order", &error);
-            }
-            memory.read();
+        if let Err(error) = memory.store.refresh_index() {
+            memory.failed("the index of the memory is not up to date", &error);
         }
+        memory.read();
         memory
     }
 
     /// The index, for the system prompt; empty when there is none. It is read each time: the model, the user and other
     /// processes write to it.
     pub fn index(&self) -> String {
-        match self.store.index() {
-            lines if lines.is_empty() => lines,
-            lines => format!("{INDEX_HEAD}\n\n{lines}"),
+        let lines = self.store.index();
+        if lines.is_empty() {
+            return lines;
         }
+        format!("{INDEX_HEAD}\n\n{lines}")
     }
 
     /// At the beginning of a turn: the memories that the request needs, as a note for the model. A memory that the
@@ -92,7 +90,7 @@ impl Memory {
         let found = self.read();
         let memories = found.memories.iter();
         let fresh: Vec<(&str, &Entry)> = memories
-            .map(|(slug, stored)| (slug.as_str(), stored.entry()))
+            .map(|(slug, file)| (slug.as_str(), &file.entry))
             .filter(|(_, entry)| !is_shown(history, entry))
             .collect();
         if fresh.is_empty() {
@@ -144,11 +142,11 @@ impl Memory {
         if extracted.is_empty() {
             return Ok(());
         }
-        let writing = self.store.write().await?;
+        let writer = self.store.write().await?;
         let mut kept = Vec::new();
         let mut result = Ok(());
         for entry in extracted.iter().take(MAX_LEARNED) {
-            match writing.keep(entry) {
+            match writer.keep(entry) {
                 Ok(true) => kept.push(entry.name.as_str()),
                 Ok(false) => {}
                 Err(error) => result = Err(error),
@@ -158,7 +156,7 @@ impl Memory {
             self.remark("remembered", kept);
         }
         // The files are the memory; the index is made from them again whenever one is written.
-        if let Err(error) = writing.index() {
+        if let Err(error) = writer.index() {
             self.failed("the index of the memory is not up to date", &error);
         }
         result
@@ -207,21 +205,9 @@ impl Memory {
 
 /// Whether a note in the conversation shows this memory as it is now.
 fn is_shown(history: &[Message], entry: &Entry) -> bool {
-    let shown = format!("{}\n", harmless(TAG, &section(entry)));
-    let opening = format!("<{TAG}>\n");
-    let mut notes = history
-        .iter()
-        .filter(|message| message.role() == Role::User)
-        .flat_map(texts)
-        .filter(|text| text.starts_with(&opening));
-    notes.any(|note| note.contains(&shown))
-}
-
-fn texts(message: &Message) -> impl Iterator<Item = &str> {
-    message.blocks().iter().filter_map(|block| match block {
-        Block::Text { text, .. } => Some(text.as_str()),
-        Block::ToolUse(_) | Block::ToolResult { .. } | Block::Other(_) => None,
-    })
+    let shown = harmless(TAG, &section(entry));
+    let mut asked = history.iter().filter(|it| it.role() == Role::User);
+    asked.any(|message| message.text().contains(&format!("\n{shown}\n")))
 }
 
 /// A memory as a note shows it.
@@ -235,10 +221,7 @@ fn section(entry: &Entry) -> String {
     format!("## {name}: {description}\n{}", cut(content, RECALLED_CHARS))
 }
 
-/// Whether a consolidated set can have been made from the old one.
-///
-/// # Errors
-/// Says why not.
+/// Checks that a consolidated set can have been made from the old one.
 fn plausible(before: &[&Entry], after: &[Entry]) -> Result<()> {
     let (old, new) = (before.len(), after.len());
     ensure!(new > 0, "the answer is empty");
@@ -256,10 +239,9 @@ fn plausible(before: &[&Entry], after: &[Entry]) -> Result<()> {
         new * PLAUSIBLE_TEXT >= old,
         "the answer has only {new} of {old} bytes"
     );
-    let is_repeated =
-        |(at, entry): (usize, &Entry)| after[..at].iter().any(|other| other.name == entry.name);
+    let names: HashSet<&str> = after.iter().map(|entry| entry.name.as_str()).collect();
     ensure!(
-        !after.iter().enumerate().any(is_repeated),
+        names.len() == after.len(),
         "two memories in the answer have one name"
     );
     Ok(())

@@ -3,7 +3,7 @@
 //! Each is a side call: a question of its own, without tools, whose answer is a JSON array. Invariant: an answer that is no
 //! such array is an error, never an empty one.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use kit::{cut, tagged};
 use s01_loop::{History, Message};
 use s06_subagent::Model;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::entry::Entry;
 
 /// How many messages at the end of the conversation are searched for something to keep, beside the request of the turn.
-pub const EXTRACT_FROM: usize = 10;
+const EXTRACT_FROM: usize = 10;
 
 /// Enough to see what a request is about.
 const REQUEST_CHARS: usize = 4_000;
@@ -48,10 +48,8 @@ pub async fn choose(
     offered: &[(&str, &str)],
     request: &str,
 ) -> Result<Vec<String>> {
-    let lines = offered
-        .iter()
-        .map(|(slug, about)| format!("- {slug}: {}", cut(about, ABOUT_CHARS)));
-    let lines: Vec<String> = lines.collect();
+    let line = |(slug, about): &(&str, &str)| format!("- {slug}: {}", cut(about, ABOUT_CHARS));
+    let lines: Vec<String> = offered.iter().map(line).collect();
     let question = format!(
         "{}\n\n{}",
         tagged("memories", &lines.join("\n")),
@@ -67,10 +65,11 @@ pub async fn choose(
             chosen.push(slug.to_owned());
         }
     }
-    match chosen.is_empty() && !is_empty {
-        true => bail!("the answer names no memory there is"),
-        false => Ok(chosen),
-    }
+    ensure!(
+        is_empty || !chosen.is_empty(),
+        "the answer names no memory there is"
+    );
+    Ok(chosen)
 }
 
 /// Asks what of the end of this conversation is worth keeping beside what the index knows.
@@ -91,10 +90,11 @@ pub async fn extract(model: &dyn Model, index: &str, history: &History) -> Resul
     let answer = array(&side_call(model, EXTRACT, question).await?)?;
     let is_empty = answer.is_empty();
     let entries: Vec<Entry> = answer.iter().filter_map(Entry::read).collect();
-    match entries.is_empty() && !is_empty {
-        true => bail!("the answer holds no memory"),
-        false => Ok(entries),
-    }
+    ensure!(
+        is_empty || !entries.is_empty(),
+        "the answer holds no memory"
+    );
+    Ok(entries)
 }
 
 /// Asks for a new set in the place of this one.
@@ -109,20 +109,17 @@ pub async fn consolidate(model: &dyn Model, entries: &[&Entry]) -> Result<Vec<En
     entries.context("something in the answer is no memory")
 }
 
-/// The JSON array in an answer: models put words or a fence around it.
+/// The JSON array in an answer: models put words or a fence around it, with up to four brackets in front of the array.
 fn array(answer: &str) -> Result<Vec<Value>> {
     let end = answer.rfind(']').map_or(0, |end| end + 1);
     let starts = answer[..end].match_indices('[').map(|(start, _)| start);
-    for start in starts.take(MAX_TRIES) {
+    for start in starts.take(5) {
         if let Ok(values) = serde_json::from_str(&answer[start..end]) {
             return Ok(values);
         }
     }
     bail!("the answer is no JSON array: {}", cut(answer.trim(), 100))
 }
-
-/// How many brackets in front of the array may be something else.
-const MAX_TRIES: usize = 5;
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, ensure};
 use s02_tools::Workspace;
@@ -16,113 +15,68 @@ use s02_tools::Workspace;
 use crate::entry::Entry;
 use crate::file::File;
 use crate::index::{self, INDEX_FILE};
-use crate::swap::{self, Texts};
-
-/// The folder of the memories, in the state folder.
-pub const MEMORY_DIR: &str = "memory";
-
-/// With this many memories and more, consolidation is worth a side call.
-pub const CONSOLIDATE_AT: usize = 10;
 
 /// A larger file was not written as a memory.
 const MAX_FILE: u64 = 100_000;
 
-/// A folder of memories. Clones share what they have read.
+/// Memories by their slugs.
+pub type Memories = BTreeMap<String, File>;
+
+/// A folder of memories.
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) folder: PathBuf,
     /// The folder as the user should see it.
     shown: String,
-    /// What was read last. Every turn reads the folder, and parsing costs more than reading; a file with the same text
-    /// is not parsed again. A std lock: nothing is awaited while it is held.
-    last: Arc<Mutex<Memories>>,
-}
-
-/// Memories by their slugs.
-type Memories = BTreeMap<String, Arc<Stored>>;
-
-/// A memory with its file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
-    /// What the file holds.
-    pub file: File,
-    /// The file as it stands there.
-    pub text: String,
-}
-
-impl Stored {
-    /// The memory.
-    pub fn entry(&self) -> &Entry {
-        &self.file.entry
-    }
 }
 
 /// What is in the folder.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Found {
-    /// The memories by their slugs.
     pub memories: Memories,
     /// A sentence for each file that cannot be read.
     pub damaged: Vec<String>,
 }
 
 impl Found {
-    /// The memory of this name.
-    pub fn called(&self, name: &str) -> Option<(&String, &Arc<Stored>)> {
+    /// The memory of this name, and its slug.
+    pub fn called(&self, name: &str) -> Option<(&String, &File)> {
         let mut memories = self.memories.iter();
-        memories.find(|(_, stored)| stored.entry().name == name)
-    }
-
-    /// The texts of the files.
-    pub fn texts(&self) -> Texts {
-        let text = |(slug, stored): (&String, &Arc<Stored>)| (slug.clone(), stored.text.clone());
-        self.memories.iter().map(text).collect()
+        memories.find(|(_, file)| file.entry.name == name)
     }
 
     /// The memories, in the order of their slugs.
     pub fn entries(&self) -> Vec<&Entry> {
-        self.memories
-            .values()
-            .map(|stored| stored.entry())
-            .collect()
+        self.memories.values().map(|file| &file.entry).collect()
     }
 }
 
 impl Store {
     /// The memories of this workspace. Nothing is read or made yet.
     pub fn new(ws: &Workspace) -> Self {
-        let folder = ws.state(MEMORY_DIR);
+        let folder = ws.state("memory");
         let shown = ws.shown(&folder);
-        Self {
-            folder,
-            shown,
-            last: Arc::default(),
-        }
+        Self { folder, shown }
     }
 
-    /// Whether anything was ever kept here.
-    pub fn exists(&self) -> bool {
-        self.folder.exists() || swap::is_pending(&self.folder)
+    /// The path of a memory.
+    pub fn file(&self, slug: &str) -> PathBuf {
+        self.folder.join(format!("{slug}.md"))
     }
 
     /// Reads all memories.
     pub fn read(&self) -> Found {
-        let mut last = self.last.lock().unwrap();
         let mut found = Found::default();
-        let Ok(files) = fs::read_dir(&self.folder) else {
-            return found;
-        };
-        for path in files.filter_map(|file| Some(file.ok()?.path())) {
-            let Some(name) = path.file_name().map(|name| name.to_string_lossy()) else {
-                continue;
-            };
+        for path in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let (name, path) = (path.file_name(), path.path());
+            let name = name.to_string_lossy();
             let is_index = name.eq_ignore_ascii_case(INDEX_FILE);
             let Some(slug) = name.strip_suffix(".md").filter(|_| !is_index) else {
                 continue;
             };
-            match stored(&path, last.get(slug)) {
-                Ok(stored) => {
-                    found.memories.insert(slug.to_owned(), stored);
+            match memory_in(&path) {
+                Ok(file) => {
+                    found.memories.insert(slug.to_owned(), file);
                 }
                 // Another process has just removed it.
                 Err(_) if !path.exists() => {}
@@ -133,7 +87,6 @@ impl Store {
             }
         }
         found.damaged.sort();
-        last.clone_from(&found.memories);
         found
     }
 
@@ -144,21 +97,14 @@ impl Store {
     }
 }
 
-/// The memory in a file; the one that was read last, when it still is that one.
-fn stored(path: &Path, last: Option<&Arc<Stored>>) -> Result<Arc<Stored>> {
+fn memory_in(path: &Path) -> Result<File> {
     let bytes = read_bounded(path)?;
     ensure!(
         bytes.len() as u64 <= MAX_FILE,
         "it has more than {MAX_FILE} bytes; make several of it"
     );
-    let text = String::from_utf8(bytes)
-        .ok()
-        .context("it is not UTF-8 text")?;
-    if let Some(last) = last.filter(|last| last.text == text) {
-        return Ok(Arc::clone(last));
-    }
-    let file = File::parse(&text)?;
-    Ok(Arc::new(Stored { file, text }))
+    let text = String::from_utf8(bytes).ok();
+    File::parse(text.context("it is not UTF-8 text")?)
 }
 
 /// The bytes of a regular file, one more than the limit at most. A link may lead out of the workspace, a pipe would keep us
@@ -175,9 +121,6 @@ fn read_bounded(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// The text of a file; empty when there is none.
-///
-/// # Errors
-/// When it cannot be read as text.
 pub fn text_of(path: &Path) -> Result<String> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(text),

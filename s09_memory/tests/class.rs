@@ -1,5 +1,6 @@
 //! The lesson as a class sees it: what is said in one session is known in the next.
 
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -60,6 +61,12 @@ fn started_and_left_it_leaves_no_trace() {
 fn a_second_process_obeys_what_the_first_was_told() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
+    class.types(&[PYTHON]).succeeds().never_shows("[recalled");
+    assert!(
+        !class.read("test.py").contains('\t'),
+        "nobody has said so yet"
+    );
+    fs::remove_file(class.dir().join("test.py")).unwrap();
     class.types(&[TABS]).succeeds().shows("[remembered: ");
     let index = class.read(".harness/memory/MEMORY.md");
     assert!(index.contains("tabs"), "{index}");
@@ -179,20 +186,6 @@ fn the_index_is_in_the_prompt_and_the_memory_behind_the_request() {
 }
 
 #[test]
-fn without_memories_the_request_is_as_it_was() {
-    let model = lead(&["Fine."]);
-    model.script_for(EXTRACT, [says("[]")]);
-    class()
-        .model(&model)
-        .types(&["go"])
-        .succeeds()
-        .never_shows("[re");
-    let request = &leads(&model)[0];
-    assert!(!request.system.contains("# Memory"), "{}", request.system);
-    assert_eq!(request.user_texts(), ["go"]);
-}
-
-#[test]
 fn a_memory_that_the_model_writes_itself_shows_in_the_next_round() {
     let line = "- [test](test.md) — test memory";
     let write = json!({"path": ".harness/memory/MEMORY.md", "content": line});
@@ -223,48 +216,27 @@ fn what_side_calls_answer_is_not_shown_but_what_became_of_it() {
 }
 
 #[test]
-fn a_consolidation_that_finds_nothing_to_merge_is_no_secret() {
-    let model = lead(&["Fine."]);
-    let same: Value = (0..10)
-        .map(|at| entry(&format!("m{at}"), &format!("Content {at}.")))
-        .collect();
-    model.script_for(CHOOSE, [says("[]")]);
-    model.script_for(EXTRACT, [says("[]")]);
-    model.script_for(CONSOLIDATE, [says(same.to_string())]);
-    let mut class = class().model(&model);
-    for at in 0..10 {
-        let text = format!("---\nname: m{at}\n---\nContent {at}.\n");
-        class = class.file(format!(".harness/memory/m{at}.md"), text);
+fn a_consolidation_is_no_secret_whatever_comes_of_it() {
+    for (before, after) in [(12, 7), (10, 10)] {
+        let set: Value = (0..after)
+            .map(|at| entry(&format!("m{at}"), &format!("Content {at} and more.")))
+            .collect();
+        let model = lead(&["Fine."]);
+        model.script_for(CHOOSE, [says("[]")]);
+        model.script_for(EXTRACT, [says("[]")]);
+        model.script_for(CONSOLIDATE, [says(set.to_string())]);
+        let old = |at| format!("---\nname: m{at}\n---\nContent {at}.\n");
+        let class = (0..before).fold(class().model(&model), |class, at| {
+            class.file(format!(".harness/memory/m{at}.md"), old(at))
+        });
+        class
+            .asks("go")
+            .succeeds()
+            .shows(&format!("[consolidated: {before} → {after} memories]\n"));
+        let index = class.read(".harness/memory/MEMORY.md");
+        assert_eq!(index.lines().count(), after);
+        assert_eq!(class.read(".harness/memory.old/m9.md"), old(9));
     }
-    class
-        .asks("go")
-        .succeeds()
-        .shows("[consolidated: 10 → 10 memories]\n");
-}
-
-#[test]
-fn twelve_memories_become_seven() {
-    let model = lead(&["Fine."]);
-    let seven: Value = (0..7)
-        .map(|at| entry(&format!("m{at}"), &format!("Content {at} and more.")))
-        .collect();
-    model.script_for(CHOOSE, [says("[]")]);
-    model.script_for(EXTRACT, [says("[]")]);
-    model.script_for(CONSOLIDATE, [says(seven.to_string())]);
-    let mut class = class().model(&model);
-    for at in 0..12 {
-        let text = format!("---\nname: m{at}\n---\nContent {at}.\n");
-        class = class.file(format!(".harness/memory/m{at}.md"), text);
-    }
-    class
-        .types(&["go"])
-        .succeeds()
-        .shows("[consolidated: 12 → 7 memories]\n");
-    assert_eq!(class.read(".harness/memory/MEMORY.md").lines().count(), 7);
-    assert_eq!(
-        class.read(".harness/memory.old/m11.md"),
-        "---\nname: m11\n---\nContent 11.\n"
-    );
 }
 
 #[test]

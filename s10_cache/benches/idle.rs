@@ -154,17 +154,19 @@ async fn reading(agent: &Agent, has_breakpoints: bool, old: OldResults) -> Usage
     };
     let client = Client::new(settings, Arc::new(Unobserved)).expect("the mock model");
     let compactor = Compactor::new(&client, &agent.ws, &agent.repl);
-    let client = match has_breakpoints {
-        true => client.with_breakpoint_on_last_message(),
-        false => client,
+    let client = if has_breakpoints {
+        client.with_breakpoint_on_last_message()
+    } else {
+        client
     };
     let context = agent.context();
-    let (system, tools) = match has_breakpoints {
-        true => PromptCache::new(&agent.repl).assemble(context),
-        false => (
+    let (system, tools) = if has_breakpoints {
+        PromptCache::new(&agent.repl).assemble(context)
+    } else {
+        (
             System::from("You are a coding agent.").and(agent.skills.catalogue()),
             agent.tools.specs(),
-        ),
+        )
     };
     let mut history = History::default();
     history.user("read all files");

@@ -13,11 +13,11 @@ use crate::section::Section;
 /// Keeps what it assembled until its inputs change.
 pub struct PromptCache {
     repl: Option<Repl>,
-    kept: Option<Kept>,
+    cached: Option<CachedPrompt>,
 }
 
 /// The last prompt, and what it was made of.
-struct Kept {
+struct CachedPrompt {
     context: Context,
     texts: [String; Section::ALL.len()],
     system: System,
@@ -29,7 +29,7 @@ impl PromptCache {
     pub fn new(repl: &Repl) -> Self {
         Self {
             repl: Some(repl.clone()),
-            kept: None,
+            cached: None,
         }
     }
 
@@ -37,27 +37,27 @@ impl PromptCache {
     pub fn unseen() -> Self {
         Self {
             repl: None,
-            kept: None,
+            cached: None,
         }
     }
 
     /// The system prompt and the tools of this context. Only sections whose inputs have changed are written anew.
     pub fn assemble(&mut self, context: Context) -> (System, Vec<ToolSpec>) {
-        let kept = match self.kept.take() {
+        let cached = match self.cached.take() {
             None => self.first(context),
-            Some(kept) => self.next(kept, context),
+            Some(cached) => self.next(cached, context),
         };
-        let prompt = (kept.system.clone(), kept.tools.clone());
-        self.kept = Some(kept);
+        let prompt = (cached.system.clone(), cached.tools.clone());
+        self.cached = Some(cached);
         prompt
     }
 
-    fn first(&self, context: Context) -> Kept {
+    fn first(&self, context: Context) -> CachedPrompt {
         let texts = Section::ALL.map(|section| section.render(&context));
         let written = Section::ALL.into_iter().zip(&texts);
         let written = written.filter(|(_, text)| !text.is_empty());
         self.rebuilt(written.map(|(section, _)| section));
-        Kept {
+        CachedPrompt {
             system: join(&texts),
             tools: with_breakpoint(&context.tools),
             texts,
@@ -65,22 +65,22 @@ impl PromptCache {
         }
     }
 
-    fn next(&self, mut kept: Kept, context: Context) -> Kept {
-        let is_other = |section: &Section| !section.has_same_inputs(&kept.context, &context);
+    fn next(&self, mut cached: CachedPrompt, context: Context) -> CachedPrompt {
+        let is_other = |section: &Section| !section.has_same_inputs(&cached.context, &context);
         let changed: Vec<Section> = Section::ALL.into_iter().filter(is_other).collect();
         if changed.is_empty() {
             self.remark("[cache hit]");
-            return kept;
+            return cached;
         }
         for section in &changed {
-            kept.texts[*section as usize] = section.render(&context);
+            cached.texts[*section as usize] = section.render(&context);
         }
-        kept.system = join(&kept.texts);
+        cached.system = join(&cached.texts);
         if changed.contains(&Section::Tools) {
-            kept.tools = with_breakpoint(&context.tools);
+            cached.tools = with_breakpoint(&context.tools);
         }
         self.rebuilt(changed);
-        Kept { context, ..kept }
+        CachedPrompt { context, ..cached }
     }
 
     fn rebuilt(&self, sections: impl IntoIterator<Item = Section>) {
@@ -158,9 +158,9 @@ mod tests {
 
     /// Where the texts lie in memory: one that was written anew lies elsewhere.
     fn places(cache: &PromptCache) -> Vec<usize> {
-        let kept = cache.kept.as_ref().unwrap();
-        let texts = kept.texts.iter().map(|text| text.as_ptr() as usize);
-        let tools = kept
+        let cached = cache.cached.as_ref().unwrap();
+        let texts = cached.texts.iter().map(|text| text.as_ptr() as usize);
+        let tools = cached
             .tools
             .last()
             .map_or(0, |tool| tool.wire().as_ptr() as usize);
@@ -172,16 +172,16 @@ mod tests {
         let mut cache = cache();
         cache.assemble(before);
         let old = places(&cache);
-        let old_texts = cache.kept.as_ref().unwrap().texts.clone();
+        let old_texts = cache.cached.as_ref().unwrap().texts.clone();
         let (system, tools) = cache.assemble(after.clone());
         assert_eq!(
             system,
             assemble(&after),
-            "a kept prompt differs from a fresh one"
+            "a cached prompt differs from a fresh one"
         );
         assert_eq!(tools, with_breakpoint(&after.tools));
         let names = Section::ALL.map(Section::name).into_iter().chain(["specs"]);
-        let texts = &cache.kept.as_ref().unwrap().texts;
+        let texts = &cache.cached.as_ref().unwrap().texts;
         let moved = places(&cache);
         let parts = names.enumerate().filter(|(index, _)| {
             // Empty texts have no place of their own.

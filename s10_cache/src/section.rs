@@ -134,9 +134,10 @@ fn tools(context: &Context) -> String {
 }
 
 fn workspace(context: &Context) -> String {
-    let git = match context.is_git {
-        true => "It is in a git repository.",
-        false => "It is not in a git repository.",
+    let git = if context.is_git {
+        "It is in a git repository."
+    } else {
+        "It is not in a git repository."
     };
     format!(
         "# Workspace\nYou work in {}, on {}. Paths are relative to it, and the file tools stay inside. {git}",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Zoned;
 use mock_servers::model::{MockModel, says};
 use s01_loop::{Block, Client, History, Message, Output, Repl, Role, Settings};
-use s01_loop::{System, ToolCall, ToolSpec, Unobserved, Usage};
+use s01_loop::{ToolCall, ToolSpec, Unobserved, Usage};
 use s02_tools::{Tool, Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
 use s08_compact::Compactor;
 use s10_cache::{Context, PromptCache};
@@ -57,12 +57,8 @@ impl Place {
     /// Sends what the cache makes of a context.
     async fn send(&mut self, context: Context, history: &History) -> Usage {
         let (system, tools) = self.cache.assemble(context);
-        self.send_as_is(system, &tools, history).await
-    }
-
-    async fn send_as_is(&self, system: System, tools: &[ToolSpec], history: &History) -> Usage {
         self.client
-            .send(system, history, tools)
+            .send(system, history, &tools)
             .await
             .unwrap()
             .usage
@@ -98,7 +94,7 @@ fn breakpoints(body: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn there_are_four_breakpoints_and_each_has_its_place() {
-    let mut place = Place::new(2);
+    let mut place = Place::new(3);
     let history = asked("Hello");
     place.send(place.context(), &history).await;
     let first = place.model.last_request().json();
@@ -114,22 +110,11 @@ async fn there_are_four_breakpoints_and_each_has_its_place() {
         breakpoints(&place.model.last_request().json()),
         ["tool 5", "system 5", "system 7", "message 1"]
     );
-}
-
-#[tokio::test]
-async fn without_tools_there_are_three_breakpoints() {
-    let mut place = Place::new(1);
-    place
-        .send(Context::read(&place.ws, &Toolbox::new()), &asked("Hello"))
-        .await;
+    let without_tools = Context::read(&place.ws, &Toolbox::new());
+    place.send(without_tools, &history).await;
     let body = place.model.last_request().json();
     assert_eq!(body.get("tools"), None);
-    let system = body["system"].as_array().unwrap();
-    assert!(
-        system
-            .iter()
-            .all(|block| !block.to_string().contains("# Tools"))
-    );
+    assert!(!body["system"].to_string().contains("# Tools"));
 }
 
 #[tokio::test]
@@ -203,49 +188,6 @@ async fn two_requests_a_second_apart_have_the_same_bytes_and_the_second_reads_th
         ),
         (0, 0)
     );
-}
-
-#[tokio::test]
-async fn without_breakpoints_nothing_is_read_and_nothing_is_written() {
-    let place = Place::new(2);
-    let plain = Client::new(
-        Settings {
-            base_url: Some(place.model.url().to_owned()),
-            ..Settings::default()
-        },
-        Arc::new(Unobserved),
-    );
-    let plain = plain.unwrap();
-    for _ in 0..2 {
-        let system = System::from(long(2_000));
-        let history = asked("Hello");
-        let reply = plain
-            .send(system, &history, &place.tools.specs())
-            .await
-            .unwrap();
-        assert_eq!(reply.usage.cache_read_input_tokens, 0);
-        assert_eq!(reply.usage.cache_creation_input_tokens, 0);
-        assert!(reply.usage.input_tokens > 2_000);
-    }
-}
-
-#[tokio::test]
-async fn a_prefix_below_the_minimum_is_not_cached_and_nobody_complains() {
-    let mut place = Place::new(2);
-    place.tools = Toolbox::new().with(bash(&place.ws));
-    let history = asked("Hello");
-    for _ in 0..2 {
-        let usage = place.send(place.context(), &history).await;
-        assert_eq!(
-            (
-                usage.cache_read_input_tokens,
-                usage.cache_creation_input_tokens
-            ),
-            (0, 0),
-            "{usage:?}"
-        );
-        assert!(usage.input_tokens < 1_024);
-    }
 }
 
 /// A reply with ten calls and their results are more blocks than a breakpoint looks back.

@@ -3,7 +3,6 @@
 
 mod backoff;
 mod clock;
-mod faults;
 mod outcome;
 mod partial_reply;
 mod recovery;
@@ -11,6 +10,5 @@ mod remark;
 
 pub use backoff::{LONGEST_ASKED, MAX_TRIES};
 pub use clock::{Clock, Waiting};
-pub use faults::faults;
 pub use outcome::{MAX_CONTINUATIONS, MAX_OVERLOADS, RAISED_TOKENS};
 pub use recovery::Recovery;

@@ -45,7 +45,7 @@ pub struct RetryState {
     /// Whether there is another model to ask.
     pub may_fall_back: bool,
     /// Whether the history may be shortened.
-    pub may_rescue: bool,
+    pub may_compact: bool,
     /// Whether the limit of a reply may be raised.
     pub may_raise: bool,
     /// That limit, in tokens, as it is.
@@ -82,7 +82,7 @@ pub enum Outcome {
     /// The rest of the reply that was cut: the raised limit was refused, so the usual one must do.
     TakeBack,
     /// The same with a shorter history, if that is what this error is about.
-    Rescue(ApiError),
+    Compact(ApiError),
     /// The end.
     GiveUp(ApiError),
 }
@@ -96,7 +96,7 @@ impl Default for RetryState {
             failures_before: 0,
             continuations: 0,
             may_fall_back: false,
-            may_rescue: false,
+            may_compact: false,
             may_raise: false,
             limit: 0,
             window: 0,
@@ -145,7 +145,7 @@ impl RetryState {
             return Outcome::Escalate { cut: reply, limit };
         }
         // From here on there is a part to lose, and a shorter history would not be the one it belongs to.
-        self.may_rescue = false;
+        self.may_compact = false;
         if self.continuations == MAX_CONTINUATIONS {
             return Outcome::Done(reply);
         }
@@ -166,20 +166,22 @@ impl RetryState {
         if self.is_on_trial && is_400 {
             // The same request was fine a moment ago; only the limit is new.
             self.is_on_trial = false;
-            self.may_rescue = false;
+            self.may_compact = false;
             self.continuations += 1;
             return Outcome::TakeBack;
         }
         if !is_passing(&error) {
-            return match is_about_the_request(&error) && std::mem::take(&mut self.may_rescue) {
-                true => Outcome::Rescue(error),
-                false => Outcome::GiveUp(error),
+            return if is_about_the_request(&error) && std::mem::take(&mut self.may_compact) {
+                Outcome::Compact(error)
+            } else {
+                Outcome::GiveUp(error)
             };
         }
         self.failures += 1;
-        self.overloads = match is_overload(&error) {
-            true => self.overloads + 1,
-            false => 0,
+        self.overloads = if is_overload(&error) {
+            self.overloads + 1
+        } else {
+            0
         };
         let asked = backoff::asked(&error);
         if self.failures >= self.most_tries(&error)
@@ -248,7 +250,7 @@ mod tests {
     fn everything_allowed() -> RetryState {
         RetryState {
             may_fall_back: true,
-            may_rescue: true,
+            may_compact: true,
             may_raise: true,
             ..RetryState::default()
         }
@@ -269,24 +271,9 @@ mod tests {
             let nth = |step: u32| errors[order / 5_usize.pow(step % 6) % 5].clone();
             let end =
                 (0..).find(|step| matches!(tried.next(Err(nth(*step)), 0.5), Outcome::GiveUp(_)));
-            // Ten tries and a rescue; another model is asked within the ten.
+            // Ten tries and a compaction; another model is asked within the ten.
             assert!(end.is_some_and(|end| end <= MAX_TRIES), "{order}: {end:?}");
         }
-    }
-
-    #[test]
-    fn the_last_try_has_no_wait_behind_it() {
-        let mut tried = RetryState::default();
-        for _ in 1..MAX_TRIES {
-            assert!(matches!(
-                tried.next(Err(status(500)), 0.0),
-                Outcome::Retry { .. }
-            ));
-        }
-        assert!(matches!(
-            tried.next(Err(status(500)), 0.0),
-            Outcome::GiveUp(_)
-        ));
     }
 
     #[test]

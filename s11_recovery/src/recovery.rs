@@ -25,7 +25,7 @@ pub struct Recovery {
     client: Client,
     clock: Arc<dyn Clock>,
     /// What makes room in a history that is too long. The compactor's own requests go through a recovery without one, so
-    /// that a rescue never needs a rescue.
+    /// that a compaction never starts another one.
     compactor: Option<Compactor>,
     /// Whose requests these are, when they are not the conversation's that the user is in.
     aside: Option<Arc<str>>,
@@ -51,7 +51,7 @@ impl Recovery {
     }
 
     /// With a compactor for a prompt that is too long.
-    pub fn rescued_by(mut self, compactor: &Compactor) -> Self {
+    pub fn with_compactor(mut self, compactor: &Compactor) -> Self {
         self.compactor = Some(compactor.clone());
         self
     }
@@ -89,7 +89,7 @@ impl Recovery {
                     kept = kept.into_part();
                 }
                 Outcome::Continue(part) => kept = PartialReply::Part(part),
-                Outcome::Rescue(error) => {
+                Outcome::Compact(error) => {
                     if !self.recover(&error, history).await {
                         return Err(error);
                     }
@@ -105,16 +105,11 @@ impl Recovery {
         self.client.spent()
     }
 
-    /// The client inside.
-    pub(crate) fn client(&self) -> &Client {
-        &self.client
-    }
-
     fn nothing_tried(&self) -> RetryState {
         let fallback = self.client.fallback();
         RetryState {
             may_fall_back: fallback.is_some_and(|other| other.model() != self.client.model()),
-            may_rescue: self.compactor.is_some(),
+            may_compact: self.compactor.is_some(),
             may_raise: true,
             limit: self.client.max_tokens(),
             window: self.client.context_tokens(),

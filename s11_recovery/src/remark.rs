@@ -44,16 +44,17 @@ pub fn remark(outcome: &Outcome, tried: &RetryState, client: &Client) -> Option<
         }
         Outcome::Continue(_) => Some(format!("asking for the rest {count}")),
         // The compactor says what it does.
-        Outcome::Rescue(_) => None,
+        Outcome::Compact(_) => None,
         Outcome::GiveUp(error) => giving_up(error, tried, client),
     }
 }
 
 fn cut(reply: &Reply) -> Option<String> {
     let is_cut = reply.stop_reason == "max_tokens" && !reply.wants_tools();
-    let text = match reply.lost_a_call {
-        true => "the tool call does not fit into a reply: ask for it in smaller parts",
-        false => "the reply ends here: ask for the rest if you need it",
+    let text = if reply.lost_a_call {
+        "the tool call does not fit into a reply: ask for it in smaller parts"
+    } else {
+        "the reply ends here: ask for the rest if you need it"
     };
     is_cut.then(|| text.to_owned())
 }
@@ -73,9 +74,10 @@ fn retry(after: Duration, error: &ApiError, tried: &RetryState) -> String {
             "; the reply begins again"
         }
     };
-    let way_out = match after < LONG_WAIT {
-        true => "",
-        false => "; Ctrl-C ends the turn",
+    let way_out = if after < LONG_WAIT {
+        ""
+    } else {
+        "; Ctrl-C ends the turn"
     };
     format!("retrying in {seconds:.1} s ({failures}/{tries}): {why}{again}{way_out}")
 }

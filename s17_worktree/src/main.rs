@@ -10,7 +10,7 @@ use s04_hooks::{Hooks, PromptDecision, large_output, log, permission, summary};
 use s08_compact::Compactor;
 use s09_memory::Memory;
 use s10_cache::{Context, PromptCache, cache_report};
-use s11_recovery::{Recovery, faults};
+use s11_recovery::Recovery;
 use s12_tasks::Board;
 use s13_background::{Jobs, Notices};
 use s15_mailbox::{LEAD, Mailboxes, Team, check_inbox, send_message};
@@ -36,11 +36,10 @@ impl Agent {
         let client = Client::from_env(repl.watcher())?.with_breakpoint_on_last_message();
         let client = Recovery::new(client, repl);
         let compactor = Compactor::new(&client, &ws, repl);
-        let client = client.rescued_by(&compactor);
+        let client = client.with_compactor(&compactor);
         let memory = Memory::open(&ws, &client, repl);
         let policy = Policy::open(&ws, repl.clone());
         let hooks = Hooks::from_settings(&ws, repl)
-            .on_prompt(faults(&client))
             .on_pre_tool(permission(&policy))
             .on_pre_tool(log(&ws))
             .on_post_tool(large_output)

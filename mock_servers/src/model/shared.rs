@@ -43,6 +43,8 @@ pub struct State {
     pub cache: Cache,
     /// The faults to come.
     pub faults: VecDeque<Fault>,
+    /// Whether requests without tools are spared: a user who asks for faults means the conversation, not the side calls beside it.
+    spares_side_calls: bool,
     /// The requests that passed the checks, oldest first.
     pub requests: VecDeque<Arc<Request>>,
     /// How many there were, kept or not.
@@ -84,6 +86,7 @@ impl Shared {
             reader: Reader::default(),
             cache: Cache::default(),
             faults: options.faults.iter().copied().collect(),
+            spares_side_calls: false,
             requests: VecDeque::new(),
             count: 0,
             refusals: Vec::new(),
@@ -126,10 +129,12 @@ impl Shared {
         self.kept.notify_all();
         if let Some(line) = fault_command(&request) {
             let reply = says(faults::command(line, &mut state.faults));
+            state.spares_side_calls = !request.tools.is_empty();
             let usage = state.cache.charge(&request.model, &read.prompt);
             return self.answered(&request, &read, usage, reply, None);
         }
-        let fault = state.faults.front().copied();
+        let is_spared = state.spares_side_calls && request.tools.is_empty();
+        let fault = state.faults.front().copied().filter(|_| !is_spared);
         if let Some(outcome) = fault.and_then(|fault| instead_of_an_answer(fault, &read)) {
             state.faults.pop_front();
             return outcome;
@@ -293,8 +298,8 @@ fn fault_command(request: &Request) -> Option<&str> {
         .last()
         .filter(|message| message.role == Role::User)?;
     last.blocks.iter().find_map(|block| match block {
-        Block::Text(text) if text.trim() == "/fault" || text.starts_with("/fault ") => {
-            text.lines().next()
+        Block::Text(text) if text.split_whitespace().next() == Some("/fault") => {
+            text.trim_start().lines().next()
         }
         Block::Text(_) | Block::ToolUse { .. } | Block::ToolResult { .. } | Block::Other(_) => None,
     })

@@ -3,14 +3,13 @@
 //! It has not read them yet, so nothing may be lost: the file has all of it, and the file tools read parts. Invariant: a
 //! result is moved once; the tag says where it is and how long.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use anyhow::Result;
 use kit::{counted, first_chars, harmless};
 use s01_loop::{Block, History, Message};
 
-use super::{Change, Room, plain, tool_name, with_contents};
+use super::{Budget, Change, plain, with_results};
 use crate::store::Store;
 
 /// A result longer than this, in characters, goes into a file.
@@ -42,9 +41,10 @@ const LONGEST_PATH: usize = 300;
 ///
 /// # Errors
 /// When a file cannot be written; then nothing is changed.
-pub fn files(history: &History, room: &Room, store: &Store) -> Result<Option<Change>> {
-    let most = room.results.min(LARGE_MESSAGE);
-    let Some((last, before)) = history.split_last() else {
+pub fn files(history: &History, budget: &Budget, store: &Store) -> Result<Option<Change>> {
+    // Half of the room for the results of one round: no summary could make room for more.
+    let most = (4 * budget.share).min(LARGE_MESSAGE);
+    let [before @ .., asked, last] = &history[..] else {
         return Ok(None);
     };
     if last.wire().len() <= most.min(LARGE_RESULT) {
@@ -53,70 +53,51 @@ pub fn files(history: &History, room: &Room, store: &Store) -> Result<Option<Cha
     let results = last.answered_ids().count().max(1);
     let preview = (most / results).clamp(SHORTEST_PREVIEW, PREVIEW);
     let large = too_large(last, most, preview);
-    if large.is_empty() {
-        return Ok(None);
-    }
-    let what = format!("{} kept in files", counted(large.len(), "result"));
-    let mut tags: Vec<Option<String>> = vec![None; last.blocks().len()];
-    for Found { at, id, text } in large {
-        let path = store.keep_output(tool_name(before.last(), id), &text)?;
-        tags[at] = Some(tag(&path, &text, preview));
-    }
-    let mut messages = before.to_vec();
-    messages.push(with_contents(last, |at| tags[at].take()));
-    Ok(Some(Change { what, messages }))
+    let moved = with_results(last, asked, |id, tool, content| {
+        let Some(text) = plain(content).filter(|_| large.contains(&id)) else {
+            return Ok(None);
+        };
+        let path = store.keep_output(tool, &text)?;
+        let chars = text.chars().count();
+        let start = harmless("persisted-output", first_chars(&text, preview));
+        Ok(Some(format!(
+            "{OPEN}{path}\" chars=\"{chars}\">\n{start}{CLOSE}"
+        )))
+    })?;
+    Ok(moved.map(|(count, message)| Change {
+        what: format!("{} kept in files", counted(count, "result")),
+        messages: [before, &[asked.clone(), message]].concat(),
+    }))
 }
 
-/// A result of text, and where it stands in its message.
-struct Found<'a> {
-    at: usize,
-    id: &'a str,
-    text: Cow<'a, str>,
-}
-
-/// The results to move: each that is large by itself, and the largest of the others while there is too much.
-fn too_large(message: &Message, most: usize, preview: usize) -> Vec<Found<'_>> {
-    let mut found = texts(message);
-    let mut total: usize = found.iter().map(|result| result.text.len()).sum();
-    found.retain(|result| {
-        // A result in a file keeps its preview, so that a short one gains nothing.
-        result.text.len() > 2 * preview && moved(&result.text).is_none()
-    });
-    found.sort_by_key(|result| Reverse(result.text.len()));
-    found.retain(|result| {
-        let size = result.text.len();
-        // What has few bytes has few characters.
-        let is_large = size > LARGE_RESULT && result.text.chars().count() > LARGE_RESULT;
-        let moves = is_large || total > most;
-        total -= if moves { size - preview } else { 0 };
-        moves
-    });
-    found
-}
-
-fn texts(message: &Message) -> Vec<Found<'_>> {
-    let blocks = message.blocks().iter().enumerate();
-    let found = blocks.filter_map(|(at, block)| match block {
+/// The ids of the results to move: each that is large by itself, and the largest of the others while there is too much.
+fn too_large(message: &Message, most: usize, preview: usize) -> Vec<&str> {
+    let results = message.blocks().iter().filter_map(|block| match block {
         Block::ToolResult {
             tool_use_id: id,
             content,
             ..
-        } => plain(content).map(|text| Found { at, id, text }),
+        } => Some((id.as_str(), plain(content)?)),
         Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => None,
     });
-    found.collect()
-}
-
-/// What stands in the place of a moved result.
-fn tag(path: &str, text: &str, preview: usize) -> String {
-    let chars = text.chars().count();
-    let preview = harmless("persisted-output", first_chars(text, preview));
-    format!("{OPEN}{path}\" chars=\"{chars}\">\n{preview}{CLOSE}")
+    let mut results: Vec<_> = results.collect();
+    let mut total: usize = results.iter().map(|(_, text)| text.len()).sum();
+    // A result in a file keeps its preview, so that a short one gains nothing.
+    results.retain(|(_, text)| text.len() > 2 * preview && moved(text).is_none());
+    results.sort_by_key(|(_, text)| Reverse(text.len()));
+    results.retain(|(_, text)| {
+        // What has few bytes has few characters.
+        let is_large = text.len() > LARGE_RESULT && text.chars().count() > LARGE_RESULT;
+        let moves = is_large || total > most;
+        total -= if moves { text.len() - preview } else { 0 };
+        moves
+    });
+    results.into_iter().map(|(id, _)| id).collect()
 }
 
 /// The path of a moved result, and how many characters lie there. A text that only looks like one, such as a large file
 /// that begins with the tag, is none: it would never be made smaller.
-pub fn moved(text: &str) -> Option<(&str, u64)> {
+pub fn moved(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix(OPEN).filter(|_| text.len() <= MOVED)?;
     let (path, rest) = rest.strip_suffix(CLOSE)?.split_once("\" chars=\"")?;
     let (chars, _) = rest.split_once('"')?;

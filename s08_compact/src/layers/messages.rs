@@ -4,16 +4,13 @@
 //! the next reply; the current request is never cut away, and the user's earlier ones are told; one line says how many
 //! messages are missing and where they are.
 
-use std::cmp::Ordering;
-
 use anyhow::Result;
 use kit::counted;
 use s01_loop::{Block, History, Message, Role};
 
-use super::{Change, Room, bytes};
-use crate::requests;
+use super::{Budget, Change, bytes, text};
 use crate::store::Store;
-use crate::turn::Turn;
+use crate::turn;
 
 /// A conversation of more messages is cut.
 const MOST: usize = 50;
@@ -29,7 +26,7 @@ const LEFT_OUT: &str = " left out here: ";
 ///
 /// # Errors
 /// When the transcript cannot be written; then nothing is changed.
-pub fn messages(history: &History, room: &Room, store: &Store) -> Result<Option<Change>> {
+pub fn messages(history: &History, budget: &Budget, store: &Store) -> Result<Option<Change>> {
     if history.len() <= MOST {
         return Ok(None);
     }
@@ -38,69 +35,36 @@ pub fn messages(history: &History, room: &Room, store: &Store) -> Result<Option<
     let Some(end) = history[late..].iter().position(replies) else {
         return Ok(None);
     };
-    let end = late + end;
-    let seam = |kept: &str| Message::new(Role::User, seam_blocks(history, end, room, kept));
+    let (at, end) = (FIRST - 1, late + end);
+    let seam = history[at].blocks();
+    let missing = seam.iter().find_map(gap).unwrap_or(0);
+    // What was carried over an earlier gap goes again, and in the current turn whatever is no result.
+    let is_past = turn::begin(history).0 > at;
+    let goes = |block: &Block| {
+        gap(block).is_some() || !is_past && !matches!(block, Block::ToolResult { .. })
+    };
+    let kept = seam.iter().position(goes).unwrap_or(seam.len());
+    let carried = turn::carried(history, (at, kept), (end, 0), budget);
+    let count = counted((end - FIRST).saturating_add(missing), "message");
+    let seam = |path: &str| {
+        let line = Block::text(format!("[{count}{LEFT_OUT}{path}]"));
+        Message::new(Role::User, [&seam[..kept], &[line], &carried].concat())
+    };
     // What is carried over the gap may be most of what was there.
-    if bytes(&history[FIRST - 1..end]) < bytes(&[seam("")]) + room.least.max(1) {
+    if bytes(&history[at..end]) < bytes(&[seam("")]) + budget.least.max(1) {
         return Ok(None);
     }
     let middle = &history[FIRST..end];
     let seam = seam(&store.keep_transcript(middle)?);
     let what = format!("{} left out", counted(middle.len(), "message"));
-    let messages = [&history[..FIRST - 1], &[seam], &history[end..]].concat();
+    let messages = [&history[..at], &[seam], &history[end..]].concat();
     Ok(Some(Change { what, messages }))
-}
-
-/// What the last message before the gap says: what it said, the line about the gap, and what would be lost with the
-/// messages up to `end`: earlier requests, and the request and notes of the current turn.
-fn seam_blocks(history: &History, end: usize, room: &Room, kept: &str) -> Vec<Block> {
-    let at = FIRST - 1;
-    let seam = history[at].blocks();
-    let turn = Turn::of(history);
-    // What stands behind the line of an earlier cut was carried over it for the turn that was current then.
-    let earlier = seam.iter().position(|block| gap(block).is_some());
-    let (own, carried) = seam.split_at(earlier.unwrap_or(seam.len()));
-    let mut blocks: Vec<Block> = match turn.at().cmp(&at) {
-        // Its notes are the current turn's and counted with the others below.
-        Ordering::Less => own
-            .iter()
-            .filter(|block| is_result(block))
-            .cloned()
-            .collect(),
-        Ordering::Equal => own.iter().take(turn.before().len()).cloned().collect(),
-        Ordering::Greater => own.to_vec(),
-    };
-    let missing = carried.first().and_then(gap).unwrap_or(0);
-    let count = counted((end - FIRST).saturating_add(missing), "message");
-    blocks.push(Block::text(format!("[{count}{LEFT_OUT}{kept}]")));
-    let left_out = history[FIRST..end]
-        .iter()
-        .filter(|message| message.role() == Role::User);
-    let left_out = carried.iter().chain(left_out.flat_map(Message::blocks));
-    blocks.extend(requests::earlier(left_out, turn.request(), room.requests));
-    if (at..end).contains(&turn.at()) {
-        blocks.extend(turn.request().cloned());
-    }
-    blocks.extend(turn.notes(at..end, room.notes));
-    blocks
-}
-
-fn is_result(block: &Block) -> bool {
-    matches!(block, Block::ToolResult { .. })
 }
 
 /// How many messages are missing where this block stands, if it is the line that says so.
 pub fn gap(block: &Block) -> Option<usize> {
-    let Block::Text { text, .. } = block else {
-        return None;
-    };
-    let (count, _) = text
-        .strip_prefix('[')?
-        .strip_suffix(']')?
-        .split_once(LEFT_OUT)?;
-    let (count, noun) = count.split_once(' ')?;
-    match noun {
-        "message" | "messages" => count.replace(',', "").parse().ok(),
-        _ => None,
-    }
+    let line = text(block)?.strip_prefix('[')?.strip_suffix(']')?;
+    let (count, noun) = line.split_once(LEFT_OUT)?.0.split_once(' ')?;
+    let is_line = ["message", "messages"].contains(&noun);
+    count.replace(',', "").parse().ok().filter(|_| is_line)
 }

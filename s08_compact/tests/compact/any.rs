@@ -67,13 +67,14 @@ async fn turn(stage: &Stage, history: &mut History, dice: &Dice, request: &str) 
         // A fault that no request has met would meet the next summary.
         let reply = match sent {
             Ok(reply) => reply,
-            Err(error) => match stage.compactor.recover(&error, history).await {
-                true => {
+            Err(error) => {
+                if stage.compactor.recover(&error, history).await {
                     check(history, request, &fresh);
                     continue;
+                } else {
+                    return;
                 }
-                false => return,
-            },
+            }
         };
         history.reply(&reply);
         let calls = reply.tool_calls();

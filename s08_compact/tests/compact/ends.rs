@@ -2,7 +2,7 @@
 
 use mock_servers::model::says;
 use s01_loop::ToolCall;
-use s08_compact::MAX_FAILURES;
+
 use serde_json::{Map, json};
 
 use crate::stage::{Stage, rounds, shape, wire};
@@ -12,7 +12,7 @@ async fn what_a_conversation_that_is_over_has_asked_for_is_forgotten() {
     let replies = std::iter::repeat_n(says(" "), 3).chain([says("On its own.")]);
     let stage = Stage::scripted(20_000, replies);
     let mut full = rounds("go", 3, 20_000);
-    for _ in 0..MAX_FAILURES {
+    for _ in 0..3 {
         stage.compactor.shrink(&mut full).await;
     }
     let asks = ToolCall {

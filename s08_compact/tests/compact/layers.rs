@@ -7,29 +7,9 @@ use mock_servers::model::says;
 use s01_loop::{Block, Content, History, Message, Output, Role};
 use serde_json::json;
 
-use crate::stage::{Stage, asks, call, chat, results, round, rounds, shape, wire};
+use crate::stage::{SMALL, Stage, asks, call, chat, results, round, rounds, shape, wire};
 
 const WINDOW: u32 = 200_000;
-
-#[tokio::test]
-async fn a_conversation_with_nothing_to_do_stays_as_it_is() {
-    let stage = Stage::scripted(WINDOW, []);
-    let mut history = rounds("go", 10, 50);
-    let before: Vec<*const str> = history
-        .iter()
-        .map(|message| &raw const *message.wire())
-        .collect();
-    stage.compactor.shrink(&mut history).await;
-    let after: Vec<*const str> = history
-        .iter()
-        .map(|message| &raw const *message.wire())
-        .collect();
-    assert!(std::iter::zip(&before, &after).all(|(old, new)| std::ptr::eq(*old, *new)));
-    assert!(
-        !stage.dir.path().join(".harness").exists(),
-        "no folder before it is needed"
-    );
-}
 
 #[tokio::test]
 async fn a_large_new_result_goes_into_a_file_and_leaves_its_beginning_and_its_path() {
@@ -111,17 +91,6 @@ async fn an_output_file_is_never_used_again_when_an_id_comes_twice() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_written_leaves_the_result_where_it_is() {
-    let stage = Stage::scripted(WINDOW, []);
-    fs::create_dir(stage.dir.path().join(".harness")).unwrap();
-    fs::write(stage.dir.path().join(".harness/outputs"), "in the way").unwrap();
-    let mut history = rounds("go", 1, 40_000);
-    let before = wire(&history);
-    stage.compactor.shrink(&mut history).await;
-    assert_eq!(wire(&history), before);
-}
-
-#[tokio::test]
 async fn results_of_old_rounds_become_a_line_and_parallel_calls_are_one_round() {
     let mut history = History::default();
     history.user("go");
@@ -163,19 +132,8 @@ async fn nothing_is_taken_before_half_of_the_window_is_full_nor_for_a_trifle() {
         let before = wire(&history);
         stage.compactor.shrink(&mut history).await;
         assert_eq!(wire(&history), before);
-        assert!(stage.kept("transcripts").is_empty());
+        assert!(!stage.dir.path().join(".harness").exists());
     }
-}
-
-#[tokio::test]
-async fn what_cannot_be_kept_is_not_taken() {
-    let mut history = rounds("go", 40, 1_200);
-    let stage = Stage::half_full(&history);
-    fs::create_dir(stage.dir.path().join(".harness")).unwrap();
-    fs::write(stage.dir.path().join(".harness/transcripts"), "in the way").unwrap();
-    let before = wire(&history);
-    stage.compactor.shrink(&mut history).await;
-    assert_eq!(wire(&history), before);
 }
 
 #[tokio::test]
@@ -409,4 +367,39 @@ async fn a_plain_chat_is_cut_before_an_answer() {
     assert_eq!(shape[3], "answer 7");
     assert_eq!(shape.last().unwrap(), "the current request");
     stage.send(&history).await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_is_not_taken() {
+    let mut long = rounds("go", 40, 1_200);
+    let half_full = Stage::half_full(&long);
+    let [wide, small] = [WINDOW, SMALL].map(|window| Stage::scripted(window, []));
+    let (mut large, mut full) = (rounds("go", 1, 40_000), rounds("go", 3, 20_000));
+    for (stage, history, folder) in [
+        (wide, &mut large, "outputs"),
+        (half_full, &mut long, "transcripts"),
+        (small, &mut full, "transcripts"),
+    ] {
+        fs::create_dir(stage.dir.path().join(".harness")).unwrap();
+        fs::write(stage.dir.path().join(".harness").join(folder), "in the way").unwrap();
+        let before = wire(history);
+        stage.compactor.shrink(history).await;
+        assert_eq!(wire(history), before, "{folder}");
+    }
+}
+
+#[tokio::test]
+async fn results_of_one_round_that_fill_a_small_window_go_into_files_with_shorter_previews() {
+    for (window, chars, count, most) in [(SMALL, 25_000, 4, 12_000), (2_000, 3_000, 5, 1_500)] {
+        let stage = Stage::scripted(window, [says("fine")]);
+        let mut history = History::default();
+        history.user("read them all");
+        let text = "x".repeat(chars);
+        let files = ["a", "b", "c", "d", "e"].map(|id| (id, text.as_str()));
+        round(&mut history, &files[..count]);
+        stage.compactor.shrink(&mut history).await;
+        assert_eq!(stage.kept("outputs").len(), count);
+        assert!(history.tokens() < most, "{}", history.tokens());
+        stage.send(&history).await;
+    }
 }

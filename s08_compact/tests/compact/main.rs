@@ -3,8 +3,8 @@
 mod any;
 mod ends;
 mod layers;
+mod recover;
 mod requests;
-mod rescue;
 mod stage;
 mod summaries;
 mod transcripts;

@@ -61,28 +61,3 @@ async fn of_a_request_that_never_fitted_beginning_and_end_stay() {
     assert!(shape(&history)[0].ends_with("</earlier-requests> | something short"));
     stage.send(&history).await;
 }
-
-/// Sixty messages in the smallest window of the README.
-#[tokio::test]
-async fn thirty_requests_are_all_told_in_a_small_window() {
-    let stage = Stage::thinking(6_000, |_: &Request| says("They talked."));
-    let mut history = History::default();
-    let requests: Vec<String> = (0..30)
-        .map(|number| format!("please keep in mind that word {number} is apple{number}."))
-        .collect();
-    for request in &requests {
-        history.user(request);
-        stage.compactor.shrink(&mut history).await;
-        history.push(Message::assistant("so ".repeat(200)));
-    }
-    history.user("and now?");
-    stage.compactor.shrink(&mut history).await;
-    let told = shape(&history).concat();
-    let lost: Vec<_> = requests
-        .iter()
-        .filter(|request| !told.contains(*request))
-        .collect();
-    assert_eq!(lost, [""; 0]);
-    assert!(!stage.kept("transcripts").is_empty());
-    stage.send(&history).await;
-}

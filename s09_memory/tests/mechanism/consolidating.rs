@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 
 use mock_servers::model::{Brain, MockModel, Options, Reply, Request, StopReason, says};
-use s09_memory::CONSOLIDATE_AT;
 use serde_json::{Value, json};
 
 use crate::stage::{CONSOLIDATE, EXTRACT, Stage, entry, file, same, turn};
@@ -17,6 +16,9 @@ fn seven() -> Value {
     list.push(entry("the rest", "All about the rest."));
     seven
 }
+
+/// The files of [`seven`] that were there before.
+const KEPT: [&str; 6] = ["m10.md", "m11.md", "m12.md", "m13.md", "m14.md", "m15.md"];
 
 /// The answers to one turn that extracts nothing.
 fn consolidates(stage: &Stage, answer: Value) {
@@ -37,19 +39,7 @@ async fn many_memories_become_fewer_and_the_set_before_is_kept() {
     consolidates(&stage, seven());
     stage.memory().learn(&turn()).await;
     let after = stage.files("memory");
-    let names: Vec<&String> = after.keys().collect();
-    assert_eq!(
-        names,
-        [
-            "m10.md",
-            "m11.md",
-            "m12.md",
-            "m13.md",
-            "m14.md",
-            "m15.md",
-            "the-rest.md"
-        ]
-    );
+    assert_eq!(stage.names(), [&KEPT[..], &["the-rest.md"]].concat());
     assert_eq!(
         after["m11.md"], before["m11.md"],
         "what stays is the same file"
@@ -61,9 +51,6 @@ async fn many_memories_become_fewer_and_the_set_before_is_kept() {
         "{index}"
     );
     assert_eq!(index.lines().count(), 9, "{index}");
-    for leftover in ["memory.new", "memory.swap"] {
-        assert!(!stage.path(leftover).exists());
-    }
 }
 
 #[tokio::test]
@@ -111,7 +98,7 @@ async fn an_answer_that_cannot_be_right_changes_nothing() {
 #[tokio::test]
 async fn nobody_is_asked_about_few_memories_or_about_the_same_set_again() {
     let stage = Stage::new();
-    stage.memories(CONSOLIDATE_AT - 2);
+    stage.memories(8);
     let memory = stage.memory();
     let learn = async |name: &str| {
         stage.answers(EXTRACT, [json!([entry(name, name)])]);
@@ -188,67 +175,32 @@ async fn meddled(meddle: fn(&PathBuf)) -> Stage {
 }
 
 #[tokio::test]
-async fn a_file_changed_between_reading_and_swapping_is_not_lost() {
+async fn what_somebody_changed_while_the_model_thought_is_not_lost() {
     let stage = meddled(|folder| fs::write(folder.join("m20.md"), file("by hand")).unwrap()).await;
-    assert_eq!(stage.names().len(), 12, "nothing is swapped");
+    assert_eq!(stage.names().len(), 12, "nothing is replaced");
     assert_eq!(stage.read("memory/m20.md"), file("by hand"));
 
     let stage = meddled(|folder| fs::remove_file(folder.join("m20.md")).unwrap()).await;
-    assert_eq!(
-        stage.names().len(),
-        11,
-        "what the user deleted does not come back"
-    );
-}
+    assert_eq!(stage.names().len(), 11, "what was deleted stays deleted");
 
-#[tokio::test]
-async fn a_memory_added_between_reading_and_swapping_stays() {
     let stage = meddled(|folder| {
         fs::write(folder.join("new.md"), file("new")).unwrap();
         fs::write(folder.join("the-rest.md"), file("other")).unwrap();
     })
     .await;
-    assert_eq!(
-        stage.names(),
-        [
-            "m10.md",
-            "m11.md",
-            "m12.md",
-            "m13.md",
-            "m14.md",
-            "m15.md",
-            "new.md",
-            "the-rest-2.md",
-            "the-rest.md"
-        ]
-    );
+    let mut names = KEPT.to_vec();
+    names.extend(["new.md", "the-rest-2.md", "the-rest.md"]);
+    assert_eq!(stage.names(), names);
     assert_eq!(stage.read("memory/the-rest.md"), file("other"));
     assert_eq!(stage.read("memory/MEMORY.md").lines().count(), 9);
 }
 
 #[tokio::test]
-async fn a_process_killed_in_the_middle_is_taken_over_by_the_next() {
+async fn a_set_that_cannot_be_backed_up_stays() {
     let stage = Stage::new();
-    stage.memories(3);
-    // Killed while it wrote beside.
-    stage.write("memory.new/after/half.md", "---\nna");
-    stage.memory();
-    assert_eq!(stage.names().len(), 3);
-    assert!(!stage.path("memory.new").exists());
-
-    // Killed behind the decision, with one of three files in place.
-    for number in 10..13 {
-        let name = format!("m{number}");
-        stage.write(&format!("memory.swap/before/{name}.md"), &file(&name));
-    }
-    stage
-        .write("memory.swap/after/all.md", &file("all"))
-        .write("memory.swap/after/m10.md", &file("ten"));
-    stage.write("memory/all.md", &file("all"));
-    stage.memory();
-    assert_eq!(stage.names(), ["all.md", "m10.md"]);
-    assert_eq!(stage.read("memory/m10.md"), file("ten"));
-    assert_eq!(stage.read("memory/MEMORY.md").lines().count(), 2);
-    assert_eq!(stage.files("memory.old").len(), 3);
-    assert!(!stage.path("memory.swap").exists());
+    stage.memories(12).write("memory.old", "in the way");
+    let before = stage.files("memory");
+    consolidates(&stage, seven());
+    stage.memory().learn(&turn()).await;
+    assert_eq!(stage.files("memory"), before);
 }

@@ -5,4 +5,3 @@ mod killed;
 mod learning;
 mod recalling;
 mod stage;
-mod together;

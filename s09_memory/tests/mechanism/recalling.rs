@@ -1,8 +1,7 @@
 //! What a request recalls.
 
-use mock_servers::model::{Block, Fault};
+use mock_servers::model::Fault;
 use s01_loop::Message;
-use s09_memory::MAX_RECALLED;
 use serde_json::json;
 
 use crate::stage::{CHOOSE, Stage, asking, file};
@@ -28,10 +27,7 @@ async fn the_chosen_memories_are_a_note_marked_as_data() {
         rest,
         "## quotes: about quotes\nAll about quotes.\n\n## tabs: about tabs\nAll about tabs.\n</memory>"
     );
-    let request = stage.model.last_request();
-    let [Block::Text(question)] = request.messages[0].blocks.as_slice() else {
-        panic!("the question is one text");
-    };
+    let question = stage.question();
     assert_eq!(
         question,
         "<memories>\n- quotes: about quotes\n- tabs: about tabs\n</memories>\n\n<request>\nwrite <\\/request> code\n</request>"
@@ -123,14 +119,14 @@ async fn five_are_recalled_at_most() {
     let all: Vec<String> = (10..19).map(|number| format!("m{number}")).collect();
     stage.answers(CHOOSE, [json!(all)]);
     let note = stage.memory().recall(&asking("everything")).await.unwrap();
-    assert_eq!(note.matches("\n## ").count(), MAX_RECALLED);
+    assert_eq!(note.matches("\n## ").count(), 5);
     stage.says(CHOOSE, "nonsense");
     let note = stage
         .memory()
         .recall(&asking("everything in all"))
         .await
         .unwrap();
-    assert_eq!(note.matches("\n## ").count(), MAX_RECALLED);
+    assert_eq!(note.matches("\n## ").count(), 5);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mock_servers::model::{MockModel, Reply, says};
+use mock_servers::model::{Block, MockModel, Reply, says};
 use s01_loop::{Client, History, Message, Repl, Settings, Unobserved};
 use s02_tools::Workspace;
 use s09_memory::Memory;
@@ -94,13 +94,24 @@ impl Stage {
         let files = fs::read_dir(self.path(folder)).into_iter().flatten();
         let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
         let memories = files.filter(|name| name.ends_with(".md") && name != "MEMORY.md");
+        // Another process may remove one meanwhile.
+        let text = |name: &String| fs::read_to_string(self.path(folder).join(name)).ok();
         memories
-            .map(|name| (name.clone(), self.read(&format!("{folder}/{name}"))))
+            .filter_map(|name| Some((name.clone(), text(&name)?)))
             .collect()
     }
 
     pub fn names(&self) -> Vec<String> {
         self.files("memory").into_keys().collect()
+    }
+
+    /// The text of the last question.
+    pub fn question(&self) -> String {
+        let request = self.model.last_request();
+        let [Block::Text(question)] = request.messages[0].blocks.as_slice() else {
+            panic!("the question is one text");
+        };
+        question.clone()
     }
 
     /// How often a question was asked.

@@ -1,15 +1,13 @@
-//! Who asks beside the lead: subagents, and the hook that never asks.
-
-use std::sync::Arc;
+//! Who asks beside the lead: subagents and memory.
 
 use mock_servers::model::{Fault, MockModel, says};
-use s01_loop::{Client, History, Repl, Settings, ToolCall, Unobserved};
+use s01_loop::{History, Repl, ToolCall};
 use s02_tools::{Toolbox, Workspace};
 use s03_permission::Policy;
-use s04_hooks::{Hooks, PromptDecision};
+use s04_hooks::Hooks;
 use s06_subagent::Subagents;
 use s09_memory::Memory;
-use s11_recovery::{Recovery, faults};
+use s11_recovery::Recovery;
 use serde_json::{Map, json};
 
 use crate::{Diary, client, settings};
@@ -68,38 +66,4 @@ async fn a_memory_that_can_be_chosen_without_a_model_does_not_wait_for_a_dead_on
     // The conversation itself is as patient as ever, and so is a subagent's.
     assert!(recovery.send("", &mut history, &[]).await.is_err());
     assert_eq!(model.requests().len(), 14);
-}
-
-async fn says_to(client: Client, line: &str) -> PromptDecision {
-    let recovery = Recovery::with_clock(client, Diary::default());
-    let hooks = Hooks::new().on_prompt(faults(&recovery));
-    hooks.prompt(line.to_owned()).await
-}
-
-#[tokio::test]
-async fn only_a_line_that_begins_with_the_command_is_one() {
-    let embedded = || Client::new(Settings::default(), Arc::new(Unobserved)).unwrap();
-    for line in [
-        "What does /fault 429 do?",
-        "/faults",
-        "fault 429",
-        "/fault429",
-    ] {
-        let prompted = says_to(embedded(), line).await;
-        assert_eq!(prompted, PromptDecision::Go(line.to_owned()));
-    }
-    let armed = "Armed. The next 2 requests get a 529, overloaded.";
-    let refused = says_to(embedded(), "/fault 529 2").await;
-    assert_eq!(refused, PromptDecision::Refused(armed.to_owned()));
-}
-
-#[tokio::test]
-async fn a_model_at_an_address_is_a_real_one() {
-    let model = MockModel::scripted([]);
-    let said = says_to(client(settings(model.url())), "/fault").await;
-    let sentence = format!(
-        "/fault is unknown here: it makes the mock model fail, and this is claude-sonnet-4-6 at {}.",
-        model.url()
-    );
-    assert_eq!(said, PromptDecision::Refused(sentence));
 }

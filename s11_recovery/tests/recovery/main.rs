@@ -4,8 +4,8 @@
 //! every test the history is one that the model, which is strict, takes.
 
 mod beside;
+mod compaction;
 mod limits;
-mod rescue;
 mod table;
 
 use std::future::ready;
@@ -22,36 +22,18 @@ use s11_recovery::{Clock, Recovery, Waiting};
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Entries>>);
 
-/// Makes a model fail from a remark on: faults in the middle of a story.
+/// Makes a model fail from a remark on: a fault in the middle of a story, and how often.
 struct FailsAt {
-    diary: Diary,
-    model: Arc<MockModel>,
     remark: &'static str,
-    fault: Fault,
-    times: u32,
-}
-
-impl Clock for FailsAt {
-    fn wait(&self, time: Duration) -> Waiting {
-        self.diary.wait(time)
-    }
-
-    fn chance(&self) -> f64 {
-        self.diary.chance()
-    }
-
-    fn remark(&self, text: &str) {
-        self.diary.remark(text);
-        if text.starts_with(self.remark) {
-            self.model.fault(self.fault, self.times);
-        }
-    }
+    model: Arc<MockModel>,
+    fault: (Fault, u32),
 }
 
 #[derive(Default)]
 struct Entries {
     waits: Vec<Duration>,
     remarks: Vec<String>,
+    fails_at: Option<FailsAt>,
 }
 
 impl Clock for Diary {
@@ -65,7 +47,13 @@ impl Clock for Diary {
     }
 
     fn remark(&self, text: &str) {
-        self.0.lock().unwrap().remarks.push(text.to_owned());
+        let mut entries = self.0.lock().unwrap();
+        entries.remarks.push(text.to_owned());
+        if let Some(at) = entries.fails_at.as_ref()
+            && text.starts_with(at.remark)
+        {
+            at.model.fault(at.fault.0, at.fault.1);
+        }
     }
 }
 
@@ -132,16 +120,14 @@ async fn send_failing(
     fault: Fault,
     times: u32,
 ) -> Sent {
-    let (diary, model) = (Diary::default(), model.clone());
-    let client = client(settings(model.url()));
-    let clock = FailsAt {
-        diary: diary.clone(),
-        model,
+    let diary = Diary::default();
+    diary.0.lock().unwrap().fails_at = Some(FailsAt {
         remark,
-        fault,
-        times,
-    };
-    send_through(&Recovery::with_clock(client, clock), diary).await
+        model: Arc::clone(model),
+        fault: (fault, times),
+    });
+    let recovery = Recovery::with_clock(client(settings(model.url())), diary.clone());
+    send_through(&recovery, diary).await
 }
 
 async fn send_with(client: Client) -> Sent {

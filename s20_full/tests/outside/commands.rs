@@ -48,12 +48,9 @@ fn a_question_about_a_path_is_a_request() {
 #[test]
 fn commands_of_hooks_are_left_to_them() {
     let model = model(echo);
-    let ran = class()
-        .model(&model)
-        .types(&["/team", "/fault", "/tools", "/mcp"]);
+    let ran = class().model(&model).types(&["/team", "/tools", "/mcp"]);
     ran.succeeds()
         .shows("there is no teammate yet")
-        .shows("/fault is unknown here")
         .shows("27 built in: bash, cancel_cron, ")
         .shows("docs");
     assert!(model.requests().is_empty());

@@ -280,6 +280,11 @@ impl Terminal {
         }
     }
 
+    /// Counts this as a failed turn, for one that ends without an error although nothing was done.
+    pub fn fail(&self, why: &str) {
+        self.inner.session().failure = Some(why.to_owned());
+    }
+
     /// What went wrong in the last turn that failed, if one did.
     pub fn failure(&self) -> Option<String> {
         self.inner.session().failure.clone()

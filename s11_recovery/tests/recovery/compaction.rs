@@ -1,4 +1,4 @@
-//! A prompt that is too long: shortened once and sent again, given up the second time, and never a rescue in a rescue.
+//! A prompt that is too long: shortened once and sent again, given up the second time, and never a compaction within a compaction.
 
 use mock_servers::model::{Fault, MockModel, Options, Request, says};
 use s01_loop::{History, Message, Repl, Settings, System};
@@ -31,7 +31,7 @@ impl Bench {
         let diary = Diary::default();
         let recovery = Recovery::with_clock(client(settings), diary.clone());
         let compactor = Compactor::new(&recovery, &ws, &repl);
-        let recovery = recovery.rescued_by(&compactor);
+        let recovery = recovery.with_compactor(&compactor);
         Self {
             recovery,
             diary,
@@ -47,9 +47,12 @@ fn model(window: u32, faults: Vec<Fault>) -> MockModel {
         faults,
         ..Options::strict()
     };
-    let brain = |request: &Request| match request.system.starts_with(SUMMARIZER) {
-        true => says("They talked at length."),
-        false => says(SENTENCE),
+    let brain = |request: &Request| {
+        if request.system.starts_with(SUMMARIZER) {
+            says("They talked at length.")
+        } else {
+            says(SENTENCE)
+        }
     };
     MockModel::start(options, brain).unwrap()
 }
@@ -121,7 +124,7 @@ async fn a_prompt_that_stays_too_long_ends_the_turn_with_the_servers_words() {
         "{error}"
     );
     let too_long = model.refusals().len();
-    assert_eq!(too_long, 2, "once before the rescue, once behind it");
+    assert_eq!(too_long, 2, "once before the compaction, once behind it");
     assert!(model.requests().iter().all(|request| is_summary(request)));
     assert_eq!(bench.diary.remarks().len(), 1);
     assert!(!history.has_open_calls());
@@ -129,7 +132,7 @@ async fn a_prompt_that_stays_too_long_ends_the_turn_with_the_servers_words() {
 
 /// The compactor's own request goes through a recovery as well, one that has no compactor.
 #[tokio::test]
-async fn a_rescue_never_needs_a_rescue() {
+async fn a_compaction_never_starts_another() {
     let model = model(8_000, vec![Fault::TooLong; 20]);
     let bench = Bench::new(&model, 8_000);
     let error = bench
@@ -156,27 +159,7 @@ async fn a_summary_is_tried_again_as_any_other_request() {
 }
 
 #[tokio::test]
-async fn another_400_is_no_reason_to_shorten_anything() {
-    let model = model(8_000, Vec::new());
-    let bench = Bench::new(&model, 8_000);
-    let mut history = talk(3, 100);
-    let before = history.len();
-    let twice = [s01_loop::bash::spec(), s01_loop::bash::spec()];
-    let error = bench
-        .recovery
-        .send("", &mut history, &twice)
-        .await
-        .unwrap_err();
-    assert!(
-        error.to_string().contains("400 (invalid_request_error)"),
-        "{error}"
-    );
-    assert_eq!((model.refusals().len(), history.len()), (1, before));
-    assert!(model.requests().is_empty());
-}
-
-#[tokio::test]
-async fn a_history_of_somebody_else_is_rescued_too() {
+async fn a_history_of_somebody_else_is_compacted_too() {
     let model = model(8_000, vec![Fault::TooLong]);
     let bench = Bench::new(&model, 200_000);
     let aside = bench

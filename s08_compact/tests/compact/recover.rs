@@ -24,7 +24,7 @@ async fn a_prompt_that_is_too_long_is_shortened_whatever_we_had_counted() {
 }
 
 #[tokio::test]
-async fn there_is_one_rescue_until_a_request_went_through() {
+async fn it_helps_once_until_a_request_went_through() {
     let stage = Stage::scripted(200_000, [says("Read."), says("fine"), says("Read on.")]);
     let mut history = rounds("the request", 4, 20_000);
     assert!(stage.compactor.recover(&too_long(), &mut history).await);
@@ -38,26 +38,6 @@ async fn there_is_one_rescue_until_a_request_went_through() {
     round(&mut history, &[("n1", &"x".repeat(9_000))]);
     round(&mut history, &[("n2", "short")]);
     assert!(stage.compactor.recover(&too_long(), &mut history).await);
-}
-
-#[tokio::test]
-async fn other_errors_are_somebody_elses_business() {
-    let stage = Stage::scripted(200_000, []);
-    let mut history = rounds("the request", 4, 20_000);
-    let before = wire(&history);
-    for message in [
-        "max_tokens: 413 > 400",
-        "messages: at least one message is required",
-    ] {
-        let error = ApiError::Status {
-            status: 400,
-            kind: "invalid_request_error".into(),
-            message: message.into(),
-            retry_after: None,
-        };
-        assert!(!stage.compactor.recover(&error, &mut history).await);
-    }
-    assert_eq!(wire(&history), before);
 }
 
 #[tokio::test]
@@ -79,26 +59,36 @@ async fn a_newest_round_that_is_too_large_by_itself_goes_into_files() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_too_long_by_itself_cannot_be_rescued() {
-    let stage = Stage::scripted(200_000, []);
-    let mut history = History::default();
-    history.user("x".repeat(900_000));
-    let before = wire(&history);
-    assert!(!stage.compactor.recover(&too_long(), &mut history).await);
-    assert_eq!(wire(&history), before);
-}
-
-#[tokio::test]
-async fn a_rescue_whose_summary_fails_says_no_and_loses_nothing() {
-    let stage = Stage::scripted(200_000, [says(" ")]);
-    let mut history = History::default();
-    history.user("go");
+async fn where_nothing_helps_the_answer_is_no_and_nothing_is_lost() {
+    let mut alone = History::default();
+    alone.user("x".repeat(900_000));
+    let mut noted = History::default();
+    noted.user("go");
     for id in ["a", "b"] {
-        round(&mut history, &[(id, "short")]);
-        history.remind(["<mail>".to_owned() + &id.repeat(2_000)]);
+        round(&mut noted, &[(id, "short")]);
+        noted.remind(["<mail>".to_owned() + &id.repeat(2_000)]);
     }
-    history.user("the next request");
-    let before = wire(&history);
-    assert!(!stage.compactor.recover(&too_long(), &mut history).await);
-    assert_eq!(wire(&history), before);
+    noted.user("the next request");
+    let other = |message: &str| ApiError::Status {
+        status: 400,
+        kind: "invalid_request_error".into(),
+        message: message.into(),
+        retry_after: None,
+    };
+    let reads = || rounds("the request", 4, 20_000);
+    for (mut history, error, replies) in [
+        (alone, too_long(), vec![]),
+        (noted, too_long(), vec![says(" ")]),
+        (reads(), other("max_tokens: 413 > 400"), vec![]),
+        (
+            reads(),
+            other("messages: at least one message is required"),
+            vec![],
+        ),
+    ] {
+        let stage = Stage::scripted(200_000, replies);
+        let before = wire(&history);
+        assert!(!stage.compactor.recover(&error, &mut history).await);
+        assert_eq!(wire(&history), before);
+    }
 }
