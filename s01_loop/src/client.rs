@@ -16,13 +16,12 @@ use reqwest::{Response, Url};
 use serde::Serialize;
 
 use crate::error::ApiError;
-use crate::message::Message;
+use crate::message::{Message, System};
 use crate::observer::{self, Event, SharedObserver};
 use crate::process::limit_memory;
 use crate::reply::{Assembler, Reply, Usage};
 use crate::response::{a_stream, events, is_too_much, refusal};
 use crate::settings::{Credentials, DEFAULT_BASE_URL, DEFAULT_MODEL, Settings};
-use crate::system::System;
 use crate::tool::ToolSpec;
 
 /// The most tokens a reply may have, unless the client is told otherwise.

@@ -3,7 +3,6 @@
 
 pub mod bash;
 mod client;
-mod command_line;
 mod counted;
 mod error;
 mod history;
@@ -22,7 +21,7 @@ mod tool;
 pub use client::{CONTEXT_TOKENS, Client};
 pub use error::{ApiError, CHECK_ADDRESS, Failure};
 pub use history::{History, INTERRUPTED_TURN};
-pub use message::{Block, Content, Message, Role};
+pub use message::{Block, Content, Message, Role, System};
 pub use observer::{Event, Observer, SharedObserver, Unobserved};
 pub use process::{End, Process};
 pub use repl::Repl;

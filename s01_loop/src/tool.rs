@@ -30,6 +30,12 @@ struct Spec {
     wire: Box<RawValue>,
 }
 
+impl PartialEq for ToolSpec {
+    fn eq(&self, other: &Self) -> bool {
+        self.wire() == other.wire()
+    }
+}
+
 /// A spec as it goes out.
 #[derive(Serialize)]
 struct Wire<'a> {
