@@ -12,6 +12,6 @@ mod workspace;
 pub use bash::bash;
 pub use files::{EditFile, MAX_READ, ReadFile, WriteFile, edit_file, read_file, write_file};
 pub use glob::{Glob, glob};
-pub use tool::{Access, Tool, Work};
+pub use tool::{Access, Tool};
 pub use toolbox::{Running, Step, Toolbox};
 pub use workspace::Workspace;

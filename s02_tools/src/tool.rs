@@ -4,12 +4,10 @@
 //! a `match` on names in the loop can do none of that. Invariant: calling a tool always yields an output, whatever the
 //! model put into the arguments.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use s01_loop::{Output, ToolCall, ToolSpec};
+use s01_loop::{BoxFuture, Output, ToolCall, ToolSpec};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -36,9 +34,6 @@ type ShellCommand = dyn Fn(&ToolCall) -> Option<String> + Send + Sync;
 /// Why the user must be asked about a call, if there is a reason.
 type ReasonToAsk = dyn Fn(&ToolCall) -> Option<String> + Send + Sync;
 
-/// The work of one call.
-pub type Work = Pin<Box<dyn Future<Output = Output> + Send>>;
-
 /// One tool. Cloning it costs a few pointers.
 #[derive(Clone)]
 pub struct Tool {
@@ -48,7 +43,7 @@ pub struct Tool {
     shell_command: Option<Arc<ShellCommand>>,
     reason_to_ask: Option<Arc<ReasonToAsk>>,
     side_by_side: bool,
-    run: Arc<dyn Fn(ToolCall) -> Work + Send + Sync>,
+    run: Arc<dyn Fn(ToolCall) -> BoxFuture<'static, Output> + Send + Sync>,
 }
 
 impl Tool {
@@ -178,7 +173,7 @@ impl Tool {
     }
 
     /// Does the work of one call.
-    pub fn call(&self, call: ToolCall) -> Work {
+    pub fn call(&self, call: ToolCall) -> BoxFuture<'static, Output> {
         match call.lost_input() {
             Some(reason) => Box::pin(std::future::ready(Output::error(reason))),
             None => (self.run)(call),

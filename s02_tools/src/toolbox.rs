@@ -4,12 +4,11 @@
 //! Invariant: names are unique, and the first tool of a name wins: nothing that comes later can replace a built-in.
 
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
-use s01_loop::{Output, ToolCall, ToolSpec};
+use s01_loop::{BoxFuture, Output, ToolCall, ToolSpec};
 
 use crate::tool::Tool;
 
@@ -120,7 +119,7 @@ impl IntoIterator for Toolbox {
 }
 
 /// A call with its output, on its way.
-type Answered = Pin<Box<dyn Future<Output = (ToolCall, Output)> + Send>>;
+type Answered = BoxFuture<'static, (ToolCall, Output)>;
 
 /// A batch on its way. Dropping it stops the work, but for a step on the disk that has begun: that one ends by itself.
 pub struct Running(FuturesOrdered<Answered>);

@@ -4,12 +4,10 @@
 //! the loop; with hooks it is a line of assembly. Invariants: all hooks of an event run, in order, also when one of them
 //! has said no; what runs is what every PreToolUse hook has seen.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use s01_loop::{History, Output, Repl, ToolCall};
+use s01_loop::{BoxFuture, History, Output, Repl, ToolCall};
 use s02_tools::{Step, Toolbox};
 use s03_permission::Policy;
 use serde_json::Value;
@@ -91,8 +89,7 @@ pub enum PromptDecision {
     Refused(String),
 }
 
-type Saying = Pin<Box<dyn Future<Output = HookOutput> + Send>>;
-type Hook<Event> = Arc<dyn Fn(Event) -> Saying + Send + Sync>;
+type Hook<Event> = Arc<dyn Fn(Event) -> BoxFuture<'static, HookOutput> + Send + Sync>;
 
 /// The hooks of an agent. Clones share them, so that subagents and teammates are under the same ones.
 #[derive(Clone, Default)]

@@ -9,11 +9,10 @@ use std::future::{Ready, ready};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::pin::Pin;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use kit::make_state_folder;
-use s01_loop::{Block, Message, Repl, ToolCall};
+use s01_loop::{Block, BoxFuture, Message, Repl, ToolCall};
 use s02_tools::Workspace;
 use s03_permission::Policy;
 use serde_json::json;
@@ -29,7 +28,7 @@ pub const LARGE_OUTPUT: usize = 100_000;
 /// PreToolUse: the policy of the permission chapter, no longer a line of the loop.
 pub fn permission(
     policy: &Policy,
-) -> impl Fn(PreTool) -> Pin<Box<dyn Future<Output = HookOutput> + Send>> + Send + Sync + 'static {
+) -> impl Fn(PreTool) -> BoxFuture<'static, HookOutput> + Send + Sync + 'static {
     let policy = policy.clone();
     move |event| {
         let policy = event

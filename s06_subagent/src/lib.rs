@@ -5,6 +5,6 @@ mod model;
 mod run;
 mod subagent;
 
-pub use model::{Model, Sending};
+pub use model::Model;
 pub use run::{MAX_ROUNDS, run_calls};
 pub use subagent::Subagents;

@@ -3,14 +3,9 @@
 //! A subagent does not care whether the client answers it or something around the client, such as one that tries again.
 //! Invariant: a model may shorten the history it is given, never tear a call from its result.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use s01_loop::{ApiError, Client, History, Reply, SharedObserver, System, ToolSpec};
-
-/// A request on its way.
-pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send + 'a>>;
+use s01_loop::{ApiError, BoxFuture, Client, History, Reply, SharedObserver, System, ToolSpec};
 
 /// Whoever answers a conversation.
 pub trait Model: Send + Sync {
@@ -20,7 +15,7 @@ pub trait Model: Send + Sync {
         system: &'a System,
         history: &'a mut History,
         tools: &'a [ToolSpec],
-    ) -> Sending<'a>;
+    ) -> BoxFuture<'a, Result<Reply, ApiError>>;
 
     /// The same model, watched by somebody else.
     fn watched_by(&self, watcher: SharedObserver) -> Arc<dyn Model>;
@@ -42,7 +37,7 @@ impl Model for Client {
         system: &'a System,
         history: &'a mut History,
         tools: &'a [ToolSpec],
-    ) -> Sending<'a> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(Client::send(self, system.clone(), history, tools))
     }
 

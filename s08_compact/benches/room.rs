@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 
 use mock_servers::model::{MockModel, Options};
 use s01_loop::{
-    Client, History, Output, Repl, Settings, SharedObserver, System, ToolSpec, Unobserved,
+    ApiError, BoxFuture, Client, History, Output, Repl, Reply, Settings, SharedObserver, System,
+    ToolSpec, Unobserved,
 };
 use s02_tools::{Toolbox, Workspace, read_file};
-use s06_subagent::{Model, Sending};
+use s06_subagent::Model;
 use s08_compact::Compactor;
 
 #[path = "../tests/long_run/mod.rs"]
@@ -64,7 +65,7 @@ impl Model for Counting {
         system: &'a System,
         history: &'a mut History,
         tools: &'a [ToolSpec],
-    ) -> Sending<'a> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(async move {
             let reply = Model::send(&self.client, system, history, tools).await?;
             self.spent

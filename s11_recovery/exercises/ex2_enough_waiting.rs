@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mock_servers::model::{Fault, MockModel, says};
-use s11_recovery::{Clock, Waiting};
+use s11_recovery::Clock;
 
 use super::{Diary, ask, asking, failing, recovery};
 
@@ -92,7 +92,7 @@ struct FailsLater {
 }
 
 impl Clock for FailsLater {
-    fn wait(&self, time: Duration) -> Waiting {
+    fn wait(&self, time: Duration) -> s01_loop::BoxFuture<'static, ()> {
         self.diary.wait(time)
     }
 

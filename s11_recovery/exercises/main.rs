@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use mock_servers::model::{Fault, MockModel, Options, Request, says};
 use s01_loop::{ApiError, Client, Credentials, History, Reply, Settings, Unobserved};
-use s11_recovery::{Clock, Recovery, Waiting};
+use s11_recovery::{Clock, Recovery};
 
 /// What a request went through.
 #[derive(Clone, Default)]
@@ -26,7 +26,7 @@ struct Diary {
 }
 
 impl Clock for Diary {
-    fn wait(&self, time: Duration) -> Waiting {
+    fn wait(&self, time: Duration) -> s01_loop::BoxFuture<'static, ()> {
         self.waits.lock().unwrap().push(time);
         Box::pin(ready(()))
     }

@@ -4,18 +4,14 @@
 //! throws dice or speaks but through this trait.
 
 use std::hash::{BuildHasher, RandomState};
-use std::pin::Pin;
 use std::time::Duration;
 
-use s01_loop::Repl;
-
-/// A wait under way. Dropping it ends it.
-pub type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
+use s01_loop::{BoxFuture, Repl};
 
 /// The clock of a recovery: [`Repl`] in a session; a test brings its own.
 pub trait Clock: Send + Sync {
     /// Lets this much time pass.
-    fn wait(&self, time: Duration) -> Waiting;
+    fn wait(&self, time: Duration) -> BoxFuture<'static, ()>;
 
     /// A number from 0 to 1, another one each time.
     fn chance(&self) -> f64;
@@ -25,7 +21,7 @@ pub trait Clock: Send + Sync {
 }
 
 impl Clock for Repl {
-    fn wait(&self, time: Duration) -> Waiting {
+    fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
         Box::pin(tokio::time::sleep(time))
     }
 

@@ -6,8 +6,10 @@
 
 use std::sync::Arc;
 
-use s01_loop::{ApiError, Client, History, Repl, Reply, SharedObserver, System, ToolSpec, Usage};
-use s06_subagent::{Model, Sending};
+use s01_loop::{
+    ApiError, BoxFuture, Client, History, Repl, Reply, SharedObserver, System, ToolSpec, Usage,
+};
+use s06_subagent::Model;
 use s08_compact::Compactor;
 
 use crate::backoff::MAX_TRIES;
@@ -154,7 +156,7 @@ impl Model for Recovery {
         system: &'a System,
         history: &'a mut History,
         tools: &'a [ToolSpec],
-    ) -> Sending<'a> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(Recovery::send(self, system.clone(), history, tools))
     }
 

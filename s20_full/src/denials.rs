@@ -3,11 +3,9 @@
 //! A script is not there to see that half of the work was not allowed. Invariant: each call that the policy denied, whoever
 //! made it, stands here once, as it was to run.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use s01_loop::ToolCall;
+use s01_loop::{BoxFuture, ToolCall};
 use s04_hooks::{HookOutput, PreTool};
 use serde::Serialize;
 use serde_json::Value;
@@ -32,7 +30,7 @@ impl Denials {
     pub fn of<Judging>(
         &self,
         permission: impl Fn(PreTool) -> Judging + Send + Sync + 'static,
-    ) -> impl Fn(PreTool) -> Pin<Box<dyn Future<Output = HookOutput> + Send>> + Send + Sync + 'static
+    ) -> impl Fn(PreTool) -> BoxFuture<'static, HookOutput> + Send + Sync + 'static
     where
         Judging: Future<Output = HookOutput> + Send + 'static,
     {

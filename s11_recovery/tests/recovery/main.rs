@@ -16,7 +16,7 @@ use mock_servers::model::{Fault, MockModel, Options, Reply as Scripted, Request,
 use s01_loop::{
     ApiError, Client, Credentials, History, Reply, Settings, ToolSpec, Unobserved, bash,
 };
-use s11_recovery::{Clock, Recovery, Waiting};
+use s11_recovery::{Clock, Recovery};
 
 /// What happened to a request, beside its reply.
 #[derive(Clone, Default)]
@@ -37,7 +37,7 @@ struct Entries {
 }
 
 impl Clock for Diary {
-    fn wait(&self, time: Duration) -> Waiting {
+    fn wait(&self, time: Duration) -> s01_loop::BoxFuture<'static, ()> {
         self.0.lock().unwrap().waits.push(time);
         Box::pin(ready(()))
     }

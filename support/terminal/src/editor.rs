@@ -22,7 +22,7 @@ use rustyline::{
 use crate::keyboard::Keyboard;
 use crate::screen::Screen;
 use crate::state::{Key, Mode};
-use crate::style::Paint;
+use crate::style::{Paint, Style};
 
 /// How long the rest of a key may take to come behind its Esc.
 pub const ESCAPE_MILLIS: u16 = 50;
@@ -48,10 +48,7 @@ pub fn open(
         .build();
     let history = FileHistory::with_config(&config);
     let mut editor = LineEditor::with_history(config, history)?;
-    editor.set_helper(Some(Reporter {
-        keyboard: keyboard.clone(),
-        screen: screen.clone(),
-    }));
+    editor.set_helper(Some(Reporter(keyboard.clone(), screen.style.clone())));
     for event in [KeyEvent::ctrl('J'), KeyEvent::alt('\r')] {
         editor.bind_sequence(event, Cmd::Newline);
     }
@@ -64,35 +61,30 @@ pub fn open(
         };
         editor.bind_sequence(key, EventHandler::Conditional(Box::new(keys)));
     };
-    bind('\r'.into(), |keys, context| keys.end(Key::Enter, context));
-    bind(KeyEvent::ctrl('C'), |keys, context| {
-        keys.end(Key::Interrupt, context)
+    bind('\r'.into(), |keys, line| keys.end(Key::Enter, line));
+    bind(KeyEvent::ctrl('C'), |keys, line| {
+        keys.end(Key::Interrupt, line)
     });
-    bind(KeyEvent::ctrl('Z'), |keys, context| {
-        keys.end(Key::Suspend, context)
+    bind(KeyEvent::ctrl('Z'), |keys, line| {
+        keys.end(Key::Suspend, line)
     });
     // On a line that is not empty it deletes the character under the cursor, as everywhere.
-    bind(KeyEvent::ctrl('D'), |keys, context| {
-        let is_empty = context.line().is_empty();
-        is_empty.then(|| keys.end(Key::End, context)).flatten()
+    bind(KeyEvent::ctrl('D'), |keys, line| match line.line() {
+        "" => keys.end(Key::End, line),
+        _ => None,
     });
-    bind('\x1b'.into(), |keys, context| {
-        let is_asked = keys
-            .keyboard
-            .with(|state| matches!(state.mode, Mode::Question(_)));
-        is_asked
-            .then(|| keys.end(Key::Interrupt, context))
-            .flatten()
+    bind('\x1b'.into(), |keys, line| {
+        match keys.keyboard.with(|state| state.mode) {
+            Mode::Question(_) => keys.end(Key::Interrupt, line),
+            Mode::Prompt | Mode::Turn | Mode::Quit => None,
+        }
     });
     bind('\t'.into(), Keys::complete);
     Ok(editor)
 }
 
 /// Reports every edit.
-pub struct Reporter {
-    keyboard: Arc<Keyboard>,
-    screen: Arc<Screen>,
-}
+pub struct Reporter(Arc<Keyboard>, Style);
 
 impl Helper for Reporter {}
 
@@ -107,7 +99,7 @@ impl Hinter for Reporter {
 
     /// Called whenever the line has changed.
     fn hint(&self, line: &str, cursor: usize, _: &Context<'_>) -> Option<String> {
-        self.keyboard.edited(line, cursor);
+        self.0.edited(line, cursor);
         None
     }
 }
@@ -116,13 +108,13 @@ impl Highlighter for Reporter {
     /// Called whenever the cursor has moved.
     fn highlight_char(&self, line: &str, cursor: usize, kind: CmdKind) -> bool {
         if kind == CmdKind::MoveCursor {
-            self.keyboard.edited(line, cursor);
+            self.0.edited(line, cursor);
         }
         false
     }
 
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
-        Cow::Owned(self.screen.style.paint(Paint::Prompt, prompt))
+        Cow::Owned(self.1.paint(Paint::Prompt, prompt))
     }
 }
 

@@ -49,8 +49,10 @@ pub struct Reader {
     keys: Keys,
     /// The newest question that was shown.
     asked: u64,
-    /// Put back when this drops.
-    raw: RawMode,
+    /// The mode that was found, put back when this drops, and the one in which keys are read as they are pressed and not
+    /// shown. Output stays as it is.
+    original: Termios,
+    raw: Termios,
 }
 
 impl Reader {
@@ -74,8 +76,14 @@ impl Reader {
             }
         }
         history::load(program, &mut editor);
+        let original = termios::tcgetattr(io::stdin()).ok()?;
+        let mut raw = original.clone();
+        termios::cfmakeraw(&mut raw);
+        raw.output_flags = original.output_flags;
+        set(&raw).ok()?;
         Some(Self {
-            raw: RawMode::enter(screen.clone()).ok()?,
+            original,
+            raw,
             keyboard: keyboard.clone(),
             screen: screen.clone(),
             program: program.clone(),
@@ -186,12 +194,18 @@ impl Reader {
 
     /// Stops this program, and those it runs under, until the shell wakes them.
     fn suspend(&self) {
-        self.raw.leave();
+        self.leave();
         // The whole group, as the terminal would: `cargo run` has to stop too, or the shell waits for it.
         let _ = kill(Pid::from_raw(0), Signal::SIGTSTP);
         // The signal may stop this thread a moment after the call returns; the terminal is the shell's by then.
         thread::sleep(STOPPING);
-        let _ = self.raw.set(&self.raw.raw);
+        let _ = set(&self.raw);
+    }
+
+    /// Puts the mode back that was found. A terminal that has gone needs none.
+    fn leave(&self) {
+        self.screen.command(NO_PASTE_MARKS);
+        let _ = set(&self.original);
     }
 
     /// Adds new requests to the history.
@@ -215,6 +229,16 @@ impl Reader {
     }
 }
 
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+fn set(mode: &Termios) -> nix::Result<()> {
+    termios::tcsetattr(io::stdin(), SetArg::TCSADRAIN, mode)
+}
+
 /// Whether something can be read within so many milliseconds.
 fn is_readable(millis: u16) -> bool {
     let stdin = io::stdin();
@@ -231,43 +255,4 @@ fn chunk() -> Option<Vec<u8>> {
         Ok(_) | Err(_) => return None,
     }
     Some(bytes)
-}
-
-/// The mode of a terminal whose keys are read as they are pressed and not shown. Output stays as it is.
-struct RawMode {
-    original: Termios,
-    raw: Termios,
-    screen: Arc<Screen>,
-}
-
-impl RawMode {
-    fn enter(screen: Arc<Screen>) -> nix::Result<Self> {
-        let original = termios::tcgetattr(io::stdin())?;
-        let mut raw = original.clone();
-        termios::cfmakeraw(&mut raw);
-        raw.output_flags = original.output_flags;
-        let mode = Self {
-            original,
-            raw,
-            screen,
-        };
-        mode.set(&mode.raw)?;
-        Ok(mode)
-    }
-
-    fn set(&self, mode: &Termios) -> nix::Result<()> {
-        termios::tcsetattr(io::stdin(), SetArg::TCSADRAIN, mode)
-    }
-
-    /// Puts the mode back that was found. A terminal that has gone needs none.
-    fn leave(&self) {
-        self.screen.command(NO_PASTE_MARKS);
-        let _ = self.set(&self.original);
-    }
-}
-
-impl Drop for RawMode {
-    fn drop(&mut self) {
-        self.leave();
-    }
 }

@@ -22,6 +22,7 @@ pub enum Paint {
 }
 
 /// What standard output can show.
+#[derive(Clone)]
 pub struct Style {
     /// The width where there is no terminal to ask.
     pub width: Option<usize>,
