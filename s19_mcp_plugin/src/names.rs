@@ -32,9 +32,12 @@ pub(crate) fn names_in_pool(tools: &[(&str, &str)]) -> Vec<String> {
         |name: &str| name.len() > MAX_NAME || disputed.contains(name) || ends_like_a_suffix(name);
     let names = plain.iter().zip(tools);
     names
-        .map(|(name, (server, tool))| match is_taken(name) {
-            true => with_suffix(name, server, tool),
-            false => name.clone(),
+        .map(|(name, (server, tool))| {
+            if is_taken(name) {
+                with_suffix(name, server, tool)
+            } else {
+                name.clone()
+            }
         })
         .collect()
 }

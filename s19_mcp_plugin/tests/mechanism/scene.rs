@@ -1,16 +1,16 @@
-//! What the tests share: a folder, servers played in it, and the search for what they leave behind.
+//! What the tests of processes share: a folder, servers played in it by bash, and the search for what they leave behind.
 //!
-//! Our ids are 1 for the handshake, 2 for the first page of tools, and so on, so a script knows what it answers.
+//! A script hears and says one line at a time; our ids are 1 for `initialize`, 2 for the first page of tools, and so on.
 //! Invariant: nothing here waits for an event longer than ten seconds.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use anyhow::Result;
+use s01_loop::ToolCall;
 use s02_tools::Workspace;
-use s19_mcp_plugin::{Launch, Patience, Server};
-use serde_json::{Value, json};
+use s19_mcp_plugin::{Server, StdioServerConfig, Timeouts};
+use serde_json::{Map, Value, json};
 
 /// Reads a line and forgets it.
 pub const HEAR: &str = "read -r line";
@@ -19,14 +19,14 @@ pub const HEAR: &str = "read -r line";
 pub const STAY: &str = "cat >/dev/null";
 
 /// For servers that end by themselves.
-pub const LONG: Patience = Patience {
+pub const LONG: Timeouts = Timeouts {
     start: Duration::from_secs(10),
     call: Duration::from_secs(10),
     end: Duration::from_secs(10),
 };
 
 /// For servers that do not.
-pub const SHORT: Patience = Patience {
+pub const SHORT: Timeouts = Timeouts {
     end: Duration::from_millis(100),
     ..LONG
 };
@@ -45,47 +45,40 @@ impl Scene {
     }
 
     /// A server that does these steps one after the other.
-    pub fn script(&self, steps: &[&str]) -> Launch {
-        let script = steps.join("\n");
-        self.launch("bash", &["-c", &script])
+    pub fn script(&self, steps: &[&str]) -> StdioServerConfig {
+        self.program("bash", &["-c", &steps.join("\n")])
     }
 
     /// The mock docs server, in the form that a chapter's own binary serves it.
-    pub fn docs(&self, faults: &[&str]) -> Launch {
+    pub fn docs(&self, faults: &[&str]) -> StdioServerConfig {
         let mut args = vec!["mock-mcp", "docs"];
         args.extend(faults.iter().flat_map(|fault| ["--fault", fault]));
-        self.launch(env!("CARGO_BIN_EXE_s19_mcp_plugin"), &args)
+        self.program(env!("CARGO_BIN_EXE_s19_mcp_plugin"), &args)
     }
 
-    pub fn launch(&self, command: &str, args: &[&str]) -> Launch {
-        Launch {
+    pub fn program(&self, command: &str, args: &[&str]) -> StdioServerConfig {
+        StdioServerConfig {
             name: "docs".to_owned(),
             command: command.into(),
             args: args.iter().copied().map(str::to_owned).collect(),
             env: [("MARK".to_owned(), self.mark())].into(),
-            ..Launch::default()
+            ..StdioServerConfig::default()
         }
     }
 
-    /// Starts a server that greets, lists these tools, and then does these steps.
-    pub async fn greeted(&self, tools: Value, steps: &[&str], patience: Patience) -> Server {
-        let (hello, page) = (hello(), answer(2, json!({ "tools": tools })));
-        let greeting = [HEAR, &hello, HEAR, HEAR, &page];
-        let script = self.script(&[&greeting, steps].concat());
-        let server = Server::start_with(script, &self.ws, patience).await;
-        server.unwrap()
+    /// Starts a server that is initialized, lists no tools, and then does these steps.
+    pub async fn connected(&self, steps: &[&str], timeouts: Timeouts) -> Server {
+        let (hello, page) = (hello(), answer(2, json!({ "tools": [] })));
+        let steps = [&[HEAR, &hello, HEAR, HEAR, &page], steps].concat();
+        let config = self.script(&steps);
+        Server::start(&config, &self.ws, timeouts).await.unwrap()
     }
 
-    /// Starts a server that does these steps from the first line on.
-    pub async fn start(&self, steps: &[&str]) -> Result<Server> {
-        Server::start_with(self.script(steps), &self.ws, SHORT).await
-    }
-
-    /// The sentence of a server that cannot be used.
-    pub async fn refused(&self, steps: &[&str]) -> String {
-        let error = self.start(steps).await.err().expect("it is no server");
-        self.nothing_is_left();
-        format!("{error:#}")
+    /// Writes a file in the folder.
+    pub fn write(&self, name: &str, content: &str) {
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
     }
 
     /// What a script has written into a file of this name.
@@ -98,10 +91,10 @@ impl Scene {
         let limit = Instant::now() + Duration::from_secs(10);
         loop {
             let left = self.left();
-            match left.is_empty() {
-                true => return,
-                false => assert!(Instant::now() < limit, "still there: {left:?}"),
+            if left.is_empty() {
+                return;
             }
+            assert!(Instant::now() < limit, "still there: {left:?}");
             thread::yield_now();
         }
     }
@@ -126,11 +119,9 @@ impl Scene {
 }
 
 /// A step that says this.
-pub fn say(message: Value) -> String {
-    format!(
-        "printf '%s\\n' {}",
-        shell_words::quote(&message.to_string())
-    )
+fn say(message: Value) -> String {
+    let message = message.to_string();
+    format!("printf '%s\\n' {}", shell_words::quote(&message))
 }
 
 /// A step that answers the request of this id.
@@ -138,26 +129,20 @@ pub fn answer(id: u64, result: Value) -> String {
     say(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
 }
 
-/// A step that answers a call.
-pub fn text(id: u64, text: &str) -> String {
-    answer(id, json!({ "content": [{ "type": "text", "text": text }] }))
-}
-
-/// A step that answers the handshake.
+/// A step that answers `initialize`.
 pub fn hello() -> String {
-    answer(
-        1,
-        json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} } }),
-    )
+    let result = json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} } });
+    answer(1, result)
 }
 
-/// The names of a server's tools.
-pub fn names(server: &Server) -> Vec<String> {
-    server
-        .tools()
-        .iter()
-        .map(|tool| tool.name.clone())
-        .collect()
+/// A call of the model.
+pub fn tool_call(name: &str, input: Value) -> ToolCall {
+    ToolCall {
+        id: "toolu_1".into(),
+        name: name.into(),
+        input,
+        extra: Map::new(),
+    }
 }
 
 /// Waits until this is so, while everything else goes on.

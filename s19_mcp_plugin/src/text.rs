@@ -1,8 +1,8 @@
-//! Text from a server, as it may stand in a prompt: visible characters, and not too many.
+//! Text from a server, made safe for a prompt and a terminal: visible characters, and not too many.
 //!
-//! What a server says of itself goes to a model and to a terminal. Characters that nobody sees can hide an instruction
-//! from the user who looks at it. Invariant: what comes out holds no control character but newlines, no character
-//! without a shape or that turns the direction of a line, and no more characters than asked for.
+//! Invisible characters can hide an instruction from the user who looks at it. Invariant: what comes out holds no control
+//! character but newlines, no character without a shape or that turns the direction of a line, and no more characters than
+//! asked for.
 
 /// The text in visible characters, cut to this many.
 pub(crate) fn plain(text: &str, most: usize) -> String {
