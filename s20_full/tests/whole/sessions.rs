@@ -3,19 +3,12 @@
 use std::fs;
 
 use mock_servers::class::Class;
-use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
+use mock_servers::model::{Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
 
-use crate::{class, echo, id, is_side_call, model, saved, with_side_calls};
+use crate::{class, echo, id, last_texts, model, model_with, saved};
 
 const SESSIONS: &str = ".harness/sessions";
-
-/// The last request of the conversation, side calls left out.
-fn last_texts(model: &MockModel) -> Vec<String> {
-    let requests = model.requests();
-    let last = requests.iter().rfind(|request| !is_side_call(request));
-    last.expect("a request").user_texts()
-}
 
 fn write(class: &Class, id: &str, content: &str) {
     fs::write(
@@ -28,7 +21,7 @@ fn write(class: &Class, id: &str, content: &str) {
 #[test]
 fn another_process_goes_on_and_knows_what_has_ended() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     class.types(&["My name is Ada."]).succeeds();
     let ran = class.runs(&["--resume"], "What is my name?\n");
     ran.succeeds()
@@ -59,9 +52,8 @@ fn a_long_session_keeps_all_that_the_user_asked_for() {
             context_tokens: window,
             ..Options::strict()
         };
-        let talk = with_side_calls(|_| says("word ".repeat(300)));
-        let model = MockModel::start(options, talk).expect("loopback has a free port");
-        let class = class().model(&model);
+        let model = model_with(options, |_| says("word ".repeat(300)));
+        let class = class(&[]).model(&model);
         let class = class.env("MODEL_CONTEXT_TOKENS", window.to_string());
         let lines: Vec<String> = (0..60).map(|at| format!("request number {at}.")).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -83,7 +75,7 @@ fn a_long_session_keeps_all_that_the_user_asked_for() {
 #[test]
 fn looking_into_a_session_changes_nothing() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     class.types(&["hi"]).succeeds();
     let before = saved(&class);
     class.runs(&["--resume"], "").succeeds();
@@ -94,7 +86,7 @@ fn looking_into_a_session_changes_nothing() {
 #[test]
 fn nothing_is_written_before_there_is_something_to_keep() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     class
         .types(&["/help", "/cost", "/clear", "/resume"])
         .succeeds()
@@ -112,7 +104,9 @@ fn a_session_that_was_cut_in_a_turn_can_go_on() {
         },
     );
     let allow = json!({"permissions": {"allow": ["bash(kill -9 $PPID)"]}}).to_string();
-    let class = class().file(".harness/settings.json", allow).model(&model);
+    let class = class(&[])
+        .file(".harness/settings.json", allow)
+        .model(&model);
     let ran = class.types(&["before", "go"]);
     assert_ne!(ran.code, Some(0), "{}", ran.transcript());
     class
@@ -132,7 +126,7 @@ fn a_session_that_was_cut_in_a_turn_can_go_on() {
 #[test]
 fn sessions_are_listed_and_switched_between() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     class.types(&["the first request of all"]).succeeds();
     let first = id(&saved(&class)[0]).to_owned();
     let ran = class.types(&[
@@ -166,7 +160,7 @@ fn sessions_are_listed_and_switched_between() {
 #[test]
 fn coming_back_to_a_session_of_the_same_run_ends_nothing() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     let mut terminal = class.terminal(100, 40);
     terminal
         .wait_for("s20 >>")
@@ -185,7 +179,7 @@ fn coming_back_to_a_session_of_the_same_run_ends_nothing() {
 #[test]
 fn a_name_that_fits_none_or_several_is_told() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     class
         .runs(&["--resume"], "")
         .fails_with(1)
@@ -218,7 +212,7 @@ fn a_name_that_fits_none_or_several_is_told() {
 #[test]
 fn a_damaged_file_is_named_set_aside_and_never_overwritten() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     class.types(&["hi"]).succeeds();
     write(&class, "broken", "{\"version\": 1, \"id\": \"brok");
     write(
@@ -266,7 +260,7 @@ fn saved_one(class: &Class) -> Value {
 #[test]
 fn a_file_of_a_newer_program_is_left_alone() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     class.types(&["hi"]).succeeds();
     let newer = "{\"version\": 2, \"shape\": \"unknown\"}";
     write(&class, "newer", newer);
@@ -280,7 +274,7 @@ fn a_file_of_a_newer_program_is_left_alone() {
 #[test]
 fn two_programs_do_not_write_one_file() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     class.types(&["an old one"]).succeeds();
     let mut terminal = class.terminal(100, 40);
     terminal
@@ -321,7 +315,7 @@ fn two_programs_do_not_write_one_file() {
 #[test]
 fn a_session_that_cannot_be_kept_is_told_once_and_goes_on() {
     let model = model(echo);
-    let class = class()
+    let class = class(&[])
         .file(".harness/sessions", "in the way")
         .model(&model);
     let ran = class.types(&["one", "two"]);
@@ -345,7 +339,9 @@ fn a_session_that_cannot_be_written_is_not_said_to_be_kept() {
         _ => echo(request),
     });
     let allow = json!({"permissions": {"allow": ["bash(chmod:*)"]}}).to_string();
-    let class = class().file(".harness/settings.json", allow).model(&model);
+    let class = class(&[])
+        .file(".harness/settings.json", allow)
+        .model(&model);
     class.types(&["first"]).succeeds();
     let first = id(&saved(&class)[0]).to_owned();
     let ran = class.types(&[
@@ -366,7 +362,7 @@ fn a_session_that_cannot_be_written_is_not_said_to_be_kept() {
 #[test]
 fn a_resumed_session_counts_on() {
     let model = model(|_: &Request| -> Reply { says("Done.") });
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     class.types(&["hi"]).succeeds();
     let before = saved(&class)[0]["usage"]["output_tokens"].as_u64().unwrap();
     assert!(before > 0);

@@ -1,33 +1,27 @@
 //! Who plays whom: the lead follows the plot, teammates and the subagent follow their notes, side calls have one answer.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use mock_servers::model::{Block, Brain, Reply, Request, Role, calls, says};
+use mock_servers::model::{Brain, Reply, Request, calls, says};
 use serde_json::json;
 
-use super::plot::{PLOT, Step};
+use super::plot::{Ids, Scene, plot, reply};
+use crate::{news, teammate};
 
 /// All of them. Clones share what has been played.
 #[derive(Clone)]
 pub struct Cast(Arc<Mutex<Played>>);
 
 struct Played {
-    left: Vec<(&'static str, VecDeque<Step>)>,
-    /// Ids by the names they were given for. Results that tell them may be summarized away.
-    ids: BTreeMap<String, String>,
+    plot: Vec<Scene>,
+    /// Results that tell them may be summarized away.
+    ids: Ids,
 }
 
 impl Default for Cast {
     fn default() -> Self {
-        let left = PLOT
-            .iter()
-            .map(|(_, line, steps)| (*line, steps.iter().copied().collect()));
-        let played = Played {
-            left: left.collect(),
-            ids: BTreeMap::new(),
-        };
-        Self(Arc::new(Mutex::new(played)))
+        let (plot, ids) = (plot(), Ids::new());
+        Self(Arc::new(Mutex::new(Played { plot, ids })))
     }
 }
 
@@ -35,8 +29,8 @@ impl Cast {
     /// The lines that were not played to their end.
     pub fn unplayed(&self) -> Vec<&'static str> {
         let played = self.0.lock().unwrap();
-        let left = played.left.iter().filter(|(_, steps)| !steps.is_empty());
-        left.map(|(line, _)| *line).collect()
+        let left = played.plot.iter().filter(|scene| !scene.replies.is_empty());
+        left.map(|scene| scene.line).collect()
     }
 
     fn lead(&self, request: &Request) -> Reply {
@@ -53,15 +47,14 @@ impl Cast {
             played.learn(&text);
         }
         let texts = request.user_texts();
-        let place = |line: &str| texts.iter().rposition(|text| text.contains(line));
-        let now = played
-            .left
-            .iter()
-            .enumerate()
-            .max_by_key(|(_, (line, _))| place(line));
-        let now = now.map(|(index, _)| index).expect("there is a plot");
-        match played.left[now].1.pop_front() {
-            Some(step) => step(&played.ids),
+        let place = |scene: &Scene| {
+            let (_, line) = scene.line.split_once(' ').expect("a minute and a line");
+            texts.iter().rposition(|text| text.contains(line))
+        };
+        let Played { plot, ids } = &mut *played;
+        let now = plot.iter_mut().max_by_key(|scene| place(scene));
+        match now.expect("there is a plot").replies.pop_front() {
+            Some(calls) => reply(&calls, ids),
             None if news.contains("[Scheduled]") => calls("list_tasks", json!({})),
             None => says("Noted."),
         }
@@ -78,10 +71,7 @@ impl Played {
                 .insert(subject.unwrap_or_default().to_owned(), id.to_owned());
         }
         for id in after(text, "cheduled ") {
-            if !self.ids.values().any(|known| known == id) {
-                self.ids
-                    .insert(format!("job {}", self.ids.len()), id.to_owned());
-            }
+            self.ids.entry("job".to_owned()).or_insert(id.to_owned());
         }
     }
 }
@@ -109,12 +99,6 @@ impl Brain for Cast {
 const TABS: &str = r#"[{"name": "tabs", "description": "prefers tabs", "type": "user",
     "content": "The user prefers tabs."}]"#;
 
-/// The name of the teammate that asks; none for anybody else.
-pub fn teammate(request: &Request) -> Option<&str> {
-    let (_, rest) = request.system.split_once("You are a teammate named '")?;
-    rest.split('\'').next()
-}
-
 /// A plan when one is wanted; for each task that was claimed a file, a commit, and the end of the task.
 fn works(request: &Request) -> Reply {
     if news(request).contains("send a plan with submit_plan") {
@@ -137,21 +121,6 @@ fn works(request: &Request) -> Reply {
         }
         Some(_) | None => says("I am ready."),
     }
-}
-
-/// What was said since the last reply, results of tools included.
-fn news(request: &Request) -> String {
-    let since = request
-        .messages
-        .iter()
-        .rev()
-        .take_while(|message| message.role == Role::User);
-    let blocks = since.flat_map(|message| &message.blocks);
-    let text = |block: &Block| match block {
-        Block::Text(text) | Block::ToolResult { content: text, .. } => text.clone(),
-        Block::ToolUse { .. } | Block::Other(_) => String::new(),
-    };
-    blocks.map(text).collect::<Vec<_>>().join("\n")
 }
 
 /// The words that follow this one, without what ends a sentence.

@@ -1,23 +1,30 @@
-//! Pairs of mechanisms: each works alone, and here two or three of them meet in the real binary.
+//! The whole program, seen from outside: pairs of mechanisms that meet, the command line, slash commands, sessions.
 //!
 //! A chapter's tests cannot know what later chapters bring. Invariants: after whatever happened, the session goes on and
 //! its next request is one that the API takes; nothing waits for a clock, commands that hang wait at a named pipe.
 
 mod agents;
+mod asked_once;
+mod commands;
 mod context;
 mod interrupts;
+mod kills;
+mod mended;
 mod secrets;
 mod servers;
+mod sessions;
+mod story;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use mock_servers::class::{Class, Terminal};
-use mock_servers::model::{Block, Brain, MockModel, Options, Reply, Request, Role, calls};
+use mock_servers::model::{Block, MockModel, Options, Reply, Request, Role, calls, says};
 use serde_json::{Value, json};
 
 /// Longer than anything here takes; only a failure waits so long.
@@ -41,8 +48,51 @@ fn class(allowed: &[&str]) -> Class {
     class
 }
 
-fn model(brain: impl Brain + 'static) -> MockModel {
-    MockModel::start(Options::strict(), brain).expect("loopback has a free port")
+/// A model that plays all agents as `plays` says; nothing is remembered.
+fn model(plays: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> MockModel {
+    model_with(Options::strict(), plays)
+}
+
+fn model_with(
+    options: Options,
+    plays: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+) -> MockModel {
+    let brain = move |request: &Request| {
+        if !is_side_call(request) {
+            return plays(request);
+        }
+        let is_summary = request.system.starts_with("You summarize");
+        says(if is_summary { "They talked." } else { "[]" })
+    };
+    MockModel::start(options, brain).expect("loopback has a free port")
+}
+
+fn is_side_call(request: &Request) -> bool {
+    let begins = ["You choose", "You extract", "You summarize"];
+    begins.iter().any(|begin| request.system.starts_with(begin))
+}
+
+/// Repeats what the user said last.
+fn echo(request: &Request) -> Reply {
+    let texts = request.user_texts();
+    says(format!(
+        "You said: {}",
+        texts.last().map_or("", String::as_str)
+    ))
+}
+
+/// The requests of the lead, without side calls.
+fn of_the_lead(model: &MockModel) -> Vec<Arc<Request>> {
+    let mut requests = model.requests();
+    requests.retain(|request| {
+        !is_side_call(request) && !is_subagent(request) && teammate(request).is_none()
+    });
+    requests
+}
+
+/// What the user has said in the last request of the lead, with what came beside it.
+fn last_texts(model: &MockModel) -> Vec<String> {
+    of_the_lead(model).last().expect("a request").user_texts()
 }
 
 /// The session at its first prompt.
@@ -74,15 +124,6 @@ fn watch(dir: &Path) -> Receiver<()> {
     receiver
 }
 
-/// Lets the command go on that reads the gate.
-fn open_gate(dir: &Path) {
-    let gate = dir.join("gate");
-    File::options()
-        .write(true)
-        .open(gate)
-        .expect("somebody reads the gate");
-}
-
 fn bash(command: &str) -> Reply {
     calls("bash", json!({"command": command}))
 }
@@ -106,16 +147,6 @@ fn is_subagent(request: &Request) -> bool {
     request.system.starts_with("You are a subagent")
 }
 
-/// The side calls: what is remembered, and what is summarized. None for a request of an agent.
-fn side_call(request: &Request) -> Option<Reply> {
-    let says = mock_servers::model::says;
-    let starts = |with: &str| request.system.starts_with(with);
-    if starts("You choose memories") || starts("You extract memories") {
-        return Some(says("[]"));
-    }
-    starts("You summarize").then(|| says("They talked and worked."))
-}
-
 /// What was said to the model since its last reply, results of tools included.
 fn news(request: &Request) -> String {
     let since = request.messages.iter().rev();
@@ -128,10 +159,19 @@ fn news(request: &Request) -> String {
     blocks.map(text).collect::<Vec<_>>().join("\n")
 }
 
-/// The last of the results whose text begins like this, and what follows up to the next of `ends`.
-#[track_caller]
-fn named<'a>(texts: &'a [String], begins: &str, ends: &[char]) -> &'a str {
-    let found = texts.iter().rev().find_map(|text| text.split_once(begins));
-    let (_, rest) = found.unwrap_or_else(|| panic!("nothing says {begins:?}: {texts:#?}"));
-    rest.split(ends).next().unwrap_or(rest)
+/// The files of the saved sessions, the first one first.
+fn saved(class: &Class) -> Vec<Value> {
+    let Ok(entries) = fs::read_dir(class.dir().join(".harness/sessions")) else {
+        return Vec::new();
+    };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let files = paths.filter(|path| path.extension().is_some_and(|kind| kind == "json"));
+    let read = |path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let mut saved: Vec<Value> = files.map(read).collect();
+    saved.sort_by_key(|one| one["started"].as_str().unwrap().to_owned());
+    saved
+}
+
+fn id(saved: &Value) -> &str {
+    saved["id"].as_str().unwrap()
 }

@@ -10,7 +10,7 @@ use mock_servers::class::Class;
 use mock_servers::model::{MockModel, Reply, Request, calls, says};
 use serde_json::json;
 
-use crate::{PROMPT, background, bash, class, is_subagent, model, session, side_call};
+use crate::{PROMPT, background, bash, class, is_subagent, model, session};
 
 const KEY: &str = "sk-recognisable-1f7c";
 const TOKEN: &str = "token-recognisable-9d2e";
@@ -42,17 +42,16 @@ fn steps() -> [Reply; 8] {
 /// A model that takes these steps. They are counted here: a compacted conversation does not say what was called before.
 fn busy() -> MockModel {
     let (steps, done) = (steps(), AtomicUsize::new(0));
-    model(move |request: &Request| match side_call(request) {
-        Some(reply) => reply,
-        None if is_subagent(request) => match request.calls().len() {
-            0 => bash("sh dump subagent"),
-            _ => says("Nothing there."),
+    model(
+        move |request: &Request| match (is_subagent(request), request.calls().len()) {
+            (true, 0) => bash("sh dump subagent"),
+            (true, _) => says("Nothing there."),
+            (false, _) => {
+                let step = steps.get(done.fetch_add(1, Relaxed)).cloned();
+                step.unwrap_or_else(|| says("All done."))
+            }
         },
-        None => {
-            let step = steps.get(done.fetch_add(1, Relaxed)).cloned();
-            step.unwrap_or_else(|| says("All done."))
-        }
-    })
+    )
 }
 
 /// A workspace in which whatever is started writes down its environment.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use mock_servers::class::{Class, Ran, assert_pool};
+use mock_servers::class::{Class, Key, Ran, assert_pool};
 use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
 
@@ -72,15 +72,6 @@ fn board(class: &Class) -> Vec<Value> {
         .collect()
 }
 
-/// Connects to docs, then looks something up with the tool that came.
-fn looks_up(request: &Request) -> Reply {
-    match request.calls().len() {
-        0 => calls("connect_mcp", json!({"name": "docs"})),
-        1 => calls("mcp__docs__search", json!({"query": "agent loop"})),
-        _ => says("I found it."),
-    }
-}
-
 #[test]
 fn started_and_left_it_leaves_no_trace() {
     mock_servers::class::leaves_no_trace(env!("CARGO_BIN_EXE_s20_full"));
@@ -109,19 +100,6 @@ fn a_plan_and_then_a_search() {
 
 #[test]
 fn a_server_is_connected_and_used_in_the_same_turn() {
-    let model = model(looks_up);
-    let class = class().model(&model);
-    let ran = class.types(&[DOCS]);
-    ran.succeeds()
-        .shows("Connected to 'docs'. Discovered: ")
-        .shows("I found it.");
-    let results = leads(&model).pop().unwrap().results();
-    assert!(results.iter().all(|(is_error, _)| !is_error), "{results:?}");
-    assert!(results[1].1.to_lowercase().contains("loop"), "{results:?}");
-}
-
-#[test]
-fn the_rehearsal_connects_and_searches_in_other_words_as_well() {
     for prompt in [
         DOCS,
         "Use the docs MCP server to look up the agent loop.",
@@ -131,12 +109,9 @@ fn the_rehearsal_connects_and_searches_in_other_words_as_well() {
         let (_, model, ran) = rehearses(prompt);
         ran.shows("Connected to 'docs'. Discovered: ");
         let called = called(&model);
-        assert_eq!(
-            called,
-            ["connect_mcp", "mcp__docs__search"],
-            "{}",
-            ran.transcript()
-        );
+        assert_eq!(called, ["connect_mcp", "mcp__docs__search"], "{prompt}");
+        let results = leads(&model).pop().unwrap().results();
+        assert!(results.iter().all(|(is_error, _)| !is_error), "{results:?}");
     }
 }
 
@@ -274,6 +249,29 @@ fn a_connected_server_costs_no_built_in_its_place_in_the_cache() {
     assert_eq!(built_ins(&bodies[0]), built_ins(&bodies[1]));
     let marked = r#"{"cache_control":{"type":"ephemeral"},"description":"#;
     assert_eq!(built_ins(&bodies[1]).matches(marked).count(), 1);
+}
+
+#[test]
+fn help_is_named_at_the_start_tab_completes_a_command_and_quit_leaves() {
+    let model = model(|_: &Request| says("A request."));
+    let mut terminal = class().model(&model).terminal(100, 40);
+    let prompt = "s20 >>";
+    terminal
+        .wait_for("[/help lists the commands]")
+        .wait_for(prompt);
+    terminal.type_text("/c").press(Key::Tab);
+    // Three commands with nothing more in common: they are shown, and the line stays.
+    terminal.wait_for("/cost  /compact  /clear");
+    terminal.wait_until("the line", |screen| {
+        screen.trim_end().ends_with("s20 >> /c")
+    });
+    terminal.type_text("os").press(Key::Tab).press(Key::Enter);
+    terminal.wait_for("this session   fresh 0").wait_for(prompt);
+    terminal.type_text("what is /he").press(Key::Tab);
+    terminal.type_line("lp?").wait_for("A request.");
+    let texts = model.requests()[0].user_texts();
+    assert_eq!(texts, ["what is /help?"], "Tab is no part of a request");
+    assert_eq!(terminal.type_line("/quit").wait_exit(), 0);
 }
 
 #[test]

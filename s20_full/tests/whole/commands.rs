@@ -3,12 +3,12 @@
 use mock_servers::model::{Reply, Request, calls, says};
 use serde_json::json;
 
-use crate::{class, echo, id, is_side_call, model, saved};
+use crate::{class, echo, id, is_side_call, is_subagent, last_texts, model, saved};
 
 #[test]
 fn help_lists_every_command_and_is_mentioned_at_the_start() {
     let model = model(echo);
-    let ran = class().model(&model).types(&["/help"]);
+    let ran = class(&[]).model(&model).types(&["/help"]);
     ran.succeeds().shows("[/help lists the commands]\n");
     for name in [
         "/help", "/tools", "/mcp", "/tasks", "/team", "/cost", "/compact", "/clear", "/resume",
@@ -22,7 +22,7 @@ fn help_lists_every_command_and_is_mentioned_at_the_start() {
 #[test]
 fn an_unknown_command_is_told_with_the_nearest_one_and_not_sent() {
     let model = model(echo);
-    let ran = class()
+    let ran = class(&[])
         .model(&model)
         .types(&["/halp", "/frobnicate now", "/clear the table"]);
     ran.fails_with(1)
@@ -30,15 +30,16 @@ fn an_unknown_command_is_told_with_the_nearest_one_and_not_sent() {
         .shows("there is no command /frobnicate; /help lists them. Nothing was sent.")
         .shows("/clear takes nothing behind it; nothing was done");
     assert!(model.requests().is_empty());
-    assert!(saved(&class()).is_empty());
+    assert!(saved(&class(&[])).is_empty());
 }
 
 #[test]
 fn a_question_about_a_path_is_a_request() {
     let model = model(echo);
-    let ran = class()
-        .model(&model)
-        .types(&["/etc/hosts is what?", "/tmp is full", "/ is what?"]);
+    let ran =
+        class(&[])
+            .model(&model)
+            .types(&["/etc/hosts is what?", "/tmp is full", "/ is what?"]);
     ran.succeeds()
         .shows("You said: /etc/hosts is what?")
         .shows("You said: /tmp is full")
@@ -48,7 +49,7 @@ fn a_question_about_a_path_is_a_request() {
 #[test]
 fn commands_of_hooks_are_left_to_them() {
     let model = model(echo);
-    let ran = class()
+    let ran = class(&[])
         .model(&model)
         .types(&["/team", "/fault", "/tools", "/mcp"]);
     ran.succeeds()
@@ -65,7 +66,7 @@ fn tasks_shows_the_board() {
         0 => calls("create_task", json!({"subject": "write the schema"})),
         _ => says("Created."),
     });
-    let ran = class().model(&model).types(&["/tasks", "go", "/tasks"]);
+    let ran = class(&[]).model(&model).types(&["/tasks", "go", "/tasks"]);
     ran.succeeds()
         .shows("the board is empty\n")
         .shows("[ ] 0001-");
@@ -78,17 +79,14 @@ fn tasks_shows_the_board() {
 
 #[test]
 fn cost_counts_everybody_who_asked() {
-    let model = model(|request: &Request| {
-        match (
-            request.system.starts_with("You are a subagent"),
-            request.calls().len(),
-        ) {
+    let model = model(
+        |request: &Request| match (is_subagent(request), request.calls().len()) {
             (true, _) => says("Nothing found."),
             (false, 0) => calls("task", json!({"description": "look around"})),
             (false, _) => says("Done."),
-        }
-    });
-    let ran = class()
+        },
+    );
+    let ran = class(&[])
         .model(&model)
         .types(&["/cost", "go", "/cost", "/clear", "/cost"]);
     ran.succeeds()
@@ -121,23 +119,17 @@ fn cost_counts_everybody_who_asked() {
 #[test]
 fn compact_asks_for_a_summary_with_the_focus_given() {
     let model = model(|_: &Request| says("A long answer. ".repeat(200)));
-    let ran = class()
+    let ran = class(&[])
         .model(&model)
         .types(&["one", "two", "/compact the schema", "three"]);
     ran.succeeds()
         .shows("messages summarized")
         .shows("the conversation has ");
     let requests = model.requests();
-    let asked = requests
-        .iter()
-        .find(|request| request.system.starts_with("You summarize"))
-        .unwrap();
-    assert!(asked.user_texts().join("").contains("the schema"));
-    let last = requests
-        .iter()
-        .rfind(|request| !is_side_call(request))
-        .unwrap();
-    let texts = last.user_texts().join("\n");
+    let mut requests = requests.iter();
+    let asked = requests.find(|request| request.system.starts_with("You summarize"));
+    assert!(asked.unwrap().user_texts().join("").contains("the schema"));
+    let texts = last_texts(&model).join("\n");
     assert!(
         texts.contains("<conversation-summary>") && texts.contains("three"),
         "{texts}"
@@ -155,7 +147,7 @@ fn clear_begins_anew_empties_the_plan_and_keeps_the_old_session() {
                 _ => says("Done."),
             },
         );
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     let ran = class.types(&["plan", "/clear", "look"]);
     ran.succeeds()
         .shows("a new session; the old one is kept: /resume ");
@@ -165,9 +157,7 @@ fn clear_begins_anew_empties_the_plan_and_keeps_the_old_session() {
     ran.shows(&format!("/resume {}\n", id(&sessions[0])));
     assert_eq!(sessions[0]["request"], "plan");
     assert_eq!(sessions[1]["request"], "look");
-    let last = model.requests();
-    let last = last.iter().rfind(|request| !is_side_call(request)).unwrap();
-    assert!(!last.user_texts().contains(&"plan".to_owned()));
+    assert!(!last_texts(&model).contains(&"plan".to_owned()));
 }
 
 /// Enough rounds for a reminder of an open plan.
@@ -182,7 +172,7 @@ fn looks_around(request: &Request) -> Reply {
 fn quit_leaves_and_what_follows_is_not_read() {
     for leave in ["/quit", "/exit", "q"] {
         let model = model(echo);
-        let ran = class().model(&model).types(&["hi", leave, "never"]);
+        let ran = class(&[]).model(&model).types(&["hi", leave, "never"]);
         ran.succeeds().shows("You said: hi").never_shows("never");
     }
 }

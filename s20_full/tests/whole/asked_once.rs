@@ -1,12 +1,10 @@
 //! One request and one answer, for scripts.
 
-use std::process::Command;
-
 use mock_servers::class::Ran;
 use mock_servers::model::{Fault, MockModel, Request, calls, says};
 use serde_json::{Value, json};
 
-use crate::{class, echo, id, model, saved};
+use crate::{class, echo, id, is_subagent, model, saved, teammate};
 
 #[test]
 fn print_shows_the_answer_and_nothing_else() {
@@ -14,7 +12,7 @@ fn print_shows_the_answer_and_nothing_else() {
         0 => calls("read_file", json!({"path": "README.md"})).and_says("I will look."),
         _ => says("A small project."),
     });
-    let ran = class().model(&model).runs(&["-p", "What is this?"], "");
+    let ran = class(&[]).model(&model).runs(&["-p", "What is this?"], "");
     ran.succeeds();
     assert_eq!((&*ran.stdout, &*ran.stderr), ("A small project.\n", ""));
 }
@@ -22,7 +20,7 @@ fn print_shows_the_answer_and_nothing_else() {
 #[test]
 fn what_is_piped_in_follows_the_prompt() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     let ran = class.runs(&["--print", "What is", "this?"], "line one\nline two\n");
     assert_eq!(
         ran.stdout,
@@ -42,7 +40,7 @@ fn json_says_what_it_cost_and_where_it_goes_on() {
         0 => calls("read_file", json!({"path": "README.md"})),
         _ => says("A \"small\" project."),
     });
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     let ran = class.runs(&["-p", "--output-format", "json", "What is this?"], "");
     ran.succeeds();
     assert!(
@@ -75,11 +73,11 @@ fn a_failure_is_exit_code_1_an_error_and_json_all_the_same() {
         model
     };
     let model = refusing();
-    let ran = class().model(&model).runs(&["-p", "hi"], "");
+    let ran = class(&[]).model(&model).runs(&["-p", "hi"], "");
     ran.fails_with(1).complains("400");
     assert_eq!(ran.stdout, "");
     let model = refusing();
-    let ran = class()
+    let ran = class(&[])
         .model(&model)
         .runs(&["-p", "hi", "--output-format=json"], "");
     ran.fails_with(1).complains("400");
@@ -95,8 +93,8 @@ fn a_failure_is_exit_code_1_an_error_and_json_all_the_same() {
 #[test]
 fn what_fails_before_a_turn_is_json_too_and_an_exit_code() {
     let model = model(echo);
-    let class = class().model(&model);
-    let bad = crate::class().env("ANTHROPIC_BASE_URL", "ftp://models");
+    let class = class(&[]).model(&model);
+    let bad = crate::class(&[]).env("ANTHROPIC_BASE_URL", "ftp://models");
     for (class, args, said) in [
         (&class, &["/halp"][..], "there is no command /halp"),
         (&class, &["/clear all"], "/clear takes nothing behind it"),
@@ -126,14 +124,12 @@ fn what_fails_before_a_turn_is_json_too_and_an_exit_code() {
 #[test]
 fn nobody_is_asked_and_the_model_and_the_script_are_told() {
     let model = model(|request: &Request| match request.results().last() {
-        None if request.system.starts_with("You are a subagent") => {
-            calls("bash", json!({"command": "touch made"}))
-        }
+        None if is_subagent(request) => calls("bash", json!({"command": "touch made"})),
         None => calls("task", json!({"description": "make it"})),
         Some((_, text)) => says(text.clone()),
     });
     let settings = json!({"permissions": {"deny": ["edit_file"]}}).to_string();
-    let class = class()
+    let class = class(&[])
         .file(".harness/settings.json", settings)
         .model(&model);
     let ran = class.runs(&["-p", "go"], "");
@@ -157,30 +153,23 @@ fn nobody_is_asked_and_the_model_and_the_script_are_told() {
 /// Nobody waits for a reminder, nor for a teammate that rests, and the job does not end.
 #[test]
 fn who_leaves_hears_what_ends() {
-    let model = model(|request: &Request| {
-        let is_mate = request.system.contains("You are a teammate named '");
-        match request.calls().len() {
-            _ if is_mate => says("I wait."),
-            0 => calls(
-                "bash",
-                json!({"command": "cat gate", "run_in_background": true}),
-            ),
-            1 => calls(
-                "spawn_teammate",
-                json!({"name": "alice", "role": "writer", "prompt": "Wait."}),
-            ),
-            2 => calls(
-                "schedule_cron",
-                json!({"cron": "0 0 1 1 *", "prompt": "ring", "recurring": false, "durable": false}),
-            ),
-            _ => says("Done."),
-        }
+    let model = model(|request: &Request| match request.calls().len() {
+        _ if teammate(request).is_some() => says("I wait."),
+        0 => calls(
+            "bash",
+            json!({"command": "cat gate", "run_in_background": true}),
+        ),
+        1 => calls(
+            "spawn_teammate",
+            json!({"name": "alice", "role": "writer", "prompt": "Wait."}),
+        ),
+        2 => calls(
+            "schedule_cron",
+            json!({"cron": "0 0 1 1 *", "prompt": "ring", "recurring": false, "durable": false}),
+        ),
+        _ => says("Done."),
     });
-    let class = class().model(&model);
-    let made = Command::new("mkfifo")
-        .arg(class.dir().join("gate"))
-        .status();
-    assert!(made.is_ok_and(|status| status.success()));
+    let class = class(&[]).model(&model);
     let mut terminal = class.terminal(100, 40);
     terminal
         .wait_for("s20 >>")
@@ -201,31 +190,10 @@ fn a_script_hears_what_ends_on_standard_error() {
         ),
         _ => says("Done."),
     });
-    let ran = class().model(&model).runs(&["-p", "go"], "");
+    let ran = class(&[]).model(&model).runs(&["-p", "go"], "");
     ran.succeeds().complains("[ended with the session: cron_");
     assert_eq!(ran.stdout, "Done.\n");
     assert!(ran.stderr.ends_with(": ring]\n"), "{}", ran.transcript());
-}
-
-/// Nobody is there to say that work may be lost, and no rule says it for them.
-#[test]
-fn no_rule_lets_a_script_throw_work_away() {
-    let model = model(|request: &Request| match request.calls().len() {
-        0 => calls("create_worktree", json!({"name": "api"})),
-        1 => calls(
-            "remove_worktree",
-            json!({"name": "api", "discard_changes": true}),
-        ),
-        _ => says(request.results()[1].1.clone()),
-    });
-    let settings = json!({"permissions": {"allow": ["remove_worktree"]}}).to_string();
-    let class = class().file(".harness/settings.json", settings).git();
-    let class = class.model(&model);
-    class
-        .runs(&["-p", "go"], "")
-        .fails_with(3)
-        .shows("permission denied: ");
-    assert!(class.dir().join(".harness/worktrees/api").exists());
 }
 
 /// Runs one request whose turn leaves a job behind that ends after it. This hook sees each request and notice.
@@ -241,13 +209,9 @@ fn leaves_a_job(prompt_hook: &str) -> Ran {
     let hook = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
     let opens = "[ -e opened ] || { touch opened; echo open > gate; }";
     let settings = json!({"hooks": {"UserPromptSubmit": hook(prompt_hook), "Stop": hook(opens)}});
-    let class = class()
+    let class = class(&[])
         .file(".harness/settings.json", settings.to_string())
         .model(&model);
-    let made = Command::new("mkfifo")
-        .arg(class.dir().join("gate"))
-        .status();
-    assert!(made.is_ok_and(|status| status.success()));
     class.runs(&["-p", "go"], "")
 }
 
@@ -267,7 +231,7 @@ fn a_notice_that_is_refused_is_no_answer() {
 #[test]
 fn a_command_is_answered_too() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     assert_eq!(
         class.runs(&["-p", "/tasks"], "").stdout,
         "the board is empty\n"
@@ -298,15 +262,15 @@ fn a_wrong_command_line_is_one_sentence_and_exit_code_2() {
             "s20_full: -p needs a prompt, behind it or piped in\n",
         ),
     ] {
-        let ran = class().runs(args, "");
+        let ran = class(&[]).runs(args, "");
         ran.fails_with(2);
         assert_eq!((&*ran.stdout, &*ran.stderr), ("", sentence));
     }
-    class()
+    class(&[])
         .runs(&["--help"], "")
         .succeeds()
         .shows("--resume [ID]");
-    class()
+    class(&[])
         .runs(&["--version"], "")
         .succeeds()
         .shows("s20_full 0.");
@@ -319,7 +283,7 @@ fn a_session_goes_on_from_script_to_script() {
         let said: Vec<_> = said.iter().filter(|text| !text.starts_with('<')).collect();
         says(format!("{} requests so far", said.len()))
     });
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     assert_eq!(class.runs(&["-p", "one"], "").stdout, "1 requests so far\n");
     assert_eq!(
         class.runs(&["-p", "--resume", "--", "two"], "").stdout,

@@ -4,10 +4,10 @@ use std::fs;
 use std::sync::Arc;
 
 use mock_servers::class::Class;
-use mock_servers::model::{Fault, MockModel, Options, Request, calls, says};
+use mock_servers::model::{Fault, Options, Request, calls, says};
 use serde_json::{Value, json};
 
-use crate::{bash, class, model, news, prompt_below, session, side_call};
+use crate::{bash, class, model, model_with, news, of_the_lead, prompt_below, session};
 
 pub const DUE: &str = "[Scheduled] water the plants";
 /// Makes the job due that the tests have prepared.
@@ -28,13 +28,6 @@ fn with_a_job(settings: &Value) -> Class {
         .file("due.json", jobs("2020-01-01T09:00:00Z"))
 }
 
-/// The requests of the lead, side calls left out.
-fn of_the_lead(model: &MockModel) -> Vec<Arc<Request>> {
-    let mut requests = model.requests();
-    requests.retain(|request| side_call(request).is_none());
-    requests
-}
-
 /// How many of the requests bring the scheduled prompt as something new.
 fn brings_it(requests: &[Arc<Request>]) -> usize {
     requests
@@ -50,21 +43,15 @@ fn a_scheduled_prompt_is_known_to_the_end_of_its_turn() {
         context_tokens: 14_000,
         ..Options::strict()
     };
-    let reads = |request: &Request| match side_call(request) {
-        Some(reply) => reply,
-        None => match news(request).contains("the last page") {
-            true => says("Watered."),
-            false => {
-                let summarized = request
-                    .user_texts()
-                    .join(" ")
-                    .contains("<conversation-summary>");
-                let page = if summarized { "last.txt" } else { "page.txt" };
-                calls("read_file", json!({"path": page}))
-            }
-        },
-    };
-    let model = MockModel::start(options, reads).unwrap();
+    let model = model_with(options, |request: &Request| {
+        if news(request).contains("the last page") {
+            return says("Watered.");
+        }
+        let texts = request.user_texts().join(" ");
+        let summarized = texts.contains("<conversation-summary>");
+        let page = if summarized { "last.txt" } else { "page.txt" };
+        calls("read_file", json!({"path": page}))
+    });
     let class = class(&[])
         .file(".harness/cron.json", jobs("2020-01-01T09:00:00Z"))
         .file("page.txt", "All work and no play. ".repeat(600))
@@ -85,10 +72,13 @@ fn a_scheduled_prompt_is_known_to_the_end_of_its_turn() {
 /// Another session has made the job and ended; this one was open before there was a cron.json.
 #[test]
 fn a_job_that_another_session_leaves_behind_wakes_one_that_was_open_before() {
-    let model = model(|request: &Request| match side_call(request) {
-        Some(reply) => reply,
-        None if news(request).contains(DUE) => says("Watered."),
-        None => says("Nothing is due."),
+    let model = model(|request: &Request| {
+        let is_due = news(request).contains(DUE);
+        says(if is_due {
+            "Watered."
+        } else {
+            "Nothing is due."
+        })
     });
     let class = class(&[]).model(&model);
     let mut terminal = session(&class);
@@ -102,15 +92,11 @@ fn a_job_that_another_session_leaves_behind_wakes_one_that_was_open_before() {
 /// It comes due in the very round in which the model has asked for a summary.
 #[test]
 fn what_comes_due_as_the_conversation_is_summarized_is_told_once() {
-    let model = model(
-        |request: &Request| match (side_call(request), request.calls().len()) {
-            (Some(reply), _) => reply,
-            (None, 0) if news(request).contains("go") => bash("echo begun"),
-            (None, _) if news(request).contains(DUE) => says(news(request)),
-            (None, 1) => bash(COMES_DUE).and_calls("compact", json!({})),
-            (None, _) => says(news(request)),
-        },
-    );
+    let model = model(|request: &Request| match request.calls().len() {
+        0 if news(request).contains("go") => bash("echo begun"),
+        1 if !news(request).contains(DUE) => bash(COMES_DUE).and_calls("compact", json!({})),
+        _ => says(news(request)),
+    });
     let class = with_a_job(&json!({"permissions": {"allow": ["bash"]}})).model(&model);
     class
         .types(&["go", "y"])
@@ -126,10 +112,9 @@ fn what_comes_with_a_request_that_is_too_long_is_told_again() {
     let hook = json!([{"hooks": [{"type": "command", "command":
         format!("grep -q second && {COMES_DUE}; exit 0")}]}]);
     let settings = json!({"hooks": {"UserPromptSubmit": hook}});
-    let model = model(|request: &Request| match side_call(request) {
-        Some(reply) => reply,
-        None if news(request).contains("second") => says("Both."),
-        None => says("word ".repeat(2_000)),
+    let model = model(|request: &Request| match news(request).contains("second") {
+        true => says("Both."),
+        false => says("word ".repeat(2_000)),
     });
     let class = with_a_job(&settings).model(&model);
     let mut terminal = session(&class);

@@ -18,7 +18,7 @@ fn a_call_nested_too_deeply_is_answered_and_its_session_goes_on() {
                 _ => echo(request),
             }
         });
-        let class = class().model(&model);
+        let class = class(&[]).model(&model);
         class
             .types(&["go"])
             .succeeds()
@@ -34,7 +34,7 @@ fn a_call_nested_too_deeply_is_answered_and_its_session_goes_on() {
 #[test]
 fn a_saved_session_with_what_the_api_refuses_goes_on() {
     let model = model(echo);
-    let class = class().model(&model);
+    let class = class(&[]).model(&model);
     class.types(&["hi"]).succeeds();
     let mut session = saved(&class).remove(0);
     let call =

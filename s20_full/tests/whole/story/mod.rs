@@ -8,7 +8,7 @@
     dead_code,
     reason = "the agent is private to its file, so the file is a module here; its main stays unused"
 )]
-#[path = "../../src/main.rs"]
+#[path = "../../../src/main.rs"]
 mod chapter;
 mod plot;
 mod roles;
@@ -21,8 +21,10 @@ use mock_servers::class::Class;
 use mock_servers::model::{Block, MockModel, Options};
 use serde_json::{Value, json};
 
-use plot::PLOT;
-use roles::{Cast, teammate};
+use plot::plot;
+use roles::Cast;
+
+use crate::teammate;
 
 /// Each tool, and what one of its results says.
 const EFFECTS: [(&str, &str); 29] = [
@@ -77,17 +79,9 @@ const WINDOW: u32 = 40_000;
 const LIBRARY: &str = "echo $$ > library.pid; exec \"$0\" mock-mcp docs";
 
 fn class(model: &MockModel) -> Class {
-    let story: String = PLOT
-        .iter()
-        .map(|(minute, line, _)| format!("{minute} {line}\n"))
-        .collect();
-    let allowed = [
-        "bash",
-        "connect_mcp",
-        "remove_worktree",
-        "edit_file",
-        "write_file",
-    ];
+    let story: Vec<_> = plot().iter().map(|scene| scene.line).collect();
+    let allowed = "bash connect_mcp remove_worktree edit_file write_file";
+    let allowed: Vec<_> = allowed.split(' ').collect();
     let server = json!({"command": "sh", "args": ["-c", LIBRARY, env!("CARGO_BIN_EXE_s20_full")]});
     let ignored = ".harness/\nlibrary.pid\nstory.txt\n";
     Class::new(current_exe().expect("this program has a path"))
@@ -102,12 +96,12 @@ fn class(model: &MockModel) -> Class {
             ".harness/settings.json",
             json!({"permissions": {"allow": allowed}}).to_string(),
         )
-        .file("story.txt", story)
+        .file("story.txt", story.join("\n"))
         .git()
         .model(model)
         .env("TZ", "UTC")
         .env("MODEL_CONTEXT_TOKENS", WINDOW.to_string())
-        .arg("chapter::story::plays")
+        .arg("story::chapter::story::plays")
         .arg("--exact")
         .arg("--nocapture")
 }
