@@ -1,8 +1,8 @@
-//! The hold on a session: which process may write its file.
+//! The lock on a session: which process may write its file.
 //!
-//! Two programs in one folder must not write one conversation by turns. A lock that the operating system drops with its
-//! process cannot be left behind by a crash. Invariant: whoever holds a session holds the lock of the file that has its
-//! name now, not of one that has been taken away.
+//! Two processes in one folder must not write one conversation in turn. The operating system drops the lock with its
+//! process, so a crash leaves none behind. Invariant: whoever holds a session has locked the file that has its name now,
+//! and no deleted one.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::MetadataExt;

@@ -1,50 +1,11 @@
-//! Agents beside the lead: their plan, their mail, and the hooks and permissions that they have no way around.
+//! Whatever works beside the user has no way around hooks, permissions and the log.
 
 use mock_servers::class::Class;
 use mock_servers::model::{Reply, Request, calls, says};
 use serde_json::{Value, json};
 
 use crate::context::{DUE, jobs};
-use crate::{bash, class, last_texts, model, spawn, teammate};
-
-/// The plan is the lead's. Teammates have no part in it, and what they write is no reason for a second reminder.
-#[test]
-fn mail_and_the_reminder_of_the_plan() {
-    let model = model(|request: &Request| {
-        let plan = json!({"todos": [{"content": "look", "status": "in_progress"}]});
-        match (teammate(request), request.calls().len()) {
-            (Some(_), 0) => calls("todo_write", plan),
-            (Some(_), 1) => calls("send_message", json!({"to": "lead", "content": "one"}))
-                .and_calls("send_message", json!({"to": "lead", "content": "two"})),
-            (Some(_), _) => says("three"),
-            (None, 0) => calls("todo_write", plan),
-            (None, 1) => calls("spawn_teammate", spawn("alice")),
-            // The lead goes on once everything alice has to say is there.
-            (None, 2..=5) => bash("true").and_calls("list_tasks", json!({})),
-            (None, _) => says("Noted."),
-        }
-    });
-    let class = class(&["bash"]).model(&model);
-    let ran = class.types(&["go"]);
-    ran.succeeds();
-    let requests = model.requests();
-    let alice = requests
-        .iter()
-        .rfind(|request| teammate(request).is_some())
-        .unwrap();
-    let (is_error, refused) = alice.results().swap_remove(0);
-    assert!(is_error, "{refused}");
-    let texts = last_texts(&model);
-    let is_nag = |text: &&String| text.contains("<todo-reminder>");
-    let nags = texts.iter().filter(is_nag).count();
-    assert_eq!(nags, 1, "{texts:#?}");
-    for word in ["one", "two", "three"] {
-        assert!(
-            texts.iter().any(|text| text.contains(word)),
-            "{word}: {texts:#?}"
-        );
-    }
-}
+use crate::{bash, class, model, spawn, teammate};
 
 /// The tool calls of somebody who tries what a hook forbids, what nobody allows, and what is fine.
 fn tries(who: &str, request: &Request) -> Reply {

@@ -6,15 +6,11 @@ use serde_json::{Value, json};
 
 use crate::{class, echo, id, is_subagent, model, saved, teammate};
 
-#[test]
-fn print_shows_the_answer_and_nothing_else() {
-    let model = model(|request: &Request| match request.calls().len() {
-        0 => calls("read_file", json!({"path": "README.md"})).and_says("I will look."),
-        _ => says("A small project."),
-    });
-    let ran = class(&[]).model(&model).runs(&["-p", "What is this?"], "");
-    ran.succeeds();
-    assert_eq!((&*ran.stdout, &*ran.stderr), ("A small project.\n", ""));
+const JSON: [&str; 3] = ["-p", "--output-format", "json"];
+
+/// What was printed as JSON.
+fn answer(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).expect("the answer is JSON")
 }
 
 #[test]
@@ -35,66 +31,45 @@ fn what_is_piped_in_follows_the_prompt() {
 }
 
 #[test]
-fn json_says_what_it_cost_and_where_it_goes_on() {
+fn text_is_the_answer_alone_and_json_says_what_it_cost_and_where_it_goes_on() {
     let model = model(|request: &Request| match request.calls().len() {
-        0 => calls("read_file", json!({"path": "README.md"})),
+        0 => calls("read_file", json!({"path": "README.md"})).and_says("I will look."),
         _ => says("A \"small\" project."),
     });
     let class = class(&[]).model(&model);
-    let ran = class.runs(&["-p", "--output-format", "json", "What is this?"], "");
+    let ran = class.runs(&["-p", "What is this?"], "");
+    let shown = ("A \"small\" project.\n", "");
+    assert_eq!((&*ran.succeeds().stdout, &*ran.stderr), shown);
+    let ran = class.runs(&[&JSON[..], &["What is this?"]].concat(), "");
     ran.succeeds();
     assert!(
         ran.stdout
             .starts_with(r#"{"type":"result","subtype":"success","is_error":false,"result":"#)
     );
-    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let answer = answer(&ran);
     assert_eq!(answer["result"], "A \"small\" project.");
     assert_eq!(answer["num_turns"], 2);
-    assert_eq!(answer["session_id"], saved(&class)[0]["id"]);
+    assert_eq!(answer["session_id"], saved(&class)[1]["id"]);
     assert!(answer["duration_ms"].is_u64());
     let usage = &answer["usage"];
-    let input = [
+    for kind in [
         "input_tokens",
         "cache_creation_input_tokens",
         "cache_read_input_tokens",
-    ];
-    assert!(
-        input.iter().all(|kind| usage[kind].as_u64().unwrap() > 0),
-        "{usage}"
-    );
-    assert!(usage["output_tokens"].as_u64().unwrap() > 0, "{usage}");
+        "output_tokens",
+    ] {
+        assert!(usage[kind].as_u64().unwrap() > 0, "{kind} of {usage}");
+    }
 }
 
 #[test]
-fn a_failure_is_exit_code_1_an_error_and_json_all_the_same() {
-    let refusing = || {
-        let model = MockModel::rehearsal();
-        model.fault(Fault::TooLong, 9);
-        model
-    };
-    let model = refusing();
-    let ran = class(&[]).model(&model).runs(&["-p", "hi"], "");
-    ran.fails_with(1).complains("400");
-    assert_eq!(ran.stdout, "");
-    let model = refusing();
-    let ran = class(&[])
-        .model(&model)
-        .runs(&["-p", "hi", "--output-format=json"], "");
-    ran.fails_with(1).complains("400");
-    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(answer["is_error"], true);
-    assert_eq!(answer["subtype"], "error_during_execution");
-    assert!(
-        answer["result"].as_str().unwrap().contains("400"),
-        "{answer}"
-    );
-}
-
-#[test]
-fn what_fails_before_a_turn_is_json_too_and_an_exit_code() {
+fn a_failure_is_an_exit_code_an_error_and_json_all_the_same() {
     let model = model(echo);
     let class = class(&[]).model(&model);
     let bad = crate::class(&[]).env("ANTHROPIC_BASE_URL", "ftp://models");
+    let refusing = MockModel::rehearsal();
+    refusing.fault(Fault::TooLong, 99);
+    let refused = crate::class(&[]).model(&refusing);
     for (class, args, said) in [
         (&class, &["/halp"][..], "there is no command /halp"),
         (&class, &["/clear all"], "/clear takes nothing behind it"),
@@ -105,13 +80,14 @@ fn what_fails_before_a_turn_is_json_too_and_an_exit_code() {
             "there is no saved session",
         ),
         (&bad, &["hi"], "ANTHROPIC_BASE_URL must begin with http"),
+        (&refused, &["hi"], "400"),
     ] {
         let ran = class.runs(&[&["-p"], args].concat(), "");
         ran.fails_with(1).complains(said);
         assert_eq!(ran.stdout, "");
-        let ran = class.runs(&[&["-p", "--output-format", "json"], args].concat(), "");
+        let ran = class.runs(&[&JSON[..], args].concat(), "");
         ran.fails_with(1).complains(said);
-        let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let answer = answer(&ran);
         assert_eq!(answer["is_error"], true);
         assert_eq!(answer["subtype"], "error_during_execution");
         let result = answer["result"].as_str().unwrap();
@@ -138,7 +114,7 @@ fn nobody_is_asked_and_the_model_and_the_script_are_told() {
     ran.never_shows("[y]es");
     let ran = class.runs(&["-p", "go", "--output-format", "json"], "");
     ran.fails_with(3);
-    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let answer = answer(&ran);
     assert_eq!(answer["is_error"], false);
     let mut denials = answer["permission_denials"].clone();
     let id = denials[0]["tool_use_id"].take();
@@ -241,31 +217,17 @@ fn a_command_is_answered_too() {
         "there is no teammate yet\n"
     );
     let ran = class.runs(&["-p", "/tasks", "--output-format", "json"], "");
-    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let answer = answer(&ran);
     assert_eq!(answer["result"], "the board is empty");
     assert!(model.requests().is_empty());
 }
 
 #[test]
 fn a_wrong_command_line_is_one_sentence_and_exit_code_2() {
-    for (args, sentence) in [
-        (
-            &["--colour"][..],
-            "s20_full: unknown option --colour; try --help\n",
-        ),
-        (
-            &["--output-format", "json", "hi"],
-            "s20_full: --output-format goes with -p; try --help\n",
-        ),
-        (
-            &["-p"],
-            "s20_full: -p needs a prompt, behind it or piped in\n",
-        ),
-    ] {
-        let ran = class(&[]).runs(args, "");
-        ran.fails_with(2);
-        assert_eq!((&*ran.stdout, &*ran.stderr), ("", sentence));
-    }
+    let ran = class(&[]).runs(&["--colour"], "");
+    ran.fails_with(2);
+    let sentence = "s20_full: unknown option --colour; try --help\n";
+    assert_eq!((&*ran.stdout, &*ran.stderr), ("", sentence));
     class(&[])
         .runs(&["--help"], "")
         .succeeds()

@@ -112,9 +112,13 @@ fn what_comes_with_a_request_that_is_too_long_is_told_again() {
     let hook = json!([{"hooks": [{"type": "command", "command":
         format!("grep -q second && {COMES_DUE}; exit 0")}]}]);
     let settings = json!({"hooks": {"UserPromptSubmit": hook}});
-    let model = model(|request: &Request| match news(request).contains("second") {
-        true => says("Both."),
-        false => says("word ".repeat(2_000)),
+    let model = model(|request: &Request| {
+        let is_second = news(request).contains("second");
+        says(if is_second {
+            "Both.".to_owned()
+        } else {
+            "word ".repeat(2_000)
+        })
     });
     let class = with_a_job(&settings).model(&model);
     let mut terminal = session(&class);

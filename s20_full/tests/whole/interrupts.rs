@@ -12,9 +12,11 @@ use crate::{
 
 /// Answers the line that every test here ends with, and lets `plays` do the rest.
 fn brain(plays: fn(&Request) -> Reply) -> impl Fn(&Request) -> Reply + Send + Sync {
-    move |request| match news(request).contains("still there?") {
-        true => says("Still here."),
-        false => plays(request),
+    move |request| {
+        if news(request).contains("still there?") {
+            return says("Still here.");
+        }
+        plays(request)
     }
 }
 

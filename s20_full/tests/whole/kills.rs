@@ -15,7 +15,7 @@ use mock_servers::class::Class;
 use mock_servers::model::{MockModel, Reply, Request, calls, says};
 use serde_json::{Value, json};
 
-use crate::{class, model, saved};
+use crate::{class, model, saved, teammate};
 
 /// So many messages a teammate sends at a time.
 const AT_A_TIME: usize = 4;
@@ -37,10 +37,10 @@ struct Office {
 impl Office {
     fn answer(&mut self, request: &Request) -> Reply {
         self.requests += 1;
-        match request.system.contains("You are a teammate named '") {
-            true => self.teammate(request),
-            false => self.lead(request),
+        if teammate(request).is_some() {
+            return self.teammate(request);
         }
+        self.lead(request)
     }
 
     /// Hires, then looks around and rests by turns: mail reaches a running turn, and wakes it.

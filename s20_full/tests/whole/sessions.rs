@@ -4,7 +4,7 @@ use std::fs;
 
 use mock_servers::class::Class;
 use mock_servers::model::{Options, Reply, Request, calls, says};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{class, echo, id, last_texts, model, model_with, saved};
 
@@ -94,35 +94,6 @@ fn nothing_is_written_before_there_is_something_to_keep() {
     assert!(!class.dir().join(SESSIONS).exists());
 }
 
-/// A killed program has kept what was there when its last round began.
-#[test]
-fn a_session_that_was_cut_in_a_turn_can_go_on() {
-    let model = model(
-        |request: &Request| match request.user_texts().last().unwrap().as_str() {
-            "go" => calls("bash", json!({"command": "kill -9 $PPID"})),
-            text => says(format!("You said: {text}")),
-        },
-    );
-    let allow = json!({"permissions": {"allow": ["bash(kill -9 $PPID)"]}}).to_string();
-    let class = class(&[])
-        .file(".harness/settings.json", allow)
-        .model(&model);
-    let ran = class.types(&["before", "go"]);
-    assert_ne!(ran.code, Some(0), "{}", ran.transcript());
-    class
-        .runs(&["--resume"], "after\n")
-        .succeeds()
-        .shows("You said: after");
-    let texts = last_texts(&model);
-    assert_eq!((&*texts[0], &*texts[1]), ("before", "go"), "{texts:?}");
-    assert!(
-        texts
-            .iter()
-            .any(|text| text.contains("ended before its answer was complete")),
-        "{texts:?}"
-    );
-}
-
 #[test]
 fn sessions_are_listed_and_switched_between() {
     let model = model(echo);
@@ -185,11 +156,9 @@ fn a_name_that_fits_none_or_several_is_told() {
         .fails_with(1)
         .complains("there is no saved session to resume here");
     class.types(&["hi"]).succeeds();
-    let saved = serde_json::to_string(&saved(&class)[0]).unwrap();
-    let id: Value = serde_json::from_str(&saved).unwrap();
-    let id = id["id"].as_str().unwrap();
+    let saved = saved(&class).remove(0);
     for name in ["zz1", "zz2", "zz"] {
-        write(&class, name, &saved.replace(id, name));
+        write(&class, name, &saved.to_string().replace(id(&saved), name));
     }
     class
         .runs(&["--resume", "nothing"], "")
@@ -214,18 +183,8 @@ fn a_damaged_file_is_named_set_aside_and_never_overwritten() {
     let model = model(echo);
     let class = class(&[]).model(&model);
     class.types(&["hi"]).succeeds();
+    write(&class, "stolen", &saved(&class)[0].to_string());
     write(&class, "broken", "{\"version\": 1, \"id\": \"brok");
-    write(
-        &class,
-        "stolen",
-        &fs::read_to_string(
-            class
-                .dir()
-                .join(SESSIONS)
-                .join(format!("{}.json", id(&saved_one(&class)))),
-        )
-        .unwrap(),
-    );
     let ran = class.runs(&["--resume"], "");
     ran.succeeds()
         .shows("[sessions/broken.json is damaged (")
@@ -245,16 +204,6 @@ fn a_damaged_file_is_named_set_aside_and_never_overwritten() {
         class.read(".harness/sessions/damaged/broken.json"),
         "{\"version\": 1, \"id\": \"brok"
     );
-}
-
-fn saved_one(class: &Class) -> Value {
-    let files = fs::read_dir(class.dir().join(SESSIONS)).unwrap();
-    let paths = files.map(|file| file.unwrap().path());
-    let texts = paths.filter_map(|path| fs::read_to_string(path).ok());
-    texts
-        .filter_map(|text| serde_json::from_str(&text).ok())
-        .next()
-        .unwrap()
 }
 
 #[test]
