@@ -186,7 +186,8 @@ fn command(entry: &Entry) -> Result<(String, String)> {
     };
     ensure!(
         kind == "stdio",
-        "is of type {}, which is not supported here: only servers on stdio are",
+        "is of type {}, and only stdio is supported here; \
+         \"command\": \"mcp_client\", \"args\": [\"connect\", \"URL\"] connects it through stdio",
         one_line(kind, 20)
     );
     let command = entry.command.as_deref();
@@ -263,7 +264,7 @@ mod tests {
                 ".mcp.json: a server has no name",
                 ".mcp.json: brief has a `timeout` of less than 1000 milliseconds",
                 ".mcp.json: key needs the variable ANTHROPIC_API_KEY, which is not set or not given away",
-                ".mcp.json: linked is of type http, which is not supported here: only servers on stdio are",
+                ".mcp.json: linked is of type http, and only stdio is supported here; \"command\": \"mcp_client\", \"args\": [\"connect\", \"URL\"] connects it through stdio",
                 ".mcp.json: names has an `env` with A B, which is no name of a variable",
                 ".mcp.json: not one line has a name that is not one line of at most 100 characters without spaces around it",
                 ".mcp.json: nothing has no `command`",

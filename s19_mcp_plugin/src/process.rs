@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use s01_loop::{End, KEY_VARIABLES};
 use s02_tools::Workspace;
 use tokio::io::{copy, sink};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, Command};
 use tokio::sync::SetOnce;
 use tokio::time::timeout;
 
@@ -38,8 +38,6 @@ pub struct StdioServerConfig {
     pub env: BTreeMap<String, String>,
     /// The timeout of its calls, when it has one of its own.
     pub timeout: Option<Duration>,
-    /// Where it runs, relative to the workspace; the workspace itself when it is not set.
-    pub cwd: Option<PathBuf>,
 }
 
 /// A running server, the leader of a process group.
@@ -48,24 +46,16 @@ pub(crate) struct Process {
     group: Pid,
 }
 
-/// Our ends of its three pipes.
-pub(crate) struct Streams {
-    stdin: ChildStdin,
-    stdout: ChildStdout,
-    stderr: ChildStderr,
-}
-
 impl Process {
     /// Starts the program in a process group of its own: `npx` and the server it starts must end together.
     ///
     /// # Errors
-    /// When there is no such program or directory.
-    pub fn start(config: &StdioServerConfig, ws: &Workspace) -> Result<(Self, Streams)> {
-        let cwd = config.cwd.as_deref().unwrap_or(ws.root());
+    /// When there is no such program.
+    pub fn start(config: &StdioServerConfig, ws: &Workspace) -> Result<Self> {
         let mut command = Command::new(&config.command);
         command
             .args(&config.args)
-            .current_dir(ws.root().join(cwd))
+            .current_dir(ws.root())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -76,15 +66,10 @@ impl Process {
         command.envs(&config.env);
         // Arguments and environment may hold passwords, so the error names the program alone.
         let starting = || format!("starting the program {}", config.command.display());
-        let mut child = command.spawn().with_context(starting)?;
-        let streams = Streams {
-            stdin: child.stdin.take().expect("it is piped"),
-            stdout: child.stdout.take().expect("it is piped"),
-            stderr: child.stderr.take().expect("it is piped"),
-        };
+        let child = command.spawn().with_context(starting)?;
         let id = child.id().expect("nobody has waited for it");
         let group = Pid::from_raw(id.cast_signed());
-        Ok((Self { child, group }, streams))
+        Ok(Self { child, group })
     }
 
     /// Serves the connection over the program's streams, then ends the program.
@@ -92,21 +77,27 @@ impl Process {
         mut self,
         connection: Connection,
         posted: Outbox,
-        mut streams: Streams,
         stderr: Arc<StderrTail>,
         patience: Duration,
     ) {
+        let input = self.child.stdin.take().expect("it is piped");
+        let mut output = self.child.stdout.take().expect("it is piped");
+        let errors = self.child.stderr.take().expect("it is piped");
         let heard = SetOnce::new();
+        let follow = async {
+            stderr.follow(errors).await;
+            let _ = heard.set(());
+            pending().await
+        };
         let work = async {
-            let served = connection.serve(posted, &mut streams.stdout, streams.stdin);
-            let why = match served.await {
+            let why = match connection.serve(posted, &mut output, input).await {
                 Some(why) => why,
                 None => self.how_it_ended(&heard).await,
             };
             connection.fail(&why);
             // Whatever it still writes is read, or it could not finish.
             let drain = async {
-                let _ = copy(&mut streams.stdout, &mut sink()).await;
+                let _ = copy(&mut output, &mut sink()).await;
                 pending().await
             };
             tokio::select! {
@@ -114,14 +105,9 @@ impl Process {
                 () = self.end(patience) => {}
             }
         };
-        let follow = async {
-            stderr.follow(streams.stderr).await;
-            let _ = heard.set(());
-            pending().await
-        };
         tokio::select! {
-            () = work => {}
             () = follow => {}
+            () = work => {}
         }
     }
 

@@ -103,10 +103,10 @@ impl Server {
         mut timeouts: Timeouts,
     ) -> Result<Self> {
         timeouts.call = config.timeout.unwrap_or(timeouts.call);
-        let (process, streams) = Process::start(config, ws)?;
+        let process = Process::start(config, ws)?;
         let (list, stderr) = <(Arc<List>, Arc<StderrTail>)>::default();
         let (connection, posted) = Connection::new(&config.name, &stderr, list.listener());
-        let serve = process.serve(connection.clone(), posted, streams, stderr, timeouts.end);
+        let serve = process.serve(connection.clone(), posted, stderr, timeouts.end);
         Self::initialized(connection, list, serve, timeouts).await
     }
 

@@ -324,7 +324,7 @@ fn a_connection_that_cannot_be_says_what_there_is() {
     let class = trusting(class().file(".mcp.json", file.to_string())).model(&model);
     let ran = run(&class, &["Connect to all", "/mcp"]);
     ran.shows(
-        ".mcp.json: remote is of type http, which is not supported here: only servers on stdio are",
+        ".mcp.json: remote is of type http, and only stdio is supported here; \"command\": \"mcp_client\"",
     );
     ran.shows("gone    failed: ")
         .shows("remote  cannot be used: it is of type http");
