@@ -289,9 +289,7 @@ impl Mcp {
             bail!("the server '{name}' has just ended; call connect_mcp again to start it anew");
         };
         let shown = shown.unwrap_or_else(|| config.command.display().to_string());
-        let most = self.timeouts.start;
-        self.repl
-            .progress(call, &format!("starting {shown}, {most:?} at most"));
+        self.repl.progress(call, &format!("starting {shown}"));
         match Server::start(&config, &self.ws, self.timeouts).await {
             Ok(server) => {
                 let mut state = self.state();

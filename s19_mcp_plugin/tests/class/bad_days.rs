@@ -291,16 +291,3 @@ fn offers_docs(request: &Request) -> bool {
         .iter()
         .any(|name| name == "mcp__docs__search")
 }
-
-#[test]
-fn a_list_that_changes_during_a_call_is_another_pool_in_the_next_round() {
-    let model = model(|request: &Request| match request.calls().len() {
-        0 => connect("docs+"),
-        1..4 => calls("mcp__docs___get_version", json!({})),
-        _ => says("Done."),
-    });
-    let class = trusting(class_with(&[("docs+", "docs", "list-changed")])).model(&model);
-    run(&class, &["Ask for the version until the list changes"]);
-    let counts: Vec<usize> = offers(&model).iter().map(Vec::len).collect();
-    assert_eq!(counts, [0, 2, 3, 3, 3]);
-}

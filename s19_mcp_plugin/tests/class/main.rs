@@ -205,31 +205,6 @@ fn trigger_status_logs() -> Vec<String> {
 }
 
 #[test]
-fn two_servers_are_connected_side_by_side() {
-    let model = model(|request: &Request| match request.calls().len() {
-        0 => connect("docs").and_calls("connect_mcp", json!({"name": "deploy"})),
-        _ => {
-            let names = request.tool_names();
-            let new = names.iter().filter(|name| name.starts_with("mcp__"));
-            says(format!("There are {} new tools.", new.count()))
-        }
-    });
-    let ran = run(&class().model(&model), &[BOTH, "/tools", "/mcp"]);
-    ran.shows("There are 5 new tools.");
-    ran.shows("18 built in: bash, read_file, write_file, create_task");
-    ran.shows("mcp__docs__search (readOnly)")
-        .shows("mcp__deploy__trigger (destructive)");
-    ran.shows("[23 tools; with the prompt ");
-    ran.shows("deploy  connected, 3 tools\n")
-        .shows("docs    connected, 2 tools\n");
-    assert_eq!(
-        model.requests().len(),
-        2,
-        "what begins with a slash is not sent"
-    );
-}
-
-#[test]
 fn the_tool_pool() {
     let model = model(|request: &Request| {
         let is_mate = request.system.contains("You are a teammate");

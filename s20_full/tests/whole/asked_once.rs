@@ -4,7 +4,7 @@ use mock_servers::class::Ran;
 use mock_servers::model::{Fault, MockModel, Request, calls, says};
 use serde_json::{Value, json};
 
-use crate::{class, echo, id, is_subagent, model, saved, teammate};
+use crate::{class, echoing, id, is_subagent, model, saved, teammate};
 
 const JSON: [&str; 3] = ["-p", "--output-format", "json"];
 
@@ -15,8 +15,7 @@ fn answer(ran: &Ran) -> Value {
 
 #[test]
 fn what_is_piped_in_follows_the_prompt() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (_model, class) = echoing();
     let ran = class.runs(&["--print", "What is", "this?"], "line one\nline two\n");
     assert_eq!(
         ran.stdout,
@@ -64,8 +63,7 @@ fn text_is_the_answer_alone_and_json_says_what_it_cost_and_where_it_goes_on() {
 
 #[test]
 fn a_failure_is_an_exit_code_an_error_and_json_all_the_same() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (model, class) = echoing();
     let bad = crate::class(&[]).env("ANTHROPIC_BASE_URL", "ftp://models");
     let refusing = MockModel::rehearsal();
     refusing.fault(Fault::TooLong, 99);
@@ -206,8 +204,7 @@ fn a_notice_that_is_refused_is_no_answer() {
 
 #[test]
 fn a_command_is_answered_too() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (model, class) = echoing();
     assert_eq!(
         class.runs(&["-p", "/tasks"], "").stdout,
         "the board is empty\n"

@@ -3,12 +3,12 @@
 use mock_servers::model::{Reply, Request, calls, says};
 use serde_json::json;
 
-use crate::{class, echo, id, is_side_call, is_subagent, last_texts, model, saved};
+use crate::{class, echo, echoing, id, is_side_call, is_subagent, last_texts, model, saved};
 
 #[test]
 fn help_lists_every_command_and_is_mentioned_at_the_start() {
-    let model = model(echo);
-    let ran = class(&[]).model(&model).types(&["/help"]);
+    let (model, class) = echoing();
+    let ran = class.types(&["/help"]);
     ran.succeeds().shows("[/help lists the commands]\n");
     for name in [
         "/help", "/tools", "/mcp", "/tasks", "/team", "/cost", "/compact", "/clear", "/resume",
@@ -21,16 +21,14 @@ fn help_lists_every_command_and_is_mentioned_at_the_start() {
 
 #[test]
 fn an_unknown_command_is_told_with_the_nearest_one_and_not_sent() {
-    let model = model(echo);
-    let ran = class(&[])
-        .model(&model)
-        .types(&["/halp", "/frobnicate now", "/clear the table"]);
+    let (model, class) = echoing();
+    let ran = class.types(&["/halp", "/frobnicate now", "/clear the table"]);
     ran.fails_with(1)
         .shows("there is no command /halp; did you mean /help? Nothing was sent.")
         .shows("there is no command /frobnicate; /help lists them. Nothing was sent.")
         .shows("/clear takes nothing behind it; nothing was done");
     assert!(model.requests().is_empty());
-    assert!(saved(&class(&[])).is_empty());
+    assert!(saved(&class).is_empty());
 }
 
 #[test]
@@ -48,10 +46,8 @@ fn a_question_about_a_path_is_a_request() {
 
 #[test]
 fn commands_of_hooks_are_left_to_them() {
-    let model = model(echo);
-    let ran = class(&[])
-        .model(&model)
-        .types(&["/team", "/fault", "/tools", "/mcp"]);
+    let (model, class) = echoing();
+    let ran = class.types(&["/team", "/fault", "/tools", "/mcp"]);
     ran.succeeds()
         .shows("there is no teammate yet")
         .shows("/fault is unknown here")

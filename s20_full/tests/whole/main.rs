@@ -81,6 +81,13 @@ fn echo(request: &Request) -> Reply {
     ))
 }
 
+/// A model that does, and a workspace beside it.
+fn echoing() -> (MockModel, Class) {
+    let model = model(echo);
+    let class = class(&[]).model(&model);
+    (model, class)
+}
+
 /// The requests of the lead, without side calls.
 fn of_the_lead(model: &MockModel) -> Vec<Arc<Request>> {
     let mut requests = model.requests();

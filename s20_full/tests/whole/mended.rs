@@ -5,7 +5,7 @@ use std::fs;
 use mock_servers::model::{Request, calls, says};
 use serde_json::{Value, json};
 
-use crate::{class, echo, id, model, saved};
+use crate::{class, echo, echoing, id, model, saved};
 
 #[test]
 fn a_call_nested_too_deeply_is_answered_and_its_session_goes_on() {
@@ -33,8 +33,7 @@ fn a_call_nested_too_deeply_is_answered_and_its_session_goes_on() {
 
 #[test]
 fn a_saved_session_with_what_the_api_refuses_goes_on() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (model, class) = echoing();
     class.types(&["hi"]).succeeds();
     let mut session = saved(&class).remove(0);
     let call =

@@ -6,7 +6,7 @@ use mock_servers::class::Class;
 use mock_servers::model::{Options, Reply, Request, calls, says};
 use serde_json::json;
 
-use crate::{class, echo, id, last_texts, model, model_with, saved};
+use crate::{class, echo, echoing, id, last_texts, model, model_with, saved};
 
 const SESSIONS: &str = ".harness/sessions";
 
@@ -20,8 +20,7 @@ fn write(class: &Class, id: &str, content: &str) {
 
 #[test]
 fn another_process_goes_on_and_knows_what_has_ended() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (model, class) = echoing();
     class.types(&["My name is Ada."]).succeeds();
     let ran = class.runs(&["--resume"], "What is my name?\n");
     ran.succeeds()
@@ -74,8 +73,7 @@ fn a_long_session_keeps_all_that_the_user_asked_for() {
 
 #[test]
 fn looking_into_a_session_changes_nothing() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (_model, class) = echoing();
     class.types(&["hi"]).succeeds();
     let before = saved(&class);
     class.runs(&["--resume"], "").succeeds();
@@ -85,8 +83,7 @@ fn looking_into_a_session_changes_nothing() {
 
 #[test]
 fn nothing_is_written_before_there_is_something_to_keep() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (_model, class) = echoing();
     class
         .types(&["/help", "/cost", "/clear", "/resume"])
         .succeeds()
@@ -96,8 +93,7 @@ fn nothing_is_written_before_there_is_something_to_keep() {
 
 #[test]
 fn sessions_are_listed_and_switched_between() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (model, class) = echoing();
     class.types(&["the first request of all"]).succeeds();
     let first = id(&saved(&class)[0]).to_owned();
     let ran = class.types(&[
@@ -130,8 +126,7 @@ fn sessions_are_listed_and_switched_between() {
 /// In one run of the program nothing has ended when the user comes back to a session.
 #[test]
 fn coming_back_to_a_session_of_the_same_run_ends_nothing() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (model, class) = echoing();
     let mut terminal = class.terminal(100, 40);
     terminal
         .wait_for("s20 >>")
@@ -149,8 +144,7 @@ fn coming_back_to_a_session_of_the_same_run_ends_nothing() {
 
 #[test]
 fn a_name_that_fits_none_or_several_is_told() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (_model, class) = echoing();
     class
         .runs(&["--resume"], "")
         .fails_with(1)
@@ -180,8 +174,7 @@ fn a_name_that_fits_none_or_several_is_told() {
 
 #[test]
 fn a_damaged_file_is_named_set_aside_and_never_overwritten() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (_model, class) = echoing();
     class.types(&["hi"]).succeeds();
     write(&class, "stolen", &saved(&class)[0].to_string());
     write(&class, "broken", "{\"version\": 1, \"id\": \"brok");
@@ -208,8 +201,7 @@ fn a_damaged_file_is_named_set_aside_and_never_overwritten() {
 
 #[test]
 fn a_file_of_a_newer_program_is_left_alone() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (_model, class) = echoing();
     class.types(&["hi"]).succeeds();
     let newer = "{\"version\": 2, \"shape\": \"unknown\"}";
     write(&class, "newer", newer);
@@ -222,8 +214,7 @@ fn a_file_of_a_newer_program_is_left_alone() {
 
 #[test]
 fn two_programs_do_not_write_one_file() {
-    let model = model(echo);
-    let class = class(&[]).model(&model);
+    let (_model, class) = echoing();
     class.types(&["an old one"]).succeeds();
     let mut terminal = class.terminal(100, 40);
     terminal
