@@ -54,20 +54,3 @@ fn is_at(file: &File, path: &Path) -> bool {
         .map(inode)
         .is_ok_and(|open| named.is_ok_and(|named| named == open))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_holds_and_the_next_can_when_it_is_gone() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("x.lock");
-        let first = Hold::take(path.clone()).unwrap();
-        assert!(first.is_some());
-        assert!(Hold::take(path.clone()).unwrap().is_none());
-        drop(first);
-        assert!(!path.exists());
-        assert!(Hold::take(path).unwrap().is_some());
-    }
-}

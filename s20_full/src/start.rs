@@ -277,11 +277,11 @@ ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL choose a real model, MODEL_ID its name; 
 mod tests {
     use super::*;
 
-    fn parsed(line: &[&str]) -> Result<Parsed, String> {
-        parse(line.iter().map(ToString::to_string).collect())
+    fn parsed(line: &str) -> Result<Parsed, String> {
+        parse(line.split(' ').map(str::to_owned).collect())
     }
 
-    fn run(line: &[&str]) -> Line {
+    fn run(line: &str) -> Line {
         match parsed(line) {
             Ok(Parsed::Run(line)) => line,
             other => panic!("{other:?}"),
@@ -291,56 +291,51 @@ mod tests {
     #[test]
     fn options_stand_before_or_behind_the_request() {
         for line in [
-            &["-p", "hello", "there", "--output-format", "json"][..],
-            &["--print", "--output-format=json", "hello there"],
-            &["hello there", "--output-format", "json", "-p"],
+            "-p hello there --output-format json",
+            "--print --output-format=json hello there",
+            "hello there --output-format json -p",
         ] {
-            let Line {
-                words,
-                print,
-                format,
-                resumed,
-            } = run(line);
-            assert_eq!((words.join(" ").as_str(), print), ("hello there", true));
-            assert_eq!((format, resumed), (Some(Format::Json), Resumed::No));
+            let line = run(line);
+            assert_eq!((&*line.words.join(" "), line.print), ("hello there", true));
+            assert_eq!(
+                (line.format, line.resumed),
+                (Some(Format::Json), Resumed::No)
+            );
         }
-        assert_eq!(run(&["--", "-p"]).words, ["-p"]);
-    }
-
-    #[test]
-    fn a_session_is_named_or_the_newest() {
-        assert_eq!(run(&["--resume"]).resumed, Resumed::Newest);
-        assert_eq!(run(&["--resume", "-p", "go on"]).resumed, Resumed::Newest);
-        for line in [&["--resume", "3f"][..], &["--resume=3f"], &["-r", "3f"]] {
+        assert_eq!(run("-- -p").words, ["-p"]);
+        for line in ["--resume", "--resume -p go on"] {
+            assert_eq!(run(line).resumed, Resumed::Newest);
+        }
+        for line in ["--resume 3f", "--resume=3f", "-r 3f"] {
             assert_eq!(run(line).resumed, Resumed::Named("3f".into()));
         }
+        assert_eq!(parsed("-p --help"), Ok(Parsed::Help));
+        assert_eq!(parsed("-V"), Ok(Parsed::Version));
     }
 
     #[test]
     fn what_is_wrong_is_said_in_one_sentence() {
-        for (line, sentence) in [
-            (&["--colour"][..], "unknown option --colour; try --help"),
+        for (line, why) in [
+            ("--colour", "unknown option --colour; try --help"),
             (
-                &["--output-format", "json", "hi"],
+                "--output-format json hi",
                 "--output-format goes with -p; try --help",
             ),
             (
-                &["-p", "--output-format", "xml", "hi"],
+                "-p --output-format xml hi",
                 "--output-format is text or json, not \"xml\"",
             ),
             (
-                &["-p", "hi", "--output-format"],
+                "-p hi --output-format",
                 "--output-format needs text or json behind it",
             ),
             (
-                &["--resume="],
+                "--resume=",
                 "--resume= needs the beginning of an id behind it",
             ),
-            (&[" "], "the request is empty; try --help"),
+            (" ", "the request is empty; try --help"),
         ] {
-            assert_eq!(parsed(line), Err(sentence.to_owned()));
+            assert_eq!(parsed(line), Err(why.to_owned()), "{line}");
         }
-        assert_eq!(parsed(&["-p", "--help"]), Ok(Parsed::Help));
-        assert_eq!(parsed(&["-V"]), Ok(Parsed::Version));
     }
 }

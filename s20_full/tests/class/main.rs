@@ -13,6 +13,8 @@ const TEAM: &str = "Create two tasks, create worktrees for them, then spawn alic
 const REMINDER: &str = "remind me of the meeting in 3 minutes.";
 const BACKGROUND: &str = "Run cargo build in the background and continue reading README.md";
 
+const BACKGROUND_TOOLS: &[&str] = &["bash", "read_file"];
+
 /// A repository in which everybody may build.
 fn class() -> Class {
     let settings = json!({"permissions": {"allow": ["bash(cargo build:*)"]}}).to_string();
@@ -82,66 +84,61 @@ fn started_and_left_it_leaves_no_trace() {
 /// Prompts in other words, too: what is shown, and which tools are called in this order.
 #[test]
 fn the_rehearsal_does_what_it_is_asked_for_in_other_words_as_well() {
-    let plan = (&["[ ] ", "count.py"][..], &["todo_write", "glob"][..]);
-    let docs = (
-        &["Connected to 'docs'. Discovered: "][..],
-        &["connect_mcp", "mcp__docs__search"][..],
-    );
-    let reminder = (&["scheduled cron_", ", once, "][..], &["schedule_cron"][..]);
-    let background = (
-        &["run_in_background=true", "A small project."][..],
-        &["bash", "read_file"][..],
-    );
-    for (prompt, (shown, tools)) in [
-        (PLAN, plan),
+    for (shown, tools, prompts) in [
         (
-            "Write a todo list for reviewing this project, then find all Python files.",
-            plan,
+            ["[ ] ", "count.py"],
+            &["todo_write", "glob"][..],
+            [
+                PLAN,
+                "Write a todo list for reviewing this project, then find all Python files.",
+                "Plan how to inspect the repository and then list the *.py files",
+                "Make a todo list for looking through this repo. After that, list the Python files.",
+            ],
         ),
         (
-            "Plan how to inspect the repository and then list the *.py files",
-            plan,
+            ["Connected to 'docs'. ", "Discovered: "],
+            &["connect_mcp", "mcp__docs__search"],
+            [
+                DOCS,
+                "Use the docs MCP server to look up the agent loop.",
+                "Connect to the docs server, then search it for permission rules",
+                "connect docs and search for \"prompt cache\"",
+            ],
         ),
         (
-            "Make a todo list for looking through this repo. After that, list the Python files.",
-            plan,
-        ),
-        (DOCS, docs),
-        ("Use the docs MCP server to look up the agent loop.", docs),
-        (
-            "Connect to the docs server, then search it for permission rules",
-            docs,
-        ),
-        ("connect docs and search for \"prompt cache\"", docs),
-        (REMINDER, reminder),
-        ("Remind me in 10 minutes to call Ada.", reminder),
-        ("in five minutes remind me of the tea", reminder),
-        ("Set a reminder in 20 minutes for the stand-up", reminder),
-        (BACKGROUND, background),
-        (
-            "Start cargo build in the background and read README.md meanwhile.",
-            background,
+            ["scheduled cron_", ", once, "],
+            &["schedule_cron"],
+            [
+                REMINDER,
+                "Remind me in 10 minutes to call Ada.",
+                "in five minutes remind me of the tea",
+                "Set a reminder in 20 minutes for the stand-up",
+            ],
         ),
         (
-            "While `cargo build` runs in the background, read README.md",
-            background,
-        ),
-        (
-            "Run `cargo build` in the background, then read the file README.md",
-            background,
+            ["run_in_background=true", "A small project."],
+            BACKGROUND_TOOLS,
+            [
+                BACKGROUND,
+                "Start cargo build in the background and read README.md meanwhile.",
+                "While `cargo build` runs in the background, read README.md",
+                "Run `cargo build` in the background, then read the file README.md",
+            ],
         ),
     ] {
-        let (_, model, ran) = rehearses(prompt);
-        for part in shown {
-            ran.shows(part);
+        for prompt in prompts {
+            let (_, model, ran) = rehearses(prompt);
+            for part in shown {
+                ran.shows(part);
+            }
+            let mut called = called(&model);
+            called.retain(|name| tools.contains(&name.as_str()));
+            assert_eq!(called, tools, "{}", ran.transcript());
+            let last = leads(&model).pop().unwrap();
+            let texts = last.user_texts().join("\n");
+            let ended = texts.contains("<task_notification");
+            assert_eq!(ended, tools == BACKGROUND_TOOLS, "{}", ran.transcript());
         }
-        let mut called = called(&model);
-        called.retain(|name| tools.contains(&name.as_str()));
-        assert_eq!(called, tools, "{}", ran.transcript());
-        let last = leads(&model).pop().unwrap();
-        let texts = last.user_texts().join("\n");
-        let ended = texts.contains("<task_notification");
-        assert_eq!(ended, tools == background.1, "{}", ran.transcript());
     }
 }
 

@@ -45,32 +45,24 @@ fn a_question_about_a_path_is_a_request() {
 }
 
 #[test]
-fn commands_of_hooks_are_left_to_them() {
-    let (model, class) = echoing();
-    let ran = class.types(&["/team", "/fault", "/tools", "/mcp"]);
-    ran.succeeds()
-        .shows("there is no teammate yet")
-        .shows("/fault is unknown here")
-        .shows("27 built in: bash, cancel_cron, ")
-        .shows("docs");
-    assert!(model.requests().is_empty());
-}
-
-#[test]
-fn tasks_shows_the_board() {
+fn what_hooks_and_boards_show_costs_no_request() {
     let model = model(|request: &Request| match request.calls().len() {
         0 => calls("create_task", json!({"subject": "write the schema"})),
         _ => says("Created."),
     });
-    let ran = class(&[]).model(&model).types(&["/tasks", "go", "/tasks"]);
+    let lines = [
+        "/team", "/fault", "/tools", "/mcp", "/tasks", "go", "/tasks",
+    ];
+    let ran = class(&[]).model(&model).types(&lines);
     ran.succeeds()
+        .shows("there is no teammate yet")
+        .shows("/fault is unknown here")
+        .shows("27 built in: bash, cancel_cron, ")
+        .shows("docs    available")
         .shows("the board is empty\n")
-        .shows("[ ] 0001-");
-    assert!(
-        ran.stdout.contains(" write the schema\n"),
-        "{}",
-        ran.transcript()
-    );
+        .shows("[ ] 0001-")
+        .shows(" write the schema\n");
+    assert_eq!(last_texts(&model), ["go"]);
 }
 
 #[test]
@@ -90,26 +82,17 @@ fn cost_counts_everybody_who_asked() {
         .shows("conversation   0 of 200,000 tokens");
     let requests = model.requests();
     assert!(requests.iter().any(|request| is_side_call(request)));
-    let lines: Vec<&str> = ran.stdout.lines().collect();
-    let session = lines
-        .iter()
-        .filter(|line| line.starts_with("this session"))
-        .nth(1)
-        .unwrap();
-    let program = lines
-        .iter()
-        .rfind(|line| line.starts_with("this program"))
-        .unwrap();
+    let line = |start: &str, at: usize| {
+        let mut lines = ran.stdout.lines().filter(|line| line.starts_with(start));
+        lines.nth(at).expect("it is shown").to_owned()
+    };
+    let (session, program) = (line("this session", 1), line("this program", 0));
     // A subagent's and a side call's input is not cached, so only they make it fresh.
-    assert!(
-        !session.contains("fresh 0 ") && !session.contains("read 0 "),
-        "{session}"
-    );
-    assert_eq!(
-        session.replace("session", "program"),
-        **program,
-        "and /clear takes nothing back"
-    );
+    for none in ["fresh 0 ", "read 0 "] {
+        assert!(!session.contains(none), "{session}");
+    }
+    let told = session.replace("session", "program");
+    assert_eq!(told, program, "and /clear takes nothing back");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! A full context, and what arrives meanwhile: nothing that came from outside is summarized away unread.
 
-use std::fs;
 use std::sync::Arc;
 
 use mock_servers::class::Class;
@@ -67,26 +66,6 @@ fn a_scheduled_prompt_is_known_to_the_end_of_its_turn() {
         let texts = request.user_texts();
         assert!(texts.iter().any(|text| text.contains(DUE)), "{texts:#?}");
     }
-}
-
-/// Another session has made the job and ended; this one was open before there was a cron.json.
-#[test]
-fn a_job_that_another_session_leaves_behind_wakes_one_that_was_open_before() {
-    let model = model(|request: &Request| {
-        let is_due = news(request).contains(DUE);
-        says(if is_due {
-            "Watered."
-        } else {
-            "Nothing is due."
-        })
-    });
-    let class = class(&[]).model(&model);
-    let mut terminal = session(&class);
-    let harness = class.dir().join(".harness");
-    fs::write(harness.join("made"), jobs("2020-01-01T09:00:00Z")).unwrap();
-    fs::rename(harness.join("made"), harness.join("cron.json")).unwrap();
-    prompt_below(&mut terminal, "Watered.");
-    assert_eq!(brings_it(&of_the_lead(&model)), 1);
 }
 
 /// It comes due in the very round in which the model has asked for a summary.

@@ -9,7 +9,6 @@ mod commands;
 mod context;
 mod interrupts;
 mod kills;
-mod mended;
 mod secrets;
 mod servers;
 mod sessions;

@@ -4,7 +4,7 @@ use std::fs;
 
 use mock_servers::class::Class;
 use mock_servers::model::{Options, Reply, Request, calls, says};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{class, echo, echoing, id, last_texts, model, model_with, saved};
 
@@ -72,23 +72,18 @@ fn a_long_session_keeps_all_that_the_user_asked_for() {
 }
 
 #[test]
-fn looking_into_a_session_changes_nothing() {
-    let (_model, class) = echoing();
-    class.types(&["hi"]).succeeds();
-    let before = saved(&class);
-    class.runs(&["--resume"], "").succeeds();
-    class.runs(&["--resume"], "/cost\n/resume\n").succeeds();
-    assert_eq!(saved(&class), before);
-}
-
-#[test]
-fn nothing_is_written_before_there_is_something_to_keep() {
+fn looking_into_a_session_changes_nothing_and_without_one_nothing_is_written() {
     let (_model, class) = echoing();
     class
         .types(&["/help", "/cost", "/clear", "/resume"])
         .succeeds()
         .shows("there is no saved session yet");
     assert!(!class.dir().join(SESSIONS).exists());
+    class.types(&["hi"]).succeeds();
+    let before = saved(&class);
+    class.runs(&["--resume"], "").succeeds();
+    class.runs(&["--resume"], "/cost\n/resume\n").succeeds();
+    assert_eq!(saved(&class), before);
 }
 
 #[test]
@@ -154,22 +149,16 @@ fn a_name_that_fits_none_or_several_is_told() {
     for name in ["zz1", "zz2", "zz"] {
         write(&class, name, &saved.to_string().replace(id(&saved), name));
     }
-    class
-        .runs(&["--resume", "nothing"], "")
-        .fails_with(1)
-        .complains("there is no saved session \"nothing\"");
-    class
-        .runs(&["--resume", "z"], "")
-        .fails_with(1)
-        .complains("give more of the id");
-    class
-        .runs(&["--resume", "zz"], "")
-        .succeeds()
-        .shows("[session zz, ");
-    class
-        .runs(&["--resume", "../zz"], "")
-        .fails_with(1)
-        .complains("there is no saved session \"../zz\"");
+    for (name, said) in [
+        ("nothing", "there is no saved session \"nothing\""),
+        ("z", "give more of the id"),
+        ("../zz", "there is no saved session \"../zz\""),
+    ] {
+        let ran = class.runs(&["--resume", name], "");
+        ran.fails_with(1).complains(said);
+    }
+    let ran = class.runs(&["--resume", "zz"], "");
+    ran.succeeds().shows("[session zz, ");
 }
 
 #[test]
@@ -177,38 +166,23 @@ fn a_damaged_file_is_named_set_aside_and_never_overwritten() {
     let (_model, class) = echoing();
     class.types(&["hi"]).succeeds();
     write(&class, "stolen", &saved(&class)[0].to_string());
-    write(&class, "broken", "{\"version\": 1, \"id\": \"brok");
+    let (broken, newer) = (
+        r#"{"version": 1, "id": "brok"#,
+        r#"{"version": 2, "shape": "?"}"#,
+    );
+    write(&class, "broken", broken);
+    write(&class, "newer", newer);
     let ran = class.runs(&["--resume"], "");
     ran.succeeds()
         .shows("[sessions/broken.json is damaged (")
         .shows("it was moved to sessions/damaged/broken.json]")
         .shows("[sessions/stolen.json is damaged (it says its id is ")
+        .shows("[the session newer was saved by a newer program (format 2); it was left alone]")
         .shows("it began with: hi]");
-    assert_eq!(
-        class.read(".harness/sessions/damaged/broken.json"),
-        "{\"version\": 1, \"id\": \"brok"
-    );
     write(&class, "broken", "again");
-    class
-        .types(&["/resume"])
-        .succeeds()
-        .shows("sessions/damaged/broken-2.json");
-    assert_eq!(
-        class.read(".harness/sessions/damaged/broken.json"),
-        "{\"version\": 1, \"id\": \"brok"
-    );
-}
-
-#[test]
-fn a_file_of_a_newer_program_is_left_alone() {
-    let (_model, class) = echoing();
-    class.types(&["hi"]).succeeds();
-    let newer = "{\"version\": 2, \"shape\": \"unknown\"}";
-    write(&class, "newer", newer);
-    class
-        .types(&["/resume"])
-        .succeeds()
-        .shows("[the session newer was saved by a newer program (format 2); it was left alone]");
+    let ran = class.types(&["/resume"]);
+    ran.succeeds().shows("sessions/damaged/broken-2.json");
+    assert_eq!(class.read(".harness/sessions/damaged/broken.json"), broken);
     assert_eq!(class.read(".harness/sessions/newer.json"), newer);
 }
 
@@ -314,4 +288,31 @@ fn a_resumed_session_counts_on() {
         saved(&class)[0]["usage"]["output_tokens"].as_u64().unwrap(),
         2 * before
     );
+}
+
+#[test]
+fn a_saved_session_with_what_the_api_refuses_goes_on() {
+    let (model, class) = echoing();
+    class.types(&["hi"]).succeeds();
+    let mut session = saved(&class).remove(0);
+    let call =
+        |id: &str, name: &str| json!({"type": "tool_use", "id": id, "name": name, "input": {}});
+    let result = json!({"type": "tool_result", "tool_use_id": "call 1", "content": "found"});
+    session["messages"] = json!([
+        {"role": "user", "content": "look"},
+        {"role": "assistant", "content": [{"type": "reasoning"}, call("call 1", "web.search"), {"type": "tool_use"}]},
+        {"role": "user", "content": [result]},
+        {"role": "assistant", "content": [{"type": "reasoning"}]},
+    ]);
+    write(&class, id(&session), &session.to_string());
+    class
+        .runs(&["--resume"], "and on\n")
+        .succeeds()
+        .shows("You said: and on");
+    let requests = model.requests();
+    let mut results = requests.iter().flat_map(|request| request.results());
+    let first = results.next().map(|(_, text)| text);
+    assert_eq!(first.as_deref(), Some("found"), "it has followed its call");
+    let kept: Value = saved(&class).remove(0);
+    assert!(!kept.to_string().contains("reasoning"));
 }
