@@ -59,7 +59,8 @@ fn a_scheduled_turn_and_a_teammate_pass_every_hook_and_the_log() {
         seen.iter().filter(is_it).count()
     };
     assert_eq!(count("UserPromptSubmit", DUE), 1, "{seen:#?}");
-    assert_eq!(count("Stop", ""), 2, "the schedule, and the mail");
+    // The mail has a turn of its own unless it comes before the end of the first.
+    assert!(matches!(count("Stop", ""), 1 | 2), "{seen:#?}");
     assert_eq!(count("PreToolUse", "README.md"), 2);
     assert_eq!(count("PostToolUse", "README.md"), 2);
     for who in ["lead", "alice"] {
