@@ -64,8 +64,6 @@ struct State {
     /// What the policy was told that a call would do, by the id of the call, until it runs. A refused one
     /// leaves a few words here.
     judged: HashMap<String, Judged>,
-    /// What was last found wrong with the file, so that it is said once.
-    complaints: Vec<String>,
 }
 
 struct Failed {
@@ -125,7 +123,9 @@ impl Mcp {
             timeouts: Timeouts::default(),
             state: Arc::default(),
         };
-        mcp.catalog();
+        for complaint in mcp.catalog().complaints() {
+            repl.say(&complaint);
+        }
         mcp
     }
 
@@ -224,15 +224,9 @@ impl Mcp {
         statuses
     }
 
-    /// The servers there are now. What is wrong with the file is told when it is new.
+    /// The servers there are now.
     pub(crate) fn catalog(&self) -> Catalog {
-        let catalog = Catalog::read(self.ws.root(), &self.own);
-        let complaints = catalog.complaints();
-        let told = std::mem::replace(&mut self.state().complaints, complaints.clone());
-        for complaint in complaints.iter().filter(|new| !told.contains(new)) {
-            self.repl.say(complaint);
-        }
-        catalog
+        Catalog::read(self.ws.root(), &self.own)
     }
 
     /// The command that a call would start, for the policy. What it is told is kept: the file may change before the

@@ -322,22 +322,23 @@ async fn a_call_without_an_answer_says_what_was_written_since() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_does_not_read_keeps_nobody_waiting_and_is_given_up_when_it_asks_without_end()
-{
-    let (server, mut peer) = connected(json!([])).await;
-    for _ in 0..3 {
-        let large = json!({ "text": "x".repeat(1_000_000) });
-        let error = server.call("a", large, |_| {}).await.unwrap_err();
-        assert_eq!(error.to_string(), SILENT);
+async fn a_server_that_does_not_read_holds_up_nobody_and_is_given_up_when_it_asks_without_end() {
+    let asks = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let unread = "it has not read the last 1000 messages it was sent";
+    for (times, why) in [(1_100, unread), (100, "it was shut down")] {
+        let (server, mut peer) = connected(json!([])).await;
+        for _ in 0..2 {
+            let large = json!({ "text": "x".repeat(1_000_000) });
+            let error = server.call("a", large, |_| {}).await.unwrap_err();
+            assert_eq!(error.to_string(), SILENT);
+        }
+        for _ in 0..times {
+            peer.say(asks.clone()).await;
+        }
+        pass(Duration::from_secs(1)).await;
+        server.shut_down().await;
+        assert_eq!(server.failure(), Some(format!("{FAILED}{why}")));
     }
-    let ping = json!({ "jsonrpc": "2.0", "id": "x".repeat(900_000), "method": "ping" });
-    for _ in 0..1_100 {
-        peer.say(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }))
-            .await;
-    }
-    peer.say(ping).await;
-    let why = "it has not read the last 1000 messages it was sent";
-    assert_eq!(said(&server, "a").await, format!("{FAILED}{why}"));
 }
 
 #[tokio::test(start_paused = true)]
