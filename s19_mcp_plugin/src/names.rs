@@ -90,12 +90,6 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nobody_else_wants_is_plain() {
-        let names = names_in_pool(&[("docs", "search"), ("docs", "get_version")]);
-        assert_eq!(names, ["mcp__docs__search", "mcp__docs__get_version"]);
-    }
-
-    #[test]
     fn two_that_would_share_a_name_both_get_a_suffix_in_whatever_order_they_come() {
         for (one, two) in [
             (("docs", "a b"), ("docs", "a.b")),
@@ -119,25 +113,24 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_and_still_its_own() {
-        let (a, b) = (
-            format!("{}a", "x".repeat(199)),
-            format!("{}b", "x".repeat(199)),
-        );
-        let names = names_in_pool(&[("docs", &a), ("docs", &b)]);
+    fn a_long_name_is_cut_and_still_its_own_and_others_are_plain() {
+        let long = ["a", "b"].map(|end| format!("{}{end}", "x".repeat(199)));
+        let names = names_in_pool(&[("docs", &long[0]), ("docs", &long[1])]);
         assert_ne!(names[0], names[1]);
         for name in names {
             assert_eq!(name.len(), MAX_NAME);
             assert!(name.starts_with("mcp__docs__xxx"), "{name}");
         }
         let just_fits = "x".repeat(MAX_NAME - "mcp__docs__".len());
-        let names = names_in_pool(&[("docs", &just_fits)]);
-        assert_eq!(names, [format!("mcp__docs__{just_fits}")]);
-    }
-
-    #[test]
-    fn a_tool_that_is_listed_twice_disputes_nothing() {
-        let names = names_in_pool(&[("docs", "search"), ("docs", "search")]);
-        assert_eq!(names, ["mcp__docs__search", "mcp__docs__search"]);
+        // One that is listed twice disputes nothing.
+        for tools in [
+            &[&*just_fits][..],
+            &["search", "get_version"],
+            &["search"; 2],
+        ] {
+            let listed: Vec<_> = tools.iter().map(|tool| ("docs", *tool)).collect();
+            let plain = tools.iter().map(|tool| format!("mcp__docs__{tool}"));
+            assert_eq!(names_in_pool(&listed), plain.collect::<Vec<_>>());
+        }
     }
 }
