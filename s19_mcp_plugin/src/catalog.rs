@@ -1,8 +1,8 @@
-//! Which servers there are: the ones a session brings, and those that `.mcp.json` names.
+//! The servers that can be connected: those that a session brings, and those that `.mcp.json` names.
 //!
 //! The file has the format that Claude Code reads, so a server set up there works here. It is read anew for each
-//! connection. Invariants: an entry that cannot be used is named in one sentence and the others stay; what the user is
-//! asked about is what is started.
+//! connection. Invariants: an unusable entry is named in one sentence and the others stay; the command line that the user
+//! is asked about is the one that is started.
 
 use std::collections::BTreeMap;
 use std::fs;

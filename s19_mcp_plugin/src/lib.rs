@@ -18,9 +18,7 @@ mod schema;
 mod server;
 mod text;
 
-pub use catalog::MCP_FILE;
 pub use mcp::Mcp;
-pub use names::{MAX_NAME, normalize_mcp_name};
 pub use process::StdioServerConfig;
 pub use protocol::{CallToolResult, LeftOut, Tool, ToolAnnotations, ToolExecution};
 pub use server::{Server, Timeouts};

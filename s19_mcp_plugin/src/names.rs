@@ -1,8 +1,8 @@
 //! Names in the pool: `mcp__server__tool`, whatever the server calls its tools.
 //!
-//! The API takes letters, digits, `_` and `-`, 128 of them; servers take what they like, so two names may become one.
-//! Invariants: a name belongs to one tool of one server; it follows from what is connected, not from the order in which
-//! it was; nobody gets the plain name of two who would share it, so no call reaches another tool than the one meant.
+//! The API takes letters, digits, `_` and `-`, 128 of them; servers use any characters, so two names may become one.
+//! Invariants: a name belongs to one tool of one server; it depends on what is connected, in whatever order; when two tools
+//! would share a plain name, neither gets it, so no call reaches the wrong tool.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,9 +1,8 @@
 //! The pool: what the servers list, as tools of this harness.
 //!
-//! A server says of its tools what it likes; a request must hold only what the API takes, and a call must reach the tool
-//! that is meant. Invariants: a tool that cannot be offered stays out and is named; only a tool that its server
-//! declares to read, and that is as the user agreed to it, runs without a question; what a server calls an argument means
-//! nothing to the policy.
+//! A server may list anything; a request must hold only what the API takes, and a call must reach its own tool.
+//! Invariants: a tool that cannot be offered is left out and named; only a read-only tool that matches its pin runs without
+//! a question; the names of a server's arguments mean nothing to the policy.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -49,7 +48,7 @@ struct Offered {
     asked: Mutex<HashMap<String, Value>>,
 }
 
-/// Makes the pool anew from what the servers list at this moment. A tool that was never met is pinned as it is.
+/// Assembles the pool from what the servers list at this moment. A tool that was never met is pinned as it is.
 pub(crate) fn assemble_tool_pool(servers: &[Server], pins: &ToolPins, repl: &Repl) -> Pool {
     let lists: Vec<_> = servers
         .iter()
@@ -96,7 +95,7 @@ pub(crate) fn assemble_tool_pool(servers: &[Server], pins: &ToolPins, repl: &Rep
     pool
 }
 
-/// What a server's tool is in the pool, or why it cannot be there.
+/// Turns a server's tool into one of the pool, or says why it is left out.
 fn offer(
     server: &Server,
     tool: &Arc<protocol::Tool>,
@@ -178,7 +177,7 @@ fn definition(tool: &protocol::Tool) -> Value {
     })
 }
 
-/// A schema whose words for the model hold nothing that nobody sees. What it takes is as it was.
+/// The schema without invisible characters in its words for the model. What it accepts does not change.
 fn visible(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {
@@ -198,8 +197,8 @@ fn visible(schema: &Value) -> Value {
     }
 }
 
-/// What the model reads: the server's words without what nobody sees, and what the tool does to the world. The mark comes
-/// from here alone; a server that writes one itself has it taken out.
+/// What the model reads: the server's words without invisible characters, and a mark for what the tool may do. A mark that
+/// the server has written itself is removed.
 fn description(tool: &protocol::Tool) -> String {
     let mark = if warning(&tool.annotations).is_none() {
         READ_ONLY
@@ -223,7 +222,7 @@ fn words(tool: &protocol::Tool) -> String {
 const READ_ONLY: &str = "(readOnly)";
 const DESTRUCTIVE: &str = "(destructive)";
 
-/// What the user is told before a call runs; nothing of a tool that declares to read. Who says nothing may do anything.
+/// The warning in the question before a call; none for a read-only tool. A tool without annotations may do anything.
 fn warning(annotations: &ToolAnnotations) -> Option<&'static str> {
     match (annotations.read_only_hint, annotations.destructive_hint) {
         (Some(true), _) => None,
