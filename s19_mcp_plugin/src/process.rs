@@ -24,8 +24,7 @@ use tokio::time::timeout;
 use crate::connection::{Connection, GRACE, Outbox};
 use crate::lines::StderrTail;
 
-/// A server to start. It holds the values of variables, so it is shown to nobody: the user is asked with the words of the
-/// [file](crate::catalog).
+/// A server to start. It holds the values of variables, so it is never shown: the question shows the words of `.mcp.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StdioServerConfig {
     /// What the user calls the server.
