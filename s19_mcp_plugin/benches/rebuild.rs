@@ -14,7 +14,7 @@ use mock_servers::model::{MockModel, Options, Request, says};
 use s01_loop::{Client, History, Repl, Settings, System, ToolCall, ToolSpec, Unobserved};
 use s02_tools::{Toolbox, Workspace, bash, read_file, write_file};
 use s10_cache::{Context, PromptCache, assemble};
-use s19_mcp_plugin::{Launch, Mcp};
+use s19_mcp_plugin::{Mcp, StdioServerConfig};
 use serde_json::{Map, Value, json};
 
 const COUNTS: [usize; 4] = [10, 100, 1_000, 5_000];
@@ -89,13 +89,13 @@ async fn row(count: usize) {
 
 /// A session with a server that has this many tools.
 async fn connected(ws: &Workspace, count: usize) -> Mcp {
-    let launch = Launch {
+    let config = StdioServerConfig {
         name: "many".to_owned(),
         command: std::env::current_exe().expect("this program"),
         args: vec![SERVE.to_owned(), count.to_string()],
-        ..Launch::default()
+        ..StdioServerConfig::default()
     };
-    let mcp = Mcp::with_servers(ws, &Repl::typed("bench").quiet(), [launch]);
+    let mcp = Mcp::with_servers(ws, &Repl::typed("bench").quiet(), [config]);
     let call = ToolCall {
         id: "toolu_1".to_owned(),
         name: "connect_mcp".to_owned(),

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use rmcp::ServiceExt;
 use rmcp::model::CallToolRequestParams;
 use s02_tools::Workspace;
-use s19_mcp_plugin::{CallResult, Launch, Server};
+use s19_mcp_plugin::{CallToolResult, Server, StdioServerConfig, Timeouts};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -88,7 +88,7 @@ fn bare_pipe() {
 async fn our_client() {
     let server = start().await;
     let took = time(async || {
-        let result = server.call(TOOL, json!({})).await;
+        let result = server.call(TOOL, json!({}), |_| {}).await;
         assert!(!result.expect("an answer").is_error);
     });
     print("our client", took.await, 1e6, 0.99);
@@ -133,7 +133,7 @@ async fn reading_thread() {
     ask("initialize", version).await;
     let took = time(async || {
         let result = ask("tools/call", json!({"name": TOOL, "arguments": {}})).await;
-        let result: CallResult = serde_json::from_value(result).expect("a result");
+        let result: CallToolResult = serde_json::from_value(result).expect("a result");
         assert!(!result.is_error);
     });
     print("a reading thread", took.await, 1e6, 0.99);
@@ -169,7 +169,10 @@ async fn first_call() {
     for _ in 0..STARTS {
         let began = Instant::now();
         let server = start().await;
-        server.call(TOOL, json!({})).await.expect("an answer");
+        server
+            .call(TOOL, json!({}), |_| {})
+            .await
+            .expect("an answer");
         took.push(began.elapsed());
         server.shut_down().await;
     }
@@ -178,14 +181,16 @@ async fn first_call() {
 
 async fn start() -> Server {
     let (command, args) = mock_servers::mcp::command("docs");
-    let launch = Launch {
+    let config = StdioServerConfig {
         name: "docs".to_owned(),
         command,
         args,
-        ..Launch::default()
+        ..StdioServerConfig::default()
     };
     let ws = Workspace::here().expect("a folder");
-    Server::start(launch, &ws).await.expect("it starts")
+    Server::start(&config, &ws, Timeouts::default())
+        .await
+        .expect("it starts")
 }
 
 async fn time(mut call: impl AsyncFnMut()) -> Vec<Duration> {

@@ -13,7 +13,7 @@
 
 use s02_tools::Toolbox;
 use s04_hooks::{HookOutput, Prompt};
-use s19_mcp_plugin::{Launch, Mcp};
+use s19_mcp_plugin::{Mcp, StdioServerConfig};
 
 use crate::scene::Scene;
 use crate::{connect, connected, offered};
@@ -30,9 +30,9 @@ async fn typed(scene: &Scene, mcp: &Mcp, line: &str) -> String {
     }
 }
 
-fn named(name: &str, launch: Launch) -> Launch {
+fn named(name: &str, config: StdioServerConfig) -> StdioServerConfig {
     let name = name.to_owned();
-    Launch { name, ..launch }
+    StdioServerConfig { name, ..config }
 }
 
 #[tokio::test]

@@ -14,14 +14,14 @@
 //! cheap.
 
 use s02_tools::{Access, Tool};
-use s19_mcp_plugin::{Launch, Mcp};
+use s19_mcp_plugin::{Mcp, StdioServerConfig};
 use serde_json::json;
 
 use crate::scene::Scene;
 use crate::{call, connected, offered};
 
 async fn thousand(scene: &Scene) -> Mcp {
-    let servers = ["a", "b"].map(|name| Launch {
+    let servers = ["a", "b"].map(|name| StdioServerConfig {
         name: name.to_owned(),
         ..scene.docs(&["500-tools"])
     });

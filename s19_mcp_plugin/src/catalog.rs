@@ -1,8 +1,8 @@
-//! Which servers there are: the ones a session brings, and those that `.mcp.json` names.
+//! The servers that can be connected: those that a session brings, and those that `.mcp.json` names.
 //!
 //! The file has the format that Claude Code reads, so a server set up there works here. It is read anew for each
-//! connection. Invariants: an entry that cannot be used is named in one sentence and the others stay; what the user is
-//! asked about is what is started.
+//! connection. Invariants: an unusable entry is named in one sentence and the others stay; the command line that the user
+//! is asked about is the one that is started.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,14 +10,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::environment::variable;
-use crate::expand::{expand, is_variable_name};
-use crate::launch::Launch;
-use crate::plain::one_line;
+use crate::environment::{expand, is_variable_name, variable};
+use crate::process::StdioServerConfig;
+use crate::text::one_line;
 
 /// The file in the workspace that names servers.
 pub const MCP_FILE: &str = ".mcp.json";
@@ -28,29 +27,27 @@ const MAX_SERVER_NAME: usize = 100;
 /// The most characters of what is wrong with an entry.
 const MAX_WRONG: usize = 300;
 
-/// The shortest time that an entry may give its tools, in milliseconds. As in Claude Code, a shorter one is not taken.
+/// The shortest timeout of an entry, in milliseconds, as in Claude Code: a smaller number was meant in seconds.
 const MIN_TIMEOUT: u64 = 1_000;
 
 /// The largest file that is read.
 const MAX_FILE: u64 = 1024 * 1024;
 
 /// The servers that a session may connect to.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Catalog {
-    servers: BTreeMap<String, Known>,
+    /// By name.
+    pub servers: BTreeMap<String, Known>,
     /// Why the file as a whole cannot be read.
     pub complaint: Option<String>,
-    /// What is not taken of entries that can be used.
-    not_taken: Vec<String>,
 }
 
 /// What is known about a server before it is started.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Known {
-    /// It comes with the session; nobody needs to be asked.
-    Own(Launch),
-    /// The file names it: how it is started, and the command line that the user is shown.
-    Named(Launch, String),
+    /// How it is started, and the command line that the user is asked about. Nobody is asked about one that comes with
+    /// the session.
+    Server(StdioServerConfig, Option<String>),
     /// The file names it, and it cannot be used, for this reason.
     Unusable(String),
 }
@@ -66,53 +63,37 @@ struct Entry {
     args: Vec<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,
-    /// How long a call may take, in milliseconds.
+    /// In milliseconds.
     timeout: Option<u64>,
 }
 
 impl Catalog {
     /// These servers, and those of the workspace's file, which wins: the user wrote it.
-    pub fn read(root: &Path, own: &[Launch]) -> Self {
+    pub fn read(root: &Path, own: &[StdioServerConfig]) -> Self {
+        let known = |server: &StdioServerConfig| Known::Server(server.clone(), None);
         let own = own
             .iter()
-            .map(|launch| (launch.name.clone(), Known::Own(launch.clone())));
-        let mut catalog = Self {
-            servers: own.collect(),
-            ..Self::default()
-        };
-        match entries(root) {
+            .map(|server| (server.name.clone(), known(server)));
+        let mut servers: BTreeMap<_, _> = own.collect();
+        let complaint = match entries(root) {
             Ok(entries) => {
-                let named = entries.into_iter().map(|(name, entry)| {
-                    catalog.not_taken.extend(short_timeout(&name, &entry));
-                    let known = named(&name, entry)
-                        .unwrap_or_else(|why| Known::Unusable(format!("{why:#}")));
+                servers.extend(entries.into_iter().map(|(name, entry)| {
+                    let unusable = |why| Known::Unusable(format!("{why:#}"));
+                    let known = named(&name, entry).unwrap_or_else(unusable);
                     (name, known)
-                });
-                catalog.servers.extend(named);
+                }));
+                None
             }
-            Err(error) => catalog.complaint = Some(format!("{error:#}")),
-        }
-        catalog
+            Err(error) => Some(format!("{error:#}")),
+        };
+        Self { servers, complaint }
     }
 
-    /// The server of this name.
-    pub fn get(&self, name: &str) -> Option<&Known> {
-        self.servers.get(name)
-    }
-
-    /// All servers, by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Known)> {
-        self.servers
-            .iter()
-            .map(|(name, known)| (name.as_str(), known))
-    }
-
-    /// The names of those that can be used.
+    /// The names of the servers that can be used.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let usable = self
-            .iter()
-            .filter(|(_, known)| !matches!(known, Known::Unusable(_)));
-        usable.map(|(name, _)| name)
+        let servers = self.servers.iter();
+        let usable = servers.filter(|(_, known)| matches!(known, Known::Server(..)));
+        usable.map(|(name, _)| name.as_str())
     }
 
     /// What is wrong with the file: one sentence for all of it, or one for each entry.
@@ -122,10 +103,9 @@ impl Catalog {
                 Some(format!("{MCP_FILE}: a server {why}"))
             }
             Known::Unusable(why) => Some(format!("{MCP_FILE}: {} {why}", one_line(name, 100))),
-            Known::Own(_) | Known::Named(..) => None,
+            Known::Server(..) => None,
         });
-        let file = self.complaint.iter().chain(&self.not_taken);
-        file.cloned().chain(entries).collect()
+        self.complaint.iter().cloned().chain(entries).collect()
     }
 }
 
@@ -150,19 +130,7 @@ fn entries(root: &Path) -> Result<Map<String, Value>> {
     }
 }
 
-/// What is said of an entry whose time for a call is too short to be taken.
-fn short_timeout(name: &str, entry: &Value) -> Option<String> {
-    let timeout = entry["timeout"].as_u64()?;
-    let name = one_line(name, MAX_SERVER_NAME);
-    let told = || {
-        format!(
-            "{MCP_FILE}: the `timeout` of {name} is in milliseconds and not taken below {MIN_TIMEOUT}"
-        )
-    };
-    (timeout < MIN_TIMEOUT).then(told)
-}
-
-/// A server as the file describes it. The errors go on behind its name.
+/// A server as the file describes it. An error is the rest of a sentence that begins with its name.
 fn named(name: &str, entry: Value) -> Result<Known> {
     ensure!(!name.trim().is_empty(), "has no name");
     ensure!(
@@ -176,17 +144,18 @@ fn named(name: &str, entry: Value) -> Result<Known> {
     let entry: Entry = serde_path_to_error::deserialize(entry).map_err(|error| {
         let path = error.path().to_string();
         let wrong = format!("is wrong at `{path}`: {}", error.into_inner());
-        anyhow::anyhow!(one_line(&wrong, MAX_WRONG))
+        anyhow!(one_line(&wrong, MAX_WRONG))
     })?;
-    let command = command(&entry)?;
-    let mut launch = Launch {
+    ensure!(
+        entry.timeout.is_none_or(|timeout| timeout >= MIN_TIMEOUT),
+        "has a `timeout` of less than {MIN_TIMEOUT} milliseconds"
+    );
+    let (command, command_word) = command(&entry)?;
+    let mut config = StdioServerConfig {
         name: name.to_owned(),
-        command: command.0.into(),
-        timeout: entry
-            .timeout
-            .filter(|milliseconds| *milliseconds >= MIN_TIMEOUT)
-            .map(Duration::from_millis),
-        ..Launch::default()
+        command: command.into(),
+        timeout: entry.timeout.map(Duration::from_millis),
+        ..StdioServerConfig::default()
     };
     let mut shown = Vec::new();
     for (name, value) in &entry.env {
@@ -196,25 +165,29 @@ fn named(name: &str, entry: Value) -> Result<Known> {
             one_line(name, 40)
         );
         let (value, word) = expanded(value)?;
-        launch.env.insert(name.clone(), value);
+        config.env.insert(name.clone(), value);
         shown.push(format!("{name}={word}"));
     }
-    shown.push(command.1);
+    shown.push(command_word);
     for argument in &entry.args {
         let (value, word) = expanded(argument)?;
-        launch.args.push(value);
+        config.args.push(value);
         shown.push(word);
     }
-    Ok(Known::Named(launch, shown.join(" ")))
+    Ok(Known::Server(config, Some(shown.join(" "))))
 }
 
 /// The program that an entry names: what is started, and what is shown of it.
 fn command(entry: &Entry) -> Result<(String, String)> {
-    let without_type = || if entry.url.is_some() { "http" } else { "stdio" };
-    let kind = entry.kind.as_deref().unwrap_or_else(without_type);
+    let kind = match (&entry.kind, &entry.url) {
+        (Some(kind), _) => kind,
+        (None, Some(_)) => "http",
+        (None, None) => "stdio",
+    };
     ensure!(
         kind == "stdio",
-        "is of type {}, which is not supported here: only servers on stdio are",
+        "is of type {}, and only stdio is supported here; \
+         \"command\": \"mcp_client\", \"args\": [\"connect\", \"URL\"] connects it through stdio",
         one_line(kind, 20)
     );
     let command = entry.command.as_deref();
@@ -238,61 +211,41 @@ mod tests {
     fn read(file: &str) -> Catalog {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join(MCP_FILE), file).unwrap();
-        let docs = Launch {
+        let docs = StdioServerConfig {
             name: "docs".into(),
-            command: "/bin/docs".into(),
-            ..Launch::default()
+            ..StdioServerConfig::default()
         };
         Catalog::read(directory.path(), &[docs])
     }
 
     #[test]
-    fn a_file_names_servers_beside_the_sessions_own() {
+    fn a_file_names_servers_beside_the_sessions_own_and_wins() {
         let file = json!({"mcpServers": {
+            "docs": {"command": "other"},
             "files": {"command": "npx", "args": ["-y", "@scope/files", "${PATH_THAT_IS_NOT_SET:-my notes}"]},
             "git": {"type": "stdio", "command": "git-mcp", "env": {"LEVEL": "a b"}, "timeout": 600_000, "more": 5},
         }});
         let catalog = read(&file.to_string());
         assert_eq!(catalog.complaints(), [""; 0]);
-        assert_eq!(
-            catalog.names().collect::<Vec<_>>(),
-            ["docs", "files", "git"]
-        );
-        let Some(Known::Named(launch, shown)) = catalog.get("files") else {
-            panic!("{catalog:?}");
+        let server = |name: &str| match &catalog.servers[name] {
+            Known::Server(config, shown) => (config.clone(), shown.clone().unwrap()),
+            Known::Unusable(why) => panic!("{why}"),
         };
-        assert_eq!(launch.args, ["-y", "@scope/files", "my notes"]);
+        assert_eq!(server("docs").1, "other");
+        let (config, shown) = server("files");
+        assert_eq!(config.args, ["-y", "@scope/files", "my notes"]);
         assert_eq!(shown, "npx -y @scope/files 'my notes'");
-        let Some(Known::Named(launch, shown)) = catalog.get("git") else {
-            panic!("{catalog:?}");
-        };
-        assert_eq!(launch.env["LEVEL"], "a b");
-        assert_eq!(launch.timeout, Some(Duration::from_secs(600)));
+        let (config, shown) = server("git");
+        assert_eq!(config.env["LEVEL"], "a b");
+        assert_eq!(config.timeout, Some(Duration::from_secs(600)));
         assert_eq!(shown, "LEVEL='a b' git-mcp");
-    }
-
-    #[test]
-    fn a_time_that_is_too_short_is_not_taken_and_named() {
-        let catalog = read(r#"{"mcpServers": {"x": {"command": "x", "timeout": 30}}}"#);
-        assert_eq!(
-            catalog.complaints(),
-            [".mcp.json: the `timeout` of x is in milliseconds and not taken below 1000"]
-        );
-        assert!(
-            matches!(catalog.get("x"), Some(Known::Named(launch, _)) if launch.timeout.is_none())
-        );
-    }
-
-    #[test]
-    fn the_file_wins_over_a_server_of_the_session() {
-        let catalog = read(r#"{"mcpServers": {"docs": {"command": "other"}}}"#);
-        assert!(matches!(catalog.get("docs"), Some(Known::Named(_, shown)) if shown == "other"));
     }
 
     #[test]
     fn a_broken_entry_is_named_and_the_others_stay() {
         let file = json!({"mcpServers": {
             "": {"command": "x"},
+            "brief": {"command": "x", "timeout": 30},
             "good": {"command": "x"},
             "key": {"command": "x", "env": {"KEY": "${ANTHROPIC_API_KEY}"}},
             "linked": {"url": "https://example.com/mcp"},
@@ -300,7 +253,6 @@ mod tests {
             "not one\nline ": {"command": "x"},
             "nothing": {},
             "number": 7,
-            "remote": {"type": "http", "url": "https://example.com/mcp"},
             "types": {"command": "x", "args": ["a", 7]},
             "unset": {"command": "${NOT_SET_ANYWHERE}"},
         }});
@@ -310,13 +262,13 @@ mod tests {
             catalog.complaints(),
             [
                 ".mcp.json: a server has no name",
+                ".mcp.json: brief has a `timeout` of less than 1000 milliseconds",
                 ".mcp.json: key needs the variable ANTHROPIC_API_KEY, which is not set or not given away",
-                ".mcp.json: linked is of type http, which is not supported here: only servers on stdio are",
+                ".mcp.json: linked is of type http, and only stdio is supported here; \"command\": \"mcp_client\", \"args\": [\"connect\", \"URL\"] connects it through stdio",
                 ".mcp.json: names has an `env` with A B, which is no name of a variable",
                 ".mcp.json: not one line has a name that is not one line of at most 100 characters without spaces around it",
                 ".mcp.json: nothing has no `command`",
                 ".mcp.json: number is no object with a `command` and its `args`",
-                ".mcp.json: remote is of type http, which is not supported here: only servers on stdio are",
                 ".mcp.json: types is wrong at `args[1]`: invalid type: integer `7`, expected a string",
                 ".mcp.json: unset needs the variable NOT_SET_ANYWHERE, which is not set or not given away",
             ]
@@ -324,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_one_sentence_and_the_sessions_own_stay() {
+    fn a_broken_file_is_one_sentence_and_none_is_no_complaint() {
         for (file, sentence) in [
             ("{", "is no JSON"),
             ("", "is no JSON"),
@@ -339,15 +291,8 @@ mod tests {
             );
             assert_eq!(catalog.names().collect::<Vec<_>>(), ["docs"]);
         }
-    }
-
-    #[test]
-    fn no_file_is_nothing_to_complain_of() {
         let directory = tempfile::tempdir().unwrap();
         let catalog = Catalog::read(directory.path(), &[]);
-        assert_eq!(
-            (catalog.complaints().len(), catalog.names().count()),
-            (0, 0)
-        );
+        assert!(catalog.complaints().is_empty() && catalog.servers.is_empty());
     }
 }

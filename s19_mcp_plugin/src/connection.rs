@@ -1,142 +1,115 @@
-//! The conversation with a server: JSON-RPC 2.0, one message a line.
+//! The conversation with a server: JSON-RPC 2.0, one message a line, over any two byte streams.
 //!
-//! Several requests are under way at once, answers come in any order, and the server asks and tells on its own in
-//! between. Invariants: every request ends, with its answer, with its time, or with the connection; nobody who asks
-//! waits for the server to read; what is given up is cancelled.
+//! Several requests are in flight at once, answers come in any order, and the server sends requests and notifications in
+//! between. Invariants: every request ends with its answer, its timeout or the connection; sending never waits for the
+//! server to read, and what waits to be sent has a limit; an abandoned request is cancelled.
 //!
 //! ```text
-//!  request ──► outbox ──► write ──► stdin  ┌────────┐
-//!     ▲                                    │ server │
-//!     └── waiting[id] ◄── listen ◄── stdout└────────┘
+//!  request ──► outbox ──────► input   ┌────────┐
+//!     ▲                               │ server │
+//!     └── pending[id] ◄── read ◄── output ──────┘
 //! ```
 
 use std::collections::HashMap;
-use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-use tokio::sync::{Notify, SetOnce, oneshot, watch};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{SetOnce, mpsc, oneshot};
 use tokio::task::yield_now;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use crate::lines::{LastWords, Lines};
-use crate::outbox::Outbox;
-use crate::process::{Process, Streams};
-use crate::protocol::Progress;
-use crate::wire::{self, Message, Outcome};
+use crate::jsonrpc::{self, Message, Outcome};
+use crate::lines::{Lines, StderrTail};
+use crate::protocol::ProgressNotificationParams;
 
 /// How many lines that are no messages may come in a row.
 const MAX_STRAYS: usize = 1_000;
 
-/// The notifications that are listened to (`server/tools`, section List Changed Notification; `basic/utilities/progress`).
-const LIST_CHANGED: &str = "notifications/tools/list_changed";
+/// How many lines may wait for the server to read them.
+const MAX_UNREAD: usize = 1_000;
+
+/// How many lines are read before other tasks get their turn, so that a flood of them starves nobody.
+const LINES_A_TURN: u64 = 64;
+
+/// How long the output is still read after the server has closed its input.
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
+
 const PROGRESS: &str = "notifications/progress";
 
-/// How many lines are read before it is somebody else's turn, so that a flood of them holds nobody up.
-const TURN: u64 = 64;
+/// Called with each progress message of a request.
+pub(crate) type OnProgress = Box<dyn Fn(&str) + Send>;
 
-/// How long a server that has closed its output is given to end, so that it can be said how it ended.
-const GRACE: Duration = Duration::from_secs(1);
+/// Called with the method and the params of each notification that is not about progress, known or not.
+pub(crate) type OnNotification = Box<dyn Fn(&str, &str) + Send + Sync>;
 
-/// How long is waited.
-#[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    /// For the handshake, and for a list of tools.
-    pub start: Duration,
-    /// For the answer to a call. What it says meanwhile about its progress makes that no longer.
-    pub call: Duration,
-    /// For the end of a server, before it is asked to end and again before it is killed.
-    pub end: Duration,
-}
+/// The lines that wait to be sent.
+pub(crate) type Outbox = mpsc::Receiver<String>;
 
-impl Default for Patience {
-    fn default() -> Self {
-        Self {
-            start: Duration::from_secs(30),
-            call: Duration::from_millis(100_000_000),
-            end: Duration::from_secs(2),
-        }
-    }
-}
-
-/// A conversation. Clones share it.
+/// A connection to a server. Clones share it.
 #[derive(Clone)]
-pub struct Connection {
+pub(crate) struct Connection {
     shared: Arc<Shared>,
 }
 
 struct Shared {
     name: String,
-    patience: Patience,
-    outbox: Outbox,
+    outbox: mpsc::Sender<String>,
     /// A std lock: nothing is awaited while it is held.
-    waiting: Mutex<Waiting>,
-    last_words: LastWords,
-    /// How often the server has said that its list of tools has changed.
-    announced: watch::Sender<u64>,
-    /// Somebody wants it to end.
+    pending: Mutex<Pending>,
+    stderr: Arc<StderrTail>,
+    on_notification: OnNotification,
     closing: SetOnce<()>,
-    /// Why there is no conversation any more.
     failure: SetOnce<String>,
-    /// Its process has ended.
-    ended: SetOnce<()>,
 }
 
-/// What is done when a server says how far it is.
-pub type OnProgress = Box<dyn Fn(&str) + Send>;
-
-/// Who waits for the answer to which request.
+/// The requests in flight, by id.
 #[derive(Default)]
-struct Waiting {
+struct Pending {
     last_id: u64,
-    by_id: HashMap<u64, Asker>,
-    /// How much had been written beside the conversation when the last of them ended.
-    idle_since: u64,
+    by_id: HashMap<u64, Caller>,
 }
 
-/// Somebody who waits for an answer.
-struct Asker {
+struct Caller {
     answer: oneshot::Sender<Outcome>,
     on_progress: Option<OnProgress>,
-    /// How much had been written beside the conversation when it was asked: what is older explains nothing.
-    since: u64,
 }
 
-/// A request under way. Dropped before its answer has come, it is cancelled (`basic/utilities/cancellation`).
-struct Asked<'a> {
+/// A request in flight. Dropped before its answer has come, it is cancelled (`basic/utilities/cancellation`).
+struct InFlight<'a> {
     shared: &'a Shared,
     id: u64,
     method: &'static str,
-    since: u64,
 }
 
 impl Connection {
-    /// A conversation with the server of this name. Requests lie in the outbox until it is [served](Self::serve).
-    pub fn new(name: &str, patience: Patience) -> Self {
-        Self {
-            shared: Arc::new(Shared {
-                name: name.to_owned(),
-                patience,
-                outbox: Outbox::default(),
-                waiting: Mutex::default(),
-                last_words: LastWords::default(),
-                announced: watch::Sender::new(0),
-                closing: SetOnce::new(),
-                failure: SetOnce::new(),
-                ended: SetOnce::new(),
-            }),
-        }
+    /// A connection to the server of this name. Requests stay in the outbox until it is [served](Self::serve).
+    pub fn new(
+        name: &str,
+        stderr: &Arc<StderrTail>,
+        on_notification: OnNotification,
+    ) -> (Self, Outbox) {
+        let (outbox, posted) = mpsc::channel(MAX_UNREAD);
+        let shared = Shared {
+            name: name.to_owned(),
+            outbox,
+            pending: Mutex::default(),
+            stderr: stderr.clone(),
+            on_notification,
+            closing: SetOnce::new(),
+            failure: SetOnce::new(),
+        };
+        let shared = Arc::new(shared);
+        (Self { shared }, posted)
     }
 
-    /// Asks the server and waits for its answer, so long. Dropping the future cancels the request.
+    /// Sends a request and waits for its answer, at most this long. Dropping the future cancels the request.
     ///
     /// # Errors
-    /// When the server refuses, does not answer in time, answers with what cannot be read, or fails.
+    /// When the server refuses, does not answer in time, answers with something unreadable, or fails.
     pub async fn request<T: DeserializeOwned>(
         &self,
         method: &'static str,
@@ -146,15 +119,15 @@ impl Connection {
     ) -> Result<T> {
         let shared = &*self.shared;
         let name = &shared.name;
-        // What was written before the request is heard before it.
+        // What the server wrote before the request is read before it.
         yield_now().await;
-        let (asked, answer) = shared.ask(method, params, on_progress)?;
+        let (_in_flight, answer) = shared.send(method, params, on_progress)?;
         let outcome = match timeout(within, answer).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => bail!(self.failure().unwrap_or_default()),
             Err(_) => bail!(
                 "the MCP server '{name}' did not answer {method} within {within:?}{}",
-                shared.hint(asked.since)
+                shared.hint()
             ),
         };
         let result =
@@ -164,12 +137,12 @@ impl Connection {
         })
     }
 
-    /// Tells the server something.
+    /// Sends a notification.
     ///
     /// # Errors
-    /// When it does not read what it is sent.
+    /// When the server does not read what it is sent.
     pub fn notify(&self, method: &str, params: &Value) -> Result<()> {
-        self.shared.outbox.post(&wire::notification(method, params))
+        self.shared.post(jsonrpc::notification(method, params))
     }
 
     /// What the user calls the server.
@@ -177,118 +150,94 @@ impl Connection {
         &self.shared.name
     }
 
-    /// How long is waited.
-    pub fn patience(&self) -> Patience {
-        self.shared.patience
-    }
-
-    /// How often the server has said that its list of tools has changed.
-    pub fn announced(&self) -> u64 {
-        *self.shared.announced.borrow()
-    }
-
-    /// Waits until it has said so more often than this.
-    pub async fn list_changed(&self, known: u64) -> u64 {
-        let mut announced = self.shared.announced.subscribe();
-        let more = announced.wait_for(|times| *times > known).await;
-        *more.expect("the sender lives as long as the connection")
-    }
-
-    /// Why there is no conversation any more, in one sentence.
+    /// Why the connection has ended, in one sentence.
     pub fn failure(&self) -> Option<String> {
         self.shared.failure.get().cloned()
     }
 
-    /// Ends the conversation, and waits for the end of the process.
-    pub async fn close(&self) {
+    /// Asks [`serve`](Self::serve) to stop once the posted lines are sent.
+    pub fn close(&self) {
         let _ = self.shared.closing.set(());
-        self.shared.ended.wait().await;
     }
 
-    /// Does what a conversation does by itself, to the end of the process.
-    pub async fn serve(self, mut process: Process, streams: Streams) {
-        let shared = &*self.shared;
-        let (said, heard) = (SetOnce::<Option<String>>::new(), Notify::new());
-        let serving = async {
-            // In this order: what was posted before the end is sent, unless the server does not read.
-            let why = tokio::select! {
-                biased;
-                why = said.wait() => why.clone(),
-                _ = shared.write(streams.stdin) => None,
-                () = shared.closing.wait() => Some("it was shut down".to_owned()),
-            };
-            let why = match why {
-                Some(why) => why,
-                None => how_it_ended(&mut process, &heard).await,
-            };
-            shared.fail(&why);
-            process.end(shared.patience.end).await;
+    /// Carries messages until the server closes a stream or breaks the protocol, or until [`close`](Self::close). Returns
+    /// why; `None` when the server has closed a stream, for a reason that whoever owns the streams may know.
+    pub async fn serve(
+        &self,
+        mut posted: Outbox,
+        output: impl AsyncRead + Unpin,
+        mut input: impl AsyncWrite + Unpin,
+    ) -> Option<String> {
+        let write = async {
+            while let Some(line) = posted.recv().await {
+                if input.write_all(line.as_bytes()).await.is_err() {
+                    break;
+                }
+            }
+            // What the server answers before its end still counts.
+            sleep(GRACE).await;
         };
-        // Listening comes first and goes on to the very end: what the server still answered counts, and it does not die
-        // of what it still writes.
+        // In this order: what was posted before `close` is sent, unless the server does not read.
         tokio::select! {
             biased;
-            () = shared.listen(streams.stdout, &said) => {}
-            () = shared.hear(streams.stderr, &heard) => {}
-            () = serving => {}
+            read = self.shared.read(output) => read.err().map(|why| format!("{why:#}")),
+            () = write => None,
+            () = self.shared.closing.wait() => Some("it was shut down".to_owned()),
         }
-        let _ = shared.ended.set(());
+    }
+
+    /// Ends all requests, those in flight and those to come, for this reason.
+    pub fn fail(&self, why: &str) {
+        let shared = &*self.shared;
+        let mut pending = shared.pending.lock().unwrap();
+        let (name, hint) = (&shared.name, shared.hint());
+        let why = format!("the MCP server '{name}' is disconnected: {why}{hint}");
+        let _ = shared.failure.set(why);
+        pending.by_id.clear();
     }
 }
 
 impl Shared {
-    /// Posts a request and remembers who waits for the answer. Who wants to know how far it is sends a token for that.
-    fn ask(
+    /// Posts a request and remembers who waits for the answer. The progress token is the id.
+    fn send(
         &self,
         method: &'static str,
         mut params: Value,
         on_progress: Option<OnProgress>,
-    ) -> Result<(Asked<'_>, oneshot::Receiver<Outcome>)> {
-        let mut waiting = self.waiting.lock().unwrap();
+    ) -> Result<(InFlight<'_>, oneshot::Receiver<Outcome>)> {
+        let mut pending = self.pending.lock().unwrap();
         if let Some(why) = self.failure.get() {
             bail!(why.clone());
         }
-        let id = waiting.last_id + 1;
+        let id = pending.last_id + 1;
         if on_progress.is_some() {
             params["_meta"] = json!({ "progressToken": id });
         }
-        let posted = self.outbox.post(&wire::request(id, method, &params));
+        let posted = self.post(jsonrpc::request(id, method, &params));
         posted.with_context(|| format!("the MCP server '{}' was not asked", self.name))?;
+        if pending.by_id.is_empty() {
+            // What is older explains nothing.
+            self.stderr.clear();
+        }
         let (answer, answered) = oneshot::channel();
-        let since = self.last_words.written();
-        let asker = Asker {
+        pending.last_id = id;
+        let caller = Caller {
             answer,
             on_progress,
-            since,
         };
-        waiting.last_id = id;
-        waiting.by_id.insert(id, asker);
-        let asked = Asked {
-            shared: self,
-            id,
-            method,
-            since,
-        };
-        Ok((asked, answered))
+        pending.by_id.insert(id, caller);
+        let shared = self;
+        Ok((InFlight { shared, id, method }, answered))
     }
 
-    /// Writes what is posted, until nobody reads it any more.
-    async fn write(&self, mut stdin: ChildStdin) -> io::Result<()> {
-        loop {
-            stdin.write_all(&self.outbox.take().await).await?;
-        }
-    }
-
-    /// Listens to the server, and says when there is nothing more to listen to, and why if that is its fault.
-    async fn listen(&self, stdout: ChildStdout, said: &SetOnce<Option<String>>) {
-        let listened = self.read(stdout).await;
-        let _ = said.set(listened.err().map(|why| format!("{why:#}")));
-        std::future::pending().await
+    fn post(&self, line: String) -> Result<()> {
+        let unread = |_| anyhow!("it has not read the last {MAX_UNREAD} messages it was sent");
+        self.outbox.try_send(line).map_err(unread)
     }
 
     /// Reads what the server says, to the end of its output.
-    async fn read(&self, stdout: ChildStdout) -> Result<()> {
-        let mut lines = Lines::new(stdout);
+    async fn read(&self, output: impl AsyncRead + Unpin) -> Result<()> {
+        let mut lines = Lines::new(output);
         let mut strays = 0;
         for number in 1_u64.. {
             let Some(line) = lines.next().await? else {
@@ -300,15 +249,15 @@ impl Shared {
                     strays = 0;
                 }
                 None => {
-                    self.last_words.add(&line);
-                    self.last_words.add(b"\n");
+                    self.stderr.add(&line);
+                    self.stderr.add(b"\n");
                     strays += 1;
                 }
             }
             if strays > MAX_STRAYS {
                 bail!("it writes text instead of messages");
             }
-            if number.is_multiple_of(TURN) {
+            if number.is_multiple_of(LINES_A_TURN) {
                 yield_now().await;
             }
         }
@@ -317,100 +266,57 @@ impl Shared {
 
     fn receive(&self, message: Message) -> Result<()> {
         match message {
-            Message::Request { id, method } => {
-                return self.outbox.post(&wire::answer(&id, &method));
+            Message::Request { id, method } => return self.post(jsonrpc::answer(&id, &method)),
+            Message::Notification { method, params } if method == PROGRESS => {
+                self.progress(&params);
             }
-            Message::Notification { method, params } => match &*method {
-                LIST_CHANGED => self.announced.send_modify(|times| *times += 1),
-                PROGRESS => self.progressed(&params),
-                _ => {}
-            },
-            Message::Answer { id, outcome } => self.answered(&id, outcome),
+            Message::Notification { method, params } => (self.on_notification)(&method, &params),
+            Message::Answer { id, outcome } => {
+                // An answer that nobody waits for came too late.
+                if let Some(caller) = number(&id).and_then(|id| self.forget(id)) {
+                    let _ = caller.answer.send(outcome);
+                }
+            }
         }
         Ok(())
     }
 
-    /// Hears what the server writes beside the conversation (`basic/transports`, section stdio): nothing to worry about.
-    async fn hear(&self, mut stderr: ChildStderr, heard: &Notify) {
-        let mut buffer = [0; 4096];
-        while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
-            self.last_words.add(&buffer[..count]);
-        }
-        heard.notify_one();
-        std::future::pending().await
-    }
-
-    /// Gives an answer to whoever waits for it. One that nobody waits for came too late.
-    fn answered(&self, id: &Value, outcome: Outcome) {
-        let asker = number(id).and_then(|id| self.forget(id));
-        if let Some(asker) = asker {
-            let _ = asker.answer.send(outcome);
-        }
-    }
-
-    /// Tells whoever waits for it how far a request is. What cannot be read says nothing.
-    fn progressed(&self, params: &str) {
-        let Ok(progress) = serde_json::from_str::<Progress>(params) else {
+    /// Passes progress on to the caller of its request. What cannot be read says nothing.
+    fn progress(&self, params: &str) {
+        let Ok(progress) = serde_json::from_str::<ProgressNotificationParams>(params) else {
             return;
         };
-        let waiting = self.waiting.lock().unwrap();
-        let asker = number(&progress.progress_token).and_then(|id| waiting.by_id.get(&id));
-        if let Some(on_progress) = asker.and_then(|asker| asker.on_progress.as_ref()) {
+        let pending = self.pending.lock().unwrap();
+        let caller = number(&progress.progress_token).and_then(|id| pending.by_id.get(&id));
+        if let Some(on_progress) = caller.and_then(|caller| caller.on_progress.as_ref()) {
             on_progress(&progress.to_string());
         }
     }
 
-    /// Nobody waits for this answer any more; gives who did.
-    fn forget(&self, id: u64) -> Option<Asker> {
-        let mut waiting = self.waiting.lock().unwrap();
-        let asker = waiting.by_id.remove(&id);
-        if waiting.by_id.is_empty() {
-            waiting.idle_since = self.last_words.written();
-        }
-        asker
+    fn forget(&self, id: u64) -> Option<Caller> {
+        self.pending.lock().unwrap().by_id.remove(&id)
     }
 
-    /// Ends all requests, those under way and those to come.
-    fn fail(&self, why: &str) {
-        let mut waiting = self.waiting.lock().unwrap();
-        let since = waiting.by_id.values().map(|asker| asker.since).min();
-        let (name, hint) = (&self.name, self.hint(since.unwrap_or(waiting.idle_since)));
-        let why = format!("the MCP server '{name}' is disconnected: {why}{hint}");
-        let _ = self.failure.set(why);
-        waiting.by_id.clear();
-    }
-
-    /// What may explain that something went wrong: the end of what was written beside the conversation since then.
-    fn hint(&self, since: u64) -> String {
-        let words = self.last_words.shown(since);
+    /// What may explain a failure: the end of what the server wrote outside the protocol.
+    fn hint(&self) -> String {
+        let words = self.stderr.shown();
         words.map_or(String::new(), |words| format!("; it last wrote: {words}"))
     }
 }
 
-impl Drop for Asked<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         let is_unanswered = self.shared.forget(self.id).is_some();
-        // The handshake is the one request that must not be cancelled.
+        // The specification forbids to cancel `initialize`.
         if is_unanswered && self.method != "initialize" {
             let params = json!({ "requestId": self.id });
-            let cancelled = wire::notification("notifications/cancelled", &params);
-            let _ = self.shared.outbox.post(&cancelled);
+            let cancelled = jsonrpc::notification("notifications/cancelled", &params);
+            let _ = self.shared.post(cancelled);
         }
     }
 }
 
-/// One of our numbers. Some servers make a string of it.
+/// One of our ids. Some servers make a string of it.
 fn number(id: &Value) -> Option<u64> {
     id.as_u64().or_else(|| id.as_str()?.parse().ok())
-}
-
-/// How a server ended that has closed its output, once it has said its last words.
-async fn how_it_ended(process: &mut Process, heard: &Notify) -> String {
-    match timeout(GRACE, process.ended()).await {
-        Ok(Ok(end)) => {
-            let _ = timeout(GRACE, heard.notified()).await;
-            format!("it ended with {end}")
-        }
-        _ => "it closed the connection".to_owned(),
-    }
 }

@@ -1,27 +1,29 @@
-//! What a call gave, as text for the model.
+//! The result of a call as text for the model.
 //!
 //! A server answers in blocks: text, images, audio, resources, and data for programs. A tool_result of this course is
-//! text, so what is not text is described: what it is, how big, where to get it. Invariant: nothing that a server sent
-//! goes without a word.
+//! text, so the rest is described: what it is, how big, where to get it. Invariant: nothing that a server sent is dropped
+//! without a word.
 
 use kit::grouped;
 use s01_loop::Output;
 use serde_json::Value;
 
-use crate::protocol::CallResult;
+use crate::protocol::CallToolResult;
 
 /// The result of a call, in the server's order.
-pub(crate) fn output(result: &CallResult) -> Output {
+pub(crate) fn output(result: &CallToolResult) -> Output {
     let mut parts: Vec<String> = result.content.iter().map(block).collect();
     parts.extend(structured(result));
     parts.retain(|part| !part.trim().is_empty());
-    let text = match parts.is_empty() {
-        true => "(no output)".to_owned(),
-        false => parts.join("\n"),
+    let text = if parts.is_empty() {
+        "(no output)".to_owned()
+    } else {
+        parts.join("\n")
     };
-    match result.is_error {
-        true => Output::error(text),
-        false => Output::ok(text),
+    if result.is_error {
+        Output::error(text)
+    } else {
+        Output::ok(text)
     }
 }
 
@@ -63,7 +65,7 @@ fn link(link: &Value) -> String {
 }
 
 /// Data for programs. Servers say the same as text beside it; what they do not say there is written out.
-fn structured(result: &CallResult) -> Option<String> {
+fn structured(result: &CallToolResult) -> Option<String> {
     let data = result.structured_content.as_ref()?;
     let texts = result.content.iter();
     let texts: Vec<&str> = texts.filter_map(|block| block["text"].as_str()).collect();

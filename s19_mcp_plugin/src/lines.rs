@@ -1,4 +1,4 @@
-//! What comes from a server as bytes: the lines of its output, and the last words it wrote beside them.
+//! What a server writes: the lines of its output, and the tail of its standard error.
 //!
 //! A server may write without end and without a line break. Invariant: what is kept of it in memory has a limit.
 
@@ -7,15 +7,15 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
-use crate::plain::plain;
+use crate::text::one_line;
 
 /// The longest line that is read, in bytes.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// How many bytes of last words are kept.
+/// How many bytes of the tail are kept.
 const KEPT: usize = 4_000;
 
-/// How many characters of them are shown.
+/// How many characters of it are shown.
 const SHOWN: usize = 300;
 
 /// Splits a stream at its line breaks (`basic/transports`, section stdio).
@@ -49,49 +49,41 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// The last that a server wrote outside the protocol: nothing in a healthy session, the best hint when it fails.
+/// The end of what a server wrote outside the protocol: nothing in a healthy session, the best hint when it fails.
 #[derive(Default)]
-pub struct LastWords {
+pub struct StderrTail {
     /// A std lock: nothing is awaited while it is held.
-    words: Mutex<Words>,
+    bytes: Mutex<Vec<u8>>,
 }
 
-#[derive(Default)]
-struct Words {
-    /// How many bytes were written in all.
-    written: u64,
-    /// The last of them.
-    last: Vec<u8>,
-}
-
-impl LastWords {
-    /// Adds what was written.
+impl StderrTail {
+    /// Adds what was written, and drops what no longer fits.
     pub fn add(&self, more: &[u8]) {
-        let words = &mut *self.words.lock().unwrap();
-        words.written += more.len() as u64;
+        let mut bytes = self.bytes.lock().unwrap();
         let more = &more[more.len().saturating_sub(KEPT)..];
-        let too_many = (words.last.len() + more.len()).saturating_sub(KEPT);
-        words.last.drain(..too_many);
-        words.last.extend_from_slice(more);
+        let too_many = (bytes.len() + more.len()).saturating_sub(KEPT);
+        bytes.drain(..too_many);
+        bytes.extend_from_slice(more);
     }
 
-    /// How many bytes were written so far.
-    pub fn written(&self) -> u64 {
-        self.words.lock().unwrap().written
+    /// Adds all of a stream, to its end.
+    pub async fn follow(&self, mut stream: impl AsyncRead + Unpin) {
+        let mut buffer = [0; 4096];
+        while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+            self.add(&buffer[..count]);
+        }
     }
 
-    /// The end of what was written after so many bytes, on one line, without anything a terminal would obey; `None` when
-    /// that is nothing.
-    pub fn shown(&self, since: u64) -> Option<String> {
-        let text = {
-            let words = self.words.lock().unwrap();
-            let new = usize::try_from(words.written.saturating_sub(since)).unwrap_or(KEPT);
-            let old = words.last.len().saturating_sub(new);
-            plain(&String::from_utf8_lossy(&words.last[old..]), KEPT)
-        };
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let start = words.char_indices().rev().nth(SHOWN - 1);
-        match start {
+    /// Forgets what was written so far.
+    pub fn clear(&self) {
+        self.bytes.lock().unwrap().clear();
+    }
+
+    /// The end of it on one line, without anything a terminal would obey; `None` when there is nothing.
+    pub fn shown(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned();
+        let words = one_line(&text, KEPT);
+        match words.char_indices().rev().nth(SHOWN - 1) {
             _ if words.is_empty() => None,
             Some((start, _)) if start > 0 => Some(format!("…{}", &words[start..])),
             _ => Some(words),
@@ -104,7 +96,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_stream_is_split_at_its_line_breaks() {
+    async fn a_stream_is_split_at_its_line_breaks_and_a_line_has_a_limit() {
         let mut lines = Lines::new(&b"one\n\ntwo\nhal"[..]);
         for line in [&b"one"[..], b"", b"two"] {
             assert_eq!(lines.next().await.unwrap().unwrap(), line);
@@ -112,43 +104,28 @@ mod tests {
         let error = lines.next().await.unwrap_err().to_string();
         assert_eq!(error, "its output ended in the middle of a line");
         assert!(lines.next().await.unwrap().is_none());
-    }
-
-    #[tokio::test]
-    async fn a_line_has_a_limit() {
         let longest = [vec![b'x'; MAX_LINE - 1], vec![b'\n']].concat();
         let line = Lines::new(&longest[..]).next().await.unwrap();
         assert_eq!(line.map(|line| line.len()), Some(MAX_LINE - 1));
-        let error = Lines::new(tokio::io::repeat(b'x')).next().await;
-        assert_eq!(
-            error.unwrap_err().to_string(),
-            "it sent a line of more than 16 MB"
-        );
     }
 
     #[test]
-    fn last_words_are_the_end_of_what_was_written_and_harmless() {
-        let words = LastWords::default();
-        assert_eq!(words.shown(0), None);
-        words.add(b"\x1b[2J\r\n \n");
-        words.add("Feh\u{200b}ler: zurück\n".as_bytes());
-        assert_eq!(words.shown(0).unwrap(), "[2J Fehler: zurück");
-        let before = words.written();
-        assert_eq!(words.shown(before), None, "nothing new");
+    fn the_tail_is_short_and_harmless() {
+        let tail = StderrTail::default();
+        assert_eq!(tail.shown(), None);
+        tail.add(b"\x1b[2J\r\n \n");
+        tail.add("Feh\u{200b}ler: zurück\n".as_bytes());
+        assert_eq!(tail.shown().unwrap(), "[2J Fehler: zurück");
         for _ in 0..10_000 {
-            words.add("äö\n".as_bytes());
+            tail.add("äö\n".as_bytes());
         }
-        words.add(b"end\n");
-        let shown = words.shown(before).unwrap();
-        assert!(
-            shown.starts_with('…') && shown.ends_with("äö end"),
-            "{shown}"
-        );
+        tail.add(b"end\n");
+        let shown = tail.shown().unwrap();
+        assert!(shown.starts_with('…') && shown.ends_with("äö end"));
         assert_eq!(shown.chars().count(), SHOWN + 1);
-        let before = words.written();
-        words.add(b"new\n");
-        assert_eq!(words.shown(before).unwrap(), "new");
-        words.add(&vec![b'x'; 10 * KEPT]);
-        assert_eq!(words.words.lock().unwrap().last.len(), KEPT);
+        tail.add(&vec![b'x'; 10 * KEPT]);
+        assert_eq!(tail.bytes.lock().unwrap().len(), KEPT);
+        tail.clear();
+        assert_eq!(tail.shown(), None);
     }
 }

@@ -1,8 +1,8 @@
 //! Names in the pool: `mcp__server__tool`, whatever the server calls its tools.
 //!
-//! The API takes letters, digits, `_` and `-`, 128 of them; servers take what they like, so two names may become one.
-//! Invariants: a name belongs to one tool of one server; it follows from what is connected, not from the order in which
-//! it was; nobody gets the plain name of two who would share it, so no call reaches another tool than the one meant.
+//! The API takes letters, digits, `_` and `-`, 128 of them; servers use any characters, so two names may become one.
+//! Invariants: a name belongs to one tool of one server; it depends on what is connected, in whatever order; when two tools
+//! would share a plain name, neither gets it, so no call reaches the wrong tool.
 
 use std::collections::{HashMap, HashSet};
 
@@ -32,9 +32,12 @@ pub(crate) fn names_in_pool(tools: &[(&str, &str)]) -> Vec<String> {
         |name: &str| name.len() > MAX_NAME || disputed.contains(name) || ends_like_a_suffix(name);
     let names = plain.iter().zip(tools);
     names
-        .map(|(name, (server, tool))| match is_taken(name) {
-            true => with_suffix(name, server, tool),
-            false => name.clone(),
+        .map(|(name, (server, tool))| {
+            if is_taken(name) {
+                with_suffix(name, server, tool)
+            } else {
+                name.clone()
+            }
         })
         .collect()
 }
@@ -87,12 +90,6 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nobody_else_wants_is_plain() {
-        let names = names_in_pool(&[("docs", "search"), ("docs", "get_version")]);
-        assert_eq!(names, ["mcp__docs__search", "mcp__docs__get_version"]);
-    }
-
-    #[test]
     fn two_that_would_share_a_name_both_get_a_suffix_in_whatever_order_they_come() {
         for (one, two) in [
             (("docs", "a b"), ("docs", "a.b")),
@@ -116,25 +113,24 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_and_still_its_own() {
-        let (a, b) = (
-            format!("{}a", "x".repeat(199)),
-            format!("{}b", "x".repeat(199)),
-        );
-        let names = names_in_pool(&[("docs", &a), ("docs", &b)]);
+    fn a_long_name_is_cut_and_still_its_own_and_others_are_plain() {
+        let long = ["a", "b"].map(|end| format!("{}{end}", "x".repeat(199)));
+        let names = names_in_pool(&[("docs", &long[0]), ("docs", &long[1])]);
         assert_ne!(names[0], names[1]);
         for name in names {
             assert_eq!(name.len(), MAX_NAME);
             assert!(name.starts_with("mcp__docs__xxx"), "{name}");
         }
         let just_fits = "x".repeat(MAX_NAME - "mcp__docs__".len());
-        let names = names_in_pool(&[("docs", &just_fits)]);
-        assert_eq!(names, [format!("mcp__docs__{just_fits}")]);
-    }
-
-    #[test]
-    fn a_tool_that_is_listed_twice_disputes_nothing() {
-        let names = names_in_pool(&[("docs", "search"), ("docs", "search")]);
-        assert_eq!(names, ["mcp__docs__search", "mcp__docs__search"]);
+        // One that is listed twice disputes nothing.
+        for tools in [
+            &[&*just_fits][..],
+            &["search", "get_version"],
+            &["search"; 2],
+        ] {
+            let listed: Vec<_> = tools.iter().map(|tool| ("docs", *tool)).collect();
+            let plain = tools.iter().map(|tool| format!("mcp__docs__{tool}"));
+            assert_eq!(names_in_pool(&listed), plain.collect::<Vec<_>>());
+        }
     }
 }

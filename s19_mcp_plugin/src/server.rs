@@ -1,8 +1,8 @@
-//! A server: the handshake, the list of its tools, calls.
+//! A server: initialization, the list of its tools, calls.
 //!
 //! What MCP adds to a conversation in JSON-RPC, as far as a client of tools needs it. What stands in brackets in these
-//! files, such as `server/tools`, is a page of <https://modelcontextprotocol.io/specification/2025-11-25>. Invariant: the list is read whole,
-//! again when the server says that it has changed, once at a time and not without a pause.
+//! files, such as `server/tools`, is a page of <https://modelcontextprotocol.io/specification/2025-11-25>. Invariant: the
+//! list is read whole, again when the server says that it has changed, once at a time and not without a pause.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,197 +10,282 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use s02_tools::Workspace;
 use serde_json::{Value, json};
-use tokio::sync::{Notify, watch};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Notify, SetOnce, watch};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::connection::{Connection, OnProgress, Patience};
-use crate::launch::Launch;
-use crate::lines::MAX_LINE;
-use crate::plain::one_line;
-use crate::process::Process;
-use crate::protocol::{CallResult, Hello, KNOWN_VERSIONS, Page, ToolInfo, Unreadable, VERSION};
+use crate::connection::{Connection, OnNotification, OnProgress};
+use crate::lines::{MAX_LINE, StderrTail};
+use crate::process::{Process, StdioServerConfig};
+use crate::protocol::{
+    CallToolResult, InitializeResult, KNOWN_VERSIONS, LeftOut, ListToolsResult, Tool, VERSION,
+};
+use crate::text::one_line;
+
+/// `server/tools`, section List Changed Notification
+const LIST_CHANGED: &str = "notifications/tools/list_changed";
 
 /// How many pages a list of tools may have.
 const MAX_PAGES: usize = 1_000;
 
-/// How long a list is good at least, however often its server says that it has changed, unless a call waits for it.
+/// The pause between two lists, however often the server says that its list has changed, unless a call waits for it.
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);
 
 /// How long a call that has its answer waits at most for a list that was announced before.
 const RELISTED: Duration = Duration::from_secs(5);
 
-/// A server that runs. Clones share it; when the last one drops, it is killed.
+/// The timeouts of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    /// For `initialize` and the first list of tools together, and for each later list.
+    pub start: Duration,
+    /// For a call. Progress does not extend it.
+    pub call: Duration,
+    /// For the end of a process, before SIGTERM and again before SIGKILL.
+    pub end: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(30),
+            call: Duration::from_millis(100_000_000),
+            end: Duration::from_secs(2),
+        }
+    }
+}
+
+/// A running server. Clones share it; when the last one drops, its process is killed.
 #[derive(Clone)]
 pub struct Server {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    launch: Launch,
     connection: Connection,
+    timeouts: Timeouts,
     instructions: Option<String>,
-    listed: Arc<Listed>,
-    /// The conversation and the list, kept up. Dropping them drops the process.
+    list: Arc<List>,
+    /// The connection is closed and its process has ended.
+    ended: Arc<SetOnce<()>>,
+    /// They serve the connection and keep the list up to date. Dropping them drops the process.
     _tasks: JoinSet<()>,
 }
 
 /// A server's list of tools.
-#[derive(Clone, Default)]
-struct List {
-    tools: Arc<[Arc<ToolInfo>]>,
-    unreadable: Arc<[Unreadable]>,
-}
-
-/// The list as last read.
 #[derive(Default)]
-struct Listed {
-    /// A std lock: nothing is awaited while it is held.
-    list: Mutex<List>,
-    /// How many announcements of a change were there when it was read.
-    read: watch::Sender<u64>,
+struct List {
+    /// As last read. A std lock: nothing is awaited while it is held.
+    listed: Mutex<Listed>,
+    /// How often the server has said that it has changed.
+    changes: watch::Sender<u64>,
+    /// How many of these changes there were when it was last read.
+    seen: watch::Sender<u64>,
     /// A call waits for it.
     is_wanted: Notify,
 }
 
-impl Listed {
-    fn of(list: List) -> Self {
-        Self {
-            list: Mutex::new(list),
-            ..Self::default()
-        }
-    }
+#[derive(Clone, Default)]
+struct Listed {
+    tools: Arc<[Arc<Tool>]>,
+    malformed: Arc<[LeftOut]>,
 }
 
 impl Server {
-    /// Starts a server, shakes hands and reads the list of its tools.
+    /// Starts a program, initializes it and lists its tools.
     ///
     /// # Errors
     /// When it does not start or does not speak the protocol. Its process has been killed then.
-    pub async fn start(launch: Launch, ws: &Workspace) -> Result<Self> {
-        Self::start_with(launch, ws, Patience::default()).await
+    pub async fn start(
+        config: &StdioServerConfig,
+        ws: &Workspace,
+        mut timeouts: Timeouts,
+    ) -> Result<Self> {
+        timeouts.call = config.timeout.unwrap_or(timeouts.call);
+        let process = Process::start(config, ws)?;
+        let (list, stderr) = <(Arc<List>, Arc<StderrTail>)>::default();
+        let (connection, posted) = Connection::new(&config.name, &stderr, list.listener());
+        let serve = process.serve(connection.clone(), posted, stderr, timeouts.end);
+        Self::initialized(connection, list, serve, timeouts).await
     }
 
-    /// The same with another patience.
+    /// Initializes a server that runs already, at the other end of two byte streams, and lists its tools.
     ///
     /// # Errors
-    /// When it does not start or does not speak the protocol. Its process has been killed then.
-    pub async fn start_with(launch: Launch, ws: &Workspace, patience: Patience) -> Result<Self> {
-        let (process, streams) = Process::start(&launch, ws)?;
-        let connection = Connection::new(&launch.name, patience);
-        let mut tasks = JoinSet::new();
-        tasks.spawn(connection.clone().serve(process, streams));
-        let began = Instant::now();
-        let greeted = async {
-            let hello = shake_hands(&connection).await?;
-            let left = patience.start.saturating_sub(began.elapsed());
-            Ok((list(&connection, &hello, left).await?, hello))
+    /// When it does not speak the protocol.
+    pub async fn connect(
+        name: &str,
+        output: impl AsyncRead + Unpin + Send + 'static,
+        input: impl AsyncWrite + Unpin + Send + 'static,
+        timeouts: Timeouts,
+    ) -> Result<Self> {
+        let list = Arc::<List>::default();
+        let (connection, posted) = Connection::new(name, &Arc::default(), list.listener());
+        let served = connection.clone();
+        let serve = async move {
+            let why = served.serve(posted, output, input).await;
+            served.fail(why.as_deref().unwrap_or("it closed the connection"));
         };
-        match greeted.await {
-            Ok((list, hello)) => {
-                let listed = Arc::new(Listed::of(list));
-                let instructions = hello.instructions.clone();
-                tasks.spawn(keep_listed(connection.clone(), hello, listed.clone()));
-                let inner = Inner {
-                    launch,
-                    connection,
-                    instructions,
-                    listed,
-                    _tasks: tasks,
-                };
-                Ok(Self {
-                    inner: Arc::new(inner),
-                })
+        Self::initialized(connection, list, serve, timeouts).await
+    }
+
+    async fn initialized(
+        connection: Connection,
+        list: Arc<List>,
+        serve: impl Future<Output = ()> + Send + 'static,
+        timeouts: Timeouts,
+    ) -> Result<Self> {
+        let mut tasks = JoinSet::new();
+        let ended = Arc::new(SetOnce::new());
+        let over = ended.clone();
+        tasks.spawn(async move {
+            serve.await;
+            let _ = over.set(());
+        });
+        let began = Instant::now();
+        let ready = async {
+            let hello = initialize(&connection, timeouts.start).await?;
+            if hello.capabilities.tools.is_some() {
+                list.read(&connection, timeouts.start, began + timeouts.start)
+                    .await?;
             }
+            anyhow::Ok(hello)
+        };
+        let hello = match ready.await {
+            Ok(hello) => hello,
             Err(error) => {
                 tasks.shutdown().await;
-                Err(error)
+                return Err(error);
             }
+        };
+        if hello.capabilities.tools.is_some() {
+            tasks.spawn(list.clone().keep(connection.clone(), timeouts.start));
         }
+        let inner = Inner {
+            connection,
+            timeouts,
+            instructions: hello.instructions,
+            list,
+            ended,
+            _tasks: tasks,
+        };
+        let inner = Arc::new(inner);
+        Ok(Self { inner })
     }
 
     /// What the user calls it.
     pub fn name(&self) -> &str {
-        &self.inner.launch.name
+        self.inner.connection.name()
     }
 
     /// Its tools as last listed.
-    pub fn tools(&self) -> Arc<[Arc<ToolInfo>]> {
-        self.inner.listed.list.lock().unwrap().tools.clone()
+    pub fn tools(&self) -> Arc<[Arc<Tool>]> {
+        self.inner.list.listed.lock().unwrap().tools.clone()
     }
 
-    /// The entries of the same list that are no tools.
-    pub fn unreadable(&self) -> Arc<[Unreadable]> {
-        self.inner.listed.list.lock().unwrap().unreadable.clone()
+    /// The malformed entries of the same list.
+    pub fn malformed(&self) -> Arc<[LeftOut]> {
+        self.inner.list.listed.lock().unwrap().malformed.clone()
     }
 
-    /// What it says about how to use it.
+    /// How to use it, in its own words.
     pub fn instructions(&self) -> Option<&str> {
         self.inner.instructions.as_deref()
     }
 
-    /// Calls a tool by the name its server gave it (`server/tools`, section Calling Tools). Dropping the future cancels
-    /// the call.
+    /// Calls a tool by the name its server gave it (`server/tools`, section Calling Tools), and passes progress on.
+    /// Dropping the future cancels the call.
     ///
     /// # Errors
     /// When the server refuses the call, does not answer in time, or fails. A tool that fails is no error here.
-    pub async fn call(&self, tool: &str, arguments: Value) -> Result<CallResult> {
-        self.call_with_progress(tool, arguments, |_| {}).await
-    }
-
-    /// The same, telling meanwhile how far the server says it is.
-    ///
-    /// # Errors
-    /// As above.
-    pub async fn call_with_progress(
+    pub async fn call(
         &self,
         tool: &str,
         arguments: Value,
         on_progress: impl Fn(&str) + Send + 'static,
-    ) -> Result<CallResult> {
+    ) -> Result<CallToolResult> {
         let Inner {
-            connection, launch, ..
+            connection,
+            list,
+            timeouts,
+            ..
         } = &*self.inner;
         let params = json!({ "name": tool, "arguments": arguments });
-        let within = launch.timeout.unwrap_or(connection.patience().call);
-        let on_progress = Some(Box::new(on_progress) as OnProgress);
+        let on_progress: OnProgress = Box::new(on_progress);
         let result = connection
-            .request("tools/call", params, within, on_progress)
+            .request("tools/call", params, timeouts.call, Some(on_progress))
             .await;
-        self.relisted().await;
+        list.up_to_date().await;
         result
     }
 
-    /// Waits until the list is read that was announced before now: what a call has brought, the next request holds.
-    async fn relisted(&self) {
-        let listed = &self.inner.listed;
-        let (announced, mut read) = (self.inner.connection.announced(), listed.read.subscribe());
-        if *read.borrow() < announced {
-            listed.is_wanted.notify_one();
-            let _ = timeout(RELISTED, read.wait_for(|read| *read >= announced)).await;
-        }
-    }
-
-    /// One sentence on why there is nothing more to expect of it, once that is so.
+    /// Why it has failed, in one sentence.
     pub fn failure(&self) -> Option<String> {
         self.inner.connection.failure()
     }
 
-    /// Ends it: closes its input and waits; then asks it to end; then kills it.
+    /// Ends it: closes its input and waits; then SIGTERM; then SIGKILL.
     pub async fn shut_down(&self) {
-        self.inner.connection.close().await;
+        self.inner.connection.close();
+        self.inner.ended.wait().await;
     }
 }
 
-/// The handshake (`basic/lifecycle`, section Initialization).
-async fn shake_hands(connection: &Connection) -> Result<Hello> {
+impl List {
+    /// Counts the changes that the server announces.
+    fn listener(self: &Arc<Self>) -> OnNotification {
+        let list = self.clone();
+        Box::new(move |method, _| {
+            if method == LIST_CHANGED {
+                list.changes.send_modify(|changes| *changes += 1);
+            }
+        })
+    }
+
+    /// Reads the list again whenever it has changed. When that goes wrong, it stays as it was.
+    async fn keep(self: Arc<Self>, connection: Connection, within: Duration) {
+        let mut changes = self.changes.subscribe();
+        loop {
+            let seen = *self.seen.borrow();
+            let changed = changes.wait_for(|changes| *changes > seen).await;
+            let now = *changed.expect("the sender lives as long as the list");
+            let _ = self
+                .read(&connection, within, Instant::now() + within)
+                .await;
+            self.seen.send_replace(now);
+            // Some servers say that it has changed each time they are asked for it.
+            let _ = timeout(BETWEEN_LISTS, self.is_wanted.notified()).await;
+        }
+    }
+
+    async fn read(&self, connection: &Connection, within: Duration, end: Instant) -> Result<()> {
+        let Ok(listed) = timeout_at(end, all_pages(connection, within)).await else {
+            let name = connection.name();
+            bail!("the MCP server '{name}' did not list all of its tools within {within:?}");
+        };
+        *self.listed.lock().unwrap() = listed?;
+        Ok(())
+    }
+
+    /// Waits for a list that was announced before now: the next request offers what a call has brought.
+    async fn up_to_date(&self) {
+        let (changes, mut seen) = (*self.changes.borrow(), self.seen.subscribe());
+        if *seen.borrow() < changes {
+            self.is_wanted.notify_one();
+            let _ = timeout(RELISTED, seen.wait_for(|seen| *seen >= changes)).await;
+        }
+    }
+}
+
+/// `basic/lifecycle`, section Initialization
+async fn initialize(connection: &Connection, within: Duration) -> Result<InitializeResult> {
     let params = json!({
         "protocolVersion": VERSION,
         "capabilities": {},
         "clientInfo": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
     });
-    let within = connection.patience().start;
-    let hello: Hello = connection
+    let hello: InitializeResult = connection
         .request("initialize", params, within, None)
         .await?;
     let (name, version) = (connection.name(), &*hello.protocol_version);
@@ -212,64 +297,32 @@ async fn shake_hands(connection: &Connection) -> Result<Hello> {
     Ok(hello)
 }
 
-/// The whole list, within this time. A server without that capability has an empty one.
-async fn list(connection: &Connection, hello: &Hello, within: Duration) -> Result<List> {
-    if hello.capabilities.tools.is_none() {
-        return Ok(List::default());
-    }
-    let Ok(list) = timeout(within, all_pages(connection)).await else {
-        let (name, most) = (connection.name(), connection.patience().start);
-        bail!("the MCP server '{name}' did not list all of its tools within {most:?}");
-    };
-    list
-}
-
-/// All tools, page by page (`server/utilities/pagination`).
-async fn all_pages(connection: &Connection) -> Result<List> {
-    let (mut tools, mut unreadable) = (Vec::new(), Vec::new());
-    let mut params = json!({});
-    let mut size = 0;
+/// All tools, page by page (`server/utilities/pagination`). A malformed entry is no fault of the others.
+async fn all_pages(connection: &Connection, within: Duration) -> Result<Listed> {
+    let (name, mut size, mut params) = (connection.name(), 0, json!({}));
+    let (mut tools, mut malformed) = (Vec::new(), Vec::new());
     for _ in 0..MAX_PAGES {
-        let within = connection.patience().start;
-        let page: Page = connection
+        let page: ListToolsResult = connection
             .request("tools/list", params, within, None)
             .await?;
         for entry in page.tools {
             size += entry.get().len();
-            match ToolInfo::read(entry.get()) {
+            match Tool::parse(entry.get()) {
                 Ok(tool) => tools.push(Arc::new(tool)),
-                // It is left out; the others are not its fault.
-                Err(entry) => unreadable.push(entry),
+                Err(entry) => malformed.push(entry),
             }
         }
         if size > MAX_LINE {
-            let (name, most) = (connection.name(), MAX_LINE >> 20);
+            let most = MAX_LINE >> 20;
             bail!("the MCP server '{name}' lists more than {most} MB of tools");
         }
         match page.next_cursor.filter(|cursor| !cursor.is_empty()) {
             Some(cursor) => params = json!({ "cursor": cursor }),
             None => {
-                let (tools, unreadable) = (tools.into(), unreadable.into());
-                return Ok(List { tools, unreadable });
+                let (tools, malformed) = (tools.into(), malformed.into());
+                return Ok(Listed { tools, malformed });
             }
         }
     }
-    let name = connection.name();
     bail!("the MCP server '{name}' lists its tools on more than {MAX_PAGES} pages")
-}
-
-/// Reads the list again whenever it has changed (`server/tools`, section List Changed Notification). When that goes
-/// wrong, the list stays as it was.
-async fn keep_listed(connection: Connection, hello: Hello, listed: Arc<Listed>) {
-    let mut announced = 0;
-    loop {
-        announced = connection.list_changed(announced).await;
-        let within = connection.patience().start;
-        if let Ok(fresh) = list(&connection, &hello, within).await {
-            *listed.list.lock().unwrap() = fresh;
-        }
-        listed.read.send_replace(announced);
-        // Some servers say so each time they are asked.
-        let _ = timeout(BETWEEN_LISTS, listed.is_wanted.notified()).await;
-    }
 }

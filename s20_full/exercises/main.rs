@@ -16,9 +16,11 @@ fn class() -> Class {
 
 /// A model that answers the conversation like this, and side calls with nothing.
 fn model(lead: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> MockModel {
-    let brain = move |request: &Request| match is_aside(request) {
-        true => says("[]"),
-        false => lead(request),
+    let brain = move |request: &Request| {
+        if is_aside(request) {
+            return says("[]");
+        }
+        lead(request)
     };
     MockModel::start(Options::strict(), brain).expect("loopback has a free port")
 }

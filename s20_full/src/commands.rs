@@ -1,8 +1,8 @@
 //! Slash commands: what the user tells the harness and not the model.
 //!
-//! They cost no request, and they work when no model answers. Invariants: a line that is meant as a command is never sent
-//! to a model, and one that is meant for the model, such as a question about `/etc/hosts`, is never taken for a command;
-//! no command loses a conversation: what it leaves behind lies in a file, or the user is told that it does not.
+//! They cost no request, and they work when no model answers. Invariants: a command is never sent to a model, and a request
+//! that begins with a slash, such as a question about `/etc/hosts`, is never taken for a command; no command loses a
+//! conversation: it is saved, or the user is told that it could not be.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -105,11 +105,11 @@ impl Commands {
         ALL.iter().map(|command| command.name).collect()
     }
 
-    /// Carries out a line that is a command, and returns what the user is told; `None` for any other line, and for the
-    /// commands that hooks answer.
+    /// Runs a line that is a command, and returns its answer; `None` for any other line, and for the commands that hooks
+    /// answer.
     ///
     /// # Errors
-    /// When there is no such command, or it cannot be carried out.
+    /// When there is no such command, or it fails.
     pub async fn run(&self, line: &str, history: &mut History) -> Result<Option<String>> {
         let Some((name, words)) = parse(line) else {
             return Ok(None);
@@ -140,7 +140,7 @@ impl Commands {
         }))
     }
 
-    /// Tells the user something that is no answer of the model, and keeps it for who wants only an answer.
+    /// Shows the user an answer of the harness, and keeps it: with `-p` it may be the only answer.
     pub fn tell(&self, text: &str) {
         self.repl.say(text);
         *self.told.lock().unwrap() = Some(text.to_owned());
@@ -219,12 +219,15 @@ fn help() -> String {
     lines.chain([rest]).collect::<Vec<_>>().join("\n")
 }
 
-/// What is said to a command that does not exist.
+/// The error for a command that does not exist.
 fn unknown(name: &str) -> String {
-    // Who stops in the middle of a name means the one that goes on like this.
-    let changes = |near: &str| match near.starts_with(name) {
-        true => 0,
-        false => distance(name, near),
+    // The beginning of a name means that name.
+    let changes = |near: &str| {
+        if near.starts_with(name) {
+            0
+        } else {
+            distance(name, near)
+        }
     };
     let nearest = ALL
         .iter()
@@ -237,7 +240,7 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// How many letters are put in, left out or changed between two words (Levenshtein).
+/// The Levenshtein distance: how many letters are inserted, deleted or changed between two words.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {
@@ -295,12 +298,5 @@ mod tests {
         assert!(unknown("/res").contains("/resume"), "{}", unknown("/res"));
         assert!(unknown("/deploy").contains("/help lists them"));
         assert!(unknown("/hélp").contains("/help"));
-    }
-
-    #[test]
-    fn distance_counts_changes() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("same", "same"), 0);
     }
 }

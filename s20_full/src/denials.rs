@@ -1,7 +1,7 @@
 //! Denials: the calls that were refused a permission.
 //!
-//! A script is not there to see that half of the work was not allowed. Invariant: each call that the policy denied, whoever
-//! made it, stands here once, as it was to run.
+//! A script does not see that half of the work was denied. Invariant: each call that the policy denied, whoever made it,
+//! is recorded once, with the arguments it was to run with.
 
 use std::sync::{Arc, Mutex};
 
@@ -26,7 +26,7 @@ pub(crate) struct Denial {
 }
 
 impl Denials {
-    /// PreToolUse: what this hook says; each call that it blocks is noted.
+    /// Wraps a PreToolUse hook: each call that it blocks is recorded.
     pub fn of<Judging>(
         &self,
         permission: impl Fn(PreTool) -> Judging + Send + Sync + 'static,

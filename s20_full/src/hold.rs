@@ -1,8 +1,8 @@
-//! The hold on a session: which process may write its file.
+//! The lock on a session: which process may write its file.
 //!
-//! Two programs in one folder must not write one conversation by turns. A lock that the operating system drops with its
-//! process cannot be left behind by a crash. Invariant: whoever holds a session holds the lock of the file that has its
-//! name now, not of one that has been taken away.
+//! Two processes in one folder must not write one conversation in turn. The operating system drops the lock with its
+//! process, so a crash leaves none behind. Invariant: whoever holds a session has locked the file that has its name now,
+//! and no deleted one.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::MetadataExt;
@@ -53,21 +53,4 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata()
         .map(inode)
         .is_ok_and(|open| named.is_ok_and(|named| named == open))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_holds_and_the_next_can_when_it_is_gone() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("x.lock");
-        let first = Hold::take(path.clone()).unwrap();
-        assert!(first.is_some());
-        assert!(Hold::take(path.clone()).unwrap().is_none());
-        drop(first);
-        assert!(!path.exists());
-        assert!(Hold::take(path).unwrap().is_some());
-    }
 }

@@ -15,33 +15,3 @@ pub fn built_in(tools: Toolbox) -> Toolbox {
     }
     Toolbox::new().with_all(tools)
 }
-
-#[cfg(test)]
-mod tests {
-    use std::future::ready;
-
-    use s01_loop::{Output, ToolSpec};
-    use serde_json::json;
-
-    use super::*;
-
-    fn tool(name: &str) -> Tool {
-        let spec = ToolSpec::with_schema(name, "Does something.", json!({"type": "object"}));
-        Tool::new(spec, |_| ready(Output::ok("done")))
-    }
-
-    #[test]
-    fn built_ins_are_sorted_and_end_in_the_only_breakpoint() {
-        let pool = built_in(
-            Toolbox::new()
-                .with(tool("b"))
-                .with(tool("c"))
-                .with(tool("a")),
-        );
-        let pool = pool.with(tool("a_server_tool"));
-        assert_eq!(pool.names(), ["a", "b", "c", "a_server_tool"]);
-        let marked: Vec<bool> = pool.specs().iter().map(ToolSpec::has_breakpoint).collect();
-        assert_eq!(marked, [false, false, true, false]);
-        assert!(built_in(Toolbox::new()).names().is_empty());
-    }
-}

@@ -1,8 +1,8 @@
 //! The files of saved conversations: one JSON file a session.
 //!
-//! A conversation is its messages, and each message has its JSON already; a file is what is said about them and the
-//! messages, joined. Invariants: a file is whole or absent; one that cannot be read is set aside and named, never
-//! overwritten and never taken for an empty conversation; one of a newer program is left alone.
+//! Each message has its JSON already, so a file is its head and these, joined. Invariants: a file is whole or absent; a
+//! damaged one is moved aside and named, never overwritten and never taken for an empty conversation; one of a newer
+//! program is left alone.
 
 use std::fmt::Write;
 use std::fs;
@@ -23,7 +23,7 @@ use crate::hold::Hold;
 const VERSION: u32 = 1;
 const DAMAGED: &str = "damaged";
 
-/// What is said about a conversation.
+/// The head of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) version: u32,
@@ -68,7 +68,7 @@ pub(crate) struct Saved {
     pub(crate) messages: Vec<Message>,
 }
 
-/// A conversation in a list: its messages are counted, not read.
+/// A conversation in a list: its messages are only counted.
 #[derive(Deserialize)]
 pub(crate) struct Listed {
     #[serde(flatten)]
@@ -76,7 +76,7 @@ pub(crate) struct Listed {
     pub(crate) messages: Vec<IgnoredAny>,
 }
 
-/// All that can be said of any version.
+/// What every version of the format has.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
@@ -169,7 +169,7 @@ impl Folder {
         self.path.join(format!("{id}.json"))
     }
 
-    /// What is said about a file that cannot be used. A damaged one is moved away.
+    /// The error for a file that cannot be used. A damaged one is moved away.
     fn refused(&self, id: &str, damage: Damage) -> String {
         let why = match damage {
             Damage::Newer(version) => {
@@ -197,13 +197,13 @@ impl Folder {
 
 /// Why a file cannot be used.
 enum Damage {
-    /// This program cannot know what is in it.
+    /// A newer program wrote it, in this version of the format.
     Newer(u32),
-    /// It is not what a program has written.
+    /// It cannot be parsed, or is not the session that its name says.
     Broken(String),
 }
 
-/// What the file of this session says about its conversation.
+/// Parses the file of this session, without its messages.
 fn listed(bytes: &[u8], id: &str) -> Result<Listed, Damage> {
     let broken = |error: serde_json::Error| Damage::Broken(error.to_string());
     let Versioned { version } = serde_json::from_slice(bytes).map_err(broken)?;
@@ -211,13 +211,11 @@ fn listed(bytes: &[u8], id: &str) -> Result<Listed, Damage> {
         return Err(Damage::Newer(version));
     }
     let listed: Listed = serde_json::from_slice(bytes).map_err(broken)?;
-    match listed.head.id == id {
-        true => Ok(listed),
-        false => Err(Damage::Broken(format!(
-            "it says its id is {:?}",
-            listed.head.id
-        ))),
+    let said = &listed.head.id;
+    if said != id {
+        return Err(Damage::Broken(format!("it says its id is {said:?}")));
     }
+    Ok(listed)
 }
 
 /// A name in the folder that no file has.

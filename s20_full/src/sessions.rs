@@ -1,8 +1,8 @@
 //! Sessions: conversations that outlive the program.
 //!
-//! Whoever closes the terminal loses the conversation and keeps the files it was about. So it is kept too, at each round,
-//! and goes on from there. Invariants: a session is open in one process at a time; what is resumed can be sent, and the
-//! model is told what has ended since; nothing is written before there is something to keep.
+//! A conversation is saved at each round, so that closing the terminal loses none of it. Invariants: a session is open in
+//! one process at a time; a resumed conversation can be sent, and the model is told what has ended since; nothing is written
+//! before there is something to keep.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,9 +20,9 @@ use crate::hold::Hold;
 use crate::saved::{Folder, Head, Listed};
 use crate::start::{Resumed, Start};
 
-/// So many saved sessions are listed.
+/// How many saved sessions are listed.
 const LISTED: usize = 20;
-/// So much of a request is shown.
+/// How much of a request is shown.
 const REQUEST_CHARS: usize = 60;
 
 /// The saved conversations of a workspace. Clones share which one is open.
@@ -39,16 +39,16 @@ pub struct Sessions {
 /// The session that is open.
 #[derive(Default)]
 struct State {
-    /// What is said about it, once it has something to keep or somebody has asked for its id.
+    /// Made when there is something to keep, or when its id is asked for.
     head: Option<Head>,
     hold: Option<Hold>,
-    /// What its messages were when they were last written.
+    /// The fingerprint of its messages when they were last written.
     written: u64,
     /// What the program had spent when it was opened.
     spent_before: Usage,
     /// All sessions that this run of the program has had open.
     own: HashSet<String>,
-    /// It could not be written, and the user knows.
+    /// It could not be written, and the user has been told.
     failed: bool,
 }
 
@@ -64,7 +64,7 @@ impl Sessions {
         }
     }
 
-    /// Continues the session that the command line names. If it names none, who types is told where the commands are.
+    /// Resumes the session that the command line names. If it names none, a user who types is told of `/help`.
     ///
     /// # Errors
     /// When there is none of this name, it is open elsewhere, or its file cannot be read.
@@ -79,7 +79,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Keeps the conversation as it is now. What cannot be written is said once and stops nobody.
+    /// Saves the conversation as it is now. A failure is reported once and stops nobody.
     pub fn save(&self, history: &History) {
         let state = &mut *self.state.lock().unwrap();
         let now = fingerprint(history);
@@ -97,7 +97,7 @@ impl Sessions {
         }
     }
 
-    /// Begins a new session, and says how to come back to the old one, if it could be kept.
+    /// Begins a new session, and says how to resume the old one, if it could be saved.
     pub fn begin(&self, history: &mut History) -> String {
         self.save(history);
         let state = &mut *self.state.lock().unwrap();
@@ -254,7 +254,7 @@ impl Sessions {
         self.folder.write(&head, history)
     }
 
-    /// What is said about the open session; made when it is first wanted.
+    /// The head of the open session; made on first use.
     fn head<'a>(&self, state: &'a mut State, request: &str) -> Result<&'a mut Head> {
         if state.head.is_none() {
             let head = Head::new(fresh_suffix(), String::new());
@@ -293,7 +293,7 @@ fn ended(age: &str) -> String {
     tagged("resumed-session", &text)
 }
 
-/// What tells one state of a conversation from another.
+/// A hash of all messages.
 fn fingerprint(messages: &[Message]) -> u64 {
     let mut hasher = DefaultHasher::new();
     messages

@@ -1,8 +1,8 @@
-//! The start: what the command line asks for, and the answer of a program that was asked once.
+//! The command line, and the answer that `-p` prints.
 //!
 //! A person wants to see the work, a script wants the answer and nothing else. Invariants: an option is never taken for a
-//! request; what cannot be understood is said in one sentence before anything begins; with `-p` standard output holds the
-//! answer alone, and the exit code says whether there is one and whether all was allowed that the model wanted.
+//! request; a wrong command line ends the program with one sentence before anything begins; with `-p` standard output
+//! holds the answer alone, and the exit code says whether there is one and whether a permission was refused.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -67,7 +67,7 @@ enum Format {
     Json,
 }
 
-/// The command line, taken apart.
+/// The options and words of a command line.
 #[derive(Debug, Default, PartialEq)]
 struct Line {
     words: Vec<String>,
@@ -76,7 +76,7 @@ struct Line {
     resumed: Resumed,
 }
 
-/// What the words of a command line come to.
+/// A parsed command line.
 #[derive(Debug, PartialEq)]
 enum Parsed {
     Run(Line),
@@ -85,8 +85,8 @@ enum Parsed {
 }
 
 impl Start {
-    /// Reads the command line, and what is piped in when only an answer is wanted. Prints `--help` or `--version` and
-    /// leaves; what it does not understand ends the program with one sentence and exit code 2.
+    /// Parses the command line, and with `-p` reads what is piped in. `--help` and `--version` print and exit; a wrong
+    /// command line exits with one sentence and code 2.
     pub fn from_args(chapter: &str) -> Self {
         let began = Instant::now();
         let line = match parse(Repl::words()) {
@@ -118,8 +118,8 @@ impl Start {
         }
     }
 
-    /// The terminal as the command line wants it. Who asks with `-p` is asked nothing in turn: what needs a permission that
-    /// no rule gives is refused.
+    /// The terminal that the command line asks for. With `-p` nobody can answer a question, so what no rule allows is
+    /// refused.
     pub fn repl(&self) -> Repl {
         match (&self.request, self.print) {
             (None, _) => Repl::typed(&self.chapter).completes(Commands::names()),
@@ -128,7 +128,7 @@ impl Start {
         }
     }
 
-    /// What was tried before the first turn. Who asked for JSON gets the failure as JSON, too.
+    /// Passes on a result from before the first turn. With `--output-format json` an error is printed as JSON, too.
     ///
     /// # Errors
     /// When it failed.
@@ -144,11 +144,11 @@ impl Start {
         result
     }
 
-    /// Prints the answer for who asked with `-p`, as text or as JSON, and returns the exit code. A failure has been told on
-    /// standard error; JSON tells it, too.
+    /// With `-p`, prints the answer as text or as JSON. Returns the exit code. A failure is on standard error already, and
+    /// in the JSON too.
     pub fn answer(&self, history: &History, commands: &Commands, denials: &Denials) -> ExitCode {
         let (repl, failure) = (commands.repl(), commands.repl().failure());
-        // What was told to a line or a notice that came to nothing is the answer only where no model has given one.
+        // What a command or a hook has told is the answer only when no model has given one.
         let told = commands.told().filter(|_| history.replies() == 0);
         let said = told.unwrap_or_else(|| last_text(history));
         let denials = denials.all();
@@ -186,9 +186,10 @@ impl Start {
     fn as_json(&self, answer: Answer) -> String {
         let answer = Answer {
             kind: "result",
-            subtype: match answer.is_error {
-                true => "error_during_execution",
-                false => "success",
+            subtype: if answer.is_error {
+                "error_during_execution"
+            } else {
+                "success"
             },
             duration_ms: self.began.elapsed().as_millis(),
             ..answer
@@ -197,14 +198,14 @@ impl Start {
     }
 }
 
-/// What the model said last, if it had the last word.
+/// The text of the last message, if it is the model's.
 fn last_text(history: &History) -> String {
     let last = history.last().filter(|last| last.role() == Role::Assistant);
     last.map(|last| last.text().trim().to_owned())
         .unwrap_or_default()
 }
 
-/// Takes a command line apart.
+/// Parses a command line.
 fn parse(words: Vec<String>) -> Result<Parsed, String> {
     let mut line = Line::default();
     let mut words = words.into_iter().peekable();
@@ -238,10 +239,10 @@ fn parse(words: Vec<String>) -> Result<Parsed, String> {
     if line.format.is_some() && !line.print {
         return Err("--output-format goes with -p; try --help".to_owned());
     }
-    match line.words.join(" ").trim().is_empty() {
-        true if !line.words.is_empty() => Err("the request is empty; try --help".to_owned()),
-        _ => Ok(Parsed::Run(line)),
+    if !line.words.is_empty() && line.words.join(" ").trim().is_empty() {
+        return Err("the request is empty; try --help".to_owned());
     }
+    Ok(Parsed::Run(line))
 }
 
 fn format(name: Option<&str>) -> Result<Format, String> {
@@ -276,11 +277,11 @@ ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL choose a real model, MODEL_ID its name; 
 mod tests {
     use super::*;
 
-    fn parsed(line: &[&str]) -> Result<Parsed, String> {
-        parse(line.iter().map(ToString::to_string).collect())
+    fn parsed(line: &str) -> Result<Parsed, String> {
+        parse(line.split(' ').map(str::to_owned).collect())
     }
 
-    fn run(line: &[&str]) -> Line {
+    fn run(line: &str) -> Line {
         match parsed(line) {
             Ok(Parsed::Run(line)) => line,
             other => panic!("{other:?}"),
@@ -290,56 +291,51 @@ mod tests {
     #[test]
     fn options_stand_before_or_behind_the_request() {
         for line in [
-            &["-p", "hello", "there", "--output-format", "json"][..],
-            &["--print", "--output-format=json", "hello there"],
-            &["hello there", "--output-format", "json", "-p"],
+            "-p hello there --output-format json",
+            "--print --output-format=json hello there",
+            "hello there --output-format json -p",
         ] {
-            let Line {
-                words,
-                print,
-                format,
-                resumed,
-            } = run(line);
-            assert_eq!((words.join(" ").as_str(), print), ("hello there", true));
-            assert_eq!((format, resumed), (Some(Format::Json), Resumed::No));
+            let line = run(line);
+            assert_eq!((&*line.words.join(" "), line.print), ("hello there", true));
+            assert_eq!(
+                (line.format, line.resumed),
+                (Some(Format::Json), Resumed::No)
+            );
         }
-        assert_eq!(run(&["--", "-p"]).words, ["-p"]);
-    }
-
-    #[test]
-    fn a_session_is_named_or_the_newest() {
-        assert_eq!(run(&["--resume"]).resumed, Resumed::Newest);
-        assert_eq!(run(&["--resume", "-p", "go on"]).resumed, Resumed::Newest);
-        for line in [&["--resume", "3f"][..], &["--resume=3f"], &["-r", "3f"]] {
+        assert_eq!(run("-- -p").words, ["-p"]);
+        for line in ["--resume", "--resume -p go on"] {
+            assert_eq!(run(line).resumed, Resumed::Newest);
+        }
+        for line in ["--resume 3f", "--resume=3f", "-r 3f"] {
             assert_eq!(run(line).resumed, Resumed::Named("3f".into()));
         }
+        assert_eq!(parsed("-p --help"), Ok(Parsed::Help));
+        assert_eq!(parsed("-V"), Ok(Parsed::Version));
     }
 
     #[test]
     fn what_is_wrong_is_said_in_one_sentence() {
-        for (line, sentence) in [
-            (&["--colour"][..], "unknown option --colour; try --help"),
+        for (line, why) in [
+            ("--colour", "unknown option --colour; try --help"),
             (
-                &["--output-format", "json", "hi"],
+                "--output-format json hi",
                 "--output-format goes with -p; try --help",
             ),
             (
-                &["-p", "--output-format", "xml", "hi"],
+                "-p --output-format xml hi",
                 "--output-format is text or json, not \"xml\"",
             ),
             (
-                &["-p", "hi", "--output-format"],
+                "-p hi --output-format",
                 "--output-format needs text or json behind it",
             ),
             (
-                &["--resume="],
+                "--resume=",
                 "--resume= needs the beginning of an id behind it",
             ),
-            (&[" "], "the request is empty; try --help"),
+            (" ", "the request is empty; try --help"),
         ] {
-            assert_eq!(parsed(line), Err(sentence.to_owned()));
+            assert_eq!(parsed(line), Err(why.to_owned()), "{line}");
         }
-        assert_eq!(parsed(&["-p", "--help"]), Ok(Parsed::Help));
-        assert_eq!(parsed(&["-V"]), Ok(Parsed::Version));
     }
 }

@@ -1,7 +1,7 @@
 //! Plays a story: what is said and when, in time that passes only as the story says.
 //!
 //! Half an hour with schedules, jobs and a team cannot be waited for in a test, and the agent is private to the binary, so
-//! its player stands here. `tests/story` writes `story.txt` and plays the model. Invariant: time stands still while anybody
+//! its player stands here. `tests/whole/story` writes `story.txt` and plays the model. Invariant: time stands still while anybody
 //! works, so that no real answer comes too late; then it goes on second by second.
 
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use crate::workspace::{Chapter, Workspace};
 /// The name of the markers around a session in a README.
 pub const MARKERS: &str = "session";
 /// The test that records it.
-const TEST: &str = "tests/session.rs";
+const TEST: &str = "tests/class/session.rs";
 /// Tells the test to write; `testkit::Session` reads it.
 const WRITE: (&str, &str) = ("SESSION", "write");
 
@@ -31,7 +31,9 @@ pub fn run(ws: &Workspace, wanted: Option<&Chapter>, write: bool) -> Result<()> 
             recorded(&chapter),
             "{name} has no {TEST}; write one that records a session"
         );
-        let mut command = cargo(&["test", "--quiet", "--package", name, "--test", "session"]);
+        let args = ["test", "--quiet", "--package", name, "--test", "class"];
+        let mut command = cargo(&args);
+        command.arg("session::");
         command.current_dir(&ws.root);
         if write {
             command.env(WRITE.0, WRITE.1);

@@ -153,73 +153,40 @@ fn a_turn_goes_on_through_all_bad_servers_and_each_is_told_in_a_sentence() {
 }
 
 #[test]
-fn ctrl_c_ends_a_call_that_hangs_and_the_next_turns_use_that_server_and_others() {
-    let model = model(|request: &Request| match request.user_texts().last() {
-        Some(text) if text == "and now?" => says("The server is still there."),
-        Some(text) if text == "then docs" => match (offers_docs(request), last_results(request)) {
-            (false, _) => connect("docs"),
-            (true, results) if results.iter().any(|found| found.contains("s01")) => {
-                says("Docs has it.")
-            }
-            (true, _) => calls("mcp__docs__search", json!({"query": "agent loop"})),
-        },
-        _ => match request.calls().len() {
-            0 => connect("slow"),
-            1 => calls("mcp__slow__search", json!({"query": "agent loop"})),
-            _ => says("not reached"),
-        },
-    });
-    let class = trusting(class_with(&[("slow", "docs", "hang-call")])).model(&model);
-    let mut terminal = class.terminal(100, 40);
-    terminal
-        .wait_for("s19 >>")
-        .type_line("Search the slow server");
-    terminal.wait_for("> mcp__slow__search");
-    model.wait_for_requests(2);
-    terminal
-        .press(Key::CtrlC)
-        .wait_until("a prompt after the interruption", |screen| {
-            screen
-                .rsplit_once("mcp__slow__search")
-                .is_some_and(|(_, below)| below.contains("s19 >>"))
+fn ctrl_c_ends_a_start_or_a_call_that_hangs_and_the_next_turn_uses_another_server() {
+    for (faults, shown, status) in [
+        (
+            "progress,hang-call",
+            "running mcp__slow__search: 3 of 3, writing",
+            "slow     connected, 2 tools",
+        ),
+        (
+            "hang-start",
+            "running connect_mcp: starting ",
+            "slow     available",
+        ),
+    ] {
+        let model = model(|request: &Request| match request.user_texts().last() {
+            Some(text) if text == "then docs" && offers_docs(request) => says("Docs is there."),
+            Some(text) if text == "then docs" => connect("docs"),
+            _ => match request.calls().len() {
+                0 => connect("slow"),
+                _ => calls("mcp__slow__search", json!({"query": "agent loop"})),
+            },
         });
-    terminal
-        .type_line("and now?")
-        .wait_for("The server is still there.");
-    terminal.type_line("then docs").wait_for("Docs has it.");
-    terminal
-        .type_line("/mcp")
-        .wait_for("slow     connected, 2 tools");
-    terminal.press(Key::CtrlD);
-    assert_eq!(terminal.wait_exit(), 0);
-    nothing_is_left_in(&class);
-}
-
-#[test]
-fn a_server_that_never_answers_the_handshake_can_be_given_up() {
-    let model = model(|request: &Request| match request.user_texts().last() {
-        Some(text) if text == "and docs?" => match offers_docs(request) {
-            true => says("Docs is there."),
-            false => connect("docs"),
-        },
-        _ => connect("mute"),
-    });
-    let class = trusting(class_with(&[("mute", "docs", "hang-start")])).model(&model);
-    let mut terminal = class.terminal(100, 40);
-    terminal.wait_for("s19 >>").type_line("Connect to mute");
-    terminal.wait_for("> connect_mcp");
-    terminal
-        .press(Key::CtrlC)
-        .wait_until("a prompt after the interruption", |screen| {
-            screen
-                .rsplit_once("connect_mcp")
-                .is_some_and(|(_, below)| below.contains("s19 >>"))
-        });
-    terminal.type_line("and docs?").wait_for("Docs is there.");
-    terminal.type_line("/mcp").wait_for("mute     available");
-    terminal.press(Key::CtrlD);
-    assert_eq!(terminal.wait_exit(), 0);
-    nothing_is_left_in(&class);
+        let class = trusting(class_with(&[("slow", "docs", faults)])).model(&model);
+        let mut terminal = class.terminal(100, 40);
+        terminal
+            .wait_for("s19 >>")
+            .type_line("Search the slow server");
+        terminal.wait_for(shown).press(Key::CtrlC);
+        terminal.wait_for("(interrupted)").wait_for("s19 >>");
+        terminal.type_line("then docs").wait_for("Docs is there.");
+        terminal.type_line("/mcp").wait_for(status);
+        terminal.press(Key::CtrlD);
+        assert_eq!(terminal.wait_exit(), 0);
+        nothing_is_left_in(&class);
+    }
 }
 
 #[test]
@@ -289,24 +256,6 @@ fn what_a_rude_server_says_of_itself_is_a_short_quotation_in_one_line() {
 }
 
 #[test]
-fn how_far_a_call_is_stands_on_its_line() {
-    let model = model(|request: &Request| match request.calls().len() {
-        0 => connect("slow"),
-        _ => calls("mcp__slow__get_version", json!({})),
-    });
-    let class = trusting(class_with(&[("slow", "docs", "progress,hang-call")])).model(&model);
-    let mut terminal = class.terminal(60, 20);
-    terminal.wait_for("s19 >>").type_line("Which version?");
-    terminal.wait_for("running mcp__slow__get_version: 3 of 3, writing");
-    terminal
-        .press(Key::CtrlC)
-        .wait_for("(interrupted)")
-        .press(Key::CtrlD);
-    assert_eq!(terminal.wait_exit(), 0);
-    nothing_is_left_in(&class);
-}
-
-#[test]
 fn the_environment_says_how_long_is_waited() {
     for (fault, variable, sentence) in [
         (
@@ -341,17 +290,4 @@ fn offers_docs(request: &Request) -> bool {
         .tool_names()
         .iter()
         .any(|name| name == "mcp__docs__search")
-}
-
-#[test]
-fn a_list_that_changes_during_a_call_is_another_pool_in_the_next_round() {
-    let model = model(|request: &Request| match request.calls().len() {
-        0 => connect("docs+"),
-        1..4 => calls("mcp__docs___get_version", json!({})),
-        _ => says("Done."),
-    });
-    let class = trusting(class_with(&[("docs+", "docs", "list-changed")])).model(&model);
-    run(&class, &["Ask for the version until the list changes"]);
-    let counts: Vec<usize> = offers(&model).iter().map(Vec::len).collect();
-    assert_eq!(counts, [0, 2, 3, 3, 3]);
 }

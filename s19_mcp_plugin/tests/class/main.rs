@@ -4,6 +4,7 @@
 
 mod bad_days;
 mod rehearsed;
+mod session;
 
 use mock_servers::model::{Block, Brain, MockModel, Options, Reply, Request, calls, says};
 use serde_json::json;
@@ -96,65 +97,46 @@ fn started_and_left_it_leaves_no_trace() {
     testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s19_mcp_plugin"));
 }
 
+/// A reply is answered with the pool that it was sent with: a tool that is called beside its connect_mcp is not there yet.
 #[test]
-fn a_server_brings_its_tools_in_the_same_turn() {
-    let model = model(|request: &Request| match request.calls().len() {
-        0 => connect("docs"),
-        1 => calls("mcp__docs__search", json!({"query": "agent loop"})),
-        _ => says("Found it."),
-    });
-    let class = class().model(&model);
-    run(&class, &[SEARCH])
-        .shows("Found it.")
-        .never_shows("needs permission");
-    let requests = model.requests();
-    let counts: Vec<usize> = requests.iter().map(|request| request.tools.len()).collect();
-    assert_eq!(counts, [18, 20, 20]);
-    let results = requests[2].results();
-    let [(false, connected), (false, found)] = &results[..] else {
-        panic!("{results:?}");
-    };
-    assert_eq!(
-        connected,
-        "Connected to 'docs'. Discovered: search, get_version"
-    );
-    assert!(found.contains("s01"), "{found}");
-    assert!(!requests[0].system.contains("# Servers"));
-    assert!(requests[1].system.contains("# Servers\n"));
-    assert!(
-        requests[1]
-            .system
-            .contains("\n- docs: 2 tools. It says of itself: \"")
-    );
-    for tool in requests[1].json()["tools"].as_array().unwrap() {
-        let (name, text) = (
-            tool["name"].as_str().unwrap(),
-            tool["description"].as_str().unwrap(),
-        );
-        assert_eq!(
-            name.starts_with("mcp__docs__"),
-            text.ends_with("(readOnly)"),
-            "{tool}"
-        );
-    }
-}
-
-/// A reply is answered with the pool that it was sent with.
-#[test]
-fn a_tool_called_beside_its_connect_mcp_is_not_there_yet() {
+fn a_server_brings_its_tools_in_the_same_turn_and_not_in_the_same_reply() {
     let search = || ("mcp__docs__search", json!({"query": "agent loop"}));
     let model = model(move |request: &Request| match request.calls().len() {
         0 => connect("docs").and_calls(search().0, search().1),
         1 => calls(search().0, search().1),
         _ => says("Found it."),
     });
-    let class = class().model(&model);
-    run(&class, &[SEARCH]).shows("Found it.");
-    let results = model.last_request().results();
-    let [(false, _), (true, unknown), (false, _)] = &results[..] else {
+    run(&class().model(&model), &[SEARCH])
+        .shows("Found it.")
+        .never_shows("needs permission");
+    let requests = model.requests();
+    let counts: Vec<usize> = requests.iter().map(|request| request.tools.len()).collect();
+    assert_eq!(counts, [18, 20, 20]);
+    let results = requests[2].results();
+    let [(false, connected), (true, unknown), (false, found)] = &results[..] else {
         panic!("{results:?}");
     };
-    assert!(unknown.contains("mcp__docs__search"), "{unknown}");
+    let discovered = "Connected to 'docs'. Discovered: search, get_version";
+    assert_eq!(connected, discovered);
+    assert!(
+        unknown.starts_with("there is no tool `mcp__docs__search`"),
+        "{unknown}"
+    );
+    assert!(found.contains("s01"), "{found}");
+    assert!(!requests[0].system.contains("# Servers"));
+    let section = requests[1].system.split_once("# Servers\n").unwrap().1;
+    assert!(
+        section.contains("\n- docs: 2 tools. It says of itself: \""),
+        "{section}"
+    );
+    for tool in requests[1].json()["tools"].as_array().unwrap() {
+        let reads = tool["description"]
+            .as_str()
+            .unwrap()
+            .ends_with("(readOnly)");
+        let is_theirs = tool["name"].as_str().unwrap().starts_with("mcp__docs__");
+        assert_eq!(reads, is_theirs, "{tool}");
+    }
 }
 
 /// Triggers a deployment of web, asks for its status, and says what came of both.
@@ -201,32 +183,6 @@ fn trigger_status_logs() -> Vec<String> {
     ["trigger", "status", "logs"]
         .map(|tool| format!("mcp__deploy__{tool}"))
         .to_vec()
-}
-
-#[test]
-fn two_servers_are_connected_side_by_side() {
-    let model = model(|request: &Request| match request.calls().len() {
-        0 => connect("docs").and_calls("connect_mcp", json!({"name": "deploy"})),
-        _ => {
-            let names = request.tool_names();
-            let new = names.iter().filter(|name| name.starts_with("mcp__"));
-            says(format!("There are {} new tools.", new.count()))
-        }
-    });
-    let ran = run(&class().model(&model), &[BOTH, "/tools", "/mcp"]);
-    ran.shows("There are 5 new tools.");
-    ran.shows("18 built in: bash, read_file, write_file, create_task");
-    ran.shows("mcp__docs__search (readOnly)")
-        .shows("mcp__deploy__trigger (destructive)");
-    ran.shows("[23 tools; with the prompt ")
-        .shows(" with the cache of s10]");
-    ran.shows("deploy  connected, 3 tools\n")
-        .shows("docs    connected, 2 tools\n");
-    assert_eq!(
-        model.requests().len(),
-        2,
-        "what begins with a slash is not sent"
-    );
 }
 
 #[test]
@@ -282,13 +238,9 @@ fn a_server_of_the_file_is_started_when_the_user_says_so() {
         let (is_error, text) = model.last_request().results().remove(0);
         assert_eq!(is_error, !is_started, "{text}");
         let offered = offers(&model).pop().unwrap();
-        match is_started {
-            true => assert_eq!(
-                offered,
-                ["mcp__team_docs__search", "mcp__team_docs__get_version"]
-            ),
-            false => assert_eq!(offered, [""; 0]),
-        }
+        let tools = ["mcp__team_docs__search", "mcp__team_docs__get_version"];
+        let expected = if is_started { &tools[..] } else { &[] };
+        assert_eq!(offered, expected);
     }
 }
 
@@ -328,35 +280,24 @@ fn a_connection_that_cannot_be_says_what_there_is() {
     let class = trusting(class().file(".mcp.json", file.to_string())).model(&model);
     let ran = run(&class, &["Connect to all", "/mcp"]);
     ran.shows(
-        ".mcp.json: remote is of type http, which is not supported here: only servers on stdio are",
+        ".mcp.json: remote is of type http, and only stdio is supported here; \"command\": \"mcp_client\"",
     );
     ran.shows("gone    failed: ")
         .shows("remote  cannot be used: it is of type http");
     let results = model.last_request().results();
+    // Errors have a mark.
     let expected = [
-        (
-            true,
-            "there is no server 'nobody'; there are deploy, docs, gone",
-        ),
-        (true, "the server 'remote' is of type http"),
-        (true, "no-such-program-anywhere"),
-        (true, "name"),
-        (
-            false,
-            "Connected to 'docs'. Discovered: search, get_version",
-        ),
-        (
-            false,
-            "Already connected to 'docs'. Its tools: search, get_version",
-        ),
+        "!there is no server 'nobody'; there are deploy, docs, gone",
+        "!the server 'remote' is of type http",
+        "!no-such-program-anywhere",
+        "!name",
+        "Connected to 'docs'. Discovered: search, get_version",
+        "Already connected to 'docs'. Its tools: search, get_version",
     ];
     assert_eq!(results.len(), expected.len());
-    for ((is_error, text), (expected_error, part)) in results.iter().zip(expected) {
-        assert_eq!(
-            (*is_error, text.contains(part)),
-            (expected_error, true),
-            "{text}"
-        );
+    for ((is_error, text), part) in results.iter().zip(expected) {
+        assert_eq!(*is_error, part.starts_with('!'), "{text}");
+        assert!(text.contains(part.trim_start_matches('!')), "{text}");
     }
 }
 

@@ -12,92 +12,55 @@ use testkit::Class;
 /// A server's name, the program and its arguments, and its environment, where `{workspace}` is the workspace.
 type Plugged<'a> = (&'a str, PathBuf, Vec<String>, Value);
 
-/// One call and what its result must say; an error when it begins with `!`.
-type Called<'a> = (&'a str, Value, &'a str);
-
 #[test]
-fn server_everything_is_connected_listed_and_called() {
-    let Some(program) = node("mcp-server-everything") else {
-        return;
-    };
-    let args = vec!["stdio".to_owned()];
-    let listed = tells(
-        ("everything", program, args, json!({})),
-        &[
-            (
-                "echo",
-                json!({"message": "good morning"}),
-                "Echo: good morning",
-            ),
-            ("get-sum", json!({"a": 2, "b": 40}), "42"),
-            ("get-tiny-image", json!({}), "image/png"),
-            ("get-resource-links", json!({"count": 2}), "resource"),
-            (
-                "get-structured-content",
-                json!({"location": "Chicago"}),
-                "temperature",
-            ),
-            (
-                "trigger-long-running-operation",
-                json!({"duration": 0.2, "steps": 2}),
-                "completed",
-            ),
-            ("get-sum", json!({"a": "two", "b": 40}), "!a"),
-            ("toggle-simulated-logging", json!({}), "Started"),
-        ],
-    );
-    assert!(listed.len() >= 10, "{listed:?}");
-}
-
-#[test]
-fn server_filesystem_is_connected_listed_and_called() {
-    let Some(program) = node("mcp-server-filesystem") else {
-        return;
-    };
-    let listed = tells(
-        ("filesystem", program, vec![".".to_owned()], json!({})),
-        &[
-            ("list_allowed_directories", json!({}), "workspace"),
-            (
-                "read_text_file",
-                json!({"path": "notes.txt"}),
-                "The meeting is at ten.",
-            ),
-            (
-                "write_file",
-                json!({"path": "new.txt", "content": "new"}),
-                "Successfully wrote",
-            ),
-            ("list_directory", json!({"path": "."}), "[FILE] new.txt"),
-            ("read_text_file", json!({"path": "/etc/hosts"}), "!denied"),
-        ],
-    );
-    assert!(
-        listed.contains(&"mcp__filesystem__move_file".to_owned()),
-        "{listed:?}"
-    );
-}
-
-#[test]
-fn server_memory_is_connected_listed_and_called() {
-    let Some(program) = node("mcp-server-memory") else {
-        return;
-    };
-    let ada = json!({"entities": [{"name": "Ada", "entityType": "person", "observations": ["likes tabs"]}]});
-    let listed = tells(
+fn reference_servers_are_connected_listed_and_called() {
+    for (server, args, env, tools, story) in [
+        (
+            "everything",
+            "stdio",
+            json!({}),
+            10,
+            r#"
+echo {"message": "good morning"} -> Echo: good morning
+get-sum {"a": 2, "b": 40} -> 42
+get-tiny-image {} -> image/png
+get-resource-links {"count": 2} -> resource
+get-structured-content {"location": "Chicago"} -> temperature
+trigger-long-running-operation {"duration": 0.2, "steps": 2} -> completed
+get-sum {"a": "two", "b": 40} -> !a
+toggle-simulated-logging {} -> Started"#,
+        ),
+        (
+            "filesystem",
+            ".",
+            json!({}),
+            11,
+            r#"
+list_allowed_directories {} -> workspace
+read_text_file {"path": "notes.txt"} -> The meeting is at ten.
+write_file {"path": "new.txt", "content": "new"} -> Successfully wrote
+list_directory {"path": "."} -> [FILE] new.txt
+read_text_file {"path": "/etc/hosts"} -> !denied"#,
+        ),
         (
             "memory",
-            program,
-            vec![],
+            "",
             json!({"MEMORY_FILE_PATH": "{workspace}/graph.jsonl"}),
+            9,
+            r#"
+create_entities {"entities": [{"name": "Ada", "entityType": "person", "observations": ["likes tabs"]}]} -> Ada
+search_nodes {"query": "tabs"} -> likes tabs
+read_graph {} -> person"#,
         ),
-        &[
-            ("create_entities", ada, "Ada"),
-            ("search_nodes", json!({"query": "tabs"}), "likes tabs"),
-            ("read_graph", json!({}), "person"),
-        ],
-    );
-    assert_eq!(listed.len(), 9, "{listed:?}");
+    ] {
+        let Some(home) = installed("EXTERNAL_NODE") else {
+            return;
+        };
+        let program = format!("node_modules/.bin/mcp-server-{server}");
+        let args = args.split_whitespace().map(str::to_owned).collect();
+        let listed = tells((server, home.join(program), args, env), story);
+        assert!(listed.len() >= tools, "{listed:?}");
+    }
 }
 
 #[test]
@@ -106,25 +69,19 @@ fn a_server_on_fastmcp_with_pages_errors_structure_progress_and_logs() {
         return;
     };
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/external/habits.py");
+    let python = home.join("bin/python");
     let listed = tells(
-        (
-            "habits",
-            home.join("bin/python"),
-            vec![script.to_owned()],
-            json!({}),
-        ),
-        &[
-            ("weather", json!({"city": "Köln"}), "21"),
-            ("broken", json!({}), "!the thermometer is frozen"),
-            ("slow", json!({"steps": 3}), "3 steps done"),
-            ("nothing", json!({}), ""),
-            ("weather", json!({}), "!city"),
-            ("forget", json!({}), "forgotten"),
-        ],
+        ("habits", python, vec![script.to_owned()], json!({})),
+        r#"
+weather {"city": "Köln"} -> 21
+broken {} -> !the thermometer is frozen
+slow {"steps": 3} -> 3 steps done
+nothing {} ->
+weather {} -> !city
+forget {} -> forgotten"#,
     );
-    let names = ["broken", "forget", "nothing", "slow", "weather"]
-        .map(|name| format!("mcp__habits__{name}"));
-    assert_eq!(listed, names);
+    let names = ["broken", "forget", "nothing", "slow", "weather"];
+    assert_eq!(listed, names.map(|name| format!("mcp__habits__{name}")));
 }
 
 /// It runs cargo, which may have to build.
@@ -146,22 +103,31 @@ fn the_entry_of_the_readme_works_from_an_empty_directory() {
     let home = std::env::var("HOME").unwrap();
     let listed = tells(
         ("jira", program, args.collect(), json!({"HOME": home})),
-        &[("get_issue", json!({"key": "WEB-1"}), "WEB-1")],
+        r#"get_issue {"key": "WEB-1"} -> WEB-1"#,
     );
     assert_eq!(listed.len(), 4, "{listed:?}");
 }
 
-/// Connects to the server, makes these calls in one turn, and checks each result. Returns the server's tools as the
-/// model was sent them in the request after the connection.
-fn tells(plugged: Plugged<'_>, story: &[Called<'_>]) -> Vec<String> {
+/// Connects to the server, makes the calls of the story in one turn, and checks each result; after `!` stands what an
+/// error says. Returns the server's tools as the model was sent them in the request after the connection.
+fn tells(plugged: Plugged<'_>, story: &str) -> Vec<String> {
     let server = plugged.0;
-    let tool = |name: &str| format!("mcp__{server}__{name}");
+    let row = |line: &'_ str| {
+        let (call, expected) = line.split_once("->").expect("a call and what it says");
+        let (name, input) = call.split_once(' ').expect("a tool and its arguments");
+        let input: Value = serde_json::from_str(input).expect("JSON");
+        (name.to_owned(), input, expected.trim().to_owned())
+    };
+    let story: Vec<_> = story
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(row)
+        .collect();
     let mut script = vec![calls("connect_mcp", json!({"name": server}))];
-    script.extend(
-        story
-            .iter()
-            .map(|(name, input, _)| calls(tool(name), input.clone())),
-    );
+    let call = |(name, input, _): &(String, Value, String)| {
+        calls(format!("mcp__{server}__{name}"), input.clone())
+    };
+    script.extend(story.iter().map(call));
     script.push(says("All of it is done."));
     let model = MockModel::scripted(script);
     let class = plug(plugged).model(&model);
@@ -178,11 +144,11 @@ fn tells(plugged: Plugged<'_>, story: &[Called<'_>]) -> Vec<String> {
         connected.starts_with(&format!("Connected to '{server}'")),
         "{connected}"
     );
-    for (index, (name, input, expected)) in (1..).zip(story) {
+    for (index, (name, input, expected)) in (1..).zip(&story) {
         let (is_error, text) = result(index);
         let (wrong, expected) = match expected.strip_prefix('!') {
             Some(expected) => (true, expected),
-            None => (false, *expected),
+            None => (false, expected.as_str()),
         };
         assert!(
             is_error == wrong && text.contains(expected),
@@ -218,14 +184,6 @@ fn plug((server, program, args, env): Plugged<'_>) -> Class {
             ".harness/settings.json",
             json!({"permissions": {"allow": allow}}).to_string(),
         )
-}
-
-fn node(program: &str) -> Option<PathBuf> {
-    Some(
-        installed("EXTERNAL_NODE")?
-            .join("node_modules/.bin")
-            .join(program),
-    )
 }
 
 /// Where `cargo x external` has put it.
