@@ -173,7 +173,11 @@ fn two_agents_in_two_worktrees_send_their_plans_first() {
         "Create 2 tasks. Create a worktree for each. Spawn alice and bob. Ask each to submit a plan before claiming a task.",
         "Add two tasks, create a worktree for each of them, spawn alice and bob and have them submit plans first.",
     ] {
-        let (class, model, ran) = rehearses(prompt);
+        let model = MockModel::strict_rehearsal();
+        let class = class().model(&model);
+        // Nothing is approved before the user says so.
+        let ran = class.types(&[prompt, "Approve their plans."]);
+        ran.succeeds();
         let tasks = board(&class);
         assert_eq!(tasks.len(), 2, "{}", ran.transcript());
         for task in &tasks {
