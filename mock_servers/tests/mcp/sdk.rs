@@ -108,46 +108,44 @@ async fn the_client_of_2026_07_28_discovers_and_calls() {
 }
 
 #[tokio::test]
-async fn a_deployment_goes_live_over_seconds() {
+async fn a_deployment_goes_live_over_seconds_and_a_service_has_one_under_way() {
     let now = Arc::new(AtomicU64::new(0));
     let clock = Arc::clone(&now);
     let mock = Mock::deploy(move || Duration::from_millis(clock.load(Ordering::Relaxed)));
     let client = connect(mock).await;
-    let service = json!({"service": "api"});
-    let mut seen = Vec::new();
-    call(&client, "trigger", service.clone()).await;
-    for at in [1_999, 2_000, 5_999, 6_000] {
+    for (at, tool, service, said) in [
+        (0, "trigger", "api", "deploy-4: api version 42 is queued"),
+        (
+            0,
+            "trigger",
+            "api",
+            "service: deploy-4: api version 42 is queued; wait until it is live",
+        ),
+        (0, "trigger", "web", "deploy-5: web version 18 is queued"),
+        (0, "status", "worker", "deploy-3: worker version 8 is live"),
+        (1_999, "status", "api", "deploy-4: api version 42 is queued"),
+        (
+            2_000,
+            "status",
+            "api",
+            "deploy-4: api version 42 is running",
+        ),
+        (
+            5_999,
+            "status",
+            "api",
+            "deploy-4: api version 42 is running",
+        ),
+        (6_000, "status", "api", "deploy-4: api version 42 is live"),
+    ] {
         now.store(at, Ordering::Relaxed);
-        let status = call(&client, "status", service.clone()).await;
-        let data = status.structured_content.expect("it has data");
-        seen.push(data["state"].as_str().expect("a state is text").to_owned());
+        let answer = call(&client, tool, json!({"service": service})).await;
+        assert_eq!(text(&answer), said, "{at}");
+        assert_eq!(answer.is_error == Some(true), said.contains("wait until"));
     }
-    assert_eq!(seen, ["queued", "running", "running", "live"]);
     let logs = call(&client, "logs", json!({"service": "api", "lines": 2})).await;
     let expected = "    5.0s 2 of 2 instances answer their health check\n    6.0s api 42 is live";
     assert_eq!(text(&logs), expected);
-    let web = call(&client, "status", json!({"service": "web"})).await;
-    assert_eq!(text(&web), "deploy-2: web version 17 is live");
-}
-
-#[tokio::test]
-async fn a_service_has_one_deployment_under_way() {
-    let now = Arc::new(AtomicU64::new(0));
-    let clock = Arc::clone(&now);
-    let client = connect(Mock::deploy(move || {
-        Duration::from_secs(clock.load(Ordering::Relaxed))
-    }))
-    .await;
-    call(&client, "trigger", json!({"service": "api"})).await;
-    let again = call(&client, "trigger", json!({"service": "api"})).await;
-    assert_eq!(again.is_error, Some(true));
-    assert_eq!(
-        text(&again),
-        "service: deploy-4: api version 42 is queued; wait until it is live"
-    );
-    let other = call(&client, "trigger", json!({"service": "web"})).await;
-    assert_eq!(text(&other), "deploy-5: web version 18 is queued");
-    now.store(6, Ordering::Relaxed);
     let again = call(&client, "trigger", json!({"service": "api"})).await;
     assert_eq!(text(&again), "deploy-6: api version 43 is queued");
 }

@@ -1,6 +1,6 @@
 //! The forms of an answer: plain and streamed, counted tokens, lists of models.
 
-use mock_servers::model::{MockModel, Options, Role, StopReason, calls, says};
+use mock_servers::model::{Block, MockModel, Options, StopReason, calls, says};
 use serde_json::{Value, json};
 
 use crate::client::{asks, hello, post, post_beta, post_bytes, send, streamed};
@@ -65,42 +65,25 @@ fn a_plain_answer_is_one_message() {
 fn a_streamed_answer_has_the_events_of_the_api() {
     let model = MockModel::scripted([reads()]);
     let response = post(&model, &streamed(hello()));
-    assert_eq!(
-        response.header("content-type"),
-        Some("text/event-stream; charset=utf-8")
-    );
+    let content_type = response.header("content-type");
+    assert_eq!(content_type, Some("text/event-stream; charset=utf-8"));
     assert!(response.complete);
     let events = response.events();
-    let names = events
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .collect::<Vec<_>>();
-    let block = [
-        "content_block_start",
-        "content_block_delta",
-        "content_block_stop",
-    ];
-    let call = [block[0], block[1], block[1], block[2]];
-    let expected = [
-        &["message_start", "ping"][..],
-        &block,
-        &call,
-        &["message_delta", "message_stop"],
-    ];
-    assert_eq!(names, expected.concat());
+    let names = events.iter().map(|(name, _)| name.as_str());
+    assert_eq!(
+        names.collect::<Vec<_>>().join(" "),
+        "message_start ping content_block_start content_block_delta content_block_stop content_block_start \
+         content_block_delta content_block_delta content_block_stop message_delta message_stop"
+    );
     assert!(events.iter().all(|(name, data)| data["type"] == *name));
     assert_eq!(events[0].1["message"]["usage"]["input_tokens"], 2);
     assert_eq!(events[0].1["message"]["stop_reason"], Value::Null);
     assert_eq!(joined(&events, "text"), "I read it.");
     assert_eq!(events[5].1["content_block"]["input"], json!({}));
-    assert_eq!(
-        events[6].1["delta"],
-        json!({"type": "input_json_delta", "partial_json": ""})
-    );
-    assert_eq!(
-        joined(&events, "partial_json"),
-        r#"{"limit":20,"path":"a.txt"}"#
-    );
+    let empty = json!({"type": "input_json_delta", "partial_json": ""});
+    assert_eq!(events[6].1["delta"], empty);
+    let arguments = r#"{"limit":20,"path":"a.txt"}"#;
+    assert_eq!(joined(&events, "partial_json"), arguments);
     assert_eq!(events[9].1["delta"]["stop_reason"], "tool_use");
     assert_eq!(events[9].1["usage"]["output_tokens"], 11);
 }
@@ -263,52 +246,51 @@ fn no_tokens_at_all_fill_the_cache_without_a_reply() {
     assert_eq!(asked["usage"]["cache_read_input_tokens"], 2000);
 }
 
-/// A brain reads what a message with the role `system` says at the end of the system prompt; it costs what it says.
+/// A brain reads what messages with the role `system` say at the end of the system prompt; they cost what they say, until
+/// they end.
 #[test]
 fn instructions_in_mid_conversation_are_read_and_counted() {
-    let mut request = asks("");
-    request["messages"] = json!([
-        {"role": "user", "content": "1234"},
-        {"role": "system", "content": "Be brief."},
-        {"role": "assistant", "content": "Fine."},
-        {"role": "user", "content": "1234"},
-        {"role": "system", "content": [{"type": "text", "text": "In English."}]},
-        {"role": "system", "content": "Now."},
+    let [user, assistant] =
+        ["user", "assistant"].map(|role| json!({"role": role, "content": "1234"}));
+    let says_so = |content: Value| json!({"role": "system", "content": content});
+    let brief = says_so(json!("Be brief."));
+    let english = says_so(json!([{"type": "text", "text": "In English."}]));
+    let passing = json!({"role": "system", "content": "12345678", "clear_at": "next_user_message"});
+    let long = json!([
+        user,
+        brief,
+        assistant,
+        user,
+        english,
+        says_so(json!("Now."))
     ]);
     let later = "Be brief.\n\nIn English.\n\nNow.";
-    for (prompt, system, tokens) in [
-        ("", later.to_owned(), 11),
-        ("1234", format!("1234\n\n{later}"), 12),
-    ] {
-        let model = MockModel::scripted([says("Fine.")]);
-        request["system"] = json!(prompt);
-        let answer = post(&model, &request).json();
-        assert_eq!(answer["usage"]["input_tokens"], tokens);
-        let seen = model.last_request();
-        assert_eq!(*seen.system, system);
-        let roles = seen.messages.iter().map(|message| message.role);
-        let turns = [Role::User, Role::Assistant, Role::User];
-        assert_eq!(roles.collect::<Vec<_>>(), turns);
-    }
-}
-
-#[test]
-fn instructions_may_end_with_the_next_message_of_the_user() {
-    let passing = json!({"role": "system", "content": "12345678", "clear_at": "next_user_message"});
-    let user = json!({"role": "user", "content": "1234"});
-    let assistant = json!({"role": "assistant", "content": "1234"});
-    for (messages, tokens, system) in [
-        (json!([user, passing]), 1 + 2, "12345678"),
-        (json!([user, passing, assistant]), 1 + 2 + 1, "12345678"),
-        (json!([user, passing, assistant, user]), 1 + 1 + 1, ""),
+    for (prompt, messages, tokens, system) in [
+        ("", long.clone(), 10, later.to_owned()),
+        ("1234", long, 11, format!("1234\n\n{later}")),
+        ("", json!([user, passing]), 1 + 2, "12345678".to_owned()),
+        (
+            "",
+            json!([user, passing, assistant]),
+            1 + 2 + 1,
+            "12345678".to_owned(),
+        ),
+        (
+            "",
+            json!([user, passing, assistant, user]),
+            1 + 1 + 1,
+            String::new(),
+        ),
     ] {
         let model = MockModel::scripted([says("Fine.")]);
         let mut request = asks("");
-        request["messages"] = messages;
+        (request["system"], request["messages"]) = (json!(prompt), messages);
         let beta = "mid-conversation-system-clear-at-2026-08-21";
         let answer = post_beta(&model, beta, &request).json();
         assert_eq!(answer["usage"]["input_tokens"], tokens, "{request}");
-        assert_eq!(&*model.last_request().system, system, "{request}");
+        let seen = model.last_request();
+        assert_eq!(*seen.system, system, "{request}");
+        assert!(seen.messages.len() <= 3, "instructions are no turn");
     }
 }
 
@@ -323,34 +305,21 @@ fn the_root_says_what_this_is() {
 }
 
 #[test]
-fn messages_of_one_role_are_combined_for_the_brain() {
-    let model = MockModel::scripted([says("Both.")]);
-    let mut request = asks("One.");
-    request["messages"] = json!([
-        {"role": "user", "content": "One."},
-        {"role": "user", "content": [{"type": "text", "text": "Two."}]},
-    ]);
-    post(&model, &request);
-    let seen = model.requests();
-    assert_eq!(seen[0].messages.len(), 1);
-    assert_eq!(seen[0].messages[0].blocks.len(), 2);
-}
-
-#[test]
-fn the_order_of_keys_does_not_matter() {
+fn messages_of_one_role_are_combined_and_the_order_of_keys_does_not_matter() {
     let model = MockModel::scripted([says("One."), says("Two.")]);
     let head = r#""model":"m","max_tokens":10,"system":"S""#;
-    let talk = r#""messages" : [ {"content":"Hi.","role":"user"} ]"#;
+    let second = r#"{"role":"user","content":[{"type":"text","text":"Two."}]}"#;
+    let talk = format!(r#""messages" : [ {{"content":"One.","role":"user"}}, {second} ]"#);
     for body in [
         format!("{{{head},{talk}}}"),
         format!(" {{ {talk} , {head} }} "),
     ] {
-        assert_eq!(
-            post_bytes(&model, "/v1/messages", body.as_bytes()).status,
-            200,
-            "{body}"
-        );
+        let response = post_bytes(&model, "/v1/messages", body.as_bytes());
+        assert_eq!(response.status, 200, "{body}");
     }
-    let seen = model.requests();
-    assert_eq!(seen[0].messages[0].blocks, seen[1].messages[0].blocks);
+    for seen in model.requests() {
+        let texts = ["One.", "Two."].map(|text| Block::Text(text.to_owned()));
+        assert_eq!(seen.messages.len(), 1);
+        assert_eq!(seen.messages[0].blocks, texts);
+    }
 }
