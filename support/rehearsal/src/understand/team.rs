@@ -58,7 +58,10 @@ impl Planner<'_, '_> {
         let all = if self.hired.len() > 1 { &self.hired } else { &self.people };
         let names = if telling.is_all { all.clone() } else { self.those(&telling.names) };
         let is_open = clause.tokens[0].is("get make give send write remind message hand assign order instruct");
-        let is_unknown = is_open && telling.names.iter().any(|name| !self.people.contains(name));
+        // Who is there may have been forgotten; the tool that sends knows.
+        let may_be_there = self.people.is_empty() && clause.tokens[0].is("send message");
+        let is_named = |name: &String| self.people.contains(name) || may_be_there;
+        let is_unknown = is_open && !telling.names.iter().all(is_named);
         let is_nobody = names.is_empty() || telling.names.is_empty() && self.people.is_empty();
         let what = Clause::of(&telling.what);
         let is_row =
