@@ -53,7 +53,7 @@ pub fn read(clause: &Clause) -> Option<New> {
     let tokens = &clause.tokens;
     tokens.first().filter(|first| first.is(VERBS))?;
     if tokens.iter().any(|token| {
-        token.is("folder directory worktree worktrees task tasks todo skill package") && !is_place(clause, token)
+        token.is("folder directory worktree worktrees task tasks todo skill package copy") && !is_place(clause, token)
     }) {
         return None;
     }
@@ -131,7 +131,7 @@ fn before_place(clause: &Clause, into: usize, before: &[&Token]) -> Option<New> 
     let quoted: Vec<&&Token> =
         before.iter().filter(|token| matches!(token.shape, Shape::Quoted | Shape::Code)).collect();
     if let [one] = quoted.as_slice()
-        && before.iter().all(|token| token.start == one.start || token.is("text line word words content string"))
+        && before.iter().all(|token| token.start == one.start || token.is("text line word words content string down"))
     {
         return Some(New { path, content: Content::Given(one.text.clone()), left: Vec::new() });
     }

@@ -13,7 +13,7 @@ use crate::words::{Shape, Token, has, number, stem};
 
 /// Words that mean the same to a server.
 const SAME: [&[&str]; 12] = [
-    &["search", "find", "look", "query", "lookup", "say", "mention"],
+    &["search", "find", "look", "query", "lookup", "say", "mention", "ask"],
     &["create", "add", "make", "open", "file", "write", "new"],
     &["transition", "move", "set", "mark", "close", "put"],
     &["trigger", "deploy", "deployment", "start", "launch", "ship", "release", "kick", "roll"],

@@ -30,7 +30,7 @@ pub fn plan(text: &str, world: &World) -> Plan {
         only_looks: None,
         mentioned: None,
     };
-    match planner.read(text).and_then(|()| planner.finish()) {
+    match planner.read(text).and_then(|()| planner.finish(text)) {
         Ok(()) => Plan { steps: planner.steps, refusal: None },
         Err(refusal) => Plan { steps: Vec::new(), refusal: Some(refusal) },
     }

@@ -140,7 +140,7 @@ impl Planner<'_, '_> {
     }
 
     /// What the steps mean for each other.
-    pub(super) fn finish(&mut self) -> Result<()> {
+    pub(super) fn finish(&mut self, text: &str) -> Result<()> {
         if let Some(words) = &self.only_looks {
             if self.steps.iter().any(|step| !step.act.only_looks()) {
                 let why = format!("“{words}” and the rest of the request do not go together for me, so I did nothing");
@@ -163,7 +163,7 @@ impl Planner<'_, '_> {
         }
         if self.steps.is_empty() {
             let offers = vec!["what can you do?".to_owned(), "list the files here".to_owned()];
-            return Err(Refusal { why: "that asks for nothing that I know".to_owned(), offers });
+            return Err(Refusal { why: format!("“{}” asks for nothing that I know", text.trim()), offers });
         }
         Ok(())
     }

@@ -64,17 +64,21 @@ impl Planner<'_, '_> {
         let is_unknown = is_open && !telling.names.iter().all(is_named);
         let is_nobody = names.is_empty() || telling.names.is_empty() && self.people.is_empty();
         let what = Clause::of(&telling.what);
-        let is_row =
-            what.says("plan plans themselves own") || what.says("leave shutdown home") && self.world.can(Can::Shutdown);
+        let is_gone = what.tokens.iter().all(|token| token.is("go ."));
+        let leaves = is_gone || what.says("leave shutdown home") && self.world.can(Can::Shutdown);
+        let is_server = telling.names.iter().any(|name| self.world.servers.contains(name));
+        let is_row = leaves || is_server || what.says("plan plans themselves own");
         let can_tell = self.world.can(Can::Spawn) || self.world.can(Can::Send);
         if !can_tell || is_nobody || is_row {
             return Ok(false);
         }
-        if is_unknown {
-            if !telling.is_task {
-                return Ok(false);
-            }
-            let why = format!("there is no teammate {} here, so I did nothing", listed(&telling.names));
+        if is_unknown && !telling.is_task {
+            return Ok(false);
+        }
+        let stranger =
+            |name: &&String| !self.people.is_empty() && self.world.can(Can::Spawn) && !self.people.contains(name);
+        if is_unknown || telling.names.iter().any(|name| stranger(&name)) {
+            let why = format!("there is no teammate “{}” here, so I did nothing", listed(&telling.names));
             return Err(Refusal { why, offers: vec![format!("spawn {}", telling.names.join(" and "))] });
         }
         if telling.is_task {
