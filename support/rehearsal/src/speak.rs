@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::mcp;
 use crate::plan::Refusal;
-use crate::tools::{Call, Can};
+use crate::tools::Call;
 
 /// A text that is shown whole has at most so many lines.
 const LINES: usize = 40;
@@ -15,56 +15,22 @@ const CHARS: usize = 4_000;
 
 /// What a call is for, in words: `read README.md`.
 fn intent(call: &Call) -> String {
-    let arg = |name: &str| call.args[name].as_str().unwrap_or_default().to_owned();
+    let args = call.args.as_object().into_iter().flatten();
     let Some(can) = call.can else {
         let (server, tool) = mcp::parts(&call.name);
-        let args: Vec<String> = call
-            .input
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, value)| format!("{name}: {}", plain(value)))
-            .collect();
+        let args: Vec<String> = args.map(|(name, value)| format!("{name}: {}", plain(value))).collect();
         let args = if args.is_empty() { String::new() } else { format!(" ({})", cut(&args.join(", "), 120)) };
-        return if server.is_empty() {
-            format!("call {tool}{args}")
-        } else {
-            format!("call {tool} of the {server} server{args}")
-        };
+        let of = if server.is_empty() { String::new() } else { format!(" of the {server} server") };
+        return format!("call {tool}{of}{args}");
     };
-    match can {
-        Can::Bash if arg("command").starts_with("date ") => "look at the clock".into(),
-        Can::Bash if call.args["run_in_background"] == true => {
-            format!("run `{}` in the background", one_line(&arg("command"), 80))
-        }
-        Can::Bash => format!("run `{}`", one_line(&arg("command"), 80)),
-        Can::Read => format!("read {}", arg("path")),
-        Can::Write => format!("write {}", arg("path")),
-        Can::Edit => format!("edit {}", arg("path")),
-        Can::Glob => format!("look for {}", arg("pattern")),
-        Can::Todo => "bring the plan up to date".into(),
-        Can::Task => format!("hand on “{}”", one_line(&arg("prompt"), 60)),
-        Can::Skill => format!("load the skill {}", arg("name")),
-        Can::Compact => "compact the conversation".into(),
-        Can::CreateTask => format!("create the task “{}”", arg("subject")),
-        Can::ListTasks => "look at the board".into(),
-        Can::GetTask => format!("look at {}", arg("task_id")),
-        Can::ClaimTask => format!("claim {}", arg("task_id")),
-        Can::CompleteTask => format!("complete {}", arg("task_id")),
-        Can::Schedule => format!("schedule “{}”", arg("prompt")),
-        Can::ListCrons => "list the scheduled prompts".into(),
-        Can::CancelCron => format!("cancel {}", arg("job_id")),
-        Can::Spawn => format!("hire {}", arg("name")),
-        Can::Send => format!("write to {}", arg("to")),
-        Can::Inbox => "look into the inbox".into(),
-        Can::Shutdown => format!("ask {} to leave", arg("teammate")),
-        Can::RequestPlan => format!("ask {} for a plan", arg("teammate")),
-        Can::ReviewPlan => "answer the plan".into(),
-        Can::SubmitPlan => "send my plan".into(),
-        Can::MakeTree => format!("create the worktree {}", arg("name")),
-        Can::RemoveTree => format!("remove the worktree {}", arg("name")),
-        Can::KeepTree => format!("keep the worktree {}", arg("name")),
-        Can::Connect => format!("connect to {}", arg("name")),
+    let fill = |what: String, (name, value): (&String, &Value)| {
+        what.replace(&format!("{{{name}}}"), &one_line(value.as_str().unwrap_or_default(), 80))
+    };
+    let what = args.fold(can.what().to_owned(), fill);
+    match call.args["command"].as_str() {
+        Some(command) if command.starts_with("date ") => "look at the clock".to_owned(),
+        Some(_) if call.args["run_in_background"] == true => format!("{what} in the background"),
+        _ => what,
     }
 }
 
@@ -158,8 +124,6 @@ pub fn why(text: &str) -> String {
 /// A refusal, with what would do.
 pub fn refusal(refusal: &Refusal) -> String {
     let offers: Vec<String> = refusal.offers.iter().map(|offer| format!("\n- `{offer}`")).collect();
-    match offers.is_empty() {
-        true => format!("{}.", refusal.why),
-        false => format!("{}. What I can do:{}", refusal.why, offers.concat()),
-    }
+    let can = if offers.is_empty() { "" } else { " What I can do:" };
+    format!("{}.{can}{}", refusal.why, offers.concat())
 }

@@ -10,70 +10,11 @@ use serde_json::{Map, Value, json};
 use crate::types::{Request, Tool};
 use crate::words::has;
 
-/// What a tool can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Can {
-    /// Run a command line.
-    Bash,
-    /// Read a file.
-    Read,
-    /// Write a whole file.
-    Write,
-    /// Replace a passage.
-    Edit,
-    /// List files by a pattern.
-    Glob,
-    /// Keep a plan.
-    Todo,
-    /// Hand a job to a subagent.
-    Task,
-    /// Load a skill.
-    Skill,
-    /// Summarize the conversation.
-    Compact,
-    /// Put a task on the board.
-    CreateTask,
-    /// List the board.
-    ListTasks,
-    /// Show a task.
-    GetTask,
-    /// Claim a task.
-    ClaimTask,
-    /// Complete a task.
-    CompleteTask,
-    /// Schedule a prompt.
-    Schedule,
-    /// List scheduled prompts.
-    ListCrons,
-    /// Cancel a scheduled prompt.
-    CancelCron,
-    /// Start a teammate.
-    Spawn,
-    /// Write to an agent.
-    Send,
-    /// Look into the mailbox.
-    Inbox,
-    /// Ask a teammate to leave.
-    Shutdown,
-    /// Ask a teammate for a plan.
-    RequestPlan,
-    /// Answer a plan.
-    ReviewPlan,
-    /// Send one's own plan.
-    SubmitPlan,
-    /// Make a worktree.
-    MakeTree,
-    /// Remove a worktree.
-    RemoveTree,
-    /// Keep a worktree.
-    KeepTree,
-    /// Connect to a server.
-    Connect,
-}
-
 /// How a tool is known.
 struct Kind {
     can: Can,
+    /// What a call of it does, in words, with its arguments by role.
+    what: &'static str,
     /// Names in this and other harnesses, in lower case without `_` and `-`.
     names: &'static str,
     /// Properties by role: the role's name and other names for it.
@@ -86,63 +27,68 @@ const PATH: &[&str] = &["path", "file_path", "filepath", "filename", "file"];
 const COMMAND: &[&str] = &["command", "cmd"];
 const CONTENT: &[&str] = &["content", "contents", "text", "file_text"];
 const OLD: &[&str] = &["old_text", "old_string", "oldstring", "old_str"];
+const PATTERN: &[&str] = &["pattern", "glob"];
+const PROMPT: &[&str] = &["prompt", "description", "job"];
 const NEW: &[&str] = &["new_text", "new_string", "newstring", "new_str"];
 
-/// All kinds. The order matters for tools known by their schema: one that edits has a path as well.
-const KINDS: &[Kind] = &[
-    kind(Can::Bash, "bash shell runcommand execute", &[COMMAND], &["command", "shell"]),
-    kind(Can::Edit, "editfile edit strreplace", &[PATH, OLD, NEW], &["edit", "replace"]),
-    kind(Can::Write, "writefile write createfile", &[PATH, CONTENT], &["write", "create"]),
-    kind(Can::Read, "readfile read view", &[PATH], &["read", "view"]),
-    kind(
-        Can::Glob,
-        "glob findfiles listfiles",
-        &[&["pattern", "glob"]],
-        &["files that match", "files whose", "glob", "file pattern"],
-    ),
-    kind(Can::Todo, "todowrite", &[&["todos", "items"]], &["todo", "plan"]),
-    kind(
-        Can::Task,
-        "task agent delegate",
-        &[&["prompt", "description", "job"]],
-        &["subagent", "sub-agent", "side job"],
-    ),
-    kind(Can::Skill, "loadskill skill", &[&["name", "skill", "command"]], &["skill"]),
-    kind(Can::Compact, "compact", &[], &[]),
-    kind(Can::CreateTask, "createtask", &[&["subject"]], &[]),
-    kind(Can::ListTasks, "listtasks", &[], &[]),
-    kind(Can::GetTask, "gettask", &[&["task_id"]], &[]),
-    kind(Can::ClaimTask, "claimtask", &[&["task_id"]], &[]),
-    kind(Can::CompleteTask, "completetask", &[&["task_id"]], &[]),
-    kind(Can::Schedule, "schedulecron", &[&["cron"], &["prompt"]], &[]),
-    kind(Can::ListCrons, "listcrons", &[], &[]),
-    kind(Can::CancelCron, "cancelcron", &[&["job_id"]], &[]),
-    kind(Can::Spawn, "spawnteammate", &[&["name"]], &[]),
-    kind(Can::Send, "sendmessage", &[&["to"], CONTENT], &[]),
-    kind(Can::Inbox, "checkinbox", &[], &[]),
-    kind(Can::Shutdown, "requestshutdown", &[&["teammate"]], &[]),
-    kind(Can::RequestPlan, "requestplan", &[&["teammate"]], &[]),
-    kind(Can::ReviewPlan, "reviewplan", &[&["request_id"]], &[]),
-    kind(Can::SubmitPlan, "submitplan", &[&["plan"]], &[]),
-    kind(Can::MakeTree, "createworktree", &[&["name"]], &[]),
-    kind(Can::RemoveTree, "removeworktree", &[&["name"]], &[]),
-    kind(Can::KeepTree, "keepworktree", &[&["name"]], &[]),
-    kind(Can::Connect, "connectmcp", &[&["name"]], &[]),
-];
+macro_rules! kinds {
+    ($($can:ident, $names:literal, [$($prop:expr),*], [$($word:literal),*], $what:literal;)*) => {
+        /// What a tool can do.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Can {
+            $(
+                #[doc = $what]
+                $can,
+            )*
+        }
 
-const fn kind(
-    can: Can,
-    names: &'static str,
-    props: &'static [&'static [&'static str]],
-    words: &'static [&'static str],
-) -> Kind {
-    Kind { can, names, props, words }
+        const KINDS: &[Kind] = &[
+            $(Kind { can: Can::$can, what: $what, names: $names, props: &[$($prop),*], words: &[$($word),*] },)*
+        ];
+    };
+}
+
+// The order matters for tools known by their schema: one that edits has a path as well.
+kinds! {
+    Bash, "bash shell runcommand execute", [COMMAND], ["command", "shell"], "run `{command}`";
+    Edit, "editfile edit strreplace", [PATH, OLD, NEW], ["edit", "replace"], "edit {path}";
+    Write, "writefile write createfile", [PATH, CONTENT], ["write", "create"], "write {path}";
+    Read, "readfile read view", [PATH], ["read", "view"], "read {path}";
+    Glob, "glob findfiles listfiles", [PATTERN], ["files that match", "files whose", "glob", "file pattern"], "look for {pattern}";
+    Todo, "todowrite", [&["todos", "items"]], ["todo", "plan"], "bring the plan up to date";
+    Task, "task agent delegate", [PROMPT], ["subagent", "sub-agent", "side job"], "hand on “{prompt}”";
+    Skill, "loadskill skill", [&["name", "skill", "command"]], ["skill"], "load the skill {name}";
+    Compact, "compact", [], [], "compact the conversation";
+    CreateTask, "createtask", [&["subject"]], [], "create the task “{subject}”";
+    ListTasks, "listtasks", [], [], "look at the board";
+    GetTask, "gettask", [&["task_id"]], [], "look at {task_id}";
+    ClaimTask, "claimtask", [&["task_id"]], [], "claim {task_id}";
+    CompleteTask, "completetask", [&["task_id"]], [], "complete {task_id}";
+    Schedule, "schedulecron", [&["cron"], &["prompt"]], [], "schedule “{prompt}”";
+    ListCrons, "listcrons", [], [], "list the scheduled prompts";
+    CancelCron, "cancelcron", [&["job_id"]], [], "cancel {job_id}";
+    Spawn, "spawnteammate", [&["name"]], [], "hire {name}";
+    Send, "sendmessage", [&["to"], CONTENT], [], "write to {to}";
+    Inbox, "checkinbox", [], [], "look into the inbox";
+    Shutdown, "requestshutdown", [&["teammate"]], [], "ask {teammate} to leave";
+    RequestPlan, "requestplan", [&["teammate"]], [], "ask {teammate} for a plan";
+    ReviewPlan, "reviewplan", [&["request_id"]], [], "answer the plan";
+    SubmitPlan, "submitplan", [&["plan"]], [], "send my plan";
+    MakeTree, "createworktree", [&["name"]], [], "create the worktree {name}";
+    RemoveTree, "removeworktree", [&["name"]], [], "remove the worktree {name}";
+    KeepTree, "keepworktree", [&["name"]], [], "keep the worktree {name}";
+    Connect, "connectmcp", [&["name"]], [], "connect to {name}";
 }
 
 impl Can {
     /// The kind of this name.
     pub fn read(name: &str) -> Option<Self> {
         KINDS.iter().map(|kind| kind.can).find(|can| format!("{can:?}") == name)
+    }
+
+    /// What a call does, in words: `read {path}`.
+    pub fn what(self) -> &'static str {
+        KINDS.iter().find(|kind| kind.can == self).map_or("", |kind| kind.what)
     }
 }
 
