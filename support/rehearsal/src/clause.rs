@@ -24,6 +24,8 @@ pub struct Clause {
     pub source: String,
     /// How it is joined to the one before.
     pub join: Join,
+    /// Whether it began with `could you`: then a question mark asks for nothing.
+    pub is_polite: bool,
 }
 
 /// A sentence: what ends in a full stop or with its line, cut at its hard joints.
@@ -120,13 +122,13 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
 
 /// Whether a token carries no meaning of its own.
 pub fn is_filler(token: &Token) -> bool {
-    token.shape == Shape::Mark || has(FILLERS, &token.low)
+    token.shape == Shape::Mark || token.shape == Shape::Word && has(FILLERS, &token.low)
 }
 
 impl Clause {
     /// A clause of these tokens.
     pub fn new(source: &str, tokens: &[Token], join: Join) -> Self {
-        let mut clause = Self { tokens: tokens.to_vec(), source: source.to_owned(), join };
+        let mut clause = Self { tokens: tokens.to_vec(), source: source.to_owned(), join, is_polite: false };
         clause.drop_courtesy();
         clause
     }
@@ -161,7 +163,7 @@ impl Clause {
 
     /// `could you please`, `I want you to`: politeness before an order.
     fn drop_courtesy(&mut self) {
-        const POLITE: [&[&str]; 19] = [
+        const POLITE: [&[&str]; 21] = [
             &["after", "that"],
             &["meanwhile"],
             &["please"],
@@ -173,6 +175,8 @@ impl Clause {
             &["i'd", "like", "you", "to"],
             &["i", "would", "like", "you", "to"],
             &["i", "need", "you", "to"],
+            &["i'd", "like", "to"],
+            &["let", "me", "know"],
             &["try", "to"],
             &["attempt", "to"],
             &["help", "me", "to"],
@@ -195,6 +199,7 @@ impl Clause {
             })
             .map(|words| words.len())
         {
+            self.is_polite |= self.tokens[..len].iter().any(|token| token.is("you"));
             self.tokens.drain(..len);
             drop_joints(&mut self.tokens);
         }
@@ -217,10 +222,9 @@ impl Clause {
         let Some(first) = self.tokens.first() else { return false };
         // `do you …` asks, `do a …` orders.
         let second_is_you = self.tokens.get(1).is_some_and(|next| next.is("i you we it he she they"));
-        let is_order = rank::is_verb(&first.low) && !first.is("do have");
         first.is(WH)
             || (first.is(AUX) && (second_is_you || !first.is("do have don't")))
-            || (self.says("?") && !is_order)
+            || (self.says("?") && !self.is_polite)
     }
 }
 /// Where the first sentence of a text ends: at its full stop, or at a new line.

@@ -2,12 +2,14 @@
 //!
 //! Invariant: it only tells; an answer to `what did you do?` does nothing.
 
-use crate::clause::is_filler;
-use crate::scene::{Event, Mail};
+use serde_json::Value;
+
+use crate::rank;
+use crate::scene::{Event, Mail, Past};
 use crate::speak::{block, gist, one_line};
-use crate::table::{Mood, ROWS};
+use crate::table::{Mood, ROWS, Row};
 use crate::tools::Can;
-use crate::words::{Shape, has, tokens};
+use crate::words::{has, tokens};
 use crate::world::World;
 
 /// How it speaks of itself.
@@ -15,16 +17,16 @@ const WHO: &str = "I am the rehearsal model of this course";
 
 /// What a sentence asks to be remembered: empty when it only says so, none when it asks for something else.
 pub fn fact(sentence: &str) -> Option<String> {
-    const HEADS: [&str; 22] = [
+    const ORDERS: [&str; 7] = [
         "remember that ",
         "remember: ",
-        "please remember that ",
-        "please remember: ",
         "keep in mind that ",
-        "please keep in mind that ",
         "note that ",
         "don't forget that ",
         "do not forget that ",
+        "i like that ",
+    ];
+    const HEADS: [&str; 14] = [
         "from now on ",
         "from now on, ",
         "i prefer ",
@@ -38,71 +40,51 @@ pub fn fact(sentence: &str) -> Option<String> {
         "use tabs",
         "use spaces",
         "use single quotes",
+        "use double quotes",
     ];
+    const BARE: [&str; 4] = ["remember that", "remember this", "remember it", "keep that in mind"];
     let trimmed = sentence.trim().trim_end_matches(['.', '!']);
+    let trimmed = trimmed.strip_prefix("please ").or(trimmed.strip_prefix("Please ")).unwrap_or(trimmed);
     let low = trimmed.to_lowercase();
-    if [
-        "remember that",
-        "remember this",
-        "remember it",
-        "please remember that",
-        "keep that in mind",
-        "please remember this",
-    ]
-    .contains(&low.as_str())
-    {
+    if BARE.contains(&low.as_str()) {
         return Some(String::new());
     }
-    let head = HEADS.iter().find(|head| low.starts_with(**head))?;
-    let is_order = head.contains("that ") || head.ends_with(": ");
-    let said = if is_order { trimmed[head.len()..].trim() } else { trimmed };
+    let order = ORDERS.iter().find(|head| low.starts_with(**head)).and_then(|head| trimmed.get(head.len()..));
+    let said = order.or_else(|| HEADS.iter().any(|head| low.starts_with(head)).then_some(trimmed))?.trim();
     // `I like to see README.md` is a request in a polite form.
-    if said.is_empty() || (*head == "i like " && low.starts_with("i like to ")) || sentence.trim_end().ends_with('?') {
+    if said.is_empty() || low.starts_with("i like to ") || sentence.trim_end().ends_with('?') {
         return None;
     }
-    let said = said.split(' ').map(|word| match word {
-        "I" | "i" => "you".to_owned(),
-        "my" | "My" => "your".to_owned(),
-        "am" => "are".to_owned(),
-        "me" => "you".to_owned(),
-        "I'm" => "you are".to_owned(),
-        other => other.to_owned(),
-    });
-    Some(format!("{}.", said.collect::<Vec<_>>().join(" ").trim_end_matches('.')))
+    let turned = |word| match word {
+        "I" | "i" | "me" => "you",
+        "my" | "My" => "your",
+        "am" => "are",
+        "I'm" => "you are",
+        other => other,
+    };
+    Some(format!("{}.", said.split(' ').map(turned).collect::<Vec<_>>().join(" ").trim_end_matches('.')))
+}
+
+/// The facts that a text of the user tells.
+pub fn facts_in(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split_inclusive(['.', '!', '\n']).filter_map(fact).filter(|fact| !fact.is_empty())
 }
 
 /// All that is remembered: from earlier sessions, and from what the user said in this one.
 pub fn facts(world: &World) -> Vec<String> {
-    let kept = world
-        .scene
-        .memory
-        .iter()
-        .flat_map(|memory| memory.lines())
-        .filter(|line| !line.trim().is_empty() && !line.starts_with("From "));
-    let index = world
-        .system
-        .split_once("# Memory")
-        .map_or("", |(_, rest)| rest)
-        .lines()
-        .take_while(|line| !line.starts_with("# "))
-        .filter_map(|line| line.strip_prefix("- [")?.split_once(") — "))
-        .map(|(_, description)| description);
-    let said = world
-        .scene
-        .asked()
-        .flat_map(|(_, text)| text.split_inclusive(['.', '!', '\n']))
-        .filter_map(fact)
-        .filter(|fact| !fact.is_empty());
+    let scene = world.scene;
+    // An index of memories in the prompt: `- [file](file.md) — what it says`.
+    let index =
+        world.system.lines().filter_map(|line| line.strip_prefix("- [")?.split_once(") — ")).map(|(_, fact)| fact);
+    let kept = scene.memory.iter().flat_map(|memory| memory.lines()).filter(|line| !line.starts_with("From "));
+    let summary = scene.summary.lines().filter_map(|line| line.strip_prefix("- noted: "));
+    let said = scene.asked().flat_map(|(_, text)| facts_in(text));
     let clean = |line: &str| {
         let line = line.trim_start_matches(['#', ' ', '-']);
-        let line = line
-            .split_once(": ")
-            .filter(|(name, _)| !name.contains(' ') || name.ends_with("said"))
-            .map_or(line, |(_, rest)| rest);
-        line.trim_matches(['“', '”', ' ']).to_owned()
+        let named = line.split_once(": ").filter(|(name, _)| !name.contains(' ') || name.ends_with("said"));
+        named.map_or(line, |(_, rest)| rest).trim_matches(['“', '”', ' ']).to_owned()
     };
     let mut all: Vec<String> = Vec::new();
-    let summary = world.scene.summary.lines().filter_map(|line| line.strip_prefix("- noted: "));
     for fact in index.map(str::to_owned).chain(kept.map(clean)).chain(summary.map(str::to_owned)).chain(said) {
         // A memory tells its fact twice: as a heading, and in the user's words.
         let is_told = |known: &String| fact.to_lowercase().contains(&known.trim_end_matches('.').to_lowercase());
@@ -115,11 +97,13 @@ pub fn facts(world: &World) -> Vec<String> {
 
 /// The words of a question that a fact must have.
 fn wanted(question: &str) -> Vec<String> {
-    const GENERAL: &str = "or what which who how where when why called name remember know told tell did do does about was were said say using use code my preferences preference whose prefer things else much";
-    let all = tokens(question)
-        .into_iter()
-        .filter(|token| token.shape != Shape::Mark && !is_filler(token) && !has(GENERAL, &token.low));
-    all.map(|token| token.stem).collect()
+    const GENERAL: &str = "or what which who how where when why called name remember know told tell did do does about was were said \
+                           say using use code my preferences preference whose prefer things else much its";
+    let (general, own): (Vec<_>, Vec<_>) =
+        rank::content(question).into_iter().partition(|token| has(GENERAL, &token.low));
+    // `what is my name?` asks for nothing else.
+    let name = general.into_iter().filter(|token| own.is_empty() && token.is("name"));
+    name.chain(own.clone()).map(|token| token.stem).collect()
 }
 
 fn matches(fact: &str, wanted: &[String]) -> usize {
@@ -137,16 +121,14 @@ pub fn knows(world: &World, question: &str) -> bool {
 pub fn recall(world: &World, question: &str) -> String {
     let (wanted, facts) = (wanted(question), facts(world));
     let best = facts.iter().map(|fact| matches(fact, &wanted)).max().unwrap_or(0);
-    let told: Vec<String> = facts
-        .iter()
-        .filter(|fact| best == 0 || matches(fact, &wanted) == best)
-        .map(|fact| format!("- {fact}"))
-        .collect();
-    if told.is_empty() {
-        "I remember nothing about that: you have told me nothing of the kind.".to_owned()
-    } else {
-        format!("This I remember:\n{}", told.join("\n"))
-    }
+    let told = facts.iter().filter(|fact| best == 0 || matches(fact, &wanted) == best);
+    listing("This I remember:", told.cloned(), "I remember nothing about that: you have told me nothing of the kind.")
+}
+
+/// A heading and a line for each, or what is said when there are none.
+fn listing(head: &str, all: impl Iterator<Item = String>, none: &str) -> String {
+    let lines: Vec<String> = all.map(|line| format!("\n- {line}")).collect();
+    if lines.is_empty() { none.to_owned() } else { format!("{head}{}", lines.concat()) }
 }
 
 /// What a newcomer may type first, in any directory.
@@ -168,99 +150,70 @@ const FIRST: [(Can, &str); 13] = [
 
 /// What can be asked here, a few requests or all.
 pub fn abilities(world: &World, all: bool) -> String {
-    let can = |row: &&crate::table::Row| row.tools.is_empty() || row.tools.iter().any(|can| world.tools.can(*can));
-    let mut offers: Vec<String> =
-        FIRST.iter().filter(|(can, _)| world.tools.can(*can)).map(|(_, offer)| (*offer).to_owned()).collect();
-    if all {
-        let rows = ROWS.iter().filter(can).filter(|row| !row.tools.is_empty() || row.mood == Mood::Acts);
-        offers.extend(rows.map(|row| row.offer.replace("{file}", "README.md").replace("{dir}", "this directory")));
-    } else {
-        offers.truncate(8);
-    }
-    let lines: Vec<String> = offers.iter().map(|offer| format!("- {offer}")).collect();
-    format!(
-        "{WHO}. With the tools I was given I can rehearse requests such as these, also in other words:\n{}\nAsk what else I can do for all of them.",
-        lines.join("\n")
-    )
+    let can = |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| world.tools.can(*can));
+    let first = FIRST.iter().filter(|(can, _)| world.tools.can(*can)).map(|(_, offer)| (*offer).to_owned());
+    let rows = ROWS.iter().filter(can).filter(|row| !row.tools.is_empty() || row.mood == Mood::Acts);
+    let offers = rows.map(|row| row.offer.replace("{file}", "README.md").replace("{dir}", "this directory"));
+    let some = if all { usize::MAX } else { 8 };
+    let head = format!("{WHO}. With the tools I was given I can rehearse requests such as these, also in other words:");
+    let list = listing(&head, first.chain(offers.filter(|_| all)).take(some), &head);
+    format!("{list}\nAsk what else I can do for all of them.")
 }
 
 /// The skills of the catalogue.
 pub fn skills(world: &World) -> String {
-    let lines: Vec<String> =
-        world.skills().iter().map(|(name, description)| format!("- {name}: {description}")).collect();
-    if lines.is_empty() {
-        "There are no skills here.".to_owned()
-    } else {
-        format!("These skills are available:\n{}", lines.join("\n"))
-    }
+    let all = world.skills().into_iter().map(|(name, description)| format!("{name}: {description}"));
+    listing("These skills are available:", all, "There are no skills here.")
 }
 
 /// The tools on offer.
 pub fn tools(world: &World) -> String {
     let outside: Vec<&str> = world.tools.outside().iter().map(|tool| tool.name).collect();
     let own: Vec<&str> = world.tools.names().filter(|name| !outside.contains(name)).collect();
-    let mark = |name: &str| {
+    // What a server says of its tool in a last word: `(readOnly)`.
+    let mark = |name: &&str| {
         let description = world.tools.named(name).map_or("", |tool| tool.description).trim_end();
-        let mark = description.rfind(" (").filter(|_| description.ends_with(')')).map_or("", |at| &description[at..]);
-        format!("- {name}{}", if mark.contains(' ') && mark.trim().contains(' ') { "" } else { mark })
+        let mark = description.rsplit_once(" (").filter(|(_, mark)| mark.ends_with(')') && !mark.contains(' '));
+        mark.map_or((*name).to_owned(), |(_, mark)| format!("{name} ({mark}"))
     };
-    let served: Vec<String> = outside.iter().take(60).map(|name| mark(name)).collect();
-    let more = if outside.len() > 60 { format!("\nand {} more", outside.len() - 60) } else { String::new() };
-    let served =
-        if served.is_empty() { String::new() } else { format!("\nFrom servers:\n{}{more}", served.join("\n")) };
+    let more = (outside.len() > 60).then(|| format!("and {} more", outside.len() - 60));
+    let served = listing("\nFrom servers:", outside.iter().take(60).map(mark).chain(more), "");
     format!("I have {} tools: {}.{served}", own.len() + outside.len(), own.join(", "))
 }
 
 /// The user's first request, also when it lies before a summary.
 pub fn first_request(world: &World) -> String {
-    let kept = world.scene.earlier.first().copied();
-    let before =
-        kept.or_else(|| world.scene.summary.lines().find_map(|line| line.strip_prefix("The user asked first: ")));
-    let first = before.or_else(|| world.scene.asked().next().map(|(_, text)| text));
+    let scene = world.scene;
+    let summarized = || scene.summary.lines().find_map(|line| line.strip_prefix("The user asked first: "));
+    let now = || scene.asked().next().map(|(_, text)| text);
+    let first = scene.earlier.first().copied().or_else(summarized).or_else(now);
     format!("You asked first: {}", first.unwrap_or("nothing"))
 }
 
-/// The user's requests.
+/// The user's requests before this one.
 pub fn requests(world: &World) -> String {
-    let summary = world.scene.summary.lines().filter_map(|line| line.strip_prefix("- asked: "));
     let kept = &world.scene.earlier;
-    let before = kept.iter().copied().chain(summary.filter(|asked| !kept.contains(asked)));
-    let now: Vec<&str> = world.scene.asked().map(|(_, text)| text).collect();
-    let all: Vec<String> = before
-        .chain(now[..now.len().saturating_sub(1)].iter().copied())
-        .map(|text| format!("- {}", one_line(text, 160)))
-        .collect();
-    if all.is_empty() {
-        "You have asked for nothing before.".to_owned()
-    } else {
-        format!("You have asked for this:\n{}", all.join("\n"))
-    }
+    let summary = world.scene.summary.lines().filter_map(|line| line.strip_prefix("- asked: "));
+    let mut all: Vec<&str> = kept.iter().copied().chain(summary.filter(|asked| !kept.contains(asked))).collect();
+    all.extend(world.scene.asked().map(|(_, text)| text));
+    all.pop();
+    listing(
+        "You have asked for this:",
+        all.into_iter().map(|text| one_line(text, 160)),
+        "You have asked for nothing before.",
+    )
 }
 
 /// What was called before this request, and how it went.
 pub fn what_was_done(world: &World, from: usize) -> String {
-    let calls: Vec<String> = world
-        .scene
-        .calls
-        .iter()
-        .filter(|call| call.at < from)
-        .map(|call| {
-            let args: Vec<String> = call
-                .input
-                .as_object()
-                .into_iter()
-                .flatten()
-                .map(|(_, value)| one_line(value.as_str().unwrap_or(&value.to_string()), 60))
-                .collect();
-            format!("- {} {}{}", call.name, args.join(", "), if call.failed { " (failed)" } else { "" })
-        })
-        .collect();
-    let last = &calls[calls.len().saturating_sub(12)..];
-    if last.is_empty() {
-        "I have called no tool in this conversation.".to_owned()
-    } else {
-        format!("I have called:\n{}", last.join("\n"))
-    }
+    let plain = |value: &Value| one_line(value.as_str().unwrap_or(&value.to_string()), 60);
+    let line = |call: &Past| {
+        let args: Vec<String> = call.input.as_object().into_iter().flatten().map(|(_, value)| plain(value)).collect();
+        format!("{} {}{}", call.name, args.join(", "), if call.failed { " (failed)" } else { "" })
+    };
+    let calls: Vec<String> = world.scene.calls.iter().filter(|call| call.at < from).map(line).collect();
+    let last = calls.iter().skip(calls.len().saturating_sub(12)).cloned();
+    listing("I have called:", last, "I have called no tool in this conversation.")
 }
 
 /// Mail as it is told to the user.

@@ -10,13 +10,13 @@ use crate::act;
 use crate::clause::Join;
 use crate::history;
 use crate::plan::{Act, Plan, Step};
-use crate::run::{Outcome, Run, Stop};
+use crate::run::{Run, Stop};
 use crate::scene::{Event, Scene, task_of};
 use crate::side;
 use crate::speak::{announce, gist, one_line, refusal};
 use crate::table::Make;
-use crate::tools::{Can, Tools};
-use crate::types::{Block, Reply, Request};
+use crate::tools::{Call, Can, Tools};
+use crate::types::{Block, Message, Reply, Request};
 use crate::understand;
 use crate::words::tokens;
 use crate::world::World;
@@ -37,79 +37,86 @@ pub fn answer(request: &Request) -> Reply {
     if tools.can(Can::Send) && !tools.can(Can::Spawn) { teammate(&world) } else { lead(&world) }
 }
 
+/// The texts of a message.
+fn texts<'m>(message: &'m Message<'_>) -> impl Iterator<Item = &'m str> {
+    message.blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(*text) } else { None })
+}
+
 /// The rest of a reply that was cut.
 fn continued(request: &Request) -> Option<Reply> {
     let [before @ .., part, asks] = &request.messages[..] else { return None };
-    let is_asking = asks
-        .blocks
-        .iter()
-        .any(|block| matches!(block, Block::Text(text) if text.trim_start().starts_with("<continue")));
-    if !is_asking || part.from_user {
+    if part.from_user || !texts(asks).any(|text| text.trim_start().starts_with("<continue")) {
         return None;
     }
-    let said: String =
-        part.blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(*text) } else { None }).collect();
+    let said: String = texts(part).collect();
     let whole = answer(&Request { messages: before.to_vec(), ..request.clone() });
-    let rest = whole.text.strip_prefix(said.as_str())?;
-    (!rest.is_empty()).then(|| Reply { text: rest.to_owned(), ..whole.clone() })
+    let rest = whole.text.strip_prefix(said.as_str()).filter(|rest| !rest.is_empty())?;
+    Some(Reply { text: rest.to_owned(), ..whole.clone() })
 }
 
 /// The calls of a stop, or what is said instead.
-fn reply(calls: Vec<crate::tools::Call>, note: &str) -> Reply {
+fn reply(calls: Vec<Call>, note: &str) -> Reply {
     let text = announce(&calls, note);
     Reply { text, calls: calls.into_iter().map(|call| (call.name, call.input)).collect(), stopped_at: None }
 }
 
-fn told(outcomes: &[Outcome]) -> Vec<String> {
-    outcomes.iter().map(|outcome| outcome.text.clone()).filter(|text| !text.is_empty()).collect()
+fn says(lines: &[String]) -> Reply {
+    Reply { text: lines.join("\n"), ..Reply::default() }
+}
+
+/// What a plan came to, in lines; or the calls that are missing.
+fn runs(run: &Run, plan: &Plan) -> Result<Vec<String>, Reply> {
+    let went = act::plan(run, plan);
+    let outcomes = run.before.borrow();
+    let mut lines: Vec<String> = outcomes.iter().map(|outcome| outcome.text.clone()).collect();
+    lines.retain(|text| !text.is_empty());
+    match went {
+        Ok(()) => {}
+        Err(Stop::Call(calls, _)) if run.is_stuck(&calls) => {
+            lines.push("I have made the same call again and again, and stop here.".to_owned());
+        }
+        Err(Stop::Call(calls, note)) => return Err(reply(calls, &note)),
+        Err(Stop::Wait(what) | Stop::Fail(what)) => lines.push(what),
+    }
+    Ok(lines)
 }
 
 /// The answer of an agent that works for the user, or for another agent.
 fn lead(world: &World) -> Reply {
     let scene = world.scene;
     let answered = history::last_answer(world);
-    let newest = scene.newest();
     let used = Rc::default();
     let mut lines: Vec<String> = Vec::new();
-    let fresh = newest.filter(|at| answered.is_none_or(|answered| *at > answered));
-    if let Some(at) = fresh
-        && let Event::Asked(text) = &scene.events[at]
-    {
+    let fresh = scene.asked().next_back().filter(|(at, _)| answered.is_none_or(|answered| *at > answered));
+    if let Some((at, text)) = fresh {
         let (at, text) = resumed(world, at, text);
         let plan = understand::plan(text, world);
-        if let Some(no) = &plan.refusal {
-            lines.push(refusal(no));
-        } else {
-            let run = Run::new(world, at, &used);
-            let went = act::plan(&run, &plan);
-            lines.extend(told(&run.before.borrow()));
-            match went {
-                Ok(()) => {}
-                Err(Stop::Call(calls, _)) if run.is_stuck(&calls) => {
-                    lines.push("I have made the same call again and again, and stop here.".to_owned());
-                }
-                Err(Stop::Call(calls, note)) => return reply(calls, &note),
-                Err(Stop::Wait(what) | Stop::Fail(what)) => lines.push(what),
-            }
+        match plan.refusal {
+            Some(no) => lines.push(refusal(&no)),
+            None => match runs(&Run::new(world, at, &used), &plan) {
+                Ok(more) => lines = more,
+                Err(reply) => return reply,
+            },
         }
     }
-    match older(world, newest.filter(|_| fresh.is_some()), answered, &used) {
-        Ok(more) => {
-            let since = answered.or(fresh).unwrap_or(0);
-            let news = news_since(world, since);
-            let new = news.into_iter().chain(more).filter(|line| !lines.contains(line)).collect::<Vec<_>>();
-            lines.extend(new);
-        }
+    let more = match older(world, fresh.map(|(at, _)| at), answered, &used) {
+        Ok(more) => more,
         Err(reply) => return reply,
+    };
+    for line in news_since(world, answered.or(fresh.map(|(at, _)| at)).unwrap_or(0)).into_iter().chain(more) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
     }
-    Reply { text: lines.join("\n"), ..Reply::default() }
+    says(&lines)
 }
 
 /// `Go on` is the request before, from where it was interrupted.
 fn resumed<'w>(world: &'w World, at: usize, text: &'w str) -> (usize, &'w str) {
+    const GO_ON: [&str; 4] = ["go on", "continue", "carry on", "keep going"];
     let goes_on = |text: &str| {
         let words = text.trim().trim_end_matches(['.', '!']).to_lowercase();
-        matches!(words.as_str(), "go on" | "continue" | "carry on" | "please go on" | "please continue" | "keep going")
+        GO_ON.contains(&words.strip_prefix("please ").unwrap_or(&words))
     };
     let before = world.scene.asked().rfind(|(other, text)| *other < at && !goes_on(text));
     before.filter(|_| goes_on(text)).unwrap_or((at, text))
@@ -137,12 +144,15 @@ fn older(
             continue;
         }
         let run = Run::new(world, *at, used);
-        match act::plan(&run, &plan) {
+        let went = act::plan(&run, &plan);
+        match went {
             Err(Stop::Call(calls, note)) if run.waited.get() => return Err(reply(calls, &note)),
             Err(Stop::Call(..)) => {}
             Ok(()) | Err(_) => {
-                let said = |line: &String| scene.said_since(*at).any(|said| said.contains(line.as_str()));
-                lines.extend(told(&run.before.borrow()).into_iter().filter(|line| !said(line)));
+                let is_said = |line: &str| scene.said_since(*at).any(|said| said.contains(line));
+                let outcomes = run.before.borrow();
+                let told = outcomes.iter().map(|outcome| outcome.text.clone());
+                lines.extend(told.filter(|line| !line.is_empty() && !is_said(line)));
             }
         }
     }
@@ -151,8 +161,9 @@ fn older(
 
 /// The news since an event, each told once.
 fn news_since(world: &World, since: usize) -> Vec<String> {
+    let events = &world.scene.events[since.min(world.scene.events.len())..];
     let mut lines: Vec<String> = Vec::new();
-    for event in &world.scene.events[(since).min(world.scene.events.len())..] {
+    for event in events {
         let line = match event {
             Event::Mail(mail) => Some(history::news(mail)),
             Event::Notice(name, text) => history::notice(name, text),
@@ -161,10 +172,10 @@ fn news_since(world: &World, since: usize) -> Vec<String> {
         lines.extend(line.filter(|line| !lines.contains(line)));
     }
     if lines.is_empty() && world.scene.newest().is_none_or(|at| at < since) {
-        let asides = world.scene.events[since.min(world.scene.events.len())..].iter().filter_map(|event| {
+        let aside = |event: &Event| {
             if let Event::Notice(_, text) = event { Some(format!("Noted: {}", gist(text))) } else { None }
-        });
-        lines.extend(asides);
+        };
+        lines.extend(events.iter().filter_map(aside));
     }
     lines
 }
@@ -204,15 +215,11 @@ fn teammate(world: &World) -> Reply {
     if let Some(aim) = plan_for {
         steps.insert(0, Step { act: Act::of(Make::OwnPlan, &aim), join: Join::Then });
     }
-    let used = Rc::default();
-    let run = Run::new(world, since, &used);
-    let went = act::plan(&run, &Plan { steps, refusal: None });
-    let mut lines = told(&run.before.borrow());
-    match went {
-        Ok(()) => {}
-        Err(Stop::Call(calls, note)) => return reply(calls, &note),
-        Err(Stop::Wait(what) | Stop::Fail(what)) => lines.push(what),
-    }
+    let run = Run::new(world, since, &Rc::default());
+    let mut lines = match runs(&run, &Plan { steps, refusal: None }) {
+        Ok(lines) => lines,
+        Err(reply) => return reply,
+    };
     lines.extend(refusals);
     if lines.is_empty() {
         let heard = scene
@@ -222,24 +229,26 @@ fn teammate(world: &World) -> Reply {
             .next_back();
         lines.push(heard.map_or_else(|| "I am ready.".to_owned(), |heard| format!("I have read: {heard}")));
     }
-    Reply { text: lines.join("\n"), ..Reply::default() }
+    says(&lines)
 }
 
-/// An order without the sentence that wants a plan first, and whether it had one.
+/// An order without the sentence that wants a plan first, and whether it had one: it names the tool that sends one.
 fn without_plan(order: &str, submit: Option<&str>) -> (String, bool) {
-    let Some(submit) = submit.filter(|name| order.contains(name)) else { return (order.to_owned(), false) };
+    let Some(submit) = submit else { return (order.to_owned(), false) };
+    let wants = |sentence: &str| sentence.contains(submit) || sentence.to_lowercase().contains("submit a plan");
+    let (wanting, kept): (Vec<&str>, Vec<&str>) =
+        order.split_inclusive(['.', '\n']).partition(|sentence| wants(sentence));
     // The lead asks by mail; what it is for says nothing new.
-    if order.contains(&format!("{submit} for: ")) {
+    if wanting.iter().any(|sentence| sentence.contains(": ")) {
         return (String::new(), true);
     }
-    let kept: Vec<&str> = order.split_inclusive(['.', '\n']).filter(|sentence| !sentence.contains(submit)).collect();
-    (kept.concat().trim().to_owned(), true)
+    (kept.concat().trim().to_owned(), !wanting.is_empty())
 }
 
 /// What an order asks of a teammate.
 fn ordered(order: &str, world: &World) -> Result<Vec<Step>, String> {
     let step = |act: Act| Ok(vec![Step { act, join: Join::Then }]);
-    if let Some((id, subject)) = task_of(order).or_else(|| task_of(&order.replace("Your task is", "Your task"))) {
+    if let Some((id, subject)) = task_of(order) {
         return step(Act::DoTask(id, subject, true));
     }
     let names = |can: Can| world.tools.get(can).is_some_and(|tool| order.contains(tool.name));

@@ -98,10 +98,11 @@ fn scored(tokens: &[Token]) -> Vec<(usize, f32)> {
     order
 }
 
-/// Whether a row knows this word.
+/// Whether a row knows this word. What is quoted is nobody's word.
 pub fn knows(row: usize, token: &Token) -> bool {
     let vocabulary = &index().vocabularies[row];
-    vocabulary.contains(&token.stem) || (token.shape != Shape::Word && vocabulary.contains(&stem(&token.low)))
+    !matches!(token.shape, Shape::Quoted | Shape::Code | Shape::Signature)
+        && (vocabulary.contains(&token.stem) || token.shape != Shape::Word && vocabulary.contains(&stem(&token.low)))
 }
 
 /// Whether any row knows this word: then it is no name.

@@ -164,10 +164,10 @@ impl<'a> Scene<'a> {
         }
         let said = without_tags(rest);
         let said = said.trim();
-        let said = match said.split_once("] ") {
-            Some(("[Scheduled", rest)) => rest,
-            _ => said,
-        };
+        // `[Scheduled] …`: a word in brackets says how it came.
+        let is_word = |head: &str| head.starts_with(char::is_uppercase) && head.chars().all(char::is_alphabetic);
+        let came = said.strip_prefix('[').and_then(|rest| rest.split_once("] ")).filter(|(head, _)| is_word(head));
+        let said = came.map_or(said, |(_, rest)| rest);
         if !said.is_empty() {
             self.events.push(Event::Asked(said.to_owned()));
         }
@@ -253,7 +253,8 @@ fn tag(text: &str) -> Option<Tagged<'_>> {
     Some(Tagged { name, head, inner: body[..end].trim_matches('\n'), len })
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether this names a tag.
+pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_'))
 }
 
@@ -276,6 +277,8 @@ pub fn task_of(text: &str) -> Option<(String, String)> {
     let (_, rest) = line.split_once("task ")?;
     let (id, subject) = rest.split_once(": ")?;
     let is_id = id.contains('-') && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    let subject = subject.split(". Complete it").next().unwrap_or(subject).trim_end_matches('.');
-    is_id.then(|| (id.to_owned(), subject.to_owned()))
+    // What follows says by which tool to complete it.
+    let subject =
+        subject.split_once(". ").filter(|(_, rest)| rest.contains('_')).map_or(subject, |(subject, _)| subject);
+    is_id.then(|| (id.to_owned(), subject.trim_end_matches('.').to_owned()))
 }

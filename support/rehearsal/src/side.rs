@@ -6,37 +6,48 @@
 use serde_json::{Value, json};
 
 use crate::history;
+use crate::rank;
+use crate::scene::is_name;
 use crate::speak::one_line;
 use crate::types::{Block, Request};
 use crate::words::{Shape, has, tokens};
 
-/// The answer to a question of the harness itself, told by what it is given.
+/// The answer to a question of the harness itself, told by what it is given: a list, a transcript, a request.
 pub(crate) fn side_call(request: &Request) -> Option<String> {
-    let text = request
-        .messages
-        .iter()
-        .rev()
-        .find(|message| message.from_user)?
-        .blocks
-        .iter()
-        .filter_map(|block| if let Block::Text(text) = block { Some(*text) } else { None })
-        .collect::<Vec<_>>()
-        .join("\n");
-    let part = |tag: &str| {
-        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
-        Some(rest.rsplit_once(&format!("</{tag}>")).map_or(rest, |(inner, _)| inner).trim())
-    };
-    match (part("memories"), part("request"), part("conversation")) {
-        (Some(memories), Some(asked), _) => {
-            Some(chosen(memories.split("</memories>").next().unwrap_or(memories), asked))
-        }
+    let message = request.messages.iter().rfind(|message| message.from_user)?;
+    let texts =
+        message.blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(*text) } else { None });
+    let text = texts.collect::<Vec<_>>().join("\n");
+    let mut blocks = blocks(&text);
+    let is_transcript = |block: &str| !paragraphs(block).is_empty();
+    let transcript = blocks.iter().copied().position(is_transcript).map(|at| blocks.remove(at));
+    let is_list =
+        |block: &str| block.lines().all(|line| line.is_empty() || line.starts_with(['-', '[', ' ', ']', '{', '}']));
+    let list = blocks.iter().copied().position(is_list).map(|at| blocks.remove(at));
+    match (list, blocks.first(), transcript) {
+        (Some(memories), Some(asked), _) => Some(chosen(memories, asked)),
         (Some(memories), None, Some(conversation)) => Some(extracted(memories, conversation)),
-        (None, None, Some(conversation)) => Some(summarized(conversation)),
+        (None, _, Some(conversation)) => Some(summarized(conversation)),
         (Some(memories), None, None) => Some(merged(memories)),
-        _ if text.trim_start().starts_with('[') && request.system.contains("memories") => Some(merged(&text)),
+        _ if text.trim_start().starts_with('[') => Some(merged(&text)),
         _ if request.system.to_lowercase().contains("title") => Some(one_line(&text, 50)),
         _ => None,
     }
+}
+
+/// What stands in tags of any name, one behind the other.
+fn blocks(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((_, open)) = rest.split_once('<') {
+        rest = open;
+        let Some((name, body)) = open.split_once('>').filter(|(name, _)| is_name(name)) else { continue };
+        if let Some((inner, behind)) = body.rsplit_once(&format!("</{name}>")) {
+            found.push(inner.trim());
+            rest = behind;
+        }
+    }
+    found
 }
 
 /// Which memories a request needs: those that share a word with it, and matters of style when code is to be written.
@@ -47,7 +58,7 @@ fn chosen(memories: &str, asked: &str) -> String {
     let stems = |text: &str| {
         tokens(text).into_iter().filter(|token| token.shape != Shape::Mark).map(|token| token.stem).collect::<Vec<_>>()
     };
-    let content = |text: &str| crate::rank::content(text).into_iter().map(|token| token.stem).collect::<Vec<_>>();
+    let content = |text: &str| rank::content(text).into_iter().map(|token| token.stem).collect::<Vec<_>>();
     let (wanted, all) = (content(asked), stems(asked));
     let is_code = all.iter().any(|word| has(CODE, word)) || asked.contains(".py");
     let lines = memories.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
@@ -76,30 +87,28 @@ fn paragraphs(conversation: &str) -> Vec<(&str, String)> {
     found
 }
 
+/// What the user said, without what a harness has put beside it.
+fn said(conversation: &str) -> Vec<String> {
+    let is_user = |(who, text): &(&str, String)| *who == "User" && !text.trim_start().starts_with('<');
+    paragraphs(conversation).into_iter().filter(is_user).map(|(_, text)| text).collect()
+}
+
 /// What the user said that is worth knowing later, and is not known yet.
 fn extracted(memories: &str, conversation: &str) -> String {
+    const GENERAL: &str = "prefer using remember note also not over called than";
     let mut all: Vec<Value> = Vec::new();
-    let said = paragraphs(conversation)
-        .into_iter()
-        .filter(|(who, text)| *who == "User" && !text.trim_start().starts_with('<'));
-    for sentence in
-        said.flat_map(|(_, text)| text.split_inclusive(['.', '!', '\n']).map(str::to_owned).collect::<Vec<_>>())
-    {
-        let Some(fact) = history::fact(&sentence).filter(|fact| !fact.is_empty()) else { continue };
-        let fact = fact.trim_end_matches('.');
-        let words: Vec<String> = crate::rank::content(fact)
-            .into_iter()
-            .map(|token| token.low)
-            .filter(|word| {
-                !["prefer", "using", "remember", "note", "also", "not", "over", "called", "than"]
-                    .contains(&word.as_str())
-            })
-            .take(3)
-            .collect();
-        let is_known = memories.contains(fact) || all.iter().any(|known| known["description"] == fact);
-        if !is_known && !words.is_empty() {
-            let kind = if fact.starts_with("you") || fact.contains("use ") { "user" } else { "project" };
-            all.push(json!({"name": words.join("-"), "description": fact, "type": kind, "content": format!("The user said: “{}”", sentence.trim())}));
+    for text in said(conversation) {
+        for sentence in text.split_inclusive(['.', '!', '\n']) {
+            let Some(fact) = history::fact(sentence).filter(|fact| !fact.is_empty()) else { continue };
+            let fact = fact.trim_end_matches('.');
+            let words = rank::content(fact).into_iter().map(|token| token.low).filter(|word| !has(GENERAL, word));
+            let name = words.take(3).collect::<Vec<_>>().join("-");
+            let is_known = memories.contains(fact) || all.iter().any(|known| known["description"] == fact);
+            if !is_known && !name.is_empty() {
+                let kind = if fact.starts_with("you") || fact.contains("use ") { "user" } else { "project" };
+                let content = format!("The user said: “{}”", sentence.trim());
+                all.push(json!({"name": name, "description": fact, "type": kind, "content": content}));
+            }
         }
     }
     Value::from(all).to_string()
@@ -107,12 +116,10 @@ fn extracted(memories: &str, conversation: &str) -> String {
 
 /// All memories, without those that say the same.
 fn merged(memories: &str) -> String {
-    let array = memories
-        .find('[')
-        .zip(memories.rfind(']'))
-        .and_then(|(from, to)| serde_json::from_str::<Vec<Value>>(&memories[from..=to]).ok());
+    let array = memories.find('[').zip(memories.rfind(']')).and_then(|(from, to)| memories.get(from..=to));
+    let all: Vec<Value> = array.and_then(|array| serde_json::from_str(array).ok()).unwrap_or_default();
     let mut kept: Vec<Value> = Vec::new();
-    for memory in array.unwrap_or_default() {
+    for memory in all {
         if !kept.iter().any(|other| other["content"] == memory["content"]) {
             kept.push(memory);
         }
@@ -123,60 +130,35 @@ fn merged(memories: &str) -> String {
 /// A summary from which this very brain can go on: what was asked, what was called for it, what was noted.
 fn summarized(conversation: &str) -> String {
     let all = paragraphs(conversation);
-    let earlier = all
-        .iter()
-        .find_map(|(_, text)| text.split_once("<conversation-summary>").or_else(|| text.split_once("summary>")))
-        .map_or("", |(_, rest)| rest);
+    let earlier = all.iter().find_map(|(_, text)| text.split_once("summary>")).map_or("", |(_, rest)| rest);
     let own =
         |prefix: &'static str| earlier.lines().filter_map(move |line| line.strip_prefix(prefix)).map(str::to_owned);
-    let asked: Vec<(usize, String)> = all
-        .iter()
-        .enumerate()
-        .filter(|(_, (who, text))| *who == "User" && !text.trim_start().starts_with('<'))
-        .map(|(at, (_, text))| (at, one_line(text, 300)))
-        .collect();
-    let first = own("The user asked first: ")
-        .next()
-        .or_else(|| asked.first().map(|(_, text)| text.clone()))
-        .unwrap_or_default();
-    let current =
-        asked.last().map(|(_, text)| text.clone()).or_else(|| own("The user asked last: ").next()).unwrap_or_default();
-    let mut lines = vec![format!("The user asked first: {first}")];
-    let mut known: Vec<String> = own("- asked: ").collect();
-    known.extend(asked.iter().map(|(_, text)| text.clone()));
+    let asked: Vec<String> = said(conversation).iter().map(|text| one_line(text, 300)).collect();
+    let first = own("The user asked first: ").next().or_else(|| asked.first().cloned()).unwrap_or_default();
+    let current = asked.last().cloned().or_else(|| own("The user asked last: ").next()).unwrap_or_default();
+    let mut known: Vec<String> = own("- asked: ").chain(asked.iter().cloned()).collect();
     known.dedup();
-    let from = known.len().saturating_sub(12);
-    lines.extend(known[from..].iter().map(|text| format!("- asked: {text}")));
+    let mut lines = vec![format!("The user asked first: {first}")];
+    lines.extend(known.iter().skip(known.len().saturating_sub(12)).map(|text| format!("- asked: {text}")));
     lines.push(format!("The user asked last: {current}"));
-    let start = asked.last().map_or(0, |(at, _)| *at);
     let is_open = all.last().is_some_and(|(who, _)| *who != "Assistant");
     if is_open {
-        if asked.is_empty() {
-            lines.extend(own("- done: ").map(|line| format!("- done: {line}")));
-        }
+        let is_last = |(who, text): &(&str, String)| *who == "User" && one_line(text, 300) == current;
+        let start = all.iter().rposition(is_last).unwrap_or(0);
+        let before = own("- done: ").filter(|_| asked.is_empty());
+        lines.extend(before.map(|line| format!("- done: {line}")));
         lines.extend(calls(&all[start..]));
     }
-    let noted: Vec<String> = all
-        .iter()
-        .filter(|(who, _)| *who == "User")
-        .flat_map(|(_, text)| text.split_inclusive(['.', '!', '\n']))
-        .filter_map(history::fact)
-        .filter(|fact| !fact.is_empty())
-        .chain(own("- noted: "))
-        .collect();
-    lines.extend(noted.into_iter().map(|fact| format!("- noted: {fact}")));
-    let said =
-        all.iter().filter(|(who, _)| *who == "Assistant").flat_map(|(_, text)| text.lines()).chain(earlier.lines());
-    let findings = said.filter(|line| {
-        is_open
-            && (line.starts_with("The files: ")
-                || line.starts_with("- ")
-                    && line.contains(": ")
-                    && !["- asked", "- done", "- noted"].iter().any(|head| line.starts_with(head)))
-    });
-    let mut findings: Vec<String> = findings.map(str::to_owned).collect();
+    let users = all.iter().filter(|(who, _)| *who == "User");
+    let noted = users.flat_map(|(_, text)| history::facts_in(text)).chain(own("- noted: "));
+    lines.extend(noted.map(|fact| format!("- noted: {fact}")));
+    let told = all.iter().filter(|(who, _)| *who == "Assistant").flat_map(|(_, text)| text.lines());
+    let is_own = |line: &str| ["- asked", "- done", "- noted"].iter().any(|head| line.starts_with(head));
+    let is_finding =
+        |line: &&str| line.starts_with("The files: ") || line.starts_with("- ") && line.contains(": ") && !is_own(line);
+    let mut findings: Vec<&str> = told.chain(earlier.lines()).filter(|_| is_open).filter(is_finding).collect();
     findings.dedup();
-    lines.extend(findings.into_iter().take(60));
+    lines.extend(findings.into_iter().take(60).map(str::to_owned));
     lines.join("\n")
 }
 

@@ -113,6 +113,10 @@ pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
             [] => None,
             // `a task for alice` says whose it is, and not what.
             [one] if tokens[at].is("for") => Some(Err(one.text.clone())),
+            // A second task would become a part of the first.
+            rest if rest.iter().any(|token| token.is("task tasks")) => {
+                Some(Err(clause.between(from, tokens.len()).to_owned()))
+            }
             [one] => Some(Ok(vec![spec(&one.text)])),
             _ => Some(Ok(vec![spec(clause.between(from, tokens.len()))])),
         };
@@ -286,6 +290,11 @@ pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
     let (named, rest) = goal.split_at(ends.iter().filter_map(|mark| goal.find(mark)).min().unwrap_or(goal.len()));
     let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
     let rest = ["and ", "then "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
+    let is_count =
+        |token: &Token| is_filler(token) || number(&token.low).is_some() || token.is("items item steps things entries");
+    if tokens(named).iter().all(is_count) {
+        return None;
+    }
     let is_list = named.contains(',') || behind.starts_with("with ");
     let named = named.trim().trim_end_matches('.');
     let steps = ["look at what there is", named, "say what came of it"].map(str::to_owned);

@@ -57,159 +57,132 @@ pub fn find(source: &str, tokens: &[Token]) -> Option<Found> {
 
 /// A cron line as it is.
 fn line(source: &str, tokens: &[Token], from: usize) -> Option<(When, usize)> {
+    const NAMED: [&str; 5] = ["@hourly", "@daily", "@weekly", "@monthly", "@yearly"];
     let start = tokens[from].start;
-    let rest = &source[start..];
-    if from > 0 && tokens[from - 1].end == start {
+    let fields: Vec<&str> = source[start..].split_whitespace().take(5).collect();
+    let is_field = |field: &&str| field.bytes().all(|b| b.is_ascii_digit() || b"*/,-".contains(&b));
+    let is_line = fields.len() == 5 && fields.iter().all(is_field) && fields.iter().any(|field| field.contains('*'));
+    let named = fields.first().filter(|word| NAMED.contains(word));
+    if !is_line && named.is_none() || from > 0 && tokens[from - 1].end == start {
         return None;
     }
-    let named = rest
-        .split_whitespace()
-        .next()
-        .filter(|word| ["@hourly", "@daily", "@weekly", "@monthly", "@yearly"].contains(word));
-    let fields: Vec<&str> = rest.split_whitespace().take(5).collect();
-    let is_field =
-        |field: &&str| !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit() || b"*/,-".contains(&b));
-    let is_line = fields.len() == 5 && fields.iter().all(is_field) && fields.iter().any(|field| field.contains('*'));
-    let text = if is_line { fields.join(" ") } else { named?.to_owned() };
-    let last = if is_line { fields[4] } else { named? };
-    let end = start + (last.as_ptr() as usize - rest.as_ptr() as usize) + last.len();
+    let last = if is_line { fields[4] } else { fields[0] };
+    let end = last.as_ptr() as usize - source.as_ptr() as usize + last.len();
     let len = tokens[from..].iter().take_while(|token| token.start < end).count();
-    Some((When::Every(text), len))
+    Some((When::Every(if is_line { fields.join(" ") } else { last.to_owned() }), len))
 }
 
 fn low(tokens: &[Token], at: usize) -> &str {
     tokens.get(at).map_or("", |token| token.low.as_str())
 }
 
+/// `every 2 minutes`, `daily at 9`, `on mondays`.
 fn every(tokens: &[Token]) -> Option<(When, usize)> {
-    let is_on = low(tokens, 0) == "on";
-    let (first, mut at) = match low(tokens, 0) {
-        "every" | "each" => (1, 1),
-        "on" => (1, 1),
-        "daily" | "hourly" | "weekly" => (0, 0),
+    let first = match low(tokens, 0) {
+        "every" | "each" | "on" => 1,
+        "daily" | "hourly" | "weekly" => 0,
         _ => return None,
     };
+    let is_on = low(tokens, 0) == "on";
     let count = number(low(tokens, first)).filter(|_| !is_on);
-    if count.is_some() {
-        at += 1;
-    }
-    let step = count.unwrap_or(1);
-    let unit = low(tokens, at);
-    let weekday = DAYS.iter().position(|day| unit.trim_end_matches('s') == *day);
+    let at = first + usize::from(count.is_some());
+    let (step, unit) = (count.unwrap_or(1), low(tokens, at));
+    let each = |one: &str, line: String| Some((When::Every(if step == 1 { one.to_owned() } else { line }), at + 1));
     let days = match unit {
+        "minute" | "minutes" if !is_on && (1..60).contains(&step) => {
+            return each("* * * * *", format!("*/{step} * * * *"));
+        }
+        "hour" | "hours" | "hourly" if !is_on && (1..24).contains(&step) => {
+            return each("0 * * * *", format!("0 */{step} * * *"));
+        }
         "day" | "days" | "daily" if !is_on && step == 1 => "*".to_owned(),
+        "week" | "weekly" if !is_on && step == 1 => "1".to_owned(),
         "weekday" | "weekdays" => "1-5".to_owned(),
         "weekend" | "weekends" => "0,6".to_owned(),
-        "minute" | "minutes" if !is_on => {
-            return (1..60).contains(&step).then(|| {
-                (When::Every(if step == 1 { "* * * * *".into() } else { format!("*/{step} * * * *") }), at + 1)
-            });
-        }
-        "hour" | "hours" | "hourly" if !is_on => {
-            return (1..24).contains(&step).then(|| {
-                (When::Every(if step == 1 { "0 * * * *".into() } else { format!("0 */{step} * * *") }), at + 1)
-            });
-        }
-        "week" | "weekly" if !is_on && step == 1 => "1".to_owned(),
         // `on monday` is once, `on mondays` and `every monday` are not.
-        _ => weekday.filter(|_| !is_on || unit.ends_with('s')).map(|day| day.to_string())?,
+        _ if is_on && !unit.ends_with('s') => return None,
+        _ => DAYS.iter().position(|day| unit.trim_end_matches('s') == *day)?.to_string(),
     };
     let (hour, minute, len) = clock(&tokens[at + 1..]).unwrap_or((9, 0, 0));
     Some((When::Every(format!("{minute} {hour} * * {days}")), at + 1 + len))
 }
 
+/// `in 10 minutes`, `an hour from now`, `tomorrow at noon`, `at 9 on friday`.
 fn once(tokens: &[Token]) -> Option<(When, usize)> {
-    let is_in = low(tokens, 0) == "in";
-    let first = usize::from(is_in);
-    if is_in && low(tokens, 1) == "half" && low(tokens, 2) == "an" && low(tokens, 3) == "hour" {
+    if let Some(found) = from_now(tokens) {
+        return Some(found);
+    }
+    let (day, len) = day(tokens).unwrap_or((Day::Next, 0));
+    let Some((hour, minute, more)) = clock(&tokens[len..]) else {
+        return (len > 0 && low(tokens, 0) != "today").then_some((When::At { day, hour: 9, minute: 0 }, len));
+    };
+    let rest = &tokens[len + more..];
+    // `at 9 every day`
+    if let (0, "every", Some((When::Every(line), end))) = (len, low(rest, 0), every(rest)) {
+        let days = line.strip_prefix("0 9 ")?;
+        return Some((When::Every(format!("{minute} {hour} {days}")), more + end));
+    }
+    // `at noon tomorrow`: the day behind the time.
+    let behind = self::day(rest).filter(|_| len == 0);
+    let (day, extra) = behind.unwrap_or((day, 0));
+    Some((When::At { day, hour, minute }, len + more + extra))
+}
+
+fn from_now(tokens: &[Token]) -> Option<(When, usize)> {
+    let first = usize::from(low(tokens, 0) == "in");
+    if first == 1 && ["half", "an", "hour"].iter().zip(1..).all(|(word, at)| low(tokens, at) == *word) {
         return Some((When::In(30), 4));
     }
-    let count = match low(tokens, first) {
-        "a" | "an" => Some(1),
-        word => number(word),
+    let count = if matches!(low(tokens, first), "a" | "an") { 1 } else { number(low(tokens, first))? };
+    let minutes = match low(tokens, first + 1) {
+        "minute" | "minutes" | "min" | "mins" => 1,
+        "hour" | "hours" => 60,
+        "day" | "days" => 24 * 60,
+        "week" | "weeks" => 7 * 24 * 60,
+        _ => return None,
     };
-    if let Some(count) = count {
-        let minutes = match low(tokens, first + 1) {
-            "minute" | "minutes" | "min" | "mins" => Some(1),
-            "hour" | "hours" => Some(60),
-            "day" | "days" => Some(24 * 60),
-            "week" | "weeks" => Some(7 * 24 * 60),
-            _ => None,
-        };
-        let is_from_now = low(tokens, first + 2) == "from" && low(tokens, first + 3) == "now";
-        if let (Some(minutes), true) = (minutes, is_in || is_from_now) {
-            return Some((When::In(count * minutes), first + 2 + if is_from_now { 2 } else { 0 }));
-        }
-    }
-    let (day, len) = match low(tokens, 0) {
-        "today" => (Day::In(0), 1),
-        "tonight" => (Day::In(0), 1),
-        "tomorrow" => (Day::In(1), 1),
-        "on" => weekday(tokens)?,
-        _ => weekday(tokens).unwrap_or((Day::Next, 0)),
-    };
-    match clock(&tokens[len..]) {
-        // `at 9 every day`
-        Some((hour, minute, more)) if len == 0 && low(tokens, more) == "every" => {
-            let (when, end) = every(&tokens[more..])?;
-            let When::Every(line) = when else { return None };
-            let line = line.strip_prefix("0 9 ").map(|days| format!("{minute} {hour} {days}"))?;
-            Some((When::Every(line), more + end))
-        }
-        Some((hour, minute, more)) => {
-            let tail = if day == Day::Next { later_day(&tokens[more..]) } else { None };
-            let (day, extra) = tail.unwrap_or((day, 0));
-            Some((When::At { day, hour, minute }, len + more + extra))
-        }
-        None => (len > 0 && low(tokens, 0) != "today").then_some((When::At { day, hour: 9, minute: 0 }, len)),
-    }
+    let is_from_now = low(tokens, first + 2) == "from" && low(tokens, first + 3) == "now";
+    let len = first + 2 + if is_from_now { 2 } else { 0 };
+    (first == 1 || is_from_now).then_some((When::In(count.checked_mul(minutes)?), len))
 }
 
-/// `at noon tomorrow`: the day behind the time.
-fn later_day(tokens: &[Token]) -> Option<(Day, usize)> {
+/// `today`, `tomorrow`, `on friday`, `for friday`, `next friday`, `friday`.
+fn day(tokens: &[Token]) -> Option<(Day, usize)> {
     match low(tokens, 0) {
-        "today" => Some((Day::In(0), 1)),
-        "tomorrow" => Some((Day::In(1), 1)),
-        _ => weekday(tokens),
+        "today" | "tonight" => return Some((Day::In(0), 1)),
+        "tomorrow" => return Some((Day::In(1), 1)),
+        _ => {}
     }
-}
-
-/// `on friday`, `for friday`, `next friday`, `friday`: the next day of this name.
-fn weekday(tokens: &[Token]) -> Option<(Day, usize)> {
     let skip = tokens.iter().take_while(|token| token.is("on for next this")).count();
     let day = DAYS.iter().position(|day| *day == low(tokens, skip))?;
     Some((Day::Weekday(day as u32), skip + 1))
 }
 
-/// `at 9:30`, `at noon`, `at 5 pm`.
+/// `at 9:30`, `at noon`, `at 5 pm`: the hour, the minute, and how many tokens say it.
 fn clock(tokens: &[Token]) -> Option<(u32, u32, usize)> {
-    if low(tokens, 0) != "at" {
+    let word = tokens.get(1).filter(|_| low(tokens, 0) == "at")?;
+    if matches!(word.shape, Shape::Path | Shape::Quoted | Shape::Code) {
         return None;
     }
-    let word = low(tokens, 1);
-    match word {
+    match word.low.as_str() {
         "noon" => return Some((12, 0, 2)),
         "midnight" => return Some((0, 0, 2)),
         _ => {}
     }
-    if tokens.get(1).is_some_and(|token| matches!(token.shape, Shape::Path | Shape::Quoted | Shape::Code)) {
-        return None;
-    }
-    let digits = word.trim_end_matches("am").trim_end_matches("pm").trim_end_matches("a.m").trim_end_matches("p.m");
-    let (hour, minute) = match digits.split_once([':', '.']) {
+    let digits = ["am", "pm", "a.m", "p.m"].iter().find_map(|half| word.low.strip_suffix(half)).unwrap_or(&word.low);
+    let (hour, minute): (u32, u32) = match digits.split_once([':', '.']) {
         Some((hour, minute)) => (hour.parse().ok()?, minute.parse().ok()?),
         None => (number(digits)?, 0),
     };
-    let suffix = if digits.len() < word.len() { word[digits.len()..].to_owned() } else { low(tokens, 2).to_owned() };
-    let (is_pm, is_am) = (suffix.starts_with('p') && suffix.len() < 4, matches!(suffix.as_str(), "am" | "a.m"));
-    let own_word = digits.len() == word.len()
-        && (matches!(suffix.as_str(), "pm" | "p.m") || is_am || suffix.starts_with("o'clock"));
-    let hour: u32 = match hour {
-        12 if is_am => 0,
-        hour @ 1..=11 if is_pm && (own_word || digits.len() < word.len()) => hour + 12,
+    let half = if digits.len() < word.low.len() { &word.low[digits.len()..] } else { low(tokens, 2) };
+    let is_half = matches!(half, "am" | "a.m" | "pm" | "p.m") || half.starts_with("o'clock");
+    let hour = match hour {
+        12 if is_half && half.starts_with('a') => 0,
+        1..=11 if is_half && half.starts_with('p') => hour + 12,
         hour => hour,
     };
-    (hour < 24 && minute < 60).then_some((hour, minute, if own_word { 3 } else { 2 }))
+    let len = if is_half && digits.len() == word.low.len() { 3 } else { 2 };
+    (hour < 24 && minute < 60).then_some((hour, minute, len))
 }
 
 impl When {

@@ -26,13 +26,13 @@ pub(super) fn spawn(run: &Run, name: &str, role: &str, job: &Job, plan_first: bo
         Job::Wait => "Wait for mail: what you shall do comes by itself.".to_owned(),
         Job::Assigned => match run.tasks().get(hired) {
             Some((id, subject)) => {
-                format!("Your task is {id}: {subject}\nYou work in the worktree of this task: use relative paths.")
+                format!("Your task {id}: {subject}\nYou work in the worktree of this task: use relative paths.")
             }
             None => return Ok(Outcome::failed(format!("There is no task left for {name}: I did not hire."))),
         },
     };
     if plan_first {
-        text.push_str(" Before you change anything, submit a plan with submit_plan and wait for the answer.");
+        text.push_str(" Before you change anything, submit a plan and wait for the answer.");
     }
     let done = run.call(Can::Spawn, json!({"name": name, "role": role, "prompt": text}))?;
     let told = if done.failed {

@@ -79,6 +79,10 @@ impl Planner<'_, '_> {
         let is_set = first.is_some_and(|first| first.is("set create make add"))
             && clause.tokens.iter().take(6).any(|token| token.is("reminder recurring"));
         let own = when::find(&clause.source, &clause.tokens);
+        // `what is on tomorrow?` asks.
+        if clause.is_question() && own.as_ref().is_some_and(|found| found.from > 0) && !is_ordered {
+            return Ok(None);
+        }
         let takes_rest = is_ordered || is_set || own.is_some_and(|found| found.from == 0);
         let whole = if takes_rest { rest } else { clause };
         let Some(found) = when::find(&whole.source, &whole.tokens) else {

@@ -162,6 +162,10 @@ impl Planner<'_, '_> {
             clause.tokens.remove(0);
         }
         let clause = &clause;
+        // A question makes nothing and hires nobody.
+        if clause.is_question() {
+            return self.servers(clause).unwrap_or_else(|| self.row(clause));
+        }
         if let Some(act) = self.named_tool(clause).or_else(|| self.command(clause)) {
             self.push(act, clause.join);
             return Ok(());
@@ -196,7 +200,9 @@ impl Planner<'_, '_> {
             {
                 slots.said.push_str(" contents");
             }
-            (Some(Make::Inbox), _) if last_make == Some(Make::Inbox) => {}
+            (Some(Make::Inbox), _) if last_make == act.make() => {}
+            (Some(Make::Leave), Some(Act::Row(row, slots)))
+                if row.make == Make::Leave && matches!(&act, Act::Row(_, new) if new.names == slots.names) => {}
             (Some(Make::About), _) if last_make == Some(Make::ReadAll) && act.paths().is_empty() => {}
             _ => self.steps.push(Step { act, join }),
         }
