@@ -35,85 +35,74 @@ const WH: &str = "what which who how where when why whose";
 const SKIPPED: &str =
     "also please while waiting meanwhile , and next finally afterwards after that now to then just you";
 
+/// Whether a token stands on a new line.
+fn opens_line(text: &str, all: &[Token], at: usize) -> bool {
+    at > 0 && text[all[at - 1].end..all[at].start].contains('\n')
+}
+
 /// The segments of a text.
 pub fn segments(text: &str) -> Vec<Segment> {
     let all = tokens(text);
     let mut found: Vec<Segment> = Vec::new();
-    let (mut open, mut join) = (Vec::new(), Join::Then);
+    let mut open: Vec<Token> = Vec::new();
     let mut at = 0;
     while at < all.len() {
         let token = &all[at];
-        let new_line = at > 0 && text[all[at - 1].end..token.start].contains('\n');
+        let new_line = opens_line(text, &all, at);
+        let is_mark = |marks: &[&str]| token.shape == Shape::Mark && marks.contains(&token.text.as_str());
         // The number of a list is no word of the request.
-        let is_item = (open.is_empty() || new_line)
-            && token.shape == Shape::Number
-            && all.get(at + 1).is_some_and(|next| matches!(next.text.as_str(), "." | ")"));
-        let is_end = token.shape == Shape::Mark && matches!(token.text.as_str(), "." | "!" | "?" | "…");
-        let is_dash =
-            token.shape == Shape::Mark && matches!(token.text.as_str(), "—" | "–" | "--" | "-") && !open.is_empty();
-        let is_then = token.is("then") && !open.is_empty();
-        if new_line || is_item || is_end || is_dash || is_then {
-            while matches!(open.last(), Some(last) if Token::is(last, ", and")) {
+        let next_is_dot = all.get(at + 1).is_some_and(|next| matches!(next.text.as_str(), "." | ")"));
+        let is_item = (open.is_empty() || new_line) && token.shape == Shape::Number && next_is_dot;
+        let is_end = is_mark(&[".", "!", "?", "…"]);
+        let is_joint = !open.is_empty() && (token.is("then") || is_mark(&["—", "–", "--", "-"]));
+        if new_line || is_item || is_end || is_joint {
+            while open.last().is_some_and(|last| last.is(", and")) {
                 open.pop();
             }
-            if is_end && token.text == "?" {
-                open.push(token.clone());
-            }
+            open.extend(is_mark(&["?"]).then(|| token.clone()));
             if !open.is_empty() {
-                found.push((std::mem::take(&mut open), join));
+                found.push((std::mem::take(&mut open), Join::Then));
             }
-            join = Join::Then;
         }
-        match (is_item, is_end || is_dash || is_then) {
-            (true, _) => at += 1,
-            (false, true) => {}
-            (false, false) => open.push(token.clone()),
+        if !is_item && !is_end && !is_joint {
+            open.push(token.clone());
         }
-        at += 1;
+        at += 1 + usize::from(is_item);
     }
     if !open.is_empty() {
-        found.push((open, join));
+        found.push((open, Join::Then));
     }
     found
 }
 
 /// Where the clause that begins at `from` ends, and where the next one begins.
 pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
+    let says = |some: &[Token], words: &str| some.iter().any(|token| token.is(words));
+    let asks = tokens.last().is_some_and(|last| last.text == "?");
     for at in from + 1..tokens.len() {
         let token = &tokens[at];
-        let is_aside = token.is("while")
-            && tokens[at..].iter().any(|token| token.is("background"))
-            && !tokens[from..at].iter().any(|token| token.is("background"));
-        if is_aside {
+        if token.is("while") && says(&tokens[at..], "background") && !says(&tokens[from..at], "background") {
             return (at, at);
         }
         if token.is(";") && at + 1 < tokens.len() {
             return (at, at + 1);
         }
-        let asks = tokens.last().is_some_and(|last| last.text == "?");
         let is_colon = token.is(":") && tokens.get(at + 1).is_some_and(|next| next.is(WH));
-        if !token.is(", and") && !is_colon {
-            continue;
-        }
         let next = (at + 1..tokens.len()).find(|next| !tokens[*next].is(SKIPPED));
-        let Some(next) = next else { continue };
-        // `claim and work`: a verb that stands alone belongs to what is before it.
-        let is_alone = tokens.get(next + 1).is_none_or(|after| after.shape == Shape::Mark || after.is("and"));
-        // `review the files and fix them` is one thing.
-        if tokens[next].is("fix mend correct discard")
-            || tokens[next].is("report") && tokens.get(next + 1).is_some_and(|after| after.is("back"))
-        {
-            continue;
-        }
-        let begins = (rank::is_verb(&tokens[next].low) && tokens[next].shape == Shape::Word && !is_alone)
-            || (tokens[next].is(WH) && (asks || is_colon))
-            || tokens[next].is("only but don't never")
-            || tokens[next].is("do") && tokens.get(next + 1).is_some_and(|not| not.is("not"));
-        let has_content =
-            tokens[from..at].iter().filter(|token| token.shape != Shape::Mark && !is_filler(token)).count() > 1
-                || (tokens[from..at].len() == 1
-                    && ["hello", "hi", "hey", "ok", "okay", "thanks", "great"].contains(&tokens[from].low.as_str()));
-        if begins && (has_content || is_colon) {
+        let Some(next) = next.filter(|_| is_colon || token.is(", and")) else { continue };
+        let (verb, after) = (&tokens[next], tokens.get(next + 1));
+        // `review the files and fix them` is one thing; so is `claim and work`, where the verb stands alone.
+        let is_one =
+            verb.is("fix mend correct discard") || verb.is("report") && after.is_some_and(|after| after.is("back"));
+        let is_alone = after.is_none_or(|after| after.shape == Shape::Mark || after.is("and"));
+        let begins = rank::is_verb(&verb.low) && verb.shape == Shape::Word && !is_alone
+            || verb.is(WH) && (asks || is_colon)
+            || verb.is("only but don't never")
+            || verb.is("do") && after.is_some_and(|not| not.is("not"));
+        let before = &tokens[from..at];
+        let is_greeting = before.len() == 1 && before[0].is("hello hi hey ok okay thanks great");
+        let has_content = is_greeting || before.iter().filter(|token| !is_filler(token)).count() > 1;
+        if begins && !is_one && (has_content || is_colon) {
             return (at, next);
         }
     }
@@ -163,54 +152,47 @@ impl Clause {
 
     /// `could you please`, `I want you to`: politeness before an order.
     fn drop_courtesy(&mut self) {
-        const POLITE: [&[&str]; 21] = [
-            &["after", "that"],
-            &["meanwhile"],
-            &["please"],
-            &["could", "you"],
-            &["can", "you"],
-            &["would", "you"],
-            &["will", "you"],
-            &["i", "want", "you", "to"],
-            &["i'd", "like", "you", "to"],
-            &["i", "would", "like", "you", "to"],
-            &["i", "need", "you", "to"],
-            &["i'd", "like", "to"],
-            &["let", "me", "know"],
-            &["try", "to"],
-            &["attempt", "to"],
-            &["help", "me", "to"],
-            &["help", "me"],
-            &["let's"],
-            &["now"],
-            &["ok", ","],
-            &["kindly"],
+        const POLITE: [&str; 21] = [
+            "after that",
+            "meanwhile",
+            "please",
+            "could you",
+            "can you",
+            "would you",
+            "will you",
+            "i want you to",
+            "i'd like you to",
+            "i would like you to",
+            "i need you to",
+            "i'd like to",
+            "let me know",
+            "try to",
+            "attempt to",
+            "help me to",
+            "help me",
+            "let's",
+            "now",
+            "ok ,",
+            "kindly",
         ];
-        let drop_joints = |tokens: &mut Vec<Token>| {
-            while tokens.len() > 1 && tokens[0].is(", and to also then finally next just afterwards but") {
-                tokens.remove(0);
-            }
-        };
-        drop_joints(&mut self.tokens);
-        while let Some(len) = POLITE
-            .iter()
-            .find(|words| {
-                words.len() < self.tokens.len() && words.iter().zip(&self.tokens).all(|(word, token)| token.is(word))
-            })
-            .map(|words| words.len())
-        {
-            self.is_polite |= self.tokens[..len].iter().any(|token| token.is("you"));
-            self.tokens.drain(..len);
-            drop_joints(&mut self.tokens);
+        loop {
+            let joints =
+                self.tokens.iter().take_while(|token| token.is(", and to also then finally next just afterwards but"));
+            self.tokens.drain(..joints.count().min(self.tokens.len().saturating_sub(1)));
+            let is_said = |polite: &&&str| {
+                let words = polite.split(' ');
+                words.clone().count() < self.tokens.len() && words.zip(&self.tokens).all(|(word, token)| token.is(word))
+            };
+            let Some(polite) = POLITE.iter().find(is_said) else { break };
+            self.is_polite |= polite.contains("you");
+            self.tokens.drain(..polite.split(' ').count());
         }
         // `in the background, run X`: what comes first may as well come last.
         if self.tokens.len() > 4 && self.tokens[0].is("in") && self.tokens[2].is("background") {
-            let mut front: Vec<Token> = self.tokens.drain(..3).collect();
-            drop_joints(&mut self.tokens);
-            self.tokens.append(&mut front);
+            self.tokens.rotate_left(3);
+            self.tokens.drain(..usize::from(self.tokens[0].is(",")));
         }
-        let tries = self.tokens.len() > 1 && self.tokens[0].is("try attempt") && self.tokens[1].low.ends_with("ing");
-        if tries {
+        if self.tokens.len() > 1 && self.tokens[0].is("try attempt") && self.tokens[1].low.ends_with("ing") {
             self.tokens.remove(0);
         }
     }
@@ -231,18 +213,13 @@ impl Clause {
 pub fn sentence_end(text: &str) -> usize {
     let all = tokens(text);
     for (at, token) in all.iter().enumerate() {
-        let new_line = at > 0 && text[all[at - 1].end..token.start].contains('\n');
-        let is_item = at > 0
-            && all[at - 1].shape == Shape::Number
-            && (at == 1 || text[all[at - 2].end..all[at - 1].start].contains('\n'));
-        let is_end = token.shape == Shape::Mark
-            && matches!(token.text.as_str(), "." | "!" | "?")
-            && all.get(at + 1).is_none_or(|next| next.start > token.end)
-            && !is_item;
-        if new_line {
+        if opens_line(text, &all, at) {
             return token.start;
         }
-        if is_end {
+        // The number of a list ends nothing.
+        let is_item = at > 0 && all[at - 1].shape == Shape::Number && (at == 1 || opens_line(text, &all, at - 1));
+        let is_end = token.shape == Shape::Mark && matches!(token.text.as_str(), "." | "!" | "?");
+        if is_end && !is_item && all.get(at + 1).is_none_or(|next| next.start > token.end) {
             return token.end;
         }
     }
