@@ -56,6 +56,11 @@ fn is_noun(token: &Token) -> bool {
     is_filler(token) || token.is(NOUNS)
 }
 
+/// Text between quotation marks; between two that stand side by side there is nothing.
+fn given(text: &str) -> Content {
+    if text.is_empty() { Content::Nothing } else { Content::Given(text.replace("\\n", "\n")) }
+}
+
 fn is_given(token: &Token) -> bool {
     matches!(token.shape, Shape::Quoted | Shape::Code)
 }
@@ -133,7 +138,7 @@ fn before_place(clause: &Clause, into: usize, before: &[&Token]) -> Option<New> 
     if let [one] = quoted.as_slice()
         && others.iter().all(|token| token.is("text line word words content string down"))
     {
-        return new(Content::Given(one.text.clone()), Vec::new());
+        return new(given(&one.text), Vec::new());
     }
     let sources = before.iter().filter(|token| token.shape == Shape::Path).map(|token| file(&token.text));
     let sources: Vec<String> = sources.collect();
@@ -199,7 +204,7 @@ fn content(clause: &Clause, at: usize, skip: usize, path: &str) -> (Content, Vec
         return (Content::Given(if path.ends_with(".py") { escaped() } else { text.to_owned() }), Vec::new());
     }
     if let Some(text) = given {
-        return (Content::Given(text.replace("\\n", "\n")), Vec::new());
+        return (self::given(text), Vec::new());
     }
     if let Some(sample) = sample(rest) {
         const KNOWN: &str = "function functions table greets greet somebody someone a an the that for in it of";

@@ -28,6 +28,9 @@ const SAME: [&[&str]; 12] = [
 ];
 const READS: &str =
     "search get list status logs log find read show query fetch describe version count check view lookup look";
+/// Verbs that order a change.
+const ORDERS: &str = "create add make file write move set mark close put trigger deploy launch ship delete remove drop update \
+    edit change send post";
 const GENERAL: &str =
     "server servers mcp tool tools use using via over through what which how about service current connect";
 /// What else asks to be told something.
@@ -93,18 +96,16 @@ pub fn connecting(clause: &Clause, servers: &[String]) -> Option<Result<(Vec<Str
         wanted.push(unknown);
     }
     let last = named.last().copied().unwrap_or(0);
-    let rest = (last + 1..tokens.len()).find(|at| {
-        tokens[*at].is("to for")
-            && !tokens[at + 1..].iter().any(|token| servers.iter().any(|server| names(token, server)))
-    });
-    let head = rest.unwrap_or(tokens.len());
+    let is_server = |token: &Token| servers.iter().any(|server| names(token, server));
+    let begins = |at: &usize| tokens[*at].is("to for") && !tokens[at + 1..].iter().any(is_server);
+    let rest = (last + 1..tokens.len()).find(begins);
     let is_known = |token: &Token| {
         is_filler(token)
-            || servers.iter().any(|server| names(token, server))
+            || is_server(token)
             || wanted.contains(&token.low)
             || token.is("connect plug hook attach use start server servers mcp both all every over up via")
     };
-    if let Some(unknown) = tokens[..head].iter().find(|token| !is_known(token)) {
+    if let Some(unknown) = tokens[..rest.unwrap_or(tokens.len())].iter().find(|token| !is_known(token)) {
         return Some(Err(unknown.text.clone()));
     }
     let rest = rest.map_or("", |at| clause.between(at + usize::from(tokens[at].is("to")), tokens.len()));
@@ -147,9 +148,11 @@ pub fn pick(
 ) -> Option<Result<(String, Value), Missing>> {
     let content = clause.tokens.iter().filter(|token| !is_filler(token));
     let content: Vec<Wanted> = content.map(wanted).collect();
+    let verb = clause.tokens.first().filter(|first| rank::is_verb(&first.low) && !clause.is_question()).map(wanted);
+    let orders = !clause.is_question() && clause.tokens.first().is_some_and(|first| first.is(ORDERS));
     let mut best: Option<(f32, &Tool)> = None;
     for tool in tools.outside().iter().filter(|tool| is_of(tool, server)) {
-        let score = nearness(tool, clause, &content);
+        let score = nearness(tool, (verb.as_ref(), orders), &content);
         if score > best.map_or(0.9, |(best, _)| best) {
             best = Some((score, tool));
         }
@@ -163,8 +166,9 @@ fn is_of(tool: &Tool, server: Option<&str>) -> bool {
 
 /// A question to a server that can be searched: its words are looked up.
 pub fn look_up(clause: &Clause, tools: &Tools, server: &str) -> Option<(String, Value)> {
-    let can_search =
-        |tool: &&&Tool| is_of(tool, Some(server)) && reads(tool) && has_property(tool, |name| name == "query");
+    let can_search = |tool: &&&Tool| {
+        is_of(tool, Some(server)) && reads(tool, &name_words(tool)) && has_property(tool, |name| name == "query")
+    };
     let searched = tools.outside().iter().find(can_search)?;
     let is_word = |token: &&Token| {
         let is_general = is_filler(token) || token.is("how what why which according") || names(token, server);
@@ -180,47 +184,36 @@ fn name_words(tool: &Tool) -> Vec<String> {
 }
 
 fn is_same(one: &str, other: &str) -> bool {
-    stem(one) == stem(other)
-        || SAME.iter().any(|group| {
-            group.iter().any(|word| stem(word) == stem(one)) && group.iter().any(|word| stem(word) == stem(other))
-        })
+    let is_in = |group: &&[&str], word: &str| group.iter().any(|same| stem(same) == stem(word));
+    stem(one) == stem(other) || SAME.iter().any(|group| is_in(group, one) && is_in(group, other))
 }
 
-fn reads(tool: &Tool) -> bool {
-    let names = name_words(tool);
+fn reads(tool: &Tool, names: &[String]) -> bool {
     tool.description.contains("(readOnly)")
         || (names.first().is_some_and(|verb| has(READS, verb)) && !tool.description.contains("(destructive)"))
 }
 
-fn nearness(tool: &Tool, clause: &Clause, content: &[Wanted]) -> f32 {
-    let names: Vec<String> = name_words(tool).iter().map(|name| stem(name)).collect();
-    let orders = "create add make file write move set mark close put trigger deploy launch ship delete remove drop update \
-                  edit change send post";
-    if reads(tool) && !clause.is_question() && clause.tokens.first().is_some_and(|first| first.is(orders)) {
+/// How near a tool is to the words of a clause; one that reads is none for an order, one that acts needs its own verb.
+fn nearness(tool: &Tool, (verb, orders): (Option<&Wanted>, bool), content: &[Wanted]) -> f32 {
+    let words = name_words(tool);
+    let names: Vec<String> = words.iter().map(|name| stem(name)).collect();
+    let is_meant = |verb: &Wanted| names.first().is_some_and(|name| verb.same.contains(name));
+    let may = if reads(tool, &words) { !orders } else { verb.is_some_and(is_meant) };
+    if !may {
         return 0.0;
     }
-    if !reads(tool) {
-        let verb = clause.tokens.first().filter(|first| rank::is_verb(&first.low) && !clause.is_question());
-        if !verb.is_some_and(|verb| names.first().is_some_and(|name| wanted(verb).same.contains(name))) {
-            return 0.0;
-        }
-    }
-    let score = |word: &Wanted| {
-        if word.token.shape == Shape::Key && has_property(tool, |name| name.contains("key") || name.ends_with("id")) {
-            2.0
-        } else if names.contains(&word.token.stem) {
-            3.0
-        } else if names.iter().any(|name| word.same.contains(name)) {
-            2.0
-        } else if is_choice(tool, word.token) {
-            1.5
-        } else if word.token.stem.len() > 2
-            && (tool.description.contains(&word.token.stem) || tool.description.contains(&word.capital))
-        {
-            1.0
-        } else {
-            0.0
-        }
+    let is_id = |name: &str| name.contains("key") || name.ends_with("id");
+    let is_told = |word: &Wanted| {
+        let stem = &word.token.stem;
+        stem.len() > 2 && (tool.description.contains(stem) || tool.description.contains(&word.capital))
+    };
+    let score = |word: &Wanted| match word.token {
+        token if token.shape == Shape::Key && has_property(tool, is_id) => 2.0,
+        token if names.contains(&token.stem) => 3.0,
+        _ if names.iter().any(|name| word.same.contains(name)) => 2.0,
+        token if is_choice(tool, token) => 1.5,
+        _ if is_told(word) => 1.0,
+        _ => 0.0,
     };
     content.iter().map(score).sum::<f32>() - 0.1 * names.len() as f32
 }
@@ -234,19 +227,20 @@ fn choices(schema: &Value) -> impl Iterator<Item = &str> {
 }
 
 fn is_choice(tool: &Tool, token: &Token) -> bool {
-    let properties = tool.schema["properties"].as_object();
-    properties
-        .into_iter()
-        .flat_map(|all| all.values())
-        .flat_map(choices)
-        .any(|choice| choice.to_lowercase().split([' ', '_', '-']).any(|word| word == token.low))
+    let all = tool.schema["properties"].as_object().into_iter().flat_map(|all| all.values()).flat_map(choices);
+    all.into_iter().any(|choice| choice_words(choice).contains(&token.low))
+}
+
+fn choice_words(choice: &str) -> Vec<String> {
+    choice.to_lowercase().split([' ', '_', '-']).map(str::to_owned).collect()
 }
 
 /// Fills the arguments; the error is a word that is left over, or an argument that is missing.
 fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, Value), Missing> {
     let tokens = &clause.tokens;
     let (server, _) = parts(tool.name);
-    let (words, only_reads) = (name_words(tool), reads(tool));
+    let words = name_words(tool);
+    let only_reads = reads(tool, &words);
     let is_told = |token: &Token| {
         is_filler(token)
             || token.is(GENERAL)
@@ -316,10 +310,10 @@ fn choice(schema: &Value, tokens: &[Token], used: &mut [bool]) -> Option<String>
     let mut all: Vec<&str> = choices(schema).collect();
     all.sort_by_key(|choice| std::cmp::Reverse(choice.len()));
     all.into_iter().find_map(|choice| {
-        let words: Vec<String> = choice.to_lowercase().split([' ', '_', '-']).map(str::to_owned).collect();
-        let at = (0..tokens.len()).find(|at| {
-            words.iter().enumerate().all(|(ahead, word)| tokens.get(at + ahead).is_some_and(|token| token.low == *word))
-        })?;
+        let words = choice_words(choice);
+        let at = tokens
+            .windows(words.len())
+            .position(|some| some.iter().zip(&words).all(|(token, word)| token.low == *word))?;
         used[at..at + words.len()].iter_mut().for_each(|used| *used = true);
         Some(choice.to_owned())
     })

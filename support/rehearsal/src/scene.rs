@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::speak::one_line;
 use crate::types::{Block, Request};
 
 /// A call and what came of it.
@@ -27,13 +28,9 @@ pub struct Past<'a> {
 impl Past<'_> {
     /// Whether the result is no longer there: a harness took it away to make room, and left a line in brackets.
     pub fn is_gone(&self) -> bool {
-        is_gone(&self.text)
+        let text = &self.text;
+        text.starts_with('[') && text.ends_with(']') && text.contains("removed") && !text.contains('\n')
     }
-}
-
-/// Whether a result is only the line that tells of its removal.
-pub fn is_gone(text: &str) -> bool {
-    text.starts_with('[') && text.ends_with(']') && text.contains("removed") && !text.contains('\n')
 }
 
 /// Mail of another agent.
@@ -91,33 +88,26 @@ impl<'a> Scene<'a> {
     pub fn read(request: &'a Request) -> Self {
         let mut scene = Self::default();
         let mut open: Vec<(&str, usize)> = Vec::new();
-        for message in &request.messages {
-            for block in &message.blocks {
-                match *block {
-                    Block::Text(text) if message.from_user => scene.hear(text),
-                    Block::Text(text) => scene.events.push(Event::Said(text)),
-                    Block::Call { id, name, input } => {
-                        let at = scene.events.len();
-                        open.push((id, scene.calls.len()));
-                        scene.events.push(Event::Called(scene.calls.len()));
-                        scene.calls.push(Past {
-                            name,
-                            input: input.clone(),
-                            text: Cow::Borrowed(""),
-                            failed: false,
-                            at,
-                        });
-                    }
-                    Block::Result { id, text, failed } => {
-                        if let Some(place) = open.iter().position(|(of, _)| *of == id) {
-                            let (_, index) = open.remove(place);
-                            scene.calls[index].text = Cow::Borrowed(text);
-                            scene.calls[index].failed = failed;
-                            // Mail may be fetched as well as come by itself.
-                            if tag(text.trim()).is_some_and(|tagged| tagged.attribute("from").is_some()) {
-                                scene.hear(text);
-                            }
-                        }
+        let blocks =
+            request.messages.iter().flat_map(|message| message.blocks.iter().map(|block| (message.from_user, block)));
+        for (from_user, block) in blocks {
+            match *block {
+                Block::Text(text) if from_user => scene.hear(text),
+                Block::Text(text) => scene.events.push(Event::Said(text)),
+                Block::Call { id, name, input } => {
+                    let at = scene.events.len();
+                    open.push((id, scene.calls.len()));
+                    scene.events.push(Event::Called(scene.calls.len()));
+                    let text = Cow::Borrowed("");
+                    scene.calls.push(Past { name, input: input.clone(), text, failed: false, at });
+                }
+                Block::Result { id, text, failed } => {
+                    let Some(place) = open.iter().position(|(of, _)| *of == id) else { continue };
+                    let past = &mut scene.calls[open.remove(place).1];
+                    (past.text, past.failed) = (Cow::Borrowed(text), failed);
+                    // Mail may be fetched as well as come by itself.
+                    if tag(text.trim()).is_some_and(|tagged| tagged.attribute("from").is_some()) {
+                        scene.hear(text);
                     }
                 }
             }
@@ -129,38 +119,31 @@ impl<'a> Scene<'a> {
     /// What a summary tells of the request in hand counts as called: its calls are no longer in the conversation.
     fn recover(&mut self) {
         let asked = self.summary.lines().find_map(|line| line.strip_prefix("The user asked last: "));
-        let first = self
-            .asked()
-            .next()
-            .filter(|(_, text)| asked.is_some_and(|asked| crate::speak::one_line(text, 300) == asked));
+        let first = self.asked().next().filter(|(_, text)| asked.is_some_and(|asked| one_line(text, 300) == asked));
         let Some((at, _)) = first else { return };
-        let recovered = self.summary.lines().filter_map(|line| line.strip_prefix("- done: ")?.split_once(" → "));
-        let recovered = recovered.filter_map(|(call, result)| {
+        let done = |line: &'a str| {
+            let (call, result) = line.strip_prefix("- done: ")?.split_once(" → ")?;
             let (name, input) = call.split_once(' ')?;
             let text: String = serde_json::from_str(result).ok()?;
             Some(Past { name, input: serde_json::from_str(input).ok()?, text: Cow::Owned(text), failed: false, at })
-        });
-        let calls: Vec<Past> = recovered.collect();
-        let count = calls.len();
-        self.calls.splice(0..0, calls);
+        };
+        let calls: Vec<Past> = self.summary.lines().filter_map(done).collect();
         for event in &mut self.events {
             if let Event::Called(index) = event {
-                *index += count;
+                *index += calls.len();
             }
         }
+        self.calls.splice(0..0, calls);
     }
 
     fn hear(&mut self, text: &'a str) {
         let mut rest = text.trim();
         // Several may stand one behind the other; what follows a mail up to the next tag belongs to it.
         while let Some(tagged) = tag(rest) {
-            let next = rest[tagged.len..]
-                .match_indices("\n<")
-                .map(|(at, _)| tagged.len + at + 1)
-                .find(|at| tag(&rest[*at..]).is_some());
-            let end = next.unwrap_or(rest.len());
+            let mut lines = rest[tagged.len..].match_indices("\n<").map(|(at, _)| tagged.len + at + 1);
+            let end = lines.find(|at| tag(&rest[*at..]).is_some()).unwrap_or(rest.len());
             let is_mail = self.hear_tagged(&tagged, rest[..end].trim());
-            rest = if is_mail { rest[end..].trim() } else { rest[tagged.len..].trim() };
+            rest = rest[if is_mail { end } else { tagged.len }..].trim();
         }
         let said = without_tags(rest);
         let said = said.trim();

@@ -124,7 +124,10 @@ pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
     let some = says("a some").then_some(if tokens[noun].is("task") { 1 } else { 2 });
     let count = tokens[1..noun].iter().find_map(|token| number(&token.low)).or(some)?;
     let mut specs: Vec<TaskSpec> = Vec::new();
-    for at in 0..count.min(20) as usize {
+    if count > 20 {
+        return Some(Err(count.to_string()));
+    }
+    for at in 0..count as usize {
         let round = if at < SAMPLES.len() { String::new() } else { (at / SAMPLES.len() + 1).to_string() };
         specs.push(spec(&format!("write notes/{}{round}.md", SAMPLES[at % SAMPLES.len()].0)));
     }

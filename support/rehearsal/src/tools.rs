@@ -8,7 +8,6 @@ use std::cell::OnceCell;
 use serde_json::{Map, Value, json};
 
 use crate::types::{Request, Tool};
-use crate::words::has;
 
 /// How a tool is known.
 struct Kind {
@@ -119,7 +118,10 @@ impl<'a> Tools<'a> {
         let plain: Vec<(String, &Tool)> = request.tools.iter().map(|tool| (plain(tool.name), tool)).collect();
         for kind in KINDS {
             // A name counts only when the properties are there as well: an MCP tool may be called `search` or `write`.
-            let named = plain.iter().find(|(name, tool)| has(kind.names, name) && kind.fits(tool));
+            let named = kind
+                .names
+                .split(' ')
+                .find_map(|known| plain.iter().find(|(name, tool)| name == known && kind.fits(tool)));
             if let Some((_, tool)) = named {
                 known.push((kind.can, tool));
             }

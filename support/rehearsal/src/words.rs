@@ -201,31 +201,19 @@ fn is_path(word: &str) -> bool {
 
 /// A word without its ending: `files`, `filing`, `filed` → `fil`.
 pub fn stem(word: &str) -> String {
-    let mut word = word.to_owned();
-    if word.len() > 4 && word.ends_with("ies") {
-        word.truncate(word.len() - 3);
-        word.push('y');
-        return word;
+    if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
+        return format!("{stem}y");
     }
-    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is")
-    {
-        word.pop();
-    }
-    for ending in ["ing", "ed"] {
-        if word.len() > ending.len() + 2 && word.ends_with(ending) {
-            word.truncate(word.len() - ending.len());
-            let twice =
-                word.as_bytes().windows(2).next_back().is_some_and(|two| two[0] == two[1] && !b"lsz".contains(&two[0]));
-            if twice {
-                word.pop();
-            }
-            break;
-        }
-    }
-    if word.len() > 3 && word.ends_with('e') {
-        word.pop();
-    }
-    word
+    let is_plural = word.len() > 3 && !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
+    let word = word.strip_suffix('s').filter(|_| is_plural).unwrap_or(word);
+    let cut = ["ing", "ed"].iter().find_map(|end| word.strip_suffix(end)).filter(|stem| stem.len() > 2);
+    let is_twice = |stem: &str| {
+        let mut letters = stem.chars().rev();
+        let last = letters.next().filter(|last| last.is_ascii_alphabetic() && !"lsz".contains(*last));
+        last.is_some() && last == letters.next()
+    };
+    let word = cut.map_or(word, |stem| if is_twice(stem) { &stem[..stem.len() - 1] } else { stem });
+    word.strip_suffix('e').filter(|stem| stem.len() > 2).unwrap_or(word).to_owned()
 }
 
 /// Words that carry no meaning of their own. What limits or forbids (not, only, without, if, until) is none of them.

@@ -271,7 +271,6 @@ pub(super) fn function(signature: &str, facts: &[String]) -> String {
 
 /// A module of so many functions, about a kilobyte each.
 pub(super) fn long(count: u32) -> String {
-    let count = count.min(400);
     let function = |number: u32| {
         let lines: String = (1..=12).map(|line| format!("    value = value + {line} * factor  # step {line} of function {number}, which adds its part to the value\n")).collect();
         format!(
