@@ -51,21 +51,3 @@ pub struct Task {
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_newer_programs_fields_are_kept() {
-        let stored = json!({
-            "version": 7, "id": "0001-abc", "subject": "schema", "status": "in_progress", "owner": "alice",
-            "blockedBy": ["0000-xyz"], "worktree": "schema", "priority": {"level": 3}
-        });
-        let task: Task = serde_json::from_value(stored.clone()).unwrap();
-        assert_eq!(task.status, Status::InProgress);
-        assert_eq!(serde_json::to_value(&task).unwrap(), stored);
-    }
-}

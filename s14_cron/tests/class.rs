@@ -249,6 +249,7 @@ fn a_wrong_schedule_is_an_answer_for_the_model() {
         calls("schedule_cron", wrong("*/90 * * * *"))
             .and_calls("schedule_cron", wrong("0 0 31 2 *"))
             .and_calls("schedule_cron", json!({"cron": "@daily"}))
+            .and_calls("schedule_cron", json!({"cron": "@daily", "prompt": " \n"}))
             .and_calls("cancel_cron", json!({"job_id": "../x"})),
         says("All refused."),
     ]);
@@ -258,6 +259,7 @@ fn a_wrong_schedule_is_an_answer_for_the_model() {
         "step must be in range",
         "never comes",
         "prompt",
+        "the prompt is empty",
         "there is no job",
     ];
     for (result, reason) in results.iter().zip(reasons) {

@@ -28,7 +28,7 @@ impl Teammate for Idle {
 }
 
 fn desk() -> Desk {
-    Desk::with("http://127.0.0.1:9", Idle)
+    Desk::with("http://127.0.0.1:9", |_, protocol| Idle(protocol))
 }
 
 #[tokio::test]

@@ -28,7 +28,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, advance, timeout};
 
 use crate::desk::Desk;
-use crate::scene::call;
+use crate::scene::{Scene, call};
 
 /// A teammate that sends a plan, and another one whenever it hears that one has expired.
 #[derive(Clone)]
@@ -54,7 +54,7 @@ impl Teammate for Planner {
 
 fn desk() -> (Desk, UnboundedReceiver<Vec<String>>) {
     let (hears, heard) = unbounded_channel();
-    let planner = |protocol| Planner { protocol, hears };
+    let planner = |_: &Scene, protocol| Planner { protocol, hears };
     (Desk::with("http://127.0.0.1:9", planner), heard)
 }
 

@@ -165,14 +165,6 @@ mod tests {
     }
 
     #[test]
-    fn what_an_agent_that_has_gone_asked_is_no_longer_open() {
-        let mut requests = Requests::default();
-        let plan = requests.open(Kind::Plan, "bob", "lead").unwrap();
-        requests.has_left("bob");
-        assert_eq!(requests.get(&plan.id), None);
-    }
-
-    #[test]
     fn a_request_that_was_never_answered_is_no_request_to_the_next_agent_of_the_name() {
         let mut requests = Requests::default();
         let first = requests.open(Kind::Shutdown, "lead", "alice").unwrap();

@@ -16,62 +16,9 @@ fn class() -> Class {
         .file("hello.py", "print('hello')\n")
 }
 
-fn lead_of_bob(request: &Request) -> Reply {
-    let plan = mail(request, "bob", "plan_approval_request").pop();
-    match (round(request), plan, mail(request, "bob", "result").pop()) {
-        (0, ..) => spawn("bob", "Refactor hello.py. Submit a plan first.").and_calls(
-            "request_plan",
-            json!({"teammate": "bob", "task": "refactor hello.py"}),
-        ),
-        (2, Some(plan), _) => {
-            let id = plan.rsplit_once("request_id ").unwrap().1;
-            let id = id.trim_end_matches('.');
-            let input = json!({"request_id": id, "approve": true, "feedback": "Keep it short."});
-            calls("review_plan", input)
-        }
-        (2, None, _) => says("Bob thinks."),
-        (_, _, None) => says("Bob may go on."),
-        (_, _, Some(_)) => says("Bob has refactored hello.py."),
-    }
-}
-
-fn bob(request: &Request) -> Reply {
-    let content = "def main():\n    print('hello')\n";
-    match (
-        round(request),
-        mail(request, "lead", "plan_approval_response").pop(),
-    ) {
-        (0, _) => calls("read_file", json!({"path": "hello.py"})),
-        (1, _) => calls("submit_plan", json!({"plan": "1. Add main().\n2. Run it."})),
-        (2, None) => says("I wait."),
-        (2, Some(_)) => calls(
-            "write_file",
-            json!({"path": "hello.py", "content": content}),
-        ),
-        _ => says("hello.py has a main()."),
-    }
-}
-
 #[test]
 fn started_and_left_it_leaves_no_trace() {
     leaves_no_trace(env!("CARGO_BIN_EXE_s16_protocol"));
-}
-
-#[test]
-fn bob_plans_waits_and_works_when_his_plan_is_approved() {
-    let model = team::model(lead_of_bob, bob);
-    let class = class().model(&model);
-    let ran = class.types(&[BOB]);
-    ran.succeeds().shows("Bob has refactored hello.py.");
-    // The plan is on the screen whole, before the answer to it.
-    let at = |text: &str| ran.stdout.find(text).unwrap_or_else(|| panic!("{text}"));
-    assert!(at("1. Add main().") < at("2. Run it."));
-    assert!(
-        at("2. Run it.") < at("> review_plan"),
-        "{}",
-        ran.transcript()
-    );
-    assert!(class.read("hello.py").contains("main"));
 }
 
 #[test]
@@ -87,8 +34,8 @@ fn the_end_of_the_input_does_not_wait_for_who_is_idle() {
 
 #[test]
 fn the_tool_pool() {
-    let model = team::model(lead_of_bob, bob);
-    class().model(&model).types(&["go"]).succeeds();
+    let model = MockModel::strict_rehearsal();
+    class().model(&model).types(&[BOB]).succeeds();
     team::assert_both_pools(env!("CARGO_MANIFEST_DIR"), &model);
 }
 
@@ -179,6 +126,13 @@ fn the_rehearsal_approves_bob_s_plan_in_other_words_as_well() {
             .never_shows("not understand")
             .never_shows("[stopped");
         assert!(class.read("hello.py").contains("\"\"\""), "a docstring");
+        // The plan is on the screen before the answer to it.
+        let at = |text: &str| ran.stdout.find(text).unwrap_or_else(|| panic!("{text}"));
+        assert!(
+            at("bob │ plan:") < at("> review_plan"),
+            "{}",
+            ran.transcript()
+        );
         let lead = lead(&model);
         all_matched(&lead);
         reviews_what_was_sent(&lead);

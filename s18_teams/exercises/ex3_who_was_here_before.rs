@@ -45,7 +45,7 @@ async fn whoever_had_it_is_named_however_it_ended() {
             "panics" => alice.order(Order::Panic),
             "leaves" => alice.order(Order::Round { is_idle: true }),
             _ => {
-                desk.request_shutdown("alice").await;
+                desk.shutdown("alice").await;
                 alice.order(Order::Round { is_idle: false });
             }
         }

@@ -152,26 +152,6 @@ fn a_job_is_under_the_policy_and_the_hooks_as_any_command() {
 }
 
 #[test]
-fn a_prompt_hook_sees_the_notice_that_wakes_the_session() {
-    let settings = json!({"hooks": {"UserPromptSubmit": [{"hooks": [
-        {"type": "command", "command": "cat >> prompts.jsonl"}]}]}});
-    let model = MockModel::scripted([
-        calls("bash", background("echo built")),
-        says("It runs."),
-        says("It is ready."),
-    ]);
-    let class = class()
-        .file(".harness/settings.json", settings.to_string())
-        .model(&model);
-    class.types(&["go"]).succeeds();
-    let seen = fs::read_to_string(class.dir().join("prompts.jsonl")).unwrap();
-    assert!(
-        seen.contains("\"go\"") && seen.contains("<task_notification>"),
-        "{seen}"
-    );
-}
-
-#[test]
 fn a_file_is_read_while_a_slow_command_runs() {
     let ran = rehearse(&[WAIT]);
     ran.shows("Cargo.toml:\n```\n[package]\n");

@@ -96,22 +96,6 @@ async fn there_are_fifty_jobs_and_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_scheduled_is_refused_and_nothing_written() {
-    let desk = Desk::new();
-    let session = desk.session();
-    for (cron, prompt, reason) in [
-        ("*/90 * * * *", "x", "step must be in range"),
-        ("0 0 31 2 *", "x", "never comes"),
-        ("every now and then", "x", "give five fields"),
-        ("@daily", " \n", "the prompt is empty"),
-    ] {
-        let refused = refusal(session.cron.schedule(cron, prompt, true, true));
-        assert!(refused.contains(reason), "{refused}");
-    }
-    assert!(!desk.path().exists());
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_file_that_cannot_be_read_for_a_while_ends_no_schedule() {
     let desk = Desk::new();
     let session = desk.session();

@@ -18,11 +18,11 @@ use crate::scene::{Scene, call, done, until};
 
 /// A lead's tools, and a team that they speak to.
 pub struct Desk {
-    scene: Scene,
+    pub scene: Scene,
     pub protocol: Protocol,
     /// What `/team` shows.
     pub shown: Box<dyn Fn() -> String>,
-    tools: Toolbox,
+    pub tools: Toolbox,
     /// Mail that nobody has waited for yet.
     unread: RefCell<Vec<String>>,
 }
@@ -38,16 +38,24 @@ impl Deref for Desk {
 impl Desk {
     /// A desk with a team that does the chapter's work.
     pub fn new(model: &MockModel) -> Self {
-        Self::with(model.url(), |protocol| Worker { protocol })
+        Self::with(model.url(), |_, protocol| Worker { protocol })
     }
 
     /// A desk with a team of these.
-    pub fn with<W: Teammate>(url: &str, worker: impl FnOnce(Protocol) -> W) -> Self {
-        let scene = Scene::new();
+    pub fn with<W: Teammate>(url: &str, worker: impl FnOnce(&Scene, Protocol) -> W) -> Self {
+        Self::at(Scene::new(), url, worker)
+    }
+
+    /// The same in this scene.
+    pub fn at<W: Teammate>(
+        scene: Scene,
+        url: &str,
+        worker: impl FnOnce(&Scene, Protocol) -> W,
+    ) -> Self {
         scene.mail.deliver_to(&scene.notices, &scene.repl);
         let protocol = Protocol::new(&scene.mail, &scene.repl);
         let hooks = scene.hooks().on_pre_tool_first(protocol.gate());
-        let team = scene.team(url, &hooks, worker(protocol.clone()));
+        let team = scene.team(url, &hooks, worker(&scene, protocol.clone()));
         let tools = Toolbox::new()
             .with(team.spawn_tool())
             .with(send_message(&scene.mail, LEAD))
@@ -66,7 +74,11 @@ impl Desk {
     }
 
     pub async fn spawn(&self, name: &str) {
-        let input = json!({"name": name, "role": "developer", "prompt": "Work."});
+        self.spawn_as(name, "developer").await;
+    }
+
+    pub async fn spawn_as(&self, name: &str, role: &str) {
+        let input = json!({"name": name, "role": role, "prompt": "Work."});
         done(self.call("spawn_teammate", input).await);
     }
 

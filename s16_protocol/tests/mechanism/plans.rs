@@ -242,7 +242,7 @@ impl Teammate for Impatient {
 
 #[tokio::test]
 async fn a_wait_that_is_given_up_loses_no_mail() {
-    let desk = Desk::with("http://127.0.0.1:9", Impatient);
+    let desk = Desk::with("http://127.0.0.1:9", |_, protocol| Impatient(protocol));
     desk.spawn("bob").await;
     let id = desk.plan().await;
     desk.tell("bob", "one").await;

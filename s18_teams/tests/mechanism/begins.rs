@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use s12_tasks::{Board, NewTask};
 use s18_teams::{HANDS_OFF, IDLE_POLL, PHASE};
-use serde_json::json;
 
 use crate::desk::{Desk, Order, only, pass};
 
@@ -146,7 +145,7 @@ async fn without_a_task_it_stops_after_a_phase_and_says_so() {
         told[0].contains("stopped after 10 rounds without a task"),
         "{told:?}"
     );
-    assert!(desk.team.shown().ends_with("idle"), "{}", desk.team.shown());
+    assert!((desk.shown)().ends_with("idle"), "{}", (desk.shown)());
     desk.writes("alice", "Go on.");
     assert!(only(alice.hears().await.0).contains("Go on."));
     // Mail is a phase of its own.
@@ -162,8 +161,7 @@ async fn whose_plan_is_wanted_claims_nothing() {
     let desk = Desk::new();
     let task = desk.task("schema", &[]);
     let mut alice = desk.spawn("alice").await;
-    let wanted = json!({"teammate": "alice", "task": "the schema"});
-    desk.call("request_plan", wanted).await;
+    desk.request_plan("alice").await;
     assert!(only(alice.idles().await).contains("submit_plan"));
     assert_eq!(alice.idles().await, None, "it leaves without a task");
     assert_eq!(desk.owner(&task), None);

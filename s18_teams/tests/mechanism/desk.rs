@@ -9,19 +9,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use s01_loop::{Output, Repl};
-use s02_tools::Toolbox;
-use s04_hooks::Hooks;
+use s01_loop::Repl;
 use s12_tasks::{Board, Task};
-use s15_mailbox::{LEAD, Team, Teammate, TeammateContext};
+use s15_mailbox::{LEAD, Teammate, TeammateContext};
 use s16_protocol::Protocol;
 use s17_worktree::Worktrees;
 use s18_teams::WorkLoop;
-use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
-use crate::scene::{Scene, call, contents, done};
+use crate::lead;
+use crate::scene::{Scene, contents};
 
 /// What a teammate of a test does next.
 pub enum Order {
@@ -99,20 +97,17 @@ impl Mate {
     }
 }
 
-/// A lead's desk with everything a team needs.
+/// A lead's desk, and the strings of its team.
 pub struct Desk {
-    scene: Scene,
-    pub protocol: Protocol,
-    pub team: Team<Puppet>,
+    desk: lead::Desk,
     ends: Arc<Mutex<Ends>>,
-    pub tools: Toolbox,
 }
 
 impl Deref for Desk {
-    type Target = Scene;
+    type Target = lead::Desk;
 
-    fn deref(&self) -> &Scene {
-        &self.scene
+    fn deref(&self) -> &lead::Desk {
+        &self.desk
     }
 }
 
@@ -123,29 +118,19 @@ impl Desk {
 
     /// The desk of the next session in the same folder. The team of this one is gone.
     pub fn tomorrow(self) -> Self {
-        Self::at(Scene::within(self.scene.dir, ""))
+        Self::at(Scene::within(self.desk.scene.dir, ""))
     }
 
     fn at(scene: Scene) -> Self {
-        let protocol = Protocol::new(&scene.mail, &scene.repl);
-        let ends = Arc::default();
-        let puppet = Puppet {
-            protocol: protocol.clone(),
+        let ends = Arc::<Mutex<Ends>>::default();
+        let puppet = |scene: &Scene, protocol| Puppet {
+            protocol,
             board: scene.board.clone(),
             worktrees: Worktrees::open(&scene.ws, &scene.board, &scene.mail),
             ends: Arc::clone(&ends),
         };
-        let team = scene.team("http://127.0.0.1:9", &Hooks::default(), puppet);
-        let tools = Toolbox::new()
-            .with(team.spawn_tool())
-            .with_all(protocol.tools());
-        Self {
-            scene,
-            protocol,
-            team,
-            ends,
-            tools,
-        }
+        let desk = lead::Desk::at(scene, "http://127.0.0.1:9", puppet);
+        Self { desk, ends }
     }
 
     pub async fn spawn(&self, name: &str) -> Mate {
@@ -157,13 +142,8 @@ impl Desk {
         let (given, notes) = unbounded_channel();
         let ends = (taken, given);
         self.ends.lock().unwrap().insert(name.to_owned(), ends);
-        let input = json!({"name": name, "role": role, "prompt": "Look at the board."});
-        done(self.call("spawn_teammate", input).await);
+        self.desk.spawn_as(name, role).await;
         Mate { orders, notes }
-    }
-
-    pub async fn call(&self, name: &str, input: Value) -> Output {
-        call(&self.tools, name, input).await
     }
 
     /// A turn of the lead begins.
@@ -176,11 +156,6 @@ impl Desk {
     pub async fn turn_ends(&self) {
         let nothing = Repl::once("test", "");
         assert_eq!(self.notices.next_input(&nothing).await, None);
-    }
-
-    pub async fn request_shutdown(&self, teammate: &str) {
-        let input = json!({"teammate": teammate});
-        done(self.call("request_shutdown", input).await);
     }
 
     pub fn owner(&self, task: &Task) -> Option<String> {

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::desk::{Desk, Mate, Order, only, pass};
-use crate::scene::{call, done, until_shown};
+use crate::scene::{call, done};
 
 /// Sends a plan as the model of this teammate would, and returns its id.
 async fn submit_plan(desk: &Desk, name: &str) -> String {
@@ -25,7 +25,7 @@ async fn submit_plan(desk: &Desk, name: &str) -> String {
 async fn is_gone(desk: &Desk, mate: &mut Mate) {
     assert_eq!(mate.hears().await.0, None);
     pass(Duration::from_millis(1)).await;
-    assert!(desk.team.shown().contains("gone"), "{}", desk.team.shown());
+    assert!((desk.shown)().contains("gone"), "{}", (desk.shown)());
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,10 +65,9 @@ async fn who_waits_for_an_answer_does_not_leave() {
         pass(Duration::from_secs(1)).await;
         desk.writes("alice", "By the way.");
         pass(10 * LEAVE_AFTER).await;
-        let shown = desk.team.shown();
+        let shown = (desk.shown)();
         assert!(shown.contains("waiting"), "{shown}");
-        let review = json!({"request_id": id, "approve": true});
-        done(desk.call("review_plan", review).await);
+        done(desk.review(&id, true, "").await);
         let notes = alice.hears().await.0.unwrap();
         assert!(notes[0].contains("By the way."), "{notes:?}");
         assert!(notes[1].contains("approved"), "{notes:?}");
@@ -110,7 +109,7 @@ async fn a_shutdown_is_obeyed_in_every_state() {
                 }
             }
         }
-        desk.request_shutdown("alice").await;
+        desk.shutdown("alice").await;
         if state != "idle" {
             alice.order(Order::Round { is_idle });
         }
@@ -151,7 +150,7 @@ async fn a_shutdown_in_the_moment_of_a_claim_leaves_the_task_to_the_others() {
         if notes.is_some() {
             assert_eq!(alice.works().await, None);
         }
-        until_shown(&desk.team, "gone").await;
+        desk.until("gone").await;
         let listed = desk.board.get(&task.id).unwrap();
         assert!(listed.is_claimable(), "{listed:?}");
         let told = desk.told();
