@@ -227,12 +227,7 @@ fn a_due_prompt_wakes_the_terminal_and_keeps_the_half_typed_line() {
     let mut terminal = class.terminal(100, 30);
     terminal.wait_for("s14 >>").type_text("hold the l");
     terminal.wait_for("[scheduled: list the files]");
-    terminal.wait_until("the line below the answer", |screen| {
-        let below = screen
-            .split_once("Two files.")
-            .map_or("", |(_, below)| below);
-        below.contains("s14 >> hold the l")
-    });
+    terminal.wait_for_below("Two files.", "s14 >> hold the l");
     terminal.type_line("ine").wait_for("Heard.");
     let texts = model.last_request().user_texts();
     assert!(

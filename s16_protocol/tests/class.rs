@@ -1,7 +1,7 @@
 //! The lesson as a class sees it: a request to leave, a plan, and the answers to them.
 
-use mock_servers::model::{Block, MockModel, Reply, Request, calls, says};
-use serde_json::{Value, json};
+use mock_servers::model::{Block, MockModel, Request, says};
+use serde_json::Value;
 use testkit::team::{self, lead, mail, round, spawn};
 use testkit::{Class, leaves_no_trace};
 
@@ -94,18 +94,6 @@ fn the_rehearsal_lets_alice_leave_in_other_words_as_well() {
         all_matched(&lead);
         team::assert_knows_its_job_alone(&model, "alice", prompt);
     }
-}
-
-#[test]
-fn the_rehearsal_s_alice_is_gone_from_the_team() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().model(&model);
-    let mut terminal = class.terminal(160, 40);
-    terminal.wait_for("s16 >>").type_line(ALICE);
-    terminal
-        .wait_for_below("\nalice has left as asked.", "\ns16 >>")
-        .type_line("/team")
-        .wait_for("alice  backend dev  gone");
 }
 
 /// The prompt and other words for it: a plan, the answer with its id, and only then a change.

@@ -206,12 +206,3 @@ fn an_id_that_leads_elsewhere_is_no_task() {
     }
     assert_eq!(desk.board.list().unwrap().0[0].task.status, Status::Pending);
 }
-
-#[test]
-fn nothing_is_written_before_there_is_a_task() {
-    let desk = Desk::new();
-    assert_eq!(desk.board.list().unwrap().0.len(), 0);
-    assert_eq!(desk.board.shown().unwrap(), "the board is empty");
-    assert_eq!(fs::read_dir(desk.dir.path()).unwrap().count(), 0);
-    assert_eq!(desk.task("build", &[]).version, 1);
-}

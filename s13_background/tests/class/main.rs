@@ -2,10 +2,9 @@
 
 mod terminal;
 
-use std::fs;
 use std::path::Path;
 
-use mock_servers::model::{Block, Brain, Message, MockModel, Options, Reply, Request, calls, says};
+use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
 use testkit::{Class, Ran, assert_pool};
 
@@ -50,15 +49,11 @@ fn notices(request: &Request) -> Vec<String> {
 }
 
 /// Works until a notice has come.
-struct UntilNoticed(&'static str);
-
-impl Brain for UntilNoticed {
-    fn answer(&self, request: &Request) -> Reply {
-        match (request.messages.len(), notices(request).is_empty()) {
-            (1, _) => calls("bash", background(self.0)),
-            (_, true) => calls("read_file", json!({"path": "README.md"})),
-            (_, false) => says("It has ended."),
-        }
+fn until_noticed(request: &Request) -> Reply {
+    match (request.messages.len(), notices(request).is_empty()) {
+        (1, _) => calls("bash", background("echo built")),
+        (_, true) => calls("read_file", json!({"path": "README.md"})),
+        (_, false) => says("It has ended."),
     }
 }
 
@@ -67,49 +62,31 @@ fn started_and_left_it_leaves_no_trace() {
     testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s13_background"));
 }
 
+/// The model refuses a text in front of a result.
 #[test]
 fn a_notice_reaches_a_running_turn_behind_the_results() {
-    let options = Options::strict();
-    let model = MockModel::start(options, UntilNoticed("echo built")).unwrap();
+    let model = MockModel::start(Options::strict(), until_noticed).unwrap();
     let ran = class().model(&model).types(&["go"]);
     ran.succeeds().shows("It has ended.");
-    let last = model.last_request();
-    let [notice] = &notices(&last)[..] else {
-        panic!("one notice: {:?}", last.user_texts());
-    };
-    assert!(
-        notice.contains("status: finished, exit code 0\ncommand: echo built\n"),
-        "{notice}"
-    );
-    let with_it = |message: &&std::sync::Arc<Message>| {
-        let is_it = |block: &Block| matches!(block, Block::Text(text) if text.starts_with(NOTICE));
-        message.blocks.iter().any(is_it)
-    };
-    let message = last.messages.iter().find(with_it).unwrap();
-    assert!(
-        matches!(message.blocks[0], Block::ToolResult { .. }),
-        "results come first"
-    );
+    let notices = notices(&model.last_request());
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    let ended = "status: finished, exit code 0\ncommand: echo built\n";
+    assert!(notices[0].contains(ended), "{notices:?}");
 }
 
 #[test]
 fn the_end_of_the_input_waits_for_the_job_and_its_notice() {
-    for typed in [true, false] {
-        let model = MockModel::scripted([
-            calls("bash", background("echo built")),
-            says("It runs."),
-            says("It is ready."),
-        ]);
-        let class = class().model(&model);
-        let ran = match typed {
-            true => class.types(&["go"]),
-            false => class.asks("go"),
-        };
-        ran.succeeds()
-            .shows("[job_1: echo built: finished, exit code 0]\n");
-        ran.shows("It runs.\n").shows("It is ready.\n");
-        assert_eq!(notices(&model.last_request()).len(), 1);
-    }
+    let model = MockModel::scripted([
+        calls("bash", background("echo built")),
+        says("It runs."),
+        says("It is ready."),
+    ]);
+    let ran = class().model(&model).asks("go");
+    ran.succeeds()
+        .shows("[job_1: echo built: finished, exit code 0]\n")
+        .shows("It runs.\n")
+        .shows("It is ready.\n");
+    assert_eq!(notices(&model.last_request()).len(), 1);
 }
 
 #[test]

@@ -26,16 +26,6 @@ async fn a_job_fires_at_its_minute_and_once_in_it() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_due_job_wakes_who_waits_and_nobody_asks_for_it() {
-    let desk = Desk::new();
-    let session = desk.session();
-    session.every("*/2 * * * *", "print the date", false);
-    desk.set("2026-02-27T10:08:00");
-    let woken = session.woken().await;
-    assert_eq!(woken.as_deref(), Some("[Scheduled] print the date"));
-}
-
 const CHECK: &str = "[Scheduled] check the build";
 
 #[tokio::test(start_paused = true)]
