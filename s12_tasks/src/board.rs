@@ -1,7 +1,7 @@
 //! The board: tasks that outlive the session, and who works on what.
 //!
-//! A plan in the model's context is gone with the context; work that several agents share must lie where all of them
-//! look, and change in one step. Invariants: a task has one owner at a time, and only its owner completes it; a task
+//! A plan in the model's context is lost with the context; work that agents share must be stored outside it, and change
+//! atomically. Invariants: a task has one owner at a time, and only its owner completes it; a task
 //! starts after everything that blocks it is completed; whatever kills a process, no task is lost, half or stuck.
 
 use std::collections::HashMap;
@@ -40,19 +40,19 @@ pub struct NewTask {
     pub blocked_by: Vec<String>,
 }
 
-/// A task with what follows from the others.
+/// A task, and what depends on the other tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
     /// The task.
     pub task: Task,
     /// The ids in `blocked_by` that are not completed. One that is gone blocks nothing.
     pub waits_for: Vec<String>,
-    /// Whether its owner's session has ended, so that anybody may claim it.
+    /// True if its owner's session has ended: anybody may claim it.
     pub is_orphan: bool,
 }
 
 impl Listed {
-    /// Whether somebody may claim it now.
+    /// True if an agent may claim it now.
     pub fn is_claimable(&self) -> bool {
         let is_free = self.task.status == Status::Pending && self.task.owner.is_none();
         (is_free || self.is_orphan) && self.waits_for.is_empty()
@@ -70,12 +70,12 @@ impl Board {
         }
     }
 
-    /// Tells whoever waits for work that somebody in this process has changed a task.
+    /// Changes whenever this process writes a task.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
     }
 
-    /// How long ago this process put a task on the board; nothing for a task of another process.
+    /// How long ago this process created a task; `None` for a task of another process.
     pub fn age(&self, task: &Task) -> Option<Duration> {
         let created = self.created.lock().unwrap();
         created.get(&task.id).map(Instant::elapsed)
@@ -123,7 +123,7 @@ impl Board {
         Ok(task)
     }
 
-    /// All tasks in the order of creation, and a sentence for each file that is none.
+    /// All tasks in the order of creation, and a sentence for each malformed file.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -145,7 +145,7 @@ impl Board {
     /// Makes this agent the owner of a task.
     ///
     /// # Errors
-    /// When somebody has it, it is done, or something blocks it.
+    /// When the task has an owner, is completed, or is blocked.
     pub fn claim(&self, id: &str, agent: &str) -> Result<Task> {
         let _lock = self.store.lock()?;
         let task = self.read(id)?;
@@ -169,7 +169,7 @@ impl Board {
         self.take(task, agent)
     }
 
-    /// Makes this agent the owner of the first task that can be claimed and that `wants` likes.
+    /// Makes this agent the owner of the first task that can be claimed and that `wants` accepts.
     ///
     /// # Errors
     /// When the board cannot be read or written.
@@ -214,7 +214,7 @@ impl Board {
         Ok((task.clone(), freed.map(|listed| listed.task).collect()))
     }
 
-    /// Gives back what this agent has claimed and not completed: it leaves.
+    /// Releases the tasks of an agent that leaves.
     ///
     /// # Errors
     /// When the board cannot be read or written.
@@ -279,7 +279,7 @@ impl Board {
         is_ours && task.owner.as_deref() == Some(agent)
     }
 
-    /// An owner as another agent reads it, who may bear the same name.
+    /// An owner as shown to another agent, which may have the same name.
     fn whose(&self, task: &Task, owner: &str) -> String {
         match &task.session {
             Some(session) if !self.session.is_own(session) => format!("{owner} of another session"),
@@ -287,7 +287,7 @@ impl Board {
         }
     }
 
-    /// The tasks that this one names in `blocked_by`, as far as they are there.
+    /// The tasks in `blocked_by` that still exist.
     fn blockers(&self, task: &Task) -> Result<Vec<Task>> {
         let read = task.blocked_by.iter().map(|id| self.store.read(id));
         Ok(read

@@ -1,7 +1,7 @@
 //! A session: one run of the program, and whether it still runs.
 //!
-//! A task outlives the run that claimed it. A name does not say whether its bearer is alive, and a process id is given
-//! again; a lock that the operating system drops with the process does. Invariant: a session counts as alive exactly
+//! A task outlives the run that claimed it. Names and process ids are reused, so they cannot tell whether the owner is
+//! alive; a file lock can, because the operating system releases it with the process. Invariant: a session counts as alive exactly
 //! while its process holds the lock on its file.
 
 use std::fs::{self, File, OpenOptions};
@@ -52,12 +52,12 @@ impl Session {
         Ok(id)
     }
 
-    /// Whether this is the id of this session. Asking gives it none.
+    /// True if this is the id of this session. Asking does not create one.
     pub fn is_own(&self, id: &str) -> bool {
         matches!(&*self.held.lock().unwrap(), Some((own, _)) if own == id)
     }
 
-    /// Whether the session of this id still runs. The file of one that does not is removed.
+    /// True if the session of this id still runs. The file of an ended session is removed.
     pub fn is_alive(&self, id: &str) -> bool {
         if !is_safe_name(id, 64) {
             return false;

@@ -1,6 +1,6 @@
 //! The files of the board: one JSON file a task.
 //!
-//! Invariants: a file is whole or absent, whatever kills the writer (written beside and moved into place); a file that
+//! Invariants: a file is whole or absent, whatever kills the writer (written to a temporary file and renamed); a file that
 //! cannot be read is set aside and named, and harms no other.
 
 use std::fs;
@@ -22,7 +22,7 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// All tasks, and the files that were none.
+/// All tasks, and the malformed files.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// In the order of creation.
@@ -43,7 +43,7 @@ impl Store {
         FolderLock::wait(&self.folder)
     }
 
-    /// An id behind all ids there are. Call it under the lock.
+    /// An id that sorts after all existing ids. Call it under the lock.
     pub fn fresh_id(&self, tasks: &[Task]) -> String {
         let numbers = tasks.iter().map(|task| number(&task.id));
         let last = numbers.filter(|number| *number < u64::MAX).max();

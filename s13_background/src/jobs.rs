@@ -1,6 +1,6 @@
 //! Background jobs: a slow command runs on, and a notice comes when it ends.
 //!
-//! A build takes minutes, and the model could read meanwhile. Only the model knows which command is slow, so only its
+//! A build takes minutes in which the model could go on. Only the model knows which command is slow, so its
 //! `run_in_background` decides. Invariants: every job ends in exactly one notice, whatever becomes of it; its output is in
 //! a file, which can be read while it runs, and the notice says when that is not all; it ends with the session at the
 //! latest.
@@ -26,7 +26,7 @@ use crate::notices::Notices;
 /// How many characters of a job's output stand in its notice.
 pub const TAIL: usize = 2_000;
 
-/// How many bytes of a job's output its file holds at most: a command that writes for ever must not fill the disk.
+/// The maximum size of a job's output file: a command that never stops writing must not fill the disk.
 const MOST_KEPT: usize = 100_000_000;
 
 /// How many characters of a command the user is shown in a remark.
@@ -78,7 +78,7 @@ impl fmt::Display for Job {
 }
 
 impl Jobs {
-    /// No jobs yet. What ends is said on this terminal and to the model through these notices.
+    /// Reports each job that ends on this terminal, and to the model through these notices.
     pub fn new(ws: &Workspace, notices: &Notices, repl: &Repl) -> Self {
         Self {
             ws: ws.clone(),
@@ -88,7 +88,7 @@ impl Jobs {
         }
     }
 
-    /// This bash, able to run a command in the background. What is not asked to runs as before.
+    /// Decorates bash with `run_in_background`. Other calls run as before.
     pub fn around(&self, bash: Tool) -> Tool {
         let spec = ToolSpec::new::<Input>(bash.name(), bash.spec().description());
         let jobs = self.clone();
@@ -128,8 +128,8 @@ impl Jobs {
         Ok(told)
     }
 
-    /// Sees a job to its end, whatever that is. The job belongs to the session and not to the turn that started it:
-    /// Ctrl-C ends the turn, and the job goes on.
+    /// Follows a job to its end. The job belongs to the session: Ctrl-C ends the turn that started it, and the job
+    /// continues.
     fn follow(&self, job: Job, work: impl Future<Output = Result<Ended>> + Send + 'static) {
         let mut state = self.state.lock().unwrap();
         state.running.insert(job.id.clone(), job.command.clone());
@@ -242,7 +242,7 @@ impl Tail {
     }
 }
 
-/// The call as the bash without the property knows it.
+/// The call without the property, for the plain bash.
 fn without_flag(mut call: ToolCall) -> ToolCall {
     if let Some(input) = call.input.as_object_mut() {
         input.remove("run_in_background");

@@ -1,9 +1,9 @@
-//! Notices: what has happened beside the conversation and has to reach it.
+//! Notices: events outside the conversation that the model must hear of.
 //!
 //! A job ends, a schedule fires, a message comes while the model thinks or nobody asks for anything. One queue takes all
 //! of it: a running turn reads it at its next round, an idle session is woken by it. Invariants: a notice is given out
 //! once, and again only when the turn it began ended before anybody kept it; waiting for one costs nothing and loses no
-//! typed line; nobody who is still at work is left without a word.
+//! typed line; the user is told who was still at work when the session ended.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
-/// How long a session whose input has ended waits for what is still at work.
+/// How long a session waits for background work after its input has ended.
 const GRACE_PERIOD: Duration = Duration::from_secs(60);
 
 type Source = Box<dyn Fn() -> Vec<String> + Send + Sync>;
@@ -30,11 +30,11 @@ pub struct Notices {
 struct Shared {
     /// A std lock, as the one below: nothing is awaited while it is held.
     state: Mutex<State>,
-    /// The sources that keep notices of their own until they are wanted, such as a mailbox.
+    /// Sources that are polled whenever notices are taken, such as a mailbox.
     sources: Mutex<Vec<Source>>,
-    /// Who wants to know when the conversation has all that was given out.
+    /// Called when the conversation holds everything that was given out.
     on_taken: Mutex<Vec<OnTaken>>,
-    /// Who knows what ends with the session beside those at work.
+    /// Name what else ends with the session.
     endings: Mutex<Vec<Ending>>,
     /// Changes when something arrives and when somebody stops working.
     changed: watch::Sender<()>,
@@ -45,19 +45,19 @@ struct Shared {
 #[derive(Default)]
 struct State {
     queue: VecDeque<String>,
-    /// What has woken the session, until the turn that it began comes for more: then the conversation holds it.
+    /// What woke the session, until its turn takes notices again: then the conversation holds it.
     woke: Vec<String>,
-    /// What has woken the session in vain: Ctrl-C, or a hook, ended the turn before. It wakes nobody again.
+    /// What woke a session whose turn was ended by Ctrl-C or a hook. It does not wake the session again.
     unheard: Vec<String>,
-    /// Who is at work, by number, in the order they began.
+    /// Background work by number, oldest first.
     at_work: BTreeMap<u64, String>,
     begun: u64,
     /// When the wait at the end of the input began.
     ended: Option<Instant>,
 }
 
-/// Held by whoever is at work and will send a notice: a session whose input has ended waits until it drops, `GRACE_PERIOD` at
-/// most.
+/// A guard for background work that will send a notice. A session whose input has ended waits until it drops, for
+/// `GRACE_PERIOD` at most.
 pub struct AtWork {
     shared: Arc<Shared>,
     number: u64,
@@ -96,28 +96,27 @@ impl Notices {
         self.wake();
     }
 
-    /// Adds a source that keeps notices of its own: it is asked whenever notices are taken, and calls [`Notices::wake`].
+    /// Adds a source that is polled whenever notices are taken. It calls [`Notices::wake`] when it has some.
     pub fn take_from(&self, source: impl Fn() -> Vec<String> + Send + Sync + 'static) {
         self.shared.sources.lock().unwrap().push(Box::new(source));
     }
 
-    /// Lets a source know whenever the conversation has taken all that was given out: what it gives out the next time it is
-    /// asked for comes after that has been kept.
+    /// Calls back when the conversation holds everything that was given out, before the next poll.
     pub fn on_taken(&self, taken: impl Fn() + Send + Sync + 'static) {
         self.shared.on_taken.lock().unwrap().push(Box::new(taken));
     }
 
-    /// Lets the user hear what ends with the session though nobody waits for it, such as a reminder that has not come.
+    /// Adds names of what ends with the session without being waited for, such as a pending reminder.
     pub fn ends(&self, names: impl Fn() -> Vec<String> + Send + Sync + 'static) {
         self.shared.endings.lock().unwrap().push(Box::new(names));
     }
 
-    /// Something may have arrived.
+    /// Makes an idle session look for notices.
     pub fn wake(&self) {
         self.shared.changed.send_replace(());
     }
 
-    /// Somebody begins to work who will send a notice; `who` names them should the session end before.
+    /// Registers background work that will send a notice; `who` names it if the session ends first.
     pub fn at_work(&self, who: impl Into<String>) -> AtWork {
         let mut state = self.shared.state.lock().unwrap();
         state.begun += 1;
@@ -129,7 +128,7 @@ impl Notices {
         }
     }
 
-    /// Whether a turn of the session runs, which may be in the middle of a plan. Changes when one begins and when it ends.
+    /// True while a turn runs. Changes when one begins and when it ends.
     pub fn turn(&self) -> watch::Receiver<bool> {
         self.shared.turn.subscribe()
     }
@@ -158,7 +157,7 @@ impl Notices {
     }
 
     /// The next request: a line that is typed, or what arrives while nobody types. `None` at the end of the session.
-    /// Dropping the future loses nothing.
+    /// Cancel-safe.
     pub async fn next_input(&self, repl: &Repl) -> Option<String> {
         self.keep_unheard();
         self.shared.turn.send_replace(false);
@@ -223,7 +222,7 @@ impl Notices {
         }
     }
 
-    /// The turn that a notice began is over. If it never came for more, nobody has kept that notice.
+    /// The turn that a notice began is over. Unless it took notices again, nobody has kept that notice.
     fn keep_unheard(&self) {
         let mut state = self.shared.state.lock().unwrap();
         let woke = std::mem::take(&mut state.woke);

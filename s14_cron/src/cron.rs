@@ -1,7 +1,7 @@
 //! Cron: prompts that fire on a schedule.
 //!
-//! A model that waits for nine o'clock cannot do anything else; a clock can. Due prompts are notices, so they reach a
-//! running turn at its next round and wake an idle session. Invariants: a job fires once for a minute, however late; a
+//! A model cannot wait for nine o'clock; the harness can. Due prompts are notices, so they reach a running turn at its
+//! next round and wake an idle session. Invariants: a job fires once for a minute, however late; a
 //! one-shot is taken off after the model has had it, not before; a job missed while nothing ran is run once and said to
 //! be late; every session looks at the clock, because another one may leave it jobs at any time.
 
@@ -49,7 +49,7 @@ struct Shared {
 struct State {
     /// The jobs of this session alone.
     jobs: Vec<Job>,
-    /// What was said last about a file that cannot be used, so that it is not said each second.
+    /// The last error about the file that was shown, so that it is not repeated each second.
     complaint: String,
 }
 
@@ -59,7 +59,7 @@ impl Cron {
         Self::with_clock(ws, notices, repl, Arc::new(Timestamp::now))
     }
 
-    /// The same by another clock.
+    /// The same with another clock.
     pub fn with_clock(ws: &Workspace, notices: &Notices, repl: &Repl, clock: Clock) -> Self {
         let state = State {
             jobs: Vec::new(),
@@ -216,7 +216,7 @@ impl Shared {
         fired.iter().map(|job| job.notice(now)).collect()
     }
 
-    /// The jobs that nobody will run: the file keeps the others.
+    /// The jobs that are lost with this session; the others are in the file.
     fn ending(&self) -> Vec<String> {
         let state = self.state.lock().unwrap();
         let waiting = state.jobs.iter().filter(|job| !job.handed_over);

@@ -1,7 +1,6 @@
 //! A scheduled prompt as it lies in `cron.json`.
 //!
-//! The moment of its next firing is stored and not worked out from the clock each time: so a job that was missed is
-//! known. Invariants: a field nobody here knows is kept when the file is written again; a job fires once for a minute,
+//! The time of its next firing is stored, not computed from the clock each time, so a missed firing is noticed. Invariants: a field nobody here knows is kept when the file is written again; a job fires once for a minute,
 //! also when the clock is set back.
 
 use std::time::Duration;
@@ -13,10 +12,11 @@ use serde_json::{Map, Value};
 
 use crate::schedule::Schedule;
 
-/// From when on a job that fires late was missed: nothing ran at its time, or the machine slept.
+/// A job that fires this much too late was missed: no session ran, or the machine slept.
 const MISSED: Duration = Duration::from_secs(60);
 
-/// How far the clock must be set back for schedules to follow it. Less is a correction, and no minute comes twice.
+/// When the clock is set back by more than this, the next firings are computed anew. Less is a correction, and no minute
+/// fires twice.
 const SET_BACK: Duration = Duration::from_secs(60 * 60);
 
 /// A prompt that fires on a schedule.
@@ -33,10 +33,10 @@ pub struct Job {
     pub recurring: bool,
     /// When it fires next.
     pub next: Timestamp,
-    /// When that was worked out. When this lies in the future, the clock has been set back.
+    /// When `next` was computed. A time in the future means that the clock was set back.
     #[serde(default)]
     pub computed_at: Timestamp,
-    /// Whether a one-shot has been handed to the model and only waits to be taken off.
+    /// True for a one-shot that was handed to the model and waits to be removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub handed_over: bool,
     /// The session that fires it. When that has ended, the next one that looks takes it over.
@@ -92,7 +92,7 @@ impl Job {
         self.computed_at > now && self.computed_at.duration_since(now).unsigned_abs() > SET_BACK
     }
 
-    /// Works out the next time; one that has none is over.
+    /// Computes the next firing; a job without one is over.
     fn reschedule(&mut self, now: Timestamp) {
         let schedule = Schedule::parse(&self.cron).ok();
         match schedule.and_then(|schedule| schedule.after(now)) {

@@ -1,14 +1,14 @@
 //! A schedule: five fields that say at which minutes.
 //!
 //! The fields are crontab(5)'s: minute, hour, day of month, month, day of week, in local time, with names, lists, ranges
-//! and steps; 0 and 7 are Sunday. A library reads them. Invariant: a schedule that never comes is refused when it is
-//! made, not waited for.
+//! and steps; 0 and 7 are Sunday. A library reads them. Invariant: a schedule that never fires is refused when it is
+//! created.
 
 use anyhow::{Result, anyhow, bail};
 use cronexpr::{Crontab, FallbackTimezoneOption, MakeTimestamp, ParseOptions, parse_crontab_with};
 use jiff::{Timestamp, Zoned};
 
-/// What crontab(5) lets stand for five fields. `@reboot` is none of them: a session is no boot.
+/// The nicknames of crontab(5), but for `@reboot`: a session is no boot.
 const NICKNAMES: [(&str, &str); 7] = [
     ("@yearly", "0 0 1 1 *"),
     ("@annually", "0 0 1 1 *"),
@@ -23,7 +23,7 @@ const NICKNAMES: [(&str, &str); 7] = [
 #[derive(Clone, Debug)]
 pub struct Schedule {
     crontab: Crontab,
-    /// Whether it says at which hours. Then an hour that comes twice is meant once.
+    /// True if it names hours. Then it fires once in an hour that a night has twice.
     names_hours: bool,
 }
 
@@ -66,7 +66,7 @@ impl Schedule {
         })
     }
 
-    /// The first minute after this moment, and not the one it lies in.
+    /// The first matching minute after the minute of this moment.
     pub fn after(&self, moment: Timestamp) -> Option<Timestamp> {
         let next = |moment| self.crontab.find_next(MakeTimestamp(moment)).ok();
         let mut found = next(moment)?;
@@ -77,7 +77,7 @@ impl Schedule {
     }
 }
 
-/// Whether the clock has shown this time before: in the night when it is set back, an hour comes twice.
+/// True in the second of two equal hours, in the night when the clock is set back.
 fn comes_again(moment: &Zoned) -> bool {
     let shown = moment.time_zone().to_ambiguous_zoned(moment.datetime());
     shown.is_ambiguous() && shown.earlier().is_ok_and(|earlier| earlier != *moment)

@@ -1,7 +1,7 @@
 //! All that a teammate is given.
 //!
-//! A teammate's loop is control flow; whom it asks, where its mail lies and under which rules its tools run is decided
-//! when it is spawned. Invariant: every call of a teammate passes the hooks and the policy under its name.
+//! A teammate's loop is control flow; its model, its mailbox and the rules for its tools are fixed when it is spawned.
+//! Invariant: every call of a teammate passes the hooks and the policy under its name.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -44,7 +44,7 @@ impl fmt::Display for AgentState {
     }
 }
 
-/// A teammate's place in the team.
+/// What a teammate works with.
 pub struct TeammateContext {
     /// The teammate's name.
     pub name: String,
@@ -54,7 +54,7 @@ pub struct TeammateContext {
     pub prompt: String,
     /// Where it works.
     pub ws: Workspace,
-    /// Who answers it, shown under its name.
+    /// The model, whose replies are shown under its name.
     pub model: Arc<dyn Model>,
     /// Where mail lies.
     pub mail: Mailboxes,
@@ -119,22 +119,22 @@ impl TeammateContext {
         self.repl.remark(text);
     }
 
-    /// Whether mail waits for it.
+    /// True if it has unread mail.
     pub fn has_mail(&self) -> bool {
         self.mail.has_mail(&self.name)
     }
 
-    /// Whether it has nothing to do and waits for nothing.
+    /// True if it has nothing to do and waits for nothing.
     pub fn is_idle(&self) -> bool {
         self.status.lock().unwrap().state == AgentState::Idle
     }
 
-    /// Whether a turn of the lead runs. Changes when one begins and when it ends.
+    /// True while a turn of the lead runs. Changes when one begins and when it ends.
     pub fn turn_of_lead(&self) -> watch::Receiver<bool> {
         self.notices.turn()
     }
 
-    /// Says what it does now. The session waits only for who is working.
+    /// Sets what it does now. The session waits for working teammates only.
     pub fn set_state(&self, state: AgentState) {
         let mut status = self.status.lock().unwrap();
         status.at_work = match state {

@@ -1,10 +1,10 @@
 //! Mailboxes: one append-only file per agent.
 //!
 //! Agents run at different speeds, so a message waits in its reader's file until the reader takes it. Invariants: a message
-//! is delivered once, and in order of sending for each sender; what comes while somebody reads is not lost, and what
-//! nobody has read goes back; the mailbox of the lead forgets a message when its conversation has been kept with it, and
-//! what a conversation has not got when its run ends comes when it is resumed; mail of another session is never delivered to an agent of the same name in this one, and set
-//! aside when that session has ended; half a line harms no other.
+//! is delivered once, and in order for each sender; mail that arrives during a read is kept; unread mail of an agent that
+//! leaves goes back to its sender; mail to the lead is removed when its conversation has been saved with it, so a resumed
+//! conversation gets the rest; mail of another session is never delivered here, and set aside when that session has ended;
+//! a torn line damages no other.
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -23,7 +23,7 @@ use crate::mail::{LEAD, Mail};
 
 /// The longest name of an agent.
 const LONGEST_NAME: usize = 32;
-/// Where mail goes that nobody will read.
+/// The folder for mail that nobody will read.
 const OLD: &str = "old";
 /// The session a message belongs to.
 const SESSION: &str = "session";
@@ -37,19 +37,19 @@ pub struct Mailboxes {
     members: Arc<Mutex<HashMap<String, Arc<Notify>>>>,
     /// How a message to the lead becomes text for its model.
     reader: Arc<Mutex<Reader>>,
-    /// Where the lead stands. A std lock, as above.
+    /// What the lead has read. A std lock, as above.
     lead: Arc<Mutex<Lead>>,
-    /// Who wants to know when an agent has gone.
+    /// Called when an agent has left.
     leaving: Arc<Mutex<Vec<Leaving>>>,
 }
 
 type Reader = Box<dyn Fn(&Mail) -> String + Send>;
 type Leaving = Box<dyn Fn(&str) + Send>;
 
-/// How far the lead has come with its mail, by id, and whose mail is its own.
+/// Which mail the lead has read, by id, and of which sessions.
 #[derive(Default)]
 struct Lead {
-    /// Given out. The turn that it began may yet come to nothing.
+    /// Given out to a turn that may still be cancelled.
     given: Vec<String>,
     /// In the conversation, and still in the mailbox.
     taken: Vec<String>,
@@ -60,7 +60,7 @@ struct Lead {
 }
 
 impl Mailboxes {
-    /// The mailboxes of this workspace, with the lead as their only owner. Opening them writes nothing.
+    /// The mailboxes of this workspace, with the lead as the only agent. Opening them writes nothing.
     pub fn open(ws: &Workspace, session: &Session) -> Self {
         let lead = (LEAD.to_owned(), Arc::default());
         Self {
@@ -73,10 +73,10 @@ impl Mailboxes {
         }
     }
 
-    /// Gives a new agent a mailbox. What an earlier agent of the name left in it is set aside.
+    /// Adds an agent with a mailbox. Mail for an earlier agent of the name is set aside.
     ///
     /// # Errors
-    /// When the name is taken or no name, or the mailbox cannot be written.
+    /// When the name is taken or invalid, or the mailbox cannot be written.
     pub fn join(&self, name: &str) -> Result<()> {
         ensure!(
             is_safe_name(name, LONGEST_NAME),
@@ -96,8 +96,7 @@ impl Mailboxes {
         Ok(())
     }
 
-    /// An agent has gone; nobody can write to it any more. What it has not read goes back to its sender, or to the lead
-    /// when the sender has gone as well.
+    /// Removes an agent. Its unread mail goes back to the sender, or to the lead when the sender has left as well.
     pub fn leave(&self, name: &str) {
         // Before the name is free: what it held must not be taken from a new agent of its name.
         for leaving in self.leaving.lock().unwrap().iter() {
@@ -118,7 +117,7 @@ impl Mailboxes {
         }
     }
 
-    /// Lets somebody know whenever an agent has gone, for whatever reason.
+    /// Calls back whenever an agent leaves, for any reason.
     pub fn on_leave(&self, leaving: impl Fn(&str) + Send + 'static) {
         self.leaving.lock().unwrap().push(Box::new(leaving));
     }
@@ -170,8 +169,7 @@ impl Mailboxes {
         Ok(mine.into_iter().map(|(_, mail)| mail).collect())
     }
 
-    /// Whether a message lies in this mailbox for the agent of this session. What lies there for another session's agent
-    /// of the name is not looked for: waiting until it is gone would be waiting for that session.
+    /// True if the agent of this session has mail. Mail for another session's agent of the name does not count.
     pub fn has_mail(&self, name: &str) -> bool {
         !self.is_empty(name) && self.read(name).is_ok_and(|split| !split.mine.is_empty())
     }
@@ -180,7 +178,7 @@ impl Mailboxes {
         fs::metadata(self.path(name)).map_or(true, |found| found.len() == 0)
     }
 
-    /// Waits until somebody has written to this agent since the last wait. Dropping the future loses nothing.
+    /// Waits for mail that arrives after the last wait. Cancel-safe.
     pub async fn wait(&self, name: &str) {
         match self.bell(name) {
             Ok(bell) => bell.notified().await,
@@ -189,7 +187,7 @@ impl Mailboxes {
         }
     }
 
-    /// Lets somebody else turn messages to the lead into text, such as a protocol that checks answers.
+    /// Sets how messages to the lead become text, for a protocol that checks answers.
     pub fn read_by(&self, reader: impl Fn(&Mail) -> String + Send + 'static) {
         *self.reader.lock().unwrap() = Box::new(reader);
     }
@@ -222,19 +220,18 @@ impl Mailboxes {
         Ok(mail)
     }
 
-    /// The conversation of the lead has all that was given out.
+    /// The lead's conversation holds everything that was given out.
     pub(crate) fn taken_by_lead(&self) {
         let lead = &mut *self.lead.lock().unwrap();
         lead.taken.append(&mut lead.given);
     }
 
-    /// The ids of the mail that the conversation of the lead has and its mailbox still holds. Whoever keeps the
-    /// conversation keeps them with it.
+    /// The ids of mail that is in the lead's conversation and still in its mailbox. A saved conversation is saved with them.
     pub fn taken(&self) -> Vec<String> {
         self.lead.lock().unwrap().taken.clone()
     }
 
-    /// The sessions whose mail to the lead is for its conversation: this one, and those that it goes on from.
+    /// The sessions whose mail belongs to the lead's conversation: this one, and those it was resumed from.
     ///
     /// # Errors
     /// When the file of this one cannot be written.
@@ -244,8 +241,8 @@ impl Mailboxes {
         Ok([&self.lead.lock().unwrap().resumed[..], &[own]].concat())
     }
 
-    /// The lead goes on with a conversation that was kept with these [`sessions`](Self::sessions) and this
-    /// [`taken`](Self::taken) mail: what it has not got of theirs comes to it, once they have ended.
+    /// Resumes a conversation that was saved with these [`sessions`](Self::sessions) and this [`taken`](Self::taken) mail:
+    /// the rest of their mail is delivered once they have ended.
     pub fn resume(&self, sessions: Vec<String>, taken: Vec<String>) {
         // The file of one that was killed goes when somebody asks.
         sessions.iter().for_each(|session| {
@@ -256,7 +253,7 @@ impl Mailboxes {
         lead.taken.extend(taken);
     }
 
-    /// What the lead has to know of old mail, once.
+    /// A note for the lead about mail that was set aside, once.
     pub(crate) fn about_old(&self) -> Option<String> {
         let count = std::mem::take(&mut self.lead.lock().unwrap().set_aside);
         (count > 0).then(|| {
@@ -267,7 +264,7 @@ impl Mailboxes {
         })
     }
 
-    /// Who can be written to.
+    /// The agents, sorted by name.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.members.lock().unwrap().keys().cloned().collect();
         names.sort();
@@ -369,7 +366,7 @@ impl Mailboxes {
     }
 }
 
-/// The lines of a mailbox by whom they are for.
+/// The lines of a mailbox by their reader.
 #[derive(Default)]
 struct Split {
     /// For this session.
@@ -380,7 +377,7 @@ struct Split {
     old: Vec<String>,
 }
 
-/// A message written by hand may have no id; its line tells it from others.
+/// A message written by hand may have no id; its line serves as one.
 fn with_id(mut mail: Mail, line: &str) -> Mail {
     if mail.id.is_empty() {
         line.clone_into(&mut mail.id);

@@ -1,7 +1,7 @@
 //! The team: teammates that work beside the lead, each with a conversation of its own.
 //!
-//! A subagent is a call that the lead waits for; a teammate goes on by itself and writes mail. Invariants: names are
-//! unique; a teammate that breaks down is reported to the lead, never forgotten; the team ends with the session.
+//! A subagent is a call that the lead waits for; a teammate runs concurrently and writes mail. Invariants: names are
+//! unique; a teammate that fails is reported to the lead; the team ends with the session.
 
 use std::collections::BTreeMap;
 use std::future::{Future, Ready, ready};
@@ -203,7 +203,7 @@ impl<Worker: Teammate> Team<Worker> {
         ))
     }
 
-    /// Tells the lead that a teammate could not go on.
+    /// Reports a failed teammate to the lead.
     fn failed(&self, name: &str, why: &str) -> String {
         let report = Mail::new(name, LEAD, "error", format!("{name} had to stop: {why}"));
         if self.mail.send(report).is_err() {
@@ -216,7 +216,7 @@ impl<Worker: Teammate> Team<Worker> {
     }
 }
 
-/// Who is there and not at work.
+/// The teammates that are idle or waiting.
 fn resting_in(members: &Mutex<BTreeMap<String, Member>>) -> Vec<String> {
     let members = members.lock().unwrap();
     let is_resting =

@@ -1,8 +1,7 @@
 //! The tools of the mail, and its way to the lead.
 //!
-//! Mail to the lead comes by itself; a model that asks for it too early finds nothing and would ask again and again.
-//! Invariants: an agent writes under its own name, no argument says who it is; mail to the lead goes one way, through the
-//! notices.
+//! Mail to the lead is delivered without polling; a model that had to ask would ask again and again.
+//! Invariants: an agent writes under its own name; mail to the lead is delivered through the notices only.
 
 use std::sync::Mutex;
 
@@ -60,7 +59,7 @@ pub fn check_inbox(mail: &Mailboxes) -> Tool {
 }
 
 impl Mailboxes {
-    /// Lets mail to the lead be a notice: it reaches a running turn and wakes an idle session. The user sees from whom.
+    /// Delivers mail to the lead as notices, which reach a running turn and wake an idle session. The user sees the sender.
     pub fn deliver_to(&self, notices: &Notices, repl: &Repl) {
         let (mail, repl) = (self.clone(), repl.clone());
         let announce =
@@ -89,7 +88,7 @@ impl Mailboxes {
     }
 }
 
-/// An error that stays would wake the session again and again; it is told once.
+/// Reports an error once: a lasting one would wake the session again and again.
 fn once(told: &mut String, error: String) -> Vec<String> {
     if *told == error {
         return Vec::new();

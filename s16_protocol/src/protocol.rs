@@ -1,6 +1,6 @@
 //! The protocol: request and answer, matched by an id.
 //!
-//! "Shut down" and "may I?" need an answer that is meant for this question. Invariants: a teammate whose plan waits for an
+//! A shutdown and a plan need an answer to this very request. Invariants: a teammate whose plan waits for an
 //! answer runs no tool until it has come, and loses no mail meanwhile; a plan reaches the lead whole; a shutdown is
 //! answered in every state.
 
@@ -37,19 +37,19 @@ pub(crate) struct State {
     pub(crate) requests: Requests,
     /// Teammates that the lead wants a plan of.
     pub(crate) plan_wanted: Vec<String>,
-    /// Mail that has come while its reader may not go on.
+    /// Mail that arrived while its reader's plan was under review.
     unread: BTreeMap<String, Vec<String>>,
 }
 
 impl State {
-    /// From now on this teammate changes nothing before it has sent a plan.
+    /// From now on this teammate may only read until it submits a plan.
     pub(crate) fn want_plan(&mut self, name: &str) {
         if !self.plan_wanted.iter().any(|wanted| wanted == name) {
             self.plan_wanted.push(name.to_owned());
         }
     }
 
-    /// An agent has gone. Its goodbye may still be on its way to the lead.
+    /// An agent has left. Its shutdown response may still be on its way to the lead.
     fn forget(&mut self, name: &str) {
         self.requests.has_left(name);
         self.plan_wanted.retain(|wanted| wanted != name);
@@ -80,7 +80,7 @@ impl Protocol {
         }
     }
 
-    /// PreToolUse: a teammate whose plan waits for an answer runs nothing; one whose plan is wanted only looks around.
+    /// PreToolUse: blocks all tools of a teammate whose plan is under review, and all but reading while it owes a plan.
     pub fn gate(&self) -> impl Fn(PreTool) -> Ready<HookOutput> + Send + Sync + 'static {
         let protocol = self.clone();
         move |event| ready(protocol.judge(&event))
@@ -108,9 +108,8 @@ impl Protocol {
         )
     }
 
-    /// The mail of a teammate, as notes for its conversation. Waits while its plan waits for an answer, and while it is
-    /// idle and there is none. `None` when it has to leave; the request is answered then. Dropping the future loses
-    /// nothing.
+    /// The next mail of a teammate, as reminders for its conversation. Waits while its plan is under review, and while it is
+    /// idle and has no mail. `None` when it has to leave; the shutdown request is answered then. Cancel-safe.
     ///
     /// # Errors
     /// When a mailbox cannot be read or written.
@@ -136,7 +135,7 @@ impl Protocol {
         }
     }
 
-    /// Reads what has come, and keeps it until the teammate goes on. The id of a request to leave, if there is one.
+    /// Drains the mailbox and keeps the mail until the teammate goes on. Returns the id of a shutdown request, if any.
     fn read_all(&self, teammate: &TeammateContext) -> Result<Option<String>> {
         let mut leave = None;
         for mail in teammate.mail.drain(&teammate.name)? {
@@ -157,7 +156,7 @@ impl Protocol {
         self.state().unread.remove(name).unwrap_or_default()
     }
 
-    /// Whether this teammate must not begin anything: its plan is wanted, or waits for an answer.
+    /// True if this teammate owes a plan, or its plan is under review.
     pub fn is_gated(&self, name: &str) -> bool {
         let state = self.state();
         let is_wanted = state.plan_wanted.iter().any(|wanted| wanted == name);
@@ -168,7 +167,7 @@ impl Protocol {
         self.state.lock().unwrap()
     }
 
-    /// What this teammate waits for, if it may not go on.
+    /// What this teammate waits for, if its plan is under review.
     fn waits_for(&self, name: &str) -> Option<String> {
         let state = self.state();
         let plan = state.requests.open_from(Kind::Plan, name)?;
@@ -202,7 +201,7 @@ impl Protocol {
         Read::Note(mail.shown())
     }
 
-    /// Answers a request to leave, with the mail that came too late for the teammate's model.
+    /// Answers a shutdown request, with the mail that the teammate's model has not read.
     fn say_goodbye(&self, teammate: &TeammateContext, id: &str, is_idle: bool) -> Result<()> {
         let when = match (self.waits_for(&teammate.name), is_idle) {
             (Some(what), _) => format!("; it waited for {what}"),
@@ -249,7 +248,7 @@ fn read_for_lead(state: &mut State, mail: &Mail) -> String {
     mail.shown()
 }
 
-/// A message of the protocol that belongs to no request. It is shown, not obeyed.
+/// A message of the protocol that matches no open request: it is shown, and has no effect.
 fn unmatched(mail: &Mail) -> String {
     format!(
         "<mail-ignored from=\"{}\" type=\"{}\">\nit answers or asks nothing that is open\n</mail-ignored>",

@@ -48,12 +48,12 @@ pub struct Request {
     pub to: String,
     /// Whether it has been answered.
     pub is_answered: bool,
-    /// Whether whoever has to answer has left. What it wrote before may still be on its way.
+    /// True if the agent that has to answer has left. Its answer may still be on its way.
     pub is_left_behind: bool,
 }
 
 impl Request {
-    /// Whether somebody still has to answer.
+    /// True if an answer is still expected.
     fn is_open(&self) -> bool {
         !self.is_answered && !self.is_left_behind
     }
@@ -64,7 +64,7 @@ impl Request {
 pub struct Requests(BTreeMap<String, Request>);
 
 impl Requests {
-    /// Opens a request. Nobody has two of a kind open to the same agent.
+    /// Opens a request. At most one of a kind is open between two agents.
     pub fn open(&mut self, kind: Kind, from: &str, to: &str) -> Result<Request> {
         let open = self.0.values().find(|request| {
             (request.kind, request.from.as_str(), request.to.as_str()) == (kind, from, to)
@@ -85,12 +85,12 @@ impl Requests {
         Ok(request)
     }
 
-    /// Takes a request back that could not be sent.
+    /// Removes a request that could not be sent.
     pub fn forget(&mut self, id: &str) {
         self.0.remove(id);
     }
 
-    /// Takes an answer back that could not be sent.
+    /// Reopens a request whose answer could not be sent.
     pub fn reopen(&mut self, id: &str) {
         if let Some(request) = self.0.get_mut(id) {
             request.is_answered = false;
@@ -125,7 +125,7 @@ impl Requests {
         self.0.get(id)
     }
 
-    /// An agent has gone: its plans need no answer, and what it was asked is not asked of the next one of its name.
+    /// An agent has left: its plans are dropped, and requests to it do not count for the next agent of its name.
     pub fn has_left(&mut self, name: &str) {
         self.0
             .retain(|_, request| request.kind != Kind::Plan || request.from != name);

@@ -1,7 +1,6 @@
 //! The tools of the protocol: three for the lead, one for a teammate.
 //!
-//! Invariant: what is on record and what is in the mail change together, under the lock of the record; nobody sees one
-//! without the other.
+//! Invariant: requests and mail change together, under one lock.
 
 use anyhow::{Result, ensure};
 use s02_tools::{Access, Tool};

@@ -1,7 +1,6 @@
 //! Which task is worked on in which worktree.
 //!
-//! Invariant: a task has one worktree at most, given before a teammate works on it: no directory changes in the middle of
-//! the work.
+//! Invariant: a task has at most one worktree, bound before a teammate claims it, so no directory changes during the work.
 
 use anyhow::{Result, bail, ensure};
 use s12_tasks::{Board, Listed, Status, Task};
@@ -15,7 +14,7 @@ pub(crate) fn worktree_of(task: &Task) -> Option<&str> {
     task.extra.get(FIELD)?.as_str()
 }
 
-/// Refuses a task that must not be given a worktree.
+/// Fails for a task that cannot be bound to a worktree.
 pub(crate) fn check(board: &Board, id: &str) -> Result<()> {
     let Listed {
         task, is_orphan, ..
@@ -33,7 +32,7 @@ pub(crate) fn check(board: &Board, id: &str) -> Result<()> {
     }
 }
 
-/// Gives a task its worktree.
+/// Binds a task to a worktree.
 pub(crate) fn bind(board: &Board, id: &str, name: &str) -> Result<()> {
     board.update(id, |task| {
         // Somebody may have bound or claimed it since it was checked; now the board is locked.
@@ -44,7 +43,7 @@ pub(crate) fn bind(board: &Board, id: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Takes the name of a worktree off the tasks that are bound to it.
+/// Unbinds all tasks from a worktree.
 pub(crate) fn unbind(board: &Board, name: &str) -> Result<()> {
     for listed in bound(board, name)? {
         board.update(&listed.task.id, |task| {

@@ -1,8 +1,8 @@
 //! git, as a command.
 //!
-//! Worktrees are git's; whoever writes to a repository otherwise than git does gets it wrong. Invariants: git works on the
-//! repository of its directory and no other, asks nothing, runs none of the repository's hooks and never takes longer than
-//! [`GIT_TIMEOUT`]; what it warns of is never taken for its answer; what it says when it fails is what the model reads.
+//! Only git should write to a repository. Invariants: git works on the repository of its directory and no other, prompts
+//! for nothing, runs no hooks and is stopped after [`GIT_TIMEOUT`]; its warnings are not part of its answer; the model reads
+//! its own error message.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -16,8 +16,8 @@ use s01_loop::{End, Process};
 /// How long one git command may take.
 const GIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What leads git to another repository, or to other settings, than those of its directory (`git rev-parse
-/// --local-env-vars`): a program that was started by a git hook inherits it.
+/// The variables that lead git to another repository or to other settings (`git rev-parse --local-env-vars`). A program
+/// that was started by a git hook inherits them.
 const LEADS_ELSEWHERE: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT \
      GIT_OBJECT_DIRECTORY GIT_DIR GIT_WORK_TREE GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_INDEX_FILE \
      GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE GIT_PREFIX GIT_SHALLOW_FILE GIT_COMMON_DIR GIT_NAMESPACE";
@@ -58,7 +58,7 @@ pub async fn git(directory: &Path, args: &[&str]) -> Result<String> {
     }
 }
 
-/// What git complained of, or how it ended when it said nothing.
+/// git's error message, or its exit status when there is none.
 fn words_of(complaints: &mut File, end: &End) -> String {
     let mut bytes = Vec::new();
     // What cannot be read is not there; the end is said in any case.
@@ -71,7 +71,7 @@ fn words_of(complaints: &mut File, end: &End) -> String {
     }
 }
 
-/// A word as the shell takes it for one.
+/// A word, quoted for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -1,7 +1,7 @@
 //! What would be lost with a worktree.
 //!
-//! Invariant: every commit of the worktree is looked for elsewhere, also those of a detached HEAD, and every file that git
-//! does not ignore must be in a commit, whatever the settings of the repository hide.
+//! Invariant: every commit of the worktree, also of a detached HEAD, must be reachable from elsewhere, and every file that
+//! git does not ignore must be committed, whatever the settings of the repository hide.
 
 use std::path::Path;
 

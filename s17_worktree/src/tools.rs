@@ -1,7 +1,7 @@
 //! The tools of worktrees: create, remove, keep.
 //!
-//! Invariants: a worktree that is not removed stays, nothing removes one by itself; work that is nowhere else is thrown away
-//! only when the user says so, whatever a rule allows; a change that has begun is finished.
+//! Invariants: no worktree is removed automatically; work that exists nowhere else is discarded only when the user says so,
+//! whatever a rule allows; a change that has begun is finished.
 
 use std::future::Future;
 

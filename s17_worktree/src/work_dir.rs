@@ -69,12 +69,12 @@ impl Worktrees {
         Ok(())
     }
 
-    /// Whether a task can be worked on: it has no worktree, or one that is there.
+    /// True if a task can be worked on: it has no worktree, or one that exists.
     pub fn is_ready(&self, task: &Task) -> bool {
         worktree_of(task).is_none_or(|name| self.is_there(name))
     }
 
-    /// PreToolUse: a call that was made before its caller's directory changed does not run in the old one.
+    /// PreToolUse: blocks a call that was made before its caller's directory changed.
     pub fn gate(&self) -> impl Fn(PreTool) -> Ready<HookOutput> + Send + Sync + 'static {
         let worktrees = self.clone();
         move |event| ready(worktrees.check_work_dir(&event))
@@ -99,7 +99,7 @@ impl Worktrees {
         }
     }
 
-    /// The way from the root of the repository to the workspace, which may be a folder inside it.
+    /// The path of the workspace inside the repository.
     fn below_repository(&self) -> PathBuf {
         let root = self.ws.root();
         let repository = root.ancestors().find(|folder| folder.join(".git").exists());
@@ -108,7 +108,7 @@ impl Worktrees {
     }
 }
 
-/// Mail of others than the lead assigns nothing.
+/// Only the lead assigns tasks.
 fn is_of_lead(text: &str) -> bool {
     !text.starts_with("<mail ") || text.starts_with("<mail from=\"lead\"")
 }

@@ -1,8 +1,8 @@
 //! Worktrees: a directory and a branch for each task.
 //!
-//! Two agents in one directory overwrite each other's files; git can check out a branch beside the others. Invariants: a
-//! commit that is on no other branch, and a file that is in no commit, is never deleted unless the model says so in so
-//! many words; what could not be made whole is rolled back.
+//! Two agents in one directory overwrite each other's files; a git worktree gives each its own checkout. Invariants: a
+//! commit that is on no other branch, and an uncommitted file, are deleted only with `discard_changes`; a creation that
+//! fails is rolled back.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -33,7 +33,7 @@ pub struct Worktrees {
 }
 
 impl Worktrees {
-    /// The worktrees of this workspace. An agent that leaves these mailboxes gives its tasks back.
+    /// The worktrees of this workspace. The tasks of an agent that leaves the mailboxes are released.
     pub fn open(ws: &Workspace, board: &Board, mail: &Mailboxes) -> Self {
         let released = board.clone();
         mail.on_leave(move |name| {
@@ -122,9 +122,8 @@ impl Worktrees {
         self.folder.join(name)
     }
 
-    /// One change at a time, here and in other processes: two gits that write to one repository get in each other's way,
-    /// and what one of them takes back must not be the other's. It is held while git runs, so who waits for it does so on a
-    /// thread of its own.
+    /// Allows one change at a time, also among processes: two gits that write to one repository conflict, and a rollback
+    /// must not hit the other's worktree. The lock is held while git runs, so it is awaited on a blocking thread.
     async fn lock(&self) -> Result<FolderLock> {
         let folder = self.folder.clone();
         let waiting = tokio::task::spawn_blocking(move || FolderLock::wait(&folder));
@@ -142,7 +141,7 @@ impl Worktrees {
         }
     }
 
-    /// Removes what is left of a worktree that was not made whole; its name was free before.
+    /// Removes what a failed creation has left; the name was free before.
     async fn roll_back(&self, name: &str) {
         let path = self.directory(name);
         // What was not made cannot be removed, and the first error is the one to tell.
@@ -152,7 +151,7 @@ impl Worktrees {
         let _ = self.git(&["branch", "--quiet", "-D", &branch(name)]).await;
     }
 
-    /// Refuses when removing would lose something.
+    /// Fails if the removal would lose something.
     async fn check_nothing_is_lost(&self, name: &str, head: Option<&str>) -> Result<()> {
         if self.is_there(name) {
             loss::check_files(name, &self.directory(name)).await?;
@@ -216,7 +215,7 @@ impl Worktrees {
         }
     }
 
-    /// What git knows of our worktrees: the name and the commit of each, also of one whose folder was deleted by hand.
+    /// Our worktrees as git lists them: name and commit, also of one whose folder was deleted by hand.
     async fn listed(&self) -> Result<Vec<(String, String)>> {
         let text = self.git(&["worktree", "list", "--porcelain"]).await?;
         let folder = fs::canonicalize(&self.folder).unwrap_or_else(|_| self.folder.clone());
@@ -245,7 +244,7 @@ impl Worktrees {
         git(self.ws.root(), args).await
     }
 
-    /// A checkout inside a checkout must not be committed by the outer one.
+    /// Keeps the outer checkout from committing the worktrees.
     fn hide_from_git(&self) -> Result<()> {
         let ignore = self.ws.state(".gitignore");
         if ignore.exists() {

@@ -9,7 +9,7 @@
 //!
 //! Hint: that line takes a condition. Ask twice.
 
-use s18_teams::HANDS_OFF;
+use s18_teams::CLAIM_DELAY;
 
 use crate::desk::{Desk, only, pass};
 
@@ -57,7 +57,7 @@ async fn what_must_be_left_alone_is_left_alone_although_it_fits() {
     desk.lose_worktree(&gone);
     let floor = desk.task("Sweep the floor", &[]);
     desk.task("Deploy the API", &["Write the docs"]);
-    pass(HANDS_OFF).await;
+    pass(CLAIM_DELAY).await;
     desk.turn_begins().await;
     let new = desk.task("Write the API", &[]);
     let mut alice = desk.spawn_as("alice", "API developer").await;

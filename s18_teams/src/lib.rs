@@ -4,4 +4,4 @@
 pub mod teammate;
 mod work_loop;
 
-pub use work_loop::{HANDS_OFF, IDLE_POLL, LEAVE_AFTER, PHASE, WorkLoop};
+pub use work_loop::{CLAIM_DELAY, IDLE_TIMEOUT, POLL_INTERVAL, ROUNDS_PER_PHASE, WorkLoop};

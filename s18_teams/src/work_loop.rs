@@ -1,9 +1,8 @@
 //! The work loop of a teammate: work, look around, work again.
 //!
-//! A teammate that waits to be told what to do makes the lead a dispatcher; one that looks at the board does not need it.
-//! Invariants: mail comes before a new task; an agent holds one task at a time, and takes none that the lead is still at;
-//! one that has no task does not work for ever; one that finds nothing for [`LEAVE_AFTER`] leaves, and the task it holds,
-//! if any, goes back to the board.
+//! A teammate that waits for orders makes the lead a dispatcher; one that polls the board finds its work. Invariants: mail
+//! comes before a new task; an agent holds one task at a time, and leaves fresh tasks to the lead; without a task it stops
+//! after a phase; after [`IDLE_TIMEOUT`] it leaves, and its task goes back to the board.
 
 use std::time::Duration;
 
@@ -15,22 +14,22 @@ use s16_protocol::Protocol;
 use s17_worktree::Worktrees;
 use tokio::time::{Instant, sleep_until};
 
-/// How often an idle teammate looks at the board for what other processes have put there. Mail, and a change of the board
-/// by this process, wake it at once.
-pub const IDLE_POLL: Duration = Duration::from_secs(5);
+/// How often an idle teammate polls the board for tasks of other processes. Mail and changes by this process wake it at
+/// once.
+pub const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long a teammate may be idle.
-pub const LEAVE_AFTER: Duration = Duration::from_secs(60);
+/// An idle teammate leaves after this time.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a new task is left to a lead whose turn goes on: it may want to bind a worktree to it, or give it to somebody.
-/// When the turn ends the task is anybody's.
-pub const HANDS_OFF: Duration = Duration::from_secs(15);
+/// While the lead's turn runs, a new task cannot be claimed for this long: the lead may bind a worktree to it, or assign it.
+/// When the turn ends anybody may claim it.
+pub const CLAIM_DELAY: Duration = Duration::from_secs(15);
 
-/// What tells a teammate of its task.
+/// The tag of the note about a claimed task.
 const TAG: &str = "claimed_task";
 
 /// How many rounds a phase of work has.
-pub const PHASE: usize = 10;
+pub const ROUNDS_PER_PHASE: usize = 10;
 
 /// What a teammate does next, decided before each round.
 pub struct WorkLoop<'a> {
@@ -58,7 +57,7 @@ impl<'a> WorkLoop<'a> {
         }
     }
 
-    /// What the next round begins with: mail, a task it has claimed, a word about the one it holds, or nothing. `None` when
+    /// What the next round begins with: mail, a newly claimed task, a reminder of the one it holds, or nothing. `None` when
     /// it leaves.
     ///
     /// # Errors
@@ -72,7 +71,7 @@ impl<'a> WorkLoop<'a> {
         let Some(mut notes) = self.protocol.next_mail(self.teammate, false).await? else {
             return Ok(None);
         };
-        if self.rounds <= PHASE {
+        if self.rounds <= ROUNDS_PER_PHASE {
             return Ok(Some(notes));
         }
         self.rounds = 1;
@@ -82,7 +81,7 @@ impl<'a> WorkLoop<'a> {
             None if !notes.is_empty() => {}
             None => {
                 self.tell(&format!(
-                    "I have stopped after {PHASE} rounds without a task of the board. Write to me, and I go on."
+                    "I have stopped after {ROUNDS_PER_PHASE} rounds without a task of the board. Write to me, and I go on."
                 ))?;
                 return self.look_around().await;
             }
@@ -93,7 +92,7 @@ impl<'a> WorkLoop<'a> {
     /// Waits for mail or for a task that it can claim.
     async fn look_around(&mut self) -> Result<Option<Vec<String>>> {
         let (mut changes, mut turn) = (self.board.changes(), self.teammate.turn_of_lead());
-        let mut leaving = Instant::now() + LEAVE_AFTER;
+        let mut leaving = Instant::now() + IDLE_TIMEOUT;
         loop {
             // Before the look: what changes afterwards is seen.
             changes.mark_unchanged();
@@ -108,11 +107,11 @@ impl<'a> WorkLoop<'a> {
                 // Board and session outlive the wait, so there is no other end to it than a change.
                 _ = changes.changed() => {}
                 _ = turn.changed() => {}
-                () = sleep_until(leaving.min(Instant::now() + IDLE_POLL)) => {}
+                () = sleep_until(leaving.min(Instant::now() + POLL_INTERVAL)) => {}
             }
             if !self.teammate.is_idle() {
                 // It waits for an answer, however long that takes.
-                leaving = Instant::now() + LEAVE_AFTER;
+                leaving = Instant::now() + IDLE_TIMEOUT;
             } else if Instant::now() >= leaving {
                 self.say_what_is_left()?;
                 return Ok(None);
@@ -120,15 +119,15 @@ impl<'a> WorkLoop<'a> {
         }
     }
 
-    /// The first task that can be claimed, claimed: never a second one, none while its plan is wanted, and none that the
-    /// lead's turn has just made.
+    /// Claims the first claimable task: never a second one, none while it owes a plan, and none that the lead's turn has
+    /// just created.
     fn claim(&self, is_turn: bool) -> Result<Option<Task>> {
         let name = &self.teammate.name;
         if self.teammate.has_mail() || self.protocol.is_gated(name) || self.held()?.is_some() {
             return Ok(None);
         }
         let is_free = |task: &Task| {
-            let is_new = self.board.age(task).is_some_and(|age| age < HANDS_OFF);
+            let is_new = self.board.age(task).is_some_and(|age| age < CLAIM_DELAY);
             // A task whose worktree is gone would only stop one teammate after the other.
             !(is_turn && is_new) && self.worktrees.is_ready(task)
         };
@@ -148,7 +147,7 @@ impl<'a> WorkLoop<'a> {
         match self.held()? {
             Some(Task { id, subject, .. }) => self.tell(&format!(
                 "I have left: nothing came for {} s. My task {id} ({subject}) is not completed and is back on the board.",
-                LEAVE_AFTER.as_secs()
+                IDLE_TIMEOUT.as_secs()
             )),
             None => {
                 self.teammate.remark("[left: nothing to do]");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use s12_tasks::{Board, NewTask};
-use s18_teams::{HANDS_OFF, IDLE_POLL, PHASE};
+use s18_teams::{CLAIM_DELAY, POLL_INTERVAL, ROUNDS_PER_PHASE};
 
 use crate::desk::{Desk, Order, only, pass};
 
@@ -67,7 +67,7 @@ async fn what_there_is_to_do_wakes_who_is_idle() {
                 api.id
             }
             "a task of another process" => {
-                latest = IDLE_POLL;
+                latest = POLL_INTERVAL;
                 let elsewhere = Board::open(&desk.ws);
                 let subject = "docs".into();
                 let new = NewTask {
@@ -79,7 +79,7 @@ async fn what_there_is_to_do_wakes_who_is_idle() {
             _ => {
                 desk.turn_begins().await;
                 let docs = desk.task("docs", &[]);
-                pass(HANDS_OFF / 2).await;
+                pass(CLAIM_DELAY / 2).await;
                 assert_eq!(desk.owner(&docs), None, "it may get a worktree yet");
                 desk.turn_ends().await;
                 docs.id
@@ -95,7 +95,7 @@ async fn what_there_is_to_do_wakes_who_is_idle() {
 async fn a_turn_that_goes_on_keeps_nobody_from_its_tasks_for_ever() {
     let desk = Desk::new();
     let old = desk.task("schema", &[]);
-    pass(HANDS_OFF).await;
+    pass(CLAIM_DELAY).await;
     desk.turn_begins().await;
     let new = desk.task("api", &[]);
     let (mut alice, mut bob) = (desk.spawn("alice").await, desk.spawn("bob").await);
@@ -107,7 +107,7 @@ async fn a_turn_that_goes_on_keeps_nobody_from_its_tasks_for_ever() {
     let (notes, after) = bob.hears().await;
     assert!(only(notes).contains(&new.id));
     assert!(
-        after >= HANDS_OFF && after <= HANDS_OFF + IDLE_POLL,
+        after >= CLAIM_DELAY && after <= CLAIM_DELAY + POLL_INTERVAL,
         "{after:?}"
     );
 }
@@ -119,7 +119,7 @@ async fn a_phase_has_ten_rounds_and_then_it_goes_on_with_its_own_task() {
     let other = desk.task("api", &[]);
     let mut alice = desk.spawn("alice").await;
     only(alice.idles().await);
-    for _ in 1..PHASE {
+    for _ in 1..ROUNDS_PER_PHASE {
         assert_eq!(alice.works().await, Some(Vec::new()));
     }
     let note = only(alice.works().await);
@@ -135,7 +135,7 @@ async fn a_phase_has_ten_rounds_and_then_it_goes_on_with_its_own_task() {
 async fn without_a_task_it_stops_after_a_phase_and_says_so() {
     let desk = Desk::new();
     let mut alice = desk.spawn("alice").await;
-    for _ in 0..PHASE {
+    for _ in 0..ROUNDS_PER_PHASE {
         assert_eq!(alice.works().await, Some(Vec::new()));
     }
     alice.order(Order::Round { is_idle: false });
@@ -149,7 +149,7 @@ async fn without_a_task_it_stops_after_a_phase_and_says_so() {
     desk.writes("alice", "Go on.");
     assert!(only(alice.hears().await.0).contains("Go on."));
     // Mail is a phase of its own.
-    for _ in 1..PHASE {
+    for _ in 1..ROUNDS_PER_PHASE {
         assert_eq!(alice.works().await, Some(Vec::new()));
     }
     let task = desk.task("schema", &[]);

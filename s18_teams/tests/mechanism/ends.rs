@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use s02_tools::Toolbox;
-use s18_teams::{IDLE_POLL, LEAVE_AFTER, PHASE};
+use s18_teams::{IDLE_TIMEOUT, POLL_INTERVAL, ROUNDS_PER_PHASE};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -38,7 +38,7 @@ async fn who_is_idle_for_a_minute_leaves_and_its_task_goes_back_to_the_board() {
     alice.order(Order::Round { is_idle: true });
     is_gone(&desk, &mut alice).await;
     let idle = began.elapsed();
-    let in_time = LEAVE_AFTER..LEAVE_AFTER + IDLE_POLL;
+    let in_time = IDLE_TIMEOUT..IDLE_TIMEOUT + POLL_INTERVAL;
     assert!(in_time.contains(&idle), "{idle:?}");
     let told = desk.told().remove(0);
     assert!(told.contains(&task.id), "{told}");
@@ -53,7 +53,7 @@ async fn who_is_idle_for_a_minute_leaves_and_its_task_goes_back_to_the_board() {
 
 #[tokio::test(start_paused = true)]
 async fn who_waits_for_an_answer_does_not_leave() {
-    for (rounds, is_idle) in [(1, false), (PHASE + 1, false), (1, true)] {
+    for (rounds, is_idle) in [(1, false), (ROUNDS_PER_PHASE + 1, false), (1, true)] {
         let desk = Desk::new();
         let task = desk.task("schema", &[]);
         let mut alice = desk.spawn("alice").await;
@@ -64,7 +64,7 @@ async fn who_waits_for_an_answer_does_not_leave() {
         alice.order(Order::Round { is_idle });
         pass(Duration::from_secs(1)).await;
         desk.writes("alice", "By the way.");
-        pass(10 * LEAVE_AFTER).await;
+        pass(10 * IDLE_TIMEOUT).await;
         let shown = (desk.shown)();
         assert!(shown.contains("waiting"), "{shown}");
         done(desk.review(&id, true, "").await);
@@ -104,7 +104,7 @@ async fn a_shutdown_is_obeyed_in_every_state() {
                 is_idle = true;
             }
             _ => {
-                for _ in 0..PHASE {
+                for _ in 0..ROUNDS_PER_PHASE {
                     alice.works().await;
                 }
             }
