@@ -12,7 +12,8 @@
 
 use s01_loop::{Block, History, Output};
 
-use super::{Stage, round, three_reads};
+use super::stage::Stage;
+use super::{round, three_reads};
 
 /// A window that the conversations here fill to more than half, and not to the limit.
 const WINDOW: u32 = 24_000;
@@ -48,7 +49,7 @@ fn results(history: &History) -> Vec<&'static str> {
 #[tokio::test]
 #[ignore = "exercise 1"]
 async fn an_old_skill_stays_and_what_stands_beside_it_goes() {
-    let stage = Stage::new(WINDOW, []);
+    let stage = Stage::scripted(WINDOW, []);
     let mut history = History::default();
     history.user("review this");
     let long = Output::ok("y".repeat(2_000));
@@ -73,7 +74,7 @@ async fn an_old_skill_stays_and_what_stands_beside_it_goes() {
 #[tokio::test]
 #[ignore = "exercise 1"]
 async fn where_only_skills_are_old_nothing_is_replaced() {
-    let stage = Stage::new(WINDOW, []);
+    let stage = Stage::scripted(WINDOW, []);
     let mut history = History::default();
     history.user("review this");
     round(&mut history, &[("load_skill", "tea", skill())]);

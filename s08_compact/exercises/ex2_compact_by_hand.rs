@@ -14,7 +14,7 @@ use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
 use testkit::Class;
 
-const SUMMARIZER: &str = "You summarize a conversation";
+use super::stage::SUMMARIZER;
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s08_compact"))

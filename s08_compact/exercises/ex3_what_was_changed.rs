@@ -13,10 +13,8 @@
 use mock_servers::model::says;
 use s01_loop::{History, Output};
 
-use super::{Stage, round, three_reads};
-
-/// A window in which three reads of 20,000 characters are too much.
-const SMALL: u32 = 20_000;
+use super::stage::{SMALL, Stage};
+use super::{round, three_reads};
 
 /// The text of the summary, without the two lines of its tag.
 fn summary(history: &History) -> String {
@@ -42,7 +40,7 @@ fn written() -> Output {
 #[tokio::test]
 #[ignore = "exercise 3"]
 async fn the_summary_names_the_files_that_were_changed() {
-    let stage = Stage::new(SMALL, [says("Work was done.")]);
+    let stage = Stage::scripted(SMALL, [says("Work was done.")]);
     let mut history = History::default();
     history.user("mend it");
     round(
@@ -82,7 +80,7 @@ async fn the_summary_names_the_files_that_were_changed() {
 #[tokio::test]
 #[ignore = "exercise 3"]
 async fn a_second_summary_knows_what_the_first_one_named() {
-    let stage = Stage::new(SMALL, [says("First."), says("Second.")]);
+    let stage = Stage::scripted(SMALL, [says("First."), says("Second.")]);
     let mut history = History::default();
     history.user("mend it");
     round(
