@@ -84,11 +84,6 @@ fn schedules_in_other_words() {
             "list the Python files",
         ),
         (
-            "please print the date every minute",
-            "* * * * *",
-            "print the date",
-        ),
-        (
             "Set up a recurring job to read hello.py every hour",
             "0 * * * *",
             "read hello.py",
@@ -133,7 +128,6 @@ fn reminders_in_other_words() {
             "remind me of the meeting in 3 minutes.",
             "remind me of the meeting",
         ),
-        ("Please read hello.py in an hour", "read hello.py"),
     ] {
         let (model, ran) = rehearse(&[words]);
         let made = inputs(&model, "schedule_cron");
@@ -151,8 +145,6 @@ fn listing_and_cancelling_in_other_words() {
     for words in [
         "what is scheduled?",
         "show the cron jobs",
-        "Which reminders are there?",
-        "display the schedule",
         "are there any scheduled prompts?",
     ] {
         rehearse(&[EVERY, words])
@@ -162,10 +154,8 @@ fn listing_and_cancelling_in_other_words() {
     }
     for words in [
         "stop the recurring job",
-        "delete the scheduled job that prints the date",
         "cancel all scheduled jobs",
         "Remove the cron job, then list all cron jobs",
-        "unschedule it",
     ] {
         let (model, ran) = rehearse(&[EVERY, words]);
         assert_eq!(

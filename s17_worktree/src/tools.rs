@@ -65,15 +65,15 @@ impl Worktrees {
         ]
     }
 
-    fn tool<Input, Doing>(
+    fn tool<Input, Work>(
         &self,
         name: &str,
         description: &str,
-        work: fn(Self, Input) -> Doing,
+        work: fn(Self, Input) -> Work,
     ) -> Tool
     where
         Input: DeserializeOwned + JsonSchema + 'static,
-        Doing: Future<Output = Result<String>> + Send + 'static,
+        Work: Future<Output = Result<String>> + Send + 'static,
     {
         let worktrees = self.clone();
         Tool::new(ToolSpec::new::<Input>(name, description), move |call| {
