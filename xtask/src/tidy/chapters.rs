@@ -1,29 +1,37 @@
-//! Rules for the chapters as a whole: what their manifests say, and that nothing is written twice or dropped in silence.
-
-use std::collections::BTreeMap;
+//! Rules for the chapters: what their manifests say, and that the carried files hold control flow and nothing else.
+//!
+//! What a carried file holds is shown again in every later diff, so it must be short, steady and worth reading.
 
 use toml::{Table, Value};
 
-use super::lessons::lessons;
 use super::{Findings, Rule, line_of};
-use crate::change::{self, Fate};
-use crate::pool;
 use crate::rust::{self, has_word};
-use crate::workspace::{CARRIED, Chapter, LAST, MAIN, TEAMMATE, Workspace, chapter_number};
+use crate::workspace::{CARRIED, Chapter, MAIN, TEAMMATE, Workspace, chapter_number};
 
-pub(super) const RULES: [Rule; 6] = [
+pub(super) const RULES: [Rule; 7] = [
     metadata,
     rests,
-    tools_that_go,
-    manifests,
-    copies,
+    dependencies,
     copy_on_change,
+    main_header,
+    only_the_agent,
+    control_flow,
 ];
 
 /// The chapters that may change the teammate's loop.
 const OF_TEAMMATE: std::ops::RangeInclusive<u32> = 15..=18;
-/// A shorter file may be equal to another by chance.
-const LINES_OF_A_COPY: usize = 5;
+const TO_LIBRARY: &str = "move it into the chapter's library";
+/// What a carried file does not do, and what to do instead.
+#[rustfmt::skip]
+const FORBIDDEN: [(&[&str], &str); 5] = [
+    (&["println!", "print!", "eprintln!", "eprint!", "dbg!", "stdin", "stdout"], "print through Repl or a hook"),
+    (&["select!"], "put it behind one tested, cancel-safe method of the library"),
+    (&["sleep", "spawn", "Duration", "Instant", "fs::", "process::Command", "env::var", "env::args"], TO_LIBRARY),
+    (&["json!"], "derive the schema from a type of the library"),
+    (&["#[test]", "#[tokio::test]", "#[cfg(test)]"], "move it into tests/"),
+];
+/// The last lines of a `main.rs` whose agent a test plays: it is private, so its player is a module of the binary.
+const PLAYER: &str = "\n#[cfg(test)]\nmod story;\n";
 
 /// A chapter says what it adds, which earlier chapter it is diffed against, and how long it takes.
 fn metadata(ws: &Workspace, found: &mut Findings) {
@@ -41,18 +49,11 @@ fn metadata(ws: &Workspace, found: &mut Findings) {
                 "the chapter does not say how long it takes; write minutes = 30",
             );
         }
-        match &chapter.base {
-            None if index > 0 => add(
+        if index > 0 && ws.base(chapter).is_none() {
+            add(
                 "base",
-                "the chapter names no base; write base = \"…\", the chapter it is diffed against",
-            ),
-            Some(base) if ws.base(chapter).is_none() => {
-                add(
-                    "base",
-                    &format!("the base `{base}` is no earlier chapter; name one"),
-                );
-            }
-            _ => {}
+                "the chapter names no earlier chapter as its base; write base = \"…\"",
+            );
         }
     }
 }
@@ -60,171 +61,50 @@ fn metadata(ws: &Workspace, found: &mut Findings) {
 /// What a chapter leaves out rests and is named, and what rests is left out.
 fn rests(ws: &Workspace, found: &mut Findings) {
     for (index, chapter) in ws.chapters.iter().enumerate() {
-        let Some(main) = ws.text(chapter, MAIN) else {
-            continue;
-        };
+        let main = ws.text(chapter, MAIN).unwrap_or_default();
         let used = rust::lessons(main, &chapter.name);
-        let earlier = ws.chapters[..index].iter().map(|earlier| &earlier.name);
-        let known: Vec<_> = earlier.collect();
-        for name in known
-            .iter()
-            .filter(|name| !used.contains_key(**name) && !chapter.rests.contains(name))
-        {
-            let text = format!("{MAIN} imports nothing of `{name}`; use it, or add it to rests");
-            in_manifest(ws, chapter, "rests", &text, found);
-        }
-        for name in &chapter.rests {
-            let problem = match known.contains(&name) {
-                true if !used.contains_key(name) => continue,
-                true => format!("but {MAIN} imports it; take it out of one of them"),
-                false => "but is no earlier chapter; name chapters".to_owned(),
+        for name in ws.chapters[..index].iter().map(|earlier| &earlier.name) {
+            let problem = match (used.contains_key(name), chapter.rests.contains(name)) {
+                (false, false) => {
+                    format!("{MAIN} imports nothing of `{name}`; use it, or add it to rests")
+                }
+                (true, true) => {
+                    format!("`{name}` rests but {MAIN} imports it; take it out of one of them")
+                }
+                _ => continue,
             };
-            in_manifest(
-                ws,
-                chapter,
-                "rests",
-                &format!("`{name}` rests {problem}"),
-                found,
-            );
+            in_manifest(ws, chapter, "rests", &problem, found);
         }
     }
 }
 
-/// A tool that the base offers and nobody in the chapter does is named in the lesson; the last chapter offers all.
-fn tools_that_go(ws: &Workspace, found: &mut Findings) {
-    for (chapter, path, text) in lessons(ws) {
-        let before = ws.chapters.iter().filter(|it| it.number < chapter.number);
-        let before: Vec<_> = before
-            .filter(|it| chapter.number == LAST || ws.base(chapter) == Some(it))
-            .collect();
-        let tools = before
-            .iter()
-            .flat_map(|before| change::tools(ws, Some(before), chapter));
-        let (mut gone, offered): (Vec<_>, Vec<_>) = tools
-            .flat_map(|(_, tools)| tools)
-            .partition(|(_, fate)| *fate == Fate::Removed);
-        let lead = pool::read(ws, chapter)
-            .into_iter()
-            .find(|(agent, _)| *agent == "lead");
-        for tool in lead.into_iter().flat_map(|(_, tools)| tools) {
-            if chapter.number == LAST && !has_word(text, tool) {
-                found.file(
-                    &path,
-                    format!("the lesson does not name `{tool}`; this one has all tools"),
-                );
-            }
-        }
-        gone.retain(|(tool, _)| !offered.iter().any(|(name, _)| name == tool));
-        gone.sort_by(|(one, _), (other, _)| one.cmp(other));
-        gone.dedup();
-        for (tool, _) in gone {
-            if chapter.number == LAST {
-                found.file(
-                    &path,
-                    format!("`{tool}` is offered by an earlier chapter only; this one has all"),
-                );
-            } else if !has_word(text, &tool) {
-                let line = line_of(text, "## Changes");
-                found.at(
-                    &path,
-                    line,
-                    format!("`{tool}` is gone here and the lesson does not say so; name it"),
-                );
-            }
-        }
-    }
-}
-
-/// A chapter depends on earlier chapters, every other member on none; versions, edition, licence and lints are said
-/// once, in the workspace's manifest.
-fn manifests(ws: &Workspace, found: &mut Findings) {
-    let inherits = |table: Option<&Value>, key: &str| {
-        let value = table.and_then(|table| table.get(key)?.get("workspace"));
-        value == Some(&Value::Boolean(true))
-    };
+/// A chapter depends on earlier chapters, every other member on none; each inherits the workspace's lints. That versions come
+/// from the workspace is cargo-deny's to say.
+fn dependencies(ws: &Workspace, found: &mut Findings) {
     for member in &ws.members {
         let path = format!("{}/Cargo.toml", member.dir);
         let text = ws.tree.text(&path).unwrap_or_default();
-        let mut add = |key: &str, problem: String| found.at(&path, line_of(text, key), problem);
-        for (table, name) in dependencies(&member.manifest) {
-            let (own, number) = (chapter_number(&member.dir), chapter_number(name));
-            if number.is_some() && number >= own && own.is_some() {
-                add(
-                    name,
-                    format!("depends on {name}, which is no earlier chapter; remove it"),
-                );
-            } else if number.is_some() && own.is_none() {
-                add(
-                    name,
-                    format!("depends on {name}; {} depends on no chapter", member.dir),
-                );
-            }
-            if !inherits(Some(table), name) {
-                add(
-                    name,
-                    format!(
-                        "{name} is not taken from the workspace; write {name}.workspace = true"
-                    ),
-                );
+        let own = chapter_number(&member.dir);
+        let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+        let tables = kinds
+            .iter()
+            .filter_map(|kind| member.manifest.get(*kind)?.as_table());
+        for name in tables.flat_map(Table::keys) {
+            let number = chapter_number(name);
+            if number.is_some() && number >= own {
+                let text_ = format!("depends on {name}, which is no earlier chapter; remove it");
+                found.at(&path, line_of(text, name), text_);
             }
         }
-        for key in ["edition", "license", "rust-version"] {
-            if !inherits(member.manifest.get("package"), key) {
-                add(
-                    key,
-                    format!("{key} is not inherited; write {key}.workspace = true"),
-                );
-            }
-        }
-        if member
+        let lints = member
             .manifest
             .get("lints")
-            .and_then(|lints| lints.get("workspace"))
-            .is_none()
-        {
-            add(
-                "[lints",
-                "lints are not inherited; write [lints] workspace = true".to_owned(),
+            .and_then(|lints| lints.get("workspace"));
+        if lints != Some(&Value::Boolean(true)) {
+            found.file(
+                &path,
+                "lints are not inherited; write [lints] workspace = true",
             );
-        }
-    }
-}
-
-/// All dependencies of a manifest, of every kind and for every target, each with its table.
-fn dependencies(manifest: &Table) -> impl Iterator<Item = (&Value, &str)> {
-    const KINDS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
-    let targets = manifest.get("target").and_then(Value::as_table);
-    let targets = targets
-        .into_iter()
-        .flat_map(Table::values)
-        .filter_map(Value::as_table);
-    std::iter::once(manifest)
-        .chain(targets)
-        .flat_map(|table| KINDS.iter().filter_map(|kind| table.get(*kind)))
-        .flat_map(|table| {
-            table
-                .as_table()
-                .into_iter()
-                .flat_map(move |names| names.keys().map(move |name| (table, name.as_str())))
-        })
-}
-
-/// No file stands in two chapters.
-fn copies(ws: &Workspace, found: &mut Findings) {
-    let mut first: BTreeMap<&str, &str> = BTreeMap::new();
-    for chapter in &ws.chapters {
-        for (path, file) in ws.tree.below(&chapter.name) {
-            let is_carried = CARRIED.iter().any(|carried| path == chapter.path(carried));
-            if is_carried || file.text.lines().count() < LINES_OF_A_COPY {
-                continue;
-            }
-            let original = *first.entry(&file.text).or_insert(path);
-            if original != path && !original.starts_with(&chapter.path("")) {
-                found.file(
-                    path,
-                    format!("is a copy of {original}; import what that chapter has"),
-                );
-            }
         }
     }
 }
@@ -232,169 +112,128 @@ fn copies(ws: &Workspace, found: &mut Findings) {
 /// A chapter carries the teammate's loop only where it changes.
 fn copy_on_change(ws: &Workspace, found: &mut Findings) {
     for chapter in &ws.chapters {
-        let Some(text) = ws.text(chapter, TEAMMATE) else {
-            continue;
-        };
+        let text = ws.text(chapter, TEAMMATE);
+        let base = ws.base(chapter).and_then(|base| ws.carrier(base, TEAMMATE));
         let path = chapter.path(TEAMMATE);
-        if !OF_TEAMMATE.contains(&chapter.number) {
+        if text.is_some() && !OF_TEAMMATE.contains(&chapter.number) {
             found.file(
                 &path,
                 "only s15 to s18 carry the teammate's loop; import theirs",
             );
-        }
-        let earlier = ws.base(chapter).and_then(|base| ws.carrier(base, TEAMMATE));
-        if let Some(earlier) = earlier.filter(|earlier| ws.text(earlier, TEAMMATE) == Some(text)) {
-            found.file(
-                &path,
-                format!(
-                    "does not change from {}; delete it and import that one",
-                    earlier.name
-                ),
+        } else if let Some(base) =
+            base.filter(|base| text.is_some() && ws.text(base, TEAMMATE) == text)
+        {
+            let text = format!(
+                "does not change from {}; delete it and import that one",
+                base.name
             );
+            found.file(&path, text);
         }
     }
+}
+
+/// The carried files of all chapters, without a player.
+fn carried(ws: &Workspace) -> impl Iterator<Item = (&Chapter, String, &str)> {
+    let chapters = ws.chapters.iter();
+    let files = chapters.flat_map(|chapter| CARRIED.map(|file| (chapter, file)));
+    files.filter_map(|(chapter, file)| {
+        let text = ws.text(chapter, file)?;
+        let text = text.strip_suffix(PLAYER).unwrap_or(text);
+        Some((chapter, chapter.path(file), text))
+    })
+}
+
+/// `main.rs` opens with one header line that names the chapter's number and its lesson.
+fn main_header(ws: &Workspace, found: &mut Findings) {
+    for (chapter, path, text) in carried(ws).filter(|(_, path, _)| path.ends_with(MAIN)) {
+        let (start, end) = (
+            format!("//! {} · ", chapter.short()),
+            ". Start with README.md.",
+        );
+        let mut lines = text.lines();
+        let lesson = lines
+            .next()
+            .and_then(|line| line.strip_prefix(&start)?.strip_suffix(end));
+        let goes_on = lines.next().is_some_and(|line| line.starts_with("//!"));
+        if goes_on || lesson.is_none_or(str::is_empty) {
+            let text = format!(
+                "the header is not one line of the usual form; write `{start}the lesson{end}`"
+            );
+            found.file(&path, text);
+        }
+    }
+}
+
+/// `main.rs` declares `Agent` with `new` and `turn`, and `main`.
+fn only_the_agent(ws: &Workspace, found: &mut Findings) {
+    for (_, path, text) in carried(ws).filter(|(_, path, _)| path.ends_with(MAIN)) {
+        for (number, line) in text.lines().enumerate() {
+            let words: Vec<_> = line.split([' ', '(', '<', ':', ';', '{']).collect();
+            let is_kind =
+                |word: &&str| matches!(*word, "fn" | "struct" | "enum" | "trait" | "type" | "mod");
+            let front = ["", "pub", "async"];
+            let at = words.iter().position(|word| !front.contains(word));
+            let name = at
+                .filter(|at| is_kind(&words[*at]))
+                .and_then(|at| words.get(at + 1));
+            if let Some(name) = name.filter(|name| !["new", "turn", "main", "Agent"].contains(name))
+            {
+                let text = format!(
+                    "main.rs declares `{name}`; it holds Agent, new, turn and main only, {TO_LIBRARY}"
+                );
+                found.at(&path, number, text);
+            }
+        }
+    }
+}
+
+/// No printing, waiting, starting, reading, schemas, tests or prompts; and no chapter's number outside `use`, so that a line
+/// means the same in every chapter.
+fn control_flow(ws: &Workspace, found: &mut Findings) {
+    for (_, path, text) in carried(ws) {
+        let mut in_use = false;
+        for (number, line) in text.lines().enumerate().skip(1) {
+            let code = line.split("//").next().unwrap_or_default();
+            for (words, advice) in FORBIDDEN {
+                if let Some(word) = words.iter().find(|word| has_word(code, word)) {
+                    found.at(
+                        &path,
+                        number,
+                        format!("a carried file holds `{word}`; {advice}"),
+                    );
+                }
+            }
+            if line.ends_with('\\') {
+                found.at(
+                    &path,
+                    number,
+                    format!("a text of several lines in a carried file; {TO_LIBRARY}"),
+                );
+            }
+            in_use |= line.starts_with("use ");
+            if let Some(word) = chapter_named(code).filter(|_| !in_use) {
+                let advice =
+                    "import the item with `use`, or take the name from env!(\"CARGO_PKG_NAME\")";
+                found.at(
+                    &path,
+                    number,
+                    format!("`{word}` names a chapter in the code; {advice}"),
+                );
+            }
+            in_use &= !line.contains(';');
+        }
+    }
+}
+
+/// The first word of `text` that is a chapter's name or short name.
+fn chapter_named(text: &str) -> Option<&str> {
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_short = |word: &str| word.len() == 3 && chapter_number(&format!("{word}_x")).is_some();
+    words.find(|word| is_short(word) || chapter_number(word).is_some())
 }
 
 fn in_manifest(ws: &Workspace, chapter: &Chapter, key: &str, text: &str, found: &mut Findings) {
     let manifest = ws.text(chapter, "Cargo.toml").unwrap_or_default();
-    let line = match line_of(manifest, &format!("{key} =")) {
-        0 => line_of(manifest, "[package.metadata.course]"),
-        line => line,
-    };
+    let line = line_of(manifest, &format!("{key} ="));
     found.at(&chapter.path("Cargo.toml"), line, text);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::{finds, found};
-    use super::*;
-    use crate::tests::fixture::manifest;
-
-    const MANIFEST: &str = "s02_tools/Cargo.toml";
-    const BASE: &str = "base = \"s01_loop\"";
-
-    #[test]
-    fn a_chapter_says_what_it_adds_and_how_long_it_takes() {
-        let text = manifest("s02_tools", "", "").replace("minutes = 30\n", "");
-        let wanted: &[&str] = &[
-            "9: the chapter does not say what it adds; write adds = \"…\"",
-            "9: the chapter does not say how long it takes; write minutes = 30",
-            "9: the chapter names no base; write base = \"…\", the chapter it is diffed against",
-        ];
-        let own = manifest("s02_tools", "adds = \"x\"\nbase = \"s02_tools\"", "");
-        let later = "11: the base `s02_tools` is no earlier chapter; name one";
-        finds(
-            metadata,
-            &[(MANIFEST, &text, wanted), (MANIFEST, &own, &[later])],
-        );
-    }
-
-    #[test]
-    fn what_rests_is_what_main_leaves_out() {
-        let resting = |names: &str| {
-            let text = manifest("s02_tools", BASE, "");
-            text.replace("rests = []", &format!("rests = [{names}]"))
-        };
-        let used = "11: `s01_loop` rests but src/main.rs imports it; take it out of one of them";
-        let unknown = "11: `cron` rests but is no earlier chapter; name chapters";
-        finds(
-            rests,
-            &[(
-                MANIFEST,
-                &resting("\"s01_loop\", \"cron\""),
-                &[used, unknown],
-            )],
-        );
-
-        let main = "//! s02 · tools. Start with README.md.\n\nuse s02_tools::toolbox;\n";
-        let without = ("s02_tools/src/main.rs", main);
-        let silent = "s02_tools/Cargo.toml:12: src/main.rs imports nothing of `s01_loop`; use it, or add it to rests";
-        assert_eq!(found(rests, &[without]), [silent]);
-        assert_eq!(
-            found(rests, &[without, (MANIFEST, &resting("\"s01_loop\""))]),
-            [""; 0]
-        );
-    }
-
-    #[test]
-    fn a_tool_does_not_go_in_silence() {
-        let pool = (
-            "s01_loop/tests/pool.txt",
-            "lead: bash, glob, diagram\nsubagent: bash\n",
-        );
-        let lesson =
-            "# s02\n\n## Changes from s01_loop\n\n`glob` rests. A fine diagrammatic chapter.\n";
-        let mut course = vec![
-            pool,
-            ("s02_tools/tests/pool.txt", "lead: bash\n"),
-            ("s02_tools/README.md", lesson),
-        ];
-        let silent =
-            "s02_tools/README.md:3: `diagram` is gone here and the lesson does not say so; name it";
-        assert_eq!(found(tools_that_go, &course), [silent]);
-
-        let root = "[workspace]\nmembers = [\"s01_loop\", \"s02_tools\", \"s20_full\"]\n";
-        let last = manifest("s20_full", "base = \"s02_tools\"", "");
-        let diagram = ("s20_full/tests/pool.txt", "lead: bash, diagram\n");
-        course.extend([
-            ("Cargo.toml", root),
-            ("s20_full/Cargo.toml", &last),
-            diagram,
-            ("s20_full/README.md", "# s20: bash\n"),
-        ]);
-        let unnamed =
-            "s20_full/README.md:1: the lesson does not name `diagram`; this one has all tools";
-        let missing =
-            "s20_full/README.md:1: `glob` is offered by an earlier chapter only; this one has all";
-        assert_eq!(found(tools_that_go, &course), [silent, unnamed, missing]);
-    }
-
-    #[test]
-    fn manifests_look_back_and_inherit() {
-        let own = "anyhow = \"1\"\nserde = { workspace = true, features = [\"rc\"] }\ns02_tools.workspace = true\n";
-        let text = manifest("s01_loop", "adds = \"the loop\"", own)
-            .replace("edition.workspace = true", "edition = \"2021\"")
-            .replace(
-                "[lints]\nworkspace = true\n",
-                "[target.'cfg(unix)'.dependencies]\nnix = { path = \"../nix\" }\n",
-            );
-        let wanted: &[&str] = &[
-            "16: anyhow is not taken from the workspace; write anyhow.workspace = true",
-            "18: depends on s02_tools, which is no earlier chapter; remove it",
-            "21: nix is not taken from the workspace; write nix.workspace = true",
-            "4: edition is not inherited; write edition.workspace = true",
-            "1: lints are not inherited; write [lints] workspace = true",
-        ];
-        finds(
-            manifests,
-            &[("s01_loop/Cargo.toml", &text, wanted), ("x.md", "", &[])],
-        );
-
-        let root = "[workspace]\nmembers = [\"mock_servers\"]\n";
-        let text = manifest("mock_servers", "", "s01_loop.workspace = true\n");
-        let course = [("Cargo.toml", root), ("mock_servers/Cargo.toml", &text)];
-        let examiner =
-            "mock_servers/Cargo.toml:16: depends on s01_loop; mock_servers depends on no chapter";
-        assert_eq!(found(manifests, &course), [examiner]);
-    }
-
-    #[test]
-    fn a_file_stands_in_one_chapter_only() {
-        let bash = "//! Bash: runs a command.\n\n/// Runs it.\npub fn run() {\n}\n";
-        let course = |copy| [("s01_loop/src/bash.rs", bash), (copy, bash)];
-        let copy = "s02_tools/src/shell.rs:1: is a copy of s01_loop/src/bash.rs; import what that chapter has";
-        assert_eq!(found(copies, &course("s02_tools/src/shell.rs")), [copy]);
-        assert_eq!(found(copies, &course("s01_loop/src/shell.rs")), [""; 0]);
-    }
-
-    #[test]
-    fn the_teammate_is_carried_only_where_it_changes() {
-        let text = "//! The loop.\n";
-        let course =
-            ["s01_loop/src/teammate.rs", "s02_tools/src/teammate.rs"].map(|path| (path, text));
-        let advice = "only s15 to s18 carry the teammate's loop; import theirs";
-        let [one, two] = course.map(|(path, _)| format!("{path}:1: {advice}"));
-        let same = "s02_tools/src/teammate.rs:1: does not change from s01_loop; delete it and import that one";
-        assert_eq!(found(copy_on_change, &course), [one, two, same.to_owned()]);
-    }
 }

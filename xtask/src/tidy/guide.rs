@@ -1,52 +1,47 @@
-//! Rules for what leads through the course: the map of the code, the glossary, the table of chapters, generated numbers; and
-//! for what a clone must not hold.
+//! Rules for what leads through the course: the map of the code, the table of chapters, links, generated numbers; and for
+//! what a clone must not hold.
 //!
-//! They are read first and changed last, so they are the first to be wrong. Invariant: a crate that is added, moved or
-//! removed without its line in the map is a finding.
+//! They are read first and changed last, so they are the first to be wrong. Links to other sites are not followed (a check needs
+//! no network), and paths with `::` are rustdoc's to check.
+
+use std::collections::BTreeMap;
 
 use super::{Findings, Rule, files, line_of, markdown};
 use crate::workspace::Workspace;
 use crate::{budget, markers};
 
-pub(super) const RULES: [Rule; 5] = [map, glossary, course, generated, leftovers];
+pub(super) const RULES: [Rule; 5] = [map, course, generated, leftovers, links];
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
-const GLOSSARY: &str = "GLOSSARY.md";
 const README: &str = "README.md";
 const SCRIPT: &str = ".ci/run";
+const OF_A_MACHINE: &str = "a path of one machine; use a relative or temporary one";
+const TO_ONESELF: &str = "a note to oneself; do it or file an issue";
 /// What no file of a clone holds, written in two parts so that this one holds none of it.
 const LEFTOVERS: [(&str, &str); 5] = [
-    (
-        concat!("/ho", "me/"),
-        "a path of one machine; use a relative or temporary one",
-    ),
-    (
-        concat!("/Us", "ers/"),
-        "a path of one machine; use a relative or temporary one",
-    ),
-    (
-        concat!("/wo", "rk/"),
-        "a path of one machine; use a relative or temporary one",
-    ),
-    (
-        concat!("TO", "DO:"),
-        "a note to oneself; do it or file an issue",
-    ),
-    (
-        concat!("FIX", "ME:"),
-        "a note to oneself; do it or file an issue",
-    ),
+    (concat!("/ho", "me/"), OF_A_MACHINE),
+    (concat!("/Us", "ers/"), OF_A_MACHINE),
+    (concat!("/wo", "rk/"), OF_A_MACHINE),
+    (concat!("TO", "DO:"), TO_ONESELF),
+    (concat!("FIX", "ME:"), TO_ONESELF),
 ];
 
 /// Every path in the map exists, and every crate has a line there: its folder, or the folders in it.
 fn map(ws: &Workspace, found: &mut Findings) {
-    let named = paths_of_map(ws);
+    let text = ws.tree.text(ARCHITECTURE).unwrap_or_default();
+    let mut named = Vec::new();
+    for line in markdown::lines(text).iter().filter(|line| !line.in_code) {
+        let column = line
+            .text
+            .strip_prefix("| ")
+            .and_then(|row| row.split('|').next());
+        let names = column.unwrap_or_default().split('`').skip(1).step_by(2);
+        named.extend(names.map(|name| (line.number, name)));
+    }
     for (line, path) in &named {
-        let is_there = match path.strip_suffix('/') {
-            Some(folder) => ws.tree.below(folder).next().is_some(),
-            None => ws.tree.file(path).is_some(),
-        };
-        if !is_there {
+        if ws.tree.file(path).is_none()
+            && ws.tree.below(path.trim_end_matches('/')).next().is_none()
+        {
             found.at(
                 ARCHITECTURE,
                 *line,
@@ -55,55 +50,13 @@ fn map(ws: &Workspace, found: &mut Findings) {
         }
     }
     for folder in ws.members.iter().map(|member| format!("{}/", member.dir)) {
-        let has_line =
-            |(_, path): &(usize, String)| path.ends_with('/') && path.starts_with(&folder);
-        if !named.iter().any(has_line) {
-            let manifest = format!("{folder}Cargo.toml");
-            found.file(
-                &manifest,
-                "the crate has no line in the map of ARCHITECTURE.md; add it",
-            );
+        if !named
+            .iter()
+            .any(|(_, path)| path.ends_with('/') && path.starts_with(&folder))
+        {
+            let text = "the crate has no line in the map of ARCHITECTURE.md; add it";
+            found.file(&format!("{folder}Cargo.toml"), text);
         }
-    }
-}
-
-/// The paths in the first column of the map, with their lines.
-fn paths_of_map(ws: &Workspace) -> Vec<(usize, String)> {
-    let text = ws.tree.text(ARCHITECTURE).unwrap_or_default();
-    let mut paths = Vec::new();
-    for line in markdown::lines(text).iter().filter(|line| !line.in_code) {
-        let row = line.text.strip_prefix("| ");
-        let column = row.and_then(|row| row.split('|').next());
-        let names = column.unwrap_or_default().split('`').skip(1).step_by(2);
-        paths.extend(names.map(|name| (line.number, name.to_owned())));
-    }
-    paths
-}
-
-/// The terms stand in the order of the alphabet, and each leads to where it is explained.
-fn glossary(ws: &Workspace, found: &mut Findings) {
-    let text = ws.tree.text(GLOSSARY).unwrap_or_default();
-    let mut last = String::new();
-    let head = text.split("\n**").next().unwrap_or_default();
-    let mut number = head.matches('\n').count() + 1;
-    for entry in text.split("\n**").skip(1) {
-        let term = entry.split("**").next().unwrap_or_default().to_lowercase();
-        if term < last {
-            found.at(
-                GLOSSARY,
-                number,
-                format!("`{term}` stands behind `{last}`; keep the order of the alphabet"),
-            );
-        }
-        if !entry.contains("](") {
-            found.at(
-                GLOSSARY,
-                number,
-                format!("`{term}` has no link; lead to where it is explained"),
-            );
-        }
-        number += entry.matches('\n').count() + 1;
-        last = term;
     }
 }
 
@@ -111,9 +64,10 @@ fn glossary(ws: &Workspace, found: &mut Findings) {
 fn course(ws: &Workspace, found: &mut Findings) {
     let text = ws.tree.text(README).unwrap_or_default();
     for name in ws.chapters.iter().map(|chapter| &chapter.name) {
+        let link = format!("]({name}");
         if !text
             .lines()
-            .any(|line| line.starts_with('|') && line.contains(&format!("]({name}")))
+            .any(|line| line.starts_with('|') && line.contains(&link))
         {
             let row = format!("add a row with [{name}]({name}/README.md)");
             found.file(
@@ -129,39 +83,31 @@ fn course(ws: &Workspace, found: &mut Findings) {
         .sum();
     let mut numbers = text.split(|c: char| !c.is_ascii_digit());
     if !numbers.any(|number| number == minutes.to_string()) {
-        let line = line_of(text, "## The chapters");
-        found.at(
-            README,
-            line,
-            format!("does not say that all chapters take {minutes} minutes; say it"),
-        );
+        let text_ = format!("does not say that all chapters take {minutes} minutes; say it");
+        found.at(README, line_of(text, "## The chapters"), text_);
     }
-    let script = ws
-        .tree
-        .text(SCRIPT)
-        .unwrap_or_default()
+    let script = ws.tree.text(SCRIPT).unwrap_or_default();
+    let mut commands = script
         .lines()
-        .map(str::trim);
-    let commands: Vec<_> = script.filter(|line| line.starts_with("cargo ")).collect();
-    if commands.len() != 1 || !text.lines().any(|line| line.trim() == commands[0]) {
+        .filter(|line| line.trim().starts_with("cargo "));
+    let only = commands.next().filter(|_| commands.next().is_none());
+    if !only.is_some_and(|only| text.lines().any(|line| line.trim() == only.trim())) {
         found.file(SCRIPT, "does not run exactly the one cargo command that README.md gives as its test; run that one");
     }
 }
 
 /// Generated passages are there and up to date.
 fn generated(ws: &Workspace, found: &mut Findings) {
-    let rows = budget::rows(ws);
-    let lessons = rows
-        .iter()
-        .map(|row| (format!("{}/README.md", row.chapter), budget::STEP));
+    let rows = budget::rows(ws).into_iter();
+    let lessons = rows.map(|row| (format!("{}/README.md", row.chapter), budget::STEP));
     for (path, name) in lessons.chain([(budget::TABLE_FILE.to_owned(), budget::TABLE)]) {
-        if ws
-            .tree
-            .text(&path)
-            .is_some_and(|text| markers::inside(text, name).is_none())
-        {
+        let text = ws.tree.text(&path);
+        if text.is_some_and(|text| markers::inside(text, name).is_none()) {
             let wanted = format!("<!-- {name} --><!-- /{name} -->");
-            found.file(&path, format!("has no markers {wanted} for the numbers; add them and run cargo x budget --write"));
+            let text = format!(
+                "has no markers {wanted} for the numbers; add them and run cargo x budget --write"
+            );
+            found.file(&path, text);
         }
     }
     for (path, _) in budget::stale(ws) {
@@ -174,92 +120,71 @@ fn generated(ws: &Workspace, found: &mut Findings) {
 
 /// No path of one machine, and no note to oneself.
 fn leftovers(ws: &Workspace, found: &mut Findings) {
+    let goes_on =
+        |text: &str| text.ends_with(|c: char| c.is_alphanumeric() || "._-~}>)".contains(c));
     for (path, text) in files(ws, "") {
         for (line, text) in text.lines().enumerate() {
-            let is_longer = |at: usize| {
-                text[..at].ends_with(|c: char| c.is_alphanumeric() || "._-~}>)".contains(c))
+            let holds = |held: &str| {
+                text.match_indices(held)
+                    .any(|(at, _)| !goes_on(&text[..at]))
             };
-            let held = LEFTOVERS
-                .iter()
-                .find(|(held, _)| text.match_indices(held).any(|(at, _)| !is_longer(at)));
-            if let Some((held, advice)) = held {
+            if let Some((held, advice)) = LEFTOVERS.iter().find(|(held, _)| holds(held)) {
                 found.at(path, line, format!("holds {held}…, {advice}"));
             }
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::tests::{finds, found};
-    use super::*;
-    use crate::tests::fixture;
-
-    #[test]
-    fn the_map_names_what_is_there_and_every_crate() {
-        let text = "# Architecture\n\n| `s01_loop/src/gone.rs` | x |\n| `s02_tools/` | y |\n| `s03_x/` | z |\n";
-        let wanted = [
-            "ARCHITECTURE.md:3: the map names s01_loop/src/gone.rs, which is not there; mend the map",
-            "ARCHITECTURE.md:5: the map names s03_x/, which is not there; mend the map",
-            "s01_loop/Cargo.toml:1: the crate has no line in the map of ARCHITECTURE.md; add it",
-        ];
-        assert_eq!(found(map, &[(ARCHITECTURE, text)]), wanted);
-    }
-
-    #[test]
-    fn a_term_stands_in_its_place_and_leads_somewhere() {
-        let terms = "# Glossary\n\n**tool**: x.\n[s01](s01_loop/README.md)\n\n**agent**: y. [s01](s01_loop/README.md)\n\n**turn**: z.\n";
-        let wanted: &[&str] = &[
-            "6: `agent` stands behind `tool`; keep the order of the alphabet",
-            "8: `turn` has no link; lead to where it is explained",
-        ];
-        finds(glossary, &[(GLOSSARY, terms, wanted)]);
-    }
-
-    #[test]
-    fn the_course_links_its_chapters_and_its_minutes_add_up() {
-        let text = "cargo x ci\n\n## The chapters\n\n| [s01_loop](s01_loop/README.md) |\n\nThey take 45 minutes. See [s02_tools](s02_tools/README.md).\n";
-        let wanted: &[&str] = &[
-            "1: the table of chapters does not link s02_tools; add a row with [s02_tools](s02_tools/README.md)",
-            "3: does not say that all chapters take 60 minutes; say it",
-        ];
-        finds(course, &[(README, text, wanted)]);
-        let other = "1: does not run exactly the one cargo command that README.md gives as its test; run that one";
-        for script in ["set -e\ncargo test\n", "cargo x ci\ncargo test\n", ""] {
-            finds(course, &[(SCRIPT, script, &[other])]);
+/// Every relative link of a Markdown file names a file, and its anchor a heading.
+fn links(ws: &Workspace, found: &mut Findings) {
+    for (path, text) in files(ws, ".md") {
+        for (range, target) in markdown::links(text) {
+            if let Some(problem) = problem(ws, path, &target) {
+                let line = text[..range.start].matches('\n').count();
+                found.at(path, line, format!("the link {target} leads {problem}"));
+            }
         }
     }
+}
 
-    #[test]
-    fn numbers_are_there_and_up_to_date() {
-        let readme = fixture::readme("s02_tools", &fixture::CHANGES.replace("+2 −1", "+9 −9"));
-        let old = "1: the numbers are out of date; run cargo x budget --write";
-        let none = "1: has no markers <!-- budget --><!-- /budget --> for the numbers; add them and run cargo x budget --write";
-        finds(
-            generated,
-            &[
-                ("s02_tools/README.md", &readme, &[old]),
-                ("CONTRIBUTING.md", "# Contributing\n", &[none]),
-            ],
-        );
+/// Where a link from the file `from` leads that leads nowhere.
+fn problem(ws: &Workspace, from: &str, target: &str) -> Option<String> {
+    if target.contains("://") || target.starts_with("mailto:") || target.contains("::") {
+        return None;
     }
+    let (relative, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let Some(path) = markdown::resolve(from, relative) else {
+        return Some("out of the repository; link to a file in it".to_owned());
+    };
+    if ws.tree.file(&path).is_none() && ws.tree.below(&path).next().is_none() {
+        return Some(format!("nowhere; there is no {path}"));
+    }
+    let text = ws
+        .tree
+        .text(&path)
+        .filter(|_| path.ends_with(".md") && !anchor.is_empty())?;
+    let is_there = anchors(text).any(|known| known == anchor);
+    (!is_there).then(|| format!("nowhere; {path} has no heading #{anchor}"))
+}
 
-    #[test]
-    fn nothing_is_left_lying_about() {
-        for (held, advice) in LEFTOVERS {
-            let wanted = format!("2: holds {held}…, {advice}");
-            finds(
-                leftovers,
-                &[("NOTES.md", &format!("a\ncd {held}ada\n"), &[&wanted])],
-            );
-            finds(
-                leftovers,
-                &[(
-                    "NOTES.md",
-                    &format!("a\nsee target{held}x and https://example.com{held}x\n"),
-                    &[],
-                )],
-            );
+/// The anchors that GitHub and mdBook give to the headings of a file.
+fn anchors(text: &str) -> impl Iterator<Item = String> {
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    let lines = markdown::lines(text).into_iter();
+    let headings =
+        lines.filter_map(|line| (1..=6).find_map(|level| markdown::heading(&line, level)));
+    headings.map(move |heading| {
+        let is_dropped = |c: char| !c.is_alphanumeric() && !" -_".contains(c);
+        let name = heading
+            .to_lowercase()
+            .replace(is_dropped, "")
+            .replace(' ', "-");
+        let count = taken.entry(name.clone()).or_default();
+        *count += 1;
+        if *count == 1 {
+            name
+        } else {
+            format!("{name}-{}", *count - 1)
         }
-    }
+    })
 }

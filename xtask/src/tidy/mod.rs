@@ -4,15 +4,11 @@
 //! cargo and rustfmt can say is theirs to say.
 //! Invariant: a rule looks at the files and changes nothing; a finding says where, what is wrong and what to do.
 
-mod carried;
 mod chapters;
 mod code;
-mod exercises;
 mod guide;
 mod lessons;
-mod links;
 pub(crate) mod markdown;
-mod tried;
 
 use std::fmt;
 
@@ -33,15 +29,11 @@ struct Findings(Vec<Finding>);
 
 type Rule = fn(&Workspace, &mut Findings);
 
-const RULES: [&[Rule]; 8] = [
-    &carried::RULES,
+const RULES: [&[Rule]; 4] = [
     &chapters::RULES,
     &code::RULES,
-    &exercises::RULES,
     &guide::RULES,
     &lessons::RULES,
-    &links::RULES,
-    &tried::RULES,
 ];
 
 /// All findings, in the order of their places.
