@@ -51,7 +51,7 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
     };
     let paint = Paint::for_stdout();
     let next = next(chapter, &progress, &broken, hints, paint);
-    print(&(report(chapter, &progress, paint) + &next))?;
+    terminal::print(&(report(chapter, &progress, paint) + &next))?;
     match failing {
         Some(it) => bail!("exercise {} is not done yet", it.exercise.number),
         None if broken.is_empty() => Ok(()),
@@ -194,11 +194,6 @@ fn first_failed<'a>(tests: impl Iterator<Item = &'a Outcome>) -> Option<&'a Outc
     failed.min_by_key(|it| (types(it), &it.place, &it.name))
 }
 
-fn print(text: &str) -> Result<()> {
-    let columns = terminal::columns(&std::io::stdout());
-    Ok(terminal::print(&terminal::fold(text, columns))?)
-}
-
 /// A copy made by `cargo x start`: how many bodies are written, and what the chapter's tests say.
 fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
     let holes = bodies::holes(ws, chapter);
@@ -241,7 +236,7 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
     if done {
         text += "Done: the mechanism is yours.\n";
     }
-    print(&text)?;
+    terminal::print(&text)?;
     ensure!(done, "not done yet");
     Ok(())
 }

@@ -54,7 +54,6 @@ fn for_upkeep() -> Vec<Command> {
     vec![
         Command::new("budget")
             .about("Measure the changed lines of the carried files; fail when a chapter is over its limit")
-            .arg(flag("markdown").help("Print the table as CONTRIBUTING.md shows it"))
             .arg(flag("write").help("Bring CONTRIBUTING.md and the numbers in the READMEs up to date")),
         Command::new("pool")
             .about("Compare the tools that each chapter offers with its tests/pool.txt")
@@ -64,11 +63,7 @@ fn for_upkeep() -> Vec<Command> {
         Command::new("replay")
             .about("Carry a change of a chapter's carried files to every later chapter, by 3-way merge")
             .arg(chapter("chapter").required_unless_present("continue").help("The chapter that was changed"))
-            .arg(Arg::new("commit").long("commit").value_name("REV").help(
-                "Carry what this commit changed [default: what is not committed yet]",
-            ))
-            .arg(flag("dry-run").help("Say what would happen and write nothing"))
-            .arg(flag("continue").conflicts_with_all(["chapter", "commit"]).help("Go on after a conflict")),
+            .arg(flag("continue").conflicts_with("chapter").help("Go on after a conflict")),
         Command::new("session")
             .about("Compare the session that a chapter's README shows with what the chapter does")
             .arg(chapter("chapter").help("The chapter [default: all that show one]"))

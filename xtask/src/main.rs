@@ -48,8 +48,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if terminal::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let columns = terminal::columns(&std::io::stderr());
-            eprintln!("{}", terminal::fold(&format!("{error:#}"), columns));
+            eprintln!("{error:#}");
             ExitCode::FAILURE
         }
     }
@@ -65,12 +64,8 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Some(("pool", args)) => pool::run(&ws, args.get_flag("write")),
         Some(("features", _)) => report(&features::findings(&ws)?),
         Some(("replay", args)) => {
-            let request = replay::Request {
-                chapter: args.get_one::<String>("chapter").cloned(),
-                commit: args.get_one::<String>("commit").cloned(),
-                dry_run: args.get_flag("dry-run"),
-            };
-            Ok(terminal::print(&replay::run(&ws, &request)?)?)
+            let chapter = args.get_one::<String>("chapter").map(String::as_str);
+            Ok(terminal::print(&replay::run(&ws, chapter)?)?)
         }
         Some(("session", args)) => {
             session::run(&ws, chosen(&ws, args, "chapter")?, args.get_flag("write"))
@@ -126,12 +121,7 @@ fn run_budget(ws: &Workspace, args: &ArgMatches) -> Result<()> {
     if args.get_flag("write") {
         budget::write(ws)?;
     }
-    let table = if args.get_flag("markdown") {
-        budget::markdown(&rows)
-    } else {
-        budget::plain(&rows)
-    };
-    terminal::print(&table)?;
+    terminal::print(&budget::plain(&rows))?;
     match rows.iter().find_map(budget::Row::excess) {
         Some(excess) => bail!("{excess}; move control flow into the chapter's library"),
         None => Ok(()),

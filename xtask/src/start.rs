@@ -66,8 +66,7 @@ pub fn run(ws: &Workspace, chapter: &Chapter, folder: &Path) -> Result<()> {
         typed(folder),
         chapter.short()
     );
-    let columns = terminal::columns(&std::io::stdout());
-    Ok(terminal::print(&terminal::fold(&text, columns))?)
+    Ok(terminal::print(&text)?)
 }
 
 /// A folder as a shell wants it.

@@ -3,9 +3,7 @@
 //! A diff is read on a terminal, piped into `head`, and caught by the book.
 //! Invariant: a reader who closes the pipe ends the program quietly, never with a panic.
 
-use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::process::{Command, Stdio};
 
 /// Colours, or none of them.
 #[derive(Clone, Copy)]
@@ -67,72 +65,9 @@ pub fn print(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// How many columns the terminal has; without one, as many as a line needs.
-pub fn columns(stream: &impl IsTerminal) -> usize {
-    let columns = || {
-        let terminal = File::open("/dev/tty").ok()?;
-        let mut stty = Command::new("stty");
-        stty.arg("size").stdin(terminal).stderr(Stdio::null());
-        let size = String::from_utf8(stty.output().ok()?.stdout).ok()?;
-        size.split_whitespace().nth(1)?.parse().ok()
-    };
-    let known = stream.is_terminal().then(columns).flatten();
-    known.filter(|columns| *columns > 0).unwrap_or(usize::MAX)
-}
-
-/// Breaks the lines that are longer than this between words, never within a path; what follows is indented as its line is.
-pub fn fold(text: &str, columns: usize) -> String {
-    let mut folded = String::new();
-    for line in text.split_inclusive('\n') {
-        let words = line.trim_start_matches(' ');
-        let indent = &line[..line.len() - words.len()];
-        folded += indent;
-        let mut at = indent.len();
-        for (index, word) in words.split(' ').enumerate() {
-            let width = width(word.trim_end());
-            if index > 0 && at + 1 + width > columns && at > indent.len() {
-                folded += "\n";
-                folded += indent;
-                at = indent.len();
-            } else if index > 0 {
-                folded.push(' ');
-                at += 1;
-            }
-            folded += word;
-            at += width;
-        }
-    }
-    folded
-}
-
-/// The columns of a word, without its colours.
-fn width(word: &str) -> usize {
-    let mut pieces = word.split('\x1b');
-    let plain = pieces.next().unwrap_or_default();
-    let coloured = pieces.map(|piece| piece.split_once('m').map_or(piece, |(_, rest)| rest));
-    plain.chars().count() + coloured.map(|piece| piece.chars().count()).sum::<usize>()
-}
-
 /// Whether `error` only says that the reader has seen enough (`cargo x diff s04 | head`).
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<io::Error>()
         .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_lines_are_broken_between_words() {
-        let text =
-            "  one two three\n\nfour/five/six/seven/eight end\nthe \x1b[1mlast line\x1b[0m is it\n";
-
-        assert_eq!(
-            fold(text, 14),
-            "  one two\n  three\n\nfour/five/six/seven/eight\nend\nthe \x1b[1mlast line\x1b[0m\nis it\n"
-        );
-        assert_eq!(fold(text, usize::MAX), text);
-    }
 }

@@ -110,7 +110,7 @@ fn a_mistake_is_one_sentence_and_an_exit_status() {
     let (code, shown, _) = said(&xtask(course.path(), &["tidy"]).output().unwrap());
     assert_eq!(code, Some(1));
     assert!(
-        shown.contains("s02_tools/README.md:1: there is no README; write the lesson\n"),
+        shown.contains("s01_loop/README.md:1: there is no README; write the lesson\n"),
         "{shown}"
     );
 }

@@ -19,22 +19,10 @@ use crate::git;
 use crate::step::Count;
 use crate::workspace::{CARRIED, Chapter, Workspace};
 
-/// What was asked for.
-#[derive(Default)]
-pub struct Request {
-    /// The chapter that was changed; `None` goes on after a conflict.
-    pub chapter: Option<String>,
-    /// The commit that changed it; `None` takes what is not committed yet.
-    pub commit: Option<String>,
-    /// Whether to write nothing.
-    pub dry_run: bool,
-}
-
 /// A replay on its way, and where it waits for a person: a file in git's own directory, which is never committed.
 struct Journey {
     folder: PathBuf,
     chapter: String,
-    commit: Option<String>,
     /// The file that a person has resolved; up to it all files are taken as they are.
     stopped: Option<String>,
 }
@@ -42,15 +30,16 @@ struct Journey {
 /// A carried file before and after.
 type Change = (String, String);
 
-/// Carries the change and says what became of each file.
+/// Carries what is changed in a chapter and not committed yet, and says what became of each file; without a chapter it goes on
+/// after a conflict.
 ///
 /// # Errors
 /// When there is nothing to carry, a file on the way has uncommitted changes, or a merge conflicts: the message names
 /// the chapter and the file, and says how to go on.
-pub fn run(ws: &Workspace, request: &Request) -> Result<String> {
-    let journey = Journey::new(ws, request)?;
+pub fn run(ws: &Workspace, chapter: Option<&str>) -> Result<String> {
+    let journey = Journey::new(ws, chapter)?;
     let start = ws.chapter(&journey.chapter)?;
-    let mut changes = journey.begin(ws, start)?;
+    let mut changes = changed(ws, start)?;
     let way = || {
         let later = ws.after(start);
         later.flat_map(|chapter| CARRIED.map(|file| (chapter, file)))
@@ -69,16 +58,14 @@ pub fn run(ws: &Workspace, request: &Request) -> Result<String> {
         let (Some((base, change)), Some(now)) = (change, ws.tree.text(&path)) else {
             continue;
         };
-        let before = committed(ws, "HEAD", &path)?;
-        let before = before.with_context(|| format!("{path} is not committed yet"))?;
-        let after = if is_resolved {
-            ensure!(
-                !has_markers(now),
-                "{path} still holds conflict markers; resolve them, then run {CONTINUE}"
-            );
-            now.to_owned()
-        } else {
-            journey.carry(ws, base, (chapter, &path), &before, change, request.dry_run)?
+        let before =
+            committed(ws, &path)?.with_context(|| format!("{path} is not committed yet"))?;
+        let after = match is_resolved {
+            true if has_markers(now) => {
+                bail!("{path} still holds conflict markers; resolve them, then run {CONTINUE}")
+            }
+            true => now.to_owned(),
+            false => journey.carry(ws, base, (chapter, &path), &before, change)?,
         };
         report += &match Count::between(&before, &after) {
             count if count.changed() == 0 => format!("{path}: unchanged\n"),
@@ -86,72 +73,56 @@ pub fn run(ws: &Workspace, request: &Request) -> Result<String> {
         };
         changes.insert(path, (before, after));
     }
-    if !request.dry_run && journey.folder.exists() {
+    if journey.folder.exists() {
         fs::remove_dir_all(&journey.folder).context("forgetting the replay")?;
     }
-    Ok(report.clone()
-        + &match (report.is_empty(), request.dry_run) {
-            (true, _) => format!("no later chapter is diffed against {}\n", start.name),
-            (false, true) => "nothing is written (--dry-run)\n".to_owned(),
-            (false, false) => {
-                "run cargo fmt --all and cargo x ci, and commit this change on its own\n".to_owned()
-            }
-        })
+    report += &match report.as_str() {
+        "" => format!("no later chapter is diffed against {}\n", start.name),
+        _ => "run cargo fmt --all and cargo x ci, and commit this change on its own\n".to_owned(),
+    };
+    Ok(report)
+}
+
+/// What changed in the chapter where the journey starts, by path.
+fn changed(ws: &Workspace, start: &Chapter) -> Result<BTreeMap<String, Change>> {
+    let mut changes = BTreeMap::new();
+    for path in CARRIED.map(|file| start.path(file)) {
+        let texts = committed(ws, &path)?.zip(ws.tree.text(&path).map(str::to_owned));
+        let change = texts.filter(|(before, after)| before != after);
+        changes.extend(change.map(|change| (path, change)));
+    }
+    let name = &start.name;
+    ensure!(
+        !changes.is_empty(),
+        "no carried file of {name} has changed since the last commit; edit it first"
+    );
+    Ok(changes)
 }
 
 impl Journey {
     /// The one that is asked for, or the one that waits.
-    fn new(ws: &Workspace, request: &Request) -> Result<Self> {
+    fn new(ws: &Workspace, chapter: Option<&str>) -> Result<Self> {
         let path = git::run(&ws.root, &["rev-parse", "--git-path", "xtask-replay"])?;
         let folder = ws.root.join(path.trim_end());
-        if let Some(chapter) = &request.chapter {
+        if let Some(chapter) = chapter {
+            let chapter = ws.chapter(chapter)?.name.clone();
             return Ok(Self {
                 folder,
-                chapter: ws.chapter(chapter)?.name.clone(),
-                commit: request.commit.clone(),
+                chapter,
                 stopped: None,
             });
         }
-        let text = fs::read_to_string(folder.join("journey"))
+        let text = fs::read_to_string(folder.join("journey"));
+        let text = text
             .ok()
             .context("no replay waits to be continued; start one with cargo x replay CHAPTER")?;
-        let mut lines = text.lines().map(str::to_owned);
+        let (chapter, stopped) = text.trim_end().split_once('\n').unwrap_or_default();
+        let (chapter, stopped) = (chapter.to_owned(), Some(stopped.to_owned()));
         Ok(Self {
             folder,
-            chapter: lines.next().unwrap_or_default(),
-            commit: lines.next().filter(|commit| !commit.is_empty()),
-            stopped: lines.next(),
+            chapter,
+            stopped,
         })
-    }
-
-    /// What changed in the chapter where the journey starts, by path.
-    fn begin(&self, ws: &Workspace, start: &Chapter) -> Result<BTreeMap<String, Change>> {
-        let commit = self.commit.as_deref().unwrap_or("HEAD");
-        let revision = format!("{commit}^{{commit}}");
-        git::run(&ws.root, &["rev-parse", "--verify", "--quiet", &revision])
-            .with_context(|| format!("there is no commit {commit}"))?;
-        let mut changes = BTreeMap::new();
-        for path in CARRIED.map(|file| start.path(file)) {
-            let (before, after) = match &self.commit {
-                Some(commit) => (
-                    committed(ws, &format!("{commit}^"), &path)?,
-                    committed(ws, commit, &path)?,
-                ),
-                None => (
-                    committed(ws, "HEAD", &path)?,
-                    ws.tree.text(&path).map(str::to_owned),
-                ),
-            };
-            let change = before.zip(after).filter(|(before, after)| before != after);
-            changes.extend(change.map(|change| (path, change)));
-        }
-        ensure!(
-            !changes.is_empty(),
-            "{} changes no carried file of {}; edit it first, or name the commit with --commit",
-            self.commit.as_deref().unwrap_or("the working tree"),
-            start.name
-        );
-        Ok(changes)
     }
 
     /// Merges the change of the base into a file; the text as it is then. A conflict is written down and left to a person.
@@ -162,31 +133,23 @@ impl Journey {
         (chapter, path): (&Chapter, &str),
         ours: &str,
         (before, after): &Change,
-        dry_run: bool,
     ) -> Result<String> {
+        let name = &base.name;
         let labels = [
             chapter.name.clone(),
-            format!("{} before", base.name),
-            format!("{} changed", base.name),
+            format!("{name} before"),
+            format!("{name} changed"),
         ];
         let texts = settle::settled([ours, before, after]);
         let (merged, conflicts) = merge(&self.folder, &texts, &labels)?;
-        if conflicts && dry_run {
-            bail!(
-                "{path} would conflict with the change of {}; nothing is written",
-                base.name
-            );
-        }
-        if !dry_run && merged != ours {
+        if merged != ours {
             fs::write(ws.root.join(path), &merged).with_context(|| format!("writing {path}"))?;
         }
         if conflicts {
-            let commit = self.commit.as_deref().unwrap_or_default();
-            let text = format!("{}\n{commit}\n{path}\n", self.chapter);
+            let text = format!("{}\n{path}\n", self.chapter);
             fs::write(self.folder.join("journey"), text).context("noting where it stopped")?;
             bail!(
-                "{path} conflicts with the change of {}; resolve the markers in that file, commit nothing, and run {CONTINUE}",
-                base.name
+                "{path} conflicts with the change of {name}; resolve the markers in that file, commit nothing, and run {CONTINUE}"
             );
         }
         Ok(merged)
@@ -222,15 +185,15 @@ fn merge(folder: &Path, texts: &[String; 3], labels: &[String; 3]) -> Result<(St
 fn refuse_uncommitted(ws: &Workspace, path: &str) -> Result<()> {
     let now = ws.tree.text(path);
     ensure!(
-        now.is_none() || committed(ws, "HEAD", path)?.as_deref() == now,
+        now.is_none() || committed(ws, path)?.as_deref() == now,
         "{path} has changes that are not committed; commit them before a replay"
     );
     Ok(())
 }
 
-/// The text of a file in a commit; `None` when the commit does not have it.
-fn committed(ws: &Workspace, commit: &str, path: &str) -> Result<Option<String>> {
-    let shown = git::output(&ws.root, &["show", &format!("{commit}:./{path}")])?;
+/// The text of a file as it is committed; `None` when it is not.
+fn committed(ws: &Workspace, path: &str) -> Result<Option<String>> {
+    let shown = git::output(&ws.root, &["show", &format!("HEAD:./{path}")])?;
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
     Ok(shown.status.success().then_some(text))
 }

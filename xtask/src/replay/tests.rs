@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::Result;
 
-use super::{Request, run};
+use super::run;
 use crate::git;
 use crate::tests::fixture;
 use crate::workspace::Workspace;
@@ -89,20 +89,13 @@ impl Course {
             .collect()
     }
 
-    fn replay(&self, request: &Request) -> Result<String> {
-        run(&Workspace::find(self.folder.path())?, request)
+    fn replay(&self, chapter: Option<&str>) -> Result<String> {
+        run(&Workspace::find(self.folder.path())?, chapter)
     }
 }
 
 fn main_of(name: &str) -> String {
     format!("{name}/src/main.rs")
-}
-
-fn from(chapter: &str) -> Request {
-    Request {
-        chapter: Some(chapter.to_owned()),
-        ..Request::default()
-    }
 }
 
 #[test]
@@ -122,7 +115,7 @@ fn a_change_travels_to_every_chapter_that_follows_and_keeps_what_they_changed() 
         &loop_of("s01", "listen();", "answer();"),
     );
 
-    let report = course.replay(&from("s01")).unwrap();
+    let report = course.replay(Some("s01")).unwrap();
 
     assert_eq!(
         course.read("s02_tools"),
@@ -150,59 +143,12 @@ fn only_the_chapters_that_follow_the_changed_one_are_touched() {
         &loop_of("s03", "listen();", "answer();"),
     );
 
-    course.replay(&from("s03")).unwrap();
+    course.replay(Some("s03")).unwrap();
 
     assert_eq!(
         course.changed(),
         ["s03_permission/src/main.rs", "s04_hooks/src/main.rs"]
     );
-}
-
-#[test]
-fn a_committed_change_travels_too() {
-    let course = Course::new();
-    course.write(
-        "s01_loop/src/main.rs",
-        &loop_of("s01", "listen();", "answer();"),
-    );
-    course.commit();
-
-    let request = Request {
-        commit: Some("HEAD".to_owned()),
-        ..from("s01")
-    };
-    course.replay(&request).unwrap();
-
-    assert_eq!(
-        course.changed(),
-        [
-            "s02_tools/src/main.rs",
-            "s03_permission/src/main.rs",
-            "s04_hooks/src/main.rs"
-        ]
-    );
-}
-
-#[test]
-fn a_dry_run_writes_nothing() {
-    let course = Course::new();
-    course.write(
-        "s01_loop/src/main.rs",
-        &loop_of("s01", "listen();", "answer();"),
-    );
-
-    let report = course
-        .replay(&Request {
-            dry_run: true,
-            ..from("s01")
-        })
-        .unwrap();
-
-    assert!(
-        report.ends_with("s04_hooks/src/main.rs: +1 −1\nnothing is written (--dry-run)\n"),
-        "{report}"
-    );
-    assert_eq!(course.changed(), ["s01_loop/src/main.rs"]);
 }
 
 /// A course in which s03 asks in its own way, and s01 has just changed how it asks.
@@ -224,7 +170,7 @@ fn course_with_a_conflict() -> Course {
 fn a_conflict_stops_in_one_file_and_says_how_to_go_on() {
     let course = course_with_a_conflict();
 
-    let error = course.replay(&from("s01")).unwrap_err().to_string();
+    let error = course.replay(Some("s01")).unwrap_err().to_string();
 
     assert!(
         error.starts_with("s03_permission/src/main.rs conflicts with the change of s01_loop;"),
@@ -249,9 +195,9 @@ fn a_conflict_stops_in_one_file_and_says_how_to_go_on() {
 #[test]
 fn a_replay_goes_on_when_the_conflict_is_resolved() {
     let course = course_with_a_conflict();
-    course.replay(&from("s01")).unwrap_err();
+    course.replay(Some("s01")).unwrap_err();
 
-    let unresolved = course.replay(&Request::default()).unwrap_err().to_string();
+    let unresolved = course.replay(None).unwrap_err().to_string();
     assert!(
         unresolved.starts_with("s03_permission/src/main.rs still holds conflict markers"),
         "{unresolved}"
@@ -261,7 +207,7 @@ fn a_replay_goes_on_when_the_conflict_is_resolved() {
         &main_of("s03_permission"),
         &loop_of("s03", "listen_first();", "answer();"),
     );
-    let second = course.replay(&Request::default()).unwrap_err().to_string();
+    let second = course.replay(None).unwrap_err().to_string();
     assert!(
         second.starts_with("s04_hooks/src/main.rs conflicts with the change of s03_permission;"),
         "{second}"
@@ -270,14 +216,14 @@ fn a_replay_goes_on_when_the_conflict_is_resolved() {
     // Resolved to what it was: the change does not concern this chapter.
     let kept = loop_of("s04", "ask();", "answer();");
     course.write(&main_of("s04_hooks"), &kept);
-    course.replay(&Request::default()).unwrap();
+    course.replay(None).unwrap();
     assert_eq!(
         course.read("s02_tools"),
         loop_of("s02", "listen();", "answer();")
     );
     assert_eq!(course.read("s04_hooks"), kept);
 
-    let done = course.replay(&Request::default()).unwrap_err().to_string();
+    let done = course.replay(None).unwrap_err().to_string();
     assert!(done.starts_with("no replay waits"), "{done}");
 }
 
@@ -293,7 +239,7 @@ fn a_file_with_changes_of_its_own_is_not_merged_over() {
         &loop_of("s04", "ask();", "begun();"),
     );
 
-    let error = course.replay(&from("s01")).unwrap_err().to_string();
+    let error = course.replay(Some("s01")).unwrap_err().to_string();
 
     assert!(
         error.starts_with("s04_hooks/src/main.rs has changes that are not committed"),
@@ -309,10 +255,10 @@ fn a_file_with_changes_of_its_own_is_not_merged_over() {
 fn without_a_change_there_is_nothing_to_carry() {
     let course = Course::new();
 
-    let error = course.replay(&from("s01")).unwrap_err().to_string();
+    let error = course.replay(Some("s01")).unwrap_err().to_string();
 
     assert!(
-        error.starts_with("the working tree changes no carried file of s01_loop"),
+        error.starts_with("no carried file of s01_loop has changed since the last commit"),
         "{error}"
     );
 }

@@ -17,15 +17,20 @@ const TRY: &str = "Try it";
 
 /// The READMEs of the chapters.
 fn lessons(ws: &Workspace) -> impl Iterator<Item = (&Chapter, String, &str)> {
-    ws.chapters.iter().map(|chapter| {
-        let text = ws.text(chapter, "README.md").unwrap_or_default();
-        (chapter, chapter.path("README.md"), text)
-    })
+    let chapters = ws.chapters.iter();
+    chapters.filter_map(|it| Some((it, it.path("README.md"), ws.text(it, "README.md")?)))
 }
 
 /// A lesson is short (its recorded session not counted), says its minutes, and opens with problem, mechanism, invariant and a
 /// drawing.
 fn lesson(ws: &Workspace, found: &mut Findings) {
+    let mut chapters = ws.chapters.iter();
+    if let Some(silent) = chapters.find(|chapter| ws.text(chapter, "README.md").is_none()) {
+        found.file(
+            &silent.path("README.md"),
+            "there is no README; write the lesson",
+        );
+    }
     for (chapter, path, text) in lessons(ws) {
         // What a command writes there costs no reader anything but a look.
         let recorded = markers::inside(text, session::MARKERS).unwrap_or_default();
