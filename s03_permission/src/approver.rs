@@ -11,10 +11,7 @@ use s01_loop::{Answer, Repl};
 use tokio::time::timeout;
 
 /// An answer on its way.
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
-
-/// An answer that may not come in time.
-pub type AnsweringInTime<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a>>;
+pub type Answering<'a, A = Answer> = Pin<Box<dyn Future<Output = A> + Send + 'a>>;
 
 /// Somebody who can be asked.
 pub trait Approver: Send + Sync {
@@ -23,7 +20,11 @@ pub trait Approver: Send + Sync {
 
     /// The same for an asker who does not wait for ever; `None` when nobody has answered in this time. It counts from when
     /// the user can answer.
-    fn ask_within<'a>(&'a self, question: &'a str, open: Duration) -> AnsweringInTime<'a> {
+    fn ask_within<'a>(
+        &'a self,
+        question: &'a str,
+        open: Duration,
+    ) -> Answering<'a, Option<Answer>> {
         Box::pin(async move { timeout(open, self.ask(question)).await.ok() })
     }
 
@@ -36,7 +37,11 @@ impl Approver for Repl {
         Box::pin(self.confirm(question))
     }
 
-    fn ask_within<'a>(&'a self, question: &'a str, open: Duration) -> AnsweringInTime<'a> {
+    fn ask_within<'a>(
+        &'a self,
+        question: &'a str,
+        open: Duration,
+    ) -> Answering<'a, Option<Answer>> {
         Box::pin(self.confirm_within(question, open))
     }
 

@@ -18,17 +18,15 @@ use crate::shell::{Command, Line, Word};
 
 /// The programs with their subcommands, such as `git log`, that read.
 static KNOWN: LazyLock<HashMap<&str, Row>> = LazyLock::new(|| {
-    let rows = include_str!("known.txt").lines();
-    let rows = rows.filter_map(|row| {
+    let rows = include_str!("known.txt").lines().filter_map(|row| {
         let mut cells = row.split(" |").map(str::trim);
-        let (names, short, long) = (cells.next()?, cells.next()?, cells.next()?);
-        let operands = cells.next().unwrap_or_default();
-        let row = Row {
-            short,
-            long,
-            operands,
-        };
-        Some(names.split(", ").map(move |name| (name, row)))
+        let names = cells.next()?.split(", ");
+        let row = Row(
+            cells.next()?,
+            cells.next()?,
+            cells.next().unwrap_or_default(),
+        );
+        Some(names.map(move |name| (name, row)))
     });
     rows.flatten().collect()
 });
@@ -39,13 +37,9 @@ static PRINTS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(prints).expect("the pattern is well formed")
 });
 
-/// With which options a program only reads, and which operands.
+/// With which options a program only reads, short and long ones, and which operands.
 #[derive(Clone, Copy)]
-struct Row {
-    short: &'static str,
-    long: &'static str,
-    operands: &'static str,
-}
+struct Row(&'static str, &'static str, &'static str);
 
 /// Judges a bash command line that runs in the directory `root`: what it is when no rule says otherwise.
 pub fn judge(command: &str, root: &Path) -> Decision {
@@ -173,7 +167,7 @@ fn opens_secret_or_endless(word: &Word, place: &Path) -> bool {
 
 impl Row {
     fn has(&self, flag: &str) -> bool {
-        self.operands.split(' ').any(|given| given == flag)
+        self.2.split(' ').any(|given| given == flag)
     }
 
     /// Whether these arguments are options that are known, with operands that are. A value that stands apart counts as an
@@ -202,12 +196,12 @@ impl Row {
     fn knows(&self, option: &Word) -> bool {
         let text = option.text.trim_start_matches('-');
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
-        let is_long = |name: &str| name.is_empty() || self.long.split(' ').any(|long| long == name);
+        let is_long = |name: &str| name.is_empty() || self.1.split(' ').any(|long| long == name);
         let is_flag = |letter: char| {
-            let at = self.short.split_once(letter);
+            let at = self.0.split_once(letter);
             letter != ':' && at.is_some_and(|(_, rest)| !rest.starts_with(':'))
         };
-        match self.short {
+        match self.0 {
             "*" => true,
             _ if option.text.starts_with("--") => {
                 is_long(name) && (option.is_fixed || !value.is_empty())

@@ -49,12 +49,16 @@ impl Policy {
     /// The policy of this workspace: its settings file, and this one to ask. What is wrong in the settings is told.
     pub fn open(ws: &Workspace, approver: impl Approver + 'static) -> Self {
         let settings = read_settings(ws);
-        let settings = settings
-            .map_err(|error| approver.tell(&format!("{error:#}")))
-            .ok();
-        let is_blind = settings.is_none();
+        let is_blind = settings.is_err();
+        let mut complaints: Vec<_> = settings
+            .as_ref()
+            .err()
+            .map(|error| format!("{error:#}"))
+            .into_iter()
+            .collect();
         let settings = settings.unwrap_or_default();
-        let (rules, mut complaints) = Rules::parse(&settings);
+        let (rules, unread) = Rules::parse(&settings);
+        complaints.extend(unread);
         complaints.extend(allow_directories(ws, &settings));
         complaints
             .iter()
@@ -70,18 +74,17 @@ impl Policy {
 
     /// The same policy with somebody else to ask, such as the terminal under a teammate's name.
     pub fn asking(&self, approver: impl Approver + 'static) -> Self {
+        let approver = Arc::new(approver);
         Self {
-            approver: Arc::new(approver),
+            approver,
             ..self.clone()
         }
     }
 
     /// The same policy for somebody who works in another directory, such as a worktree.
     pub fn within(&self, ws: &Workspace) -> Self {
-        Self {
-            ws: ws.clone(),
-            ..self.clone()
-        }
+        let ws = ws.clone();
+        Self { ws, ..self.clone() }
     }
 
     /// Where the calls that it judges run.
@@ -105,14 +108,16 @@ impl Policy {
         match self.decide(tool, call) {
             (Decision::Allow, _) => Ok(()),
             (Decision::Deny(why), _) => Err(denied(&why)),
-            (Decision::Ask(why), always) => self.put_question(tool, call, &why, always).await,
+            (Decision::Ask(why), always) => {
+                self.put_question(&shown(tool, call), &why, always).await
+            }
         }
     }
 
+    /// Asks the user, and keeps the rule that "always" makes.
     async fn put_question(
         &self,
-        tool: &Tool,
-        call: &ToolCall,
+        shown: &str,
         why: &str,
         always: Option<String>,
     ) -> Result<(), String> {
@@ -120,8 +125,7 @@ impl Policy {
             Some(rule) => format!("always means {rule}, in this session"),
             None => "always counts only once here".to_owned(),
         };
-        let (name, shown) = (&call.name, shown(tool, call));
-        let question = format!("{name} needs permission:\n{shown}\n{why}; {means}\nrun it?");
+        let question = format!("{shown}\n{why}; {means}\nrun it?");
         match (self.approver.ask(&question).await, always) {
             (Answer::No(reason), _) => return Err(denied(&reason.to_string())),
             (Answer::Always, Some(rule)) => self.rules.lock().unwrap().allow_for_session(&rule),
@@ -133,8 +137,12 @@ impl Policy {
     /// What the rules and the defaults say, before anybody is asked, and the rule that "always" would make.
     fn decide(&self, tool: &Tool, call: &ToolCall) -> (Decision, Option<String>) {
         let touches = tool.touches();
-        let named = call.input.get("path").and_then(Value::as_str);
-        let named = named.filter(|_| matches!(touches, Access::FileToRead | Access::FileToWrite));
+        let is_file = matches!(touches, Access::FileToRead | Access::FileToWrite);
+        let named = call
+            .input
+            .get("path")
+            .and_then(Value::as_str)
+            .filter(|_| is_file);
         let path = match named.map(|path| self.ws.resolve(path)).transpose() {
             Ok(path) => path,
             Err(error) => return (Decision::Deny(format!("{error:#}")), None),
@@ -143,71 +151,65 @@ impl Policy {
         let command = tool
             .shell_command(call)
             .filter(|_| touches == Access::Command);
-        let call_seen = Call {
+        let seen = Call {
             tool: tool.name(),
             line: command.as_deref().map(Line::parse),
             path: path.as_deref(),
             root: self.ws.root(),
         };
-        if let Some(why) = call_seen
-            .line
-            .as_ref()
-            .and_then(|line| fatal(line, call_seen.root))
-        {
+        if let Some(why) = seen.line.as_ref().and_then(|line| fatal(line, seen.root)) {
             return (Decision::Deny(why), None);
         }
+        let unknown = || {
+            tool.known()
+                .unwrap_or("nobody knows what this tool changes")
+        };
         let default = match touches {
-            Access::Anything => {
-                let why = tool
-                    .known()
-                    .unwrap_or("nobody knows what this tool changes");
-                Decision::Ask(why.to_owned())
-            }
+            Access::Anything => Decision::Ask(unknown().to_owned()),
             _ => Decision::Allow,
         };
-        let (decision, always) = self.rules.lock().unwrap().decide(&call_seen, default);
+        let (decision, always) = self.rules.lock().unwrap().decide(&seen, default);
         let blind = || format!("{SETTINGS_FILE} cannot be read, so nobody knows what it forbids");
         let reasons = [
-            self.guarded(touches, &call_seen),
+            self.guarded(touches, &seen),
             tool.reason_to_ask(call),
             self.is_blind.then(blind),
         ];
-        let mut reasons: Vec<_> = reasons.into_iter().flatten().collect();
-        match decision {
-            Decision::Ask(why) if !reasons.is_empty() => {
-                reasons.insert(0, why);
-                (Decision::Ask(reasons.join("; ")), None)
-            }
-            Decision::Allow if !reasons.is_empty() => (Decision::Ask(reasons.join("; ")), None),
-            decision => (decision, always),
-        }
+        let insists = reasons.iter().any(Option::is_some);
+        let why = match decision {
+            Decision::Allow if insists => None,
+            Decision::Ask(why) if insists => Some(why),
+            decision => return (decision, always),
+        };
+        let all: Vec<_> = why
+            .into_iter()
+            .chain(reasons.into_iter().flatten())
+            .collect();
+        (Decision::Ask(all.join("; ")), None)
     }
 
     /// Says why no allow rule speaks for a file that the call names, if that is so.
     fn guarded(&self, touches: Access, call: &Call) -> Option<String> {
-        const GUARDED: &str = "decides what is allowed or what runs later";
+        let guarded = |file: &str| format!("{file} decides what is allowed or what runs later");
         if let Some(path) = call.path {
-            let inside = path.strip_prefix(call.root).unwrap_or(path);
             let shown = self.ws.shown(path);
-            let is_guarded = touches == Access::FileToWrite && is_guarded(inside);
-            let is_secret = || format!("{shown} is a device or holds what other programs know");
-            return match is_guarded {
-                true => Some(format!("{shown} {GUARDED}")),
-                false => is_secret_or_endless(path).then(is_secret),
-            };
+            if touches == Access::FileToWrite
+                && is_guarded(path.strip_prefix(call.root).unwrap_or(path))
+            {
+                return Some(guarded(&shown));
+            }
+            let secret = || format!("{shown} is a device or holds what other programs know");
+            return is_secret_or_endless(path).then(secret);
         }
-        let line = call
-            .line
-            .as_ref()
-            .filter(|line| !unread(line, call.root, |_| false).is_empty())?;
-        let mut commands = line.commands.iter();
-        let word = commands.find_map(|command| {
+        let line = call.line.as_ref()?;
+        let word = line.commands.iter().find_map(|command| {
             // To git, HEAD is a commit.
             let is_commit = |word: &Word| word.text == "HEAD" && command.name() == Some("git");
             let mut named = command.named();
             named.find(|word| is_guarded(Path::new(&word.text)) && !is_commit(word))
         })?;
-        Some(format!("{} {GUARDED}", word.shown()))
+        let reads = unread(line, call.root, |_| false).is_empty();
+        (!reads).then(|| guarded(&word.shown()))
     }
 }
 
@@ -224,35 +226,35 @@ fn shown(tool: &Tool, call: &ToolCall) -> String {
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned)
     };
-    let command = call.input.get("command").map(text);
-    let mut lines = match (&command, call.input.as_object()) {
-        (Some(command), Some(fields)) if fields.len() == 1 => vec![command.clone()],
-        (_, Some(fields)) => {
-            let fields = fields.iter().rev();
-            fields
-                .map(|(name, value)| format!("{name}: {}", text(value)))
-                .collect()
+    let mut lines: Vec<String> = match call.input.as_object() {
+        Some(fields) if fields.len() == 1 && fields.contains_key("command") => {
+            fields.values().map(text).collect()
         }
-        (_, None) => vec![call.input.to_string()],
+        Some(fields) => fields
+            .iter()
+            .rev()
+            .map(|(name, value)| format!("{name}: {}", text(value)))
+            .collect(),
+        None => vec![call.input.to_string()],
     };
+    let given = call.input.get("command").map(text);
     let runs = tool
         .shell_command(call)
-        .filter(|runs| command.as_ref() != Some(runs));
+        .filter(|runs| given.as_ref() != Some(runs));
     lines.extend(runs.map(|runs| format!("runs: {runs}")));
     // Empty lines are counted, so that none pushes a part of the call off the screen.
     let gaps = Regex::new(r"\n(?:[^\S\n]*\n){2,}").expect("the pattern is well formed");
     let lines = lines.join("\n");
-    let lines = gaps.replace_all(&lines, |gap: &Captures| {
-        format!("\n({} empty lines)\n", gap[0].matches('\n').count() - 1)
-    });
-    format!("  {}", lines.replace('\n', "\n  "))
+    let counted =
+        |gap: &Captures| format!("\n({} empty lines)\n", gap[0].matches('\n').count() - 1);
+    let lines = gaps.replace_all(&lines, counted).replace('\n', "\n  ");
+    format!("{} needs permission:\n  {lines}", call.name)
 }
 
 /// Opens the directories that the settings name, and says what is wrong with the others.
 fn allow_directories(ws: &Workspace, settings: &Value) -> Vec<String> {
-    let directories = settings.pointer("/permissions/additionalDirectories");
-    let directories = directories.map_or(Ok(Vec::new()), Vec::<PathBuf>::deserialize);
-    let Ok(directories) = directories else {
+    let named = settings.pointer("/permissions/additionalDirectories");
+    let Ok(directories) = named.map_or(Ok(Vec::new()), Vec::<PathBuf>::deserialize) else {
         return vec![format!(
             "permissions.additionalDirectories in {SETTINGS_FILE} is no list of paths"
         )];

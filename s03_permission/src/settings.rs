@@ -19,23 +19,16 @@ pub const SETTINGS_FILE: &str = "settings.json";
 /// When the file cannot be read or is no JSON object; the error names the file and the line.
 pub fn read_settings(ws: &Workspace) -> Result<Value> {
     let path = ws.state(SETTINGS_FILE);
+    let shown = ws.shown(&path);
     let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Ok(Value::Object(Default::default()));
-        }
-        Err(error) => return Err(error).with_context(|| format!("reading {}", ws.shown(&path))),
+        Err(error) if error.kind() == ErrorKind::NotFound => "{}".to_owned(),
+        text => text.with_context(|| format!("reading {shown}"))?,
     };
-    let settings: Value = serde_json::from_str(&text).with_context(|| {
-        format!(
-            "{} is not JSON and is not used until it is mended",
-            ws.shown(&path)
-        )
-    })?;
+    let settings: Value = serde_json::from_str(&text)
+        .with_context(|| format!("{shown} is not JSON and is not used until it is mended"))?;
     ensure!(
         settings.is_object(),
-        "{} holds no JSON object and is not used",
-        ws.shown(&path)
+        "{shown} holds no JSON object and is not used"
     );
     Ok(settings)
 }

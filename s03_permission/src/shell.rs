@@ -100,19 +100,18 @@ impl Command {
 
     /// The words in one canonical spelling, which rules are matched against: `r''m  "a b"` is `rm 'a b'`.
     pub fn text(&self) -> String {
-        let name = self.name().map(|name| Word::fixed(name).shown());
-        let words = self.words.iter().skip(name.iter().count());
-        let words: Vec<_> = name.into_iter().chain(words.map(Word::shown)).collect();
-        words.join(" ")
+        let name = self.name().map(Word::fixed);
+        let words = name
+            .iter()
+            .chain(self.words.iter().skip(name.iter().count()));
+        words.map(Word::shown).collect::<Vec<_>>().join(" ")
     }
 
     /// Like [`Command::text`], with the redirects behind.
     pub fn full_text(&self) -> String {
-        let mut text = self.text();
-        for (operator, target) in &self.redirects {
-            text += &format!(" {operator} {}", target.shown());
-        }
-        text.trim_start().to_owned()
+        let shown = |(operator, target): &(String, Word)| format!(" {operator} {}", target.shown());
+        let redirects: String = self.redirects.iter().map(shown).collect();
+        (self.text() + &redirects).trim_start().to_owned()
     }
 
     /// What it names: its arguments, and the targets of its redirects.
@@ -195,18 +194,10 @@ impl Word {
 /// The program behind a path: the last part when it lies in a directory of the system's programs. A path with `..` in it
 /// may lead elsewhere through a link.
 fn program(path: &str) -> &str {
-    match path.rsplit_once('/') {
-        Some((directory, name)) => {
-            let top = directory
-                .strip_suffix("/bin")
-                .or(directory.strip_suffix("/sbin"));
-            let is_system = ["", "/usr", "/usr/local", "/opt/homebrew"]
-                .iter()
-                .any(|known| top == Some(known));
-            if is_system { name } else { path }
-        }
-        None => path,
-    }
+    let system = ["/", "/usr/", "/usr/local/", "/opt/homebrew/"];
+    let within = system.iter().filter_map(|system| path.strip_prefix(system));
+    let mut names = within.filter_map(|it| it.strip_prefix("bin/").or(it.strip_prefix("sbin/")));
+    names.find(|name| !name.contains('/')).unwrap_or(path)
 }
 
 /// Cuts a line into commands; a plain one is given up where anything else stands in it.
@@ -306,17 +297,16 @@ fn value(found: &Captures, variables: &HashMap<&str, &str>) -> String {
 
 /// The name of a function that starts itself in the background, or twice in one pipe.
 fn fork_bomb(function: &str) -> Option<String> {
-    let name = function.trim_start_matches("function ").trim_start();
-    let name = name
+    let name = function
+        .trim_start_matches("function ")
         .split(['(', '{', ' '])
-        .next()
-        .filter(|name| !name.is_empty())?;
+        .next()?;
     let text = function.replace("&&", ";").replace("||", ";");
     let is_bomb = |pipe: &str| {
         let words = pipe.split(['|', '&', ' ', '\t', '(', ')']);
         let calls = words.filter(|word| *word == name).count();
         (calls > 1 && pipe.contains('|')) || (calls > 0 && pipe.contains('&'))
     };
-    let mut pipes = text.split([';', '\n', '{', '}']);
-    pipes.any(is_bomb).then(|| name.to_owned())
+    let is_bomb = !name.is_empty() && text.split([';', '\n', '{', '}']).any(is_bomb);
+    is_bomb.then(|| name.to_owned())
 }

@@ -2,10 +2,9 @@
 //!
 //! Commands: `cargo test` exactly, `cargo test:*` with anything behind it, `npm run * --watch` with `*` for any text;
 //! `\*` is a star. Files: as in a .gitignore, from the workspace; `//etc/hosts` from the root, `~/notes` from the home.
-//! Invariant: a pattern that a session makes says no more than the call that it was made of, one subcommand or one
-//! directory at most.
+//! Invariant: a pattern that a session makes says no more than the call that it was made of, one subcommand at most.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use regex::Regex;
@@ -19,13 +18,10 @@ use crate::shell::{Command, Line};
 pub(super) enum Pattern {
     /// No brackets.
     All,
-    /// A command; `words` is matched against its canonical spelling. Without a `*` it is also a whole `line`.
-    Command { words: Regex, line: Option<String> },
+    /// A command; the expression is for its canonical spelling. Without a `*` it is also a whole line.
+    Command(Regex, Option<String>),
     /// Files, from a directory or from the workspace.
-    Files {
-        from: Option<PathBuf>,
-        globs: Gitignore,
-    },
+    Files(Option<PathBuf>, Gitignore),
 }
 
 impl Pattern {
@@ -33,9 +29,7 @@ impl Pattern {
     /// push` is `git push`. As an option may take the next word or not, both are meant.
     pub(super) fn command(pattern: &str, forbids: bool) -> Result<Self, String> {
         let pattern = pattern.trim();
-        let prefix = pattern
-            .strip_suffix(":*")
-            .or_else(|| pattern.strip_suffix(" *"));
+        let prefix = pattern.strip_suffix(":*").or(pattern.strip_suffix(" *"));
         let words = prefix.unwrap_or(pattern);
         let has_gaps = words.replace(r"\*", "").contains('*');
         if has_gaps && words.contains(r"\*") {
@@ -43,11 +37,10 @@ impl Pattern {
         }
         let is_exact = prefix.is_none() && !has_gaps;
         let line = words.replace(r"\*", "*");
-        let command =
-            only_command(&line).filter(|command| is_exact || command.redirects.is_empty());
+        let only = only_command(&line).filter(|it| is_exact || it.redirects.is_empty());
         // A line of several commands is no part of another line.
-        let text = command
-            .map(|command| command.full_text())
+        let text = only
+            .map(|only| only.full_text())
             .or(is_exact.then(|| "\n".to_owned()));
         let text =
             text.ok_or("a rule with `*` is about one command of plain words, without redirects")?;
@@ -60,28 +53,25 @@ impl Pattern {
             words = format!(r"{name}(?: [-+]\S*(?: (?:'[^']*'|\S+))?)*?{args}");
         }
         let rest = if prefix.is_some() { "(?: .*)?" } else { "" };
-        let words =
-            Regex::new(&format!("(?s)^{words}{rest}$")).map_err(|_| "it is too long".to_owned())?;
-        let line = is_exact.then_some(line);
-        Ok(Self::Command { words, line })
+        let words = Regex::new(&format!("(?s)^{words}{rest}$"));
+        let words = words.map_err(|_| "it is too long".to_owned())?;
+        Ok(Self::Command(words, is_exact.then_some(line)))
     }
 
     /// Files that a pattern of a .gitignore means. A deny or ask rule minds no case: some disks take `Key` and `key` for one
     /// name.
     pub(super) fn files(pattern: &str, forbids: bool) -> Result<Self, String> {
         let pattern = pattern.trim();
-        let (from, relative) = match (pattern.strip_prefix("//"), pattern.strip_prefix("~/")) {
-            (Some(absolute), _) => (Some(PathBuf::from("/")), format!("/{absolute}")),
-            (None, Some(under_home)) => {
-                // The only thing that a rule needs from the environment.
+        let (from, relative) = match pattern.get(..2) {
+            Some("//") => (Some(PathBuf::from("/")), &pattern[1..]),
+            // The only thing that a rule needs from the environment.
+            Some("~/") => {
                 let home =
                     std::env::home_dir().ok_or("nobody knows where the home directory is")?;
-                (Some(home), format!("/{under_home}"))
+                (Some(home), &pattern[1..])
             }
-            (None, None) => (
-                None,
-                pattern.replacen("./", "/", usize::from(pattern.starts_with("./"))),
-            ),
+            Some("./") => (None, &pattern[1..]),
+            _ => (None, pattern),
         };
         if relative.split('/').any(|part| part == "..") {
             return Err("`..` is no pattern; write the absolute path behind `//`".to_owned());
@@ -89,85 +79,92 @@ impl Pattern {
         let mut globs = GitignoreBuilder::new("");
         globs.allow_unclosed_class(false);
         let globs = globs.case_insensitive(forbids);
-        let globs = globs.and_then(|globs| globs.add_line(None, &relative)?.build());
+        let globs = globs.and_then(|globs| globs.add_line(None, relative)?.build());
         let globs = globs.map_err(|error| format!("its pattern cannot be read ({error})"))?;
-        if globs.num_ignores() == 0 {
-            return Err("its pattern cannot begin with `#` or `!`".to_owned());
+        match globs.num_ignores() {
+            0 => Err("its pattern cannot begin with `#` or `!`".to_owned()),
+            _ => Ok(Self::Files(from, globs)),
         }
-        Ok(Self::Files { from, globs })
     }
 
     /// Whether the pattern is the whole call: its tool, its file, or its command line, letter for letter.
     pub(super) fn is_call(&self, call: &Call) -> bool {
-        match self {
-            Self::All => true,
-            Self::Command { line, .. } => {
-                let given = call.line.as_ref().map(|line| line.text.trim());
-                line.is_some() && line.as_deref() == given
-            }
-            Self::Files { from, globs } => call.path.is_some_and(|path| {
+        match (self, call.path, &call.line) {
+            (Self::All, ..) => true,
+            (Self::Command(_, Some(exact)), _, Some(line)) => line.text.trim() == exact,
+            (Self::Files(from, globs), Some(path), _) => {
                 let relative = path.strip_prefix(from.as_deref().unwrap_or(call.root));
-                relative
-                    .is_ok_and(|file| globs.matched_path_or_any_parents(file, false).is_ignore())
-            }),
+                relative.is_ok_and(|it| globs.matched_path_or_any_parents(it, false).is_ignore())
+            }
+            _ => false,
         }
     }
 
     /// Whether a deny or ask rule means this command.
     pub(super) fn means(&self, command: &Command) -> bool {
         let texts = [command.text(), command.full_text()];
-        matches!(self, Self::Command { words, .. } if texts.iter().any(|text| words.is_match(text)))
+        matches!(self, Self::Command(words, _) if texts.iter().any(|text| words.is_match(text)))
     }
 
     /// Whether the pattern covers all that a simple command does. Only an exact one may have redirects that write.
     pub(super) fn covers(&self, command: &Command) -> bool {
         match self {
-            Self::Command {
-                words,
-                line: Some(_),
-            } => words.is_match(&command.full_text()),
-            Self::Command { words, line: None } => {
-                command.name().is_some()
-                    && command.redirects_only_read()
-                    && words.is_match(&command.text())
+            Self::Command(words, Some(_)) => words.is_match(&command.full_text()),
+            Self::Command(words, None) => {
+                let is_plain = command.name().is_some() && command.redirects_only_read();
+                is_plain && words.is_match(&command.text())
             }
             Self::All => true,
-            Self::Files { .. } => false,
+            Self::Files(..) => false,
         }
     }
 }
 
 /// The command of a line that is nothing but one command of plain words.
 fn only_command(line: &str) -> Option<Command> {
-    let line = Line::parse(line);
-    match line.commands.as_slice() {
-        [command] if !line.unsupported => Some(command.clone()),
-        _ => None,
-    }
+    let mut line = Line::parse(line);
+    let command = line.commands.pop()?;
+    (line.commands.is_empty() && !line.unsupported).then_some(command)
 }
 
-/// The pattern that "always" makes of a command line: a command with its subcommand when only one part of the line
-/// is not known to read and the command is one of many subcommands; else this line and no other.
-pub(super) fn of_line(line: &Line, root: &Path) -> String {
-    let open = unread(line, root, |_| false);
-    let mut parts = line.commands.iter();
-    let part = parts.find(|command| open == [quoted(command)]);
-    part.and_then(subcommand)
-        .unwrap_or_else(|| line.text.trim().replace('*', r"\*"))
+/// The rule that "always" makes of a call: its tool; of a command line a command with its subcommand, when only one part of
+/// the line is not known to read and the command is one of many subcommands; else this line and no other.
+pub(super) fn of_call(call: &Call) -> String {
+    let Some(line) = &call.line else {
+        return call.tool.to_owned();
+    };
+    let open = unread(line, call.root, |_| false);
+    let part = line
+        .commands
+        .iter()
+        .find(|command| open == [quoted(command)]);
+    let pattern = part
+        .and_then(subcommand)
+        .unwrap_or_else(|| line.text.trim().replace('*', r"\*"));
+    format!("{}({pattern})", call.tool)
 }
 
 /// The command and its subcommand, for programs that consist of subcommands.
 fn subcommand(command: &Command) -> Option<String> {
-    const MANY: &str = " cargo gh git go npm pip pip3 pnpm rustup uv yarn ";
-    let is_one = |name: &&str| MANY.contains(&format!(" {name} "));
-    let name = command.name().filter(is_one)?;
+    const MANY: [&str; 11] = [
+        "cargo", "gh", "git", "go", "npm", "pip", "pip3", "pnpm", "rustup", "uv", "yarn",
+    ];
+    let name = command
+        .name()
+        .filter(|name| MANY.contains(name) && command.redirects_only_read())?;
     let mut words = command.args().iter();
-    let mut word = || words.next().filter(|it| it.is_fixed && !it.may_be_option());
-    let first = word().filter(|_| command.redirects_only_read())?;
-    let mut shown = format!("{name} {}", first.shown());
+    let mut word = || {
+        Some(
+            words
+                .next()
+                .filter(|it| it.is_fixed && !it.may_be_option())?
+                .shown(),
+        )
+    };
+    let mut shown = format!("{name} {}", word()?);
     // `npm run` and the like run a script of this name.
-    if first.text == "run" && name != "cargo" && name != "go" {
-        shown = format!("{shown} {}", word()?.shown());
+    if shown.ends_with(" run") && name != "cargo" && name != "go" {
+        shown = format!("{shown} {}", word()?);
     }
     Some(shown.replace('*', r"\*") + ":*")
 }

@@ -64,7 +64,7 @@ fn a_rule_that_cannot_be_read_is_told_and_the_others_stay() {
         format!("the allow rule \"{long}\" is left out: it is too long"),
         "permissions.ask in the settings is no list of rules; it is left out".to_owned(),
         "the deny rule \"bash(curl:*\" is left out: its closing bracket is missing".to_owned(),
-        "the deny rule 7 is left out: a rule is a text that begins with the name of a tool, such as \"bash(ls:*)\"".to_owned(),
+        "the deny rule 7 is left out: a rule begins with the name of a tool, such as \"bash(ls:*)\"".to_owned(),
         "the deny rule \"read_file(a[)\" is left out: its pattern cannot be read (error parsing glob 'a[': unclosed character class; missing ']')".to_owned(),
         format!("the deny rule \"mcp__docs__x(y)\" is left out: {only}"),
         format!("the deny rule \"glob(secrets/**)\" is left out: {only}"),
