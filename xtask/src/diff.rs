@@ -33,13 +33,15 @@ pub fn show(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, paint: Paint) 
         ),
     }
     parts.extend(on_the_way(ws, from, to).filter_map(|chapter| new_files(ws, chapter, paint)));
-    parts.extend(
-        CARRIED
-            .iter()
-            .filter_map(|file| lessons(ws, from, to, file, paint)),
-    );
-    parts.extend(tools(ws, from, to, paint));
+    parts.extend(gains(ws, from, to, paint));
     parts.join("\n")
+}
+
+/// The lessons that the carried files import from, and the tools, with what comes and goes.
+pub fn gains(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, paint: Paint) -> Vec<String> {
+    let files = CARRIED.iter();
+    let lessons = files.filter_map(|file| lessons(ws, from, to, file, paint));
+    lessons.chain(tools(ws, from, to, paint)).collect()
 }
 
 fn title(from: Option<&Chapter>, to: &Chapter, paint: Paint) -> String {

@@ -8,9 +8,8 @@ use std::fmt::Write;
 use anyhow::Result;
 
 use super::fences::{fence, folded, html, quoted};
-use super::links::{Shelf, anchor, page_of, relative};
+use super::links::{Shelf, anchor, page_of};
 use super::tasks;
-use crate::change::{self, Fate, Fates};
 use crate::terminal::Paint;
 use crate::workspace::{CARRIED, Chapter, MAIN, Workspace};
 use crate::{diff, header, step};
@@ -83,7 +82,7 @@ fn step(ws: &Workspace, chapter: &Chapter) -> String {
             text,
             "There is nothing before it, so this is all of `{MAIN}`:\n\n<span id=\"{}\"></span>\n\n{}",
             anchor(MAIN),
-            fence("rust", main)
+            fence("rs", main)
         );
         return text;
     };
@@ -113,48 +112,10 @@ fn is_new(ws: &Workspace, chapter: &Chapter, file: &str) -> bool {
         .any(|(path, _)| *path == file)
 }
 
-/// Tools, imports and lines: what is new beside what is gone.
+/// The tools and imports that came and went, in the words of `cargo x diff`.
 fn came_and_went(ws: &Workspace, base: &Chapter, chapter: &Chapter) -> String {
-    let mut rows = Vec::new();
-    for (agent, tools) in change::tools(ws, Some(base), chapter) {
-        rows.extend(row(&format!("tools of the {agent}"), &tools));
-    }
-    for file in CARRIED {
-        for (lesson, items) in change::lessons(ws, Some(base), chapter, file).unwrap_or_default() {
-            let page = relative(&page_of(&chapter.name), &page_of(&lesson));
-            rows.extend(row(
-                &format!("`{file}` imports from [{lesson}]({page})"),
-                &items,
-            ));
-        }
-    }
-    for file in CARRIED {
-        if let Some(pair) = step::pair(ws, base, chapter, file) {
-            let count = step::Count::between(pair.old_text, pair.new_text);
-            rows.push(format!(
-                "| lines of `{file}` | {} | {} |",
-                count.added, count.removed
-            ));
-        }
-    }
-    format!(
-        "## Added and removed\n\n| compared with {} | added | removed |\n|---|---|---|\n{}\n",
-        base.name,
-        rows.join("\n")
-    )
-}
-
-/// A row of what came and went; nothing when all was kept.
-fn row(what: &str, fates: &Fates) -> Option<String> {
-    let of = |wanted: Fate| {
-        let names = fates.iter().filter(|(_, fate)| *fate == wanted);
-        names
-            .map(|(name, _)| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let (added, removed) = (of(Fate::Added), of(Fate::Removed));
-    (!added.is_empty() || !removed.is_empty()).then(|| format!("| {what} | {added} | {removed} |"))
+    let gains = diff::gains(ws, Some(base), chapter, Paint::PLAIN).join("\n");
+    format!("## Added and removed\n\n{}", fence("text", &gains))
 }
 
 /// Each file that the chapter brings, folded under the first sentence of its header.
@@ -212,20 +173,8 @@ mod tests {
             "{sections:?}"
         );
         assert!(page.contains("```diff\n--- s01_loop/src/main.rs\n+++ s02_tools/src/main.rs\n"));
-        assert!(
-            page.contains("| tools of the lead | `glob` | `bash` |\n"),
-            "{page}"
-        );
-        assert!(
-            page.contains("| lines of `src/main.rs` | 2 | 1 |\n"),
-            "{page}"
-        );
-        assert!(
-            page.contains(
-                "| `src/main.rs` imports from [s02_tools](s02_tools.md) | `toolbox` |  |\n"
-            ),
-            "{page}"
-        );
+        assert!(page.contains("  lead: +glob, -bash\n"), "{page}");
+        assert!(page.contains("  s02_tools: +toolbox\n"), "{page}");
         assert!(
             page.contains("<details id=\"src-toolbox-rs\"><summary><code>src/toolbox.rs</code> · ")
         );
@@ -236,7 +185,9 @@ mod tests {
     fn the_first_page_shows_its_main_whole() {
         let (page, _) = pages(&[]);
 
-        assert!(page.contains("so this is all of `src/main.rs`:\n\n<span id=\"src-main-rs\"></span>\n\n```rust\n//! s01"));
+        assert!(page.contains(
+            "so this is all of `src/main.rs`:\n\n<span id=\"src-main-rs\"></span>\n\n```rs\n//! s01"
+        ));
         assert!(!page.contains("+++ s01_loop/src/main.rs"));
         assert!(!page.contains("minutes: 30"));
         assert!(page.contains("See [the loop](#src-main-rs)."));

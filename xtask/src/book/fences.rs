@@ -3,7 +3,7 @@
 //! A page is made of files that know nothing of the book: they hold backticks, lines that begin with `#`, and angle brackets.
 //! Invariant: a reader sees the file as it is, whatever stands in it.
 
-/// A code fence around `text`, longer than any in it.
+/// A code fence around `text`, longer than any in it. Of `rust` mdBook hides the lines that begin with `#`; of `rs` none.
 pub fn fence(language: &str, text: &str) -> String {
     let longest = text
         .lines()
@@ -12,11 +12,6 @@ pub fn fence(language: &str, text: &str) -> String {
         .max()
         .unwrap_or_default();
     let mark = "`".repeat(longest.max(2) + 1);
-    let text = if language == "rust" {
-        with_every_line(text)
-    } else {
-        text.to_owned()
-    };
     format!("{mark}{language}\n{}\n{mark}\n", text.trim_end())
 }
 
@@ -64,17 +59,6 @@ pub fn escaped(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// mdBook hides the lines of Rust that begin with `#`, as rustdoc does, and takes two for one that is shown.
-fn with_every_line(text: &str) -> String {
-    let shown = |line: &str| {
-        let start = line.trim_start();
-        let is_hidden = start == "#" || start.starts_with("# ") || start.starts_with("##");
-        let indent = &line[..line.len() - start.len()];
-        format!("{indent}{}{start}\n", if is_hidden { "#" } else { "" })
-    };
-    text.lines().map(shown).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,16 +69,6 @@ mod tests {
         assert_eq!(
             fence("diff", "````\nx\n````\n"),
             "`````diff\n````\nx\n````\n`````\n"
-        );
-    }
-
-    #[test]
-    fn no_line_of_rust_is_hidden() {
-        let text = "#[derive(Debug)]\n#![doc]\n# Servers\n  ## Two\n#\n";
-
-        assert_eq!(
-            fence("rust", text),
-            "```rust\n#[derive(Debug)]\n#![doc]\n## Servers\n  ### Two\n##\n```\n"
         );
     }
 

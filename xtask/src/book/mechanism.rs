@@ -119,7 +119,7 @@ fn lines_of(ws: &Workspace, needles: &str) -> Result<String> {
     let shown = lines
         .filter(|(_, line)| needles.iter().any(|needle| line.contains(needle)))
         .map(|(number, line)| format!("{:>3}  {}", number + 1, line.trim()));
-    Ok(fence("rust", &shown.collect::<Vec<_>>().join("\n")))
+    Ok(fence("rs", &shown.collect::<Vec<_>>().join("\n")))
 }
 
 /// Which tools the chapter brings, what others can import, and who does.
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn the_lines_are_named_and_must_be_there() {
         let expected =
-            "```rust\n  9  let more = Toolbox::new();\n 11  self.tools.run(x); // bash\n```\n\n";
+            "```rs\n  9  let more = Toolbox::new();\n 11  self.tools.run(x); // bash\n```\n\n";
         assert_eq!(
             fill("<!-- lines: tools.run, let more -->").unwrap(),
             expected
