@@ -4,6 +4,8 @@ use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
 use testkit::{Class, assert_pool};
 
+mod terminal;
+
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s03_permission"))
         .file("README.md", "# Demo\n\nA small project.\n")
