@@ -90,20 +90,7 @@ pub fn rows(ws: &Workspace) -> Vec<Row> {
         .collect()
 }
 
-/// The table as a person reads it on a terminal.
-pub fn plain(rows: &[Row]) -> String {
-    let line = |[chapter, base, main, teammate, changed, limit]: [String; 6]| {
-        format!("{chapter:<16} {base:<16} {main:>10} {teammate:>12} {changed:>8} {limit:>6}")
-    };
-    let mut text = line(COLUMNS.map(str::to_owned)) + "\n";
-    for row in rows {
-        let over = if row.excess().is_some() { "  over" } else { "" };
-        let _ = writeln!(text, "{}{over}", line(row.cells()));
-    }
-    text + &summary(rows)
-}
-
-/// The table as CONTRIBUTING.md shows it.
+/// The table, as CONTRIBUTING.md shows it.
 pub fn markdown(rows: &[Row]) -> String {
     let mut text = format!("| {} |\n|---|---|--:|--:|--:|--:|\n", COLUMNS.join(" | "));
     for row in rows {

@@ -121,7 +121,7 @@ fn run_budget(ws: &Workspace, args: &ArgMatches) -> Result<()> {
     if args.get_flag("write") {
         budget::write(ws)?;
     }
-    terminal::print(&budget::plain(&rows))?;
+    terminal::print(&budget::markdown(&rows))?;
     match rows.iter().find_map(budget::Row::excess) {
         Some(excess) => bail!("{excess}; move control flow into the chapter's library"),
         None => Ok(()),

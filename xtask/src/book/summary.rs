@@ -7,47 +7,46 @@ use super::Pages;
 use super::links::{ROOT_PAGES, page_of};
 use crate::workspace::Workspace;
 
-/// The pages of the comparison and of the picture.
-const PAIRS: &str = "pairs.md";
-const LOOP: &str = "loop.md";
+/// The pages of the comparison and of the picture, and where the pages that the picture leads to begin.
+const SIDE_BY_SIDE: [&str; 2] = ["pairs.md", "loop.md"];
 const MECHANISMS: &str = "mechanisms/";
 
 /// The text of `SUMMARY.md`.
 pub fn summary(ws: &Workspace, pages: &Pages) -> String {
-    let mut lines = vec!["# Summary".to_owned(), String::new()];
-    let mut named = Vec::new();
-    let mut put = |lines: &mut Vec<String>, mark: &str, page: &str| {
-        if let Some(text) = pages.get(page).filter(|_| page.ends_with(".md")) {
-            lines.push(format!("{mark}[{}]({page})", title(text, page)));
-            named.push(page.to_owned());
+    let mechanisms = pages.keys().filter(|page| page.starts_with(MECHANISMS));
+    let side_by_side = SIDE_BY_SIDE
+        .map(str::to_owned)
+        .into_iter()
+        .chain(mechanisms.cloned());
+    let mut parts = vec![
+        ("", vec![ROOT_PAGES[0].1.to_owned()]),
+        (
+            "\n# The chapters\n\n",
+            ws.chapters.iter().map(|it| page_of(&it.name)).collect(),
+        ),
+        ("\n# Side by side\n\n", side_by_side.collect()),
+    ];
+    let is_named = |page: &&String| parts.iter().any(|(_, named)| named.contains(page));
+    let rest = pages
+        .keys()
+        .filter(|page| page.ends_with(".md") && !is_named(page));
+    parts.push(("\n# To look things up\n\n", rest.cloned().collect()));
+    let mut text = "# Summary\n\n".to_owned();
+    for (heading, named) in parts {
+        text += heading;
+        for (page, shown) in named
+            .iter()
+            .filter_map(|page| Some((page, pages.get(page)?)))
+        {
+            let mark = match heading {
+                "" => "",
+                _ if page.starts_with(MECHANISMS) => "  - ",
+                _ => "- ",
+            };
+            text += &format!("{mark}[{}]({page})\n", title(shown, page));
         }
-    };
-    put(&mut lines, "", ROOT_PAGES[0].1);
-    lines.extend(["", "# The chapters", ""].map(str::to_owned));
-    for chapter in &ws.chapters {
-        put(&mut lines, "- ", &page_of(&chapter.name));
     }
-    lines.extend(["", "# Side by side", ""].map(str::to_owned));
-    put(&mut lines, "- ", PAIRS);
-    put(&mut lines, "- ", LOOP);
-    let nested = if pages.contains_key(LOOP) {
-        "  - "
-    } else {
-        "- "
-    };
-    for page in pages.keys().filter(|page| page.starts_with(MECHANISMS)) {
-        put(&mut lines, nested, page);
-    }
-    lines.extend(["", "# To look things up", ""].map(str::to_owned));
-    for (_, page) in &ROOT_PAGES[1..] {
-        put(&mut lines, "- ", page);
-    }
-    let rest = pages.keys().filter(|page| !named.contains(page));
-    let rest: Vec<_> = rest.filter(|page| page.ends_with(".md")).collect();
-    for page in rest {
-        lines.push(format!("- [{}]({page})", title(&pages[page], page)));
-    }
-    lines.join("\n") + "\n"
+    text
 }
 
 /// The first heading of a page.
