@@ -21,7 +21,7 @@ const FATAL: &[(&str, &str)] = &[
     (r"mke2fs|mkfs(\.\S+)?|mkswap|newfs|wipefs", "erases a disk"),
     ("[cs]?fdisk|s?gdisk|parted", "changes the partitions of a disk"),
     (r"halt|poweroff|reboot|shutdown|(tel)?init( \S+)* [06]|systemctl( \S+)* (poweroff|reboot|halt|kexec)", "stops the machine"),
-    (r"((dd|tee|shred)( \S+)*|(cp|mv)( \S+)+|(\S+ )*[<&]?>[>&|]?) <device>", "writes over a device"),
+    (r"((dd|tee|shred)( \S+)*|(\S+ )*[<&]?>[>&|]?) <device>|(cp|mv)( \S+)+ <device>( [<>&]+ \S+)*$", "writes over a device"),
     (r"mv( \S+)* <system> \S+", "moves the system or a home directory"),
     (r"rm( \S+)* -(-r\w*|[^-\s]*[rR]\S*)( \S+)* <system>", DELETES),
     (r"ch(mod|own|grp)( \S+)* -(-r\w*|[^-\s]*R\S*)( \S+)* <system>", "changes all of the system or of a home directory"),
