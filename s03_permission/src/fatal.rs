@@ -60,9 +60,6 @@ const WRAPPERS: &[&str] = &[
 /// Wrappers that take a script.
 const SHELLS: &[&str] = &["ash", "bash", "dash", "eval", "ksh", "sh", "zsh"];
 
-/// How many commands a wrapper is looked through for.
-const MAX_WRAPPED: usize = 100;
-
 /// Says which part of a line that runs in `root` is refused, and why.
 pub fn fatal(line: &Line, root: &Path) -> Option<String> {
     if let Some(name) = &line.fork_bomb {
@@ -98,7 +95,7 @@ pub(crate) fn may_run(command: &Command) -> Vec<Command> {
     }
     let mut all = vec![command];
     let mut at = 0;
-    while at < all.len() && all.len() < MAX_WRAPPED {
+    while at < all.len() && all.len() < 100 {
         all.extend(wrapped(&all[at]));
         at += 1;
     }
@@ -136,16 +133,13 @@ fn wrapped(command: &Command) -> Vec<Command> {
         let text = word.text.as_str();
         let is_value =
             text.contains('=') || text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-        let begins = match name {
-            "find" => executes(before),
-            _ => !is_value,
-        };
-        if begins {
+        let finds = name == "find";
+        if (finds && executes(before)) || (!finds && !is_value) {
             let (words, redirects) = (args[at..].to_vec(), command.redirects.clone());
             found.push(Command { words, redirects });
-        }
-        if begins && name != "find" && (!before.starts_with('-') || known::is_listed(text)) {
-            break;
+            if !finds && (!before.starts_with('-') || known::is_listed(text)) {
+                break;
+            }
         }
         before = text;
     }
@@ -154,29 +148,25 @@ fn wrapped(command: &Command) -> Vec<Command> {
 
 /// A command for the table: options in front, `<system>` and `<device>` for paths that are one, no blank in a word.
 fn spelled(command: &Command, directory: &str) -> String {
+    let is_option = |word: &String| word.starts_with('-');
     let spell = |word: &Word| {
         let path = absolute(word, directory);
-        let device = path
-            .split_once("of=/")
-            .map_or(path.clone(), |(_, device)| format!("/{device}"));
+        let device = path.rsplit("of=").next().unwrap_or_default();
+        let is_device = device.starts_with("/dev/") && !HARMLESS.is_match(device);
         match () {
-            () if word.text.starts_with('-') => word.text.replace(char::is_whitespace, "_"),
+            () if is_option(&word.text) => word.text.replace(char::is_whitespace, "_"),
             () if SYSTEM.is_match(&path) => "<system>".to_owned(),
-            () if device.starts_with("/dev/") && !HARMLESS.is_match(&device) => {
-                "<device>".to_owned()
-            }
+            () if is_device => "<device>".to_owned(),
             () => word.shown().replace(char::is_whitespace, "_"),
         }
     };
     let name = command.name().unwrap_or_default();
     let mut words: Vec<_> = command.args().iter().map(spell).collect();
-    match name {
+    if name != "find" {
+        words.sort_by_key(|word| !is_option(word));
+    } else if words.first().is_none_or(is_option) {
         // Without a directory it begins here.
-        "find" if words.first().is_none_or(|word| word.starts_with('-')) => {
-            words.insert(0, spell(&Word::fixed(".")))
-        }
-        "find" => {}
-        _ => words.sort_by_key(|word| !word.starts_with('-')),
+        words.insert(0, spell(&Word::fixed(".")));
     }
     for (operator, target) in &command.redirects {
         words.extend([operator.clone(), spell(target)]);

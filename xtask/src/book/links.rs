@@ -53,10 +53,10 @@ impl Shelf {
             let page = page_of(&chapter.name);
             for (path, _) in ws.tree.below(&chapter.name) {
                 let own = &path[chapter.name.len() + 1..];
-                let is_shown = own.starts_with("src/") || own.starts_with("exercises/ex");
+                let is_task = own.starts_with("exercises/ex") && own.ends_with(".rs");
                 if own == "README.md" || own == "src/lib.rs" {
                     put(path, &page, None);
-                } else if is_shown && own.ends_with(".rs") {
+                } else if own.starts_with("src/") || is_task {
                     put(path, &page, Some(anchor(own)));
                 }
             }
