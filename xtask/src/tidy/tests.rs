@@ -37,7 +37,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
     ("s02_tools/src/main.rs", "fn main() {}", "struct Helper;", "main.rs declares `Helper`; it holds Agent, new, turn and main only, move it into the chapter's library"),
     ("s02_tools/src/main.rs", "fn main() {}", "    pub async fn help(&self) {}", "main.rs declares `help`; it holds Agent, new, turn and main only, move it into the chapter's library"),
     ("s02_tools/src/main.rs", "fn main() {}", "fn main() { println!(); }", "a carried file holds `println!`; print through Repl or a hook"),
-    ("s02_tools/src/main.rs", "fn main() {}", "fn main() { sleep(); }", "a carried file holds `sleep`; move it into the chapter's library"),
+    ("s02_tools/src/main.rs", "fn main() {}", concat!("fn main() { sle", "ep(); }"), "a carried file holds `sleep`; move it into the chapter's library"),
     ("s02_tools/src/main.rs", "fn main() {}", "const SYSTEM: &str = \"You \\\n", "a text of several lines in a carried file; move it into the chapter's library"),
     ("s02_tools/src/main.rs", "fn main() {}", "fn main() { s01_loop::run(); }", "`s01_loop` names a chapter in the code; import the item with `use`, or take the name from env!(\"CARGO_PKG_NAME\")"),
     // Rust files.
