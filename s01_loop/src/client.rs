@@ -56,7 +56,7 @@ struct Shared {
     credentials: Credentials,
     /// The model itself, when it lives in this process; it stops when the last client drops.
     mock: Option<MockModel>,
-    /// Whether somebody was met at the address, whatever they answered.
+    /// Whether a request ever reached the address, whatever it answered.
     met: AtomicBool,
     /// What all clones have spent. A std lock: nothing is awaited while it is held.
     spent: Mutex<Usage>,

@@ -35,7 +35,7 @@ pub enum ApiError {
         address: String,
         /// Why it failed.
         reason: String,
-        /// Whether nobody has ever been met there, by this client or a clone of it: the address may be wrong.
+        /// True if no request ever reached this address, by this client or a clone: the URL is probably wrong.
         never_met: bool,
     },
     /// The stream broke off or stood still before the reply was complete.

@@ -38,7 +38,7 @@ pub trait Observer: Send + Sync {
     }
 }
 
-/// A shared watcher; each clone of a client holds one.
+/// A shared observer; each clone of a client holds one.
 pub type SharedObserver = Arc<dyn Observer>;
 
 /// Watches nothing: for requests that the user need not see.

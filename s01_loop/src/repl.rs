@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
-use terminal::{Call, Program, Shown, Terminal, Voice};
+use terminal::{Call, Program, Shown, Terminal};
 
 use crate::observer::{Event, Observer, SharedObserver};
 use crate::tool::{Output, ToolCall};
@@ -91,7 +91,7 @@ impl Repl {
 
     /// Shows what a client's requests do.
     pub fn watcher(&self) -> SharedObserver {
-        Arc::new(self.voice())
+        Arc::new(self.clone())
     }
 }
 
@@ -114,9 +114,9 @@ fn program(chapter: &str) -> Program {
     }
 }
 
-impl Observer for Voice {
+impl Observer for Repl {
     fn name(&self) -> Option<&str> {
-        self.name()
+        self.0.name()
     }
 
     fn see(&self, event: Event<'_>) {

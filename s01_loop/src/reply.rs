@@ -28,32 +28,26 @@ pub struct Usage {
     pub cache_read_input_tokens: u64,
 }
 
+// The counts come from a server: whatever it writes, a sum is no reason to stop.
 impl Usage {
     /// All tokens of the request and its reply.
     pub fn total(&self) -> u64 {
-        let input = self
-            .cache_creation_input_tokens
-            .saturating_add(self.cache_read_input_tokens);
-        input
-            .saturating_add(self.input_tokens)
-            .saturating_add(self.output_tokens)
+        let read = self.cache_read_input_tokens;
+        let written = self.cache_creation_input_tokens;
+        let counts = [self.input_tokens, self.output_tokens, read, written];
+        counts.into_iter().fold(0, u64::saturating_add)
     }
 }
 
 impl AddAssign<&Usage> for Usage {
     fn add_assign(&mut self, more: &Usage) {
-        // The counts come from a server: whatever it writes, a sum is no reason to stop.
-        let add = |sum: &mut u64, count| *sum = sum.saturating_add(count);
-        add(&mut self.input_tokens, more.input_tokens);
-        add(&mut self.output_tokens, more.output_tokens);
-        add(
-            &mut self.cache_creation_input_tokens,
-            more.cache_creation_input_tokens,
-        );
-        add(
-            &mut self.cache_read_input_tokens,
-            more.cache_read_input_tokens,
-        );
+        let sum = |count: fn(&Usage) -> u64| count(self).saturating_add(count(more));
+        *self = Self {
+            input_tokens: sum(|usage| usage.input_tokens),
+            output_tokens: sum(|usage| usage.output_tokens),
+            cache_creation_input_tokens: sum(|usage| usage.cache_creation_input_tokens),
+            cache_read_input_tokens: sum(|usage| usage.cache_read_input_tokens),
+        };
     }
 }
 

@@ -49,13 +49,13 @@ use serde_json::Value;
 
 pub use ask::{Answer, Refusal};
 pub use process::{leave_with, piped, refuse, words};
-pub use voice::Voice;
 
 use keyboard::Keyboard;
 use reader::Reader;
 use screen::Screen;
 use state::{Input, State};
 use style::Paint;
+use voice::Speech;
 
 /// The exit code of a run that Ctrl-C ended, as a shell counts: 128 and the number of SIGINT.
 const INTERRUPTED: u8 = 130;
@@ -98,6 +98,8 @@ pub struct Shown<'a> {
 pub struct Terminal {
     inner: Arc<Inner>,
     name: Option<Arc<str>>,
+    /// Never held across an await.
+    speech: Arc<Mutex<Speech>>,
 }
 
 /// What all clones share. Standard input is not touched before somebody wants something of it.
@@ -165,6 +167,7 @@ impl Terminal {
         Self {
             inner: Arc::new(inner),
             name: None,
+            speech: Arc::default(),
         }
     }
 
@@ -173,6 +176,7 @@ impl Terminal {
         Self {
             inner: self.inner.clone(),
             name: Some(text::one_line(name).into()),
+            speech: Arc::default(),
         }
     }
 
@@ -192,9 +196,9 @@ impl Terminal {
         self.inner.session().unattended = true;
     }
 
-    /// The voice of a model on this terminal.
-    pub fn voice(&self) -> Voice {
-        Voice::new(self.clone())
+    /// Under whose name it speaks, when it is not the main speaker's.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// The next request. `None` when there will be none: after Ctrl-D, `q`, `exit`, `quit` and their like, at the end of

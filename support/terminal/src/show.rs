@@ -68,14 +68,6 @@ impl Terminal {
         self.inner.screen.result(call.id, &label, &lines);
     }
 
-    /// Shows a call, `runs` if the user waits for it.
-    pub(crate) fn call(&self, call: Call<'_>, runs: bool) {
-        let screen = &self.inner.screen;
-        let line = self.call_line('>', call, self.columns(screen.style.columns()));
-        let name = runs.then_some(call.name);
-        screen.call(call.id, &self.attributed(&line), name);
-    }
-
     /// Shows what went wrong, in one sentence; to standard error where nothing else is shown.
     pub(crate) fn error(&self, error: &anyhow::Error) {
         let error = format!("Error: {error:#}");
@@ -115,12 +107,12 @@ impl Terminal {
     }
 
     /// What is left of a line behind the speaker's name.
-    fn columns(&self, columns: usize) -> usize {
+    pub(crate) fn columns(&self, columns: usize) -> usize {
         let margin = self.name.as_ref().map_or(0, |name| text::columns(name) + 3);
         columns.saturating_sub(margin)
     }
 
-    fn call_line(&self, mark: char, call: Call<'_>, columns: usize) -> String {
+    pub(crate) fn call_line(&self, mark: char, call: Call<'_>, columns: usize) -> String {
         let name = format!("{mark} {}", text::one_line(call.name));
         let line = format!("{name}  {}", text::arguments(call));
         let line = text::cut(line.trim_end(), columns).into_owned();

@@ -180,15 +180,14 @@ async fn obey(repl: &Terminal, order: &str, orders: &mut OrderLines) {
         "turn" => {
             repl.run(async {
                 repl.say("the turn begins");
-                let voice = repl.voice();
                 loop {
                     match next(orders).await.split_once(' ') {
                         Some(("ask", question)) => ask(repl, question).await,
-                        Some(("stream", piece)) => voice.text(piece),
+                        Some(("stream", piece)) => repl.text(piece),
                         Some(("say", text)) => repl.say(text),
-                        Some(("wait", _)) => voice.waiting(),
-                        Some(("done", _)) => voice.done(),
-                        Some(("call", text)) => voice.call(call(text)),
+                        Some(("wait", _)) => repl.waiting(),
+                        Some(("done", _)) => repl.done(),
+                        Some(("call", text)) => repl.call(call(text)),
                         Some(("progress", text)) => repl.progress(call("x"), text),
                         Some(("result", text)) => repl.result(
                             call("x"),
