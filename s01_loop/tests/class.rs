@@ -27,19 +27,12 @@ fn without_key_and_network_the_first_line_names_the_mock_model() {
 
 #[test]
 fn create_a_file() {
-    let (class, model) = (class(), MockModel::strict_rehearsal());
-    let ran = class
-        .model(&model)
-        .types(&[r#"Create a file called hello.py that prints "Hello, World!""#]);
-    ran.succeeds().shows("> bash  ");
-}
-
-#[test]
-fn the_created_file_lies_on_disk() {
-    let class = class();
+    let model = MockModel::strict_rehearsal();
+    let class = class().model(&model);
     class
         .types(&[r#"Create a file called hello.py that prints "Hello, World!""#])
-        .succeeds();
+        .succeeds()
+        .shows("> bash  ");
     assert_eq!(class.read("hello.py"), "print(\"Hello, World!\")\n");
 }
 

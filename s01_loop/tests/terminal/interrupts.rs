@@ -81,19 +81,6 @@ fn what_was_typed_before_ctrl_c_is_kept() {
 }
 
 #[test]
-fn a_failed_request_is_one_red_sentence_and_the_session_goes_on() {
-    let model = model([says("better now")]);
-    model.fault(Fault::Internal, 1);
-    let (_class, mut terminal) = session(&model);
-    terminal
-        .type_line("hello")
-        .wait_for("\nError: ")
-        .wait_for("s01 >>");
-    terminal.type_line("hello again").wait_for("better now");
-    assert_eq!(terminal.press(Key::CtrlD).wait_exit(), 0);
-}
-
-#[test]
 fn sigterm_ends_the_session_as_a_shell_reports_it() {
     // The command's parent is the chapter.
     let model = model([calls(

@@ -67,17 +67,6 @@ fn parallel_calls_are_told_apart() {
 }
 
 #[test]
-fn one_request_runs_one_turn() {
-    let model = model([says("four")]);
-    class()
-        .model(&model)
-        .asks("what is 2 + 2")
-        .succeeds()
-        .shows("four\n")
-        .never_shows(">>");
-}
-
-#[test]
 fn a_failed_turn_is_exit_code_1() {
     let model = model([says("not now"), says("later")]);
     model.fault(Fault::Internal, 1);
