@@ -23,11 +23,11 @@ pub fn class(socket: Option<&Path>) -> Class {
     class.env(SOCKET, socket.map_or("".as_ref(), Path::as_os_str))
 }
 
-/// The program behind a shell, which shows the terminal's settings when it has ended.
+/// The program behind a shell, which waits for the file `go` and shows the terminal's settings in the end.
 pub fn behind_a_shell() -> Class {
     let class = Class::new("bash")
         .arg("-c")
-        .arg("\"$0\" \"$@\"; stty -a; echo end");
+        .arg("echo ready; until [ -e go ]; do :; done; \"$0\" \"$@\"; stty -a; echo end");
     with_args(class.arg(exe())).env(SOCKET, "")
 }
 

@@ -128,7 +128,8 @@ fn ctrl_c_and_esc_end_a_turn_and_no_other_key_does() {
 #[test]
 fn the_terminal_is_left_as_it_was_found_whatever_ends_the_program() {
     for typed in ["\x04", "exit\r", "panic\r", "stop\r"] {
-        let mut terminal = program::behind_a_shell().terminal(80, 24);
+        let class = program::behind_a_shell().file("go", "");
+        let mut terminal = class.terminal(80, 24);
         terminal
             .wait_for("s01 >>")
             .type_text(typed)

@@ -123,3 +123,14 @@ fn without_a_place_for_its_history_it_works_and_says_so_once() {
         1
     );
 }
+
+#[test]
+fn lines_that_were_typed_before_the_program_started_are_requests() {
+    let class = program::behind_a_shell();
+    let mut terminal = class.terminal(80, 24);
+    terminal.wait_for("ready").type_text("early\rbird\rhal");
+    terminal.wait_for("bird");
+    std::fs::write(class.dir().join("go"), "").expect("the class has a folder");
+    terminal.wait_for("request: early\ns01 >> bird\nrequest: bird\ns01 >>");
+    terminal.type_line("f").wait_for("request: half\n");
+}
