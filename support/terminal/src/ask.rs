@@ -95,15 +95,12 @@ impl Terminal {
         let prompt = format!("{question} [y]es / [a]lways / [N]o: ");
         for _ in 0..TIMES {
             let said = inner.keyboard.ask(prompt.clone()).await;
-            match (inner.keyboard.input(), &said) {
-                // The user sees what they typed.
-                (Input::Plain, Said::Line(_)) => {}
-                (_, said) => {
-                    let settled = format!("{prompt}{}", shown(said));
-                    inner.screen.print(&settled);
-                }
+            let (answer, shown) = answer(&said);
+            // On a plain terminal the user sees what they typed.
+            if inner.keyboard.input() != Input::Plain || !matches!(said, Said::Line(_)) {
+                inner.screen.print(&format!("{prompt}{shown}"));
             }
-            if let Some(answer) = answer(&said) {
+            if let Some(answer) = answer {
                 return answer;
             }
             inner.screen.print(&self.attributed(HINT));
@@ -122,24 +119,21 @@ async fn in_line<T>(
     timeout(open, answer).await.ok()
 }
 
-fn answer(said: &Said) -> Option<Answer> {
+/// What the user said, as an answer and as it stands behind the question then.
+fn answer(said: &Said) -> (Option<Answer>, Cow<'_, str>) {
+    let no = |why| Some(Answer::No(why));
     match said {
-        Said::Line(line) if line.trim().is_empty() => Some(Answer::No(Refusal::User)),
-        Said::Line(line) => Answer::parse(line),
-        Said::NotAnAnswer => Some(Answer::No(Refusal::NotAnAnswer)),
-        Said::Interrupted => Some(Answer::No(Refusal::Interrupted)),
-        Said::Nobody => Some(Answer::No(Refusal::Nobody)),
-    }
-}
-
-/// What stands behind the question when it is settled.
-fn shown(said: &Said) -> Cow<'_, str> {
-    match said {
-        Said::Line(line) if line.trim().is_empty() => "no".into(),
-        Said::Line(line) => text::echo(line),
-        Said::NotAnAnswer => "no (the next line is no answer)".into(),
-        Said::Interrupted => "no".into(),
-        Said::Nobody => "no (nobody is there to answer)".into(),
+        Said::Line(line) if line.trim().is_empty() => (no(Refusal::User), "no".into()),
+        Said::Line(line) => (Answer::parse(line), text::echo(line)),
+        Said::NotAnAnswer => {
+            let shown = "no (the next line is no answer)";
+            (no(Refusal::NotAnAnswer), shown.into())
+        }
+        Said::Interrupted => (no(Refusal::Interrupted), "no".into()),
+        Said::Nobody => {
+            let shown = "no (nobody is there to answer)";
+            (no(Refusal::Nobody), shown.into())
+        }
     }
 }
 

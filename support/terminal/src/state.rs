@@ -284,3 +284,42 @@ impl State {
         self.question.as_mut().filter(asked)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asking(input: Input) -> State {
+        let mut state = State::new(input);
+        state.readers = 1;
+        state.put("May I?".into());
+        state.mode = state.wanted();
+        assert_eq!(state.mode, Mode::Question(1), "it comes before a line");
+        state
+    }
+
+    #[test]
+    fn what_is_typed_behind_an_answer_is_for_later() {
+        let mut state = asking(Input::Editor);
+        state.draft = Draft::new("and ", 4);
+        state.pressed(Key::Enter, "y");
+        state.pressed(Key::Enter, "list files");
+        state.edited("then", 4);
+        state.closed();
+        assert_eq!(state.said(), Some(Said::Line("y".into())));
+        assert_eq!(state.lines, ["list files"]);
+        assert_eq!(state.draft.take(), "and then");
+    }
+
+    #[test]
+    fn what_is_typed_to_a_withdrawn_question_is_nothing() {
+        let mut state = asking(Input::Editor);
+        state.withdraw();
+        state.edited("yes", 3);
+        state.pressed(Key::Enter, "yes");
+        assert!(state.lines.is_empty());
+        assert_eq!(state.draft, Draft::default());
+        state.put("And now?".into());
+        assert_eq!(state.said(), None);
+    }
+}

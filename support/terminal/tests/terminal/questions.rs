@@ -196,3 +196,13 @@ fn on_a_pipe_the_next_line_answers_if_it_is_an_answer() {
         .shows("s01 >> n\nrequest: n\n")
         .shows("Anybody? No(Nobody)\n");
 }
+
+#[test]
+fn what_is_typed_behind_an_answer_in_one_piece_comes_after_the_turn() {
+    let mut program = Program::start();
+    program.order("ask Sure?").wait_for("Sure? [y]es");
+    program
+        .terminal
+        .type_text("y\rlist files\rand th")
+        .wait_for("Sure? Yes\ns01 >> list files\nrequest: list files\ns01 >> and th");
+}
