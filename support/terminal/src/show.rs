@@ -42,7 +42,7 @@ impl Terminal {
         self.inner.screen.progress(call.id, &text::one_line(text));
     }
 
-    /// Prints whole lines even when everything else is [quiet](Self::quiet).
+    /// Prints whole lines even when everything else is [quiet](Self::be_quiet).
     pub fn print(&self, text: &str) {
         let lines = self.attributed(&text::clean(text));
         self.inner.screen.print(&lines);
