@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::hooks::{HookOutput, Hooks, PostTool, PreTool, Prompt, Stop};
 
 /// How long a command may take when the settings do not say.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The most bytes of a command's answer that are read.
 const MAX_ANSWER: usize = 100_000;

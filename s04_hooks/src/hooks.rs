@@ -15,7 +15,7 @@ use serde_json::Value;
 use kit::tagged;
 
 /// How often Stop hooks may send one turn round again. A hook that always objects would never let it end.
-pub const MAX_STOPS: usize = 3;
+const MAX_STOPS: usize = 3;
 
 /// UserPromptSubmit: the user has asked for something.
 #[derive(Clone, Debug)]
@@ -267,7 +267,7 @@ impl Hooks {
         output
     }
 
-    /// The model wants nothing more: is there a reason to go on? At most [`MAX_STOPS`] times a turn.
+    /// The model wants nothing more: is there a reason to go on? At most three times a turn.
     pub async fn stop(&self, history: &History) -> Option<String> {
         let again = self.stops.0.load(Ordering::Relaxed) > 0;
         let mut reasons = Vec::new();

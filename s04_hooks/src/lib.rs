@@ -5,9 +5,7 @@ mod commands;
 mod hooks;
 mod shipped;
 
-pub use commands::DEFAULT_TIMEOUT;
 pub use hooks::{
-    Caller, HookOutput, Hooks, MAX_STOPS, PostTool, PreTool, Prompt, PromptDecision, Stop,
-    without_context,
+    Caller, HookOutput, Hooks, PostTool, PreTool, Prompt, PromptDecision, Stop, without_context,
 };
-pub use shipped::{LARGE_OUTPUT, LOG_FILE, large_output, log, permission, summary};
+pub use shipped::{large_output, log, permission, summary};

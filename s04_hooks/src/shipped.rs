@@ -20,10 +20,10 @@ use serde_json::json;
 use crate::hooks::{HookOutput, PostTool, PreTool, Stop};
 
 /// The name of the log in the state folder.
-pub const LOG_FILE: &str = "log.jsonl";
+const LOG_FILE: &str = "log.jsonl";
 
 /// Outputs longer than this, in characters, are remarked on.
-pub const LARGE_OUTPUT: usize = 100_000;
+const LARGE_OUTPUT: usize = 100_000;
 
 /// PreToolUse: the policy of the permission chapter, no longer a line of the loop.
 pub fn permission(

@@ -7,5 +7,4 @@ mod skill;
 mod skills;
 
 pub use front_matter::FrontMatter;
-pub use skill::{MAX_DESCRIPTION, MAX_NAME};
-pub use skills::{SKILL_FILE, SKILLS_DIR, Skills};
+pub use skills::Skills;

@@ -11,10 +11,10 @@ use kit::{cut, one_line};
 use crate::front_matter::FrontMatter;
 
 /// The most characters of a name.
-pub const MAX_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// The most characters of a description in the catalogue; a longer one is cut.
-pub const MAX_DESCRIPTION: usize = 500;
+const MAX_DESCRIPTION: usize = 500;
 
 /// A skill that can be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]

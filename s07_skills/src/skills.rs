@@ -20,7 +20,7 @@ use crate::folder::{Stamp, stamps};
 use crate::skill::Skill;
 
 /// The folder of skills: in the workspace, and in the state folder of the user's home.
-pub const SKILLS_DIR: &str = "skills";
+const SKILLS_DIR: &str = "skills";
 
 /// The file in a skill's folder that holds its description and its body.
 pub const SKILL_FILE: &str = "SKILL.md";

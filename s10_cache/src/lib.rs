@@ -9,5 +9,5 @@ mod section;
 
 pub use assemble::assemble;
 pub use cache::PromptCache;
-pub use context::{Context, IDENTITY};
+pub use context::Context;
 pub use report::cache_report;

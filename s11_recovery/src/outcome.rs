@@ -11,10 +11,10 @@ use s01_loop::{ApiError, Reply};
 use crate::backoff::{self, LONGEST_ASKED, MAX_TRIES, TRIES_WITHOUT_CONTACT};
 
 /// How often in a row a model may be overloaded before another one is asked.
-pub const MAX_OVERLOADS: u32 = 3;
+const MAX_OVERLOADS: u32 = 3;
 
 /// The limit, in tokens, that a request gets whose reply was cut at the usual one.
-pub const RAISED_TOKENS: u32 = 64_000;
+const RAISED_TOKENS: u32 = 64_000;
 
 /// How often a cut reply is gone on with.
 pub const MAX_CONTINUATIONS: u32 = 3;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mock_servers::model::{Fault, MockModel, Options, Reply, Role, calls, says};
 use s01_loop::Settings;
-use s11_recovery::{MAX_CONTINUATIONS, RAISED_TOKENS, Recovery};
+use s11_recovery::Recovery;
 use serde_json::json;
 
 use crate::{Diary, asking, client, scripted, send, send_failing, send_with, settings};
@@ -38,7 +38,7 @@ async fn a_cut_reply_is_asked_for_again_with_more_room() {
     let model = scripted([says(&whole), says(&whole), says("Hi.")]);
     let sent = send(&model).await;
     assert_eq!(sent.text(), whole);
-    assert_eq!(limits(&model), [8_000, RAISED_TOKENS]);
+    assert_eq!(limits(&model), [8_000, 64_000]);
     let asked = model.requests();
     assert_eq!(
         asked[0].messages.len(),
@@ -64,7 +64,7 @@ async fn the_raised_limit_is_for_one_request() {
     history.reply(&reply);
     history.user("next");
     recovery.send("", &mut history, &[]).await.unwrap();
-    assert_eq!(limits(&model), [8_000, RAISED_TOKENS, 8_000]);
+    assert_eq!(limits(&model), [8_000, 64_000, 8_000]);
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn a_reply_without_end_ends_after_three_continuations() {
     let model = MockModel::scripted_with(options, replies);
     let sent = send(&model).await;
     assert!(sent.result.as_ref().unwrap().is_cut());
-    assert_eq!(limits(&model).len(), 2 + MAX_CONTINUATIONS as usize);
+    assert_eq!(limits(&model).len(), 5);
     let remarks = sent.diary.remarks();
     assert_eq!(remarks[3], "asking for the rest (3/3)");
     assert_eq!(
@@ -173,7 +173,7 @@ async fn a_limit_that_the_model_refuses_is_taken_back_and_the_rest_asked_for() {
     assert!(sent.text().ends_with("the end."), "{}", sent.text().len());
     let remarks = [RAISED, "that limit was refused: asking for the rest (1/3)"];
     sent.took(&model, 3, &[], &remarks);
-    assert_eq!(limits(&model), [8_000, RAISED_TOKENS, 8_000]);
+    assert_eq!(limits(&model), [8_000, 64_000, 8_000]);
     sent.goes_on_with(&model).await;
 }
 

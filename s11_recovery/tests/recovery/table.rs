@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mock_servers::model::{Fault, MockModel};
 use s01_loop::{ApiError, Event, Observer, Repl, Settings};
-use s11_recovery::{MAX_TRIES, Recovery};
+use s11_recovery::Recovery;
 use tokio::sync::Notify;
 
 use crate::{Diary, SENTENCE, asking, client, send, send_with, settings, talkative, tools};
@@ -156,7 +156,7 @@ async fn without_another_model_an_overloaded_one_is_asked_ten_times() {
         let remarks = sent.diary.remarks();
         assert!(remarks[8].starts_with("retrying in 32.0 s (9/10): overloaded; Ctrl-C"));
         assert_eq!(remarks[9], "giving up after 10 tries");
-        assert_eq!(model.requests().len(), MAX_TRIES as usize);
+        assert_eq!(model.requests().len(), 10);
         sent.goes_on_with(&model).await;
     }
 }
