@@ -3,8 +3,8 @@
 //! A team writes its rules in any language, without touching the harness. The command gets the event as JSON on standard
 //! input; exit code 0 means go on, 2 means no, with standard error as the reason. The format is the part of Claude Code's
 //! that has these four events.
-//! Invariants: a hook that breaks, hangs or cannot be read is told to the user and stops nothing; where nobody can say what
-//! was to be guarded, every prompt is refused.
+//! Invariants: a hook that crashes, times out or cannot be parsed is reported to the user and blocks nothing; an unknown
+//! event name refuses every prompt.
 
 use std::fs::File;
 use std::future::ready;
@@ -128,7 +128,7 @@ impl Hooks {
 }
 
 async fn on_prompt(hook: Arc<CommandHook>, Prompt { text }: Prompt) -> HookOutput {
-    // What arrives beside the conversation stands in a tag; a no to that is nobody's failure.
+    // Notices and mail come in a tag. Refusing one does not fail the turn.
     let is_typed = !text.starts_with('<');
     let event = json!({ "hook_event_name": "UserPromptSubmit", "prompt": text });
     let says = hook.say(event, true).await;
@@ -304,7 +304,7 @@ fn said(answer: &str, speaks: bool) -> HookOutput {
     if answer["decision"] == "block" {
         HookOutput::Block(text(&answer["reason"]).unwrap_or_else(|| "a hook refused it".to_owned()))
     } else if specific["permissionDecision"] == "deny" || specific["permissionDecision"] == "ask" {
-        // Whoever wants it asked does not want it to run unasked; a rule under `ask` is the way to a question.
+        // "ask" is treated as a refusal: a rule under `permissions.ask` is the way to a question.
         let reason = text(&specific["permissionDecisionReason"]);
         HookOutput::Block(reason.unwrap_or_else(|| "a hook refused it".to_owned()))
     } else if specific["updatedInput"].is_object() {

@@ -157,7 +157,7 @@ impl Hooks {
         self
     }
 
-    /// Adds a hook on PreToolUse before all others: they see the call with its no, and nobody is asked about it.
+    /// Adds a hook on PreToolUse in front of all others. When it blocks a call, the permission hook does not ask about it.
     pub fn on_pre_tool_first<F, S>(mut self, hook: F) -> Self
     where
         F: Fn(PreTool) -> S + Send + Sync + 'static,

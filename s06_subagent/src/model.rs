@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use s01_loop::{ApiError, BoxFuture, Client, History, Reply, SharedObserver, System, ToolSpec};
 
-/// Whoever answers a conversation.
+/// Anything that can answer a conversation: the client, or a layer around it.
 pub trait Model: Send + Sync {
     /// Sends the conversation and returns the reply, which is not yet in the history.
     fn send<'a>(
@@ -17,7 +17,7 @@ pub trait Model: Send + Sync {
         tools: &'a [ToolSpec],
     ) -> BoxFuture<'a, Result<Reply, ApiError>>;
 
-    /// The same model, watched by somebody else.
+    /// The same model with another observer.
     fn watched_by(&self, watcher: SharedObserver) -> Arc<dyn Model>;
 
     /// The same model for questions that can do without an answer: whoever tries again after an error stops after so many

@@ -1,6 +1,6 @@
 //! One run of a subagent: the loop once more, with an end to it.
 //!
-//! It is the body of the lead's loop. What differs: nobody sends it round again, and its last words are its result.
+//! It is the body of the lead's loop, without Stop hooks; its last reply is its result.
 //! Invariant: a run takes at most [`MAX_ROUNDS`] rounds and ends in a report, or in an error that says why there is none.
 
 use std::fmt::Display;
@@ -33,7 +33,7 @@ pub struct Subagent {
 impl Subagent {
     /// Does the job and returns the last words about it.
     pub async fn work(&self, description: &str) -> Result<String> {
-        // With several at work, this line says who has which job.
+        // Several subagents may run at once; this line shows which has which job.
         self.repl.remark(&headline(description));
         let mut history = History::default();
         history.user(description);

@@ -73,7 +73,7 @@ impl Stamp {
             ErrorKind::NotFound => anyhow::anyhow!("it is a link to nowhere"),
             _ => error.into(),
         })?;
-        // A pipe would keep the reader waiting for ever.
+        // Reading a named pipe would block.
         ensure!(found.is_file(), "it is not a regular file");
         ensure!(
             found.len() <= MAX_READ as u64,

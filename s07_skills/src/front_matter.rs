@@ -65,7 +65,7 @@ enum Open {
     Map(Map<String, Value>, Option<String>),
 }
 
-/// What the parser has found wrong, so that one who has never read the grammar can mend it.
+/// The parser's error in words that do not assume the YAML grammar.
 fn plain(info: &str) -> &str {
     match info {
         "mapping values are not allowed in this context" => {

@@ -1,4 +1,4 @@
-//! One skill: a name and a description for the catalogue, a body for whoever loads it.
+//! One skill: a name and a description for the catalogue, and a body that the model loads.
 //!
 //! The description is paid for in every request, the body only when it is needed; so the two are kept apart from the
 //! start. Invariant: a description is one short line, whatever its author wrote.

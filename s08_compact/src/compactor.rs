@@ -3,8 +3,8 @@
 //! Every round adds to the conversation and the window does not grow. Moving a large result into a file costs nothing,
 //! a summary costs a request and what it forgets. Any change costs the cached prefix, so that none is made before there
 //! is need. Invariants: a request and its newest round stay word for word, and earlier requests are told; what is taken
-//! away lies in a file before; no call loses its result; a conversation is replaced in one step, so that whoever stops in
-//! between finds the old one whole.
+//! away is written to a file first; no call loses its result; a conversation is replaced in one step, so that Ctrl-C
+//! leaves the old one whole.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,8 @@ pub struct Compactor {
 
 #[derive(Default)]
 struct State {
-    /// The focus of a summary that somebody has asked for, the model or the user. A std lock, like the other: nothing is awaited under it.
+    /// The focus of a summary that the model or the user has asked for. A std lock, like the other: nothing is awaited
+    /// while it is held.
     asked: Mutex<Option<String>>,
     /// Failed summaries since the last good one.
     failures: AtomicU32,
@@ -173,7 +174,7 @@ impl Compactor {
         }
     }
 
-    /// Puts a summary in place of the past. `asked` is the focus of a summary that somebody has asked for.
+    /// Replaces the past by a summary. `asked` is the focus, when the model or the user has asked for one.
     async fn summarize(&self, history: &mut History, budget: &Budget, asked: Option<&str>) {
         let parts = summary::Parts::of(history, budget);
         let least = asked.map_or(budget.least, |_| 0).max(LEAST);

@@ -1,8 +1,8 @@
 //! What the user has asked for: it is told as long as the conversation lasts, whatever is taken away.
 //!
 //! A model that has forgotten a request breaks it, and a summary may forget. So the harness keeps them, in a block of its
-//! own beside the summary or the gap. Invariants: what the harness said is none of them; each stands there once, oldest
-//! first; where they are too long, their middles go.
+//! own beside the summary or the gap. Invariants: text of the harness is left out; each request is listed once, oldest
+//! first; when the list is too long, each request loses its middle.
 
 use std::iter::successors;
 

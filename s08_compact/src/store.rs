@@ -38,8 +38,8 @@ impl Store {
         self.keep("transcripts", "conversation.jsonl", &lines)
     }
 
-    /// Writes a file whole, beside, and then moves it to its name, which nobody has; the time in it keeps a listing in order. A
-    /// temporary file may be read by its owner alone, and so may what becomes of it.
+    /// Writes to a temporary file, which only its owner may read, and renames it to an unused name. The time in the name
+    /// keeps a listing in order.
     fn keep(&self, folder: &str, name: &str, text: &str) -> Result<String> {
         let folder = self.0.state(folder);
         let keeping = || format!("keeping {name} in {}", folder.display());

@@ -5,7 +5,7 @@
 
 use s01_loop::ApiError;
 
-/// How the API and those who speak its language say it.
+/// The wording of the API and of compatible servers.
 const WORDS: [&str; 5] = [
     "prompt is too long",
     "input is too long",
@@ -16,35 +16,26 @@ const WORDS: [&str; 5] = [
 
 /// Whether this error says that the prompt was too long.
 pub fn says(error: &ApiError) -> bool {
-    match error {
+    // Inside a stream there is no status; the type is the one of a 400.
+    let (status, kind, message) = match error {
         ApiError::Status {
-            status: 400,
+            status,
             kind,
             message,
             ..
-        } => kind == "invalid_request_error" && has_words(message),
-        ApiError::Status {
-            status: 413,
-            kind,
-            message,
-            ..
-        } => {
-            matches!(kind.as_str(), "request_too_large" | "invalid_request_error")
-                && has_words(message)
-        }
-        ApiError::InStream { kind, message } => {
-            kind == "invalid_request_error" && has_words(message)
-        }
-        ApiError::Status { .. }
-        | ApiError::Unreachable { .. }
+        } => (*status, kind, message),
+        ApiError::InStream { kind, message } => (400, kind, message),
+        ApiError::Unreachable { .. }
         | ApiError::Interrupted { .. }
-        | ApiError::Malformed { .. } => false,
-    }
-}
-
-fn has_words(message: &str) -> bool {
+        | ApiError::Malformed { .. } => return false,
+    };
+    let is_refusal = match kind.as_str() {
+        "invalid_request_error" => matches!(status, 400 | 413),
+        "request_too_large" => status == 413,
+        _ => false,
+    };
     let message = message.replace('`', "").to_lowercase();
-    WORDS.iter().any(|words| message.contains(words))
+    is_refusal && WORDS.iter().any(|words| message.contains(words))
 }
 
 #[cfg(test)]

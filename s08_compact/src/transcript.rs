@@ -34,7 +34,7 @@ pub(crate) fn fitting(messages: &[Message], most: usize) -> String {
         }
     }
     match ends(&text, most) {
-        // A cut in front of somebody's name does not make a paragraph of theirs.
+        // The space keeps a cut in front of `User: ` from starting a paragraph.
         Some((begin, missing, end)) => {
             let missing = counted(missing, "character");
             format!("{begin}\n[… {missing} left out here …]\n {end}")

@@ -1,7 +1,7 @@
 //! The index: `MEMORY.md`, one line for each memory.
 //!
 //! It stands in the system prompt, so that the model knows what is known without reading all of it. People and models write
-//! into it, too. Invariants: every memory has one line in it; a line of somebody else that points to no memory is kept; a
+//! into it, too. Invariants: every memory has one line in it; a line written by hand that points to no memory is kept; a
 //! line of ours whose file is gone goes.
 
 use crate::entry::Entry;

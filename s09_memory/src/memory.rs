@@ -19,8 +19,8 @@ use crate::questions;
 use crate::store::{Found, Store};
 use crate::words;
 
-/// How often each question is tried, so that another model is asked once when this one is overloaded. Words in common choose
-/// as well, and what is worth keeping comes up again: nobody has to wait minutes for either.
+/// How often each question is tried: enough to reach the fallback model when this one is overloaded. Neither question is
+/// worth minutes of waiting: words in common can choose instead, and what is worth keeping comes up again.
 const TRIES: u32 = 4;
 /// How many memories one request recalls at most.
 const MAX_RECALLED: usize = 5;

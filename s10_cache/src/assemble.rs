@@ -1,7 +1,6 @@
 //! The system prompt, assembled in sections.
 //!
-//! One string that everybody adds to changes somewhere in every request, and nobody knows why. Sections in a fixed order
-//! say where, and what a change costs. Invariant: the same context gives the same bytes; no clock, no map in random order.
+//! In one long string a change is hard to find. Sections in a fixed order show where it is, and what it costs. Invariant: the same context gives the same bytes; no clock, no map in random order.
 
 use s01_loop::System;
 

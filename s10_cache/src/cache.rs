@@ -1,7 +1,7 @@
 //! The prompt cache: what was assembled is kept until its inputs change.
 //!
 //! The API reads a prefix from its cache when it is the same byte for byte; the harness need not write it anew to find
-//! out. It also says why a prompt has changed, which nobody sees otherwise. Invariant: what comes out is what
+//! out. It also shows which sections have changed. Invariant: what comes out is what
 //! [`assemble`](crate::assemble()) makes of the context, kept or not.
 
 use s01_loop::{Repl, System, ToolSpec};
@@ -95,8 +95,8 @@ impl PromptCache {
     }
 }
 
-/// The tools, with a prompt-cache breakpoint after the last one: they are the beginning of every request. Who has put one
-/// somewhere else knows better where the part ends that stays.
+/// The tools, with a prompt-cache breakpoint after the last one: they are the beginning of every request. A breakpoint that
+/// is already there stays where it is.
 fn with_breakpoint(tools: &[ToolSpec]) -> Vec<ToolSpec> {
     let mut tools = tools.to_vec();
     if !tools.iter().any(ToolSpec::has_breakpoint)

@@ -1,6 +1,6 @@
 //! The report of a turn: how much of its input the API read from its prompt cache.
 //!
-//! A cache that nobody measures is broken sooner or later, and the only sign is the bill. Invariant: the figures are the
+//! Without figures, a cache that stopped hitting shows only in the bill. Invariant: the figures are the
 //! API's own counts, summed over the requests of the turn; nothing is estimated.
 
 use std::future::{Ready, ready};

@@ -10,11 +10,10 @@ use s01_loop::ApiError;
 /// How often a request is tried before its error ends the turn.
 pub const MAX_TRIES: u32 = 10;
 
-/// How often it is tried where nobody has ever been met: a wrong address does not get better by waiting.
+/// How often it is tried when no request to this address ever succeeded: the URL is probably wrong.
 pub const TRIES_WITHOUT_CONTACT: u32 = 4;
 
-/// The longest `retry-after` that is waited for. Nobody sits before a terminal for longer, and coming back earlier would
-/// be refused again, so a longer one ends the turn.
+/// The longest `retry-after` that is waited for. A longer one ends the turn: retrying earlier would be refused again.
 pub const LONGEST_ASKED: Duration = Duration::from_secs(120);
 
 const FIRST: Duration = Duration::from_millis(500);

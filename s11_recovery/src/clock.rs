@@ -1,4 +1,4 @@
-//! What recovery needs of the clock: time, chance, and somebody who is told.
+//! What recovery takes from outside: time, chance, and a place for its remarks.
 //!
 //! A test of ten tries must not take two minutes, so it brings a clock of its own. Invariant: nothing in this crate waits,
 //! throws dice or speaks but through this trait.

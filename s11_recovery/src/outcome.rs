@@ -19,7 +19,7 @@ const RAISED_TOKENS: u32 = 64_000;
 /// How often a cut reply is gone on with.
 pub const MAX_CONTINUATIONS: u32 = 3;
 
-/// The types of error that come again however often one asks. Inside a stream there is no status to tell by.
+/// Error types that a retry cannot change. An error inside a stream has no status, only a type.
 const FINAL_KINDS: [&str; 6] = [
     "authentication_error",
     "billing_error",
@@ -52,7 +52,7 @@ pub struct RetryState {
     pub limit: u32,
     /// How many tokens a request and its reply may have together.
     pub window: u64,
-    /// Whether the limit has just been raised, and nobody knows whether the model takes it.
+    /// Whether the limit has just been raised, and the model has not accepted it yet.
     pub is_on_trial: bool,
 }
 

@@ -1,6 +1,6 @@
 //! A client that does not give up at the first error.
 //!
-//! Everybody who asks a model asks this one: the loop, subagents, summaries, memory. Invariants: it is the only place that
+//! The loop, subagents, summaries and memory all send through it. Invariants: it is the only place that
 //! tries again; the history is what the caller made it, shortened at most; a raised limit and another model are for one
 //! request and gone with it.
 
@@ -18,10 +18,10 @@ use crate::outcome::{Outcome, RetryState};
 use crate::partial_reply::PartialReply;
 use crate::remark::remark;
 
-/// Who asks, when nobody says so.
+/// The name in a remark when the observer has none.
 const NAMELESS: &str = "side call";
 
-/// What everybody who asks a model holds in the place of a client. Cloning it is cheap.
+/// A client that retries. Cloning it is cheap.
 #[derive(Clone)]
 pub struct Recovery {
     client: Client,
@@ -102,7 +102,7 @@ impl Recovery {
         }
     }
 
-    /// What all replies so far have cost, whoever asked through this client or a clone of it.
+    /// What all replies so far have cost, through this client and its clones.
     pub fn spent(&self) -> Usage {
         self.client.spent()
     }

@@ -1,4 +1,4 @@
-//! What the user reads of a step: what happens now, and whether text that stands on the screen comes again.
+//! What the user reads of a step: what happens now, and whether text on the screen will be repeated.
 //!
 //! The client has said what went wrong with a reply; this is what is done about it. Invariant: nothing takes longer than
 //! it should, or is asked twice, in silence.

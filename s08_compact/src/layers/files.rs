@@ -95,8 +95,8 @@ fn too_large(message: &Message, most: usize, preview: usize) -> Vec<&str> {
     results.into_iter().map(|(id, _)| id).collect()
 }
 
-/// The path of a moved result, and how many characters lie there. A text that only looks like one, such as a large file
-/// that begins with the tag, is none: it would never be made smaller.
+/// The path of a moved result, and its length in characters. `None` for a text that only looks like one, such as a large
+/// file that begins with the tag, which would otherwise never be moved.
 pub fn moved(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix(OPEN).filter(|_| text.len() <= MOVED)?;
     let (path, rest) = rest.strip_suffix(CLOSE)?.split_once("\" chars=\"")?;

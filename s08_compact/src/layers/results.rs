@@ -50,7 +50,7 @@ pub fn results(history: &History, budget: &Budget, store: &Store) -> Result<Opti
 /// The line in the place of a result; none for one that is short, or such a line already.
 fn line(tool: &str, content: &Content) -> Option<String> {
     let text = content.text();
-    // A long text that only begins like a line is none, and pictures are never short.
+    // A long text may begin like such a line; a picture has no text and is never short.
     let is_line = text.starts_with(OLD) && text.len() <= LONGEST_LINE && !text.contains('\n');
     if plain(content).is_some() && (text.len() <= SHORT || is_line) {
         return None;
