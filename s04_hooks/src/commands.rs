@@ -121,7 +121,7 @@ impl Hooks {
                         hooks.on_post_tool(move |event| on_post_tool(Arc::clone(&hook), event))
                     }
                     "Stop" => hooks.on_stop(move |event| on_stop(Arc::clone(&hook), event)),
-                    other => bail!("there is no event {other}"),
+                    other => bail!("unknown event {other}"),
                 })
             })
     }
@@ -200,7 +200,7 @@ impl Entry {
         let hook = |Action::Command { command, timeout }| {
             let timeout = match timeout {
                 Some(seconds) => Duration::try_from_secs_f64(seconds)
-                    .with_context(|| format!("the timeout {seconds} is no number of seconds"))?,
+                    .with_context(|| format!("the timeout {seconds} is not a number of seconds"))?,
                 None => DEFAULT_TIMEOUT,
             };
             Ok(CommandHook {

@@ -298,7 +298,7 @@ fn settings_that_make_no_sense_are_told_and_the_rest_is_used() {
     ran.succeeds()
         .shows("hooks of PreToolUse: an entry cannot be read")
         .shows("the matcher \"write_(file)?\" is more than names")
-        .shows("hooks of Stop: the timeout -1 is no number of seconds");
+        .shows("hooks of Stop: the timeout -1 is not a number of seconds");
     assert_eq!(model.last_request().results(), [(true, "no".to_owned())]);
 }
 

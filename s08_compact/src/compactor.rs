@@ -194,7 +194,7 @@ impl Compactor {
         self.apply(history, change.map(Some));
         if failures == MAX_FAILURES {
             self.repl
-                .remark("[no more summaries on its own: three in a row have failed]");
+                .remark("[automatic summaries are switched off: three in a row have failed]");
         }
     }
 

@@ -106,7 +106,7 @@ pub async fn consolidate(model: &dyn Model, entries: &[&Entry]) -> Result<Vec<En
     let question = tagged("memories", &entries);
     let answer = array(&side_call(model, CONSOLIDATE, question).await?)?;
     let entries: Option<Vec<Entry>> = answer.iter().map(Entry::read).collect();
-    entries.context("something in the answer is no memory")
+    entries.context("an entry of the answer is not a memory")
 }
 
 /// The JSON array in an answer: models put words or a fence around it, with up to four brackets in front of the array.
@@ -118,7 +118,10 @@ fn array(answer: &str) -> Result<Vec<Value>> {
             return Ok(values);
         }
     }
-    bail!("the answer is no JSON array: {}", cut(answer.trim(), 100))
+    bail!(
+        "the answer is not a JSON array: {}",
+        cut(answer.trim(), 100)
+    )
 }
 
 #[cfg(test)]

@@ -248,8 +248,8 @@ fn a_side_call_that_fails_is_one_remark_and_the_turn_succeeds() {
         .model(&model)
         .asks("about tabs");
     ran.succeeds()
-        .shows("[memories chosen by words in common: the answer is no JSON array: tabs, of course]\n[recalled: tabs]\n")
-        .shows("[nothing remembered: the answer is no JSON array: nothing]\n");
+        .shows("[memories chosen by words in common: the answer is not a JSON array: tabs, of course]\n[recalled: tabs]\n")
+        .shows("[nothing remembered: the answer is not a JSON array: nothing]\n");
     assert!(leads(&model)[0].user_texts()[1].contains("Indent with tabs."));
 }
 
