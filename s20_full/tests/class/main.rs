@@ -89,17 +89,6 @@ fn a_team_works_off_a_board_and_its_lead_reports() {
 }
 
 #[test]
-fn what_a_server_found_is_written_down() {
-    let prompt = "search our docs for permission rules and write a summary to rules.md";
-    let (class, model, _) = rehearses(prompt);
-    assert_eq!(
-        called(&model),
-        ["connect_mcp", "mcp__docs__search", "write_file"]
-    );
-    assert!(class.read("rules.md").contains("s03 · Permission"));
-}
-
-#[test]
 fn started_and_left_it_leaves_no_trace() {
     testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s20_full"));
 }
