@@ -178,19 +178,13 @@ fn marked(manifest: &str, mark: &str) -> Result<String> {
 
 /// The lock file with the same version for our own packages, as cargo would write it: a person's `git diff` stays empty.
 fn marked_lock(lock: &str, mark: &str) -> String {
-    let packages = lock.split("\n\n").map(|package| {
-        let is_ours = !package.contains("\nsource = ");
-        let version = if is_ours {
-            format!("0.1.0-{mark}")
-        } else {
-            "0.1.0".to_owned()
-        };
-        package.replacen(
-            "\nversion = \"0.1.0\"",
-            &format!("\nversion = \"{version}\""),
-            1,
-        )
-    });
+    let version = format!("\nversion = \"0.1.0-{mark}\"");
+    let packages = lock
+        .split("\n\n")
+        .map(|package| match package.contains("\nsource = ") {
+            true => package.to_owned(),
+            false => package.replacen("\nversion = \"0.1.0\"", &version, 1),
+        });
     packages.collect::<Vec<_>>().join("\n\n")
 }
 

@@ -140,16 +140,11 @@ fn lessons(
 ) -> Option<String> {
     let all = change::lessons(ws, from, to, file)?;
     let legend = match (from, change::before(ws, from, file)) {
-        (Some(from), Some(_)) => format!(
-            " (+ is not imported in {}, - is imported there only)",
-            from.name
-        ),
+        (Some(from), Some(_)) => format!(" (+ is not imported in {0}, - only there)", from.name),
         _ => String::new(),
     };
-    let mut text = format!(
-        "{}{legend}\n",
-        paint.bold(&format!("Lessons that {file} imports from"))
-    );
+    let title = paint.bold(&format!("Lessons that {file} imports from"));
+    let mut text = format!("{title}{legend}\n");
     for (lesson, items) in all {
         let _ = writeln!(text, "  {lesson}: {}", marked(&items, paint));
     }
@@ -167,12 +162,7 @@ fn tools(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, paint: Paint) -> 
             let _ = writeln!(lines, "  {agent}: {}", marked(&tools, paint));
         }
     }
-    let legend = from.map(|from| {
-        format!(
-            " (+ is not offered in {}, - is offered there only)",
-            from.name
-        )
-    });
+    let legend = from.map(|from| format!(" (+ is not offered in {}, - only there)", from.name));
     let title = paint.bold("Tools");
     (!lines.is_empty()).then(|| format!("{title}{}\n{lines}", legend.unwrap_or_default()))
 }
@@ -231,7 +221,7 @@ src/main.rs: +4 −3
 New files of s02_tools
   src/toolbox.rs   10 lines  A toolbox: tools by name.
 
-Lessons that src/main.rs imports from (+ is not imported in s01_loop, - is imported there only)
+Lessons that src/main.rs imports from (+ is not imported in s01_loop, - only there)
   s01_loop: Client, -bash
   s02_tools: +Toolbox
 "
@@ -298,7 +288,7 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop, - is impor
             "{changed}"
         );
         assert!(!changed.contains("teammate.rs    3 lines"), "{changed}");
-        assert!(changed.ends_with("src/teammate.rs imports from (+ is not imported in s01_loop, - is imported there only)\n  s01_loop: Client, +Repl\n"));
+        assert!(changed.ends_with("src/teammate.rs imports from (+ is not imported in s01_loop, - only there)\n  s01_loop: Client, +Repl\n"));
     }
 
     #[test]
@@ -315,7 +305,7 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop, - is impor
         let step = show(&ws, Some(first), second, Paint::PLAIN);
         let whole = show(&ws, None, first, Paint::PLAIN);
 
-        let tools = "\nTools (+ is not offered in s01_loop, - is offered there only)\n  lead: +task, -glob\n  subagent: +bash\n";
+        let tools = "\nTools (+ is not offered in s01_loop, - only there)\n  lead: +task, -glob\n  subagent: +bash\n";
         assert!(step.ends_with(tools), "{step}");
         assert!(whole.ends_with("\nTools\n  lead: bash, glob\n"), "{whole}");
     }

@@ -60,21 +60,11 @@ pub fn prepare(kit: &Kit, home: &Path) -> Result<(), String> {
 /// # Errors
 /// What npm says is wrong, in one line.
 pub fn install_node(home: &Path, packages: &[&str]) -> Result<(), String> {
-    let npm = [
-        "install",
-        "--loglevel=error",
-        "--no-audit",
-        "--no-fund",
-        "--ignore-scripts",
-        "--fetch-retries=1",
-    ];
-    succeed(
-        Command::new("npm")
-            .args(npm)
-            .arg("--prefix")
-            .arg(home)
-            .args(packages),
-    )
+    let install =
+        "install --loglevel=error --no-audit --no-fund --ignore-scripts --fetch-retries=1";
+    let mut npm = Command::new("npm");
+    npm.args(install.split(' ')).arg("--prefix").arg(home);
+    succeed(npm.args(packages))
 }
 
 /// With pip, in an environment of its own.
@@ -82,21 +72,10 @@ pub fn install_node(home: &Path, packages: &[&str]) -> Result<(), String> {
 /// # Errors
 /// What pip says is wrong, in one line.
 pub fn install_python(home: &Path, packages: &[&str]) -> Result<(), String> {
-    let pip = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--retries=1",
-        "--timeout=30",
-    ];
+    let install = "-m pip install --quiet --disable-pip-version-check --retries=1 --timeout=30";
     succeed(Command::new("python3").args(["-m", "venv"]).arg(home))?;
-    succeed(
-        Command::new(home.join("bin/python"))
-            .args(pip)
-            .args(packages),
-    )
+    let mut python = Command::new(home.join("bin/python"));
+    succeed(python.args(install.split(' ')).args(packages))
 }
 
 /// Runs a command; why it failed is one line.

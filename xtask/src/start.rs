@@ -118,17 +118,13 @@ fn first_commit(root: &Path, chapter: &Chapter) -> Result<()> {
     git::run(root, &["add", "--all"])?;
     let message = format!("--message=The start of {}", chapter.name);
     let who = [
-        "-c",
         "user.name=cargo x start",
-        "-c",
         "user.email=start@localhost",
-        "-c",
         "commit.gpgsign=false",
     ];
-    git::run(
-        root,
-        &[&who[..], &["commit", "--quiet", "--no-verify", &message]].concat(),
-    )?;
+    let settings = who.iter().flat_map(|setting| ["-c", setting]);
+    let commit = ["commit", "--quiet", "--no-verify", &message];
+    git::run(root, &settings.chain(commit).collect::<Vec<_>>())?;
     Ok(())
 }
 
