@@ -155,7 +155,7 @@ pub fn has_all_words(text: &str, query: &str) -> bool {
     query.split_whitespace().all(|word| text.contains(word))
 }
 
-/// What was found, one a line, or a sentence that there is none.
+/// The results one a line, or `none` when there are no results.
 pub fn listed(found: impl Iterator<Item = String>, none: &str) -> String {
     let lines = found.collect::<Vec<_>>().join("\n");
     if lines.is_empty() {

@@ -136,7 +136,7 @@ fn for_people(shared: &Shared, path: &str, headers: &HeaderMap) -> Sent {
     }
 }
 
-/// Lets pass what names this machine. The browser writes both headers, and a page cannot change them: a name of another
+/// Refuses requests that name another machine. The browser writes both headers, and a page cannot change them: a name of another
 /// machine that leads here (DNS rebinding) stands in `Host`, a page from elsewhere in `Origin`.
 pub fn of_this_machine(headers: &HeaderMap) -> Result<(), Ending> {
     for name in [HOST, ORIGIN] {

@@ -1,8 +1,8 @@
 //! The lock of a folder that several agents write to: one of them at a time.
 //!
-//! Reading, deciding and writing must be one step. Two agents in one folder learn at the same moment, and each makes the
-//! index from what it sees. The lock is the system's (`flock`), so a process that is killed lets go of it. Invariant: a
-//! folder has one holder at a time, among all threads and processes; readers need no lock, for files are replaced whole.
+//! Reading, deciding and writing must be one step: two agents may change one folder at the same moment. The lock is the
+//! operating system's (`flock`), so a killed process releases it. Invariant: a folder has one holder at a time, among all
+//! threads and processes; readers take no lock, because files are replaced whole.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -12,20 +12,20 @@ use anyhow::{Context, Result, bail};
 
 use crate::make_state_folder;
 
-/// The name of the lock file in the folder. It stays there, empty: who removed it would let a second holder in.
+/// The name of the lock file in the folder. It stays there, empty: removing it would let a second holder in.
 const LOCK_FILE: &str = ".lock";
-/// How long another holder may take, and how often we look. Writing takes milliseconds; who takes longer is stopped.
+/// How long [`FolderLock::take`] waits, and how often it tries. Writing takes milliseconds, so a longer holder hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The right to write to a folder of the state, held until it drops. What is awaited meanwhile, all others wait for.
+/// The right to write to a folder of the state, released on drop. Await nothing slow while you hold it.
 #[derive(Debug)]
 pub struct FolderLock {
     _file: File,
 }
 
 impl FolderLock {
-    /// Takes the lock of this folder when it is free; makes the folder when there is none.
+    /// Takes the lock of this folder if it is free; creates a missing folder.
     ///
     /// # Errors
     /// When the folder cannot be written to.
@@ -38,8 +38,8 @@ impl FolderLock {
         }
     }
 
-    /// Takes the lock of this folder, waiting a few seconds for it; makes the folder when there is none. Other futures run
-    /// meanwhile, and dropping this one ends the wait.
+    /// Takes the lock of this folder, waiting at most a few seconds; creates a missing folder. The wait does not block the
+    /// thread and ends when the future is dropped.
     ///
     /// # Errors
     /// When somebody else keeps it, or the folder cannot be written to.
@@ -58,9 +58,8 @@ impl FolderLock {
         )
     }
 
-    /// Takes the lock of this folder, however long another holder takes; makes the folder when there is none. It blocks the
-    /// thread, so it is for tools that run on a thread of their own, and for folders that nobody holds for longer than it
-    /// takes to write a file.
+    /// Takes the lock of this folder, however long that takes; creates a missing folder. It blocks the thread, so call it
+    /// from blocking tools, for folders that are locked only while a file is written.
     ///
     /// # Errors
     /// When the folder cannot be written to.

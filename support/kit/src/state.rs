@@ -1,7 +1,7 @@
 //! The folder in which the harness keeps what outlives it.
 //!
-//! Every chapter keeps something there, and none of it belongs into the user's repository. Invariants: nothing is made before
-//! it is needed; whoever makes the first folder in it makes git ignore all of it, and keeps other users out.
+//! Every chapter keeps something there, and none of it belongs into the user's repository. Invariants: nothing is created
+//! before it is needed; git ignores all of it from the first folder on, and other users cannot read it.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -11,10 +11,10 @@ use std::path::Path;
 /// The name of the state folder, in the working directory.
 pub const STATE_DIR: &str = ".harness";
 
-/// Makes a folder that is, or lies in, the state folder; what it makes, only the user may look into.
+/// Creates a folder that is, or lies in, the state folder; only the user may read what it creates.
 ///
 /// # Errors
-/// When the disk does not let us.
+/// When the folder or its `.gitignore` cannot be created.
 pub fn make_state_folder(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new()
         .recursive(true)

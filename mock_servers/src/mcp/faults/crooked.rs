@@ -17,7 +17,7 @@ pub enum Crook {
     FiveHundred,
     /// Three tools more, in pages of two.
     PagesOfTwo,
-    /// A tool whose schema is none.
+    /// A tool with an invalid schema.
     BrokenSchema,
     /// A tool whose schema is nested 70 deep.
     DeepSchema,

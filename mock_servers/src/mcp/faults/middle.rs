@@ -20,7 +20,7 @@ const FLOOD: usize = 10_000;
 const LONG: usize = 20 * 1024 * 1024;
 /// How much noise there is before an answer: more than a pipe holds, so an undrained one blocks the server.
 const NOISE: usize = 1024 * 1024;
-/// How long a server stays whose input has ended: longer than a client waits, and not for ever if nobody kills it.
+/// How long a server stays alive after its input has ended: longer than a client waits.
 const STAYS: Duration = Duration::from_secs(120);
 /// The ids of the questions that [`Fault::AsksFirst`] asks: both are lawful, and unlike the ids of many clients.
 const QUESTIONS: [&str; 2] = ["0", "\"a\""];

@@ -13,7 +13,7 @@ use super::message::content_of;
 use crate::model::refusal::Flaw;
 use crate::model::tokens::tokens;
 
-/// So many pixels are a token.
+/// This many pixels cost one token.
 const PIXELS_PER_TOKEN: f64 = 750.0;
 /// An image is scaled down until its long edge has so many pixels …
 const LONG_EDGE: f64 = 1568.0;
