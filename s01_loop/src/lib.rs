@@ -19,7 +19,6 @@ mod tool;
 
 pub use client::{CONTEXT_TOKENS, Client};
 pub use error::{ApiError, CHECK_ADDRESS, Failure};
-pub use futures_util::future::BoxFuture;
 pub use history::{History, INTERRUPTED_TURN};
 pub use message::{Block, Content, Message, Role, System};
 pub use observer::{Event, Observer, SharedObserver, Unobserved};

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use s01_loop::{BoxFuture, Output, ToolCall, ToolSpec};
+use kit::BoxFuture;
+use s01_loop::{Output, ToolCall, ToolSpec};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 

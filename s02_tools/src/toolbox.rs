@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
-use s01_loop::{BoxFuture, Output, ToolCall, ToolSpec};
+use kit::BoxFuture;
+use s01_loop::{Output, ToolCall, ToolSpec};
 
 use crate::tool::Tool;
 

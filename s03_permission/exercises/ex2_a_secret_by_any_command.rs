@@ -17,9 +17,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::{Arc, Mutex};
 
+use kit::BoxFuture;
 use s01_loop::{Answer, Refusal, ToolCall};
 use s02_tools::{Toolbox, Workspace, bash};
-use s03_permission::{Answering, Approver, Policy};
+use s03_permission::{Approver, Policy};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -28,7 +29,7 @@ use tempfile::TempDir;
 struct Naysayer(Arc<Mutex<usize>>);
 
 impl Approver for Naysayer {
-    fn ask<'a>(&'a self, _: &'a str) -> Answering<'a> {
+    fn ask<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Answer> {
         *self.0.lock().unwrap() += 1;
         Box::pin(async { Answer::No(Refusal::User) })
     }

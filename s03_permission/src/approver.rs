@@ -3,20 +3,16 @@
 //! A policy that cannot decide asks whoever owns the terminal; a test answers by itself. Invariant: no answer is a no,
 //! and the model is told why.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::time::Duration;
 
+use kit::BoxFuture;
 use s01_loop::{Answer, Repl};
 use tokio::time::timeout;
-
-/// An answer on its way.
-pub type Answering<'a, A = Answer> = Pin<Box<dyn Future<Output = A> + Send + 'a>>;
 
 /// Somebody who can be asked.
 pub trait Approver: Send + Sync {
     /// Puts a question and waits for the answer.
-    fn ask<'a>(&'a self, question: &'a str) -> Answering<'a>;
+    fn ask<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Answer>;
 
     /// The same for an asker who does not wait for ever; `None` when nobody has answered in this time. It counts from when
     /// the user can answer.
@@ -24,7 +20,7 @@ pub trait Approver: Send + Sync {
         &'a self,
         question: &'a str,
         open: Duration,
-    ) -> Answering<'a, Option<Answer>> {
+    ) -> BoxFuture<'a, Option<Answer>> {
         Box::pin(async move { timeout(open, self.ask(question)).await.ok() })
     }
 
@@ -33,7 +29,7 @@ pub trait Approver: Send + Sync {
 }
 
 impl Approver for Repl {
-    fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
+    fn ask<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Answer> {
         Box::pin(self.confirm(question))
     }
 
@@ -41,7 +37,7 @@ impl Approver for Repl {
         &'a self,
         question: &'a str,
         open: Duration,
-    ) -> Answering<'a, Option<Answer>> {
+    ) -> BoxFuture<'a, Option<Answer>> {
         Box::pin(self.confirm_within(question, open))
     }
 

@@ -9,6 +9,6 @@ pub mod rules;
 mod settings;
 pub mod shell;
 
-pub use approver::{Answering, Approver};
+pub use approver::Approver;
 pub use policy::{Decision, Policy};
 pub use settings::{SETTINGS_FILE, read_settings};

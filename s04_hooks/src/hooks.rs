@@ -7,12 +7,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use s01_loop::{BoxFuture, History, Output, Repl, ToolCall};
+use kit::{BoxFuture, tagged};
+use s01_loop::{History, Output, Repl, ToolCall};
 use s02_tools::{Step, Toolbox};
 use s03_permission::Policy;
 use serde_json::Value;
-
-use kit::tagged;
 
 /// How often Stop hooks may send one turn round again. A hook that always objects would never let it end.
 const MAX_STOPS: usize = 3;

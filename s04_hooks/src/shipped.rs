@@ -11,8 +11,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use kit::make_state_folder;
-use s01_loop::{Block, BoxFuture, Message, Repl, ToolCall};
+use kit::{BoxFuture, make_state_folder};
+use s01_loop::{Block, Message, Repl, ToolCall};
 use s02_tools::Workspace;
 use s03_permission::Policy;
 use serde_json::json;

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use s01_loop::{ApiError, BoxFuture, Client, History, Reply, SharedObserver, System, ToolSpec};
+use kit::BoxFuture;
+use s01_loop::{ApiError, Client, History, Reply, SharedObserver, System, ToolSpec};
 
 /// Anything that can answer a conversation: the client, or a layer around it.
 pub trait Model: Send + Sync {

@@ -8,10 +8,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use kit::BoxFuture;
 use mock_servers::model::{MockModel, Options};
 use s01_loop::{
-    ApiError, BoxFuture, Client, History, Output, Repl, Reply, Settings, SharedObserver, System,
-    ToolSpec, Unobserved,
+    ApiError, Client, History, Output, Repl, Reply, Settings, SharedObserver, System, ToolSpec,
+    Unobserved,
 };
 use s02_tools::{Toolbox, Workspace, read_file};
 use s06_subagent::Model;

@@ -92,7 +92,7 @@ struct FailsLater {
 }
 
 impl Clock for FailsLater {
-    fn wait(&self, time: Duration) -> s01_loop::BoxFuture<'static, ()> {
+    fn wait(&self, time: Duration) -> kit::BoxFuture<'static, ()> {
         self.diary.wait(time)
     }
 

@@ -26,7 +26,7 @@ struct Diary {
 }
 
 impl Clock for Diary {
-    fn wait(&self, time: Duration) -> s01_loop::BoxFuture<'static, ()> {
+    fn wait(&self, time: Duration) -> kit::BoxFuture<'static, ()> {
         self.waits.lock().unwrap().push(time);
         Box::pin(ready(()))
     }

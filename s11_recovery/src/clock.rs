@@ -6,7 +6,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-use s01_loop::{BoxFuture, Repl};
+use kit::BoxFuture;
+use s01_loop::Repl;
 
 /// The clock of a recovery: [`Repl`] in a session; a test brings its own.
 pub trait Clock: Send + Sync {

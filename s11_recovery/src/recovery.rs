@@ -6,9 +6,8 @@
 
 use std::sync::Arc;
 
-use s01_loop::{
-    ApiError, BoxFuture, Client, History, Repl, Reply, SharedObserver, System, ToolSpec, Usage,
-};
+use kit::BoxFuture;
+use s01_loop::{ApiError, Client, History, Repl, Reply, SharedObserver, System, ToolSpec, Usage};
 use s06_subagent::Model;
 use s08_compact::Compactor;
 

@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
+use kit::BoxFuture;
 use s01_loop::{Answer, Refusal};
-use s03_permission::{Answering, Approver};
+use s03_permission::Approver;
 
 /// How long a teammate's question stays on the screen.
 const APPROVAL_TIMEOUT: Duration = Duration::from_secs(120);
@@ -16,7 +17,7 @@ const APPROVAL_TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) struct TimedApprover<A>(pub A);
 
 impl<A: Approver> Approver for TimedApprover<A> {
-    fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
+    fn ask<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
             let answer = self.0.ask_within(question, APPROVAL_TIMEOUT).await;
             answer.unwrap_or_else(|| {
@@ -46,7 +47,7 @@ mod tests {
     struct Silence(Mutex<Vec<String>>);
 
     impl Approver for Silence {
-        fn ask<'a>(&'a self, _: &'a str) -> Answering<'a> {
+        fn ask<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Answer> {
             Box::pin(pending())
         }
 

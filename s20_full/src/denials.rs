@@ -5,7 +5,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use s01_loop::{BoxFuture, ToolCall};
+use kit::BoxFuture;
+use s01_loop::ToolCall;
 use s04_hooks::{HookOutput, PreTool};
 use serde::Serialize;
 use serde_json::Value;

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use kit::BoxFuture;
 use s01_loop::{Answer, Output, Refusal, ToolCall, ToolSpec};
 use s02_tools::{Access, Glob, Tool, Toolbox, Workspace, bash, write_file};
-use s03_permission::{Answering, Approver, Policy};
+use s03_permission::{Approver, Policy};
 use serde_json::{Map, Value, json};
 
 /// Says no to everything and remembers the questions.
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 struct Naysayer(Arc<Mutex<Vec<String>>>);
 
 impl Approver for Naysayer {
-    fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
+    fn ask<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Answer> {
         self.0.lock().unwrap().push(question.to_owned());
         Box::pin(async { Answer::No(Refusal::User) })
     }

@@ -37,7 +37,7 @@ struct Entries {
 }
 
 impl Clock for Diary {
-    fn wait(&self, time: Duration) -> s01_loop::BoxFuture<'static, ()> {
+    fn wait(&self, time: Duration) -> kit::BoxFuture<'static, ()> {
         self.0.lock().unwrap().waits.push(time);
         Box::pin(ready(()))
     }

@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 use std::future::ready;
 use std::sync::{Arc, Mutex};
 
+use kit::BoxFuture;
 use s01_loop::{Answer, Refusal, Repl};
 use s02_tools::Toolbox;
-use s03_permission::{Answering, Approver, Policy};
+use s03_permission::{Approver, Policy};
 use s19_mcp_plugin::Mcp;
 use serde_json::{Map, Value, json};
 
@@ -35,7 +36,7 @@ struct User {
 }
 
 impl Approver for User {
-    fn ask<'a>(&'a self, question: &'a str) -> Answering<'a> {
+    fn ask<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Answer> {
         self.questions.lock().unwrap().push(question.to_owned());
         let answer = self.answers.lock().unwrap().pop_front();
         Box::pin(ready(answer.unwrap_or(Answer::Yes)))

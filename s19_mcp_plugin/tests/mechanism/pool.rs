@@ -2,9 +2,10 @@
 
 use std::future::ready;
 
+use kit::BoxFuture;
 use s01_loop::{Answer, Output, Refusal, Repl, ToolCall, ToolSpec};
 use s02_tools::{Tool, Toolbox};
-use s03_permission::{Answering, Approver, Policy};
+use s03_permission::{Approver, Policy};
 use s19_mcp_plugin::{Mcp, StdioServerConfig};
 use serde_json::json;
 
@@ -173,7 +174,7 @@ async fn what_the_policy_was_shown_is_what_is_started() {
 struct Naysayer;
 
 impl Approver for Naysayer {
-    fn ask<'a>(&'a self, _: &'a str) -> Answering<'a> {
+    fn ask<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Answer> {
         Box::pin(ready(Answer::No(Refusal::User)))
     }
 

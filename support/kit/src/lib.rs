@@ -12,9 +12,14 @@ mod tag;
 mod text;
 mod write;
 
+use std::pin::Pin;
+
 pub use lock::FolderLock;
 pub use name::{fresh_suffix, is_safe_name};
 pub use state::{STATE_DIR, make_state_folder};
 pub use tag::{harmless, tagged};
 pub use text::{counted, cut, first_chars, grouped, one_line};
 pub use write::write_whole;
+
+/// A future on the heap, where a function is a value or a trait has an async method.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
