@@ -1,0 +1,266 @@
+//! What streamable HTTP says in headers about the frame in the body.
+//!
+//! From 2026-07-28 on each request carries its method, the name it uses and marked arguments as headers, so that a gateway
+//! can route without reading bodies; a client writes them and a server holds them against the body. Invariant: both ends
+//! take them from the frame by the same functions.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hyper::http::{HeaderMap, HeaderName, HeaderValue};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::body;
+use crate::frame::Frame;
+
+/// The session of a client, in the revisions before 2026-07-28.
+pub const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The revision that a message follows.
+pub const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// The last event that a client has seen of a stream.
+pub const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+const PARAM: &str = "mcp-param-";
+
+/// The first revision without handshake and sessions. Revisions are dates, so later ones compare greater.
+pub const STATELESS: &str = "2026-07-28";
+
+/// Where a request says which revision it follows, from 2026-07-28 on.
+pub const META_VERSION: [&str; 2] = ["_meta", "io.modelcontextprotocol/protocolVersion"];
+/// What its client can do.
+pub const META_CAPABILITIES: [&str; 2] = ["_meta", "io.modelcontextprotocol/clientCapabilities"];
+/// The subscription that a notification belongs to: the id of the request that began it.
+pub const META_SUBSCRIPTION: [&str; 2] = ["_meta", "io.modelcontextprotocol/subscriptionId"];
+/// What progress notifications of a request will name.
+pub const META_PROGRESS: [&str; 2] = ["_meta", "progressToken"];
+
+/// The revision that a request itself names: it belongs to no session.
+pub fn own_version(frame: &Frame) -> Option<String> {
+    body::text(frame.params.as_deref()?, &META_VERSION)
+}
+
+/// The arguments of tools that go into headers, as the last `tools/list` marked them.
+#[derive(Debug, Default)]
+pub struct ToolHeaders(Mutex<HashMap<String, Arc<[Marked]>>>);
+
+/// An argument and the header it goes into.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Marked {
+    /// Its keys below `arguments`.
+    pub path: Vec<String>,
+    /// The rest of the name behind `Mcp-Param-`.
+    pub header: String,
+}
+
+impl ToolHeaders {
+    /// Takes the marks from the result of a `tools/list`.
+    pub(crate) fn learn(&self, result: &RawValue) {
+        #[derive(Deserialize)]
+        struct Tool<'a> {
+            name: String,
+            #[serde(borrow, rename = "inputSchema")]
+            schema: Option<&'a RawValue>,
+        }
+        let tools = body::get(result, &["tools"]).map(RawValue::get);
+        // Entry by entry: one that is malformed costs the others nothing.
+        let tools = tools.and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools).ok());
+        let mut known = self.0.lock().unwrap();
+        for tool in tools.into_iter().flatten() {
+            let Ok(tool) = serde_json::from_str::<Tool<'_>>(tool.get()) else {
+                continue;
+            };
+            let schema = tool.schema.map_or("", RawValue::get);
+            let schema = schema
+                .contains("x-mcp-header")
+                .then(|| serde_json::from_str(schema));
+            match schema.and_then(Result::ok).map(|schema| marked(&schema)) {
+                Some(Ok(marks)) if !marks.is_empty() => known.insert(tool.name, marks.into()),
+                _ => known.remove(&tool.name),
+            };
+        }
+    }
+
+    /// Each header that the arguments call for, with its value; None for one that must not be there.
+    fn of_call(&self, params: &RawValue) -> Vec<(String, Option<String>)> {
+        let name = body::text(params, &["name"]).unwrap_or_default();
+        let Some(marks) = self.0.lock().unwrap().get(&name).cloned() else {
+            return Vec::new();
+        };
+        let value = |mark: &Marked| {
+            let path = std::iter::once("arguments").chain(mark.path.iter().map(String::as_str));
+            plain(body::get(params, &path.collect::<Vec<_>>())?)
+        };
+        let named = |mark: &Marked| format!("{PARAM}{}", mark.header.to_ascii_lowercase());
+        marks
+            .iter()
+            .map(|mark| (named(mark), value(mark)))
+            .collect()
+    }
+}
+
+/// The arguments that an input schema marks with `x-mcp-header`.
+///
+/// # Errors
+/// Which mark is not as it must be; the specification has clients leave out such a tool.
+pub fn marked(schema: &Value) -> Result<Vec<Marked>, String> {
+    let mut found = Vec::new();
+    collect(schema, &mut Vec::new(), &mut found)?;
+    Ok(found)
+}
+
+fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Marked>) -> Result<(), String> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        path.push(name.clone());
+        if let Some(header) = property.get("x-mcp-header") {
+            let wrong = |why: &str| Err(format!("x-mcp-header of {}: {why}", path.join(".")));
+            let Some(header) = header.as_str().filter(|header| !header.is_empty()) else {
+                return wrong("it must be a string that is not empty");
+            };
+            if HeaderName::from_bytes(header.as_bytes()).is_err() {
+                return wrong("it is not the name of a header");
+            }
+            let primitive = ["string", "integer", "boolean"];
+            if !primitive.iter().any(|kind| property["type"] == **kind) {
+                return wrong("only a string, an integer or a boolean goes into a header");
+            }
+            if found
+                .iter()
+                .any(|it| it.header.eq_ignore_ascii_case(header))
+            {
+                return wrong("another argument has the same header");
+            }
+            found.push(Marked {
+                path: path.clone(),
+                header: header.to_owned(),
+            });
+        }
+        collect(property, path, found)?;
+        path.pop();
+    }
+    Ok(())
+}
+
+/// The text of a string, a number or a boolean.
+fn plain(value: &RawValue) -> Option<String> {
+    match value.get().as_bytes().first()? {
+        b'"' => serde_json::from_str(value.get()).ok(),
+        b'{' | b'[' | b'n' => None,
+        _ => Some(value.get().to_owned()),
+    }
+}
+
+/// The name that a request uses: of a tool, a prompt, a resource or a task.
+fn name_of(frame: &Frame) -> Option<String> {
+    let key = match frame.method.as_deref()? {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
+        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+        _ => return None,
+    };
+    body::text(frame.params.as_deref()?, &[key])
+}
+
+/// What a client says about a frame without a session.
+pub(crate) fn write(frame: &Frame, tools: &ToolHeaders, headers: &mut HeaderMap) {
+    let mut put = |name: HeaderName, text: &str| {
+        if let Ok(value) = HeaderValue::from_str(&encode(text)) {
+            headers.insert(name, value);
+        }
+    };
+    if let Some(version) = own_version(frame) {
+        put(VERSION, &version);
+    }
+    if let Some(method) = &frame.method {
+        put(METHOD, method);
+    }
+    if let Some(name) = name_of(frame) {
+        put(NAME, &name);
+    }
+    if let Some(params) = frame
+        .params
+        .as_deref()
+        .filter(|_| frame.calls("tools/call"))
+    {
+        for (name, value) in tools.of_call(params) {
+            if let (Ok(name), Some(value)) = (name.parse(), value) {
+                put(name, &value);
+            }
+        }
+    }
+}
+
+/// Holds the headers of a request without a session against its body.
+///
+/// # Errors
+/// The header that is missing, or says something else.
+pub(crate) fn check(headers: &HeaderMap, frame: &Frame, tools: &ToolHeaders) -> Result<(), String> {
+    let mut wanted = vec![(
+        METHOD.to_string(),
+        frame.method.as_deref().map(str::to_owned),
+    )];
+    if let Some(name) = name_of(frame) {
+        wanted.push((NAME.to_string(), Some(name)));
+    }
+    if let Some(params) = frame
+        .params
+        .as_deref()
+        .filter(|_| frame.calls("tools/call"))
+    {
+        wanted.extend(tools.of_call(params));
+    }
+    for (name, wanted) in wanted {
+        let mut values = headers.get_all(&name).iter();
+        let value = values.next();
+        if values.next().is_some() {
+            return Err(format!("the header {name} is there twice"));
+        }
+        let said = match value {
+            None => None,
+            Some(value) => match value.to_str().ok().and_then(decode) {
+                None => return Err(format!("the header {name} cannot be decoded")),
+                said => said,
+            },
+        };
+        match (said, wanted) {
+            (None, Some(_)) => return Err(format!("the header {name} is missing")),
+            (Some(_), None) => return Err(format!("the header {name} has no value in the body")),
+            (said, wanted) if said != wanted => {
+                return Err(format!(
+                    "the header {name} says something else than the body"
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+const WRAPPED: (&str, &str) = ("=?base64?", "?=");
+
+/// A text as a header holds it: wrapped when blanks at its ends, control characters or other scripts would not survive.
+fn encode(text: &str) -> String {
+    let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        && text.trim() == text
+        && !(text.starts_with(WRAPPED.0) && text.ends_with(WRAPPED.1));
+    if plain {
+        text.to_owned()
+    } else {
+        format!("{}{}{}", WRAPPED.0, BASE64_STANDARD.encode(text), WRAPPED.1)
+    }
+}
+
+fn decode(value: &str) -> Option<String> {
+    let inner = value
+        .strip_prefix(WRAPPED.0)
+        .and_then(|rest| rest.strip_suffix(WRAPPED.1));
+    match inner {
+        None => Some(value.to_owned()),
+        Some(inner) => String::from_utf8(BASE64_STANDARD.decode(inner).ok()?).ok(),
+    }
+}

@@ -1,0 +1,478 @@
+//! The client's end of streamable HTTP.
+//!
+//! Requests are posted side by side, each with a response of its own; notifications and answers one after the other, each
+//! before what follows it. Invariant: every request ends in one frame or one error with its id; a stream that breaks off is
+//! resumed where the server says so, and nothing is posted twice.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hyper::http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
+use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use reqwest::Response;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+
+use super::chain;
+use crate::body;
+use crate::connection::{Connection, Error, Reader, Writer};
+use crate::frame::{FRAME_LIMIT, Frame, Id, Kind, NotAFrame};
+use crate::headers::{self, LAST_EVENT, SESSION, ToolHeaders, VERSION};
+use crate::sse::{Events, Resume};
+
+/// Requests that may be under way; one more is refused.
+const UNDER_WAY: usize = 1024;
+/// For a server to take what needs no answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Attempts to resume a stream, without an event in between.
+const ATTEMPTS: u32 = 5;
+
+/// Where the server is, and how it is spoken to.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Of the one endpoint.
+    pub url: String,
+    /// Sent with every request: a token, for instance. They may change while connected.
+    pub headers: Arc<Mutex<HeaderMap>>,
+    /// Carries the requests; TLS and proxies are set up in it.
+    pub http: reqwest::Client,
+    /// The largest frame.
+    pub limit: usize,
+}
+
+impl Options {
+    /// A server without a login, over a client that does not follow redirects: they could lead a token elsewhere.
+    pub fn new(url: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            headers: Arc::default(),
+            http: default_client(),
+            limit: FRAME_LIMIT,
+        }
+    }
+}
+
+fn default_client() -> reqwest::Client {
+    // Fails when the program has chosen one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder()
+        .connect_timeout(Duration::from_secs(10))
+        .redirect(reqwest::redirect::Policy::none());
+    client.build().expect("a client with nothing special")
+}
+
+/// Connects to a server. The first exchange shows whether it is there.
+pub fn connect(options: Options) -> Connection {
+    let (near, far) = Connection::pair();
+    let client = Arc::new(Client {
+        options,
+        inbox: far.writer,
+        tools: ToolHeaders::default(),
+        state: Mutex::default(),
+    });
+    tokio::spawn(client.run(far.reader));
+    near
+}
+
+struct Client {
+    options: Options,
+    inbox: Writer,
+    tools: ToolHeaders,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    session: Option<HeaderValue>,
+    /// What the handshake has agreed on.
+    version: Option<HeaderValue>,
+    /// Requests without a session: to end one is to cancel it.
+    calls: HashMap<Id, AbortHandle>,
+    /// Listens for what belongs to no request.
+    standing: Option<AbortHandle>,
+}
+
+/// What a response turned out to be.
+enum Answer {
+    Accepted,
+    Json(Box<Frame>),
+    Stream(Events),
+}
+
+impl Client {
+    async fn run(self: Arc<Self>, mut outbox: Reader) {
+        let mut calls = JoinSet::new();
+        loop {
+            let frame = tokio::select! {
+                frame = outbox.recv() => frame,
+                Some(_) = calls.join_next() => continue,
+            };
+            let Some(Ok(frame)) = frame else { break };
+            match frame.kind() {
+                // The frames behind it need the session that it brings.
+                Kind::Request if frame.calls("initialize") => self.clone().exchange(frame).await,
+                Kind::Request if calls.len() >= UNDER_WAY => {
+                    let reason = format!("{UNDER_WAY} requests are under way");
+                    let _ = self.inbox.fail(refused(frame.id, 0, reason)).await;
+                }
+                Kind::Request => {
+                    let alone = headers::own_version(&frame).and(frame.id.clone());
+                    // Held until the call is known: the call takes itself off the list.
+                    let mut state = self.state.lock().unwrap();
+                    let call = calls.spawn(self.clone().exchange(frame));
+                    if let Some(id) = alone {
+                        state.calls.insert(id, call);
+                    }
+                }
+                Kind::Notification | Kind::Response => self.clone().tell(frame).await,
+            }
+        }
+        tokio::select! {
+            () = async { while calls.join_next().await.is_some() {} } => {}
+            () = self.inbox.closed() => calls.abort_all(),
+        }
+        self.end_session().await;
+    }
+
+    /// Posts what has no answer.
+    async fn tell(self: Arc<Self>, frame: Frame) {
+        if frame.calls("notifications/cancelled") && self.hang_up(&frame) {
+            return;
+        }
+        let posted = match timeout(PATIENCE, self.post(&frame)).await {
+            Ok(posted) => posted,
+            Err(_) => Err(refused(None, 0, "the server does not answer".to_owned())),
+        };
+        match posted {
+            Err(error) => _ = self.inbox.fail(error).await,
+            Ok(_) if frame.calls("notifications/initialized") => {
+                let standing = tokio::spawn(self.clone().listen()).abort_handle();
+                let old = self.state.lock().unwrap().standing.replace(standing);
+                old.inspect(AbortHandle::abort);
+            }
+            Ok(_) => {}
+        }
+    }
+
+    /// Cancels a request without a session: its stream is closed. False when there is none with this id.
+    fn hang_up(&self, cancelled: &Frame) -> bool {
+        let id = cancelled
+            .params
+            .as_deref()
+            .and_then(|params| body::get(params, &["requestId"]));
+        let Some(id) = id.and_then(Id::parse) else {
+            return false;
+        };
+        let call = self.state.lock().unwrap().calls.remove(&id);
+        call.inspect(AbortHandle::abort).is_some()
+    }
+
+    /// Posts a request and passes on what comes until its answer.
+    async fn exchange(self: Arc<Self>, frame: Frame) {
+        let id = frame.id.clone();
+        let list = frame.calls("tools/list");
+        let handed_on = match self.post(&frame).await {
+            Err(error) => self.inbox.fail(error).await,
+            Ok(Answer::Accepted) => {
+                let reason = "the server took the request and did not answer it".to_owned();
+                self.inbox.fail(refused(id.clone(), 0, reason)).await
+            }
+            Ok(Answer::Json(answer)) => {
+                self.learn(&frame, &answer, list);
+                self.inbox.send(*answer).await
+            }
+            Ok(Answer::Stream(events)) => {
+                self.follow(events, &frame, list).await;
+                Ok(())
+            }
+        };
+        if let (Ok(()), Some(id)) = (handed_on, id) {
+            self.state.lock().unwrap().calls.remove(&id);
+        }
+    }
+
+    /// Passes on the events of a request's stream, and of those that continue it, until the answer.
+    async fn follow(&self, mut events: Events, request: &Frame, list: bool) {
+        let mut resume = Resume::default();
+        let mut failed = 0;
+        loop {
+            let broken = loop {
+                match events.next(&mut resume).await {
+                    Ok(Some(event)) => {
+                        failed = 0;
+                        let data = event.data.unwrap_or_default();
+                        let mut frame = match Frame::parse(data.as_bytes()) {
+                            Ok(frame) => frame,
+                            Err(not) => {
+                                let _ = self.inbox.fail(Error::NotAFrame(not)).await;
+                                continue;
+                            }
+                        };
+                        let last = frame.kind() == Kind::Response && frame.id == request.id;
+                        if last {
+                            self.learn(request, &frame, list);
+                        }
+                        frame.about.clone_from(&request.id);
+                        if self.inbox.send(frame).await.is_err() || last {
+                            return;
+                        }
+                    }
+                    Ok(None) => break "the stream ended before the answer".to_owned(),
+                    Err(error) => break error,
+                }
+            };
+            let Some(next) = self.resume(&resume, &mut failed).await else {
+                let _ = self
+                    .inbox
+                    .fail(refused(request.id.clone(), 0, broken))
+                    .await;
+                return;
+            };
+            events = next;
+        }
+    }
+
+    /// Listens for what belongs to no request, until the server says that it has no such stream.
+    async fn listen(self: Arc<Self>) {
+        let mut resume = Resume::default();
+        let mut failed = 0;
+        let Ok(Some(mut events)) = self.get(&resume).await else {
+            return;
+        };
+        loop {
+            while let Ok(Some(event)) = events.next(&mut resume).await {
+                failed = 0;
+                let sent = match Frame::parse(event.data.unwrap_or_default().as_bytes()) {
+                    Ok(frame) => self.inbox.send(frame).await,
+                    Err(not) => self.inbox.fail(Error::NotAFrame(not)).await,
+                };
+                if sent.is_err() {
+                    return;
+                }
+            }
+            resume.last_event.get_or_insert_default();
+            let Some(next) = self.resume(&resume, &mut failed).await else {
+                return;
+            };
+            events = next;
+        }
+    }
+
+    /// The stream that continues a broken one. None when the server numbers no events, or does not know it any more.
+    async fn resume(&self, resume: &Resume, failed: &mut u32) -> Option<Events> {
+        resume.last_event.as_ref()?;
+        while *failed < ATTEMPTS {
+            let wait = resume.retry.unwrap_or(Duration::from_secs(1));
+            sleep(wait * 2_u32.pow(*failed)).await;
+            *failed += 1;
+            match self.get(resume).await {
+                Ok(Some(events)) => return Some(events),
+                Ok(None) => return None,
+                Err(_) => {}
+            }
+        }
+        None
+    }
+
+    /// Opens a stream. None when the server does not offer it.
+    async fn get(&self, resume: &Resume) -> Result<Option<Events>, String> {
+        let mut request = self
+            .request(Method::GET)
+            .header(ACCEPT, "text/event-stream");
+        if let Some(id) = resume.last_event.as_ref().filter(|id| !id.is_empty()) {
+            request = request.header(LAST_EVENT, id);
+        }
+        let response = request.send().await.map_err(|error| chain(&error))?;
+        if response.status().is_server_error() {
+            return Err(response.status().to_string());
+        }
+        let stream = response.status() == StatusCode::OK && is(&response, "text/event-stream");
+        Ok(stream.then(|| Events::new(response, self.options.limit)))
+    }
+
+    fn request(&self, method: Method) -> reqwest::RequestBuilder {
+        let state = self.state.lock().unwrap();
+        let own = self.options.headers.lock().unwrap().clone();
+        let mut request = self
+            .options
+            .http
+            .request(method, &self.options.url)
+            .headers(own);
+        for (name, value) in [(SESSION, &state.session), (VERSION, &state.version)] {
+            if let Some(value) = value {
+                request = request.header(name, value);
+            }
+        }
+        request
+    }
+
+    async fn post(&self, frame: &Frame) -> Result<Answer, Error> {
+        let id = frame.id.as_ref().filter(|_| frame.method.is_some());
+        let mut about = HeaderMap::new();
+        about.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let both = HeaderValue::from_static("application/json, text/event-stream");
+        about.insert(ACCEPT, both);
+        if headers::own_version(frame).is_some() {
+            headers::write(frame, &self.tools, &mut about);
+        }
+        let request = self
+            .request(Method::POST)
+            .headers(about)
+            .body(frame.to_vec());
+        let failed = |error: reqwest::Error| refused(id.cloned(), 0, chain(&error));
+        let response = request.send().await.map_err(failed)?;
+        if !response.status().is_success() {
+            return self.explain(response, id).await;
+        }
+        if frame.calls("initialize") {
+            let mut state = self.state.lock().unwrap();
+            state.session = response.headers().get(SESSION).cloned();
+        }
+        if id.is_none() || response.status() == StatusCode::ACCEPTED {
+            return Ok(Answer::Accepted);
+        }
+        if is(&response, "text/event-stream") {
+            return Ok(Answer::Stream(Events::new(response, self.options.limit)));
+        }
+        let text = json_body(response, self.options.limit).await;
+        let text = text.map_err(|reason| refused(id.cloned(), 0, reason))?;
+        match Frame::parse(&text) {
+            Ok(answer) if answer.id.as_ref() == id => Ok(Answer::Json(Box::new(answer))),
+            Ok(_) => Err(refused(
+                id.cloned(),
+                0,
+                "the server answered another request".to_owned(),
+            )),
+            Err(NotAFrame { reason, .. }) => Err(refused(id.cloned(), 0, reason)),
+        }
+    }
+
+    /// A response that is no success: an answer all the same, when its body is one.
+    async fn explain(&self, response: Response, id: Option<&Id>) -> Result<Answer, Error> {
+        let status = response.status();
+        let challenge = response.headers().get(WWW_AUTHENTICATE);
+        let challenge = challenge
+            .and_then(|value| value.to_str().ok())
+            .map(str::to_owned);
+        let text = json_body(response, 64 << 10).await.unwrap_or_default();
+        let frame = Frame::parse(&text)
+            .ok()
+            .filter(|frame| frame.error.is_some());
+        if self.is_lost(status, frame.as_ref()) {
+            return Err(Error::SessionLost { id: id.cloned() });
+        }
+        let login = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        match frame {
+            Some(mut frame) if id.is_some() && !login => {
+                // What could not be read has no id in the answer; here it is known.
+                frame.id = id.cloned();
+                Ok(Answer::Json(Box::new(frame)))
+            }
+            _ => Err(Error::Refused {
+                id: id.cloned(),
+                status: status.as_u16(),
+                challenge,
+                reason: describe(&text),
+            }),
+        }
+    }
+
+    /// Whether the server does not know the session any more: 404, or the 400 of servers on the TypeScript SDK.
+    fn is_lost(&self, status: StatusCode, frame: Option<&Frame>) -> bool {
+        let said = frame.and_then(|frame| frame.error.as_deref());
+        let says_so = |error| {
+            let text = body::text(error, &["message"])
+                .unwrap_or_default()
+                .to_lowercase();
+            text.contains("session") || text.contains("not initialized")
+        };
+        let lost = status == StatusCode::NOT_FOUND
+            || status == StatusCode::BAD_REQUEST && said.is_some_and(says_so);
+        let mut state = self.state.lock().unwrap();
+        if !lost || state.session.is_none() {
+            return false;
+        }
+        (state.session, state.version) = (None, None);
+        state.standing.take().inspect(AbortHandle::abort);
+        true
+    }
+
+    /// What later requests need of an answer.
+    fn learn(&self, request: &Frame, answer: &Frame, list: bool) {
+        let Some(result) = answer.result.as_deref() else {
+            return;
+        };
+        if list {
+            self.tools.learn(result);
+        }
+        if request.calls("initialize") {
+            let version = body::text(result, &["protocolVersion"]);
+            let version = version.and_then(|version| version.parse().ok());
+            self.state.lock().unwrap().version = version;
+        }
+    }
+
+    async fn end_session(&self) {
+        let session = {
+            let mut state = self.state.lock().unwrap();
+            state.standing.take().inspect(AbortHandle::abort);
+            state.session.is_some()
+        };
+        if session {
+            let request = self.request(Method::DELETE).timeout(Duration::from_secs(5));
+            let _ = request.send().await;
+        }
+    }
+}
+
+fn refused(id: Option<Id>, status: u16, reason: String) -> Error {
+    Error::Refused {
+        id,
+        status,
+        challenge: None,
+        reason,
+    }
+}
+
+fn is(response: &Response, kind: &str) -> bool {
+    let value = response.headers().get(CONTENT_TYPE);
+    let value = value
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    value
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .eq_ignore_ascii_case(kind)
+}
+
+/// The whole body, as far as the limit allows.
+pub(crate) async fn json_body(mut response: Response, limit: usize) -> Result<Vec<u8>, String> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| chain(&error))? {
+        if body.len() + chunk.len() > limit {
+            return Err(NotAFrame::too_long(limit).reason);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// The first words of a body that is no frame.
+pub(crate) fn describe(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let words: Vec<_> = text.split_whitespace().collect();
+    let text: String = words
+        .join(" ")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(200)
+        .collect();
+    if text.is_empty() {
+        "no reason given".to_owned()
+    } else {
+        text
+    }
+}

@@ -1,0 +1,108 @@
+//! The client's end of HTTP+SSE, the transport of 2024-11-05 that many servers still offer.
+//!
+//! One stream brings all frames, after an event that names where frames are posted. Invariant: frames are posted one after
+//! the other, and only to the server that the stream comes from.
+
+use hyper::http::header::ACCEPT;
+use reqwest::{StatusCode, Url};
+
+use crate::connection::{Connection, Error, Reader, Writer};
+use crate::frame::Frame;
+use crate::http::{ClientOptions, chain, describe, json_body};
+use crate::sse::{Events, Resume};
+
+/// Connects to the URL of a stream, `/sse` as a rule.
+///
+/// # Errors
+/// When there is no such stream, or it does not name a place of the same server.
+pub async fn connect(options: ClientOptions) -> Result<Connection, Error> {
+    let broken = |reason: String| Error::Broken(reason);
+    let own = options.headers.lock().unwrap().clone();
+    let request = options.http.get(&options.url).headers(own);
+    let request = request.header(ACCEPT, "text/event-stream");
+    let response = request
+        .send()
+        .await
+        .map_err(|error| broken(chain(&error)))?;
+    if response.status() != StatusCode::OK {
+        let challenge = response.headers().get("www-authenticate");
+        return Err(Error::Refused {
+            id: None,
+            status: response.status().as_u16(),
+            challenge: challenge
+                .and_then(|value| value.to_str().ok())
+                .map(str::to_owned),
+            reason: describe(&json_body(response, 64 << 10).await.unwrap_or_default()),
+        });
+    }
+    let base = response.url().clone();
+    let mut events = Events::new(response, options.limit);
+    let first = events.next(&mut Resume::default()).await.map_err(broken)?;
+    let named = first.filter(|event| event.event.as_deref() == Some("endpoint"));
+    let place = named.and_then(|event| base.join(event.data.as_deref()?.trim()).ok());
+    let Some(place) = place.filter(|place| place.origin() == base.origin()) else {
+        let reason = "the stream does not begin with an endpoint of the same server";
+        return Err(broken(reason.to_owned()));
+    };
+    let (near, far) = Connection::pair();
+    let reading = tokio::spawn(read(events, far.writer.clone()));
+    tokio::spawn(async move {
+        post(far.reader, options, place, &far.writer).await;
+        // The stream is the connection: closing it is how a client says goodbye.
+        reading.abort();
+    });
+    Ok(near)
+}
+
+async fn read(mut events: Events, inbox: Writer) {
+    let mut resume = Resume::default();
+    let reason = loop {
+        let event = match events.next(&mut resume).await {
+            Ok(Some(event)) => event,
+            Ok(None) => break "the server has closed the stream".to_owned(),
+            Err(reason) => break reason,
+        };
+        if event.event.as_deref().is_some_and(|kind| kind != "message") {
+            continue;
+        }
+        let sent = match Frame::parse(event.data.unwrap_or_default().as_bytes()) {
+            Ok(frame) => inbox.send(frame).await,
+            Err(not) => inbox.fail(Error::NotAFrame(not)).await,
+        };
+        if sent.is_err() {
+            return;
+        }
+    };
+    let _ = inbox.fail(Error::Broken(reason)).await;
+}
+
+async fn post(mut outbox: Reader, options: ClientOptions, place: Url, inbox: &Writer) {
+    while let Some(Ok(frame)) = outbox.recv().await {
+        let own = options.headers.lock().unwrap().clone();
+        let request = options.http.post(place.clone()).headers(own);
+        let request = request
+            .header("content-type", "application/json")
+            .body(frame.to_vec());
+        let (status, reason) = match request.send().await {
+            Ok(response) if response.status().is_success() => continue,
+            Ok(response) => {
+                let status = response.status().as_u16();
+                (
+                    status,
+                    describe(&json_body(response, 64 << 10).await.unwrap_or_default()),
+                )
+            }
+            Err(error) => (0, chain(&error)),
+        };
+        let id = frame.id.filter(|_| frame.method.is_some());
+        let error = Error::Refused {
+            id,
+            status,
+            challenge: None,
+            reason,
+        };
+        if inbox.fail(error).await.is_err() {
+            return;
+        }
+    }
+}
