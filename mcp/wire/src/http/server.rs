@@ -47,9 +47,9 @@ const PRIMING: &str = "2025-11-25";
 /// How long a client may take for the head of a request, and for its body.
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
-/// How long an answer may take to be sent as a body of its own; what takes longer becomes a stream.
+/// How long the head of a stream waits for an event to go out with it.
 const SOON: Duration = Duration::from_millis(50);
-/// The same without a session, where the status depends on the answer and nothing can be resumed.
+/// How long a status waits for the answer that it depends on: without a session, and in the handshake.
 const SOON_STATELESS: Duration = Duration::from_secs(5);
 
 /// A response.
@@ -404,10 +404,10 @@ impl Server {
         })?;
         inbox.send(frame).await.map_err(|_| ended())?;
         let stateless = session.name.is_none();
-        let soon = match (stateless, handshake) {
-            (false, false) => SOON,
-            // The session's name goes out with a handshake that has succeeded.
-            (true, _) | (_, true) => SOON_STATELESS,
+        let soon = if stateless || handshake {
+            SOON_STATELESS
+        } else {
+            SOON
         };
         let first = match timeout(soon, exchange.next()).await {
             Ok(None) => return Err(ended()),
@@ -415,7 +415,7 @@ impl Server {
             Err(_) => None,
         };
         match first {
-            Some(item) if item.answer.is_some() => {
+            Some(item) if item.answer.is_some() && (stateless || handshake) => {
                 let failed = item.answer.filter(|code| *code != 0);
                 if handshake && failed.is_some() {
                     session.close();

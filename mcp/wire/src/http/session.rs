@@ -116,7 +116,10 @@ impl Exchange {
 
     /// Tells the client how to resume before anything has happened.
     pub(super) fn priming(&self) -> Sse {
-        Sse::default().id(format!("{}-0", self.stream)).data("")
+        Sse::default()
+            .id(format!("{}-0", self.stream))
+            .retry(1000)
+            .data("")
     }
 }
 

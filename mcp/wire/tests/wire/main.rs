@@ -1,0 +1,10 @@
+//! What a frame, a transport and a peer promise, over every transport with both ends in our hands.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails says where")]
+
+mod frames;
+mod hostile;
+mod http;
+mod links;
+mod peer;
+mod promises;
