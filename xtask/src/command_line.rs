@@ -77,7 +77,8 @@ fn proofs() -> Vec<Command> {
             .about("Prove that each exercise can be solved, and that each chapter can be built anew")
             .arg(chapter("chapter").help("The chapter [default: all]")),
         Command::new("external")
-            .about("Try the MCP servers and the MCP client against official ones; installs them below target/"),
+            .about("Try the MCP servers and the MCP client against official ones; installs them below target/")
+            .arg(Arg::new("crate").value_name("CRATE").help("One crate with a test external [default: all]")),
         Command::new("ci")
             .about("Run every check, the quick ones first; stop at the first failure")
             .arg(flag("external").help("And try MCP against official servers and clients, as cargo x external does")),

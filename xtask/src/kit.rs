@@ -67,6 +67,16 @@ pub fn install_node(home: &Path, packages: &[&str]) -> Result<(), String> {
     succeed(npm.args(packages))
 }
 
+/// With npm, and node among the packages: its own script fetches the program for this machine.
+///
+/// # Errors
+/// What npm says is wrong, in one line.
+pub fn install_node_itself(home: &Path, packages: &[&str]) -> Result<(), String> {
+    install_node(home, packages)?;
+    let npm = ["rebuild", "--loglevel=error", "node", "--prefix"];
+    succeed(Command::new("npm").args(npm).arg(home))
+}
+
 /// With pip, in an environment of its own.
 ///
 /// # Errors

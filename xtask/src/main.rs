@@ -85,7 +85,9 @@ fn run(matches: &ArgMatches) -> Result<()> {
         }
         Some(("exercises", args)) => exercises::prove::run(&ws, chosen(&ws, args, "chapter")?),
         Some(("book", args)) => book::run(&ws, args),
-        Some(("external", _)) => external::run(&ws),
+        Some(("external", args)) => {
+            external::run(&ws, args.get_one::<String>("crate").map(String::as_str))
+        }
         Some(("ci", args)) => ci::run(&ws, args.get_flag("external")),
         _ => unreachable!("clap requires a subcommand"),
     }
