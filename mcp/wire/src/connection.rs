@@ -48,6 +48,14 @@ impl Writer {
         self.0.send(Ok(frame)).await.map_err(|_| Closed)
     }
 
+    /// Hands the reader what a transport has read: a frame, or word of what is none.
+    pub(crate) async fn receive(&self, text: &[u8]) -> Result<(), Closed> {
+        match Frame::parse(text) {
+            Ok(frame) => self.send(frame).await,
+            Err(not) => self.fail(Error::NotAFrame(not)).await,
+        }
+    }
+
     /// Tells the reader what happened.
     pub(crate) async fn fail(&self, error: Error) -> Result<(), Closed> {
         self.0.send(Err(error)).await.map_err(|_| Closed)
@@ -132,6 +140,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// A request that nobody answered.
+    pub(crate) fn unanswered(id: Option<Id>, reason: String) -> Self {
+        Self::Refused {
+            id,
+            status: 0,
+            challenge: None,
+            reason,
+        }
+    }
+
     /// The request that will have no other answer.
     pub fn id(&self) -> Option<&Id> {
         match self {

@@ -7,8 +7,7 @@ use hyper::http::header::ACCEPT;
 use reqwest::{StatusCode, Url};
 
 use crate::connection::{Connection, Error, Reader, Writer};
-use crate::frame::Frame;
-use crate::http::{ClientOptions, chain, describe, json_body};
+use crate::http::{ClientOptions, chain, refusal};
 use crate::sse::{Events, Resume};
 
 /// Connects to the URL of a stream, `/sse` as a rule.
@@ -25,15 +24,7 @@ pub async fn connect(options: ClientOptions) -> Result<Connection, Error> {
         .await
         .map_err(|error| broken(chain(&error)))?;
     if response.status() != StatusCode::OK {
-        let challenge = response.headers().get("www-authenticate");
-        return Err(Error::Refused {
-            id: None,
-            status: response.status().as_u16(),
-            challenge: challenge
-                .and_then(|value| value.to_str().ok())
-                .map(str::to_owned),
-            reason: describe(&json_body(response, 64 << 10).await.unwrap_or_default()),
-        });
+        return Err(refusal(response, None).await.0);
     }
     let base = response.url().clone();
     let mut events = Events::new(response, options.limit);
@@ -65,11 +56,8 @@ async fn read(mut events: Events, inbox: Writer) {
         if event.event.as_deref().is_some_and(|kind| kind != "message") {
             continue;
         }
-        let sent = match Frame::parse(event.data.unwrap_or_default().as_bytes()) {
-            Ok(frame) => inbox.send(frame).await,
-            Err(not) => inbox.fail(Error::NotAFrame(not)).await,
-        };
-        if sent.is_err() {
+        let text = event.data.unwrap_or_default();
+        if inbox.receive(text.as_bytes()).await.is_err() {
             return;
         }
     };
@@ -83,23 +71,11 @@ async fn post(mut outbox: Reader, options: ClientOptions, place: Url, inbox: &Wr
         let request = request
             .header("content-type", "application/json")
             .body(frame.to_vec());
-        let (status, reason) = match request.send().await {
-            Ok(response) if response.status().is_success() => continue,
-            Ok(response) => {
-                let status = response.status().as_u16();
-                (
-                    status,
-                    describe(&json_body(response, 64 << 10).await.unwrap_or_default()),
-                )
-            }
-            Err(error) => (0, chain(&error)),
-        };
         let id = frame.id.filter(|_| frame.method.is_some());
-        let error = Error::Refused {
-            id,
-            status,
-            challenge: None,
-            reason,
+        let error = match request.send().await {
+            Ok(response) if response.status().is_success() => continue,
+            Ok(response) => refusal(response, id).await.0,
+            Err(error) => Error::unanswered(id, chain(&error)),
         };
         if inbox.fail(error).await.is_err() {
             return;

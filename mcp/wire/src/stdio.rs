@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::connection::{Connection, Error, Reader, Writer};
-use crate::frame::{FRAME_LIMIT, Frame, NotAFrame};
+use crate::frame::{FRAME_LIMIT, NotAFrame};
 
 /// Between closing a child's input and each stronger way to end it.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -55,10 +55,7 @@ async fn read(input: impl AsyncRead + Unpin, inbox: Writer, limit: usize) {
                     inbox.fail(Error::NotAFrame(NotAFrame::too_long(limit))).await
                 }
                 Ok(_) if line.trim_ascii().is_empty() => continue,
-                Ok(_) => match Frame::parse(&line) {
-                    Ok(frame) => inbox.send(frame).await,
-                    Err(not) => inbox.fail(Error::NotAFrame(not)).await,
-                },
+                Ok(_) => inbox.receive(&line).await,
                 Err(error) => {
                     let _ = inbox.fail(Error::Broken(format!("reading: {error}"))).await;
                     return;

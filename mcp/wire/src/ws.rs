@@ -215,22 +215,20 @@ where
             }
         };
         asked = false;
-        let parsed = match message {
-            Some(Ok(Message::Text(text))) => Frame::parse(text.as_bytes()),
+        let sent = match message {
+            Some(Ok(Message::Text(text))) => inbox.receive(text.as_bytes()).await,
             Some(Ok(Message::Binary(_))) => {
-                Err(NotAFrame::invalid(None, "a frame is a text message"))
+                let not = NotAFrame::invalid(None, "a frame is a text message");
+                inbox.fail(Error::NotAFrame(not)).await
             }
-            Some(Ok(Message::Close(_))) | None => return,
+            Some(Ok(Message::Close(_)) | Err(tungstenite::Error::ConnectionClosed)) | None => {
+                return;
+            }
             Some(Ok(_)) => continue,
-            Some(Err(tungstenite::Error::ConnectionClosed)) => return,
             Some(Err(error)) => {
                 let _ = inbox.fail(broken(error)).await;
                 return;
             }
-        };
-        let sent = match parsed {
-            Ok(frame) => inbox.send(frame).await,
-            Err(not) => inbox.fail(Error::NotAFrame(not)).await,
         };
         if sent.is_err() {
             return;

@@ -8,16 +8,17 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hyper::http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
+use hyper::http::header::{ACCEPT, CONTENT_TYPE};
 use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::Response;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
+use super::answer::{is, refusal, whole};
 use super::chain;
 use crate::body;
-use crate::connection::{Connection, Error, Reader, Writer};
-use crate::frame::{FRAME_LIMIT, Frame, Id, Kind, NotAFrame};
+use crate::connection::{Closed, Connection, Error, Reader, Writer};
+use crate::frame::{FRAME_LIMIT, Frame, Id, Kind};
 use crate::headers::{self, LAST_EVENT, SESSION, ToolHeaders, VERSION};
 use crate::sse::{Events, Resume};
 
@@ -114,7 +115,7 @@ impl Client {
                 Kind::Request if frame.calls("initialize") => self.clone().exchange(frame).await,
                 Kind::Request if calls.len() >= UNDER_WAY => {
                     let reason = format!("{UNDER_WAY} requests are under way");
-                    let _ = self.inbox.fail(refused(frame.id, 0, reason)).await;
+                    let _ = self.inbox.fail(Error::unanswered(frame.id, reason)).await;
                 }
                 Kind::Request => {
                     let alone = headers::own_version(&frame).and(frame.id.clone());
@@ -142,7 +143,10 @@ impl Client {
         }
         let posted = match timeout(PATIENCE, self.post(&frame)).await {
             Ok(posted) => posted,
-            Err(_) => Err(refused(None, 0, "the server does not answer".to_owned())),
+            Err(_) => Err(Error::unanswered(
+                None,
+                "the server does not answer".to_owned(),
+            )),
         };
         match posted {
             Err(error) => _ = self.inbox.fail(error).await,
@@ -171,100 +175,82 @@ impl Client {
     /// Posts a request and passes on what comes until its answer.
     async fn exchange(self: Arc<Self>, frame: Frame) {
         let id = frame.id.clone();
-        let list = frame.calls("tools/list");
-        let handed_on = match self.post(&frame).await {
+        // Nobody reads any more: what cannot be handed on is nobody's loss.
+        let _ = match self.post(&frame).await {
             Err(error) => self.inbox.fail(error).await,
             Ok(Answer::Accepted) => {
                 let reason = "the server took the request and did not answer it".to_owned();
-                self.inbox.fail(refused(id.clone(), 0, reason)).await
+                self.inbox.fail(Error::unanswered(id.clone(), reason)).await
             }
             Ok(Answer::Json(answer)) => {
-                self.learn(&frame, &answer, list);
+                self.learn(&frame, &answer);
                 self.inbox.send(*answer).await
             }
-            Ok(Answer::Stream(events)) => {
-                self.follow(events, &frame, list).await;
-                Ok(())
-            }
+            Ok(Answer::Stream(events)) => self.follow(events, Some(&frame)).await,
         };
-        if let (Ok(()), Some(id)) = (handed_on, id) {
+        if let Some(id) = id {
             self.state.lock().unwrap().calls.remove(&id);
         }
     }
 
-    /// Passes on the events of a request's stream, and of those that continue it, until the answer.
-    async fn follow(&self, mut events: Events, request: &Frame, list: bool) {
+    /// Listens for what belongs to no request, if the server has a stream for it.
+    async fn listen(self: Arc<Self>) {
+        if let Ok(Some(events)) = self.get(&Resume::default()).await {
+            let _ = self.follow(events, None).await;
+        }
+    }
+
+    /// Passes on the events of a stream, and of those that continue it: of a request's until the answer, of the other
+    /// as long as the server has it.
+    async fn follow(&self, mut events: Events, request: Option<&Frame>) -> Result<(), Closed> {
+        let about = request.and_then(|request| request.id.clone());
         let mut resume = Resume::default();
         let mut failed = 0;
         loop {
             let broken = loop {
-                match events.next(&mut resume).await {
-                    Ok(Some(event)) => {
-                        failed = 0;
-                        let data = event.data.unwrap_or_default();
-                        let mut frame = match Frame::parse(data.as_bytes()) {
-                            Ok(frame) => frame,
-                            Err(not) => {
-                                let _ = self.inbox.fail(Error::NotAFrame(not)).await;
-                                continue;
-                            }
-                        };
-                        let last = frame.kind() == Kind::Response && frame.id == request.id;
-                        if last {
-                            self.learn(request, &frame, list);
-                        }
-                        frame.about.clone_from(&request.id);
-                        if self.inbox.send(frame).await.is_err() || last {
-                            return;
-                        }
-                    }
+                let data = match events.next(&mut resume).await {
+                    Ok(Some(event)) => event.data.unwrap_or_default(),
                     Ok(None) => break "the stream ended before the answer".to_owned(),
                     Err(error) => break error,
-                }
-            };
-            let Some(next) = self.resume(&resume, &mut failed).await else {
-                let _ = self
-                    .inbox
-                    .fail(refused(request.id.clone(), 0, broken))
-                    .await;
-                return;
-            };
-            events = next;
-        }
-    }
-
-    /// Listens for what belongs to no request, until the server says that it has no such stream.
-    async fn listen(self: Arc<Self>) {
-        let mut resume = Resume::default();
-        let mut failed = 0;
-        let Ok(Some(mut events)) = self.get(&resume).await else {
-            return;
-        };
-        loop {
-            while let Ok(Some(event)) = events.next(&mut resume).await {
-                failed = 0;
-                let sent = match Frame::parse(event.data.unwrap_or_default().as_bytes()) {
-                    Ok(frame) => self.inbox.send(frame).await,
-                    Err(not) => self.inbox.fail(Error::NotAFrame(not)).await,
                 };
-                if sent.is_err() {
-                    return;
+                failed = 0;
+                let mut frame = match Frame::parse(data.as_bytes()) {
+                    Ok(frame) => frame,
+                    Err(not) => {
+                        self.inbox.fail(Error::NotAFrame(not)).await?;
+                        continue;
+                    }
+                };
+                let answers = |_: &&Frame| frame.kind() == Kind::Response && frame.id == about;
+                let answered = request.filter(answers);
+                if let Some(request) = answered {
+                    self.learn(request, &frame);
                 }
-            }
-            resume.last_event.get_or_insert_default();
-            let Some(next) = self.resume(&resume, &mut failed).await else {
-                return;
+                let last = answered.is_some();
+                frame.about.clone_from(&about);
+                self.inbox.send(frame).await?;
+                if last {
+                    return Ok(());
+                }
             };
-            events = next;
+            if request.is_none() {
+                resume.last_event.get_or_insert_default();
+            }
+            match self.resume(&resume, &mut failed, request.is_some()).await {
+                Some(next) => events = next,
+                None if request.is_none() => return Ok(()),
+                None => return self.inbox.fail(Error::unanswered(about, broken)).await,
+            }
         }
     }
 
-    /// The stream that continues a broken one. None when the server numbers no events, or does not know it any more.
-    async fn resume(&self, resume: &Resume, failed: &mut u32) -> Option<Events> {
+    /// The stream that continues a broken one. None when the server numbers no events, or does not know it any more; and,
+    /// where somebody waits, after some attempts.
+    async fn resume(&self, resume: &Resume, failed: &mut u32, hasty: bool) -> Option<Events> {
         resume.last_event.as_ref()?;
-        while *failed < ATTEMPTS {
+        while *failed < ATTEMPTS || !hasty {
             let wait = resume.retry.unwrap_or(Duration::from_secs(1));
-            sleep(wait * 2_u32.pow(*failed)).await;
+            sleep(wait * 2_u32.pow((*failed).min(ATTEMPTS))).await;
             *failed += 1;
             match self.get(resume).await {
                 Ok(Some(events)) => return Some(events),
@@ -320,8 +306,11 @@ impl Client {
             .request(Method::POST)
             .headers(about)
             .body(frame.to_vec());
-        let failed = |error: reqwest::Error| refused(id.cloned(), 0, chain(&error));
-        let response = request.send().await.map_err(failed)?;
+        let failed = |reason: String| Error::unanswered(id.cloned(), reason);
+        let response = request
+            .send()
+            .await
+            .map_err(|error| failed(chain(&error)))?;
         if !response.status().is_success() {
             return self.explain(response, id).await;
         }
@@ -335,30 +324,18 @@ impl Client {
         if is(&response, "text/event-stream") {
             return Ok(Answer::Stream(Events::new(response, self.options.limit)));
         }
-        let text = json_body(response, self.options.limit).await;
-        let text = text.map_err(|reason| refused(id.cloned(), 0, reason))?;
-        match Frame::parse(&text) {
-            Ok(answer) if answer.id.as_ref() == id => Ok(Answer::Json(Box::new(answer))),
-            Ok(_) => Err(refused(
-                id.cloned(),
-                0,
-                "the server answered another request".to_owned(),
-            )),
-            Err(NotAFrame { reason, .. }) => Err(refused(id.cloned(), 0, reason)),
+        let text = whole(response, self.options.limit).await.map_err(failed)?;
+        let answer = Frame::parse(&text).map_err(|not| failed(not.reason))?;
+        if answer.id.as_ref() != id {
+            return Err(failed("the server answered another request".to_owned()));
         }
+        Ok(Answer::Json(Box::new(answer)))
     }
 
     /// A response that is no success: an answer all the same, when its body is one.
     async fn explain(&self, response: Response, id: Option<&Id>) -> Result<Answer, Error> {
         let status = response.status();
-        let challenge = response.headers().get(WWW_AUTHENTICATE);
-        let challenge = challenge
-            .and_then(|value| value.to_str().ok())
-            .map(str::to_owned);
-        let text = json_body(response, 64 << 10).await.unwrap_or_default();
-        let frame = Frame::parse(&text)
-            .ok()
-            .filter(|frame| frame.error.is_some());
+        let (error, frame) = refusal(response, id.cloned()).await;
         if self.is_lost(status, frame.as_ref()) {
             return Err(Error::SessionLost { id: id.cloned() });
         }
@@ -369,12 +346,7 @@ impl Client {
                 frame.id = id.cloned();
                 Ok(Answer::Json(Box::new(frame)))
             }
-            _ => Err(Error::Refused {
-                id: id.cloned(),
-                status: status.as_u16(),
-                challenge,
-                reason: describe(&text),
-            }),
+            _ => Err(error),
         }
     }
 
@@ -399,11 +371,11 @@ impl Client {
     }
 
     /// What later requests need of an answer.
-    fn learn(&self, request: &Frame, answer: &Frame, list: bool) {
+    fn learn(&self, request: &Frame, answer: &Frame) {
         let Some(result) = answer.result.as_deref() else {
             return;
         };
-        if list {
+        if request.calls("tools/list") {
             self.tools.learn(result);
         }
         if request.calls("initialize") {
@@ -423,56 +395,5 @@ impl Client {
             let request = self.request(Method::DELETE).timeout(Duration::from_secs(5));
             let _ = request.send().await;
         }
-    }
-}
-
-fn refused(id: Option<Id>, status: u16, reason: String) -> Error {
-    Error::Refused {
-        id,
-        status,
-        challenge: None,
-        reason,
-    }
-}
-
-fn is(response: &Response, kind: &str) -> bool {
-    let value = response.headers().get(CONTENT_TYPE);
-    let value = value
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    value
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .eq_ignore_ascii_case(kind)
-}
-
-/// The whole body, as far as the limit allows.
-pub(crate) async fn json_body(mut response: Response, limit: usize) -> Result<Vec<u8>, String> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| chain(&error))? {
-        if body.len() + chunk.len() > limit {
-            return Err(NotAFrame::too_long(limit).reason);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
-}
-
-/// The first words of a body that is no frame.
-pub(crate) fn describe(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    let words: Vec<_> = text.split_whitespace().collect();
-    let text: String = words
-        .join(" ")
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(200)
-        .collect();
-    if text.is_empty() {
-        "no reason given".to_owned()
-    } else {
-        text
     }
 }

@@ -3,15 +3,19 @@
 //! Frames that belong together share a response; the rest of HTTP is hyper's and reqwest's. Both lifecycles are spoken: the
 //! handshake with a session (up to 2025-11-25), and requests that each stand for themselves (from 2026-07-28 on).
 
+mod answer;
 mod client;
 mod host;
+mod listener;
+mod reply;
 mod server;
 mod session;
+mod streams;
 
+pub(crate) use answer::refusal;
 pub use client::{Options as ClientOptions, connect};
-pub(crate) use client::{describe, json_body};
 pub use host::Hosts;
-pub use server::{Guard, Listener, Options as ServerOptions, Reply};
+pub use listener::{Guard, Listener, Options as ServerOptions};
 
 /// An error with its causes, in a line: reqwest's own text leaves them out.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {

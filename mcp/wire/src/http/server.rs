@@ -5,37 +5,24 @@
 //! its own, and no request of a foreign page, with contradicting headers or over the limit.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
-use std::io;
-use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::{StreamExt, stream};
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use hyper::header::ALLOW;
 use hyper::http::HeaderValue;
-use hyper::http::request::Parts;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{HeaderMap, Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use sse_stream::{KeepAlive, Sse, SseBody, Timer};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc};
-use tokio::task::AbortHandle;
-use tokio::time::{Instant, Sleep, timeout};
+use hyper::{HeaderMap, Method, Request, StatusCode};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
 
-use super::Hosts;
-use super::session::{Exchange, NoStream, Session};
+use super::listener::Options;
+use super::reply::{Reply, accepted, accepts, essence, events, full, json, text};
+use super::session::{NoStream, Session};
+use super::streams::Item;
 use crate::body;
 use crate::connection::Connection;
-use crate::frame::{FRAME_LIMIT, Frame, Id, Kind, code};
+use crate::frame::{Frame, Kind, code};
 use crate::headers::{
     self, LAST_EVENT, META_CAPABILITIES, META_VERSION, SESSION, STATELESS, ToolHeaders, VERSION,
 };
@@ -44,102 +31,17 @@ use crate::headers::{
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 /// From this revision on clients understand an event without data.
 const PRIMING: &str = "2025-11-25";
-/// How long a client may take for the head of a request, and for its body.
-const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the program may take to accept another session.
+const ACCEPT_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a client may take for a body.
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
 /// How long the head of a stream waits for an event to go out with it.
 const SOON: Duration = Duration::from_millis(50);
 /// How long a status waits for the answer that it depends on: without a session, and in the handshake.
 const SOON_STATELESS: Duration = Duration::from_secs(5);
 
-/// A response.
-pub type Reply = Response<UnsyncBoxBody<Bytes, io::Error>>;
-/// Looks at a request first: a token, a page of its own. What it returns is the response.
-pub type Guard = Arc<dyn Fn(&Parts) -> Option<Response<String>> + Send + Sync>;
-
-/// How a server listens.
-#[derive(Clone)]
-pub struct Options {
-    /// Of the endpoint.
-    pub path: String,
-    /// The names it answers to.
-    pub hosts: Hosts,
-    /// Looks at each request that names the right host.
-    pub guard: Option<Guard>,
-    /// The largest frame.
-    pub limit: usize,
-    /// The most sessions at a time.
-    pub sessions: usize,
-    /// The most connections of clients at a time; one more waits.
-    pub connections: usize,
-    /// Ends a session whose client reads no stream and has sent nothing for that long.
-    pub idle: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            path: "/mcp".to_owned(),
-            hosts: Hosts::default(),
-            guard: None,
-            limit: FRAME_LIMIT,
-            sessions: 1024,
-            connections: 4096,
-            idle: Duration::from_secs(30 * 60),
-        }
-    }
-}
-
-/// Accepts clients.
-pub struct Listener {
-    address: SocketAddr,
-    accepted: mpsc::Receiver<Connection>,
-    accepting: AbortHandle,
-}
-
-impl Listener {
-    /// Listens at `address`; port 0 takes a free one.
-    ///
-    /// # Errors
-    /// When the address cannot be had.
-    pub async fn bind(address: SocketAddr, options: Options) -> io::Result<Self> {
-        let listener = TcpListener::bind(address).await?;
-        let address = listener.local_addr()?;
-        let (accept, accepted) = mpsc::channel(1);
-        let connections = options.connections;
-        let server = Arc::new(Server {
-            options,
-            accept,
-            sessions: Mutex::default(),
-            shared: Mutex::default(),
-            tools: ToolHeaders::default(),
-        });
-        let accepting = tokio::spawn(server.accept(listener, connections)).abort_handle();
-        Ok(Self {
-            address,
-            accepted,
-            accepting,
-        })
-    }
-
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// The next session, or the connection that all requests without a session share.
-    pub async fn accept(&mut self) -> Option<Connection> {
-        self.accepted.recv().await
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.accepting.abort();
-    }
-}
-
-struct Server {
+/// One endpoint and its sessions.
+pub(super) struct Server {
     options: Options,
     accept: mpsc::Sender<Connection>,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
@@ -149,46 +51,17 @@ struct Server {
 }
 
 impl Server {
-    async fn accept(self: Arc<Self>, listener: TcpListener, connections: usize) {
-        let free = Arc::new(Semaphore::new(connections));
-        loop {
-            let permit = free.clone().acquire_owned().await;
-            match listener.accept().await {
-                Ok((client, _)) => {
-                    let server = self.clone();
-                    tokio::spawn(async move {
-                        server.serve(client).await;
-                        drop(permit);
-                    });
-                }
-                Err(error) => {
-                    // Out of file descriptors, most likely: some will be free again.
-                    tracing::warn!(%error, "accepting a connection");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                }
-            }
-        }
+    pub(super) fn new(options: Options, accept: mpsc::Sender<Connection>) -> Arc<Self> {
+        Arc::new(Self {
+            options,
+            accept,
+            sessions: Mutex::default(),
+            shared: Mutex::default(),
+            tools: ToolHeaders::default(),
+        })
     }
 
-    async fn serve(self: Arc<Self>, client: TcpStream) {
-        // Without it the last packet of a response waits 40 ms for an acknowledgement.
-        let _ = client.set_nodelay(true);
-        let respond = service_fn(move |request| {
-            let server = self.clone();
-            async move { Ok::<_, Infallible>(server.respond(request).await) }
-        });
-        let served = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEAD_PATIENCE)
-            .max_buf_size(64 << 10)
-            .serve_connection(TokioIo::new(client), respond)
-            .await;
-        if let Err(error) = served {
-            tracing::debug!(%error, "a client's connection");
-        }
-    }
-
-    async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Reply {
+    pub(super) async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Reply {
         let (parts, content) = request.into_parts();
         if let Err((status, why)) = self.options.hosts.check(&parts.headers) {
             return text(status, why);
@@ -229,7 +102,7 @@ impl Server {
         let limit = self.options.limit;
         let content = match timeout(BODY_PATIENCE, Limited::new(content, limit).collect()).await {
             Ok(Ok(content)) => content.to_bytes(),
-            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
                 let why = format!("the frame is longer than {limit} bytes");
                 return Err(text(StatusCode::PAYLOAD_TOO_LARGE, &why));
             }
@@ -348,7 +221,7 @@ impl Server {
     /// Opens a connection to the program.
     async fn open(self: &Arc<Self>, name: Option<String>) -> Option<Arc<Session>> {
         let (near, far) = Connection::pair();
-        timeout(HEAD_PATIENCE, self.accept.send(near))
+        timeout(ACCEPT_PATIENCE, self.accept.send(near))
             .await
             .ok()?
             .ok()?;
@@ -428,7 +301,7 @@ impl Server {
             first => {
                 let primed = version.is_some_and(|version| version >= PRIMING);
                 let priming = (!stateless && primed).then(|| exchange.priming());
-                let first = first.map(super::session::Item::into_event);
+                let first = first.map(Item::into_event);
                 Ok(events(priming.into_iter().chain(first).collect(), exchange))
             }
         }
@@ -473,92 +346,4 @@ fn secret() -> String {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the system has random numbers");
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn essence(headers: &HeaderMap) -> Option<&str> {
-    let kind = headers.get(CONTENT_TYPE)?.to_str().ok()?;
-    Some(kind.split(';').next().unwrap_or_default().trim())
-}
-
-fn accepts(headers: &HeaderMap, kind: &str) -> bool {
-    let listed = headers
-        .get_all(ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    let mut kinds = listed.flat_map(|value| value.split(',')).map(|range| {
-        let range = range.split(';').next().unwrap_or_default();
-        range.trim().to_ascii_lowercase()
-    });
-    let all = kind.split('/').next().map(|main| format!("{main}/*"));
-    kinds.any(|range| range == kind || range == "*/*" || Some(&range) == all.as_ref())
-}
-
-fn full(bytes: Bytes) -> UnsyncBoxBody<Bytes, io::Error> {
-    Full::new(bytes)
-        .map_err(|never: Infallible| match never {})
-        .boxed_unsync()
-}
-
-fn reply(status: StatusCode, kind: &'static str, body: Vec<u8>) -> Reply {
-    let mut reply = Response::new(full(body.into()));
-    *reply.status_mut() = status;
-    let kind = HeaderValue::from_static(kind);
-    reply.headers_mut().insert(CONTENT_TYPE, kind);
-    reply
-}
-
-fn text(status: StatusCode, why: &str) -> Reply {
-    json(
-        status,
-        Frame::error(None::<Id>, code::INVALID_REQUEST, why).to_vec(),
-    )
-}
-
-fn json(status: StatusCode, body: Vec<u8>) -> Reply {
-    reply(status, "application/json", body)
-}
-
-fn accepted() -> Reply {
-    let mut reply = Response::new(full(Bytes::new()));
-    *reply.status_mut() = StatusCode::ACCEPTED;
-    reply
-}
-
-fn events(first: Vec<Sse>, exchange: Exchange) -> Reply {
-    let rest = stream::unfold(exchange, |mut exchange| async move {
-        Some((exchange.next().await?.into_event(), exchange))
-    });
-    let all = stream::iter(first).chain(rest).map(Ok::<_, Infallible>);
-    let body: SseBody<_, Alarm> = SseBody::new_keep_alive(all, KeepAlive::new());
-    let mut reply = Response::new(body.map_err(io::Error::other).boxed_unsync());
-    for (name, value) in [
-        ("content-type", "text/event-stream"),
-        ("cache-control", "no-store"),
-    ] {
-        reply
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
-    }
-    reply
-}
-
-/// tokio's clock for the comments that keep a silent stream open.
-struct Alarm(Pin<Box<Sleep>>);
-
-impl Future for Alarm {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.0.as_mut().poll(cx)
-    }
-}
-
-impl Timer for Alarm {
-    fn from_duration(duration: Duration) -> Self {
-        Self(Box::pin(tokio::time::sleep(duration)))
-    }
-
-    fn reset(mut self: Pin<&mut Self>, when: std::time::Instant) {
-        self.0.as_mut().reset(Instant::from_std(when));
-    }
 }

@@ -4,16 +4,15 @@
 //! Invariant: an answer goes to the response of its request and nowhere else, with what was sent before it on the same
 //! connection in front of it; what a client has missed of a session is kept, within bounds, until it asks again.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::json;
 use sse_stream::Sse;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::streams::{Call, Item, STANDING, State, rewrite};
 use crate::body;
 use crate::connection::{Reader, Writer};
 use crate::frame::{Frame, Id, Kind, NotAFrame, code};
@@ -21,14 +20,8 @@ use crate::headers::{META_PROGRESS, META_SUBSCRIPTION, ToolHeaders};
 
 /// The frames that wait for a response to be written.
 const QUEUE: usize = 64;
-/// What is kept of a session for a client that comes back.
-const KEPT_EVENTS: usize = 1000;
-const KEPT_BYTES: usize = 4 << 20;
 /// How long, all in all, one client without a session may keep the others waiting.
 const STALL: Duration = Duration::from_secs(5);
-
-/// The stream for what belongs to no request.
-const STANDING: u64 = 0;
 
 /// A connection to the program, and the client's streams on it.
 pub(super) struct Session {
@@ -37,62 +30,6 @@ pub(super) struct Session {
     state: Mutex<State>,
     /// A stream has been taken over, or the session has ended.
     changed: Notify,
-}
-
-struct State {
-    /// None when the session has ended.
-    inbox: Option<Writer>,
-    streams: BTreeMap<u64, Stream>,
-    /// By the id that the program knows.
-    calls: BTreeMap<Id, Call>,
-    kept: VecDeque<Kept>,
-    kept_bytes: usize,
-    /// The event of the standing stream up to which a client was sent all.
-    told: u64,
-    last: u64,
-    used: Instant,
-}
-
-#[derive(Default)]
-struct Stream {
-    /// None while the client is not there.
-    client: Option<mpsc::Sender<Item>>,
-    events: u64,
-    stalled: Duration,
-}
-
-/// A request under way.
-struct Call {
-    stream: u64,
-    /// Its id and token as the client knows them.
-    id: Id,
-    token: Option<Id>,
-    method: Box<str>,
-}
-
-struct Kept {
-    stream: u64,
-    event: u64,
-    text: String,
-}
-
-/// A frame for the client, as text.
-pub(super) struct Item {
-    pub(super) text: String,
-    /// Names it to a client that resumes; nothing is resumed without a session.
-    event: Option<String>,
-    /// The answer, after which the stream ends: the code of its error, or 0.
-    pub(super) answer: Option<i64>,
-}
-
-impl Item {
-    pub(super) fn into_event(self) -> Sse {
-        let event = Sse::default().data(self.text);
-        match self.event {
-            Some(id) => event.id(id),
-            None => event,
-        }
-    }
 }
 
 /// A response that is being written. Dropped before its end, the client has gone.
@@ -131,16 +68,7 @@ impl Drop for Exchange {
 
 impl Session {
     pub(super) fn new(name: Option<String>, inbox: Writer) -> Arc<Self> {
-        let state = State {
-            inbox: Some(inbox),
-            streams: BTreeMap::from([(STANDING, Stream::default())]),
-            calls: BTreeMap::new(),
-            kept: VecDeque::new(),
-            kept_bytes: 0,
-            told: 0,
-            last: STANDING,
-            used: Instant::now(),
-        };
+        let state = State::new(inbox);
         Arc::new(Self {
             name,
             state: Mutex::new(state),
@@ -411,77 +339,5 @@ impl Session {
             answer,
         };
         Some((stream, client, item))
-    }
-}
-
-impl State {
-    /// Ends a stream without a session, and its request with it.
-    fn cancel(&mut self, stream: u64) {
-        self.streams.remove(&stream);
-        let under_way = self.calls.remove(&Id::from(stream)).is_some();
-        if let Some(inbox) = self.inbox.clone().filter(|_| under_way) {
-            let params = json!({ "requestId": stream, "reason": "the client hung up" });
-            let cancelled = Frame::notification("notifications/cancelled", params);
-            tokio::spawn(async move { inbox.send(cancelled).await });
-        }
-    }
-
-    /// The stream that a notification or a request of the program belongs to.
-    fn stream_of(&self, frame: &mut Frame, renamed: bool) -> u64 {
-        let params = frame.params.as_deref();
-        let at = |path: &[&str]| params.and_then(|params| Id::parse(body::get(params, path)?));
-        if frame.calls("notifications/progress")
-            && let Some(token) = at(&["progressToken"])
-        {
-            let mut calls = self.calls.iter();
-            let call = calls.find(|(id, call)| match &call.token {
-                Some(_) if renamed => **id == token,
-                own => own.as_ref() == Some(&token),
-            });
-            if let Some((_, call)) = call {
-                if renamed && let Some(token) = &call.token {
-                    rewrite(frame, &["progressToken"], token);
-                }
-                return call.stream;
-            }
-        }
-        if let Some(call) = at(&META_SUBSCRIPTION).and_then(|id| self.calls.get(&id)) {
-            if renamed {
-                rewrite(frame, &META_SUBSCRIPTION, &call.id);
-            }
-            return call.stream;
-        }
-        let told = frame.about.as_ref().and_then(|id| self.calls.get(id));
-        // A program on stdio does not say; the latest request is the likeliest.
-        let calls = self
-            .calls
-            .values()
-            .filter(|call| &*call.method != "subscriptions/listen");
-        let likeliest = || calls.max_by_key(|call| call.stream);
-        told.or_else(likeliest).map_or(STANDING, |call| call.stream)
-    }
-
-    fn keep(&mut self, stream: u64, event: u64, text: &str) {
-        self.kept_bytes += text.len();
-        self.kept.push_back(Kept {
-            stream,
-            event,
-            text: text.to_owned(),
-        });
-        while self.kept.len() > KEPT_EVENTS || self.kept.len() > 1 && self.kept_bytes > KEPT_BYTES {
-            let old = self.kept.pop_front().map_or(0, |old| old.text.len());
-            self.kept_bytes -= old;
-        }
-    }
-}
-
-/// Puts an id or a token where the client or the program knows it by another.
-fn rewrite(frame: &mut Frame, path: &[&str], id: &Id) {
-    let edited = frame
-        .params
-        .as_deref()
-        .and_then(|params| body::set(params, path, &id.to_raw()));
-    if edited.is_some() {
-        frame.params = edited;
     }
 }

@@ -1,0 +1,146 @@
+//! Where clients are accepted, and within what bounds.
+//!
+//! Invariant: a client that is slow, silent or one too many costs a connection's worth of memory and no other client's time.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::Response;
+use hyper::http::request::Parts;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::AbortHandle;
+
+use super::Hosts;
+use super::server::Server;
+use crate::connection::Connection;
+use crate::frame::FRAME_LIMIT;
+
+/// How long a client may take for the head of a request.
+const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+/// The most that a head may hold.
+const HEAD_LIMIT: usize = 64 << 10;
+
+/// Looks at a request first: a token, a page of its own. What it returns is the response.
+pub type Guard = Arc<dyn Fn(&Parts) -> Option<Response<String>> + Send + Sync>;
+
+/// How a server listens.
+#[derive(Clone)]
+pub struct Options {
+    /// Of the endpoint.
+    pub path: String,
+    /// The names it answers to.
+    pub hosts: Hosts,
+    /// Looks at each request that names the right host.
+    pub guard: Option<Guard>,
+    /// The largest frame.
+    pub limit: usize,
+    /// The most sessions at a time.
+    pub sessions: usize,
+    /// The most connections of clients at a time; one more waits.
+    pub connections: usize,
+    /// Ends a session whose client reads no stream and has sent nothing for that long.
+    pub idle: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            path: "/mcp".to_owned(),
+            hosts: Hosts::default(),
+            guard: None,
+            limit: FRAME_LIMIT,
+            sessions: 1024,
+            connections: 4096,
+            idle: Duration::from_secs(30 * 60),
+        }
+    }
+}
+
+/// Accepts clients.
+pub struct Listener {
+    address: SocketAddr,
+    accepted: mpsc::Receiver<Connection>,
+    accepting: AbortHandle,
+}
+
+impl Listener {
+    /// Listens at `address`; port 0 takes a free one.
+    ///
+    /// # Errors
+    /// When the address cannot be had.
+    pub async fn bind(address: SocketAddr, options: Options) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        let (accept, accepted) = mpsc::channel(1);
+        let connections = options.connections;
+        let server = Server::new(options, accept);
+        let accepting = tokio::spawn(run(server, listener, connections)).abort_handle();
+        Ok(Self {
+            address,
+            accepted,
+            accepting,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The next session, or the connection that all requests without a session share.
+    pub async fn accept(&mut self) -> Option<Connection> {
+        self.accepted.recv().await
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn run(server: Arc<Server>, listener: TcpListener, connections: usize) {
+    let free = Arc::new(Semaphore::new(connections));
+    loop {
+        let permit = free.clone().acquire_owned().await;
+        match listener.accept().await {
+            Ok((client, _)) => {
+                let server = server.clone();
+                tokio::spawn(async move {
+                    serve(server, client).await;
+                    drop(permit);
+                });
+            }
+            Err(error) => {
+                // Out of file descriptors, most likely: some will be free again.
+                tracing::warn!(%error, "accepting a connection");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+async fn serve(server: Arc<Server>, client: TcpStream) {
+    // Without it the last packet of a response waits 40 ms for an acknowledgement.
+    let _ = client.set_nodelay(true);
+    let respond = service_fn(move |request| {
+        let server = server.clone();
+        async move { Ok::<_, Infallible>(server.respond(request).await) }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_PATIENCE)
+        .max_buf_size(HEAD_LIMIT)
+        .serve_connection(TokioIo::new(client), respond)
+        .await;
+    if let Err(error) = served {
+        tracing::debug!(%error, "a client's connection");
+    }
+}
