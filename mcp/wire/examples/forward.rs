@@ -20,7 +20,7 @@ const USAGE: &str = "usage: forward --http PORT -- COMMAND [ARGUMENT…]
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 #[tokio::main(flavor = "current_thread")]
-pub async fn main() -> ExitCode {
+pub(crate) async fn main() -> ExitCode {
     let args: Vec<_> = std::env::args().skip(1).collect();
     let args: Vec<_> = args.iter().map(String::as_str).collect();
     let done = match &args[..] {

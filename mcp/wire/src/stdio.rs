@@ -4,12 +4,14 @@
 //! each other; of a child's process group nothing is left running, however the [`Child`] ends.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::net::unix::pipe;
 use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -24,7 +26,20 @@ const BATCH: usize = 64 << 10;
 
 /// The client that started this process.
 pub fn own() -> Connection {
-    lines(tokio::io::stdin(), tokio::io::stdout(), FRAME_LIMIT)
+    // A pipe can be waited for; anything else takes a thread of tokio's for each read and write.
+    let input = io::stdin().as_fd().try_clone_to_owned();
+    let input: Box<dyn AsyncRead + Unpin + Send> =
+        match input.and_then(pipe::Receiver::from_owned_fd) {
+            Ok(pipe) => Box::new(pipe),
+            Err(_) => Box::new(tokio::io::stdin()),
+        };
+    let output = io::stdout().as_fd().try_clone_to_owned();
+    let output: Box<dyn AsyncWrite + Unpin + Send> =
+        match output.and_then(pipe::Sender::from_owned_fd) {
+            Ok(pipe) => Box::new(pipe),
+            Err(_) => Box::new(tokio::io::stdout()),
+        };
+    lines(input, output, FRAME_LIMIT)
 }
 
 /// Frames as lines over any pair of streams.

@@ -61,8 +61,8 @@ impl Options {
         let config = config
             .max_message_size(Some(self.limit))
             .max_frame_size(Some(self.limit));
-        // What is written goes out, or the writer waits.
-        config.write_buffer_size(0)
+        // What is written goes out, or the writer waits; and an idle connection costs little.
+        config.write_buffer_size(0).read_buffer_size(16 << 10)
     }
 }
 
