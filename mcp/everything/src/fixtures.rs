@@ -9,8 +9,11 @@ pub const IMAGE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR
 /// A WAV file without a sample.
 const AUDIO: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 
-/// The tools, and the arguments that each takes: its name, its type, and the header that it goes into.
-pub const TOOLS: [(&str, &[(&str, &str, &str)]); 28] = [
+/// An argument: its name, its type, and the header that it goes into.
+type Argument = (&'static str, &'static str, &'static str);
+
+/// The tools, and the arguments that each takes.
+pub const TOOLS: [(&str, &[Argument]); 28] = [
     ("test_simple_text", &[]),
     ("test_image_content", &[]),
     ("test_audio_content", &[]),
@@ -56,14 +59,14 @@ pub const RESOURCES: [(&str, &str); 3] = [
 
 /// As `tools/list` shows them.
 pub fn tools() -> Vec<Value> {
-    let property = |(name, kind, header): &(&str, &str, &str)| {
+    let property = |(name, kind, header): &Argument| {
         let mut schema = json!({ "type": kind });
         if !header.is_empty() {
             schema["x-mcp-header"] = json!(header);
         }
         ((*name).to_owned(), schema)
     };
-    let tool = |(name, arguments): &(&str, &[(&str, &str, &str)])| {
+    let tool = |(name, arguments): &(&str, &[Argument])| {
         let properties: serde_json::Map<_, _> = arguments.iter().map(property).collect();
         let mut schema = json!({ "type": "object", "properties": properties });
         if name.starts_with("json_schema") {

@@ -1,4 +1,7 @@
-#![doc = include_str!("../README.md")]
+//! JSON-RPC frames over any transport of MCP: both ends, in order, nothing lost.
+//!
+//! What stands between clients and servers is built on this. The README beside it says how it works and what was measured.
+//! Invariant: what goes in comes out, the same bodies in the same order.
 
 pub mod body;
 mod connection;

@@ -130,6 +130,7 @@ pub async fn accept<S>(stream: S, options: &Options) -> Result<Connection, Error
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    #[expect(clippy::result_large_err, reason = "tungstenite wants it so")]
     let answer = |request: &Request<()>, mut response: Response<()>| {
         if let Err((status, why)) = options.hosts.check(request.headers()) {
             return Err(refusal(status, why));

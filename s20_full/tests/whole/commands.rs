@@ -50,13 +50,10 @@ fn what_hooks_and_boards_show_costs_no_request() {
         0 => calls("create_task", json!({"subject": "write the schema"})),
         _ => says("Created."),
     });
-    let lines = [
-        "/team", "/fault", "/tools", "/mcp", "/tasks", "go", "/tasks",
-    ];
+    let lines = ["/team", "/tools", "/mcp", "/tasks", "go", "/tasks"];
     let ran = class(&[]).model(&model).types(&lines);
     ran.succeeds()
         .shows("there is no teammate yet")
-        .shows("/fault is unknown here")
         .shows("27 built in: bash, cancel_cron, ")
         .shows("docs    available")
         .shows("the board is empty\n")

@@ -4,6 +4,11 @@
 //! answered here: hosts, sizes, headers, sessions, statuses. Invariant: the program sees frames only, each with an id of
 //! its own, and no request of a foreign page, with contradicting headers or over the limit.
 
+#![expect(
+    clippy::result_large_err,
+    reason = "a refusal is a response like any other"
+)]
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -50,14 +50,15 @@ async fn serving(command: &mut Command, port: u16) -> Child {
         .kill_on_drop(true)
         .spawn()
         .unwrap();
+    let mut every = tokio::time::interval(Duration::from_millis(50));
     for _ in 0..600 {
+        every.tick().await;
         if TcpStream::connect((Ipv4Addr::LOCALHOST, port))
             .await
             .is_ok()
         {
             return child;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("{command:?} does not listen");
 }
