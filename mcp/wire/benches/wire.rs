@@ -285,10 +285,11 @@ async fn measure() {
 
 /// What a process holds, in KiB.
 fn memory(child: &Child) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id().unwrap())).unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS"))
-        .unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    let mut ps = std::process::Command::new("ps");
+    let pid = child.id().unwrap().to_string();
+    let said = ps.args(["-o", "rss=", "-p", &pid]).output().unwrap();
+    String::from_utf8_lossy(&said.stdout)
+        .trim()
+        .parse()
+        .unwrap()
 }
