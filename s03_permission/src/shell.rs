@@ -1,7 +1,7 @@
 //! A bash command line as the policy sees it: plain commands, or a line that only the running shell understands.
 //!
 //! A line is plain when nothing stands in it but blanks, comments, words of harmless signs, text in quotes without expansions,
-//! redirects, and `;`, `&&`, `||`, `|` and newlines between commands: [`TOKEN`] is that allow-list. In every other line the
+//! redirects, and `;`, `&&`, `||`, `|` and newlines between commands: `TOKEN` is that allow-list. In every other line the
 //! commands are looked for in the tree of tree-sitter's bash grammar.
 //!
 //! Invariant: bash cuts a plain line into commands and words as it is cut here. What is found in any other line is good
