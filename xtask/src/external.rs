@@ -92,10 +92,14 @@ pub fn run(ws: &Workspace, only: Option<&str>) -> Result<()> {
         return Ok(());
     }
     for name in names {
+        // Programs that the tests start; `cargo test --examples` would make tests of them.
+        let examples = ["build", "--quiet", "--package", name, "--examples"];
+        let built = cargo(&examples).current_dir(&ws.root).status();
+        if !built.context("starting cargo build")?.success() {
+            bail!("the examples of {name} do not build");
+        }
         let args = ["test", "--quiet", "--package", name, "--test", "external"];
         let status = cargo(&args)
-            // Programs that the tests start.
-            .arg("--examples")
             .args(["--", "--nocapture"])
             .envs(installed.iter().map(|(variable, home)| (variable, home)))
             .current_dir(&ws.root)
