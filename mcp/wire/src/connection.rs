@@ -150,6 +150,11 @@ impl Error {
         }
     }
 
+    /// A server that does not answer in time.
+    pub(crate) fn silent(id: Option<Id>) -> Self {
+        Self::unanswered(id, "the server does not answer".to_owned())
+    }
+
     /// The request that will have no other answer.
     pub fn id(&self) -> Option<&Id> {
         match self {

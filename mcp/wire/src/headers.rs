@@ -27,6 +27,10 @@ const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const PARAM: &str = "mcp-param-";
 
+/// The most arguments of a tool with a header of their own, and the most tools with such arguments.
+const MARKS: usize = 64;
+const TOOLS: usize = 10_000;
+
 /// The first revision without handshake and sessions. Revisions are dates, so later ones compare greater.
 pub const STATELESS: &str = "2026-07-28";
 
@@ -71,6 +75,9 @@ impl ToolHeaders {
         let tools = tools.and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools).ok());
         let mut known = self.0.lock().unwrap();
         for tool in tools.into_iter().flatten() {
+            if known.len() == TOOLS {
+                break;
+            }
             let Ok(tool) = serde_json::from_str::<Tool<'_>>(tool.get()) else {
                 continue;
             };
@@ -128,6 +135,9 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Marked>) -> R
             let primitive = ["string", "integer", "boolean"];
             if !primitive.iter().any(|kind| property["type"] == **kind) {
                 return wrong("only a string, an integer or a boolean goes into a header");
+            }
+            if found.len() == MARKS {
+                return wrong("too many arguments have a header");
             }
             if found
                 .iter()

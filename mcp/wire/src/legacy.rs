@@ -3,12 +3,18 @@
 //! One stream brings all frames, after an event that names where frames are posted. Invariant: frames are posted one after
 //! the other, and only to the server that the stream comes from.
 
+use std::time::Duration;
+
 use hyper::http::header::ACCEPT;
 use reqwest::{StatusCode, Url};
+use tokio::time::timeout;
 
 use crate::connection::{Connection, Error, Reader, Writer};
 use crate::http::{ClientOptions, chain, refusal};
 use crate::sse::{Events, Resume};
+
+/// For a server to open its stream, and to take what is posted; the answers come on the stream.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Connects to the URL of a stream, `/sse` as a rule.
 ///
@@ -19,16 +25,17 @@ pub async fn connect(options: ClientOptions) -> Result<Connection, Error> {
     let own = options.headers.lock().unwrap().clone();
     let request = options.http.get(&options.url).headers(own);
     let request = request.header(ACCEPT, "text/event-stream");
-    let response = request
-        .send()
-        .await
-        .map_err(|error| broken(chain(&error)))?;
+    let late = |_| Error::silent(None);
+    let response = timeout(PATIENCE, request.send()).await.map_err(late)?;
+    let response = response.map_err(|error| broken(chain(&error)))?;
     if response.status() != StatusCode::OK {
         return Err(refusal(response, None).await.0);
     }
     let base = response.url().clone();
     let mut events = Events::new(response, options.limit);
-    let first = events.next(&mut Resume::default()).await.map_err(broken)?;
+    let mut resume = Resume::default();
+    let first = timeout(PATIENCE, events.next(&mut resume)).await;
+    let first = first.map_err(late)?.map_err(broken)?;
     let named = first.filter(|event| event.event.as_deref() == Some("endpoint"));
     let place = named.and_then(|event| base.join(event.data.as_deref()?.trim()).ok());
     let Some(place) = place.filter(|place| place.origin() == base.origin()) else {
@@ -36,16 +43,18 @@ pub async fn connect(options: ClientOptions) -> Result<Connection, Error> {
         return Err(broken(reason.to_owned()));
     };
     let (near, far) = Connection::pair();
-    let reading = tokio::spawn(read(events, far.writer.clone()));
     tokio::spawn(async move {
-        post(far.reader, options, place, &far.writer).await;
-        // The stream is the connection: closing it is how a client says goodbye.
-        reading.abort();
+        let inbox = &far.writer;
+        // The stream is the connection: closing it is how either side says goodbye.
+        tokio::select! {
+            () = read(events, inbox) => {}
+            () = post(far.reader, options, place, inbox) => {}
+        }
     });
     Ok(near)
 }
 
-async fn read(mut events: Events, inbox: Writer) {
+async fn read(mut events: Events, inbox: &Writer) {
     let mut resume = Resume::default();
     let reason = loop {
         let event = match events.next(&mut resume).await {
@@ -72,10 +81,11 @@ async fn post(mut outbox: Reader, options: ClientOptions, place: Url, inbox: &Wr
             .header("content-type", "application/json")
             .body(frame.to_vec());
         let id = frame.id.filter(|_| frame.method.is_some());
-        let error = match request.send().await {
-            Ok(response) if response.status().is_success() => continue,
-            Ok(response) => refusal(response, id).await.0,
-            Err(error) => Error::unanswered(id, chain(&error)),
+        let error = match timeout(PATIENCE, request.send()).await {
+            Ok(Ok(response)) if response.status().is_success() => continue,
+            Ok(Ok(response)) => refusal(response, id).await.0,
+            Ok(Err(error)) => Error::unanswered(id, chain(&error)),
+            Err(_) => Error::silent(id),
         };
         if inbox.fail(error).await.is_err() {
             return;

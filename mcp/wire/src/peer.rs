@@ -30,9 +30,22 @@ pub struct Peer {
     writer: Writer,
 }
 
-#[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    /// Why the connection has ended.
+    ended: watch::Sender<Option<Arc<str>>>,
+}
+
+impl Shared {
+    /// Sends a frame, unless the connection ends first: its writer may be stuck for ever.
+    async fn send(&self, writer: &Writer, frame: Frame) -> Result<(), Closed> {
+        let mut ended = self.ended.subscribe();
+        tokio::select! {
+            biased;
+            _ = ended.wait_for(Option::is_some) => Err(Closed),
+            sent = writer.send(frame) => sent,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -41,8 +54,6 @@ struct State {
     waiting: HashMap<u64, mpsc::Sender<Event>>,
     /// Requests of the other side that are being answered.
     answering: HashMap<Id, watch::Sender<bool>>,
-    /// Why the connection has ended.
-    ended: Option<Arc<str>>,
 }
 
 enum Event {
@@ -84,7 +95,10 @@ impl Peer {
     /// requests are refused. Whoever keeps it must read it: a full queue holds up the answers behind it.
     pub fn new(connection: Connection) -> (Self, mpsc::Receiver<Incoming>) {
         let Connection { writer, reader } = connection;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            ended: watch::Sender::default(),
+        });
         let (inbox, incoming) = mpsc::channel(QUEUE);
         let outbox = writer.downgrade();
         let peer = Self { shared, writer };
@@ -110,15 +124,14 @@ impl Peer {
 
     async fn ask(&self, method: &str, params: impl Serialize, progress: bool) -> Call {
         let (waiting, events) = mpsc::channel(QUEUE);
-        let (id, ended) = {
+        let id = {
             let mut state = self.shared.state.lock().unwrap();
             state.last += 1;
             let id = state.last;
-            let ended = state.ended.clone();
-            if ended.is_none() {
-                state.waiting.insert(id, waiting.clone());
+            if self.shared.ended.borrow().is_none() {
+                state.waiting.insert(id, waiting);
             }
-            (id, ended)
+            id
         };
         let mut frame = Frame::request(id, method, params);
         if progress {
@@ -132,13 +145,9 @@ impl Peer {
             events,
             limit: None,
             heard: Instant::now(),
-            over: ended.is_some(),
+            over: false,
         };
-        if let Some(why) = ended {
-            let _ = waiting.try_send(Event::Answer(Err(CallError::Ended(why))));
-        } else {
-            let _ = self.writer.send(frame).await;
-        }
+        let _ = self.shared.send(&self.writer, frame).await;
         call
     }
 
@@ -147,7 +156,8 @@ impl Peer {
     /// # Errors
     /// When the connection has ended.
     pub async fn notify(&self, method: &str, params: impl Serialize) -> Result<(), Closed> {
-        self.writer.send(Frame::notification(method, params)).await
+        let told = Frame::notification(method, params);
+        self.shared.send(&self.writer, told).await
     }
 }
 
@@ -200,11 +210,8 @@ impl Call {
             }
             None => {
                 self.over = true;
-                let state = self.peer.shared.state.lock().unwrap();
-                let why = state
-                    .ended
-                    .clone()
-                    .unwrap_or_else(|| "it was answered before".into());
+                let why = self.peer.shared.ended.borrow().clone();
+                let why = why.unwrap_or_else(|| "it was answered before".into());
                 Progress::Done(Err(CallError::Ended(why)))
             }
         }
@@ -239,11 +246,11 @@ impl Call {
         }
         let params = json!({ "requestId": self.id, "reason": reason });
         let cancelled = Frame::notification("notifications/cancelled", params);
-        let writer = self.peer.writer.clone();
+        let Peer { shared, writer } = self.peer.clone();
         if !writer.try_send(cancelled.clone())
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            runtime.spawn(async move { writer.send(cancelled).await });
+            runtime.spawn(async move { shared.send(&writer, cancelled).await });
         }
     }
 }
@@ -286,17 +293,16 @@ impl Request {
     /// Answers it.
     pub async fn answer(mut self, result: impl Serialize) {
         if let Some(id) = self.close() {
-            let _ = self.writer.send(Frame::result(id, result)).await;
+            let answer = Frame::result(id, result);
+            let _ = self.shared.send(&self.writer, answer).await;
         }
     }
 
     /// Refuses it.
     pub async fn refuse(mut self, code: i64, message: &str) {
         if let Some(id) = self.close() {
-            let _ = self
-                .writer
-                .send(Frame::error(Some(id), code, message))
-                .await;
+            let refusal = Frame::error(Some(id), code, message);
+            let _ = self.shared.send(&self.writer, refusal).await;
         }
     }
 
@@ -307,7 +313,7 @@ impl Request {
         let report = token.and_then(|token| body::set(&raw(progress), &["progressToken"], token));
         if let Some(report) = report {
             let frame = Frame::notification("notifications/progress", report);
-            let _ = self.writer.send(frame).await;
+            let _ = self.shared.send(&self.writer, frame).await;
         }
     }
 
@@ -331,8 +337,8 @@ impl Drop for Request {
             let method = self.frame.method.take().unwrap_or_default();
             let why = format!("nobody here answers {method}");
             let refusal = Frame::error(Some(id), code::METHOD_NOT_FOUND, &why);
-            let writer = self.writer.clone();
-            runtime.spawn(async move { writer.send(refusal).await });
+            let (shared, writer) = (self.shared.clone(), self.writer.clone());
+            runtime.spawn(async move { shared.send(&writer, refusal).await });
         }
     }
 }
@@ -375,7 +381,7 @@ async fn route(
         let _ = inbox.send(incoming).await;
     }
     let mut state = shared.state.lock().unwrap();
-    state.ended = Some(why);
+    shared.ended.send_replace(Some(why));
     // Each waiter finds its channel closed, and the reason here.
     state.waiting.clear();
     state.answering.clear();

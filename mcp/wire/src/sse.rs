@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
+use hyper::http::HeaderValue;
 use sse_stream::{Sse, SseByteStream};
 
 type Chunks = Pin<Box<dyn Stream<Item = std::io::Result<Bytes>> + Send>>;
@@ -24,7 +25,7 @@ pub(crate) struct Events {
 /// Where to go on after a stream has broken off.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resume {
-    pub(crate) last_event: Option<String>,
+    pub(crate) last_event: Option<HeaderValue>,
     pub(crate) retry: Option<Duration>,
 }
 
@@ -58,11 +59,13 @@ impl Events {
             let event = event.map_err(|error| crate::http::chain(&error))?;
             self.unparsed.store(0, Ordering::Relaxed);
             if let Some(id) = &event.id {
-                resume.last_event = Some(id.clone()).filter(|id| !id.is_empty());
+                // One that no header can hold is as good as none.
+                let id = HeaderValue::from_str(id).ok();
+                resume.last_event = id.filter(|id| !id.is_empty());
             }
             if let Some(retry) = event.retry {
-                // A server cannot put a client to sleep for good.
-                resume.retry = Some(Duration::from_millis(retry.min(600_000)));
+                // A server can neither put a client to sleep for good nor have it ask without a pause.
+                resume.retry = Some(Duration::from_millis(retry.clamp(30, 600_000)));
             }
             if event.data.as_ref().is_some_and(|data| !data.is_empty()) {
                 return Ok(Some(event));

@@ -162,8 +162,17 @@ where
     let (near, far) = Connection::pair();
     let (sink, source) = socket.split();
     let (ask, asked) = mpsc::channel(1);
-    tokio::spawn(write(far.reader, sink, asked));
-    tokio::spawn(read(source, far.writer, ask, options.clone()));
+    let options = options.clone();
+    tokio::spawn(async move {
+        let reading = read(source, far.writer, ask, options);
+        let writing = write(far.reader, sink, asked);
+        tokio::pin!(reading, writing);
+        tokio::select! {
+            () = &mut writing => reading.await,
+            // Time to say goodbye; a writer that is stuck never will.
+            () = &mut reading => { let _ = timeout(PATIENCE, writing).await; }
+        }
+    });
     near
 }
 

@@ -3,8 +3,11 @@
 //! Servers refuse in frames, in prose and in pages of HTML. Invariant: no body is read beyond a limit, and what a server
 //! says reaches an error as one line without control characters.
 
+use std::time::Duration;
+
 use hyper::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use reqwest::Response;
+use tokio::time::timeout;
 
 use super::chain;
 use crate::connection::Error;
@@ -12,6 +15,8 @@ use crate::frame::{Frame, Id, NotAFrame};
 
 /// The most that is read of a refusal.
 const REFUSAL: usize = 64 << 10;
+/// How long a server may take to say why it refuses.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Whether the body is of this type.
 pub(super) fn is(response: &Response, kind: &str) -> bool {
@@ -41,7 +46,8 @@ pub(crate) async fn refusal(response: Response, id: Option<Id>) -> (Error, Optio
     let challenge = response.headers().get(WWW_AUTHENTICATE);
     let challenge = challenge.and_then(|value| value.to_str().ok());
     let challenge = challenge.map(str::to_owned);
-    let text = whole(response, REFUSAL).await.unwrap_or_default();
+    let text = timeout(PATIENCE, whole(response, REFUSAL)).await;
+    let text = text.ok().and_then(Result::ok).unwrap_or_default();
     let error = Error::Refused {
         id,
         status,

@@ -18,7 +18,7 @@ use super::answer::{is, refusal, whole};
 use super::chain;
 use crate::body;
 use crate::connection::{Closed, Connection, Error, Reader, Writer};
-use crate::frame::{FRAME_LIMIT, Frame, Id, Kind};
+use crate::frame::{FRAME_LIMIT, Frame, Id, Kind, NotAFrame};
 use crate::headers::{self, LAST_EVENT, SESSION, ToolHeaders, VERSION};
 use crate::sse::{Events, Resume};
 
@@ -26,6 +26,8 @@ use crate::sse::{Events, Resume};
 const UNDER_WAY: usize = 1024;
 /// For a server to take what needs no answer.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// For `initialize`, behind which all else waits.
+const HANDSHAKE: Duration = Duration::from_secs(120);
 /// Attempts to resume a stream, without an event in between.
 const ATTEMPTS: u32 = 5;
 
@@ -88,10 +90,16 @@ struct State {
     session: Option<HeaderValue>,
     /// What the handshake has agreed on.
     version: Option<HeaderValue>,
-    /// Requests without a session: to end one is to cancel it.
-    calls: HashMap<Id, AbortHandle>,
+    /// Requests under way.
+    calls: HashMap<Id, UnderWay>,
     /// Listens for what belongs to no request.
     standing: Option<AbortHandle>,
+}
+
+struct UnderWay {
+    task: AbortHandle,
+    /// Without a session, to hang up is to cancel.
+    alone: bool,
 }
 
 /// What a response turned out to be.
@@ -112,19 +120,24 @@ impl Client {
             let Some(Ok(frame)) = frame else { break };
             match frame.kind() {
                 // The frames behind it need the session that it brings.
-                Kind::Request if frame.calls("initialize") => self.clone().exchange(frame).await,
+                Kind::Request if frame.calls("initialize") => {
+                    let id = frame.id.clone();
+                    let opening = timeout(HANDSHAKE, self.clone().exchange(frame));
+                    if opening.await.is_err() {
+                        let _ = self.inbox.fail(Error::silent(id)).await;
+                    }
+                }
                 Kind::Request if calls.len() >= UNDER_WAY => {
                     let reason = format!("{UNDER_WAY} requests are under way");
                     let _ = self.inbox.fail(Error::unanswered(frame.id, reason)).await;
                 }
                 Kind::Request => {
-                    let alone = headers::own_version(&frame).and(frame.id.clone());
+                    let alone = headers::own_version(&frame).is_some();
+                    let id = frame.id.clone().expect("a request has one");
                     // Held until the call is known: the call takes itself off the list.
                     let mut state = self.state.lock().unwrap();
-                    let call = calls.spawn(self.clone().exchange(frame));
-                    if let Some(id) = alone {
-                        state.calls.insert(id, call);
-                    }
+                    let task = calls.spawn(self.clone().exchange(frame));
+                    state.calls.insert(id, UnderWay { task, alone });
                 }
                 Kind::Notification | Kind::Response => self.clone().tell(frame).await,
             }
@@ -143,10 +156,7 @@ impl Client {
         }
         let posted = match timeout(PATIENCE, self.post(&frame)).await {
             Ok(posted) => posted,
-            Err(_) => Err(Error::unanswered(
-                None,
-                "the server does not answer".to_owned(),
-            )),
+            Err(_) => Err(Error::silent(None)),
         };
         match posted {
             Err(error) => _ = self.inbox.fail(error).await,
@@ -159,17 +169,24 @@ impl Client {
         }
     }
 
-    /// Cancels a request without a session: its stream is closed. False when there is none with this id.
+    /// Ends a cancelled request. True when that is all that the server needs.
     fn hang_up(&self, cancelled: &Frame) -> bool {
-        let id = cancelled
-            .params
-            .as_deref()
-            .and_then(|params| body::get(params, &["requestId"]));
-        let Some(id) = id.and_then(Id::parse) else {
+        let params = cancelled.params.as_deref();
+        let id = params.and_then(|params| Id::parse(body::get(params, &["requestId"])?));
+        let call = id.and_then(|id| self.state.lock().unwrap().calls.remove(&id));
+        let Some(UnderWay { task, alone }) = call else {
             return false;
         };
-        let call = self.state.lock().unwrap().calls.remove(&id);
-        call.inspect(AbortHandle::abort).is_some()
+        if alone {
+            task.abort();
+        } else {
+            // The server is told, and may answer all the same.
+            tokio::spawn(async move {
+                sleep(PATIENCE).await;
+                task.abort();
+            });
+        }
+        alone
     }
 
     /// Posts a request and passes on what comes until its answer.
@@ -221,12 +238,15 @@ impl Client {
                         continue;
                     }
                 };
-                let answers = |_: &&Frame| frame.kind() == Kind::Response && frame.id == about;
-                let answered = request.filter(answers);
-                if let Some(request) = answered {
+                let last = frame.kind() == Kind::Response;
+                if last && (frame.id.is_none() || frame.id != about) {
+                    let not = NotAFrame::invalid(None, "an answer on another request's stream");
+                    self.inbox.fail(Error::NotAFrame(not)).await?;
+                    continue;
+                }
+                if let Some(request) = request.filter(|_| last) {
                     self.learn(request, &frame);
                 }
-                let last = answered.is_some();
                 frame.about.clone_from(&about);
                 self.inbox.send(frame).await?;
                 if last {
@@ -234,7 +254,8 @@ impl Client {
                 }
             };
             if request.is_none() {
-                resume.last_event.get_or_insert_default();
+                let beginning = HeaderValue::from_static("");
+                resume.last_event.get_or_insert(beginning);
             }
             match self.resume(&resume, &mut failed, request.is_some()).await {
                 Some(next) => events = next,
@@ -252,10 +273,10 @@ impl Client {
             let wait = resume.retry.unwrap_or(Duration::from_secs(1));
             sleep(wait * 2_u32.pow((*failed).min(ATTEMPTS))).await;
             *failed += 1;
-            match self.get(resume).await {
-                Ok(Some(events)) => return Some(events),
-                Ok(None) => return None,
-                Err(_) => {}
+            match timeout(PATIENCE, self.get(resume)).await {
+                Ok(Ok(Some(events))) => return Some(events),
+                Ok(Ok(None)) => return None,
+                Ok(Err(_)) | Err(_) => {}
             }
         }
         None
@@ -267,7 +288,7 @@ impl Client {
             .request(Method::GET)
             .header(ACCEPT, "text/event-stream");
         if let Some(id) = resume.last_event.as_ref().filter(|id| !id.is_empty()) {
-            request = request.header(LAST_EVENT, id);
+            request = request.header(LAST_EVENT, id.clone());
         }
         let response = request.send().await.map_err(|error| chain(&error))?;
         if response.status().is_server_error() {
@@ -326,7 +347,7 @@ impl Client {
         }
         let text = whole(response, self.options.limit).await.map_err(failed)?;
         let answer = Frame::parse(&text).map_err(|not| failed(not.reason))?;
-        if answer.id.as_ref() != id {
+        if answer.id.as_ref() != id || answer.kind() != Kind::Response {
             return Err(failed("the server answered another request".to_owned()));
         }
         Ok(Answer::Json(Box::new(answer)))

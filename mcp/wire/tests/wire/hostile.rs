@@ -15,10 +15,10 @@ use tokio::time::{advance, timeout};
 use crate::links::{self, listen};
 
 /// Numbers that look like chance and are the same every time.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+    pub fn roll(&mut self, sides: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6364136223846793005)
@@ -27,7 +27,7 @@ impl Dice {
     }
 
     /// A text that was a frame before some of its bytes were changed, dropped, doubled or put elsewhere.
-    fn mutate(&mut self, text: &str) -> Vec<u8> {
+    pub fn mutate(&mut self, text: &str) -> Vec<u8> {
         let mut bytes = text.as_bytes().to_vec();
         for _ in 0..=self.roll(4) {
             let length = bytes.len().max(1);
@@ -63,7 +63,7 @@ const SEEDS: [&str; 5] = [
     r#"{"jsonrpc":"2.0","id":12345678901234567890123,"method":"subscriptions/listen","params":[]}"#,
 ];
 
-fn rounds(few: usize) -> usize {
+pub fn rounds(few: usize) -> usize {
     std::env::var("FUZZ")
         .ok()
         .and_then(|many| many.parse().ok())

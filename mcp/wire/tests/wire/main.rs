@@ -6,6 +6,7 @@ mod child;
 mod client;
 mod frames;
 mod hostile;
+mod hostile_servers;
 mod http;
 mod links;
 mod peer;
