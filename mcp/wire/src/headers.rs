@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use hyper::http::{HeaderMap, HeaderName, HeaderValue};
+use hyper::http::{HeaderMap, HeaderName};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -93,19 +93,19 @@ impl ToolHeaders {
     }
 
     /// Each header that the arguments call for, with its value; None for one that must not be there.
-    fn of_call(&self, params: &RawValue) -> Vec<(String, Option<String>)> {
+    fn of_call(&self, params: &RawValue) -> Vec<(HeaderName, Option<String>)> {
         let name = body::text(params, &["name"]).unwrap_or_default();
-        let Some(marks) = self.0.lock().unwrap().get(&name).cloned() else {
-            return Vec::new();
-        };
-        let value = |mark: &Marked| {
+        let marks = self.0.lock().unwrap().get(&name).cloned();
+        let header = |mark: &Marked| {
             let path = std::iter::once("arguments").chain(mark.path.iter().map(String::as_str));
-            plain(body::get(params, &path.collect::<Vec<_>>())?)
+            let value = body::get(params, &path.collect::<Vec<_>>());
+            let name = format!("{PARAM}{}", mark.header).parse();
+            Some((name.ok()?, value.and_then(plain)))
         };
-        let named = |mark: &Marked| format!("{PARAM}{}", mark.header.to_ascii_lowercase());
         marks
             .iter()
-            .map(|mark| (named(mark), value(mark)))
+            .flat_map(|it| it.iter())
+            .filter_map(header)
             .collect()
     }
 }
@@ -176,31 +176,22 @@ fn name_of(frame: &Frame) -> Option<String> {
     body::text(frame.params.as_deref()?, &[key])
 }
 
+/// The headers that the body of a request calls for, each with its value; None for one that must not be there.
+fn wanted(frame: &Frame, tools: &ToolHeaders) -> Vec<(HeaderName, Option<String>)> {
+    let mut wanted = vec![(METHOD, frame.method.as_deref().map(str::to_owned))];
+    wanted.extend(name_of(frame).map(|name| (NAME, Some(name))));
+    let params = frame.params.as_deref();
+    let params = params.filter(|_| frame.calls("tools/call"));
+    wanted.extend(params.into_iter().flat_map(|params| tools.of_call(params)));
+    wanted
+}
+
 /// What a client says about a frame without a session.
 pub(crate) fn write(frame: &Frame, tools: &ToolHeaders, headers: &mut HeaderMap) {
-    let mut put = |name: HeaderName, text: &str| {
-        if let Ok(value) = HeaderValue::from_str(&encode(text)) {
+    let version = std::iter::once((VERSION, own_version(frame)));
+    for (name, value) in version.chain(wanted(frame, tools)) {
+        if let Some(Ok(value)) = value.map(|text| encode(&text).parse()) {
             headers.insert(name, value);
-        }
-    };
-    if let Some(version) = own_version(frame) {
-        put(VERSION, &version);
-    }
-    if let Some(method) = &frame.method {
-        put(METHOD, method);
-    }
-    if let Some(name) = name_of(frame) {
-        put(NAME, &name);
-    }
-    if let Some(params) = frame
-        .params
-        .as_deref()
-        .filter(|_| frame.calls("tools/call"))
-    {
-        for (name, value) in tools.of_call(params) {
-            if let (Ok(name), Some(value)) = (name.parse(), value) {
-                put(name, &value);
-            }
         }
     }
 }
@@ -210,43 +201,18 @@ pub(crate) fn write(frame: &Frame, tools: &ToolHeaders, headers: &mut HeaderMap)
 /// # Errors
 /// The header that is missing, or says something else.
 pub(crate) fn check(headers: &HeaderMap, frame: &Frame, tools: &ToolHeaders) -> Result<(), String> {
-    let mut wanted = vec![(
-        METHOD.to_string(),
-        frame.method.as_deref().map(str::to_owned),
-    )];
-    if let Some(name) = name_of(frame) {
-        wanted.push((NAME.to_string(), Some(name)));
-    }
-    if let Some(params) = frame
-        .params
-        .as_deref()
-        .filter(|_| frame.calls("tools/call"))
-    {
-        wanted.extend(tools.of_call(params));
-    }
-    for (name, wanted) in wanted {
-        let mut values = headers.get_all(&name).iter();
-        let value = values.next();
-        if values.next().is_some() {
-            return Err(format!("the header {name} is there twice"));
-        }
-        let said = match value {
-            None => None,
-            Some(value) => match value.to_str().ok().and_then(decode) {
-                None => return Err(format!("the header {name} cannot be decoded")),
-                said => said,
-            },
+    for (name, wanted) in wanted(frame, tools) {
+        let values: Vec<_> = headers.get_all(&name).iter().collect();
+        let said = values.first().map(|value| decode(value.to_str().ok()?));
+        let wrong = match (said, wanted) {
+            _ if values.len() > 1 => "is there twice",
+            (Some(None), _) => "cannot be decoded",
+            (None, Some(_)) => "is missing",
+            (Some(_), None) => "has no value in the body",
+            (Some(said), wanted) if said != wanted => "says something else than the body",
+            _ => continue,
         };
-        match (said, wanted) {
-            (None, Some(_)) => return Err(format!("the header {name} is missing")),
-            (Some(_), None) => return Err(format!("the header {name} has no value in the body")),
-            (said, wanted) if said != wanted => {
-                return Err(format!(
-                    "the header {name} says something else than the body"
-                ));
-            }
-            _ => {}
-        }
+        return Err(format!("the header {name} {wrong}"));
     }
     Ok(())
 }

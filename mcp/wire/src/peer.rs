@@ -51,14 +51,9 @@ impl Shared {
 #[derive(Default)]
 struct State {
     last: u64,
-    waiting: HashMap<u64, mpsc::Sender<Event>>,
+    waiting: HashMap<u64, mpsc::Sender<Progress>>,
     /// Requests of the other side that are being answered.
     answering: HashMap<Id, watch::Sender<bool>>,
-}
-
-enum Event {
-    Progress(Box<RawValue>),
-    Answer(Result<Box<RawValue>, CallError>),
 }
 
 /// Why a request has no result.
@@ -165,7 +160,7 @@ impl Peer {
 pub struct Call {
     id: u64,
     peer: Peer,
-    events: mpsc::Receiver<Event>,
+    events: mpsc::Receiver<Progress>,
     limit: Option<Duration>,
     heard: Instant,
     over: bool,
@@ -202,19 +197,13 @@ impl Call {
             }
         };
         self.heard = Instant::now();
-        match event {
-            Some(Event::Progress(params)) => Progress::Report(params),
-            Some(Event::Answer(answer)) => {
-                self.over = true;
-                Progress::Done(answer)
-            }
-            None => {
-                self.over = true;
-                let why = self.peer.shared.ended.borrow().clone();
-                let why = why.unwrap_or_else(|| "it was answered before".into());
-                Progress::Done(Err(CallError::Ended(why)))
-            }
-        }
+        let event = event.unwrap_or_else(|| {
+            let why = self.peer.shared.ended.borrow().clone();
+            let why = why.unwrap_or_else(|| "it was answered before".into());
+            Progress::Done(Err(CallError::Ended(why)))
+        });
+        self.over = matches!(event, Progress::Done(_));
+        event
     }
 
     /// The answer.
@@ -352,33 +341,16 @@ async fn route(
 ) {
     let mut why: Arc<str> = "the other side has closed it".into();
     while let Some(came) = reader.recv().await {
-        let incoming = match came {
-            Err(Error::Broken(reason)) => {
-                why = reason.into();
-                break;
-            }
-            Err(error) => {
-                let own = error.id().and_then(number);
-                match own.and_then(|id| shared.state.lock().unwrap().waiting.remove(&id)) {
-                    Some(waiting) => {
-                        let answer = Event::Answer(Err(CallError::Transport(error)));
-                        let _ = waiting.send(answer).await;
-                        continue;
-                    }
-                    None => Incoming::Odd(error),
-                }
-            }
-            Ok(frame) => match sort(frame, &shared, &writer) {
-                Sorted::Event(waiting, event) => {
-                    let _ = waiting.send(event).await;
-                    continue;
-                }
-                Sorted::Incoming(incoming) => incoming,
-                Sorted::Nothing => continue,
-            },
-        };
-        // Dropped unread, a request refuses itself.
-        let _ = inbox.send(incoming).await;
+        if let Err(Error::Broken(reason)) = came {
+            why = reason.into();
+            break;
+        }
+        match sort(came, &shared, &writer) {
+            Some(Sorted::Own(waiting, event)) => _ = waiting.send(event).await,
+            // Dropped unread, a request refuses itself.
+            Some(Sorted::Incoming(incoming)) => _ = inbox.send(incoming).await,
+            None => {}
+        }
     }
     let mut state = shared.state.lock().unwrap();
     shared.ended.send_replace(Some(why));
@@ -388,55 +360,58 @@ async fn route(
 }
 
 enum Sorted {
-    Event(mpsc::Sender<Event>, Event),
+    /// It belongs to a request of ours.
+    Own(mpsc::Sender<Progress>, Progress),
     Incoming(Incoming),
-    Nothing,
 }
 
-fn sort(mut frame: Frame, shared: &Arc<Shared>, writer: &WeakWriter) -> Sorted {
+fn sort(came: Result<Frame, Error>, shared: &Arc<Shared>, writer: &WeakWriter) -> Option<Sorted> {
     let mut state = shared.state.lock().unwrap();
+    let mut frame = match came {
+        Ok(frame) => frame,
+        Err(error) => {
+            let own = error.id().and_then(number);
+            return Some(match own.and_then(|id| state.waiting.remove(&id)) {
+                Some(waiting) => {
+                    Sorted::Own(waiting, Progress::Done(Err(CallError::Transport(error))))
+                }
+                None => Sorted::Incoming(Incoming::Odd(error)),
+            });
+        }
+    };
     let at = |key: &str| Id::parse(body::get(frame.params.as_deref()?, &[key])?);
     match frame.kind() {
         Kind::Response => {
             let waiting = frame.id.as_ref().and_then(number);
-            let Some(waiting) = waiting.and_then(|id| state.waiting.remove(&id)) else {
-                tracing::debug!(id = ?frame.id, "an answer that nobody waits for");
-                return Sorted::Nothing;
-            };
+            let waiting = waiting.and_then(|id| state.waiting.remove(&id))?;
             let answer = match (frame.result, frame.error) {
                 (Some(result), _) => Ok(result),
                 (None, error) => Err(CallError::Error(error.unwrap_or_else(|| raw(())))),
             };
-            Sorted::Event(waiting, Event::Answer(answer))
+            Some(Sorted::Own(waiting, Progress::Done(answer)))
         }
         Kind::Notification if frame.calls("notifications/progress") => {
-            let token = at("progressToken").as_ref().and_then(number);
-            let waiting = token.and_then(|id| state.waiting.get(&id).cloned());
-            match (waiting, frame.params.take()) {
-                (Some(waiting), Some(params)) => Sorted::Event(waiting, Event::Progress(params)),
-                _ => Sorted::Nothing,
-            }
+            let token = at("progressToken").as_ref().and_then(number)?;
+            let waiting = state.waiting.get(&token)?.clone();
+            Some(Sorted::Own(waiting, Progress::Report(frame.params.take()?)))
         }
         Kind::Notification if frame.calls("notifications/cancelled") => {
             // A request that has been answered already is not there any more.
-            let request = at("requestId").and_then(|id| state.answering.remove(&id));
-            request.inspect(|cancelled| _ = cancelled.send(true));
-            Sorted::Nothing
+            let cancelled = state.answering.remove(&at("requestId")?)?;
+            let _ = cancelled.send(true);
+            None
         }
-        Kind::Notification => Sorted::Incoming(Incoming::Notification(frame)),
+        Kind::Notification => Some(Sorted::Incoming(Incoming::Notification(frame))),
         Kind::Request => {
-            let Some(writer) = writer.upgrade() else {
-                return Sorted::Nothing;
-            };
+            let writer = writer.upgrade()?;
             let (cancel, cancelled) = watch::channel(false);
-            let id = frame.id.clone().expect("a request has one");
-            state.answering.insert(id, cancel);
-            Sorted::Incoming(Incoming::Request(Request {
+            state.answering.insert(frame.id.clone()?, cancel);
+            Some(Sorted::Incoming(Incoming::Request(Request {
                 frame,
                 shared: shared.clone(),
                 writer,
                 cancelled,
-            }))
+            })))
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use hyper::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use hyper::http::header::WWW_AUTHENTICATE;
 use reqwest::Response;
 use tokio::time::timeout;
 
@@ -17,16 +17,6 @@ use crate::frame::{Frame, Id, NotAFrame};
 const REFUSAL: usize = 64 << 10;
 /// How long a server may take to say why it refuses.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Whether the body is of this type.
-pub(super) fn is(response: &Response, kind: &str) -> bool {
-    let value = response.headers().get(CONTENT_TYPE);
-    let value = value
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    let essence = value.split(';').next().unwrap_or_default();
-    essence.trim().eq_ignore_ascii_case(kind)
-}
 
 /// The whole body, as far as the limit allows.
 pub(super) async fn whole(mut response: Response, limit: usize) -> Result<Vec<u8>, String> {

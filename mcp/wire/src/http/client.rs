@@ -14,8 +14,8 @@ use reqwest::Response;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::answer::{is, refusal, whole};
-use super::chain;
+use super::answer::{refusal, whole};
+use super::{chain, is};
 use crate::body;
 use crate::connection::{Closed, Connection, Error, Reader, Writer};
 use crate::frame::{FRAME_LIMIT, Frame, Id, Kind, NotAFrame};
@@ -294,7 +294,8 @@ impl Client {
         if response.status().is_server_error() {
             return Err(response.status().to_string());
         }
-        let stream = response.status() == StatusCode::OK && is(&response, "text/event-stream");
+        let stream =
+            response.status() == StatusCode::OK && is(response.headers(), "text/event-stream");
         Ok(stream.then(|| Events::new(response, self.options.limit)))
     }
 
@@ -342,7 +343,7 @@ impl Client {
         if id.is_none() || response.status() == StatusCode::ACCEPTED {
             return Ok(Answer::Accepted);
         }
-        if is(&response, "text/event-stream") {
+        if is(response.headers(), "text/event-stream") {
             return Ok(Answer::Stream(Events::new(response, self.options.limit)));
         }
         let text = whole(response, self.options.limit).await.map_err(failed)?;

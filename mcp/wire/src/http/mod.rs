@@ -12,10 +12,20 @@ mod server;
 mod session;
 mod streams;
 
+use hyper::HeaderMap;
+use hyper::header::CONTENT_TYPE;
+
 pub(crate) use answer::refusal;
 pub use client::{Options as ClientOptions, connect};
 pub use host::Hosts;
 pub use listener::{Guard, Listener, Options as ServerOptions};
+
+/// Whether a body is of this type.
+fn is(headers: &HeaderMap, kind: &str) -> bool {
+    let value = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let essence = value.unwrap_or_default().split(';').next();
+    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(kind))
+}
 
 /// An error with its causes, in a line: reqwest's own text leaves them out.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {

@@ -24,12 +24,6 @@ use crate::frame::{Frame, code};
 /// A response.
 pub(super) type Reply = Response<UnsyncBoxBody<Bytes, io::Error>>;
 
-/// The type of the body.
-pub(super) fn essence(headers: &HeaderMap) -> Option<&str> {
-    let kind = headers.get(CONTENT_TYPE)?.to_str().ok()?;
-    Some(kind.split(';').next().unwrap_or_default().trim())
-}
-
 /// Whether the client takes this type.
 pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
     let listed = headers

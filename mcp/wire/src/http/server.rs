@@ -21,8 +21,9 @@ use hyper::{HeaderMap, Method, Request, StatusCode};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::is;
 use super::listener::Options;
-use super::reply::{Reply, accepted, accepts, essence, events, full, json, text};
+use super::reply::{Reply, accepted, accepts, events, full, json, text};
 use super::session::{NoStream, Session};
 use super::streams::Item;
 use crate::body;
@@ -100,7 +101,7 @@ impl Server {
             let why = "Accept must list application/json and text/event-stream";
             return Err(text(StatusCode::NOT_ACCEPTABLE, why));
         }
-        if essence(headers).is_none_or(|kind| !kind.eq_ignore_ascii_case("application/json")) {
+        if !is(headers, "application/json") {
             let why = "Content-Type must be application/json";
             return Err(text(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
         }
