@@ -241,7 +241,7 @@ impl Session {
     async fn deliver(&self, frame: Frame, tools: &ToolHeaders) {
         let changed = self.changed.notified();
         tokio::pin!(changed);
-        let Some((stream, client, item)) = self.route(frame, tools) else {
+        let Some((stream, client, stalled, item)) = self.route(frame, tools) else {
             return;
         };
         let item = match client.try_send(item) {
@@ -250,9 +250,9 @@ impl Session {
             Ok(()) | Err(TrySendError::Closed(_)) => return,
         };
         let began = Instant::now();
+        let patience = STALL.saturating_sub(stalled);
         let send = client.send(item);
         tokio::pin!(send);
-        let patience = self.patience(stream);
         loop {
             tokio::select! {
                 _ = &mut send => break,
@@ -276,18 +276,12 @@ impl Session {
         }
     }
 
-    fn patience(&self, stream: u64) -> Duration {
-        let state = self.state.lock().unwrap();
-        let stalled = state.streams.get(&stream).map_or(STALL, |own| own.stalled);
-        STALL.saturating_sub(stalled)
-    }
-
     /// Finds the stream of a frame, puts the client's id and token back, and keeps the text for one who resumes.
     fn route(
         &self,
         mut frame: Frame,
         tools: &ToolHeaders,
-    ) -> Option<(u64, mpsc::Sender<Item>, Item)> {
+    ) -> Option<(u64, mpsc::Sender<Item>, Duration, Item)> {
         let mut state = self.state.lock().unwrap();
         let mut answer = None;
         let stream = if frame.kind() == Kind::Response {
@@ -318,7 +312,7 @@ impl Session {
         };
         let own = state.streams.get_mut(&stream)?;
         own.events += 1;
-        let event = own.events;
+        let (event, stalled) = (own.events, own.stalled);
         // The standing stream stays; that of a request ends with its answer.
         let client = match answer {
             Some(_) => state.streams.remove(&stream)?.client,
@@ -338,6 +332,6 @@ impl Session {
             event: id,
             answer,
         };
-        Some((stream, client, item))
+        Some((stream, client, stalled, item))
     }
 }

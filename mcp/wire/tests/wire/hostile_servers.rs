@@ -295,6 +295,19 @@ async fn calls_end_however_the_other_side_stops_reading() {
     }
 }
 
+#[test]
+fn a_tool_with_a_hundred_thousand_headers_is_refused_at_once() {
+    let mark = |n| {
+        (
+            format!("a{n}"),
+            json!({ "type": "string", "x-mcp-header": format!("H{n}") }),
+        )
+    };
+    let properties: serde_json::Map<_, _> = (0..100_000).map(mark).collect();
+    let refused = mcp_wire::headers::marked(&json!({ "properties": properties }));
+    assert!(refused.unwrap_err().contains("too many"));
+}
+
 #[tokio::test]
 async fn an_answer_that_does_not_end_is_not_read_to_its_end() {
     let opening = [
