@@ -13,7 +13,8 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
-use tokio::time::{sleep, timeout};
+use tokio::task::yield_now;
+use tokio::time::{advance, timeout};
 
 use crate::hostile::{Dice, rounds};
 
@@ -95,7 +96,11 @@ async fn nothing_is_left(before: usize, what: &str) {
         if Handle::current().metrics().num_alive_tasks() <= before {
             return;
         }
-        sleep(Duration::from_secs(60)).await;
+        advance(Duration::from_secs(60)).await;
+        // Each lets the tasks that were woken go on.
+        for _ in 0..100 {
+            yield_now().await;
+        }
     }
     let left = Handle::current().metrics().num_alive_tasks() - before;
     panic!("{what}: {left} tasks are left");
@@ -242,14 +247,14 @@ async fn all_end(name: &str, connection: Connection) {
 async fn calls_end_however_the_other_side_stops_reading() {
     let (ours, theirs) = duplex(1024);
     let (input, output) = (duplex(64), ours);
-    tokio::spawn(async move {
-        sleep(Duration::from_secs(5)).await;
-        // Its output ends, its input is held and never read.
+    let connection = stdio::lines(input.0, output, 1 << 20);
+    let leaves = async {
+        advance(Duration::from_secs(5)).await;
+        // Its output ends; its input is held and never read.
         drop(input.1);
-        std::future::pending::<()>().await;
-        drop(theirs);
-    });
-    all_end("stdio", stdio::lines(input.0, output, 1 << 20)).await;
+    };
+    tokio::join!(all_end("stdio", connection), leaves);
+    drop(theirs);
 
     let silent = format!("http://{}/mcp", deaf(|_| "").await);
     let client = mcp_wire::http::connect(ClientOptions::new(&silent));
