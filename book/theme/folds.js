@@ -6,7 +6,7 @@
 
   /** Makes a code block of each file in a passage. */
   function drawFiles(passage) {
-    for (const script of passage.querySelectorAll('script.file')) {
+    for (const script of passage.querySelectorAll(':scope > script.file')) {
       const code = document.createElement('code');
       code.className = `language-${script.dataset.language}`;
       // What would have ended the script was written with a backslash.

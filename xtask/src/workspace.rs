@@ -63,6 +63,8 @@ pub struct Chapter {
     pub rests: Vec<String>,
     /// How long the lesson takes.
     pub minutes: Option<i64>,
+    /// Which of its new files a reader begins with.
+    pub read: Vec<String>,
     /// What a student writes who builds the mechanism: files, and functions of files (`src/plan.rs::new`).
     pub start: Vec<String>,
 }
@@ -183,6 +185,7 @@ impl Chapter {
             base: text("base"),
             rests: names(entry("rests")),
             minutes: entry("minutes").and_then(Value::as_integer),
+            read: names(entry("read")),
             start: names(entry("start")),
         })
     }

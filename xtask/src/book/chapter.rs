@@ -5,10 +5,10 @@
 
 use std::fmt::Write;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::fences::{fence, folded, html, quoted};
-use super::links::{Shelf, anchor, page_of};
+use super::links::{Shelf, WRITTEN, anchor, page_of};
 use super::tasks;
 use crate::terminal::Paint;
 use crate::workspace::{CARRIED, Chapter, MAIN, Workspace};
@@ -26,16 +26,27 @@ pub fn page(ws: &Workspace, shelf: &Shelf, chapter: &Chapter) -> Result<String> 
         &chapter.path("README.md"),
         &name,
     );
-    let mut parts = vec![with_facts(&readme, &facts(ws, chapter)), step(ws, chapter)];
+    let (lesson, next) = split_next(&readme);
+    let mut parts = vec![with_facts(&lesson, &facts(ws, chapter)), step(ws, chapter)];
     parts.extend(
         ws.base(chapter)
             .map(|base| came_and_went(ws, base, chapter)),
     );
-    parts.extend(new_files(ws, chapter));
+    parts.extend(new_files(ws, chapter)?);
     if let Some(text) = tasks::section(ws, chapter)? {
         parts.push(shelf.rewrite(&text, &chapter.path("exercises/main.rs"), &name));
     }
+    parts.push(next.to_owned());
     Ok(parts.join("\n"))
+}
+
+/// The README without its section *Next*, and that: what is read last stands last.
+fn split_next(readme: &str) -> (String, &str) {
+    let start = readme.find("\n## Next\n").unwrap_or(readme.len());
+    let rest = &readme[start..];
+    let end = start + rest.find("\n<details>").unwrap_or(rest.len());
+    let lesson = [&readme[..start], &readme[end..]].concat();
+    (lesson, &readme[start..end])
 }
 
 /// The text behind `---`, some lines, `---`.
@@ -46,7 +57,7 @@ pub fn without_front_matter(text: &str) -> &str {
     behind.map_or(text, |(_, text)| text).trim_start()
 }
 
-/// How long the lesson takes, what it is compared with, what rests.
+/// How long the lesson takes, what it is compared with, where it acts, what rests.
 fn facts(ws: &Workspace, chapter: &Chapter) -> String {
     let link = |name: &str| format!("[{name}]({name}.md)");
     let mut facts = Vec::new();
@@ -55,6 +66,14 @@ fn facts(ws: &Workspace, chapter: &Chapter) -> String {
         ws.base(chapter)
             .map(|base| format!("[the step](#the-step) from {}", link(&base.name))),
     );
+    facts.extend(ws.base(chapter).map(|base| {
+        let pair = format!("{}..{}", base.short(), chapter.short());
+        format!("[beside any other](../pairs.md#{pair})")
+    }));
+    let mechanism = format!("mechanisms/{}.md", chapter.name);
+    if ws.tree.text(&format!("{WRITTEN}{mechanism}")).is_some() {
+        facts.push(format!("[its place in the loop](../{mechanism})"));
+    }
     if !chapter.rests.is_empty() {
         let rests: Vec<_> = chapter.rests.iter().map(|name| link(name)).collect();
         facts.push(format!("rests here: {}", rests.join(", ")));
@@ -118,28 +137,42 @@ fn came_and_went(ws: &Workspace, base: &Chapter, chapter: &Chapter) -> String {
     format!("## Added and removed\n\n{}", fence("text", &gains))
 }
 
-/// Each file that the chapter brings, folded under the first sentence of its header.
-fn new_files(ws: &Workspace, chapter: &Chapter) -> Option<String> {
-    let files = diff::files_of(ws, chapter);
-    if files.is_empty() {
-        return None;
-    }
-    let mut text = format!(
-        "## New files\n\nThe library of {}, file by file.\n\n",
-        chapter.name
+/// Each file that the chapter brings, folded under the first sentence of its header: those to begin with, then the rest in a fold.
+fn new_files(ws: &Workspace, chapter: &Chapter) -> Result<Option<String>> {
+    let mut files = diff::files_of(ws, chapter);
+    let place = |path: &str| chapter.read.iter().position(|it| it == path);
+    files.sort_by_key(|(path, _)| place(path).unwrap_or(chapter.read.len()));
+    let marked = files.partition_point(|(path, _)| place(path).is_some());
+    ensure!(
+        marked == chapter.read.len(),
+        "{}: read names a file that is not new in it; name what is there",
+        chapter.path("Cargo.toml")
     );
-    for (path, file) in files {
-        let sentence = header::first_sentence(file).unwrap_or_default();
-        let lines = file.lines().count();
-        let summary = format!("<code>{path}</code> · {lines} lines<br>{}", html(&sentence));
-        text.push_str(&folded(
-            Some(&anchor(path)),
-            &summary,
-            &quoted("rust", file),
-        ));
-        text.push('\n');
+    if files.is_empty() {
+        return Ok(None);
     }
-    Some(text)
+    let shown: Vec<_> = files
+        .iter()
+        .map(|(path, file)| one_file(path, file))
+        .collect();
+    let mut text = format!("## New files\n\nThe library of {}.", chapter.name);
+    let (first, rest) = shown.split_at(marked);
+    if marked > 0 {
+        text += &format!(" Read these:\n\n{}", first.join("\n"));
+    }
+    text += &match (marked, rest.len()) {
+        (_, 0) => String::new(),
+        (0, _) => format!("\n\n{}", rest.join("\n")),
+        _ => folded(None, "The other files", &rest.join("\n")),
+    };
+    Ok(Some(text + "\n"))
+}
+
+fn one_file(path: &str, file: &str) -> String {
+    let sentence = header::first_sentence(file).unwrap_or_default();
+    let lines = file.lines().count();
+    let summary = format!("<code>{path}</code> · {lines} lines<br>{}", html(&sentence));
+    folded(Some(&anchor(path)), &summary, &quoted("rust", file))
 }
 
 #[cfg(test)]
@@ -161,7 +194,7 @@ mod tests {
             ("s02_tools/tests/pool.txt", "lead: glob\n"),
         ]);
 
-        let start = "# s02_tools\n\n30 minutes · [the step](#the-step) from [s01_loop](s01_loop.md)\n\nA chapter that";
+        let start = "# s02_tools\n\n30 minutes · [the step](#the-step) from [s01_loop](s01_loop.md) · [beside any other](../pairs.md#s01..s02)\n\nA chapter that";
         assert!(page.starts_with(start), "{page}");
         let sections: Vec<_> = page
             .lines()
@@ -215,5 +248,39 @@ mod tests {
                 .contains("<summary>The whole <code>src/teammate.rs</code> of s02_tools</summary>")
         );
         assert_eq!(changed.matches("id=\"src-teammate-rs\"").count(), 1);
+    }
+
+    #[test]
+    fn next_stands_last_and_the_files_to_read_first() {
+        let readme = "# s02\n\n## Next\n\nOn.\n\n<details><summary>Notes</summary></details>\n";
+        let manifest = |read: &str| {
+            format!(
+                "[package]\nname = \"s02_tools\"\n[package.metadata.course]\nread = [\"{read}\"]\n"
+            )
+        };
+        let made = |read: &str| {
+            let ws = fixture::course(&[
+                ("s02_tools/README.md", readme),
+                ("s02_tools/Cargo.toml", &manifest(read)),
+                ("s02_tools/src/a.rs", "//! First by name.\n"),
+            ]);
+            page(&ws, &Shelf::new(&ws), ws.chapter("s02").unwrap())
+        };
+
+        let shown = made("src/toolbox.rs").unwrap();
+        let at = |words: &str| {
+            shown
+                .find(words)
+                .unwrap_or_else(|| panic!("{words}: {shown}"))
+        };
+        assert!(at("Notes") < at("Read these:") && at("Read these:") < at("src-toolbox-rs"));
+        assert!(
+            at("src-toolbox-rs") < at("The other files") && at("The other files") < at("src-a-rs")
+        );
+        assert!(shown.ends_with("\n## Next\n\nOn.\n"), "{shown}");
+        assert_eq!(
+            made("src/gone.rs").unwrap_err().to_string(),
+            "s02_tools/Cargo.toml: read names a file that is not new in it; name what is there"
+        );
     }
 }

@@ -7,6 +7,8 @@ use super::Pages;
 use super::links::{ROOT_PAGES, page_of};
 use crate::workspace::Workspace;
 
+/// The pages that stand first.
+const FIRST: [&str; 2] = [ROOT_PAGES[0].1, "how-to-read.md"];
 /// The pages of the comparison and of the picture, and where the pages that the picture leads to begin.
 const SIDE_BY_SIDE: [&str; 2] = ["pairs.md", "loop.md"];
 const MECHANISMS: &str = "mechanisms/";
@@ -19,7 +21,7 @@ pub fn summary(ws: &Workspace, pages: &Pages) -> String {
         .into_iter()
         .chain(mechanisms.cloned());
     let mut parts = vec![
-        ("", vec![ROOT_PAGES[0].1.to_owned()]),
+        ("", FIRST.map(str::to_owned).to_vec()),
         (
             "\n# The chapters\n\n",
             ws.chapters.iter().map(|it| page_of(&it.name)).collect(),
@@ -66,6 +68,7 @@ mod tests {
         let page = |name: &str, title: &str| (name.to_owned(), format!("# {title}\n\nText.\n"));
         let pages = Pages::from([
             page("index.md", "A course"),
+            page("how-to-read.md", "How to read"),
             page("chapters/s01_loop.md", "s01 · The loop"),
             page("chapters/s02_tools.md", "s02 · Tools"),
             page("loop.md", "The loop of s20"),
@@ -77,7 +80,7 @@ mod tests {
 
         let summary = summary(&ws, &pages);
 
-        let expected = "# Summary\n\n[A course](index.md)\n\n# The chapters\n\n- [s01 · The loop](chapters/s01_loop.md)\n\
+        let expected = "# Summary\n\n[A course](index.md)\n[How to read](how-to-read.md)\n\n# The chapters\n\n- [s01 · The loop](chapters/s01_loop.md)\n\
             - [s02 · Tools](chapters/s02_tools.md)\n\n# Side by side\n\n- [The loop of s20](loop.md)\n\
             \x20 - [A tool is a value](mechanisms/s02_tools.md)\n\n# To look things up\n\n- [Glossary](glossary.md)\n\
             - [More](more.md)\n";
