@@ -44,7 +44,7 @@ export function faint(selectors) {
   const found = new Set();
   for (const element of document.querySelectorAll(selectors)) {
     const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-    if (!isText || element.closest('.here') || element.closest(':disabled')) continue;
+    if (!isText || element.closest('.here, style, title') || element.closest(':disabled')) continue;
     const style = getComputedStyle(element);
     const isSvg = element.namespaceURI.endsWith('svg');
     const color = parse(isSvg ? style.fill : style.color);
@@ -58,12 +58,13 @@ export function faint(selectors) {
   return [...found];
 }
 
-/** The book's own elements in every theme. */
+/** What is read, in every theme: the text, the code, the contents. */
 export async function contrast(browser, base) {
   const own = [
-    ['pairs.html#s11..s12', '#pairs *'],
-    ['chapters/s12_tasks.html', 'summary, summary *, .hljs-addition, .hljs-deletion, .language-diff .hljs-meta'],
-    ['loop.html', '.loop-picture text'],
+    ['index.html', 'main *'],
+    ['pairs.html#s11..s12', 'main *'],
+    ['chapters/s12_tasks.html', 'main *, .sidebar *, .menu-title'],
+    ['loop.html', 'main *'],
   ];
   const faults = [];
   const page = await browser.newPage();
@@ -73,11 +74,40 @@ export async function contrast(browser, base) {
       await page.goto('about:blank');
       const response = await page.goto(base + path).catch(() => null);
       if (!response) continue;
+      await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => (fold.open = true)));
+      await page.waitForFunction(() => !document.querySelector('details script.file'));
       const found = await page.evaluate(faint, selectors);
       faults.push(...found.map((fault) => `${path} in ${theme}: ${fault}`));
     }
   }
   await page.close();
+  return faults;
+}
+
+/** Every drawing and every header of a file is seen whole, on a desk and on a phone. */
+export async function whole(browser, base, names, viewports) {
+  const faults = [];
+  for (const viewport of viewports) {
+    const page = await browser.newPage({ viewport });
+    let drawings = 0;
+    for (const name of names.filter((name) => name.startsWith('chapters/'))) {
+      await page.goto(base + name);
+      await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => (fold.open = true)));
+      await page.waitForFunction(() => !document.querySelector('details script.file'));
+      const [count, clipped] = await page.evaluate(() => {
+        const all = [...document.querySelectorAll('code.drawing')];
+        const comments = [...document.querySelectorAll('.language-rust .hljs-comment')];
+        const headers = comments.filter((comment) => comment.textContent.startsWith('//!'));
+        const isCut = (element) => element.scrollWidth > element.clientWidth + 1;
+        const isOut = (header) => header.getBoundingClientRect().right > header.closest('pre').getBoundingClientRect().right;
+        return [all.length, [...all.filter(isCut), ...headers.filter(isOut)].map((it) => it.textContent.slice(0, 40))];
+      });
+      drawings += count;
+      faults.push(...clipped.map((text) => `${name}: clipped at ${viewport.width} px: ${text}`));
+    }
+    if (!drawings) faults.push(`no drawing is found at ${viewport.width} px`);
+    await page.close();
+  }
   return faults;
 }
 

@@ -10,7 +10,7 @@ import { extname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { live, many } from './live.mjs';
-import { contrast, narrow, schemes } from './looks.mjs';
+import { contrast, narrow, schemes, whole } from './looks.mjs';
 import { loads, step } from './pages.mjs';
 import { fragments, pairs } from './pairs.mjs';
 import { search } from './search.mjs';
@@ -24,6 +24,7 @@ const FLAGS = [
 ];
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
 const PHONE = { width: 360, height: 740 };
+const DESK = { width: 1280, height: 900 };
 
 /** All pages that a reader can reach; 404 and the frame of the contents are mdBook's own. */
 function pagesBelow(folder) {
@@ -50,25 +51,24 @@ async function serve(folder) {
 
 /** Pictures for a human eye: [name, page, size, scheme, what to do first]. */
 async function pictures(browser, base, folder) {
-  const desk = { width: 1280, height: 900 };
   const open = (page) => page.evaluate(() => document.querySelectorAll('details')[1]?.scrollIntoView());
   const to = (selector) => (page) => page.evaluate((name) => document.querySelector(name)?.scrollIntoView(), selector);
   const wanted = [
-    ['front-light', 'index.html', desk, 'light'],
+    ['front-light', 'index.html', DESK, 'light'],
     ['front-phone-dark', 'index.html', PHONE, 'dark'],
-    ['s19-light', 'chapters/s19_mcp_plugin.html', desk, 'light'],
-    ['s19-step-dark', 'chapters/s19_mcp_plugin.html', desk, 'dark', to('#the-step')],
-    ['s19-step-light', 'chapters/s19_mcp_plugin.html', desk, 'light', to('#the-step')],
-    ['s12-removed-light', 'chapters/s12_tasks.html', desk, 'light', to('#added-and-removed')],
+    ['s19-light', 'chapters/s19_mcp_plugin.html', DESK, 'light'],
+    ['s19-step-dark', 'chapters/s19_mcp_plugin.html', DESK, 'dark', to('#the-step')],
+    ['s19-step-light', 'chapters/s19_mcp_plugin.html', DESK, 'light', to('#the-step')],
+    ['s12-removed-light', 'chapters/s12_tasks.html', DESK, 'light', to('#added-and-removed')],
     ['s19-files-phone-light', 'chapters/s19_mcp_plugin.html', PHONE, 'light', to('#new-files')],
-    ['s05-exercises-light', 'chapters/s05_todo.html', desk, 'light', to('#the-exercises-with-hints-and-tests')],
-    ['pairs-light', 'pairs.html#s11..s12', desk, 'light'],
-    ['pairs-dark', 'pairs.html#s03..s07', desk, 'dark'],
+    ['s05-exercises-light', 'chapters/s05_todo.html', DESK, 'light', to('#the-exercises-with-hints-and-tests')],
+    ['pairs-light', 'pairs.html#s11..s12', DESK, 'light'],
+    ['pairs-dark', 'pairs.html#s03..s07', DESK, 'dark'],
     ['pairs-phone-light', 'pairs.html#s11..s12', PHONE, 'light'],
     ['pairs-phone-diff-dark', 'pairs.html#s11..s12', PHONE, 'dark', to('#pairs pre')],
-    ['loop-light', 'loop.html', desk, 'light'],
+    ['loop-light', 'loop.html', DESK, 'light'],
     ['loop-phone-dark', 'loop.html', PHONE, 'dark'],
-    ['mechanism-light', 'mechanisms/s08_compact.html', desk, 'light'],
+    ['mechanism-light', 'mechanisms/s08_compact.html', DESK, 'light'],
     ['mechanism-phone-dark', 'mechanisms/s08_compact.html', PHONE, 'dark', open],
   ];
   for (const [name, path, viewport, colorScheme, first] of wanted) {
@@ -100,6 +100,7 @@ try {
     ['search from a server', () => search(browser, url)],
     ['light and dark', () => schemes(browser, file)],
     ['contrast', () => contrast(browser, file)],
+    ['drawings and headers are whole', () => whole(browser, file, names, [DESK, PHONE])],
     ['on a phone', () => narrow(browser, file, names, PHONE)],
     ['the page of the loop', () => live(browser, MODEL)],
     ['the page of the loop, 2,000 requests', () => many(browser, MODEL)],

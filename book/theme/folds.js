@@ -1,4 +1,5 @@
 // Folded passages: a link to a file opens the passage that holds it, and a file is drawn when it is opened.
+// A drawing tells the style how many columns it has, so that it is never wider than the page.
 //
 // A file stands in the page as a script that is text, so that search passes it by and nothing is coloured unseen.
 (function () {
@@ -34,6 +35,12 @@
       }
     }
     if (target && target.tagName === 'DETAILS') target.scrollIntoView();
+  }
+
+  for (const code of document.querySelectorAll('.content code.language-text')) {
+    const lines = code.textContent.split('\n').map((line) => [...line].length);
+    code.style.setProperty('--columns', Math.max(...lines));
+    code.classList.toggle('drawing', /[\u2500-\u257f\u25b2-\u25c0]/.test(code.textContent));
   }
 
   for (const passage of document.querySelectorAll('.content details')) {

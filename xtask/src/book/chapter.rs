@@ -68,7 +68,7 @@ fn facts(ws: &Workspace, chapter: &Chapter) -> String {
     );
     facts.extend(ws.base(chapter).map(|base| {
         let pair = format!("{}..{}", base.short(), chapter.short());
-        format!("[beside any other](../pairs.md#{pair})")
+        format!("[any two chapters](../pairs.md#{pair})")
     }));
     let mechanism = format!("mechanisms/{}.md", chapter.name);
     if ws.tree.text(&format!("{WRITTEN}{mechanism}")).is_some() {
@@ -194,7 +194,7 @@ mod tests {
             ("s02_tools/tests/pool.txt", "lead: glob\n"),
         ]);
 
-        let start = "# s02_tools\n\n30 minutes · [the step](#the-step) from [s01_loop](s01_loop.md) · [beside any other](../pairs.md#s01..s02)\n\nA chapter that";
+        let start = "# s02_tools\n\n30 minutes · [the step](#the-step) from [s01_loop](s01_loop.md) · [any two chapters](../pairs.md#s01..s02)\n\nA chapter that";
         assert!(page.starts_with(start), "{page}");
         let sections: Vec<_> = page
             .lines()

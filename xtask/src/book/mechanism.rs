@@ -38,6 +38,7 @@ pub fn filled(ws: &Workspace, page: &str, text: &str) -> Result<String> {
         let (word, needles) = marker.split_once(": ").unwrap_or((marker, ""));
         filled += &match (word, chapter) {
             ("loop", _) => picture(ws, page, chapter)?,
+            ("growth", _) => growth(ws),
             ("facts", Some(chapter)) => facts(ws, chapter, page),
             ("lines", Some(_)) => {
                 lines_of(ws, needles).with_context(|| format!("book/src/{page}"))?
@@ -85,6 +86,21 @@ fn picture(ws: &Workspace, page: &str, chapter: Option<&Chapter>) -> Result<Stri
     let lines = svg.lines().map(str::trim).filter(|line| !line.is_empty());
     let lines = lines.collect::<Vec<_>>().join("\n");
     Ok(format!("<div class=\"loop-picture\">\n{lines}\n</div>\n"))
+}
+
+/// How `main.rs` grows: a bar a chapter, which leads to its page.
+fn growth(ws: &Workspace) -> String {
+    let bar = |chapter: &Chapter| {
+        let lines = ws.text(chapter, MAIN).unwrap_or_default().lines().count();
+        format!(
+            "<a href=\"{}\" title=\"{name}: {lines} lines\" style=\"--lines: {lines}\">{lines}<b>{}</b></a>\n",
+            page_of(&chapter.name).replace(".md", ".html"),
+            chapter.short(),
+            name = chapter.name,
+        )
+    };
+    let bars: String = ws.chapters.iter().map(bar).collect();
+    format!("<div class=\"growth\">\n{bars}</div>\n")
 }
 
 /// The SVG with the class `here` on the element that has this attribute.
@@ -225,6 +241,15 @@ mod tests {
         assert!(whole.contains("href=\"chapters/s02") && !whole.contains("here"));
         let other = filled(&ws(&[]), "mechanisms/s01_loop.md", "<!-- loop -->").unwrap();
         assert!(other.contains("<g id=\"station-s01\" class=\"here\">"));
+    }
+
+    #[test]
+    fn the_front_page_shows_how_main_grows() {
+        let chart = filled(&ws(&[]), "index.md", "<!-- growth -->").unwrap();
+
+        let bar = "<a href=\"chapters/s02_tools.html\" title=\"s02_tools: 12 lines\" style=\"--lines: 12\">12<b>s02</b></a>\n";
+        assert!(chart.contains(bar), "{chart}");
+        assert_eq!(chart.matches("<a ").count(), 2);
     }
 
     #[test]

@@ -131,7 +131,8 @@ fn pages(ws: &Workspace) -> Result<Pages> {
     let mut pages = Pages::new();
     for (path, page) in ROOT_PAGES {
         if let Some(text) = ws.tree.text(path) {
-            pages.insert(page.to_owned(), shelf.rewrite(text, path, page));
+            let filled = mechanism::filled(ws, page, text)?;
+            pages.insert(page.to_owned(), shelf.rewrite(&filled, path, page));
         }
     }
     for (path, file) in ws.tree.iter() {
