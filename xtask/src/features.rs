@@ -1,17 +1,17 @@
 //! `cargo x features`: whether going from one chapter to the next compiles a dependency again.
 //!
 //! Cargo builds a crate anew when its set of features changes. In class that is half a minute of waiting between two
-//! lessons, for nothing. Where it cannot be helped, the root manifest says so and why.
+//! lessons, for nothing. Where it cannot be helped, the root manifest says so.
 //! Invariant: a dependency has the same features in every chapter that has it, but for those that
-//! `[[workspace.metadata.rebuilt]]` names, and that list holds nothing else.
+//! `rebuilt` in `[workspace.metadata]` names, and that list holds nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, ensure};
-use toml::{Table, Value};
+use toml::Table;
 
 use crate::cargo::cargo;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, names};
 
 /// A dependency that a chapter may build again, and that chapter.
 type Rebuilt = (String, String);
@@ -31,24 +31,17 @@ pub fn findings(ws: &Workspace) -> Result<Vec<String>> {
     ))
 }
 
-/// What `[[workspace.metadata.rebuilt]]` allows.
+/// What `rebuilt` in `[workspace.metadata]` allows: `schemars from s19_mcp_plugin`.
 fn exceptions(manifest: &Table) -> Result<Vec<Rebuilt>> {
-    let listed = manifest
-        .get("workspace")
-        .and_then(|workspace| workspace.get("metadata")?.get("rebuilt")?.as_array());
-    listed.into_iter().flatten().map(exception).collect()
-}
-
-fn exception(entry: &Value) -> Result<Rebuilt> {
-    let text = |key: &str| {
-        let value = entry.get(key).and_then(Value::as_str);
-        let value = value.filter(|value| !value.trim().is_empty());
-        value.map(str::to_owned).with_context(|| {
-            format!("an entry of workspace.metadata.rebuilt has no {key}; it is wanted as a text")
-        })
+    let metadata = manifest.get("workspace").and_then(|it| it.get("metadata"));
+    let listed = names(metadata.and_then(|metadata| metadata.get("rebuilt")));
+    let exception = |entry: &String| {
+        let (package, from) = entry.split_once(" from ").with_context(|| {
+            format!("rebuilt of workspace.metadata names {entry:?}; write PACKAGE from CHAPTER")
+        })?;
+        Ok((package.to_owned(), from.to_owned()))
     };
-    text("why")?;
-    Ok((text("package")?, text("from")?))
+    listed.iter().map(exception).collect()
 }
 
 /// One line a dependency: `name version|its,features`.
@@ -105,7 +98,7 @@ fn differences(trees: &[(&str, String)], allowed: &[Rebuilt]) -> Vec<String> {
     found.extend(unused.map(|(_, (package, from))| {
         format!(
             "Cargo.toml allows {package} to be built again in {from}, which does not happen so; \
-             remove the entry of workspace.metadata.rebuilt"
+             remove it from rebuilt"
         )
     }));
     found
@@ -147,11 +140,9 @@ mod tests {
         assert_eq!(differences(&trees, &[]), Vec::<String>::new());
     }
 
-    const CHRONO: &str =
-        "[[workspace.metadata.rebuilt]]\npackage = \"schemars\"\nfrom = \"s03_permission\"\n";
-
-    fn allowed(why: &str) -> Result<Vec<Rebuilt>> {
-        exceptions(&toml::from_str(&format!("{CHRONO}{why}")).unwrap())
+    fn allowed(entry: &str) -> Result<Vec<Rebuilt>> {
+        let manifest = format!("[workspace.metadata]\nrebuilt = [\"{entry}\"]\n");
+        exceptions(&toml::from_str(&manifest).unwrap())
     }
 
     /// schemars in three chapters, with these features in each.
@@ -167,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_declared_exception_is_allowed_from_its_chapter_on() {
-        let allowed = allowed("why = \"an SDK asks for it\"\n").unwrap();
+        let allowed = allowed("schemars from s03_permission").unwrap();
         let found = |features| differences(&schemars(features), &allowed);
 
         assert_eq!(found(["std", "chrono04,std", "chrono04,std"]), [""; 0]);
@@ -182,18 +173,18 @@ mod tests {
 
     #[test]
     fn an_exception_must_be_needed() {
-        let allowed = allowed("why = \"an SDK asks for it\"\n").unwrap();
+        let allowed = allowed("schemars from s03_permission").unwrap();
         let unused = "Cargo.toml allows schemars to be built again in s03_permission, which does not happen so; \
-             remove the entry of workspace.metadata.rebuilt";
+             remove it from rebuilt";
 
         assert_eq!(differences(&schemars(["std"; 3]), &allowed), [unused]);
     }
 
     #[test]
-    fn an_exception_says_why() {
+    fn an_exception_names_a_package_and_a_chapter() {
         assert_eq!(
-            allowed("").unwrap_err().to_string(),
-            "an entry of workspace.metadata.rebuilt has no why; it is wanted as a text"
+            allowed("schemars").unwrap_err().to_string(),
+            "rebuilt of workspace.metadata names \"schemars\"; write PACKAGE from CHAPTER"
         );
     }
 }

@@ -209,7 +209,8 @@ fn parse(tree: &Tree, path: &str) -> Result<Table> {
     text.parse().with_context(|| format!("reading {path}"))
 }
 
-fn names(value: Option<&Value>) -> Vec<String> {
+/// The texts of an array; none without one.
+pub fn names(value: Option<&Value>) -> Vec<String> {
     let array = value.and_then(Value::as_array);
     let texts = array.into_iter().flatten().filter_map(Value::as_str);
     texts.map(str::to_owned).collect()

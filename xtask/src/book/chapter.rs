@@ -111,7 +111,10 @@ fn step(ws: &Workspace, chapter: &Chapter) -> String {
             let _ = writeln!(text, "{}", fence("diff", &shown));
         }
         if let Some(whole) = ws.text(chapter, file) {
-            if is_new(ws, chapter, file) {
+            if diff::files_of(ws, chapter)
+                .iter()
+                .any(|(path, _)| *path == file)
+            {
                 continue;
             }
             let summary = html(&format!("The whole `{file}` of {}", chapter.name));
@@ -123,12 +126,6 @@ fn step(ws: &Workspace, chapter: &Chapter) -> String {
         }
     }
     text
-}
-
-fn is_new(ws: &Workspace, chapter: &Chapter, file: &str) -> bool {
-    diff::files_of(ws, chapter)
-        .iter()
-        .any(|(path, _)| *path == file)
 }
 
 /// The tools and imports that came and went, in the words of `cargo x diff`.
