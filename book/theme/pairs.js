@@ -29,6 +29,12 @@
   /** What only the second list has. */
   const beyond = (some = [], more = []) => more.filter((name) => !some.includes(name));
 
+  /** What a line stands in: the nearest one above it that opens a function or a type. */
+  function scope(before, line) {
+    const opens = /^\s*(?:(?:pub|async) )*(?:fn|impl|struct|enum|trait)(?:[ <]|$)/;
+    return (before.slice(0, line).findLast((text) => opens.test(text)) ?? '').trim();
+  }
+
   /** The lines of a diff: [class, text], as `cargo x diff` prints them. */
   function lines(file, one, other) {
     const [oldPath, oldText] = texts[one];
@@ -54,7 +60,7 @@
         }
       }
       const sizes = [span(Number(first), left - first), span(Number(second), right - second)];
-      drawn.push(['place', `@@ -${sizes[0]} +${sizes[1]} @@`], ...body);
+      drawn.push(['place', `@@ -${sizes[0]} +${sizes[1]} @@ ${scope(before, Number(first))}`.trimEnd()], ...body);
     }
     return drawn;
   }

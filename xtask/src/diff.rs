@@ -85,7 +85,9 @@ pub fn unified(file: &str, pair: &Pair<'_>, paint: Paint) -> String {
         paint.green(&format!("+++ {}", pair.new.path(file)))
     );
     for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
-        let _ = writeln!(text, "{}", paint.cyan(&hunk.header().to_string()));
+        let first = hunk.ops().first().map_or(0, |op| op.old_range().start);
+        let place = format!("{} {}", hunk.header(), scope(pair.old_text, first));
+        let _ = writeln!(text, "{}", paint.cyan(place.trim_end()));
         for change in hunk.iter_changes() {
             let line = change.value().trim_end_matches('\n');
             let _ = match change.tag() {
@@ -96,6 +98,18 @@ pub fn unified(file: &str, pair: &Pair<'_>, paint: Paint) -> String {
         }
     }
     text
+}
+
+/// What a line stands in: the nearest one above it that opens a function or a type. `book/theme/pairs.js` finds the same.
+fn scope(text: &str, line: usize) -> &str {
+    let opens = |it: &&str| {
+        let words = it.trim_start().split([' ', '<']);
+        let mut words = words.skip_while(|word| ["pub", "async"].contains(word));
+        let word = words.next().unwrap_or_default();
+        ["fn", "impl", "struct", "enum", "trait"].contains(&word)
+    };
+    let above = text.lines().take(line).filter(opens).last();
+    above.unwrap_or_default().trim()
 }
 
 /// The files that the chapter brings, by their paths in it: not `lib.rs`, which is its README and a list of modules.
@@ -226,6 +240,20 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop, - only the
   s02_tools: +Toolbox
 "
         );
+    }
+
+    #[test]
+    fn a_hunk_is_headed_by_what_it_stands_in() {
+        let text = "use x;\n\nimpl<T> Agent<T> {\n    pub async fn turn(&mut self) {\n        functional();\n";
+        let heads = [
+            (0, ""),
+            (2, ""),
+            (3, "impl<T> Agent<T> {"),
+            (5, "pub async fn turn(&mut self) {"),
+        ];
+        for (line, head) in heads {
+            assert_eq!(scope(text, line), head, "{line}");
+        }
     }
 
     #[test]

@@ -110,12 +110,8 @@ fn run_diff(ws: &Workspace, args: &ArgMatches) -> Result<()> {
         Some(second) => (Some(first), second),
         None => (ws.base(first), first),
     };
-    Ok(terminal::print(&diff::show(
-        ws,
-        from,
-        to,
-        Paint::for_stdout(),
-    ))?)
+    let shown = diff::show(ws, from, to, Paint::for_stdout());
+    Ok(terminal::page(&shown)?)
 }
 
 fn run_budget(ws: &Workspace, args: &ArgMatches) -> Result<()> {

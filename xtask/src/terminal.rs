@@ -3,7 +3,9 @@
 //! A diff is read on a terminal, piped into `head`, and caught by the book.
 //! Invariant: a reader who closes the pipe ends the program quietly, never with a panic.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Seek, Write};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 /// Colours, or none of them.
 #[derive(Clone, Copy)]
@@ -63,6 +65,21 @@ pub fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
+}
+
+/// Shows a long text to a person: in the pager of `PAGER`, which takes the place of this program, so that Ctrl-C is the
+/// pager's. Where nobody looks, or `PAGER` is empty, it is printed.
+pub fn page(text: &str) -> io::Result<()> {
+    let pager = std::env::var("PAGER").unwrap_or_else(|_| {
+        "command -v less >/dev/null || exec cat; LESS=${LESS-FRX} exec less -R".to_owned()
+    });
+    if !io::stdout().is_terminal() || pager.trim().is_empty() {
+        return print(text);
+    }
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Err(Command::new("sh").args(["-c", &pager]).stdin(file).exec())
 }
 
 /// Whether `error` only says that the reader has seen enough (`cargo x diff s04 | head`).
