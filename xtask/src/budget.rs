@@ -96,7 +96,7 @@ pub fn markdown(rows: &[Row]) -> String {
     for row in rows {
         let _ = writeln!(text, "| {} |", row.cells().join(" | "));
     }
-    text + "\n" + &summary(rows)
+    text
 }
 
 /// The files whose generated parts are out of date, with the texts they should have.
@@ -145,25 +145,6 @@ fn row(ws: &Workspace, chapter: &Chapter) -> Option<Row> {
         teammate: count(TEAMMATE),
         limit: if is_last { LIMIT_OF_LAST } else { LIMIT },
     })
-}
-
-fn summary(rows: &[Row]) -> String {
-    match median(rows.iter().map(|row| row.main.changed()).collect()) {
-        Some(median) => format!("Median step of main.rs: {median} changed lines.\n"),
-        None => "No chapter has a base yet.\n".to_owned(),
-    }
-}
-
-/// The middle value, or the mean of the two middle ones.
-fn median(mut values: Vec<usize>) -> Option<f64> {
-    values.sort_unstable();
-    let upper = *values.get(values.len() / 2)?;
-    let lower = if values.len().is_multiple_of(2) {
-        values[values.len() / 2 - 1]
-    } else {
-        upper
-    };
-    Some((lower + upper) as f64 / 2.0)
 }
 
 #[cfg(test)]
@@ -231,13 +212,6 @@ mod tests {
     }
 
     #[test]
-    fn the_median_of_an_even_number_lies_between_the_two_middle_ones() {
-        assert_eq!(median(vec![9, 1, 4]), Some(4.0));
-        assert_eq!(median(vec![9, 1, 4, 5]), Some(4.5));
-        assert_eq!(median(vec![]), None);
-    }
-
-    #[test]
     fn the_generated_parts_are_rewritten_between_their_markers() {
         let ws = fixture::course(&[
             ("s01_loop/src/main.rs", "a\n"),
@@ -253,7 +227,7 @@ mod tests {
         ]);
 
         let table = "| chapter | base | main.rs | teammate.rs | changed | limit |\n|---|---|--:|--:|--:|--:|\n\
-            | s02_tools | s01_loop | +2 −1 |  | 3 | 60 |\n\nMedian step of main.rs: 3 changed lines.\n";
+            | s02_tools | s01_loop | +2 −1 |  | 3 | 60 |\n";
         let contributing = format!("before\n<!-- budget -->\n\n{table}\n<!-- /budget -->\nafter\n");
         let readme = "`main.rs` <!-- step -->+2 −1<!-- /step -->\n".to_owned();
         assert_eq!(

@@ -152,5 +152,4 @@ const ARCHITECTURE: &str = "# Architecture\n\n| where | what |\n|---|---|\n\
 
 const CONTRIBUTING: &str = "# Contributing\n\n<!-- budget -->\n\n\
     | chapter | base | main.rs | teammate.rs | changed | limit |\n|---|---|--:|--:|--:|--:|\n\
-    | s02_tools | s01_loop | +2 −1 |  | 3 | 60 |\n\n\
-    Median step of main.rs: 3 changed lines.\n\n<!-- /budget -->\n";
+    | s02_tools | s01_loop | +2 −1 |  | 3 | 60 |\n\n<!-- /budget -->\n";
