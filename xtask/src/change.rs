@@ -3,6 +3,8 @@
 //! `cargo x diff` prints it and the book shows it, so both must see the same.
 //! Invariant: what is gone is named as well as what is new; from nowhere, nothing is new.
 
+use std::collections::BTreeSet;
+
 use crate::pool;
 use crate::rust::{self, Imports};
 use crate::workspace::{Chapter, Workspace};
@@ -73,14 +75,8 @@ fn compared(before: Option<Imports>, now: Imports) -> Vec<(String, Fates)> {
     let items = |imports: &Imports, lesson: &str| -> Vec<String> {
         imports.get(lesson).into_iter().flatten().cloned().collect()
     };
-    let mut lessons: Vec<_> = before
-        .iter()
-        .flatten()
-        .chain(&now)
-        .map(|(key, _)| key)
-        .collect();
-    lessons.sort();
-    lessons.dedup();
+    let all = before.iter().flatten().chain(&now);
+    let lessons: BTreeSet<_> = all.map(|(lesson, _)| lesson).collect();
     lessons
         .into_iter()
         .map(|lesson| {

@@ -77,9 +77,9 @@ fn differences(trees: &[(&str, String)], allowed: &[Rebuilt]) -> Vec<String> {
             }
             let name = package.split(' ').next().unwrap_or_default();
             let mut exceptions = allowed.iter();
-            let exception = exceptions.position(|(it, from)| it == name && from == chapter);
-            if let Some(index) = exception {
-                used.insert(index);
+            let exception = exceptions.find(|(it, from)| it == name && from == chapter);
+            if let Some(exception) = exception {
+                used.insert(exception);
                 first.insert(package, (chapter, features));
                 continue;
             }
@@ -91,11 +91,8 @@ fn differences(trees: &[(&str, String)], allowed: &[Rebuilt]) -> Vec<String> {
     }
     found.sort();
     found.dedup();
-    let unused = allowed
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| !used.contains(index));
-    found.extend(unused.map(|(_, (package, from))| {
+    let unused = allowed.iter().filter(|it| !used.contains(it));
+    found.extend(unused.map(|(package, from)| {
         format!(
             "Cargo.toml allows {package} to be built again in {from}, which does not happen so; \
              remove it from rebuilt"

@@ -148,20 +148,14 @@ fn new_files(ws: &Workspace, chapter: &Chapter) -> Result<Option<String>> {
     if files.is_empty() {
         return Ok(None);
     }
-    let shown: Vec<_> = files
-        .iter()
-        .map(|(path, file)| one_file(path, file))
-        .collect();
-    let mut text = format!("## New files\n\nThe library of {}.", chapter.name);
-    let (first, rest) = shown.split_at(marked);
-    if marked > 0 {
-        text += &format!(" Read these:\n\n{}", first.join("\n"));
+    let shown = files.iter().map(|(path, file)| one_file(path, file));
+    let mut first: Vec<_> = shown.collect();
+    let rest = first.split_off(if marked > 0 { marked } else { first.len() });
+    let library = format!("The library of {}. Read these:", chapter.name);
+    let mut text = format!("## New files\n\n{library}\n\n{}", first.join("\n"));
+    if !rest.is_empty() {
+        text += &folded(None, "The other files", &rest.join("\n"));
     }
-    text += &match (marked, rest.len()) {
-        (_, 0) => String::new(),
-        (0, _) => format!("\n\n{}", rest.join("\n")),
-        _ => folded(None, "The other files", &rest.join("\n")),
-    };
     Ok(Some(text + "\n"))
 }
 

@@ -21,20 +21,12 @@ const PICTURE: &str = "loop.svg";
 /// # Errors
 /// When a marker asks for what is not there.
 pub fn filled(ws: &Workspace, page: &str, text: &str) -> Result<String> {
-    let name = page
-        .rsplit_once('/')
-        .map(|(_, name)| name.trim_end_matches(".md"));
-    let chapter = ws
-        .chapters
-        .iter()
-        .find(|chapter| Some(chapter.name.as_str()) == name);
+    let mut chapters = ws.chapters.iter();
+    let chapter = chapters.find(|it| page.ends_with(&format!("/{}.md", it.name)));
     let mut filled = String::new();
     for line in text.lines() {
-        let marker = line
-            .trim()
-            .strip_prefix("<!-- ")
-            .and_then(|rest| rest.strip_suffix(" -->"));
-        let marker = marker.unwrap_or_default();
+        let marker = line.trim().strip_prefix("<!-- ").unwrap_or_default();
+        let marker = marker.strip_suffix(" -->").unwrap_or_default();
         let (word, needles) = marker.split_once(": ").unwrap_or((marker, ""));
         filled += &match (word, chapter) {
             ("loop", _) => picture(ws, page, chapter)?,
@@ -109,9 +101,10 @@ fn marked(svg: &str, attribute: &str) -> Option<String> {
     let start = svg[..at].rfind('<')?;
     let end = at + svg[at..].find('>')?;
     let tag = &svg[start..end];
-    let tag = match tag.contains(" class=\"") {
-        true => tag.replacen(" class=\"", " class=\"here ", 1),
-        false => format!("{tag} class=\"here\""),
+    let tag = if tag.contains(" class=\"") {
+        tag.replacen(" class=\"", " class=\"here ", 1)
+    } else {
+        format!("{tag} class=\"here\"")
     };
     Some(format!("{}{tag}{}", &svg[..start], &svg[end..]))
 }
