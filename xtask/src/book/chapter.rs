@@ -62,13 +62,10 @@ fn facts(ws: &Workspace, chapter: &Chapter) -> String {
     let link = |name: &str| format!("[{name}]({name}.md)");
     let mut facts = Vec::new();
     facts.extend(chapter.minutes.map(|minutes| format!("{minutes} minutes")));
-    facts.extend(
-        ws.base(chapter)
-            .map(|base| format!("[the step](#the-step) from {}", link(&base.name))),
-    );
     facts.extend(ws.base(chapter).map(|base| {
         let pair = format!("{}..{}", base.short(), chapter.short());
-        format!("[any two chapters](../pairs.md#{pair})")
+        let step = format!("[the step](#the-step) from {}", link(&base.name));
+        format!("{step} · [any two chapters](../pairs.md#{pair})")
     }));
     let mechanism = format!("mechanisms/{}.md", chapter.name);
     if ws.tree.text(&format!("{WRITTEN}{mechanism}")).is_some() {
