@@ -17,6 +17,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use mock_servers::model::MockModel;
 use tempfile::TempDir;
@@ -31,8 +32,8 @@ pub use traces::leaves_no_trace;
 /// A binary and the workspace it runs in.
 pub struct Class {
     exe: PathBuf,
-    /// Holds the workspace and, beside it, the home.
-    root: TempDir,
+    /// Holds the workspace and, beside it, the home; a terminal keeps it, so that no child loses its directory.
+    root: Arc<TempDir>,
     args: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
 }
@@ -46,7 +47,7 @@ impl Class {
         }
         Self {
             exe: exe.as_ref().to_owned(),
-            root,
+            root: Arc::new(root),
             args: Vec::new(),
             env: Vec::new(),
         }
@@ -130,7 +131,7 @@ impl Class {
             &self.exe,
             &self.args,
             &self.environment(),
-            &self.dir(),
+            (&self.dir(), Arc::clone(&self.root)),
             (cols, rows),
         )
     }

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
+use tempfile::TempDir;
 use vt100::Parser;
 
 use super::kill_group;
@@ -23,6 +24,8 @@ pub struct Terminal {
     keyboard: Box<dyn Write + Send>,
     shared: Arc<Shared>,
     leader: u32,
+    /// The directory of the child lives as long as its terminal.
+    _root: Arc<TempDir>,
 }
 
 /// A key that is no character.
@@ -80,7 +83,7 @@ impl Terminal {
         exe: &Path,
         args: &[OsString],
         environment: &[(OsString, OsString)],
-        dir: &Path,
+        (dir, root): (&Path, Arc<TempDir>),
         (cols, rows): (u16, u16),
     ) -> Self {
         let pty = native_pty_system()
@@ -125,6 +128,7 @@ impl Terminal {
             keyboard,
             shared,
             leader,
+            _root: root,
         }
     }
 
