@@ -15,6 +15,7 @@ mod clause;
 mod create;
 mod history;
 mod mcp;
+mod pattern;
 mod people;
 mod persona;
 mod plan;

@@ -4,8 +4,9 @@
 
 use super::{Planner, Result};
 use crate::clause::{Clause, Join, is_filler};
-use crate::create::{self, Content, New};
+use crate::create::{self, Content};
 use crate::mcp;
+use crate::pattern::{self, PLAIN};
 use crate::plan::{Act, Refusal};
 use crate::slots::file;
 use crate::tools::Can;
@@ -133,8 +134,8 @@ impl Planner<'_, '_> {
         if is_long || is_adding || !self.world.can(Can::Write) && !self.world.can(Can::Bash) {
             return None;
         }
-        let new = summarizing(clause).or_else(|| create::read(clause))?;
-        if let Some(word) = new.left.first() {
+        let new = create::read(clause)?;
+        if let Some(word) = &new.left {
             return Some(Err(self.refuse(word, clause)));
         }
         let is_first = self.steps.is_empty() && self.world.scene.calls.is_empty();
@@ -151,42 +152,10 @@ impl Planner<'_, '_> {
 
 /// `replace A with B in FILE`, `change A to B in FILE`: the file, what goes, what comes.
 fn replacing(clause: &Clause) -> Option<(Option<String>, String, String)> {
-    let tokens = &clause.tokens;
-    let at = tokens.iter().position(|token| token.is("replace change substitute rename"))?;
-    if at > 0 && !tokens[0].is("in") {
-        return None;
-    }
-    let path_in = |some: &[Token]| some.iter().find(|token| token.shape == Shape::Path).map(|token| file(&token.text));
-    let joint = (at + 2..tokens.len()).find(|joint| tokens[*joint].is("with to by into"))?;
-    let is_place = |place: &usize| {
-        let behind = &tokens[place + 1..];
-        tokens[*place].is("in of inside") && behind.iter().any(|token| token.shape == Shape::Path || token.is("it"))
-    };
-    let place = (joint + 2..tokens.len()).find(is_place);
-    let path = place.map_or_else(|| path_in(&tokens[..at]), |place| path_in(&tokens[place + 1..]));
-    let is_quoted = tokens[at + 1..joint].iter().all(|token| token.shape == Shape::Quoted);
-    if path.is_none() && place.is_none() && (at > 0 || tokens[at].is("rename") || !is_quoted) {
-        return None;
-    }
-    let words = |from: usize, to: usize| {
-        let from = (from..to).find(|at| !tokens[*at].is("the word function text variable line name")).unwrap_or(from);
-        if let [one] = &tokens[from..to] { one.text.clone() } else { clause.between(from, to).to_owned() }
-    };
-    let (old, new) = (words(at + 1, joint), words(joint + 1, place.unwrap_or(tokens.len())));
+    let found = pattern::find("replace", clause, PLAIN)?;
+    let path = found.tokens("path").first().map(|token| file(&token.text));
+    let (old, new) = (found.text("old"), found.text("new"));
     // Several files are several changes.
-    let is_one = tokens[joint..].iter().filter(|token| token.shape == Shape::Path).count() < 2;
-    (is_one && !old.is_empty() && !new.is_empty()).then_some((path, old, new))
-}
-
-/// `summarize README.md in notes.md`: a summary goes into the file named last.
-fn summarizing(clause: &Clause) -> Option<New> {
-    let tokens = &clause.tokens;
-    let last = tokens.iter().rposition(|token| token.shape == Shape::Path).filter(|at| *at > 2)?;
-    let is_into = tokens[0].is("summarize summarise") && tokens[last - 1].is("in into to");
-    let (sources, others): (Vec<_>, Vec<_>) = tokens[1..last].iter().partition(|token| token.shape == Shape::Path);
-    let sources: Vec<String> = sources.into_iter().map(|token| file(&token.text)).collect();
-    let others = others.into_iter().chain(&tokens[last + 1..]).filter(|token| !is_filler(token));
-    let left = others.map(|token| token.text.clone()).collect();
-    let path = tokens[last].text.clone();
-    (is_into && !sources.is_empty()).then_some(New { path, content: Content::Found(sources), left })
+    let is_one = found.tokens("new").iter().all(|token| token.shape != Shape::Path || found.tokens("new").len() == 1);
+    (is_one && !old.is_empty() && !new.is_empty()).then(|| (path, old.to_owned(), new.to_owned()))
 }

@@ -3,10 +3,11 @@
 //! A frame takes words that no row could hold: a command line, a whole order for somebody else or for later. Invariant: such
 //! an order is understood first, and refused when it is not.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Planner, Result};
-use crate::clause::{Clause, is_filler};
+use crate::clause::Clause;
+use crate::pattern::{self, PLAIN};
 use crate::people::sentence;
 use crate::plan::{Act, Refusal};
 use crate::rank;
@@ -27,49 +28,25 @@ pub(super) fn begins_with_program(command: &str) -> bool {
 impl Planner<'_, '_> {
     /// `run X`, `run X in the background`, ``while `X` runs in the background``.
     pub(super) fn command(&self, clause: &Clause) -> Option<Act> {
-        const KNOWN: &str =
-            "run runs running execute start call background command while let shell bash meanwhile kick launch off job";
-        let tokens = &clause.tokens;
-        let ground = tokens.iter().position(|token| token.is("background")).filter(|at| *at > 1);
-        let first = tokens.first().filter(|_| self.world.can(Can::Bash))?;
-        let is_while = first.is("while let") && ground.is_some();
-        let is_bare = tokens.len() == 1 && first.shape == Shape::Code;
-        if !first.is("run execute start call kick launch") && !is_while && !is_bare {
-            return None;
-        }
-        let is_known = |token: &Token| is_filler(token) || token.is(KNOWN);
-        let code: Vec<&Token> = tokens.iter().filter(|token| token.shape == Shape::Code).collect();
-        if let [command] = code.as_slice() {
-            let others = tokens.iter().all(|token| token.shape == Shape::Code || is_known(token));
-            return others.then(|| Act::Shell(command.text.clone(), ground.is_some()));
-        }
-        let from = (1..tokens.len()).find(|at| !tokens[*at].is("the command :"))?;
-        let is_program = has(PROGRAMS, &tokens[from].low) || tokens[from].text.starts_with("./");
-        let is_quoted = tokens[from].shape == Shape::Quoted;
-        // `X in the background`, `while X is running in the background`
-        let to = ground.map_or(tokens.len(), |at| (from..at).rev().find(|at| tokens[*at].is("in as")).unwrap_or(at));
-        let to = (from..to).find(|at| is_while && tokens[*at].is("is runs running")).unwrap_or(to);
-        let rest_is_known = ground.is_none_or(|at| tokens[at + 1..].iter().all(is_known));
-        let command = if is_quoted { &tokens[from].text } else { clause.between(from, to) };
-        let is_command = (is_program || is_quoted) && rest_is_known && !command.is_empty();
-        is_command.then(|| Act::Shell(command.to_owned(), ground.is_some()))
+        let found = pattern::find("command", clause, PLAIN).filter(|_| self.world.can(Can::Bash))?;
+        let command = found.text("command");
+        let is_quoted = matches!(found.tokens("command"), [one] if matches!(one.shape, Shape::Code | Shape::Quoted));
+        let is_program = command.starts_with("./") || has(PROGRAMS, command.split(' ').next()?);
+        (is_quoted || is_program).then(|| Act::Shell(command.to_owned(), found.label == "background"))
     }
 
     /// A tool called by its name, with its arguments as JSON behind it: `call list_crons`.
     pub(super) fn named_tool(&self, clause: &Clause) -> Option<Act> {
-        let tokens = &clause.tokens;
-        let is_known = |token: &Token| is_filler(token) || token.is("call use invoke run tool without arguments");
-        let at = tokens.iter().position(|token| self.world.tools.named(&token.text).is_some())?;
-        let tool = self.world.tools.named(&tokens[at].text).filter(|_| tokens[0].is("call use invoke run"))?;
-        let behind = clause.between(at + 1, tokens.len());
-        let input = match behind.find('{') {
-            Some(from) => serde_json::from_str(&behind[from..]).ok()?,
-            None if tokens[at + 1..].iter().all(is_known) => json!({}),
-            None => return None,
+        let named = |token: &Token| self.world.tools.named(&token.text);
+        let kind = |_: &str, tokens: &[Token], at: usize| named(&tokens[at]).map(|_| at + 1);
+        let found = pattern::find("tool", clause, &kind)?;
+        let tool = named(&found.tokens("name")[0])?;
+        let input = match found.text("input") {
+            "" => json!({}),
+            input => serde_json::from_str(input).ok()?,
         };
-        let required = tool.schema["required"].as_array().into_iter().flatten();
-        let is_whole = required.filter_map(|name| name.as_str()).all(|name| input.get(name).is_some());
-        (is_whole && tokens[..at].iter().all(is_known)).then(|| Act::Named(tool.name.to_owned(), input))
+        let mut required = tool.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        required.all(|name| input.get(name).is_some()).then(|| Act::Named(tool.name.to_owned(), input))
     }
 
     /// `every two minutes`, `in an hour`, `remind me`.
@@ -118,36 +95,14 @@ impl Planner<'_, '_> {
 
 /// The jobs that are handed to subagents.
 pub(super) fn delegated(clause: &Clause) -> Option<Vec<String>> {
-    const AGENTS: &str = "subagent subagents sub-agent sub-agents subtask subtasks task agent";
-    let tokens = &clause.tokens;
-    let first = tokens.first()?;
-    let place = tokens.iter().position(|token| token.is(AGENTS));
-    let behind = |at: usize| {
-        let from = (at..tokens.len()).find(|at| !tokens[*at].is("to : , that and should"))?;
-        Some(clause.between(from, tokens.len())).filter(|text| !text.is_empty())
-    };
-    if first.is("delegate hand") {
-        let to_agent = place.filter(|at| tokens[..*at].iter().any(|token| token.is("to")));
-        let job = match to_agent {
-            // `delegate reading all files to a subagent`
-            Some(at) if tokens.get(at + 1).is_none_or(|next| !next.is(":")) => {
-                let to = (1..at).rev().find(|to| tokens[*to].is("to"))?;
-                sentence(&ordered(clause.between(1, to)))
-            }
-            Some(at) => sentence(behind(at + 1)?),
-            None if first.is("delegate") => sentence(behind(1)?),
-            None => return None,
-        };
+    let found = pattern::find("delegate", clause, PLAIN)?;
+    let job = found.text("job");
+    if found.label == "one" {
+        let job = sentence(&ordered(job));
         return (!matches!(job.as_str(), "This." | "It.")).then(|| vec![job]);
     }
-    let at = place.filter(|at| *at <= 4 && first.is("use in with let have get ask start spawn make by"))?;
-    let is_plain_task = tokens[at].is("task agent") && !first.is("use in");
-    let is_count = |token: &Token| is_filler(token) || number(&token.low).is_some();
-    if is_plain_task || !tokens[1..at].iter().all(is_count) {
-        return None;
-    }
-    let jobs = each_job(behind(at + 1)?);
-    let count = tokens[1..at].iter().find_map(|token| number(&token.low)).unwrap_or(1);
+    let jobs = each_job(job);
+    let count = found.tokens("count").first().and_then(|token| number(&token.low)).unwrap_or(1);
     (!jobs.is_empty() && (count == 1 || count as usize == jobs.len())).then_some(jobs)
 }
 

@@ -20,7 +20,7 @@ impl Planner<'_, '_> {
     }
 
     fn hire(&mut self, hiring: people::Hiring, clause: &Clause) -> Result<()> {
-        if let Some(word) = hiring.left.first() {
+        if let Some(word) = &hiring.left {
             return Err(self.refuse(word, clause));
         }
         if hiring.names.is_empty() {

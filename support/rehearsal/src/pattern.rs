@@ -1,0 +1,203 @@
+//! Patterns over the words of a clause: `patterns.txt` has one a line.
+//!
+//! A piece of a pattern is a word, some words of which one stands there, or a slot. A filler between two pieces is passed over, and
+//! any other word that no piece takes is the end of the match. Invariant: the first line that matches is taken, and a slot is the
+//! user's own text.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::clause::{Clause, is_filler};
+use crate::words::{Shape, Token, has, number};
+
+enum Piece {
+    /// One of these words, with spaces between them.
+    Words(String),
+    /// A slot: its name and its kind.
+    Slot(String, String),
+}
+
+struct Pattern {
+    label: &'static str,
+    pieces: Vec<Piece>,
+}
+
+/// The patterns of a rule, and the words that it passes over like fillers.
+#[derive(Default)]
+struct Rule {
+    patterns: Vec<Pattern>,
+    skips: &'static str,
+}
+
+/// Slots of a kind that only the caller knows: where one that begins at this token ends.
+pub type Kind<'k> = &'k dyn Fn(&str, &[Token], usize) -> Option<usize>;
+
+/// No such slots.
+pub const PLAIN: Kind = &|_, _, _| None;
+
+static ALL: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
+    let (mut all, mut sets) = (HashMap::<&str, Rule>::new(), HashMap::new());
+    for line in include_str!("patterns.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some((name, words)) = line.split_once(" = ") {
+            match name.strip_prefix("skip ") {
+                Some(rule) => all.entry(rule).or_default().skips = words,
+                None => drop(sets.insert(name, words)),
+            }
+            continue;
+        }
+        let (head, pattern) = line.split_once(": ").expect("a pattern has a head");
+        let (rule, label) = head.split_once(' ').unwrap_or((head, ""));
+        let spaced = pattern.replace('[', " [ ").replace(']', " ] ");
+        for words in expanded(&spaced.split_whitespace().collect::<Vec<_>>()) {
+            let pieces = words.into_iter().map(|word| piece(word, &sets)).collect();
+            all.entry(rule).or_default().patterns.push(Pattern { label, pieces });
+        }
+    }
+    all
+});
+
+/// A pattern with and without what may be left out.
+fn expanded<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
+    let Some(open) = words.iter().position(|word| *word == "[") else { return vec![words.to_vec()] };
+    let mut depth = 0;
+    let is_close = |word: &&str| {
+        depth += i32::from(*word == "[") - i32::from(*word == "]");
+        depth == 0
+    };
+    let close = open + words[open..].iter().position(is_close).expect("a bracket is closed");
+    let with = [&words[..open], &words[open + 1..close], &words[close + 1..]].concat();
+    let without = [&words[..open], &words[close + 1..]].concat();
+    [expanded(&with), expanded(&without)].concat()
+}
+
+fn piece(word: &str, sets: &HashMap<&str, &str>) -> Piece {
+    if let Some(slot) = word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
+        let (name, kind) = slot.split_once(':').unwrap_or((slot, slot));
+        return Piece::Slot(name.to_owned(), kind.to_owned());
+    }
+    let words = word.split('|').map(|word| sets.get(word).copied().unwrap_or(word));
+    Piece::Words(words.collect::<Vec<_>>().join(" "))
+}
+
+/// A pattern that matched, and what its slots hold.
+pub struct Found<'c> {
+    /// What stands between the name of the rule and the colon.
+    pub label: &'static str,
+    /// The token behind the last.
+    pub end: usize,
+    clause: &'c Clause,
+    slots: Vec<(&'static str, usize, usize)>,
+}
+
+impl<'c> Found<'c> {
+    /// The tokens of a slot; none when the pattern has no such slot.
+    pub fn tokens(&self, name: &str) -> &'c [Token] {
+        let slot = self.slots.iter().find(|(slot, ..)| *slot == name);
+        slot.map_or(&[], |(_, from, to)| &self.clause.tokens[*from..*to])
+    }
+
+    /// The text of a slot, without quotation marks when it is a quotation.
+    pub fn text(&self, name: &str) -> &'c str {
+        let slot = self.slots.iter().find(|(slot, ..)| *slot == name);
+        slot.map_or("", |(_, from, to)| match &self.clause.tokens[*from..*to] {
+            [one] if is_quoted(one) => &one.text,
+            _ => self.clause.between(*from, *to),
+        })
+    }
+}
+
+/// The first pattern of a rule that is the whole clause.
+pub fn find<'c>(rule: &str, clause: &'c Clause, kind: Kind) -> Option<Found<'c>> {
+    matched(rule, clause, (0, false), kind)
+}
+
+/// The first pattern of a rule that begins at this token, wherever it ends.
+pub fn find_at<'c>(rule: &str, clause: &'c Clause, at: usize, kind: Kind) -> Option<Found<'c>> {
+    matched(rule, clause, (at, true), kind)
+}
+
+fn matched<'c>(rule: &str, clause: &'c Clause, (at, is_open): (usize, bool), kind: Kind) -> Option<Found<'c>> {
+    let Rule { patterns, skips } = &ALL[rule];
+    patterns.iter().find_map(|pattern| {
+        let mut matcher = Matcher { tokens: &clause.tokens, kind, is_open, skips, slots: Vec::new() };
+        // A pattern with an open end begins where it was looked for, and with no filler.
+        let end = if is_open { matcher.piece(&pattern.pieces, at)? } else { matcher.rest(&pattern.pieces, at)? };
+        Some(Found { label: pattern.label, end, clause, slots: matcher.slots })
+    })
+}
+
+struct Matcher<'m> {
+    tokens: &'m [Token],
+    kind: Kind<'m>,
+    is_open: bool,
+    skips: &'static str,
+    slots: Vec<(&'static str, usize, usize)>,
+}
+
+impl Matcher<'_> {
+    fn skips(&self, token: &Token) -> bool {
+        is_filler(token) || token.is(self.skips)
+    }
+
+    /// Matches pieces from here on, passing over fillers; where they end.
+    fn rest(&mut self, pieces: &'static [Piece], at: usize) -> Option<usize> {
+        if pieces.is_empty() {
+            let is_end = self.is_open || self.tokens[at..].iter().all(|token| self.skips(token));
+            return is_end.then_some(at);
+        }
+        let skips = self.tokens.get(at).is_some_and(|token| self.skips(token));
+        self.piece(pieces, at).or_else(|| if skips { self.rest(pieces, at + 1) } else { None })
+    }
+
+    fn piece(&mut self, pieces: &'static [Piece], at: usize) -> Option<usize> {
+        let (first, more) = pieces.split_first()?;
+        let token = self.tokens.get(at)?;
+        let (name, kind) = match first {
+            Piece::Words(words) => return if token.is(words) { self.rest(more, at + 1) } else { None },
+            Piece::Slot(name, kind) => (name, kind),
+        };
+        let ends = match kind.as_str() {
+            // The whole of what is left, but for a mark behind it; else the shortest text that lets the rest match.
+            "text" if more.is_empty() => {
+                let end = self.tokens.iter().rposition(|token| !token.is(". , ; : ! ? …"))? + 1;
+                end.max(at + 1)..=end.max(at + 1)
+            }
+            "text" => at + 1..=self.tokens.len(),
+            kind => {
+                let own = (self.kind)(kind, self.tokens, at);
+                let end = own.or_else(|| is_kind(kind, token).then_some(at + 1))?;
+                end..=end
+            }
+        };
+        for end in ends {
+            self.slots.push((name, at, end));
+            if let Some(end) = self.rest(more, end) {
+                return Some(end);
+            }
+            self.slots.pop();
+        }
+        None
+    }
+}
+
+fn is_quoted(token: &Token) -> bool {
+    matches!(token.shape, Shape::Quoted | Shape::Code)
+}
+
+fn is_kind(kind: &str, token: &Token) -> bool {
+    match kind {
+        "path" => token.shape == Shape::Path,
+        "quoted" => is_quoted(token),
+        "code" => token.shape == Shape::Code,
+        "key" => token.shape == Shape::Key,
+        "signature" => token.shape == Shape::Signature,
+        "number" => number(&token.low).is_some(),
+        "word" => token.shape == Shape::Word && !is_filler(token),
+        _ => false,
+    }
+}
+
+/// Whether one of these tokens is one of these words.
+pub fn says(tokens: &[Token], words: &str) -> bool {
+    tokens.iter().any(|token| has(words, &token.low))
+}
