@@ -111,15 +111,15 @@ pub(super) fn skill(run: &Run, name: &str, follows: bool) -> Went {
 }
 
 pub(super) fn schedule(run: &Run, when: &When, prompt: &str, durable: bool) -> Went {
-    let mut args = json!({"prompt": prompt});
-    if let When::Every(line) = when {
-        args["cron"] = json!(line);
-    } else {
-        let clock = run.call(Can::Bash, json!({"command": "date '+%Y-%m-%d %H:%M'"}))?;
-        let Some(line) = when.line(&clock.text) else {
-            return Ok(Outcome::failed(format!("I could not read the clock: {}.", why(&clock.text))));
-        };
-        args["cron"] = json!(line);
+    let clock = match when {
+        When::Every(_) | When::Next(_) => String::new(),
+        _ => run.call(Can::Bash, json!({"command": "date '+%Y-%m-%d %H:%M'"}))?.text,
+    };
+    let Some(line) = when.line(&clock) else {
+        return Ok(Outcome::failed(format!("I could not read the clock: {}.", why(&clock))));
+    };
+    let mut args = json!({"prompt": prompt, "cron": line});
+    if !matches!(when, When::Every(_)) {
         args["recurring"] = json!(false);
     }
     if durable {

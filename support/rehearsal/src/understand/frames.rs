@@ -55,14 +55,14 @@ impl Planner<'_, '_> {
         let is_ordered = first.is_some_and(|first| first.is("schedule remind"));
         let is_set = first.is_some_and(|first| first.is("set create make add"))
             && clause.tokens.iter().take(6).any(|token| token.is("reminder recurring"));
-        let own = when::find(&clause.source, &clause.tokens);
+        let own = when::find(clause);
         // `what is on tomorrow?` asks.
         if clause.is_question() && own.as_ref().is_some_and(|found| found.from > 0) && !is_ordered {
             return Ok(None);
         }
         let takes_rest = is_ordered || is_set || own.is_some_and(|found| found.from == 0);
         let whole = if takes_rest { rest } else { clause };
-        let Some(found) = when::find(&whole.source, &whole.tokens) else {
+        let Some(found) = when::find(whole) else {
             if !is_ordered {
                 return Ok(None);
             }
@@ -82,7 +82,7 @@ impl Planner<'_, '_> {
         let prompt = scheduled_prompt(whole, &found);
         // A second time in it would be lost.
         let again = Clause::of(&prompt);
-        if prompt.is_empty() || when::find(&again.source, &again.tokens).is_some() {
+        if prompt.is_empty() || when::find(&again).is_some() {
             return Err(self.refuse(whole.text(), clause));
         }
         if !prompt.to_lowercase().starts_with("remind me") {
@@ -131,29 +131,13 @@ fn ordered(words: &str) -> String {
 }
 
 /// The prompt of a schedule: the clause without its time and the words that only say that it is scheduled.
-fn scheduled_prompt(clause: &Clause, found: &when::Found) -> String {
-    const FRAME: &str = "schedule set create make add a an the up task job reminder prompt cron recurring one-shot one-time \
-                         durable to for of that which repeating daily :";
-    let tokens = &clause.tokens;
-    let is_frame = tokens.first().is_some_and(|first| first.is("schedule set create make add"));
-    let is_reminder = is_frame && tokens.iter().take(8).any(|token| token.is("reminder"));
-    let in_time = |at: usize| (found.from..found.to).contains(&at);
-    let is_head = |at: &usize| is_frame && (tokens[*at].is(FRAME) || in_time(*at));
-    let from = (0..tokens.len()).take_while(is_head).count();
-    let before = clause.between(from, found.from.max(from)).trim_end_matches([',', ' ']);
-    let is_joint = |at: &usize| {
-        let token = &tokens[*at];
-        token.is(", :") || is_frame && token.is("to for of") || before.is_empty() && token.is("please")
-    };
-    let to = found.to.max(from);
-    let to = to + (to..tokens.len()).take_while(is_joint).count();
-    let words = [before, clause.between(to, tokens.len())].join(" ");
-    let words = words.trim().trim_end_matches(['.', ',', '!']);
-    let for_what = tokens.iter().skip(found.to).find(|token| !token.is(",")).is_some_and(|token| token.is("for"))
-        || tokens.iter().take(8).any(|token| token.is("of"));
-    match (is_reminder, for_what) {
-        (true, true) => format!("Remind me of {words}"),
-        (true, false) => format!("Remind me to {words}"),
-        (false, _) => words.to_owned(),
+fn scheduled_prompt(clause: &Clause, time: &when::Found) -> String {
+    let (before, behind) = (clause.between(0, time.from), clause.between(time.to, clause.tokens.len()));
+    let rest = Clause::of(&format!("{} {behind}", before.trim_end_matches([',', ' '])));
+    let Some(found) = pattern::find("prompt", &rest, PLAIN) else { return String::new() };
+    match (found.label, found.text("what")) {
+        ("remind", what) => format!("Remind me to {what}"),
+        ("of", what) => format!("Remind me of {what}"),
+        (_, what) => what.to_owned(),
     }
 }
