@@ -127,6 +127,11 @@ impl Clause {
         Self::new(source, &tokens(source), Join::Then)
     }
 
+    /// The same, with the politeness in front.
+    pub fn whole(source: &str) -> Self {
+        Self { tokens: tokens(source), source: source.to_owned(), join: Join::Then, is_polite: false }
+    }
+
     /// The user's words, from the first token to the last.
     pub fn text(&self) -> &str {
         self.between(0, self.tokens.len())

@@ -4,6 +4,7 @@
 //! model. Invariant: each item is the user's text, and each dependency is a subject of the list.
 
 use crate::clause::{Clause, is_filler};
+use crate::pattern::{self, Found, PLAIN, says};
 use crate::words::{Shape, Token, has, number, stem, tokens};
 
 /// A task to put on the board.
@@ -25,7 +26,6 @@ const SAMPLES: [(&str, &str); 6] = [
     ("servers", "A server brings tools that the harness did not know before."),
 ];
 
-const MAKES: &str = "create add make put break set need write open";
 /// What ends a list: these verbs order the model and are no task.
 const ORDERS: &str = "spawn hire recruit hand give assign ask tell list show watch report claim let";
 const ORDINALS: [&str; 6] = ["first", "second", "third", "fourth", "fifth", "sixth"];
@@ -45,101 +45,67 @@ fn spec(subject: &str) -> TaskSpec {
 /// Reads `create tasks: a, b (depends on a)`: the tasks, and the rest of the request; `None` when the text begins with
 /// something else.
 pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
-    let all = tokens(text);
-    let noun = all.iter().position(|token| token.is("task tasks board")).filter(|noun| *noun < 8)?;
-    let is_making = Clause::of(text).tokens.iter().take(3).any(|token| token.is(MAKES));
-    let colon = (noun..all.len().min(noun + 7)).find(|at| all[*at].text == ":")?;
-    let is_between = all[noun + 1..colon].iter().all(|token| is_filler(token) || token.is("board task tasks list"));
-    if !is_making || !is_between || all[..noun].iter().any(|token| token.is("todo to-do")) {
-        return None;
-    }
-    let body = &text[all[colon].end..];
-    let end = end_of_list(body);
-    let chained = body[..end].contains(", then ") || body[..end].contains("; then ");
+    let whole = Clause::of(text);
+    let found = pattern::find_at("tasks", &whole, 0, PLAIN).filter(|found| found.label == "list")?;
+    let body = &text[whole.tokens[found.end - 1].end..];
+    let (list, rest) = body.split_at(end_of_list(body));
+    let chained = list.contains(", then ") || list.contains("; then ");
     let mut tasks: Vec<TaskSpec> = Vec::new();
-    for item in items(&body[..end]) {
-        let Some((before, on)) = reference(&item) else {
-            tasks.push(spec(item.trim()));
-            if let (true, [.., last, new]) = (chained, tasks.as_mut_slice()) {
-                new.blocked_by.push(last.subject.clone());
+    for item in items(list) {
+        let clause = Clause::whole(&item);
+        let found = reference(&clause);
+        let own = found.as_ref().map_or(item.as_str(), |found| found.text("own")).trim_end_matches([',', ' ']);
+        // `c where c depends on a` says its own name again.
+        let own = own.split_once(" where ").map_or(own, |(own, _)| own);
+        if !own.is_empty() {
+            tasks.push(spec(own.strip_suffix(" where").unwrap_or(own)));
+        }
+        match (found, tasks.as_mut_slice()) {
+            // `c with the second blocked by the first` says something of another item.
+            (Some(found), tasks) if found.label != "own" => waits(tasks, &found).then_some(())?,
+            (Some(found), [before @ .., task]) => {
+                for part in found.text("on").split(" and ").flat_map(|part| part.split(',')) {
+                    task.blocked_by.push(resolve(part, before).pop()?);
+                }
             }
-            continue;
-        };
-        // `c with the second blocked by the first` says something of another item, `c where c depends on a` of its own.
-        let at = ordinal_at(&before);
-        let (own, whom) = before.split_at(at);
-        let own = own.trim_end_matches(|c: char| c.is_whitespace() || c == ',');
-        let own = [" with", " where", " and"].iter().fold(own, |text, word| text.strip_suffix(word).unwrap_or(text));
-        let subject = own.split_once(" where ").map_or(own, |(subject, _)| subject);
-        if !subject.is_empty() {
-            tasks.push(spec(subject));
-        }
-        if !whom.is_empty() {
-            depend(&mut tasks, &item[at..]).then_some(())?;
-            continue;
-        }
-        for part in on.split(" and ").flat_map(|part| part.split(',')) {
-            let on = resolve(part, &tasks[..tasks.len() - 1]).pop()?;
-            tasks.last_mut()?.blocked_by.push(on);
+            (None, [.., last, new]) if chained => new.blocked_by.push(last.subject.clone()),
+            _ => {}
         }
     }
-    let mut rest = body[end..].trim_start_matches(['.', ',', ';', ' ', '\n']);
+    let mut rest = rest.trim_start_matches(['.', ',', ';', ' ', '\n']);
     // Sentences behind the list may say what depends on what: `The second depends on the first.`
-    while let Some(end) = rest.find('.').filter(|end| depend(&mut tasks, &rest[..*end])) {
-        rest = rest[end + 1..].trim_start();
-    }
-    if depend(&mut tasks, rest) {
-        rest = "";
+    while let Some(end) = rest.find('.').map(|end| end + 1).or(Some(rest.len()).filter(|end| *end > 0)) {
+        if !depend(&mut tasks, &rest[..end]) {
+            break;
+        }
+        rest = rest[end..].trim_start();
     }
     (!tasks.is_empty()).then(|| (tasks, rest.to_owned()))
 }
 
 /// `create two tasks`, `create a task to setup the project`: the tasks. The error is a word that nobody accounts for.
 pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
-    let tokens = &clause.tokens;
-    let noun = tokens.iter().position(|token| token.is("task tasks")).filter(|at| *at <= 4)?;
-    let says = |words: &str| tokens[1..noun].iter().any(|token| token.is(words));
-    if !tokens[0].is(MAKES) || says("each every todo cron scheduled recurring") {
-        return None;
+    let found = pattern::find("tasks", clause, PLAIN)?;
+    let (what, count) = (found.text("what"), found.tokens("count").first().and_then(|token| number(&token.low)));
+    match found.label {
+        // A second task would become a part of the first.
+        "one" if says(found.tokens("what"), "task tasks each") => return Some(Err(what.to_owned())),
+        "one" => return Some(Ok(vec![spec(what)])),
+        "whose" => return Some(Err(what.to_owned())),
+        "list" => return None,
+        _ => {}
     }
-    let is_marker = |at: &usize| tokens[*at].is("to called named for :") || tokens[*at].shape == Shape::Quoted;
-    let marker = (noun + 1..tokens.len()).find(is_marker).filter(|_| tokens[noun].is("task"));
-    let is_board = |at: usize| {
-        tokens[at].is("to") && matches!(&tokens[at + 1..], [the, noun, ..] if the.is("the") && noun.is("board task"))
-    };
-    if let Some(at) = marker.filter(|at| !is_board(*at)) {
-        let from = if tokens[at].shape == Shape::Quoted { at } else { at + 1 };
-        return match &tokens[from..] {
-            [] => None,
-            // `a task for alice` says whose it is, and not what.
-            [one] if tokens[at].is("for") => Some(Err(one.text.clone())),
-            // A second task would become a part of the first.
-            rest if rest.iter().any(|token| token.is("task tasks")) => {
-                Some(Err(clause.between(from, tokens.len()).to_owned()))
-            }
-            [one] => Some(Ok(vec![spec(&one.text)])),
-            _ => Some(Ok(vec![spec(clause.between(from, tokens.len()))])),
-        };
-    }
-    let some = says("a some").then_some(if tokens[noun].is("task") { 1 } else { 2 });
-    let count = tokens[1..noun].iter().find_map(|token| number(&token.low)).or(some)?;
-    let mut specs: Vec<TaskSpec> = Vec::new();
+    let some = || says(&clause.tokens, "a some").then_some(if says(&clause.tokens, "tasks") { 2 } else { 1 });
+    let count = count.or_else(some)? as usize;
     if count > 20 {
         return Some(Err(count.to_string()));
     }
-    for at in 0..count as usize {
+    let sample = |at: usize| {
         let round = if at < SAMPLES.len() { String::new() } else { (at / SAMPLES.len() + 1).to_string() };
-        specs.push(spec(&format!("write notes/{}{round}.md", SAMPLES[at % SAMPLES.len()].0)));
-    }
-    let tail = clause.between(noun + 1, tokens.len());
-    let depends = reference(tail).is_some();
-    if depends && !depend(&mut specs, tail) {
-        return Some(Err(tail.to_owned()));
-    }
-    let known = "board tasks task sample some example small different";
-    let is_known = |token: &Token| is_filler(token) || token.is(known) || number(&token.low).is_some();
-    let left = tokens[1..if depends { noun + 1 } else { tokens.len() }].iter().find(|token| !is_known(token));
-    Some(left.map_or(Ok(specs), |token| Err(token.text.clone())))
+        spec(&format!("write notes/{}{round}.md", SAMPLES[at % SAMPLES.len()].0))
+    };
+    let mut specs: Vec<TaskSpec> = (0..count).map(sample).collect();
+    Some(if what.is_empty() || depend(&mut specs, what) { Ok(specs) } else { Err(what.to_owned()) })
 }
 
 /// Where a list ends: with its sentence, or where the model is told what comes next.
@@ -195,35 +161,15 @@ pub fn items(body: &str) -> Vec<String> {
     cuts.windows(2).map(item).filter(|item| !item.is_empty()).collect()
 }
 
-/// What depends, and on what: `b (depends on a)`, `the second is blocked by the first`.
-fn reference(text: &str) -> Option<(String, String)> {
-    let all = tokens(text);
-    let (first, behind) = (0..all.len()).find_map(|at| {
-        let is = |place: Option<usize>, words: &str| {
-            place.and_then(|place| all.get(place)).is_some_and(|token| token.is(words))
-        };
-        let opens = is(at.checked_sub(1), "( which that") || ordinal_at(&text[..all[at].start]) < all[at].start;
-        let is_two = all[at].is("depends depending") && is(Some(at + 1), "on")
-            || all[at].is("blocked") && is(Some(at + 1), "by")
-            || all[at].is("waits waiting") && is(Some(at + 1), "for");
-        let is_one = all[at].is("needs") && opens || all[at].is("after") && (opens || is(Some(at + 1), "the"));
-        let behind = if is_two { at + 2 } else { at + 1 };
-        (is_two || is_one).then_some((at, behind))
-    })?;
-    let joints = all[..first].iter().rev().take_while(|token| token.is("( , which that is are")).count();
-    let end = (first - joints).checked_sub(1).map_or(0, |last| all[last].end);
-    let on = text[all.get(behind)?.start..].trim_end_matches([')', '.', ' ']);
-    Some((text[..end].trim_end().to_owned(), on.to_owned()))
-}
-
-/// Where the words begin with which a text ends on one of the tasks before: `c with` + `the second one`.
-fn ordinal_at(text: &str) -> usize {
-    let all = tokens(text.trim_end());
-    let is_whom =
-        |token: &&Token| token.is("the one task is are") || ORDINALS.contains(&token.low.as_str()) || token.is("last");
-    let whom: Vec<&Token> = all.iter().rev().take_while(is_whom).collect();
-    let is_named = whom.iter().any(|token| ORDINALS.contains(&token.low.as_str()) || token.is("last"));
-    whom.last().filter(|_| is_named).map_or(text.len(), |token| token.start)
+/// What depends on what: `b (depends on a)`, `the second is blocked by the first`.
+fn reference(clause: &Clause) -> Option<Found<'_>> {
+    let kind = |kind: &str, tokens: &[Token], at: usize| {
+        let is_whom = |token: &&Token| token.is("the one task is are last") || ORDINALS.contains(&token.low.as_str());
+        let words = tokens[at..].iter().take_while(is_whom).count();
+        let is_named = tokens[at..at + words].iter().any(|token| !token.is("the one task is are"));
+        (kind == "which" && is_named).then_some(at + words)
+    };
+    pattern::find("depends", clause, &kind)
 }
 
 /// The subjects that a reference means.
@@ -248,20 +194,22 @@ fn resolve(reference: &str, tasks: &[TaskSpec]) -> Vec<String> {
 
 /// `where the second depends on the first`: notes it in the tasks; `false` when it says something else.
 pub fn depend(tasks: &mut [TaskSpec], sentence: &str) -> bool {
-    const WHOM: &str = "where which task tasks one whose second third fourth last first previous with";
-    let Some((before, on)) = reference(sentence) else { return false };
-    let is_short = tokens(&before).iter().filter(|token| !is_filler(token) && !token.is(WHOM)).count() < 4;
-    let Some(mut whom) = resolve(&before, tasks).pop().filter(|_| is_short) else { return false };
+    let clause = Clause::whole(sentence);
+    reference(&clause).is_some_and(|found| found.label != "own" && waits(tasks, &found))
+}
+
+/// Notes what `the second depends on the first, and the third on the second` says.
+fn waits(tasks: &mut [TaskSpec], found: &Found) -> bool {
+    let Some(mut whom) = resolve(found.text("whom"), tasks).pop() else { return false };
     let mut pairs = Vec::new();
-    for part in on.split(" and ").flat_map(|part| part.split(", ")) {
+    for part in found.text("on").trim_end_matches([')', '.']).split(" and ").flat_map(|part| part.split(", ")) {
         // `and the third on the second`
         let other = [" on ", " by ", " for "].iter().find_map(|joint| part.split_once(joint));
-        let on = other.map_or(part, |(_, on)| on);
         if let Some((other, _)) = other {
             let Some(other) = resolve(other, tasks).pop() else { return false };
             whom = other;
         }
-        match resolve(on, tasks).pop() {
+        match resolve(other.map_or(part, |(_, on)| on), tasks).pop() {
             Some(on) if on != whom => pairs.push((whom.clone(), on)),
             _ => return false,
         }
@@ -274,34 +222,27 @@ pub fn depend(tasks: &mut [TaskSpec], sentence: &str) -> bool {
 
 /// The items of a plan, and the rest of the request: `make a to-do list: a, b`, `plan how to inspect this`.
 pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
-    const NAMES: [&str; 5] = ["todo list", "to-do list", "to do list", "todos", "plan how"];
-    let low = text.to_lowercase();
-    let named = NAMES.iter().filter_map(|name| Some((low.find(name)?, name.len()))).min();
-    let (at, len) = named.filter(|(at, _)| *at < 30)?;
-    let known = |token: &Token| is_filler(token) || token.is("make create write draw set up put together start down");
-    if !tokens(&text[..at]).iter().all(known) {
+    let whole = Clause::of(text);
+    let found = pattern::find_at("plan", &whole, 0, PLAIN)?;
+    let behind = &text[whole.tokens[found.end - 1].end..];
+    let (list, rest) = if found.label == "list" {
+        let end = tokens(behind).iter().find(|token| matches!(token.text.as_str(), "." | "!")).map(|end| end.start);
+        behind.split_at(end.unwrap_or(behind.len()))
+    } else {
+        let ends = [", then ", " and then ", ". ", "; "];
+        behind.split_at(ends.iter().filter_map(|mark| behind.find(mark)).min().unwrap_or(behind.len()))
+    };
+    let is_count = |token: &Token| {
+        is_filler(token) || number(&token.low).is_some() || token.is("items item steps things entries")
+    };
+    if tokens(list).iter().all(is_count) {
         return None;
     }
-    let behind = text[at + len..].trim_start();
-    if let Some(body) = behind.strip_prefix([':', '—']) {
-        let end = tokens(body).iter().find(|token| matches!(token.text.as_str(), "." | "!")).map(|token| token.start);
-        let (list, rest) = body.split_at(end.unwrap_or(body.len()));
-        return Some((items(list), rest.trim_start_matches(['.', '!', ' ']).to_owned()));
-    }
-    let goal = ["for ", "to ", "about ", "with "].iter().find_map(|word| behind.strip_prefix(word))?;
-    let ends = [", then ", " and then ", ". ", "; "];
-    let (named, rest) = goal.split_at(ends.iter().filter_map(|mark| goal.find(mark)).min().unwrap_or(goal.len()));
-    let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '`' && c != '"');
     let rest = ["and ", "then "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
-    let is_count =
-        |token: &Token| is_filler(token) || number(&token.low).is_some() || token.is("items item steps things entries");
-    if tokens(named).iter().all(is_count) {
-        return None;
-    }
-    let is_list = named.contains(',') || behind.starts_with("with ");
-    let named = named.trim().trim_end_matches('.');
-    let steps = ["look at what there is", named, "say what came of it"].map(str::to_owned);
-    Some((if is_list { items(named) } else { steps.to_vec() }, rest.to_owned()))
+    let is_list = found.label != "aim" || list.contains(',');
+    let steps = ["look at what there is", list.trim().trim_end_matches('.'), "say what came of it"].map(str::to_owned);
+    Some((if is_list { items(list) } else { steps.to_vec() }, rest.to_owned()))
 }
 
 /// A task of the board, as the tool that lists it shows it.
