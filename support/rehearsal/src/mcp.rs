@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::clause::{Clause, is_filler};
+use crate::pattern::{self, says};
 use crate::rank;
 use crate::tools::{Can, Tools, complete};
 use crate::types::Tool;
@@ -72,44 +73,37 @@ pub fn names(token: &Token, server: &str) -> bool {
             || short.is_some_and(|short| token.low == short || (token.low.starts_with(short) && token.low.len() > 8)))
 }
 
-/// A clause that connects: which servers, and what is left of it for them.
+/// A clause that connects: which servers, and what is left of it for them. The error is a server that nobody knows.
 pub fn connecting(clause: &Clause, servers: &[String]) -> Option<Result<(Vec<String>, String), String>> {
-    let tokens = &clause.tokens;
-    let first = tokens.first()?;
-    let says_server = tokens.iter().any(|token| token.is("server servers mcp"));
-    let named: Vec<usize> =
-        (1..tokens.len()).filter(|at| servers.iter().any(|server| names(&tokens[*at], server))).collect();
-    let is_connect =
-        first.is("connect plug hook attach") || (first.is("use start") && says_server && !named.is_empty());
-    if !is_connect {
+    const SERVER: &str = "server servers mcp";
+    const ALL: &str = "both all every";
+    let is_server = |token: &Token| servers.iter().any(|server| names(token, server));
+    let kind = |kind: &str, tokens: &[Token], at: usize| {
+        let is_part = |token: &&Token| is_server(token) || token.is(SERVER) || token.is(ALL);
+        let some = tokens[at..].iter().take_while(|token| is_part(token) || is_filler(token)).count();
+        let last = tokens[at..at + some].iter().rposition(|token| is_part(&token))?;
+        let is_any = tokens[at..=at + last].iter().any(|token| is_server(token) || token.is(ALL));
+        (kind == "servers" && is_any).then_some(at + last + 1)
+    };
+    let found = pattern::find("connect", clause, &kind)?;
+    let said = found.tokens("servers");
+    if found.label == "use" && !says(said, SERVER) {
         return None;
     }
-    let all = named.is_empty() && tokens.iter().any(|token| token.is("both all every"));
-    let mut wanted: Vec<String> =
-        servers.iter().filter(|server| all || named.iter().any(|at| names(&tokens[*at], server))).cloned().collect();
+    let is_said = |server: &&String| said.iter().any(|token| names(token, server));
+    let mut wanted: Vec<String> = servers.iter().filter(is_said).cloned().collect();
+    if wanted.is_empty() && says(said, ALL) {
+        wanted = servers.to_vec();
+    }
     if wanted.is_empty() {
-        let unknown = tokens[1..].iter().find(|token| !is_filler(token) && !token.is("server servers mcp plug hook"));
-        let unknown = unknown.map_or_else(|| clause.text().to_owned(), |token| token.text.clone());
+        let is_name = |token: &&Token| !is_filler(token) && !token.is(SERVER);
+        let unknown = found.tokens("unknown").iter().find(is_name).map_or(clause.text(), |token| &token.text);
         if !servers.is_empty() {
-            return Some(Err(unknown));
+            return Some(Err(unknown.to_owned()));
         }
-        wanted.push(unknown);
+        wanted.push(unknown.to_owned());
     }
-    let last = named.last().copied().unwrap_or(0);
-    let is_server = |token: &Token| servers.iter().any(|server| names(token, server));
-    let begins = |at: &usize| tokens[*at].is("to for") && !tokens[at + 1..].iter().any(is_server);
-    let rest = (last + 1..tokens.len()).find(begins);
-    let is_known = |token: &Token| {
-        is_filler(token)
-            || is_server(token)
-            || wanted.contains(&token.low)
-            || token.is("connect plug hook attach use start server servers mcp both all every over up via")
-    };
-    if let Some(unknown) = tokens[..rest.unwrap_or(tokens.len())].iter().find(|token| !is_known(token)) {
-        return Some(Err(unknown.text.clone()));
-    }
-    let rest = rest.map_or("", |at| clause.between(at + usize::from(tokens[at].is("to")), tokens.len()));
-    Some(Ok((wanted, rest.to_owned())))
+    Some(Ok((wanted, found.text("rest").to_owned())))
 }
 
 /// A word of a clause, with all that means the same to a server.

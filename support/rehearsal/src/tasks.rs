@@ -232,9 +232,8 @@ pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
         let ends = [", then ", " and then ", ". ", "; "];
         behind.split_at(ends.iter().filter_map(|mark| behind.find(mark)).min().unwrap_or(behind.len()))
     };
-    let is_count = |token: &Token| {
-        is_filler(token) || number(&token.low).is_some() || token.is("items item steps things entries")
-    };
+    let is_count =
+        |token: &Token| is_filler(token) || number(&token.low).is_some() || token.is("items item steps things entries");
     if tokens(list).iter().all(is_count) {
         return None;
     }
