@@ -28,6 +28,11 @@ pub enum Stop {
     Fail(String),
 }
 
+/// Ends a step that cannot be done.
+pub fn fail<T>(why: impl Into<String>) -> Result<T, Stop> {
+    Err(Stop::Fail(why.into()))
+}
+
 /// What a step came to.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
@@ -130,6 +135,12 @@ impl<'r, 'w> Run<'r, 'w> {
     pub fn call(&self, can: Can, args: Value) -> Result<Done, Stop> {
         let mut done = self.calls(vec![(can, args)])?;
         Ok(done.remove(0))
+    }
+
+    /// The text of a call that worked; else the step fails and says what did not come about.
+    pub fn text(&self, can: Can, args: Value, or: &str) -> Result<String, Stop> {
+        let done = self.call(can, args)?;
+        if done.failed { fail(format!("{or}: {}.", why(&done.text))) } else { Ok(done.text) }
     }
 
     /// The results of calls that stand in one reply, or those that are missing.

@@ -97,7 +97,7 @@ pub(super) fn skill(run: &Run, name: &str, follows: bool) -> Went {
             if follows { " I have read its instructions; more than reading them I cannot rehearse." } else { "" };
         return Ok(Outcome::told(format!("I have loaded the skill {name}. It says: {says}{rest}")));
     }
-    let all = paths(run, "**/*.{rs,py,js,ts,go,java,c,rb,sh}")?.unwrap_or_default();
+    let all = paths(run, "**/*.{rs,py,js,ts,go,java,c,rb,sh}")?;
     let some: Vec<String> = all.into_iter().filter(|path| !path.contains("target/")).take(5).collect();
     let read = read(run, &some)?;
     let line = |(path, text): &(String, String)| format!("- {path}: {} lines; {}", text.lines().count(), gist(text));

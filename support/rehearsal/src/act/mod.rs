@@ -119,7 +119,7 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::Read => look::read(run, &slots.paths),
         Make::Head | Make::Tail => look::lines(run, path, count, row.make == Make::Head),
         Make::About => look::about(run, &slots.paths),
-        Make::ReadAll => look::read_all(run, dir.unwrap_or("."), slots.kind.as_deref()),
+        Make::ReadAll => look::read_all(run, dir.unwrap_or("."), slots),
         Make::List => look::list(run, dir.unwrap_or(".")),
         Make::Find => look::find(run, &slots.pattern()),
         Make::Count => look::count(run, &slots.pattern()),

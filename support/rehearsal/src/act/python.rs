@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::look::{paths, reads, text_of};
 use super::write::{changing, there, without_numbers, write};
 use crate::people::sentence;
-use crate::run::{Done, Outcome, Run, Stop, Went};
+use crate::run::{Done, Outcome, Run, Stop, Went, fail};
 use crate::speak::{listed, why};
 use crate::tools::{Call, Can};
 use crate::words::{has, tokens};
@@ -129,28 +129,20 @@ pub(super) fn mend(run: &Run, path: &str, words: &str) -> Went {
     let is_named = |wanted: &str| said.iter().any(|token| has(wanted, &token.low));
     let named: Vec<&str> = ASPECTS.iter().filter(|(_, words)| is_named(words)).map(|(aspect, _)| *aspect).collect();
     let aspects = if named.is_empty() { ASPECTS.map(|(aspect, _)| aspect).to_vec() } else { named };
-    let path = match path {
-        "" => match paths(run, "**/*.py")?.unwrap_or_default().first() {
-            Some(path) => path.clone(),
-            None => return Ok(Outcome::failed("I found no Python file that I could refactor.")),
-        },
-        path => path.to_owned(),
-    };
+    let path = if path.is_empty() { paths(run, "**/*.py")?.into_iter().next() } else { Some(path.to_owned()) };
+    let Some(path) = path else { return fail("I found no Python file that I could refactor.") };
     let adding = aspects.iter().map(|aspect| format!("Add {aspect} to {path}"));
     let items = std::iter::once(format!("Read {path}")).chain(adding).chain([format!("Look at {path} again")]);
     let todo = Todo { run, items: items.collect() };
     todo.step(0, Vec::new())?;
-    let mut text = match text_of(run, &path)? {
-        Ok(text) => text,
-        Err(failure) => return Ok(failure),
-    };
+    let mut text = text_of(run, &path)?;
     let mut told = Vec::new();
     for (at, aspect) in aspects.iter().enumerate() {
         let new = added(aspect, &text, &path);
         let changed = new.trim_end() != text.trim_end();
         let call = if changed { changing(run, &path, &text, &new) } else { None };
         if let Some(done) = todo.step(at + 1, call.into_iter().collect())?.into_iter().find(|done| done.failed) {
-            return Ok(Outcome::failed(format!("I did not change {path}: {}.", why(&done.text))));
+            return fail(format!("I did not change {path}: {}.", why(&done.text)));
         }
         if changed {
             told.push(format!("I added {aspect} to {path}."));
@@ -170,10 +162,7 @@ pub(super) fn review(run: &Run, dir: &str) -> Went {
     let items = ["Look for Python files", "Read the files", "Fix the style of what was read"];
     let todo = Todo { run, items: items.map(str::to_owned).to_vec() };
     todo.step(0, Vec::new())?;
-    let mut files = match paths(run, &if dir == "." { "**/*.py".to_owned() } else { format!("{dir}/**/*.py") })? {
-        Ok(files) => files,
-        Err(failure) => return Ok(failure),
-    };
+    let mut files = paths(run, &if dir == "." { "**/*.py".to_owned() } else { format!("{dir}/**/*.py") })?;
     files.truncate(12);
     let read = todo.step(1, files.iter().map(|path| reads(run, path)).collect::<Result<Vec<_>, _>>()?)?;
     let (mut calls, mut told) = (Vec::new(), Vec::new());
@@ -187,16 +176,13 @@ pub(super) fn review(run: &Run, dir: &str) -> Went {
     }
     let done = todo.step(2, calls)?;
     todo.step(3, Vec::new())?;
-    let failed = told.iter().zip(&done).filter(|(_, done)| done.failed);
-    let failed: Vec<String> =
-        failed.map(|(path, done)| format!("I did not change {path}: {}.", why(&done.text))).collect();
-    Ok(match (failed.is_empty(), told.is_empty()) {
-        (false, _) => Outcome::failed(failed.join("\n")),
-        (true, true) => {
-            Outcome::told(format!("I read {} Python files in {dir} and found nothing to mend.", files.len()))
-        }
-        (true, false) => Outcome::told(format!("I mended the style of {}.", listed(&told))),
-    })
+    if let Some((path, done)) = told.iter().zip(&done).find(|(_, done)| done.failed) {
+        return fail(format!("I did not change {path}: {}.", why(&done.text)));
+    }
+    Ok(Outcome::told(match told.as_slice() {
+        [] => format!("I read {} Python files in {dir} and found nothing to mend.", files.len()),
+        told => format!("I mended the style of {}.", listed(told)),
+    }))
 }
 
 /// Makes a package: a docstring in each file, and nothing where a file is already.
@@ -204,10 +190,7 @@ pub(super) fn package(run: &Run, dir: &str, files: &[String]) -> Went {
     let all: Vec<String> = files.iter().map(|file| format!("{dir}/{}", file.trim_start_matches("./"))).collect();
     let todo = Todo { run, items: all.iter().map(|path| format!("Create {path}")).collect() };
     todo.step(0, Vec::new())?;
-    let there = match there(run, &all)? {
-        Ok(there) => there,
-        Err(why) => return Ok(Outcome::failed(format!("I could not look into {dir}: {why}."))),
-    };
+    let there = there(run, &all)?;
     let name = stem(dir);
     let mut told = Vec::new();
     for (at, path) in all.iter().enumerate() {
@@ -222,11 +205,7 @@ pub(super) fn package(run: &Run, dir: &str, files: &[String]) -> Went {
             "__init__" => format!("The package {name}"),
             stem => format!("{} of the package {name}", title(stem)),
         };
-        let went = write(run, path, &format!("\"\"\"{about}.\"\"\""), true)?;
-        if went.failed {
-            return Ok(went);
-        }
-        told.push(went.text);
+        told.push(write(run, path, &format!("\"\"\"{about}.\"\"\""), true)?.text);
     }
     todo.step(all.len(), Vec::new())?;
     Ok(Outcome::told(told.join("\n")))

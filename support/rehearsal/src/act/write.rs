@@ -5,11 +5,11 @@
 
 use serde_json::json;
 
-use super::look::{is_missing, read, reading, text_of};
+use super::look::{is_missing, read, text_of};
 use super::python;
 use crate::create::{Content, Sample};
 use crate::history;
-use crate::run::{Outcome, Run, Stop, Went};
+use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::slots::shell;
 use crate::speak::{cut, gist, why};
 use crate::tools::{Call, Can};
@@ -23,31 +23,28 @@ pub(super) fn create(run: &Run, path: &str, content: &Content) -> Went {
         Content::Sample(Sample::Function(signature)) => python::function(signature, &history::facts(run.world)),
         Content::Sample(Sample::Python) => python::greeting(&history::facts(run.world)),
         Content::Nothing => String::new(),
-        Content::Found(sources) => return summary(run, path, sources),
-        Content::Output => return output(run, path),
+        Content::Found(sources) => return results_to(run, path, Some(sources)),
+        Content::Output => return results_to(run, path, None),
     };
-    if run.world.tools.can(Can::Write) && run.world.tools.can(Can::Read) {
-        return write_new(run, path, &given);
-    }
-    let file = shell(path);
-    let command = if given.is_empty() {
-        format!("touch {file}")
-    } else {
-        format!("[ ! -e {file} ] && printf '%s\\n' {} > {file}", lines_for_shell(&given))
-    };
-    let done = run.call(Can::Bash, json!({"command": command}))?;
-    Ok(done.or_why(format!("I created {path}.")))
+    write_new(run, path, &given)
 }
 
 /// Writes a file whose content is not the user's: it must not take the place of anything.
 pub(super) fn write_new(run: &Run, path: &str, text: &str) -> Went {
-    match there(run, &[path.to_owned()])? {
-        Ok(there) if there.is_empty() => write(run, path, text, true),
-        Ok(_) => Ok(Outcome::failed(format!(
-            "{path} is there already, and you did not say what it shall hold: I left it as it is."
-        ))),
-        Err(why) => Ok(Outcome::failed(format!("I did not create {path}: {why}."))),
+    if run.world.tools.can(Can::Write) {
+        if !there(run, &[path.to_owned()])?.is_empty() {
+            return fail(format!(
+                "{path} is there already, and you did not say what it shall hold: I left it as it is."
+            ));
+        }
+        return write(run, path, text, true);
     }
+    let file = shell(path);
+    let command = match text {
+        "" => format!("touch {file}"),
+        text => format!("[ ! -e {file} ] && printf '%s\\n' {} > {file}", lines_for_shell(text)),
+    };
+    Ok(run.call(Can::Bash, json!({ "command": command }))?.or_why(format!("I created {path}.")))
 }
 
 fn lines_for_shell(text: &str) -> String {
@@ -55,19 +52,7 @@ fn lines_for_shell(text: &str) -> String {
 }
 
 /// Which of these files are there. A pattern would not tell: it leaves out what git ignores.
-pub(super) fn there(run: &Run, paths: &[String]) -> Result<Result<Vec<String>, String>, Stop> {
-    if !run.world.tools.can(Can::Bash) {
-        let done = run.calls(paths.iter().map(|path| (Can::Read, json!({"path": path}))).collect())?;
-        if let Some(done) = done.iter().find(|done| done.failed && !is_missing(&done.text)) {
-            return Ok(Err(why(&done.text)));
-        }
-        return Ok(Ok(paths
-            .iter()
-            .zip(&done)
-            .filter(|(_, done)| !done.failed)
-            .map(|(path, _)| path.clone())
-            .collect()));
-    }
+pub(super) fn there(run: &Run, paths: &[String]) -> Result<Vec<String>, Stop> {
     let bare = |path: &str| path.trim_start_matches("./").to_owned();
     // `find` says nothing of what is not there; `ls` calls it an error.
     let command = if paths.iter().all(|path| !path.starts_with('/') && !path.contains("..")) {
@@ -79,27 +64,25 @@ pub(super) fn there(run: &Run, paths: &[String]) -> Result<Result<Vec<String>, S
     };
     let done = run.call(Can::Bash, json!({ "command": command }))?;
     if done.failed && !is_missing(&done.text) {
-        return Ok(Err(why(&done.text)));
+        return fail(format!("I could not look for {}: {}.", paths.join(", "), why(&done.text)));
     }
     let is_told = |path: &&String| done.text.lines().any(|line| bare(line.trim()) == bare(path));
-    Ok(Ok(paths.iter().filter(is_told).cloned().collect()))
+    Ok(paths.iter().filter(is_told).cloned().collect())
 }
 
 /// Writes a file whose content is known.
 pub(super) fn write(run: &Run, path: &str, text: &str, is_new: bool) -> Went {
     let text = if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
-    let done = if run.world.tools.can(Can::Write) {
-        run.call(Can::Write, json!({"path": path, "content": text}))?
+    let (can, args) = if run.world.tools.can(Can::Write) {
+        (Can::Write, json!({"path": path, "content": text}))
     } else {
         let folder = path.rsplit_once('/').map(|(folder, _)| format!("mkdir -p {} && ", shell(folder)));
         let lines = lines_for_shell(&text);
         let command = format!("{}printf '%s\\n' {lines} > {}", folder.unwrap_or_default(), shell(path));
-        run.call(Can::Bash, json!({ "command": command }))?
+        (Can::Bash, json!({ "command": command }))
     };
-    if done.failed {
-        return Ok(Outcome::failed(format!("I did not write {path}: {}.", why(&done.text))));
-    }
-    let verb = if !is_new && done.text.contains("replaced") { "replaced" } else { "created" };
+    let done = run.text(can, args, &format!("I did not write {path}"))?;
+    let verb = if !is_new && done.contains("replaced") { "replaced" } else { "created" };
     let empty = if text.is_empty() { " It is empty: you did not say what it shall hold." } else { "" };
     Ok(Outcome::told(format!("I {verb} {path}.{empty}")).tagged(path, &text))
 }
@@ -122,25 +105,19 @@ fn results(run: &Run) -> Vec<(String, String)> {
     last.map(|call| (call.name.to_owned(), call.text.to_string())).into_iter().collect()
 }
 
-fn nothing_found(path: &str) -> Went {
-    Ok(Outcome::failed(format!("I have found nothing that I could write to {path}.")))
-}
-
-/// Writes the results to a file, just as they are.
-fn output(run: &Run, path: &str) -> Went {
-    let texts: Vec<String> = results(run).into_iter().map(|(_, text)| text.trim_end().to_owned()).collect();
-    if texts.is_empty() { nothing_found(path) } else { write(run, path, &texts.join("\n"), false) }
-}
-
-/// Writes what was found to a file: what files say, or the results before.
-fn summary(run: &Run, path: &str, sources: &[String]) -> Went {
-    let read = read(run, sources)?;
+/// Writes what was found to a file: as it is, or what files and results say.
+fn results_to(run: &Run, path: &str, sources: Option<&[String]>) -> Went {
+    let read = read(run, sources.unwrap_or_default())?;
     if read.failed {
         return Ok(read);
     }
-    let parts = if sources.is_empty() { results(run) } else { read.found };
+    let parts = if sources.is_none_or(<[String]>::is_empty) { results(run) } else { read.found };
     if parts.is_empty() {
-        return nothing_found(path);
+        return fail(format!("I have found nothing that I could write to {path}."));
+    }
+    if sources.is_none() {
+        let texts: Vec<&str> = parts.iter().map(|(_, text)| text.trim_end()).collect();
+        return write(run, path, &texts.join("\n"), false);
     }
     let is_file = |title: &str| title.contains('.') && !title.contains(' ');
     let part = |(title, text): &(String, String)| {
@@ -150,12 +127,11 @@ fn summary(run: &Run, path: &str, sources: &[String]) -> Went {
     if !path.is_empty() {
         return write(run, path, &text, false);
     }
-    let stem = |title: &str| {
-        title.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default().to_lowercase()
-    };
-    let names: Vec<String> = parts.iter().filter(|(title, _)| is_file(title)).map(|(title, _)| stem(title)).collect();
-    let of = if names.is_empty() { String::new() } else { format!("_of_{}", names.join("_")) };
-    write_new(run, &format!("summary{of}.md"), &text)
+    let stem =
+        |title: &str| title.rsplit('/').next().unwrap_or(title).split('.').next().unwrap_or(title).to_lowercase();
+    let files = parts.iter().filter(|(title, _)| is_file(title));
+    let of: String = files.map(|(title, _)| format!("_{}", stem(title))).collect();
+    write_new(run, &if of.is_empty() { "summary.md".to_owned() } else { format!("summary_of{of}.md") }, &text)
 }
 
 /// The text of a file without the line numbers and the tag that another harness puts around it.
@@ -181,33 +157,31 @@ pub(super) fn without_numbers(text: &str) -> String {
 
 pub(super) fn replace(run: &Run, path: &str, old: &str, new: &str) -> Went {
     let told = format!("I replaced “{old}” by “{new}” in {path}.");
-    let text = match text_of(run, path)? {
-        Ok(text) => text,
-        Err(failure) => return Ok(failure),
-    };
+    let text = text_of(run, path)?;
     if run.world.tools.can(Can::Edit) {
-        let done = run.call(Can::Edit, json!({"path": path, "old_text": old, "new_text": new}))?;
-        let failure = || Outcome::failed(format!("I changed nothing in {path}: {}.", why(&done.text)));
-        return Ok(if done.failed { failure() } else { Outcome::told(told) });
+        run.text(
+            Can::Edit,
+            json!({"path": path, "old_text": old, "new_text": new}),
+            &format!("I changed nothing in {path}"),
+        )?;
+        return Ok(Outcome::told(told));
     }
     match text.matches(old).count() {
         1 => change(run, path, &text, &text.replacen(old, new, 1), &told),
-        0 => Ok(Outcome::failed(format!("“{old}” does not occur in {path}: I changed nothing."))),
-        many => Ok(Outcome::failed(format!(
-            "“{old}” occurs {many} times in {path}: I changed nothing. Name more of the passage."
-        ))),
+        many => fail(format!("“{old}” occurs {many} times in {path}: I changed nothing.")),
     }
 }
 
 /// Turns what was read into what it shall be: an edit of the lines that differ, or the whole file where nothing edits.
 fn change(run: &Run, path: &str, old: &str, new: &str, told: &str) -> Went {
-    let no_tool = || Stop::Fail(format!("I have no tool here that edits {path}"));
-    let done = run.made(vec![changing(run, path, old, new).ok_or_else(no_tool)?], "")?.remove(0);
-    Ok(if done.failed {
-        Outcome::failed(format!("I did not change {path}: {}.", why(&done.text)))
-    } else {
-        Outcome::told(told).tagged(path, new)
-    })
+    let Some(call) = changing(run, path, old, new) else {
+        return fail(format!("I have no tool here that edits {path}."));
+    };
+    let done = run.made(vec![call], "")?.remove(0);
+    if done.failed {
+        return fail(format!("I did not change {path}: {}.", why(&done.text)));
+    }
+    Ok(Outcome::told(told).tagged(path, new))
 }
 
 /// The call for such a change.
@@ -238,22 +212,13 @@ pub(super) fn changing(run: &Run, path: &str, old: &str, new: &str) -> Option<Ca
 
 pub(super) fn append(run: &Run, path: &str, line: &str) -> Went {
     let told = format!("I added the line to {path}.");
-    if !run.world.tools.can(Can::Edit) && !run.world.tools.can(Can::Write) {
-        let (can, args) = reading(run, path);
-        let there = run.call(can, args)?;
-        if there.failed {
-            return Ok(there.or_why(""));
-        }
-        let command = format!("printf '%s\\n' {} >> {}", lines_for_shell(line), shell(path));
-        return Ok(run.call(Can::Bash, json!({ "command": command }))?.or_why(told));
+    let old = text_of(run, path)?;
+    if run.world.tools.can(Can::Edit) || run.world.tools.can(Can::Write) {
+        let end = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
+        return change(run, path, &old, &format!("{old}{end}{line}\n"), &told);
     }
-    match text_of(run, path)? {
-        Err(failure) => Ok(failure),
-        Ok(old) => {
-            let end = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
-            change(run, path, &old, &format!("{old}{end}{line}\n"), &told)
-        }
-    }
+    let command = format!("printf '%s\\n' {} >> {}", lines_for_shell(line), shell(path));
+    Ok(run.call(Can::Bash, json!({ "command": command }))?.or_why(told))
 }
 
 pub(super) fn long(run: &Run, path: &str, count: u32) -> Went {
