@@ -157,38 +157,16 @@ impl Clause {
 
     /// `could you please`, `I want you to`: politeness before an order.
     fn drop_courtesy(&mut self) {
-        const POLITE: [&str; 21] = [
-            "after that",
-            "meanwhile",
-            "please",
-            "could you",
-            "can you",
-            "would you",
-            "will you",
-            "i want you to",
-            "i'd like you to",
-            "i would like you to",
-            "i need you to",
-            "i'd like to",
-            "let me know",
-            "try to",
-            "attempt to",
-            "help me to",
-            "help me",
-            "let's",
-            "now",
-            "ok ,",
-            "kindly",
-        ];
+        const POLITE: &str = "after that|meanwhile|please|could you|can you|would you|will you|i want you to|i'd like you to|i would like you to|i need you to|i'd like to|let me know|try to|attempt to|help me to|help me|let's|now|ok ,|kindly";
         loop {
             let joints =
                 self.tokens.iter().take_while(|token| token.is(", and to also then finally next just afterwards but"));
             self.tokens.drain(..joints.count().min(self.tokens.len().saturating_sub(1)));
-            let is_said = |polite: &&&str| {
+            let is_said = |polite: &&str| {
                 let words = polite.split(' ');
                 words.clone().count() < self.tokens.len() && words.zip(&self.tokens).all(|(word, token)| token.is(word))
             };
-            let Some(polite) = POLITE.iter().find(is_said) else { break };
+            let Some(polite) = POLITE.split('|').find(is_said) else { break };
             self.is_polite |= polite.contains("you");
             self.tokens.drain(..polite.split(' ').count());
         }

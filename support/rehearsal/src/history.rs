@@ -4,6 +4,8 @@
 
 use serde_json::Value;
 
+use crate::clause::Clause;
+use crate::pattern::{self, PLAIN, set};
 use crate::rank;
 use crate::scene::{Event, Mail, Past};
 use crate::speak::{block, gist, one_line};
@@ -17,44 +19,14 @@ const WHO: &str = "I am the rehearsal model of this course";
 
 /// What a sentence asks to be remembered: empty when it only says so, none when it asks for something else.
 pub fn fact(sentence: &str) -> Option<String> {
-    const ORDERS: [&str; 7] = [
-        "remember that ",
-        "remember: ",
-        "keep in mind that ",
-        "note that ",
-        "don't forget that ",
-        "do not forget that ",
-        "i like that ",
-    ];
-    const HEADS: [&str; 14] = [
-        "from now on ",
-        "from now on, ",
-        "i prefer ",
-        "i also prefer ",
-        "i like ",
-        "i always ",
-        "i never ",
-        "my name is ",
-        "always use ",
-        "never use ",
-        "use tabs",
-        "use spaces",
-        "use single quotes",
-        "use double quotes",
-    ];
-    const BARE: [&str; 4] = ["remember that", "remember this", "remember it", "keep that in mind"];
-    let trimmed = sentence.trim().trim_end_matches(['.', '!']);
-    let trimmed = trimmed.strip_prefix("please ").or(trimmed.strip_prefix("Please ")).unwrap_or(trimmed);
-    let low = trimmed.to_lowercase();
-    if BARE.contains(&low.as_str()) {
-        return Some(String::new());
-    }
-    let order = ORDERS.iter().find(|head| low.starts_with(**head)).and_then(|head| trimmed.get(head.len()..));
-    let said = order.or_else(|| HEADS.iter().any(|head| low.starts_with(head)).then_some(trimmed))?.trim();
-    // `I like to see README.md` is a request in a polite form.
-    if said.is_empty() || low.starts_with("i like to ") || sentence.trim_end().ends_with('?') {
-        return None;
-    }
+    let clause = Clause::whole(sentence.trim());
+    let found = pattern::find("fact", &clause, PLAIN).filter(|_| !sentence.trim_end().ends_with('?'))?;
+    let said = match found.label {
+        "bare" => return Some(String::new()),
+        "own" => clause.text().trim_end_matches(['.', '!']),
+        "" => found.text("fact"),
+        _ => return None,
+    };
     let turned = |word| match word {
         "I" | "i" | "me" => "you",
         "my" | "My" => "your",
@@ -131,27 +103,12 @@ fn listing(head: &str, all: impl Iterator<Item = String>, none: &str) -> String 
     if lines.is_empty() { none.to_owned() } else { format!("{head}{}", lines.concat()) }
 }
 
-/// What a newcomer may type first, in any directory.
-const FIRST: [(Can, &str); 13] = [
-    (Can::Bash, "list the files here"),
-    (Can::Write, "create a file called hello.md with the text hello"),
-    (Can::Todo, "make a to-do list: read the code, write a test"),
-    (Can::Task, "use a subtask to list the files here"),
-    (Can::CreateTask, "create tasks: a schema, an API (depends on the schema)"),
-    (Can::Schedule, "remind me in 10 minutes to stretch"),
-    (Can::Spawn, "spawn alice as a developer"),
-    (Can::Connect, "connect to docs and search for hooks"),
-    (Can::Skill, "what skills are available?"),
-    (Can::Compact, "compact the conversation"),
-    (Can::Glob, "find all Python files"),
-    (Can::Bash, "what is the date?"),
-    (Can::Bash, "run `echo hello`"),
-];
-
 /// What can be asked here, a few requests or all.
 pub fn abilities(world: &World, all: bool) -> String {
     let can = |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| world.tools.can(*can));
-    let first = FIRST.iter().filter(|(can, _)| world.tools.can(*can)).map(|(_, offer)| (*offer).to_owned());
+    let first = set("offers").split(" | ").filter_map(|offer| offer.split_once(' '));
+    let first = first.filter(|(can, _)| Can::read(can).is_some_and(|can| world.tools.can(can)));
+    let first = first.map(|(_, offer)| offer.to_owned());
     let rows = ROWS.iter().filter(can).filter(|row| !row.tools.is_empty() || row.mood == Mood::Acts);
     let offers = rows.map(|row| row.offer.replace("{file}", "README.md").replace("{dir}", "this directory"));
     let some = if all { usize::MAX } else { 8 };

@@ -6,27 +6,17 @@
 use serde_json::{Map, Value, json};
 
 use crate::clause::{Clause, is_filler};
-use crate::pattern::{self, says};
+use crate::pattern::{self, says, set};
 use crate::rank;
 use crate::tools::{Can, Tools, complete};
 use crate::types::Tool;
 use crate::words::{Shape, Token, has, number, stem};
 
 /// Words that mean the same to a server.
-const SAME: [&[&str]; 12] = [
-    &["search", "find", "look", "query", "lookup", "say", "mention", "ask"],
-    &["create", "add", "make", "open", "file", "write", "new"],
-    &["transition", "move", "set", "mark", "close", "put"],
-    &["trigger", "deploy", "deployment", "start", "launch", "ship", "release", "kick", "roll"],
-    &["get", "show", "read", "display", "fetch", "tell", "give", "what", "open"],
-    &["status", "state", "far", "newest", "running", "live"],
-    &["delete", "remove", "drop"],
-    &["update", "edit", "change"],
-    &["send", "post", "write"],
-    &["logs", "log", "lines", "newest", "last"],
-    &["version", "release", "which"],
-    &["issue", "issues", "ticket", "tickets", "bug", "bugs"],
-];
+fn same() -> impl Iterator<Item = std::str::Split<'static, char>> {
+    set("same").split(" | ").map(|group| group.split(' '))
+}
+
 const READS: &str =
     "search get list status logs log find read show query fetch describe version count check view lookup look";
 /// Verbs that order a change.
@@ -116,8 +106,8 @@ struct Wanted<'a> {
 }
 
 fn wanted(token: &Token) -> Wanted<'_> {
-    let groups = SAME.iter().filter(|group| group.iter().any(|word| stem(word) == token.stem));
-    let mut same: Vec<String> = groups.flat_map(|group| group.iter().map(|word| stem(word))).collect();
+    let groups = same().filter(|group| group.clone().any(|word| stem(word) == token.stem));
+    let mut same: Vec<String> = groups.flat_map(|group| group.map(stem)).collect();
     same.push(token.stem.clone());
     let capital = token.stem[..1.min(token.stem.len())].to_uppercase() + token.stem.get(1..).unwrap_or_default();
     Wanted { token, same, capital }
@@ -178,8 +168,8 @@ fn name_words(tool: &Tool) -> Vec<String> {
 }
 
 fn is_same(one: &str, other: &str) -> bool {
-    let is_in = |group: &&[&str], word: &str| group.iter().any(|same| stem(same) == stem(word));
-    stem(one) == stem(other) || SAME.iter().any(|group| is_in(group, one) && is_in(group, other))
+    let (one, other) = (stem(one), stem(other));
+    one == other || same().any(|group| [&one, &other].iter().all(|word| group.clone().any(|same| stem(same) == **word)))
 }
 
 fn reads(tool: &Tool, names: &[String]) -> bool {

@@ -35,8 +35,11 @@ pub type Kind<'k> = &'k dyn Fn(&str, &[Token], usize) -> Option<usize>;
 /// No such slots.
 pub const PLAIN: Kind = &|_, _, _| None;
 
-static ALL: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
-    let (mut all, mut sets) = (HashMap::<&str, Rule>::new(), HashMap::new());
+/// The rules, and the words of sets.
+type All = (HashMap<&'static str, Rule>, HashMap<&'static str, &'static str>);
+
+static ALL: LazyLock<All> = LazyLock::new(|| {
+    let (mut all, mut sets) = All::default();
     for line in include_str!("patterns.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if let Some((name, words)) = line.split_once(" = ") {
             match name.strip_prefix("skip ") {
@@ -53,8 +56,13 @@ static ALL: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
             all.entry(rule).or_default().patterns.push(Pattern { label, pieces });
         }
     }
-    all
+    (all, sets)
 });
+
+/// What stands behind the name of a set.
+pub fn set(name: &str) -> &'static str {
+    ALL.1[name]
+}
 
 /// A pattern with and without what may be left out.
 fn expanded<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
@@ -117,7 +125,7 @@ pub fn find_at<'c>(rule: &str, clause: &'c Clause, at: usize, kind: Kind) -> Opt
 }
 
 fn matched<'c>(rule: &str, clause: &'c Clause, (at, is_open): (usize, bool), kind: Kind) -> Option<Found<'c>> {
-    let Rule { patterns, skips } = &ALL[rule];
+    let Rule { patterns, skips } = &ALL.0[rule];
     patterns.iter().find_map(|pattern| {
         let mut matcher = Matcher { tokens: &clause.tokens, kind, is_open, skips, slots: Vec::new() };
         // A pattern with an open end begins where it was looked for, and with no filler.

@@ -4,7 +4,7 @@
 //! model. Invariant: each item is the user's text, and each dependency is a subject of the list.
 
 use crate::clause::{Clause, is_filler};
-use crate::pattern::{self, Found, PLAIN, says};
+use crate::pattern::{self, Found, PLAIN, says, set};
 use crate::words::{Shape, Token, has, number, stem, tokens};
 
 /// A task to put on the board.
@@ -17,14 +17,9 @@ pub struct TaskSpec {
 }
 
 /// Subjects for tasks that have none: `create 3 tasks`. Each says what a teammate writes.
-const SAMPLES: [(&str, &str); 6] = [
-    ("tools", "A tool is a name, an input schema and a function that runs when the model asks."),
-    ("hooks", "A hook sees a call before or after it runs, and may stop it."),
-    ("memory", "A memory is a file that the next session reads."),
-    ("tasks", "A task on the board outlives the session and has one owner."),
-    ("mail", "Mail reaches an agent between two rounds."),
-    ("servers", "A server brings tools that the harness did not know before."),
-];
+fn samples() -> impl Iterator<Item = (&'static str, &'static str)> {
+    set("samples").split(" | ").filter_map(|sample| sample.split_once(' '))
+}
 
 /// What ends a list: these verbs order the model and are no task.
 const ORDERS: &str = "spawn hire recruit hand give assign ask tell list show watch report claim let";
@@ -34,7 +29,7 @@ const JOINTS: &str = "then and , ;";
 /// The file and the text that a sample's subject asks for.
 pub fn sample(subject: &str) -> Option<(String, String)> {
     let name = subject.strip_prefix("write notes/")?.strip_suffix(".md")?;
-    let (_, line) = SAMPLES.iter().find(|(known, _)| name.trim_end_matches(char::is_numeric) == *known)?;
+    let (_, line) = samples().find(|(known, _)| name.trim_end_matches(char::is_numeric) == *known)?;
     Some((format!("notes/{name}.md"), format!("# {name}\n\n{line}")))
 }
 
@@ -100,11 +95,10 @@ pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
     if count > 20 {
         return Some(Err(count.to_string()));
     }
-    let sample = |at: usize| {
-        let round = if at < SAMPLES.len() { String::new() } else { (at / SAMPLES.len() + 1).to_string() };
-        spec(&format!("write notes/{}{round}.md", SAMPLES[at % SAMPLES.len()].0))
-    };
-    let mut specs: Vec<TaskSpec> = (0..count).map(sample).collect();
+    let all = (1..).flat_map(|round| samples().map(move |(name, _)| (name, round)));
+    let subject = |(name, round): (&str, u32)| if round == 1 { name.to_owned() } else { format!("{name}{round}") };
+    let sample = |one| spec(&format!("write notes/{}.md", subject(one)));
+    let mut specs: Vec<TaskSpec> = all.take(count).map(sample).collect();
     Some(if what.is_empty() || depend(&mut specs, what) { Ok(specs) } else { Err(what.to_owned()) })
 }
 

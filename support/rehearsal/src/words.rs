@@ -225,18 +225,9 @@ pub const FILLERS: &str = "a an the this that these those it my our your their m
 /// A count in digits or words.
 pub fn number(word: &str) -> Option<u32> {
     const WORDS: &str = "zero one two three four five six seven eight nine ten eleven twelve";
-    const MORE: [(&str, u32); 8] = [
-        ("fifteen", 15),
-        ("twenty", 20),
-        ("thirty", 30),
-        ("forty", 40),
-        ("fifty", 50),
-        ("sixty", 60),
-        ("couple", 2),
-        ("dozen", 12),
-    ];
+    const MORE: &str = "fifteen:15 twenty:20 thirty:30 forty:40 fifty:50 sixty:60 couple:2 dozen:12";
     let known = WORDS.split_whitespace().position(|known| known == word).map(|at| at as u32);
-    let more = || MORE.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
+    let more = || MORE.split(' ').find_map(|known| known.strip_prefix(word)?.strip_prefix(':')?.parse().ok());
     word.parse().ok().or(known).or_else(more)
 }
 

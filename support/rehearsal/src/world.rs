@@ -5,6 +5,7 @@
 use crate::mcp;
 use crate::scene::Scene;
 use crate::tools::{Can, Tools};
+use crate::words::has;
 
 /// What there is around a request.
 pub struct World<'a> {
@@ -22,23 +23,9 @@ pub struct World<'a> {
     pub connected: Vec<String>,
     /// The file that was spoken of last.
     pub last_path: Option<String>,
-    /// Tools that another agent has, for whom a job is looked at.
-    pub lent: &'static [Can],
+    /// The names of what another agent can do, for whom a job is looked at.
+    pub lent: &'static str,
 }
-
-/// What a teammate or a subagent can do.
-pub const LENT: &[Can] = &[
-    Can::Bash,
-    Can::Read,
-    Can::Write,
-    Can::Edit,
-    Can::Glob,
-    Can::Send,
-    Can::ListTasks,
-    Can::ClaimTask,
-    Can::CompleteTask,
-    Can::SubmitPlan,
-];
 
 impl<'a> World<'a> {
     /// The world of a conversation.
@@ -58,11 +45,11 @@ impl<'a> World<'a> {
             ["path", "file_path", "filePath"].iter().find_map(|name| call.input[*name].as_str()).map(str::to_owned)
         };
         let last_path = scene.calls.iter().rev().filter(|call| !call.failed).find_map(path);
-        Self { tools, scene, system, mates, servers, connected, last_path, lent: &[] }
+        Self { tools, scene, system, mates, servers, connected, last_path, lent: "" }
     }
 
     pub fn can(&self, can: Can) -> bool {
-        self.tools.can(can) || self.lent.contains(&can)
+        self.tools.can(can) || has(self.lent, &format!("{can:?}"))
     }
 
     /// The skills of the catalogue: name and description.

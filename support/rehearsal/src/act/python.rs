@@ -6,21 +6,12 @@ use serde_json::{Value, json};
 
 use super::look::{paths, reads, text_of};
 use super::write::{changing, there, without_numbers, write};
+use crate::pattern::set;
 use crate::people::sentence;
 use crate::run::{Done, Outcome, Run, Stop, Went, fail};
 use crate::speak::{listed, why};
 use crate::tools::{Call, Can};
 use crate::words::{has, tokens};
-
-/// Signatures with their hints.
-const HINTS: [(&str, &str); 6] = [
-    ("def greet(name):", "def greet(name: str) -> str:"),
-    ("def shout(text, times):", "def shout(text: str, times: int) -> str:"),
-    ("def area(radius):", "def area(radius: float) -> float:"),
-    ("def Perimeter(radius):", "def Perimeter(radius: float) -> float:"),
-    ("def longest(text):", "def longest(text: str) -> str:"),
-    ("def main():", "def main() -> None:"),
-];
 
 /// What can be added to a file, and the words that ask for it.
 const ASPECTS: [(&str, &str); 3] = [
@@ -42,7 +33,10 @@ fn stem(path: &str) -> &str {
 /// A text with something added.
 fn added(aspect: &str, text: &str, path: &str) -> String {
     match aspect {
-        "type hints" => HINTS.iter().fold(text.to_owned(), |text, (old, new)| text.replace(old, new)),
+        "type hints" => set("hints")
+            .split(" | ")
+            .filter_map(|hint| hint.split_once(" => "))
+            .fold(text.to_owned(), |text, (old, new)| text.replace(old, new)),
         "docstrings" => with_docstrings(text, &title(stem(path))),
         _ => with_guard(text),
     }

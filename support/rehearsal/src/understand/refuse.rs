@@ -5,11 +5,12 @@
 use super::{Planner, Result, plan};
 use crate::clause::Clause;
 use crate::mcp;
+use crate::pattern::set;
 use crate::plan::Refusal;
 use crate::rank;
 use crate::table::Row;
 use crate::words::{Shape, Token};
-use crate::world::{LENT, World};
+use crate::world::World;
 
 impl Planner<'_, '_> {
     pub(super) fn refuse(&self, word: &str, clause: &Clause) -> Refusal {
@@ -53,7 +54,7 @@ impl Planner<'_, '_> {
     /// A job for somebody else must be one that can be done, without the lead's servers.
     pub(super) fn check(&self, job: &str) -> Result<()> {
         let world = World {
-            lent: LENT,
+            lent: set("lent"),
             mates: self.people.clone(),
             servers: Vec::new(),
             connected: Vec::new(),
