@@ -4,12 +4,13 @@
 //! tools on offer are found, and the arguments have the names of their schema, with nothing left out that it requires.
 
 use std::cell::OnceCell;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
 use crate::types::{Request, Tool};
 
-/// How a tool is known.
+/// How a tool is known: a line of `tools.txt`.
 struct Kind {
     can: Can,
     /// What a call of it does, in words, with its arguments by role.
@@ -17,74 +18,50 @@ struct Kind {
     /// Names in this and other harnesses, in lower case without `_` and `-`.
     names: &'static str,
     /// Properties by role: the role's name and other names for it.
-    props: &'static [&'static [&'static str]],
+    props: Vec<Vec<&'static str>>,
     /// A tool of another name has all these properties, and one of these words in its name or description.
-    words: &'static [&'static str],
+    words: Vec<&'static str>,
 }
 
-const PATH: &[&str] = &["path", "file_path", "filepath", "filename", "file"];
-const COMMAND: &[&str] = &["command", "cmd"];
-const CONTENT: &[&str] = &["content", "contents", "text", "file_text"];
-const OLD: &[&str] = &["old_text", "old_string", "oldstring", "old_str"];
-const PATTERN: &[&str] = &["pattern", "glob"];
-const PROMPT: &[&str] = &["prompt", "description", "job"];
-const NEW: &[&str] = &["new_text", "new_string", "newstring", "new_str"];
-
 macro_rules! kinds {
-    ($($can:ident, $names:literal, [$($prop:expr),*], [$($word:literal),*], $what:literal;)*) => {
-        /// What a tool can do.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    ($($can:ident)*) => {
+        /// What a tool can do; `tools.txt` says it in words.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Can {
             $(
-                #[doc = $what]
+                #[doc = stringify!($can)]
                 $can,
             )*
         }
 
-        const KINDS: &[Kind] = &[
-            $(Kind { can: Can::$can, what: $what, names: $names, props: &[$($prop),*], words: &[$($word),*] },)*
-        ];
+        impl Can {
+            /// The kind of this name.
+            pub fn read(name: &str) -> Option<Self> {
+                [$((stringify!($can), Self::$can)),*].into_iter().find(|(known, _)| *known == name).map(|(_, can)| can)
+            }
+        }
     };
 }
 
-// The order matters for tools known by their schema: one that edits has a path as well.
 kinds! {
-    Bash, "bash shell runcommand execute", [COMMAND], ["command", "shell"], "run `{command}`";
-    Edit, "editfile edit strreplace", [PATH, OLD, NEW], ["edit", "replace"], "edit {path}";
-    Write, "writefile write createfile", [PATH, CONTENT], ["write", "create"], "write {path}";
-    Read, "readfile read view", [PATH], ["read", "view"], "read {path}";
-    Glob, "glob findfiles listfiles", [PATTERN], ["files that match", "files whose", "glob", "file pattern"], "look for {pattern}";
-    Todo, "todowrite", [&["todos", "items"]], ["todo", "plan"], "bring the plan up to date";
-    Task, "task agent delegate", [PROMPT], ["subagent", "sub-agent", "side job"], "hand on “{prompt}”";
-    Skill, "loadskill skill", [&["name", "skill", "command"]], ["skill"], "load the skill {name}";
-    Compact, "compact", [], [], "compact the conversation";
-    CreateTask, "createtask", [&["subject"]], [], "create the task “{subject}”";
-    ListTasks, "listtasks", [], [], "look at the board";
-    GetTask, "gettask", [&["task_id"]], [], "look at {task_id}";
-    ClaimTask, "claimtask", [&["task_id"]], [], "claim {task_id}";
-    CompleteTask, "completetask", [&["task_id"]], [], "complete {task_id}";
-    Schedule, "schedulecron", [&["cron"], &["prompt"]], [], "schedule “{prompt}”";
-    ListCrons, "listcrons", [], [], "list the scheduled prompts";
-    CancelCron, "cancelcron", [&["job_id"]], [], "cancel {job_id}";
-    Spawn, "spawnteammate", [&["name"]], [], "hire {name}";
-    Send, "sendmessage", [&["to"], CONTENT], [], "write to {to}";
-    Inbox, "checkinbox", [], [], "look into the inbox";
-    Shutdown, "requestshutdown", [&["teammate"]], [], "ask {teammate} to leave";
-    RequestPlan, "requestplan", [&["teammate"]], [], "ask {teammate} for a plan";
-    ReviewPlan, "reviewplan", [&["request_id"]], [], "answer the plan";
-    SubmitPlan, "submitplan", [&["plan"]], [], "send my plan";
-    MakeTree, "createworktree", [&["name"]], [], "create the worktree {name}";
-    RemoveTree, "removeworktree", [&["name"]], [], "remove the worktree {name}";
-    KeepTree, "keepworktree", [&["name"]], [], "keep the worktree {name}";
-    Connect, "connectmcp", [&["name"]], [], "connect to {name}";
+    Bash Edit Write Read Glob Todo Task Skill Compact CreateTask ListTasks GetTask ClaimTask CompleteTask
+    Schedule ListCrons CancelCron Spawn Send Inbox Shutdown RequestPlan ReviewPlan SubmitPlan MakeTree RemoveTree KeepTree Connect
+}
+
+static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let lines = include_str!("tools.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| kind(line).unwrap_or_else(|| panic!("tools.txt cannot be read at: {line}"))).collect()
+});
+
+fn kind(line: &'static str) -> Option<Kind> {
+    let (can, rest) = line.split_once(": ")?;
+    let [what, names, props, words] = rest.split(" |").map(str::trim).collect::<Vec<_>>().try_into().ok()?;
+    let props = props.split_whitespace().map(|names| names.split(',').collect()).collect();
+    let words = words.split(',').filter(|word| !word.is_empty()).collect();
+    Some(Kind { can: Can::read(can)?, what, names, props, words })
 }
 
 impl Can {
-    /// The kind of this name.
-    pub fn read(name: &str) -> Option<Self> {
-        KINDS.iter().map(|kind| kind.can).find(|can| format!("{can:?}") == name)
-    }
-
     /// What a call does, in words: `read {path}`.
     pub fn what(self) -> &'static str {
         KINDS.iter().find(|kind| kind.can == self).map_or("", |kind| kind.what)
@@ -116,7 +93,7 @@ impl<'a> Tools<'a> {
     pub fn of(request: &'a Request<'a>) -> Self {
         let mut known: Vec<(Can, &Tool)> = Vec::new();
         let plain: Vec<(String, &Tool)> = request.tools.iter().map(|tool| (plain(tool.name), tool)).collect();
-        for kind in KINDS {
+        for kind in KINDS.iter() {
             // A name counts only when the properties are there as well: an MCP tool may be called `search` or `write`.
             let named = kind
                 .names
