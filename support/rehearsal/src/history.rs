@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::clause::Clause;
 use crate::pattern::{self, PLAIN, set};
 use crate::rank;
-use crate::scene::{Event, Mail, Past};
+use crate::scene::{Event, FIRST, Mail, Past};
 use crate::speak::{block, gist, one_line};
 use crate::table::{Mood, ROWS, Row};
 use crate::tools::Can;
@@ -141,7 +141,7 @@ pub fn tools(world: &World) -> String {
 /// The user's first request, also when it lies before a summary.
 pub fn first_request(world: &World) -> String {
     let scene = world.scene;
-    let summarized = || scene.summary.lines().find_map(|line| line.strip_prefix("The user asked first: "));
+    let summarized = || scene.summary.lines().find_map(|line| line.strip_prefix(FIRST));
     let now = || scene.asked().next().map(|(_, text)| text);
     let first = scene.earlier.first().copied().or_else(summarized).or_else(now);
     format!("You asked first: {}", first.unwrap_or("nothing"))
@@ -194,20 +194,17 @@ pub fn news(mail: &Mail) -> String {
     }
 }
 
-/// What the harness told, as it is told to the user.
-pub fn notice(name: &str, text: &str) -> Option<String> {
+/// News of a job, as it is told to the user; what else a harness says is for the model alone.
+pub fn notice(text: &str) -> Option<String> {
     let field = |field: &str| text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(": "));
-    if let (Some(status), Some(command)) = (field("status"), field("command")) {
-        let output: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("output: ")).skip(1).collect();
-        let shown = match output.as_slice() {
-            [] => String::new(),
-            [one] => format!(": {one}"),
-            more => format!(":\n{}", block(&more.join("\n"))),
-        };
-        return Some(format!("{} (`{}`) {status}{shown}", field("job").unwrap_or("a job"), one_line(command, 80)));
-    }
-    let is_aside = name.contains("reminder") || name.contains("context") || name.contains("hook");
-    (!is_aside).then(|| gist(text))
+    let (status, command) = (field("status")?, field("command")?);
+    let output: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("output: ")).skip(1).collect();
+    let shown = match output.as_slice() {
+        [] => String::new(),
+        [one] => format!(": {one}"),
+        more => format!(":\n{}", block(&more.join("\n"))),
+    };
+    Some(format!("{} (`{}`) {status}{shown}", field("job").unwrap_or("a job"), one_line(command, 80)))
 }
 
 /// The place of the newest reply that ended a turn: text without a call behind it.

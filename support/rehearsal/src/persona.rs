@@ -42,10 +42,11 @@ fn texts<'m>(message: &'m Message<'_>) -> impl Iterator<Item = &'m str> {
     message.blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(*text) } else { None })
 }
 
-/// The rest of a reply that was cut.
+/// The rest of a reply that was cut: a harness asks for it in a tag, and what was said is the beginning of what is to be said.
 fn continued(request: &Request) -> Option<Reply> {
     let [before @ .., part, asks] = &request.messages[..] else { return None };
-    if part.from_user || !texts(asks).any(|text| text.trim_start().starts_with("<continue")) {
+    let is_text = part.blocks.iter().chain(&asks.blocks).all(|block| matches!(block, Block::Text(_)));
+    if part.from_user || !is_text || !texts(asks).all(|text| text.trim_start().starts_with('<')) {
         return None;
     }
     let said: String = texts(part).collect();
@@ -166,14 +167,14 @@ fn news_since(world: &World, since: usize) -> Vec<String> {
     for event in events {
         let line = match event {
             Event::Mail(mail) => Some(history::news(mail)),
-            Event::Notice(name, text) => history::notice(name, text),
+            Event::Notice(text) => history::notice(text),
             _ => None,
         };
         lines.extend(line.filter(|line| !lines.contains(line)));
     }
     if lines.is_empty() && world.scene.newest().is_none_or(|at| at < since) {
         let aside = |event: &Event| {
-            if let Event::Notice(_, text) = event { Some(format!("Noted: {}", gist(text))) } else { None }
+            if let Event::Notice(text) = event { Some(format!("Noted: {}", gist(text))) } else { None }
         };
         lines.extend(events.iter().filter_map(aside));
     }

@@ -10,6 +10,11 @@ use serde_json::Value;
 use crate::speak::one_line;
 use crate::types::{Block, Request};
 
+/// How a summary of this brain's own begins, and where it tells the request in hand.
+pub const FIRST: &str = "The user asked first: ";
+/// The last request before the summary.
+pub const LAST: &str = "The user asked last: ";
+
 /// A call and what came of it.
 #[derive(Clone, Debug)]
 pub struct Past<'a> {
@@ -60,8 +65,8 @@ pub enum Event<'a> {
         /// What it is.
         subject: String,
     },
-    /// News of the harness: the name of the tag, and the text.
-    Notice(&'a str, &'a str),
+    /// What the harness says.
+    Notice(&'a str),
     /// The model said something.
     Said(&'a str),
     /// The model called something; the index of the call.
@@ -118,7 +123,7 @@ impl<'a> Scene<'a> {
 
     /// What a summary tells of the request in hand counts as called: its calls are no longer in the conversation.
     fn recover(&mut self) {
-        let asked = self.summary.lines().find_map(|line| line.strip_prefix("The user asked last: "));
+        let asked = self.summary.lines().find_map(|line| line.strip_prefix(LAST));
         let first = self.asked().next().filter(|(_, text)| asked.is_some_and(|asked| one_line(text, 300) == asked));
         let Some((at, _)) = first else { return };
         let done = |line: &'a str| {
@@ -158,6 +163,8 @@ impl<'a> Scene<'a> {
 
     /// Hears a tagged text; whether it was mail.
     fn hear_tagged(&mut self, tagged: &Tagged<'a>, whole: &'a str) -> bool {
+        let lines = || tagged.inner.lines().filter(|line| !line.trim().is_empty());
+        let items = || lines().filter_map(|line| line.strip_prefix("- "));
         if let (Some(from), Some(kind)) = (tagged.attribute("from"), tagged.attribute("type")) {
             // A message of a protocol that answers nothing is shown, not obeyed.
             if !tagged.name.contains("ignored") {
@@ -165,16 +172,17 @@ impl<'a> Scene<'a> {
                 self.events.push(Event::Mail(Mail { from, kind, text, whole: whole.to_owned() }));
             }
             return true;
-        } else if tagged.name.contains("memory") {
-            self.memory.push(tagged.inner);
-        } else if tagged.name.contains("request") {
-            self.earlier.extend(tagged.inner.lines().filter_map(|line| line.strip_prefix("- ")));
-        } else if tagged.name.contains("summary") {
+        } else if lines().any(|line| line.starts_with(FIRST)) {
             self.summary = tagged.inner;
-        } else if let (true, Some((id, subject))) = (tagged.name.contains("task"), task_of(tagged.inner)) {
+        } else if let Some((id, subject)) = task_of(tagged.inner) {
             self.events.push(Event::Claimed { id, subject });
-        } else if !tagged.name.contains("continue") {
-            self.events.push(Event::Notice(tagged.name, tagged.inner));
+        } else if lines().any(|line| line.starts_with("## ")) {
+            // Sections with headings are what is known from before; a plain list is what was asked for.
+            self.memory.push(tagged.inner);
+        } else if items().next().is_some() && lines().all(|line| line.starts_with("- ") || line.starts_with("  ")) {
+            self.earlier.extend(items());
+        } else {
+            self.events.push(Event::Notice(tagged.inner));
         }
         false
     }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::history;
 use crate::rank;
-use crate::scene::is_name;
-use crate::speak::one_line;
+use crate::scene::{FIRST, LAST, is_name};
+use crate::speak::{cut, one_line};
 use crate::types::{Block, Request};
 use crate::words::{Shape, has, tokens};
 
@@ -69,19 +69,35 @@ fn chosen(memories: &str, asked: &str) -> String {
     json!(needed.take(5).map(|(slug, _)| slug).collect::<Vec<_>>()).to_string()
 }
 
-/// The paragraphs of a conversation that is told: who, and what.
-fn paragraphs(conversation: &str) -> Vec<(&str, String)> {
-    const SPEAKERS: [&str; 4] = ["User: ", "Assistant: ", "Tool call: ", "Tool result: "];
-    let mut found: Vec<(&str, String)> = Vec::new();
+/// Who says a paragraph of a conversation that is told.
+#[derive(Clone, Copy, PartialEq)]
+enum Who {
+    User,
+    Model,
+    Call,
+    Result,
+}
+
+/// The paragraphs of a conversation that is told: who, and what. It begins with the user; a paragraph without a speaker goes
+/// on with the one before.
+fn paragraphs(conversation: &str) -> Vec<(Who, String)> {
+    let mut found: Vec<(Who, String)> = Vec::new();
+    let user = conversation.split_once(": ").map_or("", |(head, _)| head);
     for paragraph in conversation.split("\n\n") {
-        match SPEAKERS.iter().find_map(|speaker| Some((*speaker, paragraph.strip_prefix(speaker)?))) {
-            Some((speaker, text)) => found.push((speaker.trim_end_matches(": "), text.to_owned())),
-            None => {
-                if let Some((_, text)) = found.last_mut() {
-                    text.push_str("\n\n");
-                    text.push_str(paragraph);
-                }
-            }
+        let said = paragraph.split_once(": ").and_then(|(head, text)| {
+            let who = match head.split_once(' ') {
+                Some((_, "call")) => Who::Call,
+                Some((_, "result")) => Who::Result,
+                None if head == user && head.chars().all(char::is_alphabetic) => Who::User,
+                None if matches!(head, "Assistant" | "Model" | "Agent" | "AI") => Who::Model,
+                _ => return None,
+            };
+            Some((who, text))
+        });
+        match (said, found.last_mut()) {
+            (Some((who, text)), _) => found.push((who, text.to_owned())),
+            (None, Some((_, text))) => text.push_str(&format!("\n\n{paragraph}")),
+            (None, None) => {}
         }
     }
     found
@@ -89,7 +105,7 @@ fn paragraphs(conversation: &str) -> Vec<(&str, String)> {
 
 /// What the user said, without what a harness has put beside it.
 fn said(conversation: &str) -> Vec<String> {
-    let is_user = |(who, text): &(&str, String)| *who == "User" && !text.trim_start().starts_with('<');
+    let is_user = |(who, text): &(Who, String)| *who == Who::User && !text.trim_start().starts_with('<');
     paragraphs(conversation).into_iter().filter(is_user).map(|(_, text)| text).collect()
 }
 
@@ -130,29 +146,27 @@ fn merged(memories: &str) -> String {
 /// A summary from which this very brain can go on: what was asked, what was called for it, what was noted.
 fn summarized(conversation: &str) -> String {
     let all = paragraphs(conversation);
-    let earlier = all.iter().find_map(|(_, text)| text.split_once("summary>")).map_or("", |(_, rest)| rest);
-    let own =
-        |prefix: &'static str| earlier.lines().filter_map(move |line| line.strip_prefix(prefix)).map(str::to_owned);
+    let earlier = all.iter().find(|(_, text)| text.contains(FIRST)).map_or("", |(_, text)| text.as_str());
+    let own = |prefix: &'static str| earlier.lines().filter_map(move |line| line.strip_prefix(prefix));
     let asked: Vec<String> = said(conversation).iter().map(|text| one_line(text, 300)).collect();
-    let first = own("The user asked first: ").next().or_else(|| asked.first().cloned()).unwrap_or_default();
-    let current = asked.last().cloned().or_else(|| own("The user asked last: ").next()).unwrap_or_default();
-    let mut known: Vec<String> = own("- asked: ").chain(asked.iter().cloned()).collect();
+    let first = own(FIRST).next().or(asked.first().map(String::as_str)).unwrap_or_default();
+    let current = asked.last().map(String::as_str).or_else(|| own(LAST).next()).unwrap_or_default();
+    let mut known: Vec<&str> = own("- asked: ").chain(asked.iter().map(String::as_str)).collect();
     known.dedup();
-    let mut lines = vec![format!("The user asked first: {first}")];
+    let mut lines = vec![format!("{FIRST}{first}")];
     lines.extend(known.iter().skip(known.len().saturating_sub(12)).map(|text| format!("- asked: {text}")));
-    lines.push(format!("The user asked last: {current}"));
-    let is_open = all.last().is_some_and(|(who, _)| *who != "Assistant");
+    lines.push(format!("{LAST}{current}"));
+    let is_open = all.last().is_some_and(|(who, _)| *who != Who::Model);
     if is_open {
-        let is_last = |(who, text): &(&str, String)| *who == "User" && one_line(text, 300) == current;
+        let is_last = |(who, text): &(Who, String)| *who == Who::User && one_line(text, 300) == current;
         let start = all.iter().rposition(is_last).unwrap_or(0);
-        let before = own("- done: ").filter(|_| asked.is_empty());
-        lines.extend(before.map(|line| format!("- done: {line}")));
+        lines.extend(own("- done: ").filter(|_| asked.is_empty()).map(|line| format!("- done: {line}")));
         lines.extend(calls(&all[start..]));
     }
-    let users = all.iter().filter(|(who, _)| *who == "User");
-    let noted = users.flat_map(|(_, text)| history::facts_in(text)).chain(own("- noted: "));
+    let users = all.iter().filter(|(who, _)| *who == Who::User);
+    let noted = users.flat_map(|(_, text)| history::facts_in(text)).chain(own("- noted: ").map(str::to_owned));
     lines.extend(noted.map(|fact| format!("- noted: {fact}")));
-    let told = all.iter().filter(|(who, _)| *who == "Assistant").flat_map(|(_, text)| text.lines());
+    let told = all.iter().filter(|(who, _)| *who == Who::Model).flat_map(|(_, text)| text.lines());
     let is_own = |line: &str| ["- asked", "- done", "- noted"].iter().any(|head| line.starts_with(head));
     let is_finding =
         |line: &&str| line.starts_with("The files: ") || line.starts_with("- ") && line.contains(": ") && !is_own(line);
@@ -163,23 +177,11 @@ fn summarized(conversation: &str) -> String {
 }
 
 /// Calls and their results, each on a line.
-fn calls(paragraphs: &[(&str, String)]) -> Vec<String> {
-    let mut calls: Vec<(String, Option<String>)> = Vec::new();
-    for (who, text) in paragraphs {
-        match *who {
-            "Tool call" => calls.push((text.trim().to_owned(), None)),
-            "Tool result" => {
-                if let Some((_, result)) = calls.iter_mut().find(|(_, result)| result.is_none()) {
-                    *result = Some(text.trim().to_owned());
-                }
-            }
-            _ => {}
-        }
-    }
-    let line = |(call, result): (String, Option<String>)| {
-        let result = result?;
-        let short = crate::speak::cut(&result, if call.contains("glob") { 1_500 } else { 400 });
+fn calls(paragraphs: &[(Who, String)]) -> Vec<String> {
+    let of = |wanted: Who| paragraphs.iter().filter(move |(who, _)| *who == wanted).map(|(_, text)| text.trim());
+    let line = |(call, result): (&str, &str)| {
+        let short = cut(result, if call.contains("glob") { 1_500 } else { 400 });
         (!call.contains('\n') && call.len() < 1_000).then(|| format!("- done: {call} → {}", json!(short)))
     };
-    calls.into_iter().filter_map(line).collect()
+    of(Who::Call).zip(of(Who::Result)).filter_map(line).collect()
 }

@@ -258,10 +258,11 @@ pub fn board(text: &str) -> Vec<OnBoard> {
     let line = |line: &str| {
         let (mark, rest) = line.trim().strip_prefix('[')?.split_once("] ")?;
         let (id, rest) = rest.split_once(' ')?;
-        let (rest, is_blocked) = rest.split_once(" · blocked").map_or((rest, false), |(rest, _)| (rest, true));
+        // What stands behind a dot is in its way; an owner of whom more is said than the name has let go of it.
+        let (rest, is_blocked) = rest.split_once(" · ").map_or((rest, false), |(rest, _)| (rest, true));
         let owned = rest.rsplit_once(" (").filter(|(_, owner)| owner.ends_with(')'));
         let subject = owned.map_or(rest, |(subject, _)| subject).to_owned();
-        let is_owned = owned.is_some_and(|(_, owner)| !owner.contains("free"));
+        let is_owned = owned.is_some_and(|(_, owner)| !owner.contains(' '));
         Some(OnBoard { id: id.to_owned(), subject, mark: mark.chars().next().unwrap_or(' '), is_blocked, is_owned })
     };
     text.lines().filter_map(line).collect()

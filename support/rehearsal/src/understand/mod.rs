@@ -12,11 +12,12 @@ mod team;
 
 use crate::clause::{Clause, Join, clause_end, is_filler, segments, sentence_end};
 use crate::history;
+use crate::pattern::set;
 use crate::plan::{Act, Plan, Refusal, Step};
 use crate::table::Make;
 use crate::tasks;
 use crate::tools::Can;
-use crate::words::{Shape, Token, has, tokens};
+use crate::words::{Shape, Token, tokens};
 use crate::world::World;
 
 /// Understands a request.
@@ -70,21 +71,21 @@ impl Planner<'_, '_> {
         }
         let mut rest = text.trim().to_owned();
         while !rest.is_empty() {
-            let listed = Some(&rest).filter(|_| self.world.can(Can::CreateTask)).and_then(|rest| tasks::listed(rest));
-            if let Some((specs, more)) = listed {
+            rest = if self.world.can(Can::CreateTask)
+                && let Some((specs, more)) = tasks::listed(&rest)
+            {
                 self.push(Act::Tasks(specs), Join::Then);
-                rest = more;
-                continue;
-            }
-            let items = Some(&rest).filter(|_| self.world.can(Can::Todo)).and_then(|rest| tasks::plan(rest));
-            if let Some((items, more)) = items {
+                more
+            } else if self.world.can(Can::Todo)
+                && let Some((items, more)) = tasks::plan(&rest)
+            {
                 self.push(Act::Todo(items), Join::Then);
-                rest = more;
-                continue;
-            }
-            let end = sentence_end(&rest);
-            self.sentence(&rest[..end])?;
-            rest = rest[end..].trim_start().to_owned();
+                more
+            } else {
+                let end = sentence_end(&rest);
+                self.sentence(&rest[..end])?;
+                rest[end..].trim_start().to_owned()
+            };
         }
         Ok(())
     }
@@ -170,24 +171,17 @@ impl Planner<'_, '_> {
             self.push(act, clause.join);
             return Ok(());
         }
-        if let Some(done) = self.hiring(clause) {
-            return done;
-        }
-        if let Some(done) = self.servers(clause) {
-            return done;
-        }
-        if let Some(done) = self.files(clause) {
-            return done;
-        }
-        let counted = Some(clause).filter(|_| self.world.can(Can::CreateTask)).and_then(tasks::counted);
-        match counted {
-            Some(Ok(specs)) => {
-                self.push(Act::Tasks(specs), clause.join);
-                Ok(())
+        for read in [Self::hiring, Self::servers, Self::files] {
+            if let Some(done) = read(self, clause) {
+                return done;
             }
-            Some(Err(word)) => Err(self.refuse(&word, clause)),
-            None => self.row(clause),
         }
+        match tasks::counted(clause).filter(|_| self.world.can(Can::CreateTask)) {
+            Some(Ok(specs)) => self.push(Act::Tasks(specs), clause.join),
+            Some(Err(word)) => return Err(self.refuse(&word, clause)),
+            None => return self.row(clause),
+        }
+        Ok(())
     }
 
     fn push(&mut self, act: Act, join: Join) {
@@ -210,41 +204,41 @@ impl Planner<'_, '_> {
 
     /// A skill is asked for: the words of the whole request lead to it.
     fn skill(&self, text: &str) -> Result<Option<Act>> {
-        const GENERAL: &str = "skill load use get apply open follow instructions relevant tell says say building work fits \
-                               what which read then loaded right its do need first";
         let clause = Clause::of(text);
         let is_loading = clause.says("load use get apply open") && !clause.says("write create make called");
         if !self.world.can(Can::Skill) || !clause.says("skill") || !is_loading {
             return Ok(None);
         }
-        let skills = self.world.skills();
-        let is_wanted = |token: &&Token| !is_filler(token) && !has(GENERAL, &token.low);
+        let is_wanted = |token: &&Token| !is_filler(token) && !token.is(set("loads"));
         let wanted: Vec<&Token> = clause.tokens.iter().filter(is_wanted).collect();
-        let is_in = |all: &[Token], token: &Token| all.iter().any(|other| other.stem == token.stem);
-        let score = |name: &str, description: &str| {
-            let (own, about) = (tokens(&name.replace('-', " ")), tokens(description));
-            let of = |token: &&Token| match () {
-                () if token.low == name => 20,
-                () if is_in(&own, token) => 5,
-                () => usize::from(is_in(&about, token)),
+        let stems =
+            |text: &str| tokens(&text.replace('-', " ")).into_iter().map(|token| token.stem).collect::<Vec<_>>();
+        let skills = self.world.skills();
+        let scored = skills.iter().map(|(name, description)| {
+            let (own, about) = (stems(name), stems(description));
+            let score = |token: &&Token| match () {
+                () if token.low == *name => 20,
+                () if own.contains(&token.stem) => 5,
+                () => usize::from(about.contains(&token.stem)),
             };
-            wanted.iter().map(of).sum::<usize>()
-        };
-        let scores = skills.iter().map(|(name, description)| (score(name, description), *name, *description));
-        let best = scores.max_by(|one, other| one.0.cmp(&other.0).then(other.1.cmp(one.1)));
-        if let Some((_, name, description)) = best.filter(|(score, ..)| *score > 0) {
-            let (own, about) = (tokens(&name.replace('-', " ")), tokens(description));
-            let is_told = |token: &&&Token| token.low == name || is_in(&own, token) || is_in(&about, token);
-            if let Some(left) = wanted.iter().find(|token| !is_told(token)) {
-                return Err(self.refuse(&left.text, &clause));
+            let left = wanted.iter().find(|token| score(token) == 0);
+            (wanted.iter().map(|token| score(token)).sum::<usize>(), left, *name)
+        });
+        let best = scored.rev().max_by_key(|(score, ..)| *score).filter(|(score, ..)| *score > 0);
+        match best {
+            Some((_, Some(left), _)) => Err(self.refuse(&left.text, &clause)),
+            Some((_, None, name)) => {
+                let follows = clause.says("follow first do review") && !clause.says("says say");
+                Ok(Some(Act::Skill(name.to_owned(), follows)))
             }
-            let follows = clause.says("follow first do review") && !clause.says("says say");
-            return Ok(Some(Act::Skill(name.to_owned(), follows)));
+            None => {
+                let names: Vec<&str> = skills.iter().map(|(name, _)| *name).collect();
+                let asked: Vec<&str> = wanted.iter().map(|token| token.text.as_str()).collect();
+                let why = format!("there is no skill `{}`; the skills are {}", asked.join(" "), names.join(", "));
+                let offers = names.iter().take(3).map(|name| format!("load the {name} skill")).collect();
+                Err(Refusal { why, offers })
+            }
         }
-        let names: Vec<&str> = skills.iter().map(|(name, _)| *name).collect();
-        let asked: Vec<&str> = wanted.iter().map(|token| token.text.as_str()).collect();
-        let why = format!("there is no skill `{}`; the skills are {}", asked.join(" "), names.join(", "));
-        Err(Refusal { why, offers: names.iter().take(3).map(|name| format!("load the {name} skill")).collect() })
     }
 }
 
