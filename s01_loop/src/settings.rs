@@ -97,6 +97,7 @@ pub struct Settings {
 impl Settings {
     /// Reads `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `ANTHROPIC_BASE_URL`, `MODEL_ID`, `FALLBACK_MODEL_ID`,
     /// `MODEL_CONTEXT_TOKENS` and `BASH_MEMORY_GB`; an empty one counts as unset.
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads them")]
     pub fn from_env() -> Self {
         let variable = |name: &str| {
             let value = std::env::var(name).ok()?.trim().to_owned();

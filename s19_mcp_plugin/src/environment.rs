@@ -21,6 +21,7 @@ pub(crate) struct Expanded {
 }
 
 /// The value of a variable, unless it is not set, is not Unicode, or holds the API key.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads them")]
 pub(crate) fn variable(name: &str) -> Option<String> {
     if KEY_VARIABLES.contains(&name) {
         return None;

@@ -3,7 +3,7 @@
 //! Files written whole, the state folder, a lock on a folder, names that are safe as file names, texts in tags, cut or
 //! counted. Invariant: a mechanism never goes in here, and a helper never comes from a lesson; `cargo x tidy` holds it to
 //! 400 lines.
-#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
 
 mod lock;
 mod name;
