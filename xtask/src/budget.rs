@@ -19,7 +19,7 @@ const LIMIT_OF_LAST: usize = 120;
 const LIMIT_OF_TEAMMATE: usize = 40;
 
 /// The file that shows the table.
-pub const TABLE_FILE: &str = "CONTRIBUTING.md";
+const TABLE_FILE: &str = "CONTRIBUTING.md";
 /// Its columns.
 const COLUMNS: [&str; 6] = [
     "chapter",
@@ -30,9 +30,9 @@ const COLUMNS: [&str; 6] = [
     "limit",
 ];
 /// The name of the markers around the table.
-pub const TABLE: &str = "budget";
+const TABLE: &str = "budget";
 /// The name of the markers around the count of `main.rs` in a chapter's README.
-pub const STEP: &str = "step";
+const STEP: &str = "step";
 
 /// One chapter's step, measured.
 #[derive(Debug, PartialEq)]
@@ -99,8 +99,8 @@ pub fn markdown(rows: &[Row]) -> String {
     text
 }
 
-/// The files whose generated parts are out of date, with the texts they should have.
-pub fn stale(ws: &Workspace) -> Vec<(String, String)> {
+/// The files with generated parts, with the texts they should have; `None` for one that lacks the markers.
+pub fn generated(ws: &Workspace) -> Vec<(String, Option<String>)> {
     let rows = rows(ws);
     let table = format!("\n\n{}\n", markdown(&rows));
     let contributing = ws.tree.text(TABLE_FILE).unwrap_or_default();
@@ -109,14 +109,12 @@ pub fn stale(ws: &Workspace) -> Vec<(String, String)> {
         let chapter = ws.chapter(&row.chapter).ok()?;
         let readme = ws.text(chapter, "README.md")?;
         let measured = markers::replace(readme, STEP, &row.main.to_string());
-        let counted = pool::counted(ws, chapter, measured.as_deref().unwrap_or(readme));
+        let counted = measured.map(|text| pool::counted(ws, chapter, &text));
         Some((chapter.path("README.md"), counted))
     });
-    let table = table.map(|table| (TABLE_FILE.to_owned(), table));
-    table
+    [(TABLE_FILE.to_owned(), table)]
         .into_iter()
         .chain(readmes)
-        .filter(|(path, new)| ws.tree.text(path) != Some(new))
         .collect()
 }
 
@@ -125,7 +123,10 @@ pub fn stale(ws: &Workspace) -> Vec<(String, String)> {
 /// # Errors
 /// When a file cannot be written.
 pub fn write(ws: &Workspace) -> Result<()> {
-    for (path, text) in stale(ws) {
+    for (path, text) in generated(ws) {
+        let Some(text) = text.filter(|text| ws.tree.text(&path) != Some(text)) else {
+            continue;
+        };
         std::fs::write(ws.root.join(&path), text).with_context(|| format!("writing {path}"))?;
         terminal::print(&format!("wrote {path}\n"))?;
     }
@@ -231,10 +232,10 @@ mod tests {
         let contributing = format!("before\n<!-- budget -->\n\n{table}\n<!-- /budget -->\nafter\n");
         let readme = "`main.rs` <!-- step -->+2 −1<!-- /step -->\n".to_owned();
         assert_eq!(
-            stale(&ws),
+            generated(&ws),
             [
-                ("CONTRIBUTING.md".to_owned(), contributing),
-                ("s02_tools/README.md".to_owned(), readme)
+                ("CONTRIBUTING.md".to_owned(), Some(contributing)),
+                ("s02_tools/README.md".to_owned(), Some(readme))
             ]
         );
     }

@@ -45,10 +45,7 @@ pub fn gains(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, paint: Paint)
 }
 
 fn title(from: Option<&Chapter>, to: &Chapter, paint: Paint) -> String {
-    let mut title = paint.bold(&to.name);
-    if let Some(adds) = &to.adds {
-        let _ = write!(title, " · adds {adds}");
-    }
+    let mut title = format!("{} · adds {}", paint.bold(&to.name), to.adds);
     if let Some(from) = from {
         let relation = if to.base.as_ref() == Some(&from.name) {
             "base"

@@ -8,7 +8,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use toml::Value;
 
 use crate::bodies;
 use crate::copy::Copy;
@@ -80,12 +79,7 @@ fn typed(folder: &Path) -> String {
 
 /// The chapter that this checkout was started for.
 pub fn started(ws: &Workspace) -> Option<&Chapter> {
-    let metadata = ws.manifest.get("workspace")?.get("metadata")?;
-    let name = metadata
-        .get("started")?
-        .get("chapter")
-        .and_then(Value::as_str)?;
-    ws.chapters.iter().find(|chapter| chapter.name == name)
+    ws.chapter(ws.metadata.started.get("chapter")?).ok()
 }
 
 const MARK: &str = "# What `cargo x check` grades here.\n[workspace.metadata.started]";

@@ -66,6 +66,11 @@ impl Tree {
         self.files.get(path)
     }
 
+    /// Whether there is a file below this folder.
+    pub fn is_folder(&self, path: &str) -> bool {
+        self.below(path.trim_end_matches('/')).next().is_some()
+    }
+
     /// All files in the order of their paths.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &File)> {
         self.files.iter().map(|(path, file)| (path.as_str(), file))

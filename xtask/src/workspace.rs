@@ -3,10 +3,12 @@
 //! All commands ask the same questions of a chapter (its base, its text of a carried file), so they are answered here.
 //! Invariant: chapters are in order, and a base is always an earlier chapter; a manifest that says otherwise has none.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use toml::{Table, Value};
+use serde::Deserialize;
+use toml::Table;
 
 use crate::tree::Tree;
 
@@ -25,12 +27,36 @@ pub struct Workspace {
     pub root: PathBuf,
     /// All files.
     pub tree: Tree,
-    /// The workspace's own `Cargo.toml`.
-    pub manifest: Table,
+    /// What its `Cargo.toml` says for this tool.
+    pub metadata: Metadata,
     /// The members, in the order in which it names them.
     pub members: Vec<Member>,
     /// The members that are chapters, in order.
     pub chapters: Vec<Chapter>,
+}
+
+/// The workspace's own `Cargo.toml`, as far as it matters here.
+#[derive(Deserialize)]
+struct Root {
+    workspace: RootTable,
+}
+
+#[derive(Deserialize)]
+struct RootTable {
+    members: Vec<String>,
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+/// `[workspace.metadata]`.
+#[derive(Default, Deserialize)]
+pub struct Metadata {
+    /// What `cargo x features` allows: `schemars from s19_mcp_plugin`.
+    #[serde(default)]
+    pub rebuilt: Vec<String>,
+    /// Written by `cargo x start`: which `chapter` is built in this copy.
+    #[serde(default)]
+    pub started: BTreeMap<String, String>,
 }
 
 /// One crate of the workspace.
@@ -49,21 +75,26 @@ impl Member {
 }
 
 /// A chapter and what its `[package.metadata.course]` says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct Chapter {
     /// 4 for `s04_hooks`.
+    #[serde(skip)]
     pub number: u32,
     /// The crate's name, which is its folder too.
+    #[serde(skip)]
     pub name: String,
     /// The mechanism it adds, in a word or a phrase.
-    pub adds: Option<String>,
+    pub adds: String,
     /// The chapter it is diffed against, as written; see [`Workspace::base`].
     pub base: Option<String>,
     /// The mechanisms (names of chapters) that its `main.rs` leaves out.
+    #[serde(default)]
     pub rests: Vec<String>,
     /// How long the lesson takes.
-    pub minutes: Option<i64>,
+    pub minutes: u32,
     /// Which of its new files a reader begins with.
+    #[serde(default)]
     pub read: Vec<String>,
     /// What a student writes who builds the mechanism: files, and functions of files (`src/plan.rs::new`).
     pub start: Vec<String>,
@@ -90,29 +121,33 @@ impl Workspace {
     /// Reads the manifests of `tree`.
     ///
     /// # Errors
-    /// When one is missing or is not TOML.
+    /// When one is missing, is not TOML, or does not say what a chapter has to say.
     pub fn new(root: PathBuf, tree: Tree) -> Result<Self> {
-        let manifest = parse(&tree, "Cargo.toml")?;
-        let listed = manifest
-            .get("workspace")
-            .and_then(|workspace| workspace.get("members"));
+        let Root { workspace } = parse(&tree, "Cargo.toml")?;
         let member = |dir: String| {
             let manifest = parse(&tree, &format!("{dir}/Cargo.toml"))?;
             Ok(Member { dir, manifest })
         };
-        let members = names(listed)
-            .into_iter()
-            .map(member)
-            .collect::<Result<Vec<_>>>()?;
-        let mut chapters: Vec<_> = members.iter().filter_map(Chapter::read).collect();
+        let members = workspace.members.into_iter().map(member);
+        let members = members.collect::<Result<Vec<_>>>()?;
+        let mut chapters = Vec::new();
+        for member in &members {
+            chapters.extend(Chapter::read(member)?);
+        }
         chapters.sort_by_key(|chapter| chapter.number);
-        Ok(Self {
+        let ws = Self {
             root,
             tree,
-            manifest,
+            metadata: workspace.metadata,
             members,
             chapters,
-        })
+        };
+        let mut later = ws.chapters.iter().skip(1);
+        if let Some(chapter) = later.find(|chapter| ws.base(chapter).is_none()) {
+            let path = chapter.path("Cargo.toml");
+            bail!("{path}: the chapter names no earlier chapter as its base; write base = \"…\"");
+        }
+        Ok(ws)
     }
 
     /// The chapter that a person means by `s04`, `4` or `s04_hooks`.
@@ -173,21 +208,20 @@ impl Chapter {
     }
 
     /// The member as a chapter, when its folder is named like one.
-    fn read(member: &Member) -> Option<Self> {
+    fn read(member: &Member) -> Result<Option<Self>> {
+        let Some(number) = chapter_number(&member.dir) else {
+            return Ok(None);
+        };
         let package = member.manifest.get("package");
         let course = package.and_then(|package| package.get("metadata")?.get("course"));
-        let entry = |key: &str| course.and_then(|course| course.get(key));
-        let text = |key: &str| entry(key).and_then(Value::as_str).map(str::to_owned);
-        Some(Self {
-            number: chapter_number(&member.dir)?,
+        let course = course.cloned().unwrap_or(Table::new().into());
+        let place = || format!("{}/Cargo.toml: package.metadata.course", member.dir);
+        let chapter = course.try_into().with_context(place)?;
+        Ok(Some(Self {
+            number,
             name: member.dir.clone(),
-            adds: text("adds"),
-            base: text("base"),
-            rests: names(entry("rests")),
-            minutes: entry("minutes").and_then(Value::as_integer),
-            read: names(entry("read")),
-            start: names(entry("start")),
-        })
+            ..chapter
+        }))
     }
 }
 
@@ -202,18 +236,11 @@ pub fn chapter_number(name: &str) -> Option<u32> {
     }
 }
 
-fn parse(tree: &Tree, path: &str) -> Result<Table> {
-    let Some(text) = tree.text(path) else {
-        bail!("there is no {path}; the workspace's Cargo.toml names its folder as a member");
-    };
-    text.parse().with_context(|| format!("reading {path}"))
-}
-
-/// The texts of an array; none without one.
-pub fn names(value: Option<&Value>) -> Vec<String> {
-    let array = value.and_then(Value::as_array);
-    let texts = array.into_iter().flatten().filter_map(Value::as_str);
-    texts.map(str::to_owned).collect()
+fn parse<T: serde::de::DeserializeOwned>(tree: &Tree, path: &str) -> Result<T> {
+    let text = tree.text(path).with_context(|| {
+        format!("there is no {path}; the workspace's Cargo.toml names its folder as a member")
+    })?;
+    toml::from_str(text).with_context(|| format!("reading {path}"))
 }
 
 #[cfg(test)]
@@ -253,11 +280,27 @@ mod tests {
     }
 
     #[test]
-    fn a_base_that_comes_later_is_no_base() {
-        let manifest = fixture::manifest("s01_loop", "base = \"s02_tools\"", "");
-        let ws = fixture::course(&[("s01_loop/Cargo.toml", &manifest)]);
-
-        assert_eq!(ws.base(ws.chapter("s01").unwrap()), None);
+    fn what_a_chapter_has_to_say_is_said_or_missed() {
+        for (course, missed) in [
+            ("base = \"s01_loop\"", "missing field `adds`"),
+            (
+                "adds = \"a\"\nbase = \"s02_tools\"",
+                "names no earlier chapter as its base",
+            ),
+            (
+                "adds = \"a\"\nbase = \"s01_loop\"\nmore = 1",
+                "unknown field `more`",
+            ),
+        ] {
+            let manifest = fixture::manifest("s02_tools", course, "");
+            let tree = fixture::tree(&[("s02_tools/Cargo.toml", &manifest)]);
+            let error = Workspace::new(PathBuf::new(), tree).err().unwrap();
+            let error = format!("{error:#}");
+            assert!(
+                error.starts_with("s02_tools/Cargo.toml: ") && error.contains(missed),
+                "{error}"
+            );
+        }
     }
 
     #[test]

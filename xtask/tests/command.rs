@@ -18,11 +18,12 @@ fn course(lines: usize) -> TempDir {
         "Cargo.toml",
         "[workspace]\nmembers = [\"s01_loop\", \"s02_tools\"]\n",
     );
-    write("s01_loop/Cargo.toml", "");
+    let course = "[package.metadata.course]\nadds = \"a\"\nminutes = 30\nstart = []\n";
+    write("s01_loop/Cargo.toml", course);
     write("s01_loop/src/main.rs", "fn main() {}\n");
     write(
         "s02_tools/Cargo.toml",
-        "[package.metadata.course]\nbase = \"s01_loop\"\n",
+        &format!("{course}base = \"s01_loop\"\n"),
     );
     write(
         "s02_tools/src/main.rs",
@@ -110,7 +111,7 @@ fn a_mistake_is_one_sentence_and_an_exit_status() {
     let (code, shown, _) = said(&xtask(course.path(), &["tidy"]).output().unwrap());
     assert_eq!(code, Some(1));
     assert!(
-        shown.contains("s01_loop/README.md:1: there is no README; write the lesson\n"),
+        shown.contains("s01_loop/README.md:1: the minutes are not those of Cargo.toml; open with a front matter that says minutes: 30\n"),
         "{shown}"
     );
 }

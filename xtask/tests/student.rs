@@ -14,7 +14,7 @@ const EXERCISE: &str = "//! Exercise 1 · blanks (10 minutes).\n//!\n//! Two bla
     //! Hint: the standard library has another.\n\n#[test]\n#[ignore = \"exercise 1\"]\nfn two_blanks_are_one() {\n    \
     assert_eq!(s01_loop::count(\"a  b\"), 2, \"two blanks were counted as a word\");\n}\n";
 const MANIFEST: &str = "[package]\nname = \"s01_loop\"\nversion.workspace = true\nedition = \"2024\"\n\n\
-    [package.metadata.course]\nadds = \"the loop\"\nstart = [\"src/lib.rs\"]\n\n[[test]]\nname = \"exercises\"\n\
+    [package.metadata.course]\nadds = \"the loop\"\nminutes = 30\nstart = [\"src/lib.rs\"]\n\n[[test]]\nname = \"exercises\"\n\
     path = \"exercises/main.rs\"\n\n[lints]\nworkspace = true\n";
 const TEST: &str = "//! The test.\n\n#[test]\nfn words_are_counted() {\n    assert_eq!(s01_loop::count(\"a b\"), 2);\n}\n";
 

@@ -60,8 +60,7 @@ pub fn without_front_matter(text: &str) -> &str {
 /// How long the lesson takes, what it is compared with, where it acts, what rests.
 fn facts(ws: &Workspace, chapter: &Chapter) -> String {
     let link = |name: &str| format!("[{name}]({name}.md)");
-    let mut facts = Vec::new();
-    facts.extend(chapter.minutes.map(|minutes| format!("{minutes} minutes")));
+    let mut facts = vec![format!("{} minutes", chapter.minutes)];
     facts.extend(ws.base(chapter).map(|base| {
         let pair = format!("{}..{}", base.short(), chapter.short());
         let step = format!("[the step](#the-step) from {}", link(&base.name));
@@ -243,7 +242,7 @@ mod tests {
         let readme = "# s02\n\n## Next\n\nOn.\n\n<details><summary>Notes</summary></details>\n";
         let manifest = |read: &str| {
             format!(
-                "[package]\nname = \"s02_tools\"\n[package.metadata.course]\nread = [\"{read}\"]\n"
+                "[package]\nname = \"s02_tools\"\n[package.metadata.course]\nadds = \"tools\"\nbase = \"s01_loop\"\nminutes = 30\nstart = []\nread = [\"{read}\"]\n"
             )
         };
         let made = |read: &str| {

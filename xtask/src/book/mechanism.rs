@@ -173,9 +173,8 @@ fn facts(ws: &Workspace, chapter: &Chapter, page: &str) -> String {
 
 /// What `lib.rs` makes public.
 fn public_items(lib: &str) -> BTreeSet<String> {
-    let uses = rust::uses(lib).into_iter().filter(|found| found.public);
-    let names = uses.flat_map(|found| found.paths);
-    let names = names.filter_map(|path| path.rsplit("::").next().map(str::to_owned));
+    let uses = rust::uses(lib).into_iter().filter(|(public, _)| *public);
+    let names = uses.filter_map(|(_, path)| path.rsplit("::").next().map(str::to_owned));
     let modules = lib.lines().filter_map(|line| {
         let name = line.strip_prefix("pub mod ")?.trim_end_matches(';');
         Some(name.to_owned())

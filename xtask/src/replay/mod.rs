@@ -11,7 +11,6 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -19,16 +18,7 @@ use crate::git;
 use crate::step::Count;
 use crate::workspace::{CARRIED, Chapter, Workspace};
 
-/// A replay on its way, and where it waits for a person: a file in git's own directory, which is never committed.
-struct Journey {
-    folder: PathBuf,
-    chapter: String,
-    /// The file that a person has resolved; up to it all files are taken as they are.
-    stopped: Option<String>,
-}
-
-/// A carried file before and after.
-type Change = (String, String);
+const CONTINUE: &str = "cargo x replay --continue";
 
 /// Carries what is changed in a chapter and not committed yet, and says what became of each file; without a chapter it goes on
 /// after a conflict.
@@ -37,44 +27,81 @@ type Change = (String, String);
 /// When there is nothing to carry, a file on the way has uncommitted changes, or a merge conflicts: the message names
 /// the chapter and the file, and says how to go on.
 pub fn run(ws: &Workspace, chapter: Option<&str>) -> Result<String> {
-    let journey = Journey::new(ws, chapter)?;
-    let start = ws.chapter(&journey.chapter)?;
-    let mut changes = changed(ws, start)?;
-    let way = || {
-        let later = ws.after(start);
-        later.flat_map(|chapter| CARRIED.map(|file| (chapter, file)))
+    // The files that a person has resolved, a line each; in git's own directory, which is never committed.
+    let notes = git::run(&ws.root, &["rev-parse", "--git-path", "xtask-replay"])?;
+    let notes = ws.root.join(notes.trim_end());
+    let (start, mut resolved) = match chapter {
+        Some(chapter) => (Some(ws.chapter(chapter)?), String::new()),
+        None => (None, fs::read_to_string(&notes).unwrap_or_default()),
     };
-    if journey.stopped.is_none() {
-        way().try_for_each(|(chapter, file)| refuse_uncommitted(ws, &chapter.path(file)))?;
+    ensure!(
+        start.is_some() || !resolved.is_empty(),
+        "no replay waits to be continued; start one with cargo x replay CHAPTER"
+    );
+    let mut texts = texts(ws)?;
+    let is_changed = |chapter: &Chapter| {
+        let mut files = CARRIED
+            .iter()
+            .filter_map(|file| texts.get(&chapter.path(file)));
+        files.any(|(before, after)| before != after)
+    };
+    let changed: Vec<_> = ws.chapters.iter().filter(|it| is_changed(it)).collect();
+    if let Some(start) = start {
+        ensure!(
+            changed.contains(&start),
+            "no carried file of {} has changed since the last commit; edit it first",
+            start.name
+        );
+        if let Some(other) = changed.iter().find(|it| it.number > start.number) {
+            let name = &other.name;
+            bail!("{name} has changes that are not committed; commit them before a replay");
+        }
     }
-    let mut resolved = journey.stopped.is_some();
+    let start = start.or(changed.first().copied());
+    let start =
+        start.context("nothing is changed any more; start anew with cargo x replay CHAPTER")?;
     let mut report = String::new();
-    for (chapter, file) in way() {
+    for (chapter, file) in ws
+        .after(start)
+        .flat_map(|chapter| CARRIED.map(|file| (chapter, file)))
+    {
         let path = chapter.path(file);
-        let is_resolved = resolved;
-        resolved &= journey.stopped.as_ref() != Some(&path);
         let base = ws.base(chapter).and_then(|base| ws.carrier(base, file));
-        let change = base.and_then(|base| Some((base, changes.get(&base.path(file))?)));
-        let (Some((base, change)), Some(now)) = (change, ws.tree.text(&path)) else {
+        let change = base.and_then(|base| Some((base, texts.get(&base.path(file))?)));
+        let change = change.filter(|(_, (before, after))| before != after);
+        let (Some((base, change)), Some((ours, now))) = (change, texts.get(&path)) else {
             continue;
         };
-        let before =
-            committed(ws, &path)?.with_context(|| format!("{path} is not committed yet"))?;
-        let after = match is_resolved {
-            true if has_markers(now) => {
-                bail!("{path} still holds conflict markers; resolve them, then run {CONTINUE}")
+        let after = if ours != now || resolved.lines().any(|line| line == path) {
+            let open =
+                format!("{path} still holds conflict markers; resolve them, then run {CONTINUE}");
+            ensure!(!has_markers(now), open);
+            now.clone()
+        } else {
+            let (merged, conflicts) = merge([&chapter.name, &base.name], ours, change)?;
+            if merged != *ours {
+                fs::write(ws.root.join(&path), &merged)
+                    .with_context(|| format!("writing {path}"))?;
             }
-            true => now.to_owned(),
-            false => journey.carry(ws, base, (chapter, &path), &before, change)?,
+            if conflicts {
+                resolved += &format!("{path}\n");
+                fs::write(&notes, resolved).context("noting where it stopped")?;
+                let name = &base.name;
+                bail!(
+                    "{path} conflicts with the change of {name}; resolve the markers in that file, commit nothing, and run {CONTINUE}"
+                );
+            }
+            merged
         };
-        report += &match Count::between(&before, &after) {
+        report += &match Count::between(ours, &after) {
             count if count.changed() == 0 => format!("{path}: unchanged\n"),
             count => format!("{path}: {count}\n"),
         };
-        changes.insert(path, (before, after));
+        let ours = ours.clone();
+        texts.insert(path, (ours, after));
     }
-    if journey.folder.exists() {
-        fs::remove_dir_all(&journey.folder).context("forgetting the replay")?;
+    if notes.exists() {
+        fs::remove_file(&notes).context("forgetting the replay")?;
     }
     report += &match report.as_str() {
         "" => format!("no later chapter is diffed against {}\n", start.name),
@@ -83,122 +110,54 @@ pub fn run(ws: &Workspace, chapter: Option<&str>) -> Result<String> {
     Ok(report)
 }
 
-/// What changed in the chapter where the journey starts, by path.
-fn changed(ws: &Workspace, start: &Chapter) -> Result<BTreeMap<String, Change>> {
-    let mut changes = BTreeMap::new();
-    for path in CARRIED.map(|file| start.path(file)) {
-        let texts = committed(ws, &path)?.zip(ws.tree.text(&path).map(str::to_owned));
-        let change = texts.filter(|(before, after)| before != after);
-        changes.extend(change.map(|change| (path, change)));
+/// The carried files of all chapters, by path: as they are committed, and as they are now.
+fn texts(ws: &Workspace) -> Result<BTreeMap<String, (String, String)>> {
+    let mut texts = BTreeMap::new();
+    for path in ws
+        .chapters
+        .iter()
+        .flat_map(|chapter| CARRIED.map(|file| chapter.path(file)))
+    {
+        if let Some(now) = ws.tree.text(&path) {
+            let shown = git::output(&ws.root, &["show", &format!("HEAD:./{path}")])?;
+            // Of a chapter that is not committed yet, nothing is.
+            let committed = String::from_utf8_lossy(&shown.stdout).into_owned();
+            texts.insert(path, (committed, now.to_owned()));
+        }
     }
-    let name = &start.name;
-    ensure!(
-        !changes.is_empty(),
-        "no carried file of {name} has changed since the last commit; edit it first"
-    );
-    Ok(changes)
+    Ok(texts)
 }
 
-impl Journey {
-    /// The one that is asked for, or the one that waits.
-    fn new(ws: &Workspace, chapter: Option<&str>) -> Result<Self> {
-        let path = git::run(&ws.root, &["rev-parse", "--git-path", "xtask-replay"])?;
-        let folder = ws.root.join(path.trim_end());
-        if let Some(chapter) = chapter {
-            let chapter = ws.chapter(chapter)?.name.clone();
-            return Ok(Self {
-                folder,
-                chapter,
-                stopped: None,
-            });
-        }
-        let text = fs::read_to_string(folder.join("journey"));
-        let text = text
-            .ok()
-            .context("no replay waits to be continued; start one with cargo x replay CHAPTER")?;
-        let (chapter, stopped) = text.trim_end().split_once('\n').unwrap_or_default();
-        let (chapter, stopped) = (chapter.to_owned(), Some(stopped.to_owned()));
-        Ok(Self {
-            folder,
-            chapter,
-            stopped,
-        })
-    }
-
-    /// Merges the change of the base into a file; the text as it is then. A conflict is written down and left to a person.
-    fn carry(
-        &self,
-        ws: &Workspace,
-        base: &Chapter,
-        (chapter, path): (&Chapter, &str),
-        ours: &str,
-        (before, after): &Change,
-    ) -> Result<String> {
-        let name = &base.name;
-        let labels = [
-            chapter.name.clone(),
-            format!("{name} before"),
-            format!("{name} changed"),
-        ];
-        let texts = settle::settled([ours, before, after]);
-        let (merged, conflicts) = merge(&self.folder, &texts, &labels)?;
-        if merged != ours {
-            fs::write(ws.root.join(path), &merged).with_context(|| format!("writing {path}"))?;
-        }
-        if conflicts {
-            let text = format!("{}\n{path}\n", self.chapter);
-            fs::write(self.folder.join("journey"), text).context("noting where it stopped")?;
-            bail!(
-                "{path} conflicts with the change of {name}; resolve the markers in that file, commit nothing, and run {CONTINUE}"
-            );
-        }
-        Ok(merged)
-    }
-}
-
-/// `git merge-file` of three texts (ours, before, after), written into `folder`: the merged text, and whether it has conflicts.
-fn merge(folder: &Path, texts: &[String; 3], labels: &[String; 3]) -> Result<(String, bool)> {
-    const NAMES: [&str; 3] = ["ours", "before", "after"];
-    fs::create_dir_all(folder)?;
-    for (name, text) in NAMES.iter().zip(texts) {
-        fs::write(folder.join(name), text).context("writing the texts to merge")?;
-    }
+/// `git merge-file` of a chapter's text with a change of its base: the merged text, and whether it has conflicts.
+fn merge(
+    [chapter, base]: [&str; 2],
+    ours: &str,
+    (before, after): &(String, String),
+) -> Result<(String, bool)> {
+    let folder = tempfile::tempdir().context("making a place to merge in")?;
+    let labels = [
+        chapter.to_owned(),
+        format!("{base} before"),
+        format!("{base} changed"),
+    ];
     let mut args = vec!["merge-file", "-p", "--diff3"];
-    args.extend(labels.iter().flat_map(|label| ["-L", label]));
-    args.extend(NAMES);
-    let output = git::output(folder, &args)?;
+    for label in &labels {
+        args.extend(["-L", label]);
+    }
+    let names = ["ours", "before", "after"];
+    for (name, text) in names.iter().zip(settle::settled([ours, before, after])) {
+        fs::write(folder.path().join(name), text).context("writing the texts to merge")?;
+    }
+    let output = git::output(folder.path(), &[&args[..], &names].concat())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     // The exit status is the number of conflicts, 127 at most; above it git could not merge.
     match output.status.code() {
-        Some(code @ 0..=127) => {
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            match code {
-                0 => Ok((settle::joined(&text), false)),
-                // Behind a marker it would be lost; a person's `cargo fmt` puts it back.
-                _ => Ok((text, true)),
-            }
-        }
+        Some(0) => Ok((settle::joined(&text), false)),
+        // Behind a marker it would be lost; a person's `cargo fmt` puts it back.
+        Some(1..=127) => Ok((text, true)),
         _ => bail!("git merge-file: {}", git::complaint(&output)),
     }
 }
-
-/// A file with changes of its own could not be told from one that is merged.
-fn refuse_uncommitted(ws: &Workspace, path: &str) -> Result<()> {
-    let now = ws.tree.text(path);
-    ensure!(
-        now.is_none() || committed(ws, path)?.as_deref() == now,
-        "{path} has changes that are not committed; commit them before a replay"
-    );
-    Ok(())
-}
-
-/// The text of a file as it is committed; `None` when it is not.
-fn committed(ws: &Workspace, path: &str) -> Result<Option<String>> {
-    let shown = git::output(&ws.root, &["show", &format!("HEAD:./{path}")])?;
-    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
-    Ok(shown.status.success().then_some(text))
-}
-
-const CONTINUE: &str = "cargo x replay --continue";
 
 fn has_markers(text: &str) -> bool {
     const MARKERS: [&str; 3] = ["<<<<<<< ", "||||||| ", ">>>>>>> "];

@@ -2,8 +2,6 @@
 
 use std::fs;
 
-use anyhow::Result;
-
 use super::run;
 use crate::git;
 use crate::tests::fixture;
@@ -11,43 +9,27 @@ use crate::workspace::Workspace;
 
 /// A main.rs whose lines stand apart enough for git to merge changes of each.
 fn loop_of(chapter: &str, prompt: &str, answer: &str) -> String {
+    let chapter = &chapter[..3];
     format!(
-        "//! {chapter}\n\nuse a;\n\nfn turn() {{\n    {prompt}\n\n    call();\n\n    {answer}\n}}\n"
+        "//! {chapter}\n\nuse a;\n\nfn turn() {{\n    {prompt}();\n\n    call();\n\n    {answer}();\n}}\n"
     )
 }
 
 /// Four chapters in a real git checkout: s02 and s03 follow s01, s04 follows s03.
-struct Course {
-    folder: tempfile::TempDir,
-}
+struct Course(tempfile::TempDir);
+
+const NAMES: [&str; 4] = ["s01_loop", "s02_tools", "s03_permission", "s04_hooks"];
+const BASES: [&str; 4] = ["none", "s01_loop", "s01_loop", "s03_permission"];
 
 impl Course {
     fn new() -> Self {
-        let course = Self {
-            folder: tempfile::tempdir().unwrap(),
-        };
-        let names = [
-            ("s01_loop", ""),
-            ("s02_tools", "s01_loop"),
-            ("s03_permission", "s01_loop"),
-            ("s04_hooks", "s03_permission"),
-        ];
-        let members = names.map(|(name, _)| format!("{name:?}")).join(", ");
-        course.write(
-            "Cargo.toml",
-            &format!("[workspace]\nmembers = [{members}]\n"),
-        );
-        for (name, base) in names {
-            let base = if base.is_empty() {
-                String::new()
-            } else {
-                format!("base = {base:?}")
-            };
-            course.write(
-                &format!("{name}/Cargo.toml"),
-                &fixture::manifest(name, &base, ""),
-            );
-            course.write(&main_of(name), &loop_of(&name[..3], "ask();", "answer();"));
+        let course = Self(tempfile::tempdir().unwrap());
+        course.write("Cargo.toml", &format!("[workspace]\nmembers = {NAMES:?}\n"));
+        for (name, base) in NAMES.iter().zip(BASES) {
+            let metadata = format!("adds = \"more\"\nbase = {base:?}");
+            let manifest = fixture::manifest(name, &metadata, "");
+            course.write(&format!("{name}/Cargo.toml"), &manifest);
+            course.set(name, "ask", "answer");
         }
         course.git(&["init", "--quiet"]);
         course.commit();
@@ -55,210 +37,126 @@ impl Course {
     }
 
     fn write(&self, path: &str, text: &str) {
-        let path = self.folder.path().join(path);
+        let path = self.0.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
+    fn set(&self, name: &str, prompt: &str, answer: &str) {
+        self.write(
+            &format!("{name}/src/main.rs"),
+            &loop_of(name, prompt, answer),
+        );
+    }
+
     fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.folder.path().join(main_of(name))).unwrap()
+        fs::read_to_string(self.0.path().join(name).join("src/main.rs")).unwrap()
     }
 
     fn git(&self, args: &[&str]) -> String {
-        git::run(self.folder.path(), args).unwrap()
+        let author = ["-c", "user.name=ada", "-c", "user.email=ada@example.com"];
+        git::run(self.0.path(), &[&author[..], args].concat()).unwrap()
     }
 
     fn commit(&self) {
         self.git(&["add", "."]);
-        let author = [
-            "-c",
-            "user.name=ada",
-            "-c",
-            "user.email=ada@example.com",
+        self.git(&[
             "-c",
             "commit.gpgsign=false",
-        ];
-        self.git(&[&author[..], &["commit", "--quiet", "-m", "a step"]].concat());
+            "commit",
+            "--quiet",
+            "-m",
+            "a step",
+        ]);
     }
 
-    /// The paths that differ from the last commit.
+    /// The chapters that differ from the last commit.
     fn changed(&self) -> Vec<String> {
-        self.git(&["diff", "--name-only"])
-            .lines()
-            .map(str::to_owned)
-            .collect()
+        let paths = self.git(&["diff", "--name-only"]);
+        paths.lines().map(|path| path[..3].to_owned()).collect()
     }
 
-    fn replay(&self, chapter: Option<&str>) -> Result<String> {
-        run(&Workspace::find(self.folder.path())?, chapter)
+    /// Replays, or goes on; the report, or what stopped it.
+    fn replay(&self, chapter: Option<&str>) -> Result<String, String> {
+        let ws = Workspace::find(self.0.path()).unwrap();
+        run(&ws, chapter).map_err(|error| error.to_string())
     }
-}
-
-fn main_of(name: &str) -> String {
-    format!("{name}/src/main.rs")
 }
 
 #[test]
 fn a_change_travels_to_every_chapter_that_follows_and_keeps_what_they_changed() {
     let course = Course::new();
-    course.write(
-        "s03_permission/src/main.rs",
-        &loop_of("s03", "ask();", "allowed();"),
-    );
-    course.write(
-        "s04_hooks/src/main.rs",
-        &loop_of("s04", "ask();", "allowed();"),
-    );
+    course.set("s03_permission", "ask", "allowed");
+    course.set("s04_hooks", "ask", "allowed");
     course.commit();
-    course.write(
-        "s01_loop/src/main.rs",
-        &loop_of("s01", "listen();", "answer();"),
-    );
+    course.set("s01_loop", "listen", "answer");
 
     let report = course.replay(Some("s01")).unwrap();
 
-    assert_eq!(
-        course.read("s02_tools"),
-        loop_of("s02", "listen();", "answer();")
-    );
-    assert_eq!(
-        course.read("s03_permission"),
-        loop_of("s03", "listen();", "allowed();")
-    );
-    assert_eq!(
-        course.read("s04_hooks"),
-        loop_of("s04", "listen();", "allowed();")
-    );
-    assert!(
-        report.starts_with("s02_tools/src/main.rs: +1 −1\ns03_permission/src/main.rs: +1 −1\n"),
-        "{report}"
-    );
-}
-
-#[test]
-fn only_the_chapters_that_follow_the_changed_one_are_touched() {
-    let course = Course::new();
-    course.write(
-        "s03_permission/src/main.rs",
-        &loop_of("s03", "listen();", "answer();"),
-    );
-
-    course.replay(Some("s03")).unwrap();
-
-    assert_eq!(
-        course.changed(),
-        ["s03_permission/src/main.rs", "s04_hooks/src/main.rs"]
-    );
-}
-
-/// A course in which s03 asks in its own way, and s01 has just changed how it asks.
-fn course_with_a_conflict() -> Course {
-    let course = Course::new();
-    course.write(
-        &main_of("s03_permission"),
-        &loop_of("s03", "ask_first();", "answer();"),
-    );
+    let answers = ["answer", "answer", "allowed", "allowed"];
+    for (name, answer) in NAMES.iter().zip(answers) {
+        assert_eq!(course.read(name), loop_of(name, "listen", answer));
+    }
+    let start = "s02_tools/src/main.rs: +1 −1\ns03_permission/src/main.rs: +1 −1\n";
+    assert!(report.starts_with(start), "{report}");
     course.commit();
-    course.write(
-        &main_of("s01_loop"),
-        &loop_of("s01", "listen();", "answer();"),
-    );
-    course
+
+    // Only the chapters that follow the changed one are touched.
+    course.set("s03_permission", "hear", "allowed");
+    course.replay(Some("s03")).unwrap();
+    assert_eq!(course.changed(), ["s03", "s04"]);
 }
 
 #[test]
-fn a_conflict_stops_in_one_file_and_says_how_to_go_on() {
-    let course = course_with_a_conflict();
+fn a_conflict_stops_in_one_file_until_it_is_resolved() {
+    let course = Course::new();
+    course.set("s03_permission", "ask_first", "answer");
+    course.commit();
+    course.set("s01_loop", "listen", "answer");
 
-    let error = course.replay(Some("s01")).unwrap_err().to_string();
-
+    let stopped = course.replay(Some("s01")).unwrap_err();
+    let start = "s03_permission/src/main.rs conflicts with the change of s01_loop;";
+    assert!(stopped.starts_with(start), "{stopped}");
     assert!(
-        error.starts_with("s03_permission/src/main.rs conflicts with the change of s01_loop;"),
-        "{error}"
+        stopped.ends_with("run cargo x replay --continue"),
+        "{stopped}"
     );
-    assert!(error.ends_with("run cargo x replay --continue"), "{error}");
     assert!(
         course
             .read("s03_permission")
             .contains("<<<<<<< s03_permission\n")
     );
-    assert_eq!(
-        course.changed(),
-        [
-            "s01_loop/src/main.rs",
-            "s02_tools/src/main.rs",
-            "s03_permission/src/main.rs"
-        ]
-    );
-}
+    assert_eq!(course.changed(), ["s01", "s02", "s03"]);
+    let open = course.replay(None).unwrap_err();
+    let start = "s03_permission/src/main.rs still holds conflict markers";
+    assert!(open.starts_with(start), "{open}");
 
-#[test]
-fn a_replay_goes_on_when_the_conflict_is_resolved() {
-    let course = course_with_a_conflict();
-    course.replay(Some("s01")).unwrap_err();
-
-    let unresolved = course.replay(None).unwrap_err().to_string();
-    assert!(
-        unresolved.starts_with("s03_permission/src/main.rs still holds conflict markers"),
-        "{unresolved}"
-    );
-
-    course.write(
-        &main_of("s03_permission"),
-        &loop_of("s03", "listen_first();", "answer();"),
-    );
-    let second = course.replay(None).unwrap_err().to_string();
-    assert!(
-        second.starts_with("s04_hooks/src/main.rs conflicts with the change of s03_permission;"),
-        "{second}"
-    );
+    course.set("s03_permission", "listen_first", "answer");
+    let second = course.replay(None).unwrap_err();
+    let start = "s04_hooks/src/main.rs conflicts with the change of s03_permission;";
+    assert!(second.starts_with(start), "{second}");
 
     // Resolved to what it was: the change does not concern this chapter.
-    let kept = loop_of("s04", "ask();", "answer();");
-    course.write(&main_of("s04_hooks"), &kept);
+    course.set("s04_hooks", "ask", "answer");
     course.replay(None).unwrap();
-    assert_eq!(
-        course.read("s02_tools"),
-        loop_of("s02", "listen();", "answer();")
-    );
-    assert_eq!(course.read("s04_hooks"), kept);
-
-    let done = course.replay(None).unwrap_err().to_string();
+    assert_eq!(course.changed(), ["s01", "s02", "s03"]);
+    let done = course.replay(None).unwrap_err();
     assert!(done.starts_with("no replay waits"), "{done}");
 }
 
 #[test]
-fn a_file_with_changes_of_its_own_is_not_merged_over() {
+fn what_cannot_be_carried_is_told_and_nothing_is_merged_over() {
     let course = Course::new();
-    course.write(
-        "s01_loop/src/main.rs",
-        &loop_of("s01", "listen();", "answer();"),
-    );
-    course.write(
-        "s04_hooks/src/main.rs",
-        &loop_of("s04", "ask();", "begun();"),
-    );
+    let nothing = course.replay(Some("s01")).unwrap_err();
+    let start = "no carried file of s01_loop has changed since the last commit";
+    assert!(nothing.starts_with(start), "{nothing}");
 
-    let error = course.replay(Some("s01")).unwrap_err().to_string();
-
+    course.set("s01_loop", "listen", "answer");
+    course.set("s04_hooks", "ask", "begun");
+    let refused = course.replay(Some("s01")).unwrap_err();
     assert!(
-        error.starts_with("s04_hooks/src/main.rs has changes that are not committed"),
-        "{error}"
+        refused.starts_with("s04_hooks has changes that are not committed"),
+        "{refused}"
     );
-    assert_eq!(
-        course.changed(),
-        ["s01_loop/src/main.rs", "s04_hooks/src/main.rs"]
-    );
-}
-
-#[test]
-fn without_a_change_there_is_nothing_to_carry() {
-    let course = Course::new();
-
-    let error = course.replay(Some("s01")).unwrap_err().to_string();
-
-    assert!(
-        error.starts_with("no carried file of s01_loop has changed since the last commit"),
-        "{error}"
-    );
+    assert_eq!(course.changed(), ["s01", "s04"]);
 }

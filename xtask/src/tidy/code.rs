@@ -1,51 +1,51 @@
-//! Rules for Rust files that clippy does not have: headers, sizes, what a library leaves to others, how tests wait.
+//! Rules for Rust files that clippy does not have: headers, sizes, how tests wait, and what a carried file may hold.
 //!
-//! A reader opens a file knowing nothing of it; the header must say what it is, and the rest must fit in the head.
+//! A reader opens a file knowing nothing of it; a carried file is shown again in every later diff, so it must be short, steady
+//! and worth reading.
 
-use super::{Findings, Rule, chapter_of, files};
+use super::{Findings, files};
 use crate::header;
 use crate::rust::{self, has_word};
-use crate::workspace::{MAIN, Workspace, chapter_number};
-
-pub(super) const RULES: [Rule; 5] = [headers, file_size, imports, outside, waiting];
+use crate::workspace::{CARRIED, MAIN, TEAMMATE, Workspace, chapter_number};
 
 const LINES: usize = 450;
 const ROOT_HEADER: &str = "#![doc = include_str!(\"../README.md\")]";
-/// What belongs to the terminal or to the environment, and what to do instead.
-#[rustfmt::skip]
-const OUTSIDE: [(&[&str], &str); 2] = [
-    (&["println!", "print!", "eprintln!", "eprint!", "stdin()", "stdout()", "stderr()"], "give the text to Repl, or ask through it"),
-    (&["env::var", "env::var_os", "env::vars", "env::args"], "take the value as an argument"),
-];
-/// The parts of libraries that own the terminal or the environment: where their paths begin.
-const OWNERS: [&str; 3] = [
-    // The terminal is Repl's, and what the environment says of it.
-    "s01_loop/src/repl",
-    // Reads the key, the address and the model, once, for `Client::from_env`.
-    "s01_loop/src/settings.rs",
-    // Reads the variables that `.mcp.json` names, when a server is started with them.
-    "s19_mcp_plugin/src/environment.rs",
-];
-/// The rooms of `support/` that a program may use, and how large the one for helpers may get.
-const FOR_PROGRAMS: [&str; 2] = ["kit", "terminal"];
-const KIT: &str = "support/kit/src";
-const KIT_LINES: usize = 400;
 /// How it looks when a test waits; in two parts, for the test of this rule.
 const SLEEP: &str = concat!("sle", "ep(");
 /// A "test" that is a program: the other tests of the binary start it on a terminal.
 const PROGRAM: &str = "/tests/terminal/program.rs";
 
+const TO_LIBRARY: &str = "move it into the chapter's library";
+/// What a carried file does not do, and what to do instead.
+const FORBIDDEN: [(&str, &str); 5] = [
+    (
+        "println! print! eprintln! eprint! dbg! stdin stdout",
+        "print through Repl or a hook",
+    ),
+    (
+        "select!",
+        "put it behind one tested, cancel-safe method of the library",
+    ),
+    (
+        "sleep spawn Duration Instant fs:: process::Command env::var env::args",
+        TO_LIBRARY,
+    ),
+    ("json!", "derive the schema from a type of the library"),
+    ("#[test] #[tokio::test] #[cfg(test)]", "move it into tests/"),
+];
+/// The last lines of a `main.rs` whose agent a test plays: it is private, so its player is a module of the binary.
+const PLAYER: &str = "\n#[cfg(test)]\nmod story;\n";
+
 /// Every file opens with `//!` and a sentence; a chapter's library opens with its README.
-fn headers(ws: &Workspace, found: &mut Findings) {
+pub(super) fn headers(ws: &Workspace, found: &mut Findings) {
     for (path, text) in files(ws, ".rs") {
-        if chapter_of(path).is_some_and(|name| path == format!("{name}/src/lib.rs")) {
-            if !text.starts_with(ROOT_HEADER) {
-                found.file(
-                    path,
-                    format!("the library does not open with `{ROOT_HEADER}`; add it"),
-                );
-            }
-        } else if header::first_sentence(text).is_none() {
+        let is_library = path
+            .split_once('/')
+            .is_some_and(|(folder, file)| file == "src/lib.rs" && chapter_number(folder).is_some());
+        if is_library && !text.starts_with(ROOT_HEADER) {
+            let text = format!("the library does not open with `{ROOT_HEADER}`; add it");
+            found.file(path, text);
+        } else if !is_library && header::first_sentence(text).is_none() {
             let advice =
                 "open with `//!` and what the file is, in one sentence that ends with a full stop";
             found.file(path, format!("no header; {advice}"));
@@ -53,73 +53,27 @@ fn headers(ws: &Workspace, found: &mut Findings) {
     }
 }
 
-/// Files stay short enough to be read in one go, and helpers few.
-fn file_size(ws: &Workspace, found: &mut Findings) {
+/// Files stay short enough to be read in one go.
+pub(super) fn file_size(ws: &Workspace, found: &mut Findings) {
     for (path, text) in files(ws, ".rs") {
         let lines = text.lines().count();
         if lines > LINES {
-            found.file(
-                path,
-                format!("{lines} lines; split it, {LINES} is the limit"),
-            );
+            let text = format!("{lines} lines; split it, {LINES} is the limit");
+            found.file(path, text);
         }
-    }
-    let kit = ws
-        .tree
-        .below(KIT)
-        .map(|(_, file)| source(&file.text).lines().count());
-    let lines: usize = kit.sum();
-    if lines > KIT_LINES {
-        let text =
-            format!("{lines} lines; {KIT_LINES} is the limit, a mechanism belongs to its lesson");
-        found.file(&format!("{KIT}/lib.rs"), text);
     }
 }
 
-/// No lesson exports another's items, and a program takes helpers from `support/`, nothing that is there for tests.
-fn imports(ws: &Workspace, found: &mut Findings) {
-    let rooms = ws
-        .members
-        .iter()
-        .filter_map(|member| member.dir.strip_prefix("support/"));
-    let for_tests: Vec<_> = rooms.filter(|room| !FOR_PROGRAMS.contains(room)).collect();
-    for (path, text) in files(ws, ".rs") {
-        let own = chapter_of(path).filter(|own| path.starts_with(&format!("{own}/src/")));
-        let Some(own) = own else { continue };
-        for one in rust::uses(source(text)) {
-            for item in &one.paths {
+/// No lesson exports another's items.
+pub(super) fn exports(ws: &Workspace, found: &mut Findings) {
+    for chapter in &ws.chapters {
+        for (path, file) in ws.tree.below(&chapter.path("src")) {
+            let uses = rust::uses(&file.text).into_iter();
+            for (_, item) in uses.filter(|(public, _)| *public) {
                 let root = item.split("::").next().unwrap_or_default();
-                if one.public && chapter_number(root).is_some() && root != own {
-                    found.file(
-                        path,
-                        format!("re-exports {item}; import it where it is used"),
-                    );
-                } else if for_tests.contains(&root) {
-                    let rooms = FOR_PROGRAMS.join(" and ");
-                    found.file(
-                        path,
-                        format!("imports {item}; of support/ a program has {rooms} only"),
-                    );
-                }
-            }
-        }
-    }
-}
-
-/// A library of a chapter neither prints nor reads the terminal or the environment.
-fn outside(ws: &Workspace, found: &mut Findings) {
-    for (path, text) in files(ws, ".rs") {
-        let is_library =
-            chapter_of(path).is_some_and(|own| path.starts_with(&format!("{own}/src/")));
-        let is_test = path.ends_with("tests.rs") || path.contains("/tests/");
-        let owns = OWNERS.iter().any(|owner| path.starts_with(owner));
-        if owns || is_test || !is_library || path.ends_with(MAIN) {
-            continue;
-        }
-        for (number, code) in code(source(text)) {
-            for (words, advice) in OUTSIDE {
-                if let Some(word) = words.iter().find(|word| has_word(code, word)) {
-                    found.at(path, number, format!("a library holds `{word}`; {advice}"));
+                if chapter_number(root).is_some() && root != chapter.name {
+                    let text = format!("re-exports {item}; import it where it is used");
+                    found.file(path, text);
                 }
             }
         }
@@ -127,7 +81,7 @@ fn outside(ws: &Workspace, found: &mut Findings) {
 }
 
 /// A test advances time by hand, and no test is switched off, except in the exercises.
-fn waiting(ws: &Workspace, found: &mut Findings) {
+pub(super) fn waiting(ws: &Workspace, found: &mut Findings) {
     for (path, text) in files(ws, ".rs").filter(|(path, _)| !path.ends_with(PROGRAM)) {
         let only_tests = ["/tests/", "/tests.rs", "/benches/", "/exercises/"];
         let mut in_tests = only_tests.iter().any(|part| path.contains(part));
@@ -139,19 +93,119 @@ fn waiting(ws: &Workspace, found: &mut Findings) {
                 found.at(path, number, text);
             }
             if code.trim().starts_with("#[ignore") && !path.contains("/exercises/") {
-                found.at(
-                    path,
-                    number,
-                    "only exercises are switched off; run the test or delete it",
-                );
+                let text = "only exercises are switched off; run the test or delete it";
+                found.at(path, number, text);
             }
         }
     }
 }
 
-/// A file without the tests at its end.
-fn source(text: &str) -> &str {
-    text.split("\n#[cfg(test)]\n").next().unwrap_or_default()
+/// A carried file holds control flow: `Agent` with `new` and `turn`, and `main`, under one line of header; no printing,
+/// waiting, starting, reading, schemas, tests or prompts; and no chapter's number outside `use`, so that a line means the
+/// same in every chapter.
+pub(super) fn carried_files(ws: &Workspace, found: &mut Findings) {
+    let all = ws.chapters.iter();
+    let all = all.flat_map(|chapter| CARRIED.map(|file| (chapter, file)));
+    for (chapter, file) in all {
+        let Some(text) = ws.text(chapter, file) else {
+            continue;
+        };
+        let path = chapter.path(file);
+        let text = text.strip_suffix(PLAYER).unwrap_or(text);
+        if file == MAIN {
+            main_header(chapter.short(), &path, text, found);
+        }
+        let base = ws.base(chapter).and_then(|base| ws.carrier(base, TEAMMATE));
+        if let Some(base) =
+            base.filter(|base| file == TEAMMATE && ws.text(base, file) == Some(text))
+        {
+            let same = format!(
+                "does not change from {}; delete it and import that one",
+                base.name
+            );
+            found.file(&path, same);
+        }
+        let mut in_use = false;
+        for (number, line) in text.lines().enumerate().skip(1) {
+            let code = line.split("//").next().unwrap_or_default();
+            in_use |= line.starts_with("use ");
+            for problem in problems(code, file == MAIN, in_use) {
+                found.at(&path, number, problem);
+            }
+            in_use &= !line.contains(';');
+        }
+    }
+}
+
+fn main_header(short: &str, path: &str, text: &str, found: &mut Findings) {
+    let (start, end) = (format!("//! {short} · "), ". Start with README.md.");
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let lesson = first
+        .strip_prefix(&start)
+        .and_then(|it| it.strip_suffix(end));
+    if lesson.is_none_or(str::is_empty) || lines.next().is_some_and(|it| it.starts_with("//!")) {
+        let usual = format!("write `{start}the lesson{end}`");
+        let text = format!("the header is not one line of the usual form; {usual}");
+        found.file(path, text);
+    }
+}
+
+/// What a line of a carried file should not hold.
+fn problems(code: &str, is_main: bool, in_use: bool) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (words, advice) in FORBIDDEN {
+        if let Some(word) = words.split(' ').find(|word| has_word(code, word)) {
+            problems.push(format!("a carried file holds `{word}`; {advice}"));
+        }
+    }
+    if code.ends_with('\\') {
+        problems.push(format!(
+            "a text of several lines in a carried file; {TO_LIBRARY}"
+        ));
+    }
+    let names = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_chapter = |word: &str| {
+        chapter_number(word).is_some()
+            || word.len() == 3 && chapter_number(&format!("{word}_x")).is_some()
+    };
+    if let Some(word) = names.clone().find(|word| !in_use && is_chapter(word)) {
+        let advice = "import the item with `use`, or take the name from env!(\"CARGO_PKG_NAME\")";
+        problems.push(format!("`{word}` names a chapter in the code; {advice}"));
+    }
+    let mut words = names.skip_while(|word| ["", "pub", "async"].contains(word));
+    let kind = words.next().unwrap_or_default();
+    if is_main && ["fn", "struct", "enum", "trait", "type", "mod"].contains(&kind) {
+        let declared = words.next().unwrap_or_default();
+        if !["new", "turn", "main", "Agent"].contains(&declared) {
+            problems.push(format!(
+                "main.rs declares `{declared}`; it holds Agent, new, turn and main only, {TO_LIBRARY}"
+            ));
+        }
+    }
+    problems
+}
+
+/// What a chapter leaves out rests and is named, and what rests is left out.
+pub(super) fn rests(ws: &Workspace, found: &mut Findings) {
+    for (index, chapter) in ws.chapters.iter().enumerate() {
+        let manifest = chapter.path("Cargo.toml");
+        let text = ws.tree.text(&manifest).unwrap_or_default();
+        let line = text.lines().position(|line| line.starts_with("rests ="));
+        let used = rust::lessons(ws.text(chapter, MAIN).unwrap_or_default(), &chapter.name);
+        for name in ws.chapters[..index].iter().map(|earlier| &earlier.name) {
+            let problem = match (used.contains_key(name), chapter.rests.contains(name)) {
+                (false, false) => {
+                    format!("{MAIN} imports nothing of `{name}`; use it, or add it to rests")
+                }
+                (true, true) => {
+                    format!("`{name}` rests but {MAIN} imports it; take it out of one of them")
+                }
+                _ => continue,
+            };
+            found.at(&manifest, line.unwrap_or_default(), problem);
+        }
+    }
 }
 
 /// The lines without comments, with their numbers.

@@ -6,15 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Findings, Rule, files, line_of, markdown};
-use crate::workspace::Workspace;
-use crate::{budget, markers};
+use toml::Table;
 
-pub(super) const RULES: [Rule; 5] = [map, course, generated, leftovers, links];
+use super::{Findings, files, line_at, markdown};
+use crate::budget;
+use crate::workspace::{Workspace, chapter_number};
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const README: &str = "README.md";
-const SCRIPT: &str = ".ci/run";
 const OF_A_MACHINE: &str = "a path of one machine; use a relative or temporary one";
 const TO_ONESELF: &str = "a note to oneself; do it or file an issue";
 /// What no file of a clone holds, written in two parts so that this one holds none of it.
@@ -25,101 +24,75 @@ const LEFTOVERS: [(&str, &str); 5] = [
     (concat!("TO", "DO:"), TO_ONESELF),
     (concat!("FIX", "ME:"), TO_ONESELF),
 ];
+/// The rooms of `support/` that are for tests.
+const FOR_TESTS: [&str; 2] = ["rehearsal", "testkit"];
 
-/// Every path in the map exists, and every crate has a line there: its folder, or the folders in it.
-fn map(ws: &Workspace, found: &mut Findings) {
-    let text = ws.tree.text(ARCHITECTURE).unwrap_or_default();
-    let mut named = Vec::new();
-    for line in markdown::lines(text).iter().filter(|line| !line.in_code) {
-        let column = line
-            .text
-            .strip_prefix("| ")
-            .and_then(|row| row.split('|').next());
-        let names = column.unwrap_or_default().split('`').skip(1).step_by(2);
-        named.extend(names.map(|name| (line.number, name)));
-    }
-    for (line, path) in &named {
-        if ws.tree.file(path).is_none()
-            && ws.tree.below(path.trim_end_matches('/')).next().is_none()
-        {
-            found.at(
-                ARCHITECTURE,
-                *line,
-                format!("the map names {path}, which is not there; mend the map"),
-            );
+/// Every crate has a line in the map, every path there exists; a crate inherits the workspace's lints; and of `support/` a
+/// chapter's program uses the helpers only.
+pub(super) fn members(ws: &Workspace, found: &mut Findings) {
+    let map = ws.tree.text(ARCHITECTURE).unwrap_or_default();
+    let named = markdown::codes(map)
+        .into_iter()
+        .filter(|(.., opens)| *opens);
+    let named: Vec<_> = named.collect();
+    for (at, path, _) in &named {
+        let is_there = ws.tree.is_folder(path) || ws.tree.file(path).is_some();
+        if !is_there {
+            let text = format!("the map names {path}, which is not there; mend the map");
+            found.at(ARCHITECTURE, line_at(map, *at), text);
         }
     }
-    for folder in ws.members.iter().map(|member| format!("{}/", member.dir)) {
+    for member in &ws.members {
+        let path = format!("{}/Cargo.toml", member.dir);
         if !named
             .iter()
-            .any(|(_, path)| path.ends_with('/') && path.starts_with(&folder))
+            .any(|(_, it, _)| it.trim_end_matches('/') == member.dir)
         {
             let text = "the crate has no line in the map of ARCHITECTURE.md; add it";
-            found.file(&format!("{folder}Cargo.toml"), text);
+            found.file(&path, text);
+        }
+        let table = |name: &str| member.manifest.get(name).and_then(|it| it.as_table());
+        if table("lints").is_none_or(|lints| !lints.contains_key("workspace")) {
+            let text = "lints are not inherited; write [lints] workspace = true";
+            found.file(&path, text);
+        }
+        let used = table("dependencies").into_iter().flat_map(Table::keys);
+        let mut used = used.filter(|_| chapter_number(&member.dir).is_some());
+        if let Some(name) = used.find(|name| FOR_TESTS.contains(&name.as_str())) {
+            let text = format!("depends on {name}, which is for tests; make it a dev-dependency");
+            found.file(&path, text);
         }
     }
 }
 
-/// The README of the course lists every chapter, says how long all take together, and gives the command that CI runs.
-fn course(ws: &Workspace, found: &mut Findings) {
+/// The README of the course lists every chapter.
+pub(super) fn chapters(ws: &Workspace, found: &mut Findings) {
     let text = ws.tree.text(README).unwrap_or_default();
+    let rows: Vec<_> = text.lines().filter(|line| line.starts_with('|')).collect();
     for name in ws.chapters.iter().map(|chapter| &chapter.name) {
         let link = format!("]({name}");
-        if !text
-            .lines()
-            .any(|line| line.starts_with('|') && line.contains(&link))
-        {
+        if !rows.iter().any(|row| row.contains(&link)) {
             let row = format!("add a row with [{name}]({name}/README.md)");
-            found.file(
-                README,
-                format!("the table of chapters does not link {name}; {row}"),
-            );
+            let text = format!("the table of chapters does not link {name}; {row}");
+            found.file(README, text);
         }
-    }
-    let minutes: i64 = ws
-        .chapters
-        .iter()
-        .filter_map(|chapter| chapter.minutes)
-        .sum();
-    let mut numbers = text.split(|c: char| !c.is_ascii_digit());
-    if !numbers.any(|number| number == minutes.to_string()) {
-        let text_ = format!("does not say that all chapters take {minutes} minutes; say it");
-        found.at(README, line_of(text, "## The chapters"), text_);
-    }
-    let script = ws.tree.text(SCRIPT).unwrap_or_default();
-    let mut commands = script
-        .lines()
-        .filter(|line| line.trim().starts_with("cargo "));
-    let only = commands.next().filter(|_| commands.next().is_none());
-    if !only.is_some_and(|only| text.lines().any(|line| line.trim() == only.trim())) {
-        found.file(SCRIPT, "does not run exactly the one cargo command that README.md gives as its test; run that one");
     }
 }
 
 /// Generated passages are there and up to date.
-fn generated(ws: &Workspace, found: &mut Findings) {
-    let rows = budget::rows(ws).into_iter();
-    let lessons = rows.map(|row| (format!("{}/README.md", row.chapter), budget::STEP));
-    for (path, name) in lessons.chain([(budget::TABLE_FILE.to_owned(), budget::TABLE)]) {
-        let text = ws.tree.text(&path);
-        if text.is_some_and(|text| markers::inside(text, name).is_none()) {
-            let wanted = format!("<!-- {name} --><!-- /{name} -->");
-            let text = format!(
-                "has no markers {wanted} for the numbers; add them and run cargo x budget --write"
-            );
-            found.file(&path, text);
-        }
-    }
-    for (path, _) in budget::stale(ws) {
-        found.file(
-            &path,
-            "the numbers are out of date; run cargo x budget --write",
-        );
+pub(super) fn generated(ws: &Workspace, found: &mut Findings) {
+    for (path, text) in budget::generated(ws) {
+        let problem = match text {
+            None => "has no markers for the numbers; add those of the other files",
+            Some(text) if ws.tree.text(&path) != Some(&text) => "the numbers are out of date",
+            Some(_) => continue,
+        };
+        found.file(&path, format!("{problem}; run cargo x budget --write"));
     }
 }
 
 /// No path of one machine, and no note to oneself.
-fn leftovers(ws: &Workspace, found: &mut Findings) {
+pub(super) fn leftovers(ws: &Workspace, found: &mut Findings) {
     let goes_on =
         |text: &str| text.ends_with(|c: char| c.is_alphanumeric() || "._-~}>)".contains(c));
     for (path, text) in files(ws, "") {
@@ -136,12 +109,12 @@ fn leftovers(ws: &Workspace, found: &mut Findings) {
 }
 
 /// Every relative link of a Markdown file names a file, and its anchor a heading.
-fn links(ws: &Workspace, found: &mut Findings) {
+pub(super) fn links(ws: &Workspace, found: &mut Findings) {
     for (path, text) in files(ws, ".md") {
         for (range, target) in markdown::links(text) {
             if let Some(problem) = problem(ws, path, &target) {
-                let line = text[..range.start].matches('\n').count();
-                found.at(path, line, format!("the link {target} leads {problem}"));
+                let text_ = format!("the link {target} leads {problem}");
+                found.at(path, line_at(text, range.start), text_);
             }
         }
     }
@@ -156,35 +129,29 @@ fn problem(ws: &Workspace, from: &str, target: &str) -> Option<String> {
     let Some(path) = markdown::resolve(from, relative) else {
         return Some("out of the repository; link to a file in it".to_owned());
     };
-    if ws.tree.file(&path).is_none() && ws.tree.below(&path).next().is_none() {
+    if ws.tree.file(&path).is_none() && !ws.tree.is_folder(&path) {
         return Some(format!("nowhere; there is no {path}"));
     }
-    let text = ws
-        .tree
-        .text(&path)
-        .filter(|_| path.ends_with(".md") && !anchor.is_empty())?;
-    let is_there = anchors(text).any(|known| known == anchor);
+    let text = ws.tree.text(&path)?;
+    let is_there = anchor.is_empty() || !path.ends_with(".md") || anchors(text).contains(anchor);
     (!is_there).then(|| format!("nowhere; {path} has no heading #{anchor}"))
 }
 
 /// The anchors that GitHub and mdBook give to the headings of a file.
-fn anchors(text: &str) -> impl Iterator<Item = String> {
+fn anchors(text: &str) -> Anchors {
     let mut taken: BTreeMap<String, usize> = BTreeMap::new();
-    let lines = markdown::lines(text).into_iter();
-    let headings =
-        lines.filter_map(|line| (1..=6).find_map(|level| markdown::heading(&line, level)));
-    headings.map(move |heading| {
+    let anchor = |(.., heading): (_, _, String)| {
         let is_dropped = |c: char| !c.is_alphanumeric() && !" -_".contains(c);
-        let name = heading
-            .to_lowercase()
-            .replace(is_dropped, "")
-            .replace(' ', "-");
+        let name = heading.to_lowercase().replace(is_dropped, "");
+        let name = name.trim().replace(' ', "-");
         let count = taken.entry(name.clone()).or_default();
         *count += 1;
-        if *count == 1 {
-            name
-        } else {
-            format!("{name}-{}", *count - 1)
+        match *count {
+            1 => name,
+            count => format!("{name}-{}", count - 1),
         }
-    })
+    };
+    markdown::headings(text).into_iter().map(anchor).collect()
 }
+
+type Anchors = std::collections::BTreeSet<String>;

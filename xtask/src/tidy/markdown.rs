@@ -1,58 +1,80 @@
-//! Markdown as the rules and the book need it: its lines apart from code blocks, its links, the way a link leads.
+//! Markdown as the rules and the book need it: headings, sections, links, code in a line.
+//!
+//! pulldown-cmark takes a file apart; a line is found again by its offset.
+//! Invariant: what stands in a code block or in the front matter is neither a heading nor a link.
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event, Parser, Tag};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// One line of a Markdown file.
-#[derive(Clone, Copy)]
-pub(crate) struct Line<'a> {
-    /// Counted from 0.
-    pub number: usize,
-    pub text: &'a str,
-    /// Whether it stands in a code block, the lines that open and close it among them.
-    pub in_code: bool,
+/// What a file consists of, and where.
+pub(crate) fn events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    Parser::new_ext(text, options).into_offset_iter()
 }
 
-/// The lines of a file.
-pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
-    let events = Parser::new(text).into_offset_iter();
-    let blocks: Vec<Range<usize>> = events
-        .filter(|(event, _)| matches!(event, Event::Start(Tag::CodeBlock(_))))
-        .map(|(_, range)| range)
-        .collect();
-    let mut at = 0;
-    let mut lines = Vec::new();
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let first = at + line.len() - line.trim_start().len();
-        let in_code = blocks.iter().any(|block| block.contains(&first));
-        lines.push(Line {
-            number,
-            text: line.trim_end_matches(['\n', '\r']),
-            in_code,
-        });
-        at += line.len();
+/// The headings of a file: where they stand, their level, their words.
+pub(crate) fn headings(text: &str) -> Vec<(Range<usize>, usize, String)> {
+    let mut headings: Vec<(Range<usize>, usize, String)> = Vec::new();
+    let mut inside = false;
+    for (event, range) in events(text) {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                headings.push((range, level as usize, String::new()));
+                inside = true;
+            }
+            Event::End(TagEnd::Heading(_)) => inside = false,
+            Event::Text(words) | Event::Code(words) if inside => {
+                headings
+                    .iter_mut()
+                    .rev()
+                    .take(1)
+                    .for_each(|it| it.2 += &words);
+            }
+            _ => {}
+        }
     }
-    lines
+    headings
 }
 
-/// The text of a heading of this level (`## ` is 2).
-pub(crate) fn heading<'a>(line: &Line<'a>, level: usize) -> Option<&'a str> {
-    let (marks, text) = line.text.split_once(' ')?;
-    (!line.in_code && marks == &"######"[..level]).then(|| text.trim())
+/// Where the section `name` stands (a heading of level 2), without its heading; empty when it is not there.
+pub(crate) fn section(text: &str, name: &str) -> Range<usize> {
+    let mut headings = headings(text)
+        .into_iter()
+        .filter(|(_, level, _)| *level == 2);
+    let Some((own, ..)) = headings.find(|(_, _, words)| words == name) else {
+        return 0..0;
+    };
+    own.end..headings.next().map_or(text.len(), |(next, ..)| next.start)
 }
 
 /// The links and pictures of a file: where they stand, and where they lead.
 pub(crate) fn links(text: &str) -> Vec<(Range<usize>, String)> {
-    let events = Parser::new(text).into_offset_iter();
-    events
-        .filter_map(|(event, range)| match event {
-            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
-                Some((range, dest_url.into_string()))
+    let target = |(event, range)| match event {
+        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+            Some((range, dest_url.into_string()))
+        }
+        _ => None,
+    };
+    events(text).filter_map(target).collect()
+}
+
+/// What stands between backticks in a line: where, what, and whether it opens an item, a quotation or a row.
+pub(crate) fn codes(text: &str) -> Vec<(usize, String, bool)> {
+    let mut codes = Vec::new();
+    let mut opens = false;
+    for (event, range) in events(text) {
+        opens = match event {
+            Event::Start(Tag::Item | Tag::TableRow | Tag::BlockQuote(_)) => true,
+            Event::Start(Tag::Paragraph | Tag::TableCell) => opens,
+            Event::Code(code) => {
+                codes.push((range.start, code.into_string(), opens));
+                false
             }
-            _ => None,
-        })
-        .collect()
+            _ => false,
+        };
+    }
+    codes
 }
 
 /// The path that `relative` means in the file `from`; `None` when it leaves the repository.

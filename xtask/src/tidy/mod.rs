@@ -4,7 +4,6 @@
 //! cargo and rustfmt can say is theirs to say.
 //! Invariant: a rule looks at the files and changes nothing; a finding says where, what is wrong and what to do.
 
-mod chapters;
 mod code;
 mod guide;
 mod lessons;
@@ -12,7 +11,7 @@ pub(crate) mod markdown;
 
 use std::fmt;
 
-use crate::workspace::{Workspace, chapter_number};
+use crate::workspace::Workspace;
 
 /// One broken rule at one place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,19 +26,28 @@ pub struct Finding {
 #[derive(Default)]
 struct Findings(Vec<Finding>);
 
-type Rule = fn(&Workspace, &mut Findings);
-
-const RULES: [&[Rule]; 4] = [
-    &chapters::RULES,
-    &code::RULES,
-    &guide::RULES,
-    &lessons::RULES,
+const RULES: [fn(&Workspace, &mut Findings); 15] = [
+    code::headers,
+    code::file_size,
+    code::exports,
+    code::waiting,
+    code::carried_files,
+    code::rests,
+    guide::members,
+    guide::chapters,
+    guide::generated,
+    guide::leftovers,
+    guide::links,
+    lessons::shape,
+    lessons::prompts,
+    lessons::named_tests,
+    lessons::exercises,
 ];
 
 /// All findings, in the order of their places.
 pub fn findings(ws: &Workspace) -> Vec<Finding> {
     let mut findings = Findings::default();
-    for rule in RULES.concat() {
+    for rule in RULES {
         rule(ws, &mut findings);
     }
     findings.0.sort();
@@ -74,16 +82,9 @@ fn files<'a>(ws: &'a Workspace, end: &'a str) -> impl Iterator<Item = (&'a str, 
     files.map(|(path, file)| (path, file.text.as_str()))
 }
 
-/// The line (from 0) of the first line of `text` that starts with `start`; the first line when there is none.
-fn line_of(text: &str, start: &str) -> usize {
-    let at = text.lines().position(|line| line.starts_with(start));
-    at.unwrap_or(0)
-}
-
-/// The chapter's folder that the path starts with.
-fn chapter_of(path: &str) -> Option<&str> {
-    let folder = path.split('/').next();
-    folder.filter(|name| chapter_number(name).is_some())
+/// The line (from 0) of an offset.
+fn line_at(text: &str, offset: usize) -> usize {
+    text[..offset].matches('\n').count()
 }
 
 #[cfg(test)]
