@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::step::{self, Count};
 use crate::workspace::{Chapter, LAST, MAIN, TEAMMATE, Workspace};
@@ -116,6 +116,22 @@ pub fn generated(ws: &Workspace) -> Vec<(String, Option<String>)> {
         .into_iter()
         .chain(readmes)
         .collect()
+}
+
+/// Shows the table, brought up to date when asked to.
+///
+/// # Errors
+/// When a step is over its limit, or a file cannot be written.
+pub fn run(ws: &Workspace, write: bool) -> Result<()> {
+    if write {
+        self::write(ws)?;
+    }
+    let rows = rows(ws);
+    terminal::print(&markdown(&rows))?;
+    match rows.iter().find_map(Row::excess) {
+        Some(excess) => bail!("{excess}; move control flow into the chapter's library"),
+        None => Ok(()),
+    }
 }
 
 /// Writes what is out of date, and says what was written.

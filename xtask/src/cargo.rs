@@ -5,7 +5,10 @@
 //! `cargo x` to `cargo run` and back.
 //! Invariant: a cargo started here sees the environment that the person's own cargo saw.
 
+use std::path::PathBuf;
 use std::process::Command;
+
+use anyhow::{Context, Result};
 
 /// What cargo tells a program about its package.
 const OF_A_PACKAGE: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
@@ -21,6 +24,16 @@ pub fn cargo(args: &[&str]) -> Command {
         }
     }
     command
+}
+
+/// The target folder, where this program lies: it outlives a clone's builds, and git ignores it.
+///
+/// # Errors
+/// When this program cannot tell where it lies.
+pub fn target() -> Result<PathBuf> {
+    let own = std::env::current_exe().context("looking for the target folder")?;
+    let target = own.ancestors().nth(2);
+    Ok(target.context("looking for the target folder")?.to_owned())
 }
 
 #[cfg(test)]

@@ -9,43 +9,27 @@ use crate::pool;
 use crate::rust::{self, Imports};
 use crate::workspace::{Chapter, Workspace};
 
-/// What has become of something on the way.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fate {
-    /// It is there before and after, or there is nothing to compare it with.
-    Kept,
-    /// It is there after only.
-    Added,
-    /// It is there before only.
-    Removed,
-}
-
-/// Names with what has become of them.
-pub type Fates = Vec<(String, Fate)>;
+/// Names in front of which stands `+` when they are new, `-` when they are gone, and else a blank; with the agent that has
+/// the tools, or the lesson that the items come from.
+pub type Marked = (String, Vec<(char, String)>);
 
 /// The tools of each agent, in the order of the chapter they arrive at; those that are gone come last.
-pub fn tools(ws: &Workspace, from: Option<&Chapter>, to: &Chapter) -> Vec<(String, Fates)> {
+pub fn tools(ws: &Workspace, from: Option<&Chapter>, to: &Chapter) -> Vec<Marked> {
     let before = from.map(|from| pool::read(ws, from));
     let now = pool::read(ws, to);
-    let of = |pools: &[(&str, Vec<&str>)], agent: &str| -> Vec<String> {
-        let found = pools.iter().find(|(name, _)| *name == agent);
-        let tools = found.map(|(_, tools)| tools.as_slice()).unwrap_or_default();
-        tools.iter().map(|tool| (*tool).to_owned()).collect()
+    let gone = before.iter().flatten().map(|(agent, _)| agent);
+    let gone = gone.filter(|agent| now.iter().all(|(name, _)| name != *agent));
+    let agents = now.iter().map(|(agent, _)| agent).chain(gone);
+    let of = |pools: &pool::Pools, agent: &str| {
+        let found = pools.iter().filter(|(name, _)| *name == agent);
+        let tools = found.flat_map(|(_, tools)| tools);
+        tools.map(|tool| (*tool).to_owned()).collect::<Vec<_>>()
     };
-    let mut agents: Vec<&str> = now.iter().map(|(agent, _)| *agent).collect();
-    let gone = before.iter().flatten().map(|(agent, _)| *agent);
-    let gone: Vec<_> = gone.filter(|agent| !agents.contains(agent)).collect();
-    agents.extend(gone);
-    agents
-        .into_iter()
-        .map(|agent| {
-            let before = before.as_ref().map(|before| of(before, agent));
-            (
-                agent.to_owned(),
-                fates(before.as_deref(), &of(&now, agent), false),
-            )
-        })
-        .collect()
+    let marked = |agent: &&str| {
+        let before = before.as_ref().map(|before| of(before, agent));
+        ((*agent).to_owned(), marked(before, of(&now, agent)))
+    };
+    agents.map(marked).collect()
 }
 
 /// The lessons that a carried file of `to` imports from, and those that only the one of `from` does. `None` when `to`
@@ -55,9 +39,21 @@ pub fn lessons(
     from: Option<&Chapter>,
     to: &Chapter,
     file: &str,
-) -> Option<Vec<(String, Fates)>> {
+) -> Option<Vec<Marked>> {
     let now = read(ws, to, file)?;
-    Some(compared(before(ws, from, file), now))
+    let before = before(ws, from, file);
+    let lessons: BTreeSet<_> = before.iter().flatten().chain(&now).map(|it| it.0).collect();
+    let of = |imports: &Imports, lesson: &str| {
+        let items = imports.get(lesson).into_iter().flatten();
+        items.cloned().collect::<Vec<_>>()
+    };
+    let marked = |lesson: &String| {
+        let before = before.as_ref().map(|before| of(before, lesson));
+        let mut items = marked(before, of(&now, lesson));
+        items.sort_by(|(_, one), (_, other)| one.cmp(other));
+        (lesson.clone(), items)
+    };
+    Some(lessons.into_iter().map(marked).collect())
 }
 
 /// What the copy of a carried file that `from` runs imports. `None` when it runs none.
@@ -71,38 +67,15 @@ fn read(ws: &Workspace, chapter: &Chapter, file: &str) -> Option<Imports> {
     Some(rust::lessons(ws.text(chapter, file)?, &chapter.name))
 }
 
-fn compared(before: Option<Imports>, now: Imports) -> Vec<(String, Fates)> {
-    let items = |imports: &Imports, lesson: &str| -> Vec<String> {
-        imports.get(lesson).into_iter().flatten().cloned().collect()
-    };
-    let all = before.iter().flatten().chain(&now);
-    let lessons: BTreeSet<_> = all.map(|(lesson, _)| lesson).collect();
-    lessons
-        .into_iter()
-        .map(|lesson| {
-            let before = before.as_ref().map(|before| items(before, lesson));
-            (
-                lesson.clone(),
-                fates(before.as_deref(), &items(&now, lesson), true),
-            )
-        })
-        .collect()
-}
-
-/// Both lists as one; without a list to compare with, all is kept.
-fn fates(before: Option<&[String]>, now: &[String], sorted: bool) -> Fates {
-    let fate = |name: &String| match before {
-        Some(before) if !before.contains(name) => Fate::Added,
-        _ => Fate::Kept,
-    };
-    let mut all: Fates = now.iter().map(|name| (name.clone(), fate(name))).collect();
-    let gone = before.unwrap_or_default().iter();
-    let gone = gone.filter(|name| !now.contains(name));
-    all.extend(gone.map(|name| (name.clone(), Fate::Removed)));
-    if sorted {
-        all.sort_by(|one, other| one.0.cmp(&other.0));
-    }
-    all
+/// Both lists as one.
+fn marked(before: Option<Vec<String>>, now: Vec<String>) -> Vec<(char, String)> {
+    let is_new = |name: &String| before.as_ref().is_some_and(|before| !before.contains(name));
+    let kept = now
+        .iter()
+        .map(|name| (if is_new(name) { '+' } else { ' ' }, name));
+    let gone = before.iter().flatten().filter(|name| !now.contains(name));
+    let all = kept.chain(gone.map(|name| ('-', name)));
+    all.map(|(mark, name)| (mark, name.clone())).collect()
 }
 
 #[cfg(test)]
@@ -111,15 +84,20 @@ mod tests {
     use crate::tests::fixture;
     use crate::workspace::MAIN;
 
-    fn named(fates: &[(&str, Fate)]) -> Fates {
-        fates
-            .iter()
-            .map(|(name, fate)| ((*name).to_owned(), *fate))
+    fn shown(all: Vec<Marked>) -> Vec<String> {
+        let names = |names: Vec<(char, String)>| {
+            names
+                .iter()
+                .map(|it| format!(" {}{}", it.0, it.1))
+                .collect::<String>()
+        };
+        all.into_iter()
+            .map(|(of, all)| format!("{of}:{}", names(all)))
             .collect()
     }
 
     #[test]
-    fn tools_come_and_go_and_so_do_agents() {
+    fn tools_and_imports_come_and_go() {
         let ws = fixture::course(&[
             (
                 "s01_loop/tests/pool.txt",
@@ -129,45 +107,25 @@ mod tests {
                 "s02_tools/tests/pool.txt",
                 "lead: bash, task\nteammate: bash\n",
             ),
-        ]);
-        let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
-
-        let agents = tools(&ws, Some(first), second);
-
-        let lead = named(&[
-            ("bash", Fate::Kept),
-            ("task", Fate::Added),
-            ("glob", Fate::Removed),
-        ]);
-        assert_eq!(
-            agents,
-            [
-                ("lead".to_owned(), lead),
-                ("teammate".to_owned(), named(&[("bash", Fate::Added)])),
-                ("subagent".to_owned(), named(&[("bash", Fate::Removed)])),
-            ]
-        );
-        let alone = tools(&ws, None, first);
-        assert_eq!(alone[1].1, named(&[("bash", Fate::Kept)]));
-    }
-
-    #[test]
-    fn an_import_that_is_gone_is_named_with_its_lesson() {
-        let ws = fixture::course(&[
             ("s01_loop/src/main.rs", "use s01_loop::{Client, bash};\n"),
             ("s02_tools/src/main.rs", "use s02_tools::Toolbox;\n"),
         ]);
         let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
 
-        let all = lessons(&ws, Some(first), second, MAIN).unwrap();
-
-        let gone = named(&[("Client", Fate::Removed), ("bash", Fate::Removed)]);
+        let agents = [
+            "lead:  bash +task -glob",
+            "teammate: +bash",
+            "subagent: -bash",
+        ];
+        assert_eq!(shown(tools(&ws, Some(first), second)), agents);
         assert_eq!(
-            all,
-            [
-                ("s01_loop".to_owned(), gone),
-                ("s02_tools".to_owned(), named(&[("Toolbox", Fate::Added)])),
-            ]
+            shown(tools(&ws, None, first)),
+            ["lead:  glob  bash", "subagent:  bash"]
+        );
+        let imports = lessons(&ws, Some(first), second, MAIN).unwrap();
+        assert_eq!(
+            shown(imports),
+            ["s01_loop: -Client -bash", "s02_tools: +Toolbox"]
         );
     }
 }

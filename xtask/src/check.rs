@@ -14,7 +14,7 @@ use crate::bodies;
 use crate::cargo::cargo;
 use crate::exercises::{self, Exercise, Outcome, Patience, TARGET, Verdict, watch};
 use crate::start;
-use crate::terminal::{self, Paint, counted};
+use crate::terminal::{self, bold, counted, cyan, green, red};
 use crate::workspace::{Chapter, Workspace};
 
 /// So much of what a failed test said is shown.
@@ -49,9 +49,8 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
         Some(_) => Vec::new(),
         None => broken(ws, chapter, &exercises)?,
     };
-    let paint = Paint::for_stdout();
-    let next = next(chapter, &progress, &broken, hints, paint);
-    terminal::print(&(report(chapter, &progress, paint) + &next))?;
+    let next = next(chapter, &progress, &broken, hints);
+    terminal::print(&(report(chapter, &progress) + &next))?;
     match failing {
         Some(it) => bail!("exercise {} is not done yet", it.exercise.number),
         None if broken.is_empty() => Ok(()),
@@ -85,7 +84,7 @@ fn broken(ws: &Workspace, chapter: &Chapter, exercises: &[Exercise]) -> Result<V
 }
 
 /// How far each exercise is.
-fn report(chapter: &Chapter, progress: &[Progress<'_>], paint: Paint) -> String {
+fn report(chapter: &Chapter, progress: &[Progress<'_>]) -> String {
     let is_done = |it: &&Progress<'_>| it.failed.is_none() && it.all > 0 && it.on == it.all;
     let done = progress.iter().filter(is_done).count();
     let title = format!(
@@ -93,33 +92,26 @@ fn report(chapter: &Chapter, progress: &[Progress<'_>], paint: Paint) -> String 
         chapter.name,
         progress.len()
     );
-    let mut text = format!("{}\n\n", paint.bold(&title));
+    let mut text = format!("{}\n\n", bold(&title));
     for it in progress {
         let name = format!("{}  {}", it.exercise.number, it.exercise.title);
         let minutes = it.exercise.minutes;
         let _ = match (it.failed, it.on, it.all) {
-            (Some(_), ..) => writeln!(text, "  {}  {name}", paint.red("fails")),
-            (_, _, 0) => writeln!(text, "  {}   {name}", paint.red("gone")),
+            (Some(_), ..) => writeln!(text, "  {}  {name}", red("fails")),
+            (_, _, 0) => writeln!(text, "  {}   {name}", red("gone")),
             (_, 0, _) => writeln!(text, "  off    {name} ({minutes} minutes)"),
             (_, on, all) if on < all => writeln!(text, "  part   {name} ({on} of {all} tests on)"),
-            _ => writeln!(text, "  {}   {name}", paint.green("done")),
+            _ => writeln!(text, "  {}   {name}", green("done")),
         };
     }
     text
 }
 
 /// What stands in the way, or comes next.
-fn next(
-    chapter: &Chapter,
-    progress: &[Progress<'_>],
-    broken: &[Outcome],
-    hints: usize,
-    paint: Paint,
-) -> String {
+fn next(chapter: &Chapter, progress: &[Progress<'_>], broken: &[Outcome], hints: usize) -> String {
     let first = |wanted: fn(&Progress<'_>) -> bool| progress.iter().find(|it| wanted(it));
     if let Some((it, test)) = progress.iter().find_map(|it| Some((it, it.failed?))) {
-        return told(test, &it.exercise.path, paint)
-            + &shown_hints(chapter, it.exercise, hints, paint);
+        return told(test, &it.exercise.path) + &shown_hints(chapter, it.exercise, hints);
     }
     if let Some(Progress { exercise, .. }) = first(|it| it.all == 0) {
         let main = chapter.path("exercises/main.rs");
@@ -133,7 +125,7 @@ fn next(
         let fail = if broken.len() == 1 { "fails" } else { "fail" };
         return format!(
             "\n{number} of the chapter itself {fail}:\n{}",
-            told(test, &chapter.name, paint)
+            told(test, &chapter.name)
         );
     }
     let open = first(|it| (1..it.all).contains(&it.on)).or(first(|it| it.on == 0));
@@ -153,11 +145,11 @@ fn next(
 }
 
 /// The hints that were asked for.
-fn shown_hints(chapter: &Chapter, exercise: &Exercise, hints: usize, paint: Paint) -> String {
+fn shown_hints(chapter: &Chapter, exercise: &Exercise, hints: usize) -> String {
     let all = exercise.hints.len();
     let mut text = String::new();
     for (index, hint) in exercise.hints.iter().take(hints).enumerate() {
-        let title = paint.cyan(&format!("Hint {} of {all}:", index + 1));
+        let title = cyan(&format!("Hint {} of {all}:", index + 1));
         let _ = writeln!(text, "\n{title} {}", hint.replace('\n', " "));
     }
     if hints < all {
@@ -168,9 +160,9 @@ fn shown_hints(chapter: &Chapter, exercise: &Exercise, hints: usize, paint: Pain
 }
 
 /// A failed test as a sentence, where it failed, and the first lines of what it said.
-fn told(test: &Outcome, otherwise: &str, paint: Paint) -> String {
+fn told(test: &Outcome, otherwise: &str) -> String {
     let name = test.name.rsplit("::").next().unwrap_or(&test.name);
-    let name = paint.bold(&name.replace('_', " "));
+    let name = bold(&name.replace('_', " "));
     let place = test.place.as_ref();
     let place = place.map_or(otherwise.to_owned(), |(file, line)| {
         format!("{file}:{line}")
@@ -209,7 +201,6 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
         .iter()
         .filter(|it| it.verdict == Verdict::Passed)
         .count();
-    let paint = Paint::for_stdout();
     let passed = counted(passed, "test", "tests");
     let mut title = format!("{}: {passed} pass, {} fail", chapter.name, failed.len());
     match waiting.len() {
@@ -217,7 +208,7 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
         1 => title += ", 1 waits for a body",
         number => title += &format!(", {number} wait for a body"),
     }
-    let mut text = format!("{}\n\n", paint.bold(&title));
+    let mut text = format!("{}\n\n", bold(&title));
     text += &match &holes[..] {
         [] => "Every body is written.\n".to_owned(),
         [(file, name), ..] => {
@@ -230,7 +221,7 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
     };
     if let Some(test) = first_failed(failed.iter().copied()) {
         text += "\nA test of what you have written fails:\n";
-        text += &told(test, &chapter.name, paint);
+        text += &told(test, &chapter.name);
     }
     let done = holes.is_empty() && failed.is_empty() && waiting.is_empty();
     if done {

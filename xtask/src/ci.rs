@@ -54,7 +54,7 @@ const STEPS: [Step; 13] = [
         ..step("doc", "doc --workspace --no-deps")
     },
     Step {
-        needs: Some(book::can_be_tested),
+        needs: Some(|| book::browser::tools().map(drop)),
         ..step("book", "x book --test")
     },
 ];

@@ -9,8 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::cargo::cargo;
-use crate::kit;
+use crate::cargo::{self, cargo};
 use crate::workspace::{Chapter, Workspace};
 
 /// A copy of the course.
@@ -195,7 +194,7 @@ fn marked_lock(lock: &str, mark: &str) -> String {
 pub fn build_dir() -> Result<PathBuf> {
     match std::env::var_os("CARGO_BUILD_BUILD_DIR") {
         Some(folder) => std::path::absolute(folder).context("looking for the build folder"),
-        None => kit::target(),
+        None => cargo::target(),
     }
 }
 

@@ -7,45 +7,42 @@ use std::fmt::Write;
 
 use similar::{ChangeTag, TextDiff};
 
-use crate::change::{self, Fate, Fates};
+use crate::change;
 use crate::header;
 use crate::step::{self, Count, Pair};
-use crate::terminal::Paint;
+use crate::terminal::{bold, cyan, green, red};
 use crate::workspace::{CARRIED, Chapter, MAIN, Workspace};
 
 /// What a person sees who goes from the chapter `from` to the chapter `to`; without `from`, who begins with `to`.
-pub fn show(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, paint: Paint) -> String {
-    let mut parts = vec![title(from, to, paint)];
+pub fn show(ws: &Workspace, from: Option<&Chapter>, to: &Chapter) -> String {
+    let mut parts = vec![title(from, to)];
     match from {
         Some(from) => {
             parts.extend(CARRIED.iter().filter_map(|file| {
                 let pair = step::pair(ws, from, to, file)?;
                 let count = Count::between(pair.old_text, pair.new_text);
-                Some(format!(
-                    "{}\n{file}: {count}\n",
-                    unified(file, &pair, paint)
-                ))
+                Some(format!("{}\n{file}: {count}\n", unified(file, &pair)))
             }));
         }
         None => parts.extend(
             ws.text(to, MAIN)
-                .map(|text| format!("{}\n\n{text}", paint.bold(&to.path(MAIN)))),
+                .map(|text| format!("{}\n\n{text}", bold(&to.path(MAIN)))),
         ),
     }
-    parts.extend(on_the_way(ws, from, to).filter_map(|chapter| new_files(ws, chapter, paint)));
-    parts.extend(gains(ws, from, to, paint));
+    parts.extend(on_the_way(ws, from, to).filter_map(|chapter| new_files(ws, chapter)));
+    parts.extend(gains(ws, from, to));
     parts.join("\n")
 }
 
 /// The lessons that the carried files import from, and the tools, with what comes and goes.
-pub fn gains(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, paint: Paint) -> Vec<String> {
+pub fn gains(ws: &Workspace, from: Option<&Chapter>, to: &Chapter) -> Vec<String> {
     let files = CARRIED.iter();
-    let lessons = files.filter_map(|file| lessons(ws, from, to, file, paint));
-    lessons.chain(tools(ws, from, to, paint)).collect()
+    let lessons = files.filter_map(|file| lessons(ws, from, to, file));
+    lessons.chain(tools(ws, from, to)).collect()
 }
 
-fn title(from: Option<&Chapter>, to: &Chapter, paint: Paint) -> String {
-    let mut title = format!("{} · adds {}", paint.bold(&to.name), to.adds);
+fn title(from: Option<&Chapter>, to: &Chapter) -> String {
+    let mut title = format!("{} · adds {}", bold(&to.name), to.adds);
     if let Some(from) = from {
         let relation = if to.base.as_ref() == Some(&from.name) {
             "base"
@@ -73,24 +70,20 @@ pub fn on_the_way<'a>(
 }
 
 /// The diff of one carried file as a person reads it.
-pub fn unified(file: &str, pair: &Pair<'_>, paint: Paint) -> String {
+pub fn unified(file: &str, pair: &Pair<'_>) -> String {
     let diff = TextDiff::from_lines(pair.old_text, pair.new_text);
-    let mut text = format!("{}\n", paint.red(&format!("--- {}", pair.old.path(file))));
-    let _ = writeln!(
-        text,
-        "{}",
-        paint.green(&format!("+++ {}", pair.new.path(file)))
-    );
+    let mut text = format!("{}\n", red(&format!("--- {}", pair.old.path(file))));
+    let _ = writeln!(text, "{}", green(&format!("+++ {}", pair.new.path(file))));
     for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
         let first = hunk.ops().first().map_or(0, |op| op.old_range().start);
         let place = format!("{} {}", hunk.header(), scope(pair.old_text, first));
-        let _ = writeln!(text, "{}", paint.cyan(place.trim_end()));
+        let _ = writeln!(text, "{}", cyan(place.trim_end()));
         for change in hunk.iter_changes() {
             let line = change.value().trim_end_matches('\n');
             let _ = match change.tag() {
                 ChangeTag::Equal => writeln!(text, " {line}"),
-                ChangeTag::Delete => writeln!(text, "{}", paint.red(&format!("-{line}"))),
-                ChangeTag::Insert => writeln!(text, "{}", paint.green(&format!("+{line}"))),
+                ChangeTag::Delete => writeln!(text, "{}", red(&format!("-{line}"))),
+                ChangeTag::Insert => writeln!(text, "{}", green(&format!("+{line}"))),
             };
         }
     }
@@ -123,13 +116,10 @@ pub fn files_of<'a>(ws: &'a Workspace, chapter: &'a Chapter) -> Vec<(&'a str, &'
         .collect()
 }
 
-fn new_files(ws: &Workspace, chapter: &Chapter, paint: Paint) -> Option<String> {
+fn new_files(ws: &Workspace, chapter: &Chapter) -> Option<String> {
     let files = files_of(ws, chapter);
     let width = files.iter().map(|(file, _)| file.len()).max()?;
-    let mut text = format!(
-        "{}\n",
-        paint.bold(&format!("New files of {}", chapter.name))
-    );
+    let mut text = format!("{}\n", bold(&format!("New files of {}", chapter.name)));
     for (path, file) in files {
         let sentence = header::first_sentence(file).unwrap_or_default();
         let line = format!(
@@ -142,47 +132,39 @@ fn new_files(ws: &Workspace, chapter: &Chapter, paint: Paint) -> Option<String> 
 }
 
 /// The lessons that the imports of a carried file point back to, when `to` has a copy of its own.
-fn lessons(
-    ws: &Workspace,
-    from: Option<&Chapter>,
-    to: &Chapter,
-    file: &str,
-    paint: Paint,
-) -> Option<String> {
+fn lessons(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, file: &str) -> Option<String> {
     let all = change::lessons(ws, from, to, file)?;
     let legend = match (from, change::before(ws, from, file)) {
         (Some(from), Some(_)) => format!(" (+ is not imported in {0}, - only there)", from.name),
         _ => String::new(),
     };
-    let title = paint.bold(&format!("Lessons that {file} imports from"));
+    let title = bold(&format!("Lessons that {file} imports from"));
     let mut text = format!("{title}{legend}\n");
     for (lesson, items) in all {
-        let _ = writeln!(text, "  {lesson}: {}", marked(&items, paint));
+        let _ = writeln!(text, "  {lesson}: {}", marked(&items));
     }
     Some(text)
 }
 
 /// The tools that come and go, agent by agent; all of them when there is nothing to compare with.
-fn tools(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, paint: Paint) -> Option<String> {
+fn tools(ws: &Workspace, from: Option<&Chapter>, to: &Chapter) -> Option<String> {
     let mut lines = String::new();
     for (agent, mut tools) in change::tools(ws, from, to) {
-        if from.is_some() {
-            tools.retain(|(_, fate)| *fate != Fate::Kept);
-        }
+        tools.retain(|(mark, _)| from.is_none() || *mark != ' ');
         if !tools.is_empty() {
-            let _ = writeln!(lines, "  {agent}: {}", marked(&tools, paint));
+            let _ = writeln!(lines, "  {agent}: {}", marked(&tools));
         }
     }
     let legend = from.map(|from| format!(" (+ is not offered in {}, - only there)", from.name));
-    let title = paint.bold("Tools");
+    let title = bold("Tools");
     (!lines.is_empty()).then(|| format!("{title}{}\n{lines}", legend.unwrap_or_default()))
 }
 
-fn marked(names: &Fates, paint: Paint) -> String {
-    let shown = |(name, fate): &(String, Fate)| match fate {
-        Fate::Kept => name.clone(),
-        Fate::Added => paint.green(&format!("+{name}")),
-        Fate::Removed => paint.red(&format!("-{name}")),
+fn marked(names: &[(char, String)]) -> String {
+    let shown = |(mark, name): &(char, String)| match mark {
+        '+' => green(&format!("+{name}")),
+        '-' => red(&format!("-{name}")),
+        _ => name.clone(),
     };
     names.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
@@ -208,7 +190,7 @@ mod tests {
         let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
 
         assert_eq!(
-            show(&ws, Some(first), second, Paint::PLAIN),
+            show(&ws, Some(first), second),
             "\
 s02_tools · adds tools · base s01_loop
 
@@ -257,7 +239,7 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop, - only the
     fn the_first_chapter_is_shown_whole() {
         let ws = class();
 
-        let shown = show(&ws, None, ws.chapter("s01").unwrap(), Paint::PLAIN);
+        let shown = show(&ws, None, ws.chapter("s01").unwrap());
 
         let start = format!(
             "s01_loop · adds the loop\n\ns01_loop/src/main.rs\n\n{FIRST}\nNew files of s01_loop\n"
@@ -274,7 +256,7 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop, - only the
         let ws = class();
         let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
 
-        let back = show(&ws, Some(second), first, Paint::PLAIN);
+        let back = show(&ws, Some(second), first);
 
         assert!(
             back.starts_with("s01_loop · adds the loop · compared with s02_tools\n"),
@@ -301,8 +283,8 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop, - only the
         let ws = fixture::course(&[old, new]);
         let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
 
-        let born = show(&ws, None, first, Paint::PLAIN);
-        let changed = show(&ws, Some(first), second, Paint::PLAIN);
+        let born = show(&ws, None, first);
+        let changed = show(&ws, Some(first), second);
 
         assert!(
             born.contains("src/teammate.rs    3 lines  The teammate's loop."),
@@ -327,8 +309,8 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop, - only the
         ]);
         let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
 
-        let step = show(&ws, Some(first), second, Paint::PLAIN);
-        let whole = show(&ws, None, first, Paint::PLAIN);
+        let step = show(&ws, Some(first), second);
+        let whole = show(&ws, None, first);
 
         let tools = "\nTools (+ is not offered in s01_loop, - only there)\n  lead: +task, -glob\n  subagent: +bash\n";
         assert!(step.ends_with(tools), "{step}");

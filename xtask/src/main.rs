@@ -10,7 +10,6 @@ mod cargo;
 mod change;
 mod check;
 mod ci;
-mod command_line;
 mod copy;
 mod diff;
 mod exercises;
@@ -18,7 +17,6 @@ mod external;
 mod features;
 mod git;
 mod header;
-mod kit;
 mod markers;
 mod pool;
 mod replay;
@@ -33,18 +31,97 @@ mod tidy;
 mod tree;
 mod workspace;
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use clap::ArgMatches;
+use clap::Parser;
 
-use terminal::Paint;
-use workspace::{Chapter, Workspace};
+use workspace::Workspace;
+
+/// The tool of the course. A chapter is named by s04, 4 or s04_hooks.
+#[derive(Parser)]
+#[command(bin_name = "cargo x", arg_required_else_help = true)]
+enum Command {
+    /// Show what the class sees of a chapter: its diff, its new files, the lessons it imports
+    Diff {
+        /// The chapter; or, with a second one, the one to start from
+        first: String,
+        /// The chapter to arrive at [default: the first one, from its base]
+        second: Option<String>,
+    },
+    /// Run the exercises of a chapter that are switched on; say what is done and what is next
+    Check {
+        /// The chapter [default: in a copy of cargo x start, the one it was made for]
+        chapter: Option<String>,
+        /// How many hints to show
+        #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+        hint: usize,
+    },
+    /// Make a copy of the course in which you build a chapter's mechanism; its tests grade you
+    Start {
+        chapter: String,
+        /// A folder that is not there yet
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Make the book from the READMEs, the diffs and the exercises; print where it is
+    Book(book::Wish),
+    /// Measure the changed lines of the carried files; fail when a chapter is over its limit
+    Budget {
+        /// Bring CONTRIBUTING.md and the numbers in the READMEs up to date
+        #[arg(long)]
+        write: bool,
+    },
+    /// Compare the tools that each chapter offers with its tests/pool.txt
+    Pool {
+        /// Write the pools, the snapshots that show tools, and the numbers in the READMEs
+        #[arg(long)]
+        write: bool,
+    },
+    /// Check the rules of the course; fail on findings
+    Tidy,
+    /// Name dependencies that one chapter builds otherwise than another
+    Features,
+    /// Carry a change of a chapter's carried files to every later chapter, by 3-way merge
+    Replay {
+        /// The chapter that was changed
+        #[arg(required_unless_present = "continue")]
+        chapter: Option<String>,
+        /// Go on after a conflict
+        #[arg(long, conflicts_with = "chapter")]
+        r#continue: bool,
+    },
+    /// Compare the session that a chapter's README shows with what the chapter does
+    Session {
+        /// The chapter [default: all that show one]
+        chapter: Option<String>,
+        /// Write it into the README
+        #[arg(long)]
+        write: bool,
+    },
+    /// Prove that each exercise can be solved, and that each chapter can be built anew
+    Exercises {
+        /// The chapter [default: all]
+        chapter: Option<String>,
+    },
+    /// Try the MCP servers and the MCP client against official ones; installs them below target/
+    External {
+        /// One crate with a test external [default: all]
+        #[arg(value_name = "CRATE")]
+        only: Option<String>,
+    },
+    /// Run every check, the quick ones first; stop at the first failure
+    Ci {
+        /// And try MCP against official servers and clients, as cargo x external does
+        #[arg(long)]
+        external: bool,
+    },
+}
 
 fn main() -> ExitCode {
-    let matches = command_line::command().get_matches();
-    match run(&matches) {
+    match run(Command::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if terminal::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -54,85 +131,49 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(matches: &ArgMatches) -> Result<()> {
-    let folder = std::env::current_dir()?;
-    let ws = Workspace::find(&folder)?;
-    match matches.subcommand() {
-        Some(("diff", args)) => run_diff(&ws, args),
-        Some(("budget", args)) => run_budget(&ws, args),
-        Some(("tidy", _)) => report(&tidy::findings(&ws)),
-        Some(("pool", args)) => pool::run(&ws, args.get_flag("write")),
-        Some(("features", _)) => report(&features::findings(&ws)?),
-        Some(("replay", args)) => {
-            let chapter = args.get_one::<String>("chapter").map(String::as_str);
-            Ok(terminal::print(&replay::run(&ws, chapter)?)?)
+fn run(command: Command) -> Result<()> {
+    let ws = Workspace::find(&std::env::current_dir()?)?;
+    let chosen = |name: Option<String>| name.map(|name| ws.chapter(&name)).transpose();
+    // What goes into a file has no colours, wherever the command is typed.
+    if !matches!(command, Command::Diff { .. } | Command::Check { .. }) {
+        console::set_colors_enabled(false);
+    }
+    match command {
+        Command::Diff { first, second } => {
+            let first = ws.chapter(&first)?;
+            let (from, to) = match chosen(second)? {
+                Some(second) => (Some(first), second),
+                None => (ws.base(first), first),
+            };
+            Ok(terminal::page(&diff::show(&ws, from, to))?)
         }
-        Some(("session", args)) => {
-            session::run(&ws, chosen(&ws, args, "chapter")?, args.get_flag("write"))
+        Command::Check { chapter, hint } => {
+            let chapter = chosen(chapter)?.or_else(|| start::started(&ws));
+            let chapter = chapter.context("name a chapter: cargo x check s05")?;
+            check::run(&ws, chapter, hint)
         }
-        Some(("check", args)) => {
-            let hints = *args.get_one::<usize>("hint").expect("it has a default");
-            let chapter = chosen(&ws, args, "chapter")?.or_else(|| start::started(&ws));
-            check::run(
-                &ws,
-                chapter.context("name a chapter: cargo x check s05")?,
-                hints,
-            )
+        Command::Start { chapter, folder } => start::run(&ws, ws.chapter(&chapter)?, &folder),
+        Command::Book(wish) => book::run(&ws, &wish),
+        Command::Budget { write } => budget::run(&ws, write),
+        Command::Pool { write } => pool::run(&ws, write),
+        Command::Tidy => report(&tidy::findings(&ws)),
+        Command::Features => report(&features::findings(&ws)?),
+        Command::Replay { chapter, .. } => {
+            Ok(terminal::print(&replay::run(&ws, chapter.as_deref())?)?)
         }
-        Some(("start", args)) => {
-            let folder = args.get_one::<PathBuf>("folder").expect("clap requires it");
-            start::run(&ws, named(&ws, args, "chapter")?, folder)
-        }
-        Some(("exercises", args)) => exercises::prove::run(&ws, chosen(&ws, args, "chapter")?),
-        Some(("book", args)) => book::run(&ws, args),
-        Some(("external", args)) => {
-            external::run(&ws, args.get_one::<String>("crate").map(String::as_str))
-        }
-        Some(("ci", args)) => ci::run(&ws, args.get_flag("external")),
-        _ => unreachable!("clap requires a subcommand"),
+        Command::Session { chapter, write } => session::run(&ws, chosen(chapter)?, write),
+        Command::Exercises { chapter } => exercises::prove::run(&ws, chosen(chapter)?),
+        Command::External { only } => external::run(&ws, only.as_deref()),
+        Command::Ci { external } => ci::run(&ws, external),
     }
 }
 
-/// The chapter that an argument which clap requires names.
-fn named<'a>(ws: &'a Workspace, args: &ArgMatches, name: &str) -> Result<&'a Chapter> {
-    ws.chapter(args.get_one::<String>(name).expect("clap requires it"))
-}
-
-/// The chapter that an argument names which may be left out.
-fn chosen<'a>(ws: &'a Workspace, args: &ArgMatches, name: &str) -> Result<Option<&'a Chapter>> {
-    let wanted = args.get_one::<String>(name);
-    wanted.map(|wanted| ws.chapter(wanted)).transpose()
-}
-
-fn run_diff(ws: &Workspace, args: &ArgMatches) -> Result<()> {
-    let first = named(ws, args, "first")?;
-    let (from, to) = match chosen(ws, args, "second")? {
-        Some(second) => (Some(first), second),
-        None => (ws.base(first), first),
-    };
-    let shown = diff::show(ws, from, to, Paint::for_stdout());
-    Ok(terminal::page(&shown)?)
-}
-
-fn run_budget(ws: &Workspace, args: &ArgMatches) -> Result<()> {
-    let rows = budget::rows(ws);
-    if args.get_flag("write") {
-        budget::write(ws)?;
-    }
-    terminal::print(&budget::markdown(&rows))?;
-    match rows.iter().find_map(budget::Row::excess) {
-        Some(excess) => bail!("{excess}; move control flow into the chapter's library"),
-        None => Ok(()),
-    }
-}
-
-fn report(findings: &[impl std::fmt::Display]) -> Result<()> {
-    terminal::print(
-        &findings
-            .iter()
-            .map(|finding| format!("{finding}\n"))
-            .collect::<String>(),
-    )?;
+fn report(findings: &[impl Display]) -> Result<()> {
+    let lines: String = findings
+        .iter()
+        .map(|finding| format!("{finding}\n"))
+        .collect();
+    terminal::print(&lines)?;
     match findings.len() {
         0 => Ok(()),
         number => bail!(terminal::counted(number, "finding", "findings")),

@@ -43,8 +43,11 @@ pub fn run(ws: &Workspace, write: bool) -> Result<()> {
     Ok(())
 }
 
+/// Agents with their tools.
+pub type Pools<'a> = Vec<(&'a str, Vec<&'a str>)>;
+
 /// The agents of a chapter with their tools, in the order of the file: `lead: bash, read_file`.
-pub fn read<'a>(ws: &'a Workspace, chapter: &'a Chapter) -> Vec<(&'a str, Vec<&'a str>)> {
+pub fn read<'a>(ws: &'a Workspace, chapter: &'a Chapter) -> Pools<'a> {
     let carrier = ws.carrier(chapter, FILE);
     let text = carrier.and_then(|carrier| ws.text(carrier, FILE));
     text.unwrap_or_default()

@@ -45,8 +45,9 @@ struct Found {
 
 impl Found {
     fn add(&mut self, attributes: &[Attribute], signature: &Signature, block: &Block) {
+        let line = |span: proc_macro2::Span| span.start().line;
         let braces = &block.brace_token.span;
-        let (open, close) = (braces.open().start().line, braces.close().start().line);
+        let (open, close) = (line(braces.open()), line(braces.close()));
         self.functions.push(Function {
             name: signature.ident.to_string(),
             body: open..(close - 1).max(open),

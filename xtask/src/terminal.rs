@@ -1,58 +1,32 @@
-//! What xtask writes: colours where a person looks, plain text elsewhere.
+//! What xtask writes: colours where a person looks, plain text elsewhere; a long text in the pager.
 //!
-//! A diff is read on a terminal, piped into `head`, and caught by the book.
+//! A diff is read on a terminal, piped into `head`, and caught by the book. `console` sees to `NO_COLOR` and dumb terminals.
 //! Invariant: a reader who closes the pipe ends the program quietly, never with a panic.
 
 use std::io::{self, IsTerminal, Seek, Write};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Colours, or none of them.
-#[derive(Clone, Copy)]
-pub struct Paint {
-    on: bool,
+use console::style;
+
+/// Bold, for titles.
+pub fn bold(text: &str) -> String {
+    style(text).bold().to_string()
 }
 
-impl Paint {
-    /// No colour.
-    pub const PLAIN: Paint = Paint { on: false };
+/// Green, for what is added.
+pub fn green(text: &str) -> String {
+    style(text).green().to_string()
+}
 
-    /// Colours when stdout is a terminal that shows them and `NO_COLOR` is unset or empty (<https://no-color.org>).
-    pub fn for_stdout() -> Self {
-        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self {
-            on: io::stdout().is_terminal() && !unwanted && !dumb,
-        }
-    }
+/// Red, for what is removed.
+pub fn red(text: &str) -> String {
+    style(text).red().to_string()
+}
 
-    /// Bold, for titles.
-    pub fn bold(self, text: &str) -> String {
-        self.wrap("1", text)
-    }
-
-    /// Green, for what is added.
-    pub fn green(self, text: &str) -> String {
-        self.wrap("32", text)
-    }
-
-    /// Red, for what is removed.
-    pub fn red(self, text: &str) -> String {
-        self.wrap("31", text)
-    }
-
-    /// Cyan, for the places of a diff.
-    pub fn cyan(self, text: &str) -> String {
-        self.wrap("36", text)
-    }
-
-    fn wrap(self, code: &str, text: &str) -> String {
-        if self.on {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
-    }
+/// Cyan, for the places of a diff.
+pub fn cyan(text: &str) -> String {
+    style(text).cyan().to_string()
 }
 
 /// `1 body`, `3 bodies`.
@@ -84,7 +58,6 @@ pub fn page(text: &str) -> io::Result<()> {
 
 /// Whether `error` only says that the reader has seen enough (`cargo x diff s04 | head`).
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<io::Error>()
-        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

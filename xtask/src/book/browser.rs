@@ -7,12 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::Value;
 
-use super::{Place, mdbook};
-use crate::kit::{self, Kit};
-use crate::terminal::Paint;
+use crate::cargo::{cargo, target};
+use crate::external::{self, Kit};
 use crate::workspace::{CARRIED, Chapter, Workspace};
 use crate::{diff, step};
 
@@ -24,7 +23,7 @@ const PLAYWRIGHT: Kit = Kit {
     variable: "KIT",
     packages: &["playwright-core@1.65.1"],
     program: "node",
-    install: kit::install_node,
+    install: external::npm,
 };
 /// The names under which systems have it.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -37,75 +36,57 @@ const COMPARED: [(&str, &str); 5] = [
     ("s18", "s19"),
 ];
 
-/// What the test needs and this machine has.
-pub struct Tools {
-    mdbook: PathBuf,
-    browser: PathBuf,
-    kit: PathBuf,
-}
-
 /// Makes the book and tries it.
 ///
 /// # Errors
 /// When the browser finds a fault, or something is not installed.
-pub fn test(ws: &Workspace, place: &Place, pictures: Option<&Path>) -> Result<()> {
-    let tools = tools()?;
-    super::write(ws, place)?;
-    mdbook::build(&tools.mdbook, place)?;
-    let expected = place.folder.join("expected.json");
-    fs::write(&expected, comparisons(ws))
-        .with_context(|| format!("writing {}", expected.display()))?;
+pub fn test(ws: &Workspace, pictures: Option<&Path>) -> Result<()> {
+    let (browser, kit) = tools()?;
+    let folder = super::make(ws)?;
+    let expected = folder.join("expected.json");
+    super::put(&expected, &comparisons(ws))?;
+    // The page of the mock model is tried, too.
+    let model = ["build", "--quiet", "--package", "mock_servers"];
+    let built = cargo(&model).current_dir(&ws.root).status();
+    ensure!(
+        built.context("starting cargo")?.success(),
+        "mock_servers does not build"
+    );
     let mut node = Command::new("node");
     node.arg(ws.root.join(SCRIPT))
-        .env("BOOK", place.html())
+        .env("BOOK", folder.join("html"))
         .env("EXPECTED", &expected)
-        .env("CHROMIUM", &tools.browser)
-        .env("MODEL", model(ws)?)
-        .env(PLAYWRIGHT.variable, &tools.kit)
+        .env("CHROMIUM", browser)
+        .env("MODEL", target()?.join("debug/mock_servers"))
+        .env(PLAYWRIGHT.variable, kit)
         .stdin(Stdio::null());
     if let Some(folder) = pictures {
         fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
         node.env("SCREENSHOTS", folder);
     }
-    let status = node.status().context("starting node")?;
-    if !status.success() {
-        bail!("the book has faults in a browser; to repeat it: cargo x book --test");
-    }
+    let passed = node.status().context("starting node")?.success();
+    ensure!(
+        passed,
+        "the book has faults in a browser; to repeat it: cargo x book --test"
+    );
     Ok(())
 }
 
-/// Finds everything, and installs the kit.
+/// The browser, and the kit that drives it, which is installed when it is not there.
 ///
 /// # Errors
-/// What is missing, in one line.
-pub fn tools() -> Result<Tools> {
-    let mdbook = mdbook::find()?;
+/// What is missing, mdbook or one of these, in one line.
+pub fn tools() -> Result<(PathBuf, PathBuf)> {
+    super::mdbook_is_there()?;
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&paths).collect();
-    let browser = BROWSERS
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
+    let mut places =
+        std::env::split_paths(&paths).flat_map(|folder| BROWSERS.map(|name| folder.join(name)));
+    let browser = places
         .find(|path| path.is_file())
         .context("chromium is missing; install it, for example with: apt-get install chromium")?;
-    let kit = kit::target()?.join("external").join(PLAYWRIGHT.name);
-    kit::prepare(&PLAYWRIGHT, &kit)
+    let kit = external::prepare(&PLAYWRIGHT)
         .map_err(|why| anyhow!("{} cannot be installed: {why}", PLAYWRIGHT.packages[0]))?;
-    Ok(Tools {
-        mdbook,
-        browser,
-        kit,
-    })
-}
-
-/// The program of the mock model, built: its page is tried, too.
-fn model(ws: &Workspace) -> Result<PathBuf> {
-    let built = Command::new("cargo")
-        .args(["build", "--quiet", "--package", "mock_servers"])
-        .current_dir(&ws.root)
-        .status()
-        .context("starting cargo")?;
-    ensure!(built.success(), "mock_servers does not build");
-    Ok(kit::target()?.join("debug/mock_servers"))
+    Ok((browser, kit))
 }
 
 /// What `cargo x diff` prints of the carried files, by pair: `{"s03..s07": "…"}`.
@@ -115,7 +96,7 @@ fn comparisons(ws: &Workspace) -> String {
             .iter()
             .filter_map(|file| Some((file, step::pair(ws, from, to, file)?)));
         files
-            .map(|(file, pair)| diff::unified(file, &pair, Paint::PLAIN))
+            .map(|(file, pair)| diff::unified(file, &pair))
             .collect::<String>()
     };
     let entries = COMPARED.iter().filter_map(|(from, to)| {

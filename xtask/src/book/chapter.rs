@@ -7,10 +7,9 @@ use std::fmt::Write;
 
 use anyhow::{Result, ensure};
 
+use super::exercises;
 use super::fences::{fence, folded, html, quoted};
 use super::links::{Shelf, WRITTEN, anchor, page_of};
-use super::tasks;
-use crate::terminal::Paint;
 use crate::workspace::{CARRIED, Chapter, MAIN, Workspace};
 use crate::{diff, header, step};
 
@@ -33,7 +32,7 @@ pub fn page(ws: &Workspace, shelf: &Shelf, chapter: &Chapter) -> Result<String> 
             .map(|base| came_and_went(ws, base, chapter)),
     );
     parts.extend(new_files(ws, chapter)?);
-    if let Some(text) = tasks::section(ws, chapter)? {
+    if let Some(text) = exercises::section(ws, chapter)? {
         parts.push(shelf.rewrite(&text, &chapter.path("exercises/main.rs"), &name));
     }
     parts.push(next.to_owned());
@@ -103,7 +102,7 @@ fn step(ws: &Workspace, chapter: &Chapter) -> String {
     };
     for file in CARRIED {
         if let Some(pair) = step::pair(ws, base, chapter, file) {
-            let shown = diff::unified(file, &pair, Paint::PLAIN);
+            let shown = diff::unified(file, &pair);
             let _ = writeln!(text, "{}", fence("diff", &shown));
         }
         if let Some(whole) = ws.text(chapter, file) {
@@ -126,7 +125,7 @@ fn step(ws: &Workspace, chapter: &Chapter) -> String {
 
 /// The tools and imports that came and went, in the words of `cargo x diff`.
 fn came_and_went(ws: &Workspace, base: &Chapter, chapter: &Chapter) -> String {
-    let gains = diff::gains(ws, Some(base), chapter, Paint::PLAIN).join("\n");
+    let gains = diff::gains(ws, Some(base), chapter).join("\n");
     format!("## Added and removed\n\n{}", fence("text", &gains))
 }
 

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::fences::fence;
 use super::links::{WRITTEN, page_of, relative};
-use crate::change::{self, Fate};
+use crate::change;
 use crate::rust;
 use crate::workspace::{CARRIED, Chapter, LAST, MAIN, Workspace};
 
@@ -47,32 +47,23 @@ pub fn filled(ws: &Workspace, page: &str, text: &str) -> Result<String> {
     Ok(filled)
 }
 
-/// Fails when a chapter has no page, as soon as one has.
-pub fn complete(ws: &Workspace) -> Result<()> {
-    let taught = ws.chapters.iter().filter(|chapter| chapter.number < LAST);
-    let pages = taught.map(|chapter| format!("{WRITTEN}mechanisms/{}.md", chapter.name));
-    let (there, missing): (Vec<_>, Vec<_>) = pages.partition(|page| ws.tree.text(page).is_some());
-    match missing.first().filter(|_| !there.is_empty()) {
-        Some(page) => bail!("there is no {page}; write the page of that mechanism"),
-        None => Ok(()),
-    }
-}
-
 /// The picture, with the station of the chapter marked.
 fn picture(ws: &Workspace, page: &str, chapter: Option<&Chapter>) -> Result<String> {
     let path = format!("{WRITTEN}{PICTURE}");
     let svg = ws.tree.text(&path);
     let svg = svg.with_context(|| format!("there is no {path}; book/src/{page} shows it"))?;
     let up = "../".repeat(page.matches('/').count());
-    let mut svg = ["chapters/", "mechanisms/"]
-        .iter()
-        .fold(svg.to_owned(), |svg, folder| {
-            svg.replace(&format!("href=\"{folder}"), &format!("href=\"{up}{folder}"))
-        });
+    let mut svg = svg.to_owned();
+    for folder in ["chapters/", "mechanisms/"] {
+        svg = svg.replace(&format!("href=\"{folder}"), &format!("href=\"{up}{folder}"));
+    }
     if let Some(chapter) = chapter {
         let station = format!("id=\"station-{}\"", chapter.short());
-        svg = marked(&svg, &station)
-            .with_context(|| format!("{path} has no element with {station}"))?;
+        ensure!(
+            svg.contains(&station),
+            "{path} has no element with {station}"
+        );
+        svg = svg.replace(&station, &format!("{station} data-here"));
     }
     // An empty line would end the HTML and begin Markdown.
     let lines = svg.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -93,20 +84,6 @@ fn growth(ws: &Workspace) -> String {
     };
     let bars: String = ws.chapters.iter().map(bar).collect();
     format!("<div class=\"growth\">\n{bars}</div>\n")
-}
-
-/// The SVG with the class `here` on the element that has this attribute.
-fn marked(svg: &str, attribute: &str) -> Option<String> {
-    let at = svg.find(attribute)?;
-    let start = svg[..at].rfind('<')?;
-    let end = at + svg[at..].find('>')?;
-    let tag = &svg[start..end];
-    let tag = if tag.contains(" class=\"") {
-        tag.replacen(" class=\"", " class=\"here ", 1)
-    } else {
-        format!("{tag} class=\"here\"")
-    };
-    Some(format!("{}{tag}{}", &svg[..start], &svg[end..]))
 }
 
 /// The lines of the last chapter's `main.rs` at which the mechanism acts: those that hold one of the needles.
@@ -143,9 +120,9 @@ fn facts(ws: &Workspace, chapter: &Chapter, page: &str) -> String {
             .join(", ")
     };
     for (agent, mut tools) in change::tools(ws, base, chapter) {
-        tools.retain(|(_, fate)| base.is_none() || *fate == Fate::Added);
+        tools.retain(|(mark, _)| base.is_none() || *mark == '+');
         if !tools.is_empty() {
-            let tools = quoted(tools.into_iter().map(|(name, _)| name).collect());
+            let tools = quoted(tools.into_iter().map(|(_, name)| name).collect());
             lines.push(format!("- Tools it brings the {agent}: {tools}"));
         }
     }
@@ -227,12 +204,10 @@ mod tests {
         assert_eq!(
             page,
             "# A\n\n<div class=\"loop-picture\">\n<svg>\n<a href=\"../chapters/s02_tools.html\" id=\"station-s02\" \
-             class=\"here station\">\n</a>\n<g id=\"station-s01\">\n</svg>\n</div>\n\n"
+             data-here class=\"station\">\n</a>\n<g id=\"station-s01\">\n</svg>\n</div>\n\n"
         );
         let whole = filled(&ws(&[]), "loop.md", "<!-- loop -->").unwrap();
-        assert!(whole.contains("href=\"chapters/s02") && !whole.contains("here"));
-        let other = filled(&ws(&[]), "mechanisms/s01_loop.md", "<!-- loop -->").unwrap();
-        assert!(other.contains("<g id=\"station-s01\" class=\"here\">"));
+        assert!(whole.contains("href=\"chapters/s02") && !whole.contains("data-here"));
     }
 
     #[test]
@@ -280,16 +255,6 @@ mod tests {
              - The loop of these chapters imports it: [s02](../chapters/s02_tools.md)\n\
              - The library of these chapters imports it: [s02](../chapters/s02_tools.md)\n\
              - Taught in [s01_loop](../chapters/s01_loop.md)\n\n"
-        );
-    }
-
-    #[test]
-    fn once_a_mechanism_has_a_page_each_has_one() {
-        assert!(complete(&ws(&[])).is_ok());
-        let half = ws(&[("book/src/mechanisms/s02_tools.md", "# A\n")]);
-        assert_eq!(
-            complete(&half).unwrap_err().to_string(),
-            "there is no book/src/mechanisms/s01_loop.md; write the page of that mechanism"
         );
     }
 }

@@ -1,26 +1,25 @@
 //! `cargo x book`: the course as a book that a browser shows, from a file or from a server.
 //!
-//! The chapters' READMEs are its text. Diffs, files, exercises and facts are put to them when it is made.
+//! The chapters' READMEs are its text. Diffs, files, exercises and facts are put to them when it is made; mdbook does the rest.
 //! Invariant: nothing that is generated is committed, and no link leads out of the book.
 
-mod browser;
+pub mod browser;
 mod chapter;
+mod exercises;
 mod fences;
 mod links;
-mod mdbook;
 mod mechanism;
 mod pairs;
 mod summary;
-mod tasks;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use anyhow::{Context, Result, bail, ensure};
 
-use crate::kit;
+use crate::cargo;
 use crate::terminal;
 use crate::workspace::Workspace;
 use links::{ROOT_PAGES, Shelf, WRITTEN, page_of};
@@ -29,121 +28,114 @@ use links::{ROOT_PAGES, Shelf, WRITTEN, page_of};
 type Pages = BTreeMap<String, String>;
 
 /// What is copied beside the source as it is: settings, styles, scripts.
-const THEME: &str = "book/theme/";
+const AS_IT_IS: [&str; 2] = ["book/book.toml", "book/theme/"];
+/// The oldest mdbook that the settings and scripts are written for.
+const OLDEST: [u32; 2] = [0, 5];
+const INSTALL: &str = "install it with: cargo install mdbook --locked";
 
-/// The subcommand.
-pub fn command() -> Command {
-    let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
-    Command::new("book")
-        .about("Make the book from the READMEs, the diffs and the exercises; print where it is")
-        .arg(flag("serve").help(
-            "Serve it on localhost; the page follows when cargo x book is run again elsewhere",
-        ))
-        .arg(
-            flag("test")
-                .conflicts_with("serve")
-                .help("Try it in a real browser: chromium, driven by node"),
-        )
-        .arg(
-            Arg::new("screenshots")
-                .long("screenshots")
-                .value_name("DIR")
-                .requires("test")
-                .value_parser(clap::value_parser!(PathBuf))
-                .help("Keep pictures of some pages there"),
-        )
+/// What becomes of the book.
+#[derive(clap::Args)]
+pub struct Wish {
+    /// Serve it on localhost; the page follows when cargo x book is run again elsewhere
+    #[arg(long)]
+    serve: bool,
+    /// Try it in a real browser: chromium, driven by node
+    #[arg(long, conflicts_with = "serve")]
+    test: bool,
+    /// Keep pictures of some pages there
+    #[arg(long, value_name = "DIR", requires = "test")]
+    screenshots: Option<PathBuf>,
 }
 
 /// Makes the book, and serves or tests it when asked to.
 ///
 /// # Errors
 /// When mdbook is missing or too old, a page cannot be made, or the browser finds a fault.
-pub fn run(ws: &Workspace, args: &ArgMatches) -> Result<()> {
-    let place = Place::new()?;
-    if args.get_flag("test") {
-        let pictures = args.get_one::<PathBuf>("screenshots");
-        return browser::test(ws, &place, pictures.map(PathBuf::as_path));
+pub fn run(ws: &Workspace, wish: &Wish) -> Result<()> {
+    if wish.test {
+        return browser::test(ws, wish.screenshots.as_deref());
     }
-    let mdbook = mdbook::find()?;
-    write(ws, &place)?;
-    if args.get_flag("serve") {
-        return mdbook::serve(&mdbook, &place);
+    let folder = make(ws)?;
+    if wish.serve {
+        let served = Command::new("mdbook").arg("serve").arg(&folder).status();
+        let served = served.context("starting mdbook")?;
+        ensure!(served.success(), "mdbook serve: {served}");
+        return Ok(());
     }
-    mdbook::build(&mdbook, &place)?;
-    Ok(terminal::print(&format!(
-        "{}\n",
-        place.html().join("index.html").display()
-    ))?)
+    let index = folder.join("html/index.html");
+    Ok(terminal::print(&format!("{}\n", index.display()))?)
 }
 
-/// Whether this machine has what [`run`] with `--test` needs.
-///
-/// # Errors
-/// What is missing, in one line.
-pub fn can_be_tested() -> Result<()> {
-    browser::tools().map(drop)
+/// Fails with one line that says what to install when mdbook is not there, or is too old.
+fn mdbook_is_there() -> Result<()> {
+    let output = Command::new("mdbook")
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output();
+    let output = output
+        .ok()
+        .with_context(|| format!("mdbook is missing; {INSTALL}"))?;
+    let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let numbers = said.trim_start_matches("mdbook v").split('.');
+    let version: Vec<u32> = numbers.map_while(|it| it.parse().ok()).take(2).collect();
+    ensure!(
+        version >= OLDEST.to_vec(),
+        "{said} is too old for the book; {INSTALL}"
+    );
+    Ok(())
 }
 
-/// Where the book is made.
-struct Place {
-    folder: PathBuf,
-}
-
-impl Place {
-    fn new() -> Result<Self> {
-        let folder = kit::target()?.join("book");
-        Ok(Self { folder })
-    }
-
-    /// What mdbook makes.
-    fn html(&self) -> PathBuf {
-        self.folder.join("html")
-    }
-}
-
-/// Writes the source, all of it anew.
-fn write(ws: &Workspace, place: &Place) -> Result<()> {
-    for old in ["src", "theme"].map(|name| place.folder.join(name)) {
+/// Makes the book anew; its folder, in which `html` is what a browser shows.
+fn make(ws: &Workspace) -> Result<PathBuf> {
+    mdbook_is_there()?;
+    let folder = cargo::target()?.join("book");
+    for old in ["src", "theme"].map(|name| folder.join(name)) {
         if old.exists() {
             fs::remove_dir_all(&old).with_context(|| format!("emptying {}", old.display()))?;
         }
     }
-    let put = |path: &Path, text: &str| -> Result<()> {
-        let folder = path.parent().unwrap_or(path);
-        fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
-        fs::write(path, text).with_context(|| format!("writing {}", path.display()))
-    };
     for (path, text) in pages(ws)? {
-        put(&place.folder.join("src").join(path), &text)?;
+        put(&folder.join("src").join(path), &text)?;
     }
     for (path, file) in ws.tree.iter() {
-        if path == "book/book.toml" || path.starts_with(THEME) {
-            put(&place.folder.join(&path["book/".len()..]), &file.text)?;
+        if AS_IT_IS.iter().any(|it| path.starts_with(it)) {
+            put(&folder.join(&path["book/".len()..]), &file.text)?;
         }
     }
-    Ok(())
+    let output = Command::new("mdbook").arg("build").arg(&folder).output();
+    let output = output.context("starting mdbook")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let warns = said
+        .lines()
+        .any(|line| line.trim_start().starts_with("WARN"));
+    if !output.status.success() || warns {
+        bail!("mdbook build: {}\n{}", output.status, said.trim());
+    }
+    Ok(folder)
+}
+
+fn put(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
+    written.with_context(|| format!("writing {}", path.display()))
 }
 
 /// The whole source.
 fn pages(ws: &Workspace) -> Result<Pages> {
-    mechanism::complete(ws)?;
     let shelf = Shelf::new(ws);
     let mut pages = Pages::new();
-    for (path, page) in ROOT_PAGES {
-        if let Some(text) = ws.tree.text(path) {
-            let filled = mechanism::filled(ws, page, text)?;
-            pages.insert(page.to_owned(), shelf.rewrite(&filled, path, page));
-        }
-    }
-    for (path, file) in ws.tree.iter() {
-        let Some(page) = path.strip_prefix(WRITTEN) else {
+    let written = ws
+        .tree
+        .iter()
+        .filter_map(|(path, _)| Some((path, path.strip_prefix(WRITTEN)?)));
+    for (path, page) in ROOT_PAGES.into_iter().chain(written) {
+        let Some(text) = ws.tree.text(path) else {
             continue;
         };
         let text = if page.ends_with(".md") {
-            let filled = mechanism::filled(ws, page, &file.text)?;
-            shelf.rewrite(&filled, path, page)
+            shelf.rewrite(&mechanism::filled(ws, page, text)?, path, page)
         } else {
-            file.text.clone()
+            text.to_owned()
         };
         pages.insert(page.to_owned(), text);
     }
@@ -162,17 +154,13 @@ mod tests {
 
     #[test]
     fn the_book_has_a_page_for_each_chapter_and_each_text() {
-        let ws = fixture::course(&[
-            ("book/src/loop.md", "# The loop\n\n<!-- loop -->\n"),
-            ("book/src/loop.svg", "<svg></svg>\n"),
-            ("book/src/pairs.md", "# Any two chapters\n"),
-        ]);
-
-        let pages = pages(&ws).unwrap();
-
-        let names: Vec<_> = pages.keys().map(String::as_str).collect();
-        for name in [
+        let picture = ("book/src/loop.md", "# The loop\n\n<!-- loop -->\n");
+        let ws = fixture::course(&[picture, ("book/src/loop.svg", "<svg></svg>\n")]);
+        let made = pages(&ws).unwrap();
+        let names: Vec<_> = made.keys().map(String::as_str).collect();
+        let expected = [
             "SUMMARY.md",
+            "architecture.md",
             "chapters/s01_loop.md",
             "chapters/s02_tools.md",
             "contributing.md",
@@ -180,20 +168,14 @@ mod tests {
             "loop.md",
             "loop.svg",
             "pairs-data.js",
-            "pairs.md",
-        ] {
-            assert!(names.contains(&name), "{name} is not in {names:?}");
-        }
-        assert!(pages["index.md"].contains("| [s01_loop](chapters/s01_loop.md) |"));
-        assert!(pages["loop.md"].contains("<svg></svg>"));
-    }
+        ];
+        assert_eq!(names, expected);
+        assert!(made["index.md"].contains("| [s01_loop](chapters/s01_loop.md) |"));
+        assert!(made["loop.md"].contains("<svg></svg>"));
 
-    #[test]
-    fn a_picture_that_is_missing_stops_the_book_with_a_sentence() {
-        let ws = fixture::course(&[("book/src/loop.md", "# The loop\n\n<!-- loop -->\n")]);
-
+        let error = pages(&fixture::course(&[picture])).unwrap_err().to_string();
         assert_eq!(
-            pages(&ws).unwrap_err().to_string(),
+            error,
             "there is no book/src/loop.svg; book/src/loop.md shows it"
         );
     }

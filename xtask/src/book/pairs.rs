@@ -100,7 +100,6 @@ fn about(ws: &Workspace, chapter: &Chapter, texts: &[(String, &str, &str)]) -> V
 mod tests {
     use super::*;
     use crate::step;
-    use crate::terminal::Paint;
     use crate::tests::fixture;
 
     /// Draws hunks as the page does.
@@ -144,7 +143,7 @@ mod tests {
         let (one, two) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
         for (from, to) in [(one, two), (two, one)] {
             let pair = step::pair(&ws, from, to, "src/main.rs").unwrap();
-            let shown = diff::unified("src/main.rs", &pair, Paint::PLAIN);
+            let shown = diff::unified("src/main.rs", &pair);
             let lines = shown.lines().skip(2).filter(|line| !line.starts_with("@@"));
             let lines: String = lines.map(|line| format!("{line}\n")).collect();
             assert_eq!(drawn(pair.old_text, pair.new_text), lines);

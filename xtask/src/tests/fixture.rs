@@ -10,6 +10,7 @@ use crate::workspace::Workspace;
 
 /// The small course with `changes` laid over it: the text of a file by its path.
 pub fn course(changes: &[(&str, &str)]) -> Workspace {
+    console::set_colors_enabled(false);
     workspace(tree(changes))
 }
 

@@ -18,43 +18,42 @@ const WARNING: &str =
 /// # Errors
 /// When a file of them is not in order.
 pub fn section(ws: &Workspace, chapter: &Chapter) -> Result<Option<String>> {
-    let exercises = exercises::all(ws, chapter)?;
-    if exercises.is_empty() {
-        return Ok(None);
-    }
     let mut text = format!(
         "## The exercises, with hints and tests\n\nTake `#[ignore]` off a test and run `cargo x check {}`.\n\n",
         chapter.short()
     );
+    let exercises = exercises::all(ws, chapter)?;
     for exercise in &exercises {
-        text.push_str(&task(ws, chapter, exercise));
+        text += &one(ws, chapter, exercise);
     }
-    Ok(Some(text))
+    Ok((!exercises.is_empty()).then_some(text))
 }
 
-fn task(ws: &Workspace, chapter: &Chapter, exercise: &Exercise) -> String {
-    let mut title = exercise.title.clone();
-    if let Some(first) = title.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    let mut page = format!(
-        "### {}. {title} ({} minutes) {{#{}}}\n\n{}\n\n",
-        exercise.number,
-        exercise.minutes,
-        anchor(&exercise.path[chapter.name.len() + 1..]),
-        exercise.task
-    );
+fn one(ws: &Workspace, chapter: &Chapter, exercise: &Exercise) -> String {
+    let Exercise {
+        number,
+        title,
+        minutes,
+        task,
+        path,
+        ..
+    } = exercise;
+    let (first, rest) = title.split_at_checked(1).unwrap_or(("", title));
+    let id = anchor(&path[chapter.name.len() + 1..]);
+    let first = first.to_uppercase();
+    let mut page =
+        format!("### {number}. {first}{rest} ({minutes} minutes) {{#{id}}}\n\n{task}\n\n");
     for (index, hint) in exercise.hints.iter().enumerate() {
-        page.push_str(&folded(None, &format!("Hint {}", index + 1), hint));
+        page += &folded(None, &format!("Hint {}", index + 1), hint);
     }
-    let tests = ws.tree.text(&exercise.path).unwrap_or_default().lines();
+    let tests = ws.tree.text(path).unwrap_or_default().lines();
     let tests = tests.skip_while(|line| line.starts_with("//!") || line.is_empty());
     let tests = tests.collect::<Vec<_>>().join("\n");
-    let summary = format!("The tests: <code>{}</code>", exercise.path);
-    page.push_str(&folded(None, &summary, &quoted("rust", &tests)));
+    let summary = format!("The tests: <code>{path}</code>");
+    page += &folded(None, &summary, &quoted("rust", &tests));
     if let Some(patch) = ws.tree.text(&exercise.patch()) {
         let body = format!("{WARNING}\n\n{}", quoted("diff", patch));
-        page.push_str(&folded(None, "A solution", &body));
+        page += &folded(None, "A solution", &body);
     }
     page + "\n"
 }
