@@ -1,11 +1,9 @@
-//! The bodies of functions, taken out of a file and put back.
+//! The bodies of functions, taken out of a chapter's files.
 //!
 //! A student builds a mechanism in a copy of its files: everything stands there but what the functions do.
-//! Invariant: what is taken out and put back gives the file as it was, byte by byte.
+//! Invariant: signatures, types, comments and tests stay byte by byte as they are.
 
-use std::ops::Range;
-
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::rust;
 use crate::workspace::{Chapter, Workspace};
@@ -14,141 +12,101 @@ use crate::workspace::{Chapter, Workspace};
 const HOLE: &str = "todo!()";
 
 /// A file without its bodies.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Emptied {
+    /// Its path in the chapter.
+    pub file: String,
     /// The text with a hole for each body.
     pub text: String,
-    /// The functions and their bodies, in the order of the file.
+    /// The functions and their bodies, in the order in which the manifest wants them written.
     pub bodies: Vec<(String, String)>,
 }
 
-/// The functions of a file that a student writes: all that are not for tests, or those of some names.
-#[derive(Clone, Debug, PartialEq)]
-enum Wanted {
-    All,
-    Named(Vec<String>),
-}
-
-/// The files of a chapter without the bodies that its manifest names, with their paths in the workspace, in its order.
+/// The files of a chapter without the bodies that `start` in its manifest names, in its order: whole files (`src/plan.rs`,
+/// all functions that are not for tests), or functions of files (`src/plan.rs::new`).
 ///
 /// # Errors
-/// When the manifest names a file or a function that is not there.
-pub fn take_out(ws: &Workspace, chapter: &Chapter) -> Result<Vec<(String, Emptied)>> {
-    let mut emptied = Vec::new();
-    for (file, wanted) in wanted(chapter) {
-        let path = chapter.path(&file);
-        let text = ws.tree.text(&path);
-        ensure!(
-            text.is_some(),
-            "{}: `start` names {file}, which is not there",
-            chapter.path("Cargo.toml")
-        );
-        let found = empty(text.unwrap_or_default(), &wanted);
-        if let Wanted::Named(names) = &wanted {
-            let is_there = |name: &&String| found.bodies.iter().any(|(it, _)| it == *name);
-            if let Some(missing) = names.iter().find(|name| !is_there(name)) {
-                anyhow::bail!(
-                    "{}: `start` names {file}::{missing}, which is no function there",
-                    chapter.path("Cargo.toml")
-                );
-            }
+/// When it names a file or a function that is not there, or nothing.
+pub fn take_out(ws: &Workspace, chapter: &Chapter) -> Result<Vec<Emptied>> {
+    let manifest = chapter.path("Cargo.toml");
+    let mut emptied: Vec<Emptied> = Vec::new();
+    for entry in &chapter.start {
+        let file = entry.split("::").next().unwrap_or_default();
+        if emptied.iter().any(|it| it.file == file) {
+            continue;
+        }
+        let text = ws.text(chapter, file);
+        let text =
+            text.with_context(|| format!("{manifest}: `start` names {file}, which is not there"))?;
+        let named = chapter
+            .start
+            .iter()
+            .filter_map(|it| it.strip_prefix(file)?.strip_prefix("::"));
+        let names: Vec<_> = named.collect();
+        let found = empty(file, text, &names);
+        for name in names {
+            let is_there = found.bodies.iter().any(|(it, _)| it == name);
+            ensure!(
+                is_there,
+                "{manifest}: `start` names {file}::{name}, which is no function there"
+            );
         }
         ensure!(
             !found.bodies.is_empty(),
-            "{}: `start` names {file}, which has no function",
-            chapter.path("Cargo.toml")
+            "{manifest}: `start` names {file}, which has no function"
         );
-        emptied.push((path, found));
+        emptied.push(found);
     }
+    ensure!(
+        !emptied.is_empty(),
+        "{manifest}: the chapter does not say what a student builds; write start = [\"src/…\"]"
+    );
     Ok(emptied)
 }
 
-/// Where a student has not written a body yet, in the order in which the manifest wants them written.
-pub fn holes(ws: &Workspace, chapter: &Chapter) -> Vec<(String, String)> {
-    let mut holes = Vec::new();
-    for (file, wanted) in wanted(chapter) {
-        let Some(text) = ws.text(chapter, &file) else {
-            continue;
+/// Takes bodies out of a file as rustfmt lays it out, where a body has lines of its own: those of these functions, or of all.
+fn empty(file: &str, text: &str, names: &[&str]) -> Emptied {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut emptied = String::new();
+    let mut bodies = Vec::new();
+    let mut at = 0;
+    for function in rust::functions(text) {
+        let is_wanted = match names {
+            [] => !function.of_tests,
+            names => names.contains(&function.name.as_str()),
         };
-        let bodies = empty(text, &wanted).bodies;
+        if is_wanted && !function.body.is_empty() {
+            let first = lines[function.body.start].trim_end();
+            let indent = &first[..first.len() - first.trim_start().len()];
+            emptied += &lines[at..function.body.start].concat();
+            emptied += &format!("{indent}{HOLE}\n");
+            at = function.body.end;
+            bodies.push((function.name, lines[function.body].concat()));
+        }
+    }
+    emptied += &lines[at..].concat();
+    bodies.sort_by_key(|(name, _)| names.iter().position(|it| it == name));
+    Emptied {
+        file: file.to_owned(),
+        text: emptied,
+        bodies,
+    }
+}
+
+/// Where a student has not written a body yet: the file and the function, in the order in which the manifest wants them
+/// written.
+///
+/// # Errors
+/// When a function is gone that the manifest names.
+pub fn holes(ws: &Workspace, chapter: &Chapter) -> Result<Vec<(String, String)>> {
+    let mut holes = Vec::new();
+    for Emptied { file, bodies, .. } in take_out(ws, chapter)? {
         let open = bodies
             .into_iter()
             .filter(|(_, body)| body.contains("todo!"));
-        let mut open: Vec<String> = open.map(|(name, _)| name).collect();
-        if let Wanted::Named(names) = wanted {
-            open.sort_by_key(|name| names.iter().position(|wanted| wanted == name));
-        }
-        holes.extend(open.into_iter().map(|name| (file.clone(), name)));
+        holes.extend(open.map(|(name, _)| (file.clone(), name)));
     }
-    holes
-}
-
-impl Emptied {
-    /// The text with every body back in its place.
-    pub fn put_back(&self) -> String {
-        let mut bodies = self.bodies.iter();
-        let back = self.text.split_inclusive('\n').map(|line| {
-            if line.trim() == HOLE {
-                bodies.next().map_or(line, |(_, body)| body)
-            } else {
-                line
-            }
-        });
-        back.collect()
-    }
-}
-
-/// The files that `start` names, in its order, each once.
-fn wanted(chapter: &Chapter) -> Vec<(String, Wanted)> {
-    let mut files: Vec<(String, Wanted)> = Vec::new();
-    for entry in &chapter.start {
-        let (file, name) = entry
-            .split_once("::")
-            .map_or((entry.as_str(), None), |(file, name)| (file, Some(name)));
-        let known = files.iter_mut().find(|(path, _)| path == file);
-        match (known, name) {
-            (Some((_, Wanted::Named(names))), Some(name)) => names.push(name.to_owned()),
-            (Some((_, wanted)), _) => *wanted = Wanted::All,
-            (None, Some(name)) => {
-                files.push((file.to_owned(), Wanted::Named(vec![name.to_owned()])))
-            }
-            (None, None) => files.push((file.to_owned(), Wanted::All)),
-        }
-    }
-    files
-}
-
-/// Takes the wanted bodies out of a file as rustfmt lays it out: a body has lines of its own.
-fn empty(text: &str, wanted: &Wanted) -> Emptied {
-    let mut bodies: Vec<(String, Range<usize>)> = Vec::new();
-    for function in rust::functions(text) {
-        let is_wanted = match wanted {
-            Wanted::All => !function.of_tests,
-            Wanted::Named(names) => names.contains(&function.name),
-        };
-        let lines = function.body;
-        let last = bodies.last();
-        let is_inside = last.is_some_and(|(_, outer)| outer.end >= lines.end);
-        if is_wanted && !lines.is_empty() && !is_inside {
-            bodies.push((function.name, lines));
-        }
-    }
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let mut emptied = Emptied {
-        text: String::new(),
-        bodies: Vec::new(),
-    };
-    let mut at = 0;
-    for (name, range) in bodies {
-        let first = lines[range.start];
-        let indent = &first[..first.len() - first.trim_start().len()];
-        emptied.text += &lines[at..range.start].concat();
-        emptied.text += &format!("{}{HOLE}\n", indent.trim_end_matches('\n'));
-        emptied.bodies.push((name, lines[range.clone()].concat()));
-        at = range.end;
-    }
-    emptied.text += &lines[at..].concat();
-    emptied
+    Ok(holes)
 }
 
 #[cfg(test)]
@@ -161,52 +119,25 @@ mod tests {
         fn outer() -> usize {\n    fn inner() -> usize {\n        1\n    }\n    inner()\n}\n\n#[cfg(test)]\nmod tests {\n    fn a() {\n        b();\n    }\n}\n";
 
     #[test]
-    fn bodies_are_taken_out_and_put_back() {
-        let emptied = empty(TEXT, &Wanted::All);
+    fn bodies_are_taken_out_and_the_rest_stays() {
+        let emptied = empty("src/plan.rs", TEXT, &[]);
+        let new = "        // A brace in a comment {\n\n        let open = \"{\";\n        Self\n";
+        let outer = "    fn inner() -> usize {\n        1\n    }\n    inner()\n";
+        let bodies =
+            [("new", new), ("outer", outer)].map(|(name, body)| (name.into(), body.into()));
+        assert_eq!(emptied.bodies, bodies);
+        let expected = TEXT
+            .replace(new, "        todo!()\n")
+            .replace(outer, "    todo!()\n");
+        assert_eq!(emptied.text, expected);
 
-        assert_eq!(emptied.put_back(), TEXT);
-        let names: Vec<_> = emptied
-            .bodies
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .collect();
-        assert_eq!(names, ["new", "outer"]);
-        assert!(
-            emptied
-                .text
-                .contains("    /// A plan of these.\n    pub fn new(\n"),
-            "{}",
-            emptied.text
-        );
-        assert!(
-            emptied
-                .text
-                .contains("    {\n        todo!()\n    }\n\n    fn none() {}\n"),
-            "{}",
-            emptied.text
-        );
-        assert!(
-            emptied
-                .text
-                .contains("fn outer() -> usize {\n    todo!()\n}\n"),
-            "{}",
-            emptied.text
-        );
-        assert!(emptied.text.contains("        b();\n"), "tests stay");
+        let one = empty("src/plan.rs", TEXT, &["outer"]);
+        assert_eq!(one.text, TEXT.replace(outer, "    todo!()\n"));
     }
 
-    #[test]
-    fn only_the_named_ones_are_taken_out() {
-        let emptied = empty(TEXT, &Wanted::Named(vec!["outer".into()]));
-
-        assert_eq!(emptied.bodies.len(), 1);
-        assert_eq!(emptied.put_back(), TEXT);
-    }
-
-    fn class(start: &str) -> Workspace {
+    fn class(start: &str, bash: &str) -> Workspace {
         let course = format!("adds = \"the loop\"\nstart = [{start}]");
         let manifest = fixture::manifest("s01_loop", &course, "");
-        let bash = "//! Bash: runs a command.\n\n/// Runs it.\npub fn run() {\n    go();\n}\n\nfn go() {\n    run();\n}\n";
         fixture::course(&[
             ("s01_loop/Cargo.toml", &manifest),
             ("s01_loop/src/bash.rs", bash),
@@ -215,50 +146,40 @@ mod tests {
 
     #[test]
     fn the_manifest_says_which_and_in_which_order() {
-        let ws = class("\"src/bash.rs::go\", \"src/bash.rs::run\"");
-        let chapter = ws.chapter("s01").unwrap();
-
-        let emptied = take_out(&ws, chapter).unwrap();
-        let (path, file) = &emptied[0];
-        assert_eq!(
-            (path.as_str(), file.bodies.len()),
-            ("s01_loop/src/bash.rs", 2)
-        );
-        assert_eq!(
-            holes(&ws, chapter),
-            [],
-            "nothing is open in the course itself"
-        );
-
-        let manifest = (
-            "s01_loop/Cargo.toml",
-            ws.tree.text("s01_loop/Cargo.toml").unwrap(),
-        );
-        let ws = fixture::course(&[manifest, ("s01_loop/src/bash.rs", &file.text)]);
-        let open = holes(&ws, ws.chapter("s01").unwrap());
-        let open: Vec<_> = open
-            .iter()
-            .map(|(file, name)| format!("{file}::{name}"))
-            .collect();
-        assert_eq!(open, ["src/bash.rs::go", "src/bash.rs::run"]);
-    }
-
-    #[test]
-    fn what_is_not_there_is_told() {
-        let told = |start: &str| {
-            let ws = class(start);
-            take_out(&ws, ws.chapter("s01").unwrap())
-                .unwrap_err()
-                .to_string()
+        let bash = "//! Bash.\n\npub fn run() {\n    go();\n}\n\nfn go() {\n    run();\n}\n";
+        let order = "\"src/bash.rs::go\", \"src/bash.rs::run\"";
+        let open = |bash: &str| {
+            let ws = class(order, bash);
+            let chapter = ws.chapter("s01").unwrap();
+            let names = holes(&ws, chapter)
+                .unwrap()
+                .into_iter()
+                .map(|(_, name)| name);
+            (take_out(&ws, chapter).unwrap(), names.collect::<Vec<_>>())
         };
+        let (emptied, none) = open(bash);
+        assert_eq!(none, [""; 0], "nothing is open in the course itself");
+        assert_eq!(open(&emptied[0].text).1, ["go", "run"]);
 
-        assert_eq!(
-            told("\"src/plan.rs\""),
-            "s01_loop/Cargo.toml: `start` names src/plan.rs, which is not there"
-        );
-        assert_eq!(
-            told("\"src/bash.rs::stop\""),
-            "s01_loop/Cargo.toml: `start` names src/bash.rs::stop, which is no function there"
-        );
+        for (start, told) in [
+            (
+                "",
+                "the chapter does not say what a student builds; write start = [\"src/…\"]",
+            ),
+            (
+                "\"src/plan.rs\"",
+                "`start` names src/plan.rs, which is not there",
+            ),
+            (
+                "\"src/bash.rs::stop\"",
+                "`start` names src/bash.rs::stop, which is no function there",
+            ),
+        ] {
+            let ws = class(start, bash);
+            let error = take_out(&ws, ws.chapter("s01").unwrap())
+                .unwrap_err()
+                .to_string();
+            assert_eq!(error, format!("s01_loop/Cargo.toml: {told}"));
+        }
     }
 }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::bodies;
 use crate::cargo::cargo;
-use crate::exercises::{self, Exercise, Outcome, Patience, TARGET, Verdict, watch};
+use crate::exercises::{self, Exercise, Outcome, Patience, TARGET, Verdict, run_tests};
 use crate::start;
 use crate::terminal::{self, bold, counted, cyan, green, red};
 use crate::workspace::{Chapter, Workspace};
@@ -39,7 +39,7 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
     let exercises = exercises::all(ws, chapter)?;
     let outcomes = tests(ws, &["--package", &chapter.name, "--test", TARGET])?;
     if let Some(program) = outcomes.iter().find(|it| it.is_program()) {
-        bail!("{}", program.message.as_deref().unwrap_or_default());
+        bail!("{}", program.message);
     }
     let progress: Vec<_> = exercises.iter().map(|it| progress(it, &outcomes)).collect();
     let failing = progress
@@ -168,8 +168,7 @@ fn told(test: &Outcome, otherwise: &str) -> String {
         format!("{file}:{line}")
     });
     let mut text = format!("\n{name}, in {place}\n\n");
-    let said = test.message.iter().flat_map(|message| message.lines());
-    for line in said.take(LINES_OF_A_TEST) {
+    for line in test.message.lines().take(LINES_OF_A_TEST) {
         let _ = writeln!(text, "    {line}");
     }
     text
@@ -188,14 +187,11 @@ fn first_failed<'a>(tests: impl Iterator<Item = &'a Outcome>) -> Option<&'a Outc
 
 /// A copy made by `cargo x start`: how many bodies are written, and what the chapter's tests say.
 fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
-    let holes = bodies::holes(ws, chapter);
     let outcomes = tests(ws, &["--package", &chapter.name, "--tests"])?;
+    let holes = bodies::holes(ws, chapter)?;
     let all_failed = outcomes.iter().filter(|it| it.verdict == Verdict::Failed);
     // The others say what is wrong with what is written.
-    let for_want_of_a_body = |it: &&Outcome| {
-        let said = it.message.as_deref().unwrap_or_default();
-        said.contains("not yet implemented")
-    };
+    let for_want_of_a_body = |it: &&Outcome| it.message.contains("not yet implemented");
     let (waiting, failed): (Vec<_>, Vec<_>) = all_failed.partition(for_want_of_a_body);
     let passed = outcomes
         .iter()
@@ -212,11 +208,8 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
     text += &match &holes[..] {
         [] => "Every body is written.\n".to_owned(),
         [(file, name), ..] => {
-            let number = counted(holes.len(), "body", "bodies");
-            format!(
-                "{number} to write. Next: {name} in {}\n",
-                chapter.path(file)
-            )
+            let (number, path) = (counted(holes.len(), "body", "bodies"), chapter.path(file));
+            format!("{number} to write. Next: {name} in {path}\n")
         }
     };
     if let Some(test) = first_failed(failed.iter().copied()) {
@@ -246,6 +239,5 @@ fn tests(ws: &Workspace, which: &[&str]) -> Result<Vec<Outcome>> {
     if !built.success() {
         bail!("it does not compile yet; cargo says why");
     }
-    let output = watch(cargo("test").arg("--no-fail-fast"), Patience::Told)?;
-    Ok(Outcome::of(&output))
+    run_tests(cargo("test").arg("--no-fail-fast"), Patience::Told)
 }

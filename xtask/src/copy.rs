@@ -1,4 +1,4 @@
-//! A copy of the course in a folder of its own, to be changed and built there.
+//! A copy of the course in a git repository of its own, to be changed and built there.
 //!
 //! Reference patches and emptied bodies are tried in a copy, so that nobody's own files are ever touched.
 //! Invariant: a copy shares what cargo built of other people's crates and nothing of ours; its version keeps them apart.
@@ -10,7 +10,9 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::cargo::{self, cargo};
-use crate::workspace::{Chapter, Workspace};
+use crate::git;
+use crate::tree::Tree;
+use crate::workspace::Workspace;
 
 /// A copy of the course.
 pub struct Copy {
@@ -22,10 +24,12 @@ pub struct Copy {
 
 /// Where cargo keeps what it has built, within a build directory.
 const BUILT: [&str; 3] = ["debug/.fingerprint", "debug/build", "debug/deps"];
+/// What a person's own cargo reads in a copy.
+const SETTINGS: &str = ".cargo/config.toml";
 
 impl Copy {
     /// Copies the course to `root`, in the version `0.1.0-MARK`. What lies there already and is the same stays untouched, so
-    /// that cargo need not build it again; what lies there of another day's chapter goes.
+    /// that cargo need not build it again; what lies there of another day's course goes.
     ///
     /// # Errors
     /// When a file cannot be read or written.
@@ -34,74 +38,59 @@ impl Copy {
             root: root.to_owned(),
             build_dir: build_dir()?,
         };
-        for (path, file) in ws.tree.iter().filter(|(_, file)| !file.symlink) {
-            match path {
-                "Cargo.toml" => copy.write(path, &marked(&file.text, mark)?)?,
-                "Cargo.lock" => copy.write(path, &marked_lock(&file.text, mark))?,
-                _ => copy.bring(ws, path)?,
+        fs::create_dir_all(root).with_context(|| format!("making {}", root.display()))?;
+        git::run(root, &["init", "--quiet"])?;
+        for (path, _) in Tree::read(root)?.iter() {
+            if ws.tree.text(path).is_none() {
+                fs::remove_file(root.join(path)).with_context(|| format!("removing {path}"))?;
             }
         }
-        for chapter in &ws.chapters {
-            copy.remove_others(ws, &chapter.name)?;
+        for (path, text) in ws.tree.iter() {
+            if path == "Cargo.toml" {
+                copy.write(path, &marked(text, mark)?)?;
+            } else {
+                let bytes = fs::read(ws.root.join(path));
+                copy.write(path, bytes.with_context(|| format!("reading {path}"))?)?;
+            }
         }
+        // The lock file has the version of our own packages, too.
+        let update = copy
+            .cargo(&["update", "--workspace", "--offline", "--quiet"])
+            .output();
+        update.context("starting cargo update")?;
+        copy.keep()?;
         Ok(copy)
     }
 
-    /// Gives a chapter its own files again, and takes away all others.
+    /// Makes what lies there now what [`Copy::restore`] comes back to.
     ///
     /// # Errors
-    /// When a file cannot be read, written or removed.
-    pub fn restore(&self, ws: &Workspace, chapter: &Chapter) -> Result<()> {
-        let files = ws.tree.below(&chapter.name);
-        for (path, _) in files.filter(|(_, file)| !file.symlink) {
-            self.bring(ws, path)?;
-        }
-        self.remove_others(ws, &chapter.name)
+    /// When git refuses.
+    pub fn keep(&self) -> Result<()> {
+        git::run(&self.root, &["add", "--all"]).map(drop)
     }
 
-    /// Writes a file as the course has it.
-    fn bring(&self, ws: &Workspace, path: &str) -> Result<()> {
-        let bytes = fs::read(ws.root.join(path)).with_context(|| format!("reading {path}"))?;
-        self.write_bytes(path, &bytes)
-    }
-
-    /// Removes what the course does not have in this folder: a file that a patch has made, say.
-    fn remove_others(&self, ws: &Workspace, folder: &str) -> Result<()> {
-        let place = self.root.join(folder);
-        let doing = || format!("emptying {}", place.display());
-        if !place.exists() {
-            return Ok(());
-        }
-        for entry in fs::read_dir(&place).with_context(doing)? {
-            let entry = entry.with_context(doing)?;
-            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
-            if entry.file_type().with_context(doing)?.is_dir() {
-                self.remove_others(ws, &path)?;
-            } else if ws.tree.file(&path).is_none() {
-                fs::remove_file(entry.path()).with_context(doing)?;
-            }
-        }
-        Ok(())
+    /// Gives all files back that were changed, and takes away those that are new.
+    ///
+    /// # Errors
+    /// When git refuses.
+    pub fn restore(&self) -> Result<()> {
+        git::run(&self.root, &["checkout", "--quiet", "."])?;
+        git::run(&self.root, &["clean", "--quiet", "--force", "-d"]).map(drop)
     }
 
     /// Writes a file of the copy, unless it is the same already.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, path: &str, text: &str) -> Result<()> {
-        self.write_bytes(path, text.as_bytes())
-    }
-
-    fn write_bytes(&self, path: &str, bytes: &[u8]) -> Result<()> {
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) -> Result<()> {
         let path = self.root.join(path);
-        if fs::read(&path).is_ok_and(|there| there == bytes) {
+        if fs::read(&path).is_ok_and(|there| there == text.as_ref()) {
             return Ok(());
         }
-        let doing = || format!("writing {}", path.display());
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).with_context(doing)?;
-        }
-        fs::write(&path, bytes).with_context(doing)
+        let folder = path.parent().unwrap_or(&self.root);
+        let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text));
+        written.with_context(|| format!("writing {}", path.display()))
     }
 
     /// Builds in a place of the copy's own from now on, so that what it builds can be thrown away. What the course has built
@@ -110,7 +99,7 @@ impl Copy {
     /// # Errors
     /// When a link cannot be made.
     pub fn build_apart(mut self) -> Result<Self> {
-        let own = self.root.join("build");
+        let own = self.root.join("target/build");
         for place in BUILT {
             let from = self.build_dir.join(place);
             let doing = || format!("linking {}", from.display());
@@ -120,15 +109,17 @@ impl Copy {
         Ok(self)
     }
 
-    /// Lets a person's cargo build in the copy as [`Copy::cargo`] does.
+    /// Has a person's own cargo build in the course's place.
     ///
     /// # Errors
     /// When the settings cannot be written.
     pub fn share_build(&self, ws: &Workspace) -> Result<()> {
-        const SETTINGS: &str = ".cargo/config.toml";
         let settings = ws.tree.text(SETTINGS).unwrap_or_default();
         let build_dir = self.build_dir.display().to_string();
-        self.write(SETTINGS, &format!("{settings}\n# What cargo has built of other people's crates need not be built again.\n[build]\nbuild-dir = {build_dir:?}\n"))
+        let settings = format!(
+            "{settings}\n# What cargo has built of other people's crates need not be built again.\n[build]\nbuild-dir = {build_dir:?}\n"
+        );
+        self.write(SETTINGS, settings)
     }
 
     /// Cargo in the copy.
@@ -175,18 +166,6 @@ fn marked(manifest: &str, mark: &str) -> Result<String> {
     Ok(manifest.replacen(LINTS, &format!("{LINTS}unused = \"allow\"\n"), 1))
 }
 
-/// The lock file with the same version for our own packages, as cargo would write it: a person's `git diff` stays empty.
-fn marked_lock(lock: &str, mark: &str) -> String {
-    let version = format!("\nversion = \"0.1.0-{mark}\"");
-    let packages = lock
-        .split("\n\n")
-        .map(|package| match package.contains("\nsource = ") {
-            true => package.to_owned(),
-            false => package.replacen("\nversion = \"0.1.0\"", &version, 1),
-        });
-    packages.collect::<Vec<_>>().join("\n\n")
-}
-
 /// Where cargo builds what a program is made of: where the person says, or where it has built this program.
 ///
 /// # Errors
@@ -217,28 +196,5 @@ mod tests {
 
         let read = |path: &str| fs::read_to_string(to.join(path)).unwrap();
         assert_eq!((read("a/libx.rlib"), read("y")), ("x".into(), "own".into()));
-    }
-
-    #[test]
-    fn a_copy_has_a_version_of_its_own_and_does_not_mind_what_is_unused() {
-        let manifest = "[workspace.package]\nversion = \"0.1.0\"\n\n[workspace.lints.rust]\nmissing_docs = \"warn\"\n";
-
-        assert_eq!(
-            marked(manifest, "start.d1").unwrap(),
-            "[workspace.package]\nversion = \"0.1.0-start.d1\"\n\n[workspace.lints.rust]\nunused = \"allow\"\nmissing_docs = \"warn\"\n"
-        );
-        assert!(marked("[workspace]\n", "a").is_err());
-    }
-
-    #[test]
-    fn the_lock_file_has_our_own_packages_in_the_new_version() {
-        let lock = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"0.1.0\"\nsource = \"registry\"\n\n\
-            [[package]]\nname = \"s01_loop\"\nversion = \"0.1.0\"\ndependencies = [\n \"a\",\n]\n";
-
-        let ours = "name = \"s01_loop\"\nversion = \"0.1.0";
-        assert_eq!(
-            marked_lock(lock, "x"),
-            lock.replace(ours, &format!("{ours}-x"))
-        );
     }
 }

@@ -7,7 +7,7 @@
 pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .map_while(|line| line.strip_prefix("//!"))
-        .map(str::trim)
+        .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end())
 }
 
 /// The first sentence of the header: up to the first `.`, `?` or `!` that ends a word, within the first paragraph.

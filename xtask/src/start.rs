@@ -14,67 +14,51 @@ use crate::copy::Copy;
 use crate::workspace::{Chapter, Workspace};
 use crate::{git, terminal};
 
-/// Makes the copy and says how to go on.
+/// Makes the copy, commits it, so that `git diff` shows what the student has written, and says how to go on.
 ///
 /// # Errors
 /// When the folder holds something already, or cannot be written.
 pub fn run(ws: &Workspace, chapter: &Chapter, folder: &Path) -> Result<()> {
-    if let Some(chapter) = started(ws) {
+    if let Some(Chapter { name, .. }) = started(ws) {
         bail!(
-            "this is a copy already, in which you build {}; start the next one in the course itself",
-            chapter.name
+            "this is a copy already, in which you build {name}; start the next one in the course itself"
         );
     }
     let emptied = bodies::take_out(ws, chapter)?;
-    ensure!(
-        !emptied.is_empty(),
-        "{} names no bodies to write; there is nothing to start",
-        chapter.path("Cargo.toml")
-    );
     let root = fresh(ws, folder)?;
-    let mut name = DefaultHasher::new();
-    root.hash(&mut name);
-    let copy = Copy::make(
-        ws,
-        &root,
-        &format!("start.d{:06x}", name.finish() & 0xff_ffff),
-    )?;
+    let mut hash = DefaultHasher::new();
+    root.hash(&mut hash);
+    let mark = format!("start.d{:06x}", hash.finish() & 0xff_ffff);
+    let copy = Copy::make(ws, &root, &mark)?;
     copy.share_build(ws)?;
-    let manifest =
-        fs::read_to_string(root.join("Cargo.toml")).context("reading the copy's Cargo.toml")?;
+    let manifest = fs::read_to_string(root.join("Cargo.toml"));
+    let manifest = manifest.context("reading the copy's Cargo.toml")?;
+    let Chapter { name, .. } = chapter;
     copy.write(
         "Cargo.toml",
-        &format!("{manifest}\n{MARK}\nchapter = \"{}\"\n", chapter.name),
+        format!("{manifest}\n{MARK}\nchapter = {name:?}\n"),
     )?;
     let mut list = String::new();
-    for (path, file) in &emptied {
-        copy.write(path, &file.text)?;
-        let mut names: Vec<_> = file.bodies.iter().map(|(name, _)| name.as_str()).collect();
-        let place = |name: &&str| {
-            let entry = |entry: &String| chapter.path(entry) == format!("{path}::{name}");
-            chapter.start.iter().position(entry)
-        };
-        names.sort_by_key(place);
+    for file in &emptied {
+        let path = chapter.path(&file.file);
+        copy.write(&path, &file.text)?;
+        let names: Vec<_> = file.bodies.iter().map(|(name, _)| name.as_str()).collect();
         list += &format!("  {path}  {}\n", names.join(", "));
     }
-    first_commit(&root, chapter)?;
+    copy.keep()?;
+    let commit = format!(
+        "-c user.name=cargo-x-start -c user.email=start@localhost -c commit.gpgsign=false \
+         commit --quiet --no-verify --message=start-of-{name}"
+    );
+    git::run(&root, &commit.split(' ').collect::<Vec<_>>())?;
+    let shown = folder.display().to_string();
     let text = format!(
-        "{} is the course without these bodies:\n{list}\nThe README of the chapter says what they do, their comments say it closer, and its tests grade you; the words that \
+        "{shown} is the course without these bodies:\n{list}\nThe README of the chapter says what they do, their comments say it closer, and its tests grade you; the words that \
          the model and the user read are in the tests:\n  cd {}\n  cargo x check {}\nWhat you have written so far: git diff\n",
-        folder.display(),
-        typed(folder),
+        shell_words::quote(&shown),
         chapter.short()
     );
     Ok(terminal::print(&text)?)
-}
-
-/// A folder as a shell wants it.
-fn typed(folder: &Path) -> String {
-    let name = folder.display().to_string();
-    match name.contains(|c: char| !(c.is_alphanumeric() || "/._-".contains(c))) {
-        true => format!("'{}'", name.replace('\'', r"'\''")),
-        false => name,
-    }
 }
 
 /// The chapter that this checkout was started for.
@@ -106,22 +90,6 @@ fn fresh(ws: &Workspace, folder: &Path) -> Result<PathBuf> {
     folder.canonicalize().with_context(doing)
 }
 
-/// The start as a commit, so that `git diff` shows what the student has written.
-fn first_commit(root: &Path, chapter: &Chapter) -> Result<()> {
-    git::run(root, &["init", "--quiet"])?;
-    git::run(root, &["add", "--all"])?;
-    let message = format!("--message=The start of {}", chapter.name);
-    let who = [
-        "user.name=cargo x start",
-        "user.email=start@localhost",
-        "commit.gpgsign=false",
-    ];
-    let settings = who.iter().flat_map(|setting| ["-c", setting]);
-    let commit = ["commit", "--quiet", "--no-verify", &message];
-    git::run(root, &settings.chain(commit).collect::<Vec<_>>())?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,13 +111,6 @@ mod tests {
             error.ends_with("is not empty; name a folder that is not there yet"),
             "{error}"
         );
-    }
-
-    #[test]
-    fn a_folder_can_be_typed() {
-        assert_eq!(typed(Path::new("../my-course")), "../my-course");
-        assert_eq!(typed(Path::new("my course")), "'my course'");
-        assert_eq!(typed(Path::new("tim's")), r"'tim'\''s'");
     }
 
     #[test]

@@ -4,26 +4,16 @@
 //! Invariant: paths are relative to the workspace and separated by `/`, on every system.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
 use anyhow::{Context, Result};
 
 use crate::git;
 
-/// A checkout's files by path.
+/// A checkout's files by path: their whole text, which is empty for one that is not UTF-8.
 #[derive(Default)]
-pub struct Tree {
-    files: BTreeMap<String, File>,
-}
-
-/// One file of the checkout.
-pub struct File {
-    /// The whole text; empty when the file is not UTF-8 or is a symbolic link.
-    pub text: String,
-    /// Whether the path is a symbolic link.
-    pub symlink: bool,
-}
+pub struct Tree(pub BTreeMap<String, String>);
 
 impl Tree {
     /// Reads every file below `root` that git does not ignore.
@@ -31,75 +21,51 @@ impl Tree {
     /// # Errors
     /// When `root` is in no git checkout, or a listed file cannot be read.
     pub fn read(root: &Path) -> Result<Self> {
-        let which = ["-z", "--cached", "--others", "--exclude-standard"];
-        let listed = git::run(root, &[&["ls-files"][..], &which].concat())?;
+        let which = [
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ];
+        let listed = git::run(root, &which)?;
         let mut files = BTreeMap::new();
         for path in listed.split_terminator('\0') {
-            let file = read_file(&root.join(path)).with_context(|| format!("reading {path}"))?;
-            files.extend(file.map(|file| (path.to_owned(), file)));
+            let place = root.join(path);
+            // Another one is deleted but not yet committed as deleted, or a folder.
+            if place.is_file() {
+                let bytes = fs::read(place).with_context(|| format!("reading {path}"))?;
+                files.insert(
+                    path.to_owned(),
+                    String::from_utf8(bytes).unwrap_or_default(),
+                );
+            }
         }
-        Ok(Self { files })
-    }
-
-    /// A tree of committed files with these paths and texts. A later text replaces an earlier one of the same path.
-    #[cfg(test)]
-    pub fn of(files: &[(&str, &str)]) -> Self {
-        let file = |text: &str| File {
-            text: text.to_owned(),
-            symlink: false,
-        };
-        let files = files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), file(text)));
-        Self {
-            files: files.collect(),
-        }
+        Ok(Self(files))
     }
 
     /// The text of the file at `path`, when there is one.
     pub fn text(&self, path: &str) -> Option<&str> {
-        self.files.get(path).map(|file| file.text.as_str())
+        self.0.get(path).map(String::as_str)
     }
 
-    /// The file at `path`, when there is one.
-    pub fn file(&self, path: &str) -> Option<&File> {
-        self.files.get(path)
-    }
-
-    /// Whether there is a file below this folder.
-    pub fn is_folder(&self, path: &str) -> bool {
-        self.below(path.trim_end_matches('/')).next().is_some()
+    /// Whether there is a file at this path, or below it.
+    pub fn holds(&self, path: &str) -> bool {
+        self.text(path).is_some() || self.below(path.trim_end_matches('/')).next().is_some()
     }
 
     /// All files in the order of their paths.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &File)> {
-        self.files.iter().map(|(path, file)| (path.as_str(), file))
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
     /// The files below `folder` (no trailing slash), in the order of their paths.
-    pub fn below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = (&'a str, &'a File)> {
+    pub fn below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.iter().filter(move |(path, _)| {
-            path.strip_prefix(folder)
-                .is_some_and(|rest| rest.starts_with('/'))
+            let rest = path.strip_prefix(folder);
+            rest.is_some_and(|rest| rest.starts_with('/'))
         })
     }
-}
-
-/// The file at `path`, or `None` when it was deleted but not yet committed as deleted, or is a folder.
-fn read_file(path: &Path) -> io::Result<Option<File>> {
-    let kind = match path.symlink_metadata() {
-        Ok(metadata) => metadata.file_type(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    if kind.is_dir() {
-        return Ok(None);
-    }
-    let text = if kind.is_symlink() {
-        String::new()
-    } else {
-        String::from_utf8(fs::read(path)?).unwrap_or_default()
-    };
-    let symlink = kind.is_symlink();
-    Ok(Some(File { text, symlink }))
 }

@@ -169,8 +169,8 @@ fn users<'a>(ws: &'a Workspace, chapter: &'a Chapter, carried: bool) -> Vec<&'a 
             path.ends_with(".rs") && CARRIED.contains(&own) == carried
         });
         files.any(|(_, file)| {
-            file.text.contains(&chapter.name)
-                && rust::lessons(&file.text, &later.name).contains_key(&chapter.name)
+            file.contains(&chapter.name)
+                && rust::lessons(file, &later.name).contains_key(&chapter.name)
         })
     };
     ws.after(chapter).filter(imports_it).collect()

@@ -99,7 +99,7 @@ fn make(ws: &Workspace) -> Result<PathBuf> {
     }
     for (path, file) in ws.tree.iter() {
         if AS_IT_IS.iter().any(|it| path.starts_with(it)) {
-            put(&folder.join(&path["book/".len()..]), &file.text)?;
+            put(&folder.join(&path["book/".len()..]), file)?;
         }
     }
     let output = Command::new("mdbook").arg("build").arg(&folder).output();

@@ -5,17 +5,19 @@
 
 mod outcome;
 pub mod prove;
-mod watch;
 
+use anyhow::anyhow;
+
+use crate::header;
 use crate::workspace::{Chapter, Workspace};
 
-pub use outcome::{Outcome, Verdict};
-pub use watch::{Patience, watch};
+pub use outcome::{Outcome, Patience, Verdict, run_tests};
 
 /// The folder of a chapter's exercises.
 pub const FOLDER: &str = "exercises";
 /// The test target that holds them.
 pub const TARGET: &str = "exercises";
+const HINT: &str = "Hint: ";
 
 /// One exercise, as its files describe it.
 #[derive(Debug, PartialEq)]
@@ -47,22 +49,20 @@ impl Exercise {
     /// # Errors
     /// What is wrong with its opening comment, in a sentence.
     fn read(path: &str, text: &str) -> Result<Self, String> {
-        let module = path.rsplit('/').next().unwrap_or(path);
-        let module = module.trim_end_matches(".rs").to_owned();
-        let comment = text
-            .lines()
-            .map_while(|line| line.strip_prefix("//!"))
-            .map(|line| line.strip_prefix(' ').unwrap_or(line));
-        let comment: Vec<&str> = comment.collect();
-        let (title, rest) = comment.split_first().unwrap_or((&"", &[]));
+        let module = path
+            .rsplit('/')
+            .next()
+            .unwrap_or(path)
+            .trim_end_matches(".rs");
+        let comment = header::lines(text).collect::<Vec<_>>().join("\n");
+        let (title, rest) = comment.split_once('\n').unwrap_or((&comment, ""));
         let (number, title, minutes) = title_of(title)
             .ok_or("opens with another line than `Exercise N · title (M minutes).`")?;
-        let rest = rest.join("\n");
-        let (hints, task): (Vec<&str>, Vec<&str>) = rest
+        let paragraphs = rest
             .split("\n\n")
             .map(str::trim)
-            .filter(|paragraph| !paragraph.is_empty())
-            .partition(|paragraph| paragraph.starts_with(HINT));
+            .filter(|it| !it.is_empty());
+        let (hints, task): (Vec<&str>, Vec<&str>) = paragraphs.partition(|it| it.starts_with(HINT));
         if task.is_empty() || hints.is_empty() {
             return Err("needs a task and at least one paragraph that begins with `Hint: `".into());
         }
@@ -71,22 +71,20 @@ impl Exercise {
                 "is exercise {number}; name the file ex{number}_….rs"
             ));
         }
+        let hints = hints
+            .iter()
+            .map(|hint| hint[HINT.len()..].trim().to_owned());
         Ok(Self {
             number,
-            module,
+            module: module.to_owned(),
             title: title.to_owned(),
             minutes,
             task: task.join("\n\n"),
-            hints: hints
-                .iter()
-                .map(|hint| hint[HINT.len()..].trim().to_owned())
-                .collect(),
+            hints: hints.collect(),
             path: path.to_owned(),
         })
     }
 }
-
-const HINT: &str = "Hint: ";
 
 /// The parts of `Exercise 1 · progress in the prompt (10 minutes).`
 fn title_of(line: &str) -> Option<(usize, &str, u32)> {
@@ -97,15 +95,14 @@ fn title_of(line: &str) -> Option<(usize, &str, u32)> {
 
 /// The exercises of a chapter in their order; of a file that is none, its path and what is wrong with it.
 pub fn of(ws: &Workspace, chapter: &Chapter) -> Vec<Result<Exercise, (String, String)>> {
-    let folder = chapter.path(FOLDER);
-    let files = ws.tree.below(&folder).filter(|(path, _)| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        name.starts_with("ex") && name.ends_with(".rs")
-    });
-    let read = |(path, text): (&str, &str)| {
-        Exercise::read(path, text).map_err(|problem| (path.to_owned(), problem))
-    };
-    files.map(|(path, file)| read((path, &file.text))).collect()
+    let start = chapter.path(&format!("{FOLDER}/ex"));
+    let files = ws
+        .tree
+        .iter()
+        .filter(|(path, _)| path.starts_with(&start) && path.ends_with(".rs"));
+    let read =
+        |(path, text)| Exercise::read(path, text).map_err(|problem| (path.to_owned(), problem));
+    files.map(read).collect()
 }
 
 /// The exercises of a chapter in their order.
@@ -113,9 +110,8 @@ pub fn of(ws: &Workspace, chapter: &Chapter) -> Vec<Result<Exercise, (String, St
 /// # Errors
 /// When a file of them is not in order.
 pub fn all(ws: &Workspace, chapter: &Chapter) -> anyhow::Result<Vec<Exercise>> {
-    of(ws, chapter)
-        .into_iter()
-        .map(|exercise| exercise.map_err(|(path, problem)| anyhow::anyhow!("{path} {problem}")))
+    let all = of(ws, chapter).into_iter();
+    all.map(|it| it.map_err(|(path, problem)| anyhow!("{path} {problem}")))
         .collect()
 }
 
@@ -129,26 +125,21 @@ mod tests {
 
     #[test]
     fn the_opening_comment_is_the_task_and_the_hints() {
-        let exercise = Exercise::read("s05_todo/exercises/ex2_nothing_is_undone.rs", TEXT).unwrap();
+        let read = |text: &str| Exercise::read("s05_todo/exercises/ex2_nothing.rs", text);
+        let exercise = read(TEXT).unwrap();
+        let expected = Exercise {
+            number: 2,
+            module: "ex2_nothing".into(),
+            title: "nothing is undone".into(),
+            minutes: 15,
+            task: "Refuse a list.\nSay why.\n\nKeep the old one.".into(),
+            hints: vec!["look at\n`Plan::new`.".into(), "compare.".into()],
+            path: "s05_todo/exercises/ex2_nothing.rs".into(),
+        };
+        assert_eq!(exercise, expected);
+        assert_eq!(exercise.patch(), "s05_todo/exercises/ex2_nothing.patch");
 
-        assert_eq!((exercise.number, exercise.minutes), (2, 15));
-        assert_eq!(exercise.title, "nothing is undone");
-        assert_eq!(exercise.module, "ex2_nothing_is_undone");
-        assert_eq!(
-            exercise.task,
-            "Refuse a list.\nSay why.\n\nKeep the old one."
-        );
-        assert_eq!(exercise.hints, ["look at\n`Plan::new`.", "compare."]);
-        assert_eq!(
-            exercise.patch(),
-            "s05_todo/exercises/ex2_nothing_is_undone.patch"
-        );
-    }
-
-    #[test]
-    fn a_wrong_opening_is_told() {
-        let wrong = |text: &str| Exercise::read("s05_todo/exercises/ex2_a.rs", text).unwrap_err();
-
+        let wrong = |text: &str| read(text).unwrap_err();
         assert!(wrong("//! A test: it fails.\n").starts_with("opens with another line"));
         assert!(wrong(&TEXT.replace("Hint", "Note")).starts_with("needs a task"));
         assert!(wrong(&TEXT.replace("Exercise 2", "Exercise 3")).starts_with("is exercise 3"));

@@ -1,10 +1,16 @@
-//! What the test harness of Rust printed, read again: which tests passed, which failed, and what they said.
+//! A run of tests: which passed, which failed, and what they said; one that does not come to an end is named.
 //!
-//! libtest has no stable format for programs, so this reads the lines that a person sees.
+//! libtest has no stable format for programs, so this reads the lines that a person sees. A mechanism without bodies may leave
+//! a test waiting for something that never comes; libtest says so after a minute.
 //! Invariant: only lines of the form `test NAME ... VERDICT` count; whatever a test prints elsewhere does not. A program that ends
 //! before its tests do, of a full stack for one, is a failure of its own: what is silent has not passed.
 
-use std::process::Output;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use anyhow::{Context, Result, bail, ensure};
 
 /// What stands for the tests that never came to an end; no test has blanks in its name.
 const PROGRAM: &str = "the program of the tests";
@@ -28,46 +34,21 @@ pub struct Outcome {
     /// How it ended.
     pub verdict: Verdict,
     /// What it said when it failed.
-    pub message: Option<String>,
+    pub message: String,
     /// Where it failed: the file, and the line.
     pub place: Option<(String, usize)>,
 }
 
+/// What becomes of a test that runs for more than a minute.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Patience {
+    /// A person is told which it is, and may press Ctrl-C.
+    Told,
+    /// All tests are ended, which is an error.
+    None,
+}
+
 impl Outcome {
-    /// The tests that `cargo test` ran, in their order; behind them [`PROGRAM`], when it ended before they did.
-    pub fn of(run: &Output) -> Vec<Self> {
-        let stdout = String::from_utf8_lossy(&run.stdout);
-        let mut outcomes = Self::read(&stdout);
-        let is_begun = |line: &&str| {
-            line.strip_prefix("running ")
-                .is_some_and(|rest| rest.ends_with(" tests") || rest.ends_with(" test"))
-        };
-        let is_ended = |line: &&str| line.starts_with("test result: ");
-        if stdout.lines().filter(is_begun).count() > stdout.lines().filter(is_ended).count() {
-            let said = String::from_utf8_lossy(&run.stderr);
-            outcomes.push(Self {
-                name: PROGRAM.to_owned(),
-                verdict: Verdict::Failed,
-                place: None,
-                message: Some(format!("{}\nit ended before its tests did", said.trim())),
-            });
-        }
-        outcomes
-    }
-
-    fn read(stdout: &str) -> Vec<Self> {
-        let mut outcomes: Vec<Self> = stdout.lines().filter_map(line).collect();
-        for outcome in outcomes
-            .iter_mut()
-            .filter(|it| it.verdict == Verdict::Failed)
-        {
-            let block = block(stdout, &outcome.name);
-            outcome.message = block.map(message);
-            outcome.place = block.and_then(place);
-        }
-        outcomes
-    }
-
     /// Whether this is no test, but the program of them, which broke down.
     pub fn is_program(&self) -> bool {
         self.name == PROGRAM
@@ -75,13 +56,106 @@ impl Outcome {
 
     /// Whether this is a test of the module `module`.
     pub fn is_of(&self, module: &str) -> bool {
-        self.name
-            .strip_prefix(module)
-            .is_some_and(|rest| rest.starts_with("::"))
+        let rest = self.name.strip_prefix(module);
+        rest.is_some_and(|rest| rest.starts_with("::"))
     }
 }
 
-fn line(line: &str) -> Option<Outcome> {
+/// Runs a `cargo test`: its tests in their order, and behind them the program of them when it ended before they did.
+///
+/// # Errors
+/// When it cannot be started, the tests do not compile, or one was ended for want of [`Patience`].
+pub fn run_tests(command: &mut Command, patience: Patience) -> Result<Vec<Outcome>> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    if patience == Patience::None {
+        // So that the tests end with the cargo that has started them.
+        command.process_group(0);
+    }
+    let mut child = command.spawn().context("starting cargo test")?;
+    let mut stderr = child.stderr.take().context("reading what cargo says")?;
+    let said = thread::spawn(move || {
+        let mut said = Vec::new();
+        let _ = stderr.read_to_end(&mut said);
+        String::from_utf8_lossy(&said).into_owned()
+    });
+    let stdout = BufReader::new(child.stdout.take().context("reading what the tests say")?);
+    let (mut printed, mut endless) = (String::new(), None);
+    for line in stdout.split(b'\n') {
+        let line = line.context("reading what the tests say")?;
+        let line = String::from_utf8_lossy(&line);
+        let running = line.strip_suffix(" has been running for over 60 seconds");
+        if let Some(name) = running.and_then(|name| name.strip_prefix("test ")) {
+            if patience == Patience::Told {
+                eprintln!("{name} has been running for a minute; Ctrl-C ends it");
+            } else {
+                endless = Some(name.to_owned());
+                // The kill command, because signals need either unsafe code or one more dependency.
+                let group = format!("-{}", child.id());
+                let _ = Command::new("kill").args(["-KILL", "--", &group]).output();
+            }
+        }
+        printed = printed + &line + "\n";
+    }
+    let status = child.wait().context("waiting for cargo test")?;
+    let said = said.join().unwrap_or_default();
+    if let Some(name) = endless {
+        bail!("{name} does not come to an end; let it give up");
+    }
+    let outcomes = read(&printed, &said);
+    let compiled = status.success() || !outcomes.is_empty();
+    ensure!(compiled, "{}\nit does not compile", said.trim());
+    Ok(outcomes)
+}
+
+/// The tests in what a run printed.
+fn read(stdout: &str, stderr: &str) -> Vec<Outcome> {
+    let mut outcomes: Vec<Outcome> = stdout.lines().filter_map(verdict).collect();
+    for outcome in outcomes
+        .iter_mut()
+        .filter(|it| it.verdict == Verdict::Failed)
+    {
+        let (_, block) = stdout
+            .split_once(&format!("---- {} stdout ----\n", outcome.name))
+            .unwrap_or_default();
+        let ends = ["\n---- ", "\nfailures:\n", "\nstack backtrace:\n"];
+        let end = ends.iter().filter_map(|end| block.find(end)).min();
+        let lines = block[..end.unwrap_or(block.len())].lines();
+        // Of several threads that panicked the last one is the test's own.
+        outcome.place = lines
+            .clone()
+            .filter_map(panicked)
+            .next_back()
+            .and_then(|place| {
+                let mut parts = place.split(':');
+                Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
+            });
+        let is_said = |line: &&str| {
+            !line.starts_with("note: run with `RUST_BACKTRACE") && panicked(line).is_none()
+        };
+        let said: Vec<_> = lines.filter(is_said).collect();
+        outcome.message = said.join("\n").trim().to_owned();
+    }
+    let lines = |starts: &str| {
+        stdout
+            .lines()
+            .filter(|line| line.starts_with(starts))
+            .count()
+    };
+    if lines("running ") > lines("test result: ") {
+        outcomes.push(Outcome {
+            name: PROGRAM.to_owned(),
+            verdict: Verdict::Failed,
+            message: format!("{}\nit ended before its tests did", stderr.trim()),
+            place: None,
+        });
+    }
+    outcomes
+}
+
+fn verdict(line: &str) -> Option<Outcome> {
     let (name, verdict) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
     let verdict = match verdict.split(',').next()? {
         "ok" => Verdict::Passed,
@@ -92,37 +166,15 @@ fn line(line: &str) -> Option<Outcome> {
     Some(Outcome {
         name: name.trim_end_matches(" - should panic").to_owned(),
         verdict,
-        message: None,
+        message: String::new(),
         place: None,
     })
-}
-
-/// The block that libtest prints of a failed test.
-fn block<'a>(stdout: &'a str, name: &str) -> Option<&'a str> {
-    let (_, rest) = stdout.split_once(&format!("---- {name} stdout ----\n"))?;
-    let end = [rest.find("\n---- "), rest.find("\nfailures:\n")];
-    let block = &rest[..end.into_iter().flatten().min().unwrap_or(rest.len())];
-    Some(block.split("\nstack backtrace:\n").next().unwrap_or(block))
 }
 
 /// Where a thread panicked, if this line says so.
 fn panicked(line: &str) -> Option<&str> {
     let (_, place) = line.strip_prefix("thread '")?.split_once(" panicked at ")?;
     Some(place)
-}
-
-/// What a block says, without what it says of backtraces and threads.
-fn message(block: &str) -> String {
-    let said = block.lines().filter(|line| {
-        !line.starts_with("note: run with `RUST_BACKTRACE") && panicked(line).is_none()
-    });
-    said.collect::<Vec<_>>().join("\n").trim().to_owned()
-}
-
-/// Where a test failed; of several threads the last one is its own.
-fn place(block: &str) -> Option<(String, usize)> {
-    let mut parts = block.lines().filter_map(panicked).next_back()?.split(':');
-    Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -137,47 +189,40 @@ mod tests {
 
     #[test]
     fn the_lines_of_a_run_are_read_and_what_a_failed_test_said() {
-        let outcomes = Outcome::read(PRINTED);
-
-        let verdicts: Vec<_> = outcomes
-            .iter()
-            .map(|it| (it.name.as_str(), it.verdict))
-            .collect();
+        let outcomes = read(PRINTED, "");
+        let verdicts = outcomes.iter().map(|it| (it.name.as_str(), it.verdict));
+        let expected = [
+            ("ex1_a::passes", Verdict::Passed),
+            ("ex1_a::panics", Verdict::Passed),
+            ("ex2_b::fails", Verdict::Failed),
+            ("ex3_c::waits", Verdict::Ignored),
+        ];
+        assert_eq!(verdicts.collect::<Vec<_>>(), expected);
+        let failed = &outcomes[2];
+        assert_eq!(failed.message, "the list is taken:\n  [ ] a");
         assert_eq!(
-            verdicts,
-            [
-                ("ex1_a::passes", Verdict::Passed),
-                ("ex1_a::panics", Verdict::Passed),
-                ("ex2_b::fails", Verdict::Failed),
-                ("ex3_c::waits", Verdict::Ignored),
-            ]
-        );
-        assert_eq!(
-            outcomes[2].message.as_deref(),
-            Some("the list is taken:\n  [ ] a")
-        );
-        assert_eq!(
-            outcomes[2].place,
+            failed.place,
             Some(("s05_todo/exercises/ex2_b.rs".to_owned(), 31))
         );
-        assert!(outcomes[2].is_of("ex2_b") && !outcomes[2].is_of("ex2"));
+        assert!(failed.is_of("ex2_b") && !failed.is_of("ex2"));
+
+        let broken = read("\nrunning 2 tests\ntest a ... ok\n", "a full stack\n");
+        assert!(broken[1].is_program() && broken[1].verdict == Verdict::Failed);
+        assert_eq!(
+            broken[1].message,
+            "a full stack\nit ended before its tests did"
+        );
     }
 
     #[test]
-    fn a_program_that_ends_before_its_tests_has_failed() {
-        let run = |stdout: &str| Output {
-            status: std::process::ExitStatus::default(),
-            stdout: stdout.as_bytes().to_vec(),
-            stderr: b"thread 'b' has overflowed its stack\n".to_vec(),
-        };
-        assert_eq!(Outcome::of(&run(PRINTED)), Outcome::read(PRINTED));
-
-        let broken = Outcome::of(&run("\nrunning 2 tests\ntest a ... ok\n"));
-        assert_eq!(broken.len(), 2);
-        assert!(broken[1].is_program() && broken[1].verdict == Verdict::Failed);
+    fn a_test_that_does_not_end_is_named_and_ended_with_its_children() {
+        let line = "test a::waits has been running for over 60 seconds";
+        let script = format!("sleep 1000 & echo 'test a::b ... ok'; echo '{line}'; wait");
+        let mut shell = Command::new("sh");
+        let error = run_tests(shell.args(["-c", &script]), Patience::None).unwrap_err();
         assert_eq!(
-            broken[1].message.as_deref(),
-            Some("thread 'b' has overflowed its stack\nit ended before its tests did")
+            error.to_string(),
+            "a::waits does not come to an end; let it give up"
         );
     }
 }

@@ -76,7 +76,9 @@ pub fn tree(changes: &[(&str, &str)]) -> Tree {
         .iter()
         .map(|(path, text)| (path.as_str(), text.as_str()))
         .collect();
-    Tree::of(&[&course[..], &exercises, changes].concat())
+    let files = [&course[..], &exercises, changes].concat();
+    let owned = |(path, text): (&str, &str)| (path.to_owned(), text.to_owned());
+    Tree(files.into_iter().map(owned).collect())
 }
 
 /// Two exercises of a chapter, and their patches to one of its files.

@@ -68,7 +68,7 @@ pub(super) fn file_size(ws: &Workspace, found: &mut Findings) {
 pub(super) fn exports(ws: &Workspace, found: &mut Findings) {
     for chapter in &ws.chapters {
         for (path, file) in ws.tree.below(&chapter.path("src")) {
-            let uses = rust::uses(&file.text).into_iter();
+            let uses = rust::uses(file).into_iter();
             for (_, item) in uses.filter(|(public, _)| *public) {
                 let root = item.split("::").next().unwrap_or_default();
                 if chapter_number(root).is_some() && root != chapter.name {

@@ -36,8 +36,7 @@ pub(super) fn members(ws: &Workspace, found: &mut Findings) {
         .filter(|(.., opens)| *opens);
     let named: Vec<_> = named.collect();
     for (at, path, _) in &named {
-        let is_there = ws.tree.is_folder(path) || ws.tree.file(path).is_some();
-        if !is_there {
+        if !ws.tree.holds(path) {
             let text = format!("the map names {path}, which is not there; mend the map");
             found.at(ARCHITECTURE, line_at(map, *at), text);
         }
@@ -129,7 +128,7 @@ fn problem(ws: &Workspace, from: &str, target: &str) -> Option<String> {
     let Some(path) = markdown::resolve(from, relative) else {
         return Some("out of the repository; link to a file in it".to_owned());
     };
-    if ws.tree.file(&path).is_none() && !ws.tree.is_folder(&path) {
+    if !ws.tree.holds(&path) {
         return Some(format!("nowhere; there is no {path}"));
     }
     let text = ws.tree.text(&path)?;

@@ -98,7 +98,7 @@ pub(super) fn prompts(ws: &Workspace, found: &mut Findings) {
     for (chapter, path, text) in lessons(ws) {
         let class = chapter.path("tests/class");
         let files = ws.tree.iter().filter(|(path, _)| path.starts_with(&class));
-        let typed: String = files.map(|(_, file)| unescaped(&file.text)).collect();
+        let typed: String = files.map(|(_, file)| unescaped(file)).collect();
         if !typed.contains("fn the_tool_pool(") {
             let advice = "write one that ends in assert_pool, for cargo x pool";
             found.file(&path, format!("no class test the_tool_pool; {advice}"));
@@ -148,7 +148,7 @@ pub(super) fn named_tests(ws: &Workspace, found: &mut Findings) {
         for (at, name, _) in markdown::codes(text) {
             let function = format!("fn {name}(");
             let mut files = ws.tree.below(&chapter.name);
-            if is_sentence(&name) && !files.any(|(_, file)| file.text.contains(&function)) {
+            if is_sentence(&name) && !files.any(|(_, file)| file.contains(&function)) {
                 let problem = format!("names the test {name}, which is not there; name another");
                 found.at(&path, line_at(text, at), problem);
             }
