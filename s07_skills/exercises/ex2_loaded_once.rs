@@ -7,7 +7,7 @@
 //!
 //! Hint: the name is not enough to know a body by.
 //!
-//! Hint: `look` lends what is known and lends it unchanged. What was handed out can be kept beside it.
+//! Hint: `Shared` lasts as long as the session. What was handed out can be kept there.
 
 use serde_json::json;
 
@@ -45,37 +45,22 @@ async fn a_body_that_has_changed_is_handed_out_again() {
         &skill("tea", "Boil water."),
     )]);
     let project = place.path("ws/skills/tea/SKILL.md");
-    let mut answers = Vec::new();
-    for body in [
-        None,
-        None,
-        Some("Boil milk."),
-        None,
-        Some("Boil more milk."),
-        None,
+    for (body, expected) in [
+        (None, "Boil water."),
+        (None, "is loaded already"),
+        (Some("Boil milk."), "Boil milk."),
+        (None, "is loaded already"),
+        (Some("Boil more milk."), "Boil more milk."),
+        (None, "is loaded already"),
     ] {
         if let Some(body) = body {
             // The project's skill wins over the user's.
-            write(&project, &skill("tea", body));
+            write(&project, skill("tea", body));
         }
-        answers.push(place.load(json!({"name": "tea"})).await.text);
-    }
-    for (index, expected) in [
-        "Boil water.",
-        "is loaded already",
-        "Boil milk.",
-        "is loaded already",
-        "Boil more milk.",
-        "is loaded already",
-    ]
-    .into_iter()
-    .enumerate()
-    {
+        let answer = place.load(json!({"name": "tea"})).await.text;
         assert!(
-            answers[index].contains(expected),
-            "call {} was to be answered with {expected:?}, and is answered with:\n{}",
-            index + 1,
-            answers[index]
+            answer.contains(expected),
+            "the call was to be answered with {expected:?}, and is answered with:\n{answer}"
         );
     }
 }

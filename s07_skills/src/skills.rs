@@ -16,14 +16,11 @@ use s02_tools::{Access, Tool, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::folder::{Stamp, stamps};
+use crate::folder::{read_skill, skill_files};
 use crate::skill::Skill;
 
 /// The folder of skills: in the workspace, and in the state folder of the user's home.
 const SKILLS_DIR: &str = "skills";
-
-/// The file in a skill's folder that holds its description and its body.
-pub const SKILL_FILE: &str = "SKILL.md";
 
 /// The head of the catalogue.
 const HEAD: &str = "# Skills\n\
@@ -47,19 +44,8 @@ struct Shared {
     repl: Repl,
     /// Where skills are looked for; the first folder that has a name wins.
     folders: Vec<PathBuf>,
-    /// A std lock: nothing is awaited while it is held.
-    known: Mutex<Known>,
-}
-
-/// What the last look at the folders has found.
-#[derive(Default)]
-struct Known {
-    /// Nothing before the first look.
-    stamps: Option<Vec<Stamp>>,
-    skills: BTreeMap<String, Skill>,
-    catalogue: String,
-    /// What was wrong, as it was said to the user.
-    problems: BTreeSet<String>,
+    /// What was wrong at the last look, as it was said to the user. A std lock: nothing is awaited while it is held.
+    problems: Mutex<BTreeSet<String>>,
 }
 
 /// The input of load_skill.
@@ -83,7 +69,7 @@ impl Skills {
             ws: ws.clone(),
             repl: repl.clone(),
             folders: [project].into_iter().chain(user).collect(),
-            known: Mutex::default(),
+            problems: Mutex::default(),
         }));
         // What is broken is said before the user asks for something.
         skills.catalogue();
@@ -102,79 +88,63 @@ impl Skills {
         .touching(Access::Nothing)
     }
 
-    /// What the system prompt says about the skills; empty when there are none. New and changed files are seen.
+    /// What the system prompt says about the skills. The files are read anew each time.
     pub fn catalogue(&self) -> String {
-        self.0.look(|known| known.catalogue.clone())
+        let lines = self
+            .0
+            .read()
+            .into_values()
+            .map(|skill| format!("\n- {}: {}", skill.name, skill.description));
+        format!("{HEAD}{}", lines.collect::<String>())
     }
 
     fn load(&self, name: &str) -> Result<String> {
-        self.0.look(|known| {
-            let skill = known.skills.get(name.trim()).with_context(|| {
-                let names: Vec<&str> = known.skills.keys().map(String::as_str).collect();
-                format!(
-                    "there is no skill `{name}`; the skills are {}",
-                    names.join(", ")
-                )
-            })?;
-            let folder = skill.folder.as_deref().map_or_else(String::new, |folder| {
-                let folder = self.0.ws.shown(folder).replace('"', "&quot;");
-                format!(" folder=\"{folder}\"")
-            });
-            let Skill { name, body, .. } = skill;
-            let body = harmless("skill", body);
-            Ok(format!("<skill name=\"{name}\"{folder}>\n{body}\n</skill>"))
-        })
+        let skills = self.0.read();
+        let skill = skills.get(name.trim()).with_context(|| {
+            let names: Vec<&str> = skills.keys().map(String::as_str).collect();
+            format!(
+                "there is no skill `{name}`; the skills are {}",
+                names.join(", ")
+            )
+        })?;
+        let folder = skill.folder.as_deref().map_or_else(String::new, |folder| {
+            let folder = self.0.ws.shown(folder).replace('"', "&quot;");
+            format!(" folder=\"{folder}\"")
+        });
+        let Skill { name, body, .. } = skill;
+        let body = harmless("skill", body);
+        Ok(format!("<skill name=\"{name}\"{folder}>\n{body}\n</skill>"))
     }
 }
 
 impl Shared {
-    /// Looks at the folders, reads them again if something there has changed, and answers from what is known.
-    fn look<T>(&self, answer: impl FnOnce(&Known) -> T) -> T {
-        let mut known = self.known.lock().unwrap();
-        let mut found = Vec::new();
+    /// The skills by name, of each the one that wins. The user is told of new problems.
+    fn read(&self) -> BTreeMap<String, Skill> {
+        let mut skills: BTreeMap<String, Skill> = BTreeMap::new();
         let mut problems = BTreeSet::new();
         for folder in &self.folders {
-            match stamps(folder) {
-                Ok(stamps) => found.extend(stamps),
-                Err(error) => {
-                    problems.insert(format!(
-                        "the folder of skills {} cannot be read: {error:#}",
-                        self.ws.shown(folder)
-                    ));
-                }
-            }
-        }
-        if known.stamps.as_ref() != Some(&found) || !problems.is_empty() {
-            known.skills = self.read(&found, &mut problems);
-            known.catalogue = catalogue(&known.skills);
-            known.stamps = Some(found);
-            for problem in problems.difference(&known.problems) {
-                self.repl.say(problem);
-            }
-            known.problems = problems;
-        }
-        answer(&known)
-    }
-
-    /// The skills of these files, the ones that win first, and the shipped ones.
-    fn read(&self, found: &[Stamp], problems: &mut BTreeSet<String>) -> BTreeMap<String, Skill> {
-        let mut skills: BTreeMap<String, Skill> = BTreeMap::new();
-        for stamp in found {
-            let read = stamp
-                .read()
-                .and_then(|skill| match skills.get(&skill.name) {
+            let files = skill_files(folder).unwrap_or_else(|error| {
+                let folder = self.ws.shown(folder);
+                problems.insert(format!(
+                    "the folder of skills {folder} cannot be read: {error:#}"
+                ));
+                Vec::new()
+            });
+            for file in files {
+                let read = read_skill(&file).and_then(|skill| match skills.get(&skill.name) {
                     Some(first) if are_neighbours(first, &skill) => {
                         bail!("another skill beside it has the name {}", skill.name)
                     }
                     _ => Ok(skill),
                 });
-            match read {
-                Ok(skill) => {
-                    skills.entry(skill.name.clone()).or_insert(skill);
-                }
-                Err(error) => {
-                    let path = self.ws.shown(stamp.path());
-                    problems.insert(format!("the skill {path} is left out: {error:#}"));
+                match read {
+                    Ok(skill) => {
+                        skills.entry(skill.name.clone()).or_insert(skill);
+                    }
+                    Err(error) => {
+                        let file = self.ws.shown(&file);
+                        problems.insert(format!("the skill {file} is left out: {error:#}"));
+                    }
                 }
             }
         }
@@ -182,6 +152,11 @@ impl Shared {
             let skill = Skill::read(text, None).expect("a shipped skill is whole");
             skills.entry(skill.name.clone()).or_insert(skill);
         }
+        let mut said = self.problems.lock().unwrap();
+        for problem in problems.difference(&said) {
+            self.repl.say(problem);
+        }
+        *said = problems;
         skills
     }
 }
@@ -190,15 +165,4 @@ impl Shared {
 fn are_neighbours(one: &Skill, other: &Skill) -> bool {
     let place = |skill: &Skill| Some(skill.folder.as_deref()?.parent()?.to_owned());
     place(one) == place(other)
-}
-
-/// The skills as a section of the system prompt, always in the same order.
-fn catalogue(skills: &BTreeMap<String, Skill>) -> String {
-    if skills.is_empty() {
-        return String::new();
-    }
-    let lines = skills
-        .values()
-        .map(|skill| format!("\n- {}: {}", skill.name, skill.description));
-    format!("{HEAD}{}", lines.collect::<String>())
 }

@@ -26,11 +26,6 @@ fn text(request: &Request) -> String {
     String::from_utf8_lossy(&request.body).into_owned()
 }
 
-/// The tools that a model has called, in order.
-fn called(model: &MockModel) -> Vec<String> {
-    model.last_request().calls().concat()
-}
-
 #[test]
 fn started_and_left_it_leaves_no_trace() {
     testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s07_skills"));
@@ -51,29 +46,28 @@ fn the_skills_are_told_from_the_prompt_without_a_call() {
 }
 
 #[test]
-fn a_skill_is_loaded_and_then_followed() {
-    let model = MockModel::strict_rehearsal();
-    let ran = class()
-        .model(&model)
-        .types(&["Load the code-review skill and follow its instructions"]);
-    ran.succeeds().shows("> load_skill  code-review");
-    let called = called(&model);
-    assert_eq!(called[0], "load_skill");
-    assert!(called.contains(&"read_file".to_owned()), "{called:?}");
-    ran.shows("area.py");
-    let requests = model.requests();
-    assert!(!text(&requests[0]).contains(FROM_THE_BODY));
-    assert!(text(&requests[1]).contains(FROM_THE_BODY));
-}
-
-#[test]
-fn a_description_leads_to_the_skill() {
-    let model = MockModel::strict_rehearsal();
-    let ran = class()
-        .model(&model)
-        .types(&["I need to do a code review -- load the relevant skill first"]);
-    ran.succeeds().shows("> load_skill  code-review");
-    assert_eq!(called(&model)[0], "load_skill");
+fn a_body_is_in_no_request_before_it_was_loaded() {
+    for request in [
+        "Load the code-review skill and follow its instructions",
+        "I need to do a code review -- load the relevant skill first",
+    ] {
+        let model = MockModel::strict_rehearsal();
+        let ran = class().model(&model).types(&[request]);
+        ran.succeeds().shows("> load_skill  code-review");
+        let requests = model.requests();
+        assert!(requests[0].system.contains("\n- code-review: Review code"));
+        assert!(!text(&requests[0]).contains(FROM_THE_BODY));
+        let (is_error, loaded) = &requests[1].results()[0];
+        assert!(!is_error && loaded.starts_with("<skill name=\"code-review\">\n"));
+        assert!(loaded.contains(FROM_THE_BODY) && loaded.ends_with("\n</skill>"));
+        assert!(!requests[1].system.contains(FROM_THE_BODY));
+        let called = model.last_request().calls().concat();
+        assert_eq!(called[0], "load_skill");
+        if request.contains("follow") {
+            assert!(called.contains(&"read_file".to_owned()), "{called:?}");
+            ran.shows("area.py");
+        }
+    }
 }
 
 #[test]
@@ -89,43 +83,15 @@ fn other_words_do_as_well() {
             "Get the agent-builder skill and tell me what it says",
             "> load_skill  agent-builder",
         ),
+        (
+            "Load the tea skill",
+            "there is no skill `tea`; the skills are agent-builder, code-review, mcp-builder, pdf",
+        ),
     ] {
         let model = MockModel::strict_rehearsal();
         let ran = class().model(&model).types(&[request]);
         ran.succeeds().shows(shown);
     }
-}
-
-#[test]
-fn a_skill_that_is_not_there_is_said_so() {
-    let model = MockModel::strict_rehearsal();
-    let ran = class().model(&model).types(&["Load the tea skill"]);
-    ran.succeeds().shows(
-        "there is no skill `tea`; the skills are agent-builder, code-review, mcp-builder, pdf",
-    );
-}
-
-#[test]
-fn a_body_is_in_no_request_before_it_was_loaded() {
-    let model = MockModel::scripted([
-        calls("load_skill", json!({"name": "code-review"})),
-        says("Loaded."),
-    ]);
-    let ran = class().model(&model).types(&["review this"]);
-    ran.succeeds().shows("> load_skill  code-review");
-    let requests = model.requests();
-    assert!(requests[0].system.contains("\n- code-review: Review code"));
-    assert!(!text(&requests[0]).contains(FROM_THE_BODY));
-    let (is_error, loaded) = &requests[1].results()[0];
-    assert!(
-        !is_error && loaded.starts_with("<skill name=\"code-review\">\n"),
-        "{loaded}"
-    );
-    assert!(
-        loaded.contains(FROM_THE_BODY) && loaded.ends_with("\n</skill>"),
-        "{loaded}"
-    );
-    assert!(!requests[1].system.contains(FROM_THE_BODY));
 }
 
 #[test]
@@ -230,24 +196,9 @@ fn the_tool_pool() {
     class().model(&model).types(&["Hello"]).succeeds();
     let requests = model.requests();
     let [names, subagent] = [0, 1].map(|at| requests[at].tool_names());
+    assert!(!requests[1].system.contains("# Skills"), "of a subagent");
     assert_pool(
         env!("CARGO_MANIFEST_DIR"),
         [("lead", names), ("subagent", subagent)],
     );
-}
-#[test]
-fn subagents_have_neither_catalogue_nor_tool() {
-    let model = MockModel::scripted([
-        calls("task", json!({"description": "count the files"})),
-        says("Three files."),
-    ]);
-    model.script_for("You are a subagent", [says("There are three files.")]);
-    class().model(&model).types(&["go"]).succeeds();
-    let requests = model.requests();
-    let sub = requests
-        .iter()
-        .find(|request| request.system.starts_with("You are a subagent"))
-        .expect("the subagent asked");
-    assert!(!sub.system.contains("# Skills"), "{}", sub.system);
-    assert!(!sub.tool_names().contains(&"load_skill".to_owned()));
 }
