@@ -1,7 +1,7 @@
 //! An entry: one memory as files, questions and answers hold it.
 //!
-//! A model wrote it, so nothing about it is sure. Invariant: an entry that was tidied has a content, and a name and a
-//! description of one bounded line each.
+//! A model wrote it, so nothing about it is sure. Invariant: an entry has a content, and a name and a description of one
+//! bounded line each.
 
 use kit::{cut, one_line};
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,6 @@ use serde_json::Value;
 
 const NAME_CHARS: usize = 80;
 const DESCRIPTION_CHARS: usize = 300;
-/// How many words of a description make a name for a memory that has none.
-const WORDS_OF_NAME: usize = 5;
 
 /// One memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,35 +47,28 @@ impl Kind {
 }
 
 impl Entry {
-    /// The memory that a model has written as JSON. What it forgot is taken from the rest; a kind that there is not counts as
-    /// [`Kind::Project`]. `None` when nothing is to be remembered.
+    /// The memory that a model has written as JSON; `None` without a name or a content. An unknown type becomes
+    /// [`Kind::Project`].
     pub fn read(value: &Value) -> Option<Self> {
-        let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
-        let or = |text: String, other: &dyn Fn() -> String| {
-            if text.is_empty() { other() } else { text }
-        };
-        let description = one_line(text("description"));
-        let content = or(text("content").trim().to_owned(), &|| description.clone());
-        if content.is_empty() {
-            return None;
-        }
-        let description = or(description, &|| one_line(&content));
-        let words = || description.split(' ').take(WORDS_OF_NAME);
-        let name = or(one_line(text("name")), &|| {
-            words().collect::<Vec<_>>().join(" ")
-        });
-        Some(Self {
-            name: cut(&name, NAME_CHARS),
-            description: cut(&description, DESCRIPTION_CHARS),
+        let text = |field: &str| value[field].as_str().unwrap_or_default().trim();
+        let (name, content) = (cut(&one_line(text("name")), NAME_CHARS), text("content"));
+        let is_memory = !name.is_empty() && !content.is_empty();
+        is_memory.then(|| Self {
+            name,
+            description: description(text("description"), content),
             kind: Kind::called(text("type")).unwrap_or_default(),
-            content,
+            content: content.to_owned(),
         })
     }
 }
 
-/// What stands for the description of a memory that has none.
-pub fn description_of(content: &str) -> String {
-    cut(&one_line(content), DESCRIPTION_CHARS)
+/// A description as one line; without one, the beginning of the content stands for it.
+pub fn description(written: &str, content: &str) -> String {
+    let line = Some(one_line(written)).filter(|line| !line.is_empty());
+    cut(
+        &line.unwrap_or_else(|| one_line(content)),
+        DESCRIPTION_CHARS,
+    )
 }
 
 #[cfg(test)]
@@ -87,38 +78,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_model_forgot_is_taken_from_what_is_there() {
+    fn what_a_model_wrote_becomes_bounded_lines_or_nothing() {
         let long = "x".repeat(10_000);
-        let cut = "x".repeat(DESCRIPTION_CHARS - 1) + "…";
-        for (written, name, description, content) in [
-            (
-                json!({"name": null, "type": "preference", "content": "Deploys happen on\nMondays at nine.\n"}),
-                "Deploys happen on Mondays at",
-                "Deploys happen on Mondays at nine.",
-                "Deploys happen on\nMondays at nine.",
-            ),
-            (
-                json!({"name": "a", "description": "b", "content": " "}),
-                "a",
-                "b",
-                "b",
-            ),
-            (
-                json!({"name": "two\nlines\u{7}", "description": long, "content": long}),
-                "two lines",
-                &cut,
-                &long,
-            ),
+        let written = json!({"name": "two\nlines\u{7}", "type": "preference", "description": long, "content": " a\nb\n"});
+        let expected = Entry {
+            name: "two lines".into(),
+            description: "x".repeat(DESCRIPTION_CHARS - 1) + "…",
+            kind: Kind::Project,
+            content: "a\nb".into(),
+        };
+        assert_eq!(Entry::read(&written), Some(expected));
+        let short = Entry::read(&json!({"name": "a", "description": 7, "content": "b\nc"}));
+        assert_eq!(short.unwrap().description, "b c");
+        for nothing in [
+            json!([]),
+            json!("text"),
+            json!({"name": "x"}),
+            json!({"content": "x"}),
         ] {
-            let expected = Entry {
-                name: name.into(),
-                description: description.into(),
-                kind: Kind::Project,
-                content: content.into(),
-            };
-            assert_eq!(Entry::read(&written), Some(expected));
-        }
-        for nothing in [json!([]), json!("text"), json!({"name": "x"})] {
             assert_eq!(Entry::read(&nothing), None);
         }
     }

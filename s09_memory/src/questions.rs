@@ -39,34 +39,34 @@ const CONSOLIDATE: &str = "You consolidate memories. You get all memories of a c
 say the same, settle contradictions in favour of the more specific one, drop what is plainly outdated, and keep everything \
 else word for word, under its name. Answer with the whole new array in the same shape and nothing else.";
 
-/// Asks which of these memories (slug and description) the request needs.
+/// Asks which of these memories, each with its slug, the request needs.
 ///
 /// # Errors
 /// When there is no answer, or none of the slugs in it was offered.
-pub async fn choose(
+pub async fn choose<'a>(
     model: &dyn Model,
-    offered: &[(&str, &str)],
+    offered: &[(&str, &'a Entry)],
     request: &str,
-) -> Result<Vec<String>> {
-    let line = |(slug, about): &(&str, &str)| format!("- {slug}: {}", cut(about, ABOUT_CHARS));
-    let lines: Vec<String> = offered.iter().map(line).collect();
+) -> Result<Vec<&'a Entry>> {
+    let lines = offered.iter().map(|(slug, entry)| {
+        let about = cut(&entry.description, ABOUT_CHARS);
+        format!("- {slug}: {about}")
+    });
     let question = format!(
         "{}\n\n{}",
-        tagged("memories", &lines.join("\n")),
+        tagged("memories", &lines.collect::<Vec<_>>().join("\n")),
         tagged("request", &cut(request, REQUEST_CHARS))
     );
     let answer = array(&side_call(model, CHOOSE, question).await?)?;
-    let is_empty = answer.is_empty();
-    let mut chosen: Vec<String> = Vec::new();
+    let mut chosen: Vec<&Entry> = Vec::new();
     for slug in answer.iter().filter_map(Value::as_str) {
         let slug = slug.strip_suffix(".md").unwrap_or(slug);
-        let is_offered = offered.iter().any(|(offered, _)| *offered == slug);
-        if is_offered && !chosen.iter().any(|chosen| chosen == slug) {
-            chosen.push(slug.to_owned());
-        }
+        let named = offered.iter().find(|(offered, _)| *offered == slug);
+        let named = named.map(|(_, entry)| *entry);
+        chosen.extend(named.filter(|entry| !chosen.contains(entry)));
     }
     ensure!(
-        is_empty || !chosen.is_empty(),
+        answer.is_empty() || !chosen.is_empty(),
         "the answer names no memory there is"
     );
     Ok(chosen)
@@ -88,10 +88,9 @@ pub async fn extract(model: &dyn Model, index: &str, history: &History) -> Resul
         tagged("conversation", &transcript(&conversation))
     );
     let answer = array(&side_call(model, EXTRACT, question).await?)?;
-    let is_empty = answer.is_empty();
     let entries: Vec<Entry> = answer.iter().filter_map(Entry::read).collect();
     ensure!(
-        is_empty || !entries.is_empty(),
+        answer.is_empty() || !entries.is_empty(),
         "the answer holds no memory"
     );
     Ok(entries)

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a memory that shares no word with the request is not chosen.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 /// Words that say nothing about what a request is about.
@@ -13,26 +14,16 @@ const EMPTY: [&str; 32] = [
 /// Words with this beginning in common are one word in two forms: prefer, preferences.
 const STEM_CHARS: usize = 5;
 
-/// The places of the texts that share the most words with the request, at most `limit`, the best first.
-pub fn closest<'a>(
-    request: &str,
-    texts: impl IntoIterator<Item = &'a str>,
-    limit: usize,
-) -> Vec<usize> {
+/// What belongs to the texts that share words with the request, the most words first.
+pub fn closest<T>(request: &str, texts: impl IntoIterator<Item = (String, T)>) -> Vec<T> {
     let wanted = words(request);
-    let shared = |text: &str| words(text).intersection(&wanted).count();
-    let mut scored: Vec<(usize, usize)> = texts
-        .into_iter()
-        .enumerate()
-        .map(|(place, text)| (shared(text), place))
+    let texts = texts.into_iter();
+    let mut scored: Vec<(usize, T)> = texts
+        .map(|(text, it)| (words(&text).intersection(&wanted).count(), it))
         .filter(|(shared, _)| *shared > 0)
         .collect();
-    scored.sort_by_key(|(shared, place)| (std::cmp::Reverse(*shared), *place));
-    scored
-        .into_iter()
-        .take(limit)
-        .map(|(_, place)| place)
-        .collect()
+    scored.sort_by_key(|(shared, _)| Reverse(*shared));
+    scored.into_iter().map(|(_, it)| it).collect()
 }
 
 fn words(text: &str) -> HashSet<String> {
@@ -54,12 +45,8 @@ mod tests {
             "prefers tabs for indentation",
             "the user prefers tabs in python",
         ];
-        let chosen = |request, limit| closest(request, texts, limit);
-        assert_eq!(
-            chosen("What Python indentation do I prefer: tabs?", 5),
-            [1, 2]
-        );
-        assert_eq!(chosen("What Python indentation do I prefer: tabs?", 1), [1]);
-        assert_eq!(chosen("what is the weather", 5), [0usize; 0]);
+        let chosen = |request| closest(request, texts.map(str::to_owned).into_iter().zip(0..));
+        assert_eq!(chosen("What Python indentation do I prefer: tabs?"), [1, 2]);
+        assert_eq!(chosen("what is the weather"), [0; 0]);
     }
 }

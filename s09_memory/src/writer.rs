@@ -105,12 +105,13 @@ impl Writer<'_> {
         if *old != new {
             self.back_up(old)?;
         }
-        for (slug, file) in changes(old, &new) {
-            match file {
-                Some(file) => self.put(slug, file)?,
-                None => fs::remove_file(self.store.file(slug))
-                    .with_context(|| format!("removing {slug}.md"))?,
-            }
+        let is_new = |(slug, file): &(&String, &File)| old.get(*slug) != Some(*file);
+        for (slug, file) in new.iter().filter(is_new) {
+            self.put(slug, file)?;
+        }
+        for slug in old.keys().filter(|slug| !new.contains_key(*slug)) {
+            fs::remove_file(self.store.file(slug))
+                .with_context(|| format!("removing {slug}.md"))?;
         }
         self.index_settled(true)?;
         Ok(true)
@@ -131,14 +132,14 @@ impl Writer<'_> {
         if merged != text {
             write_whole(&path, merged.as_bytes()).context("writing the index of the memory")?;
         }
-        let settled = if is_settled {
-            usize::MAX
-        } else {
-            state.settled
-        };
+        let count = memories.len();
         let new = IndexState {
             version: 1,
-            settled: settled.min(memories.len()),
+            settled: if is_settled {
+                count
+            } else {
+                state.settled.min(count)
+            },
             slugs: memories.into_keys().collect(),
         };
         if new != state {
@@ -175,54 +176,5 @@ impl Writer<'_> {
             write_whole(&old.join(format!("{slug}.md")), file.text.as_bytes())?;
         }
         Ok(())
-    }
-}
-
-/// What makes the new set of the old one, in the order in which it is safe to do: files to write, then files to remove.
-fn changes<'a>(
-    old: &'a Memories,
-    new: &'a Memories,
-) -> impl Iterator<Item = (&'a str, Option<&'a File>)> {
-    let written = new
-        .iter()
-        .filter(|(slug, file)| old.get(*slug) != Some(*file));
-    let removed = old.keys().filter(|slug| !new.contains_key(*slug));
-    let written = written.map(|(slug, file)| (slug.as_str(), Some(file)));
-    written.chain(removed.map(|slug| (slug.as_str(), None)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_is_killed_while_a_set_is_replaced_has_lost_no_memory() {
-        let set = |slugs: &[(&str, &str)]| -> Memories {
-            let file = |text: &str| File::parse(format!("---\nname: x\n---\n{text}")).unwrap();
-            let files = slugs
-                .iter()
-                .map(|(slug, text)| ((*slug).to_owned(), file(text)));
-            files.collect()
-        };
-        let old = set(&[("a", "A"), ("b", "B"), ("c", "C"), ("same", "S")]);
-        let new = set(&[("a", "A and B"), ("new", "C"), ("same", "S")]);
-        let count = changes(&old, &new).count();
-        for killed_after in 0..=count {
-            let mut live = old.clone();
-            for (slug, file) in changes(&old, &new).take(killed_after) {
-                match file {
-                    Some(file) => live.insert(slug.to_owned(), file.clone()),
-                    None => live.remove(slug),
-                };
-            }
-            for letter in ["A", "B", "C", "S"] {
-                let holds = |file: &File| file.entry.content.contains(letter);
-                assert!(
-                    live.values().any(holds),
-                    "{letter}, killed after {killed_after}"
-                );
-            }
-            assert_eq!(live == new, killed_after == count);
-        }
     }
 }

@@ -82,22 +82,6 @@ fn a_second_process_obeys_what_the_first_was_told() {
 }
 
 #[test]
-fn without_the_memory_there_are_no_tabs() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().model(&model);
-    class.types(&[PYTHON]).succeeds().never_shows("[recalled");
-    assert!(!class.read("test.py").contains('\t'));
-}
-
-#[test]
-fn what_was_told_is_told_again_in_the_next_session() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().model(&model);
-    class.types(&[TABS]).succeeds();
-    class.types(&[TOLD]).succeeds().shows("tabs");
-}
-
-#[test]
 fn a_fact_of_one_session_answers_a_question_in_the_next() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
@@ -122,6 +106,15 @@ fn a_second_preference_stands_beside_the_first() {
     let python = class.read("test.py");
     assert!(python.contains("\n\t") && python.contains('\''), "{python}");
     assert!(!python.replace("\"\"\"", "").contains('"'), "{python}");
+    let mut bodies = model
+        .requests()
+        .into_iter()
+        .map(|request| request.body.clone());
+    assert!(bodies.all(|body| !String::from_utf8_lossy(&body).contains("test-key")));
+    for path in ["MEMORY.md", ".index.json"] {
+        let text = class.read(format!(".harness/memory/{path}"));
+        assert!(!text.contains("test-key"), "{text}");
+    }
 }
 
 #[test]
@@ -148,6 +141,7 @@ fn the_prompts_work_in_other_words() {
         assert!(python.contains("\n\t"), "{told} / {asked}: {python}");
     }
     for asked in [
+        TOLD,
         "What do you know about my preferences?",
         "Do you remember how I like my code?",
         "do I use tabs or spaces?",
@@ -329,23 +323,6 @@ fn a_turn_that_fails_is_not_searched_for_memories() {
     let nowhere = class().env("ANTHROPIC_BASE_URL", "http://127.0.0.1:1");
     nowhere.asks(TABS).fails_with(1).never_shows("remembered");
     assert!(!nowhere.dir().join(".harness/memory").exists());
-}
-
-#[test]
-fn the_key_is_in_no_memory_and_no_side_call() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().model(&model);
-    class.types(&[TABS, PYTHON]).succeeds();
-    for request in model.requests() {
-        assert!(!String::from_utf8_lossy(&request.body).contains("test-key"));
-    }
-    for path in ["MEMORY.md", ".index.json"] {
-        assert!(
-            !class
-                .read(format!(".harness/memory/{path}"))
-                .contains("test-key")
-        );
-    }
 }
 
 #[test]
