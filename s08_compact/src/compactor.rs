@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, ensure};
 use kit::{counted, grouped};
-use s01_loop::{ApiError, History, Message, Output, Repl, Role, ToolSpec};
+use s01_loop::{ApiError, History, Output, Repl, ToolSpec};
 use s02_tools::{Access, Tool, Workspace};
 use s06_subagent::Model;
 use schemars::JsonSchema;
@@ -44,15 +44,9 @@ struct State {
     asked: Mutex<Option<String>>,
     /// Failed summaries since the last good one.
     failures: AtomicU32,
-    /// Where the conversation last recovered; it does not a second time before the model has answered.
-    recovered: Mutex<Option<Checkpoint>>,
-}
-
-/// How far a conversation has come: what the user asked for, and the newest reply.
-#[derive(PartialEq)]
-struct Checkpoint {
-    request: String,
-    reply: Option<Message>,
+    /// The request and the number of replies when the conversation last recovered; it does not a second time before
+    /// there is another.
+    recovered: Mutex<Option<(String, usize)>>,
 }
 
 /// The input of compact.
@@ -95,15 +89,12 @@ impl Compactor {
         if history.has_open_calls() {
             return;
         }
-        let (limit, half) = (self.limit(), self.model.context_tokens() / 2);
-        let budget = budget(limit);
-        self.apply(history, files(history, &budget, &self.store));
-        if history.tokens() > half {
-            self.apply(history, messages(history, &budget, &self.store));
-        }
-        if history.tokens() > half {
-            self.apply(history, results(history, &budget, &self.store));
-        }
+        let limit = self.limit();
+        let budget = Budget {
+            from: self.model.context_tokens() / 2,
+            ..budget(limit)
+        };
+        self.apply_layers(history, &budget);
         let asked = self.state.asked.lock().unwrap().take();
         let is_automatic = self.state.failures.load(Ordering::Relaxed) < MAX_FAILURES;
         if asked.is_some() || is_automatic && history.tokens() > limit {
@@ -132,8 +123,8 @@ impl Compactor {
         if !too_long::says(error) || history.has_open_calls() {
             return false;
         }
-        let checkpoint = Checkpoint::of(history);
-        if self.state.recovered.lock().unwrap().as_ref() == Some(&checkpoint) {
+        let now = Some((history.request().to_owned(), history.replies()));
+        if *self.state.recovered.lock().unwrap() == now {
             return false;
         }
         let before = history.tokens();
@@ -143,12 +134,20 @@ impl Compactor {
             least: 0,
             ..budget(self.limit().min(before / 2))
         };
-        self.apply(history, files(history, &budget, &self.store));
-        self.apply(history, messages(history, &budget, &self.store));
-        self.apply(history, results(history, &budget, &self.store));
+        self.apply_layers(history, &budget);
         self.summarize(history, &budget, None).await;
-        *self.state.recovered.lock().unwrap() = Some(checkpoint);
+        *self.state.recovered.lock().unwrap() = now;
         history.tokens() < before
+    }
+
+    /// The layers that cost no request.
+    fn apply_layers(&self, history: &mut History, budget: &Budget) {
+        self.apply(history, files(history, budget, &self.store));
+        for layer in [messages, results] {
+            if history.tokens() > budget.from {
+                self.apply(history, layer(history, budget, &self.store));
+            }
+        }
     }
 
     /// How many tokens a request may have: the window less the reply. Where a window is hardly larger than a reply, half
@@ -224,20 +223,11 @@ impl Compactor {
     }
 }
 
-impl Checkpoint {
-    fn of(history: &History) -> Self {
-        let mut replies = history.iter().rev();
-        Self {
-            request: history.request().to_owned(),
-            reply: replies.find(|it| it.role() == Role::Assistant).cloned(),
-        }
-    }
-}
-
 /// What the layers keep when a request may have so many tokens of about four bytes.
 fn budget(limit: u64) -> Budget {
     let share = usize::try_from(limit / 2).unwrap_or(usize::MAX / 8);
     Budget {
+        from: 0,
         share,
         least: share,
         newest_rounds: 3,

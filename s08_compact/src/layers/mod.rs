@@ -27,6 +27,8 @@ pub struct Change {
 
 /// How much may stay of what, in bytes.
 pub struct Budget {
+    /// Messages and old results go when the conversation has more tokens than this.
+    pub from: u64,
     /// An eighth of what a request may have.
     pub share: usize,
     /// What frees less is not worth a new prefix in the cache.
