@@ -5,95 +5,23 @@ use std::sync::{Arc, Mutex};
 use mock_servers::model::{
     Block, Fault, MockModel, Options, Reply, Request, StopReason, calls, says,
 };
-use s01_loop::{Client, Credentials, Output, Repl, Settings, ToolCall, ToolSpec, Unobserved};
-use s02_tools::{
-    Access, Glob, Tool, Toolbox, Workspace, bash, edit_file, glob, read_file, write_file,
-};
-use s03_permission::Policy;
-use s04_hooks::{HookOutput, Hooks, PreTool, log, permission};
-use s06_subagent::Subagents;
-use serde_json::{Map, Value, json};
-use tempfile::TempDir;
+use s01_loop::{Output, ToolCall, ToolSpec};
+use s02_tools::{Access, Glob, Tool};
+use s04_hooks::{HookOutput, PreTool};
+use serde_json::{Value, json};
 use tokio::sync::Barrier;
 
-/// A workspace, and the subagents of a lead that works in it.
-struct Bench {
-    dir: TempDir,
-    ws: Workspace,
-    subagents: Subagents,
+mod bench;
+
+use bench::Bench;
+
+fn new_bench(model: &MockModel) -> Bench {
+    Bench::new(model, |tools, hooks| (tools, hooks))
 }
 
-impl Bench {
-    fn new(model: &MockModel) -> Self {
-        Self::with(model, |tools, hooks| (tools, hooks))
-    }
-
-    /// A bench with other tools and hooks.
-    fn with(model: &MockModel, change: impl FnOnce(Toolbox, Hooks) -> (Toolbox, Hooks)) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let ws = Workspace::at(dir.path()).unwrap();
-        let repl = Repl::typed("s06_subagent").quiet();
-        let policy = Policy::open(&ws, repl.clone());
-        let hooks = Hooks::new()
-            .on_pre_tool(permission(&policy))
-            .on_pre_tool(log(&ws));
-        let tools = Toolbox::new()
-            .with(bash(&ws))
-            .with(read_file(&ws))
-            .with(write_file(&ws))
-            .with(edit_file(&ws))
-            .with(glob(&ws));
-        let (tools, hooks) = change(tools, hooks);
-        let subagents = Subagents::new(&client(model), &tools, &hooks, &policy, &repl);
-        Self { dir, ws, subagents }
-    }
-
-    /// Hands on these jobs in one reply and returns what the lead reads.
-    async fn all(&self, inputs: impl IntoIterator<Item = Value>) -> Vec<Output> {
-        let tools = Toolbox::new().with(self.subagents.tool());
-        let calls = inputs.into_iter().enumerate();
-        let calls = calls.map(|(index, input)| call(&format!("toolu_{index}"), input));
-        let batches = tools.batches(calls.collect());
-        assert_eq!(batches.len(), 1, "task calls share a batch");
-        let mut running = tools.run(batches.into_iter().flatten());
-        let mut outputs = Vec::new();
-        while let Some((_, output)) = running.next().await {
-            outputs.push(output);
-        }
-        outputs
-    }
-
-    async fn one(&self, description: &str) -> Output {
-        let mut outputs = self.all([json!({ "description": description })]).await;
-        outputs.remove(0)
-    }
-
-    /// For each call in the log, whether it was blocked.
-    fn blocked(&self) -> Vec<bool> {
-        let log = std::fs::read_to_string(self.ws.state("log.jsonl")).unwrap();
-        let entries = log.lines().map(|line| serde_json::from_str(line).unwrap());
-        entries
-            .map(|entry: Value| entry["blocked"].is_string())
-            .collect()
-    }
-}
-
-fn client(model: &MockModel) -> Client {
-    let settings = Settings {
-        credentials: Credentials::api_key("sk-test"),
-        base_url: Some(model.url().to_owned()),
-        ..Settings::default()
-    };
-    Client::new(settings, Arc::new(Unobserved)).unwrap()
-}
-
-fn call(id: &str, input: Value) -> ToolCall {
-    ToolCall {
-        id: id.into(),
-        name: "task".into(),
-        input,
-        extra: Map::new(),
-    }
+/// What the lead reads when it hands on this job.
+async fn one(bench: &Bench, description: &str) -> Output {
+    bench.task(json!({ "description": description })).await
 }
 
 /// A tool that ends only when two calls of it run at the same time.
@@ -115,9 +43,9 @@ fn meet() -> Tool {
 #[tokio::test]
 async fn a_subagent_knows_its_job_and_cannot_hand_it_on() {
     let model = MockModel::scripted([says("1"), says("2")]);
-    let bench = Bench::new(&model);
-    bench.one("The first job.").await;
-    bench.one("The second job.").await;
+    let bench = new_bench(&model);
+    one(&bench, "The first job.").await;
+    one(&bench, "The second job.").await;
     let request = model.last_request();
     assert!(request.system.starts_with("You are a subagent"));
     assert_eq!(request.user_texts(), ["The second job."]);
@@ -135,10 +63,15 @@ async fn several_work_side_by_side_and_report_in_the_order_of_the_calls() {
         }
     })
     .unwrap();
-    let bench = Bench::with(&model, |tools, hooks| (tools.with(meet()), hooks));
-    let jobs = ["a", "b"].map(|job| json!({ "description": job }));
-    let reports = ["report on a", "report on b"].map(Output::ok);
-    assert_eq!(bench.all(jobs).await, reports);
+    let bench = Bench::new(&model, |tools, hooks| (tools.with(meet()), hooks));
+    let jobs = ["a", "b"].map(|job| ToolCall::new(job, "task", json!({ "description": job })));
+    let batches = bench.lead.batches(jobs.into());
+    assert_eq!(batches.len(), 1, "task calls share a batch");
+    let mut running = bench.lead.run(batches.concat());
+    for report in ["report on a", "report on b"] {
+        let (_, output) = running.next().await.unwrap();
+        assert_eq!(output, Output::ok(report));
+    }
 }
 
 #[tokio::test]
@@ -171,16 +104,16 @@ async fn however_a_job_ends_the_lead_gets_a_report_or_why_there_is_none() {
         ),
     ] {
         let model = MockModel::scripted(replies);
-        assert_eq!(Bench::new(&model).one("Go.").await, expected);
+        assert_eq!(one(&new_bench(&model), "Go.").await, expected);
     }
     let model = MockModel::scripted([says("Well.")]);
     model.fault(Fault::Internal, 1);
-    let bench = Bench::new(&model);
-    let Output { text, is_error, .. } = bench.one("a").await;
+    let bench = new_bench(&model);
+    let Output { text, is_error, .. } = one(&bench, "a").await;
     let why = "task 1: stopped in round 1: the model's API answered 500";
     assert!(is_error && text.starts_with(why), "{text}");
     assert_eq!(
-        bench.one("b").await,
+        one(&bench, "b").await,
         Output::ok("Well."),
         "only that job's end"
     );
@@ -189,24 +122,22 @@ async fn however_a_job_ends_the_lead_gets_a_report_or_why_there_is_none() {
 #[tokio::test]
 async fn a_wrong_description_is_named_and_starts_nobody() {
     let model = MockModel::scripted([says("Hi.")]);
-    let bench = Bench::new(&model);
-    assert_eq!(
-        bench
-            .all([
-                json!({}),
-                json!({"description": " \n"}),
-                json!({"description": 7})
-            ])
-            .await,
-        [
-            Output::error("task: missing field `description`"),
-            Output::error("task: the description is empty; say what is to be done"),
-            Output::error(
-                "task: argument `description`: invalid type: integer `7`, expected a string"
-            ),
-        ]
-    );
-    assert_eq!(bench.one("Greet.").await, Output::ok("Hi."));
+    let bench = new_bench(&model);
+    for (input, why) in [
+        (json!({}), "missing field `description`"),
+        (
+            json!({"description": " \n"}),
+            "the description is empty; say what is to be done",
+        ),
+        (
+            json!({"description": 7}),
+            "argument `description`: invalid type: integer `7`, expected a string",
+        ),
+    ] {
+        let expected = Output::error(format!("task: {why}"));
+        assert_eq!(bench.task(input).await, expected);
+    }
+    assert_eq!(one(&bench, "Greet.").await, Output::ok("Hi."));
 }
 
 #[tokio::test]
@@ -220,8 +151,8 @@ async fn a_subagent_cannot_do_what_the_policy_forbids() {
             .and_calls("glob", json!({"pattern": "*"})),
         says("It was denied."),
     ]);
-    let bench = Bench::new(&model);
-    assert_eq!(bench.one("Try.").await, Output::ok("It was denied."));
+    let bench = new_bench(&model);
+    assert_eq!(one(&bench, "Try.").await, Output::ok("It was denied."));
     let results = model.last_request().results();
     assert!(
         results[0].1.starts_with("permission denied: "),
@@ -235,7 +166,10 @@ async fn a_subagent_cannot_do_what_the_policy_forbids() {
     );
     let outside = bench.dir.path().parent().unwrap().join("outside.txt");
     assert!(!outside.exists());
-    assert_eq!(bench.blocked(), [true, true, false]);
+    let log = std::fs::read_to_string(bench.dir.path().join(".harness/log.jsonl")).unwrap();
+    let entries = log.lines().map(|line| serde_json::from_str(line).unwrap());
+    let blocked = entries.map(|entry: Value| entry["blocked"].is_string());
+    assert_eq!(blocked.collect::<Vec<_>>(), failed);
 }
 
 #[tokio::test]
@@ -243,7 +177,7 @@ async fn the_lead_s_hooks_see_a_subagent_by_its_name_and_add_to_its_results() {
     let model = MockModel::scripted([calls("glob", json!({"pattern": "*"})), says("Done.")]);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let names = Arc::clone(&seen);
-    let bench = Bench::with(&model, |tools, hooks| {
+    let bench = Bench::new(&model, |tools, hooks| {
         let hooks = hooks
             .on_pre_tool(move |PreTool { caller, .. }: PreTool| {
                 let name = caller.map(|caller| caller.name.to_string());
@@ -253,7 +187,7 @@ async fn the_lead_s_hooks_see_a_subagent_by_its_name_and_add_to_its_results() {
             .on_post_tool(async |_| HookOutput::Context("mind the tests".into()));
         (tools, hooks)
     });
-    bench.one("Look.").await;
+    one(&bench, "Look.").await;
     assert_eq!(*seen.lock().unwrap(), [Some("task 1".to_owned())]);
     let last = model.last_request();
     let Some(Block::ToolResult { content, .. }) = last.messages[2].blocks.first() else {
