@@ -74,72 +74,39 @@ fn started_and_left_it_leaves_no_trace() {
 }
 
 #[test]
-fn a_refactoring_follows_a_plan() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().model(&model);
-    class
-        .types(&["Refactor examples/hello.py: add type hints, docstrings, and a main guard"])
-        .succeeds()
-        .shows("  [>] ")
-        .shows("  [x] ");
-    follows_a_plan(&model);
-    let hello = class.read("examples/hello.py");
-    for wanted in [
-        "def greet(name: str) -> str:",
-        "\"\"\"",
-        "if __name__ == \"__main__\":",
-    ] {
-        assert!(hello.contains(wanted), "{hello}");
-    }
-}
-
-#[test]
-fn a_package_is_made_by_a_plan() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().model(&model);
-    class
-        .types(&["Create a Python package under examples/demo_pkg with __init__.py, utils.py, and tests/test_utils.py"])
-        .succeeds()
-        .shows("  [x] ");
-    follows_a_plan(&model);
-    for file in ["__init__.py", "utils.py", "tests/test_utils.py"] {
-        let file = class.dir().join("examples/demo_pkg").join(file);
-        assert!(file.is_file(), "{}", file.display());
-    }
-}
-
-#[test]
-fn a_review_finds_the_files_and_mends_them() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().model(&model);
-    class
-        .types(&["Review Python files under examples and fix any style issues"])
-        .succeeds()
-        .shows("  [x] ");
-    follows_a_plan(&model);
-    let mended = class.read("examples/shapes.py");
-    assert!(
-        !mended.contains("area( radius )") && !mended.contains(";\n"),
-        "{mended}"
-    );
-    assert!(class.read("examples/words.py").contains("is None"));
-}
-
-#[test]
-fn other_words_do_as_well() {
+fn each_prompt_is_done_by_a_plan() {
     for request in [
+        "Refactor examples/hello.py: add type hints, docstrings, and a main guard",
+        "Create a Python package under examples/demo_pkg with __init__.py, utils.py, and tests/test_utils.py",
+        "Review Python files under examples and fix any style issues",
         "please tidy up the Python code in the examples folder",
         "Polish examples/hello.py so that it has docstrings, type annotations and an if __name__ guard",
         "Set up a package examples/tools with __init__.py and core.py",
         "Could you improve examples/words.py, please?",
     ] {
         let model = MockModel::strict_rehearsal();
-        class()
-            .model(&model)
-            .types(&[request])
-            .succeeds()
-            .shows("  [x] ");
+        let class = class().model(&model);
+        let ran = class.types(&[request]);
+        ran.succeeds().shows("  [>] ").shows("  [x] ");
         follows_a_plan(&model);
+        let wanted: &[(&str, &str)] = match &request[..6] {
+            "Refact" => &[
+                ("hello.py", "def greet(name: str) -> str:"),
+                ("hello.py", "\"\"\""),
+                ("hello.py", "if __name__ == \"__main__\":"),
+            ],
+            "Create" => &[
+                ("demo_pkg/__init__.py", ""),
+                ("demo_pkg/utils.py", ""),
+                ("demo_pkg/tests/test_utils.py", ""),
+            ],
+            "Review" => &[("shapes.py", "def area(radius)"), ("words.py", "is None")],
+            _ => &[],
+        };
+        for (file, text) in wanted {
+            let found = class.read(format!("examples/{file}"));
+            assert!(found.contains(text), "{request}: {file}: {found}");
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 use s01_loop::{Output, Repl, ToolCall};
 use s02_tools::Toolbox;
 use s05_todo::Todo;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-fn terminal() -> Repl {
-    Repl::typed("s05_todo").quiet()
+fn todo() -> Todo {
+    Todo::new(&Repl::typed("s05_todo").quiet())
 }
 
 /// A list of items: each a status and what is to be done.
@@ -16,12 +16,7 @@ fn list(items: &[(&str, &str)]) -> Value {
 }
 
 async fn write(todo: &Todo, input: Value) -> Output {
-    let call = ToolCall {
-        id: "toolu_1".into(),
-        name: "todo_write".into(),
-        input,
-        extra: Map::new(),
-    };
+    let call = ToolCall::new("toolu_1", "todo_write", input);
     Toolbox::new().with(todo.tool()).call(call).await
 }
 
@@ -32,7 +27,7 @@ fn reminded(todo: &Todo, rounds: usize) -> Vec<usize> {
 
 #[tokio::test]
 async fn the_model_is_told_how_far_the_plan_is() {
-    let todo = Todo::new(&terminal());
+    let todo = todo();
     for (items, progress) in [
         (&[][..], "the plan is empty"),
         (&[("pending", "a")], "0 of 1 completed; none in progress"),
@@ -51,7 +46,7 @@ async fn the_model_is_told_how_far_the_plan_is() {
 
 #[tokio::test]
 async fn a_wrong_list_is_explained_and_changes_nothing() {
-    let todo = Todo::new(&terminal());
+    let todo = todo();
     write(&todo, list(&[("in_progress", "the old item")])).await;
     let kept = "todo_write: the plan stays as it was: ";
     for (wrong, why) in [
@@ -84,7 +79,7 @@ async fn a_wrong_list_is_explained_and_changes_nothing() {
 
 #[tokio::test]
 async fn a_reminder_is_one_tag_with_the_list_in_it() {
-    let todo = Todo::new(&terminal());
+    let todo = todo();
     write(
         &todo,
         list(&[
@@ -105,7 +100,7 @@ async fn a_reminder_is_one_tag_with_the_list_in_it() {
 
 #[tokio::test]
 async fn an_open_plan_left_alone_is_recalled_every_third_round_and_no_other_plan_ever() {
-    let todo = Todo::new(&terminal());
+    let todo = todo();
     assert_eq!(reminded(&todo, 9), [0; 0], "no list");
     let open = list(&[("completed", "a"), ("pending", "b")]);
     write(&todo, open.clone()).await;
