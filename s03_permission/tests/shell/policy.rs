@@ -1,12 +1,14 @@
 //! The policy through its handle: what is asked, in which words, and in whose workspace.
 
+use std::fs;
 use std::sync::{Arc, Mutex};
 
 use kit::BoxFuture;
 use s01_loop::{Answer, Output, Refusal, ToolCall, ToolSpec};
 use s02_tools::{Access, Glob, Tool, Toolbox, Workspace, bash, write_file};
 use s03_permission::{Approver, Policy};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use tempfile::TempDir;
 
 /// Says no to everything and remembers the questions.
 #[derive(Clone, Default)]
@@ -21,12 +23,49 @@ impl Approver for Naysayer {
     fn tell(&self, _: &str) {}
 }
 
-fn call(name: &str, input: Value) -> ToolCall {
-    ToolCall {
-        id: "toolu_1".into(),
-        name: name.into(),
-        input,
-        extra: Map::new(),
+/// A workspace with permissions, and who is asked there.
+struct Place {
+    dir: TempDir,
+    policy: Policy,
+    asked: Naysayer,
+    tools: Toolbox,
+}
+
+impl Place {
+    /// A place with these permissions, bash, write_file and these tools.
+    fn new<const N: usize>(permissions: Value, more: [Tool; N]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(".harness")).unwrap();
+        let settings = json!({ "permissions": permissions }).to_string();
+        fs::write(dir.path().join(".harness/settings.json"), settings).unwrap();
+        let ws = Workspace::at(dir.path()).unwrap();
+        let asked = Naysayer::default();
+        let policy = Policy::open(&ws, asked.clone());
+        let tools = Toolbox::new().with(bash(&ws)).with(write_file(&ws));
+        let tools = more.into_iter().fold(tools, Toolbox::with);
+        Self {
+            dir,
+            policy,
+            asked,
+            tools,
+        }
+    }
+
+    async fn check(&self, name: &str, input: Value) -> Result<(), String> {
+        let call = ToolCall::new("toolu_1", name, input);
+        self.policy.check(&self.tools, &call).await
+    }
+
+    /// The question about a call; without one, nothing, or why it is denied at once.
+    async fn question(&self, name: &str, input: Value) -> String {
+        let checked = self.check(name, input).await;
+        let question = self.asked.0.lock().unwrap().pop();
+        question.or(checked.err()).unwrap_or_default()
+    }
+
+    /// The same for a command line.
+    async fn runs(&self, command: &str) -> String {
+        self.question("bash", json!({ "command": command })).await
     }
 }
 
@@ -35,73 +74,66 @@ fn tool(name: &str, touches: Access) -> Tool {
 }
 
 #[tokio::test]
-async fn a_question_shows_every_argument() {
-    let dir = tempfile::tempdir().unwrap();
-    let asked = Naysayer::default();
-    let policy = Policy::open(&Workspace::at(dir.path()).unwrap(), asked.clone());
-    let tools = Toolbox::new().with(tool("mcp__ops__run", Access::Anything));
-    let input = json!({"command": "status", "target": "prod", "delete_all": true});
-    let denied = policy.check(&tools, &call("mcp__ops__run", input)).await;
-    assert!(denied.is_err());
-    let question = asked.0.lock().unwrap()[0].clone();
-    for shown in ["command: status", "target: prod", "delete_all: true"] {
-        assert!(question.contains(shown), "{question}");
+async fn what_a_tool_touches_decides_and_not_its_name_or_its_arguments() {
+    let permissions = json!({"allow": ["mcp__docs__*"], "ask": ["bash"]});
+    let deploy = tool("mcp__deploy__run", Access::Anything);
+    let place = Place::new(
+        permissions,
+        [
+            tool("drop_database", Access::Anything),
+            tool("deploy_status", Access::Nothing),
+            tool("todo_write", Access::Harness),
+            tool("mcp__docs__run", Access::Anything),
+            deploy.warning("the server deploy calls it destructive"),
+        ],
+    );
+    // An argument of somebody else's tool that is called like one of ours means nothing, and every one is shown.
+    let input = json!({"command": "ls", "path": "/etc/passwd", "delete_all": true});
+    for name in ["deploy_status", "todo_write", "mcp__docs__run"] {
+        assert_eq!(place.question(name, input.clone()).await, "", "{name}");
+    }
+    for (name, why) in [
+        ("drop_database", "nobody knows what this tool changes"),
+        ("mcp__deploy__run", "the server deploy calls it destructive"),
+    ] {
+        let question = place.question(name, input.clone()).await;
+        for shown in ["command: ls", "path: /etc/passwd", "delete_all: true", why] {
+            assert!(question.contains(shown), "{question}");
+        }
     }
 }
 
 #[tokio::test]
-async fn what_a_tool_touches_decides_and_not_its_name() {
-    let dir = tempfile::tempdir().unwrap();
-    let policy = Policy::open(&Workspace::at(dir.path()).unwrap(), Naysayer::default());
-    let tools = Toolbox::new()
-        .with(tool("drop_database", Access::Anything))
-        .with(tool("deploy_status", Access::Nothing))
-        .with(tool("todo_write", Access::Harness));
-    let allowed = async |name: &str| policy.check(&tools, &call(name, json!({}))).await.is_ok();
-    assert!(!allowed("drop_database").await);
-    assert!(allowed("deploy_status").await && allowed("todo_write").await);
-}
-
-#[tokio::test]
 async fn somebody_in_a_worktree_is_judged_by_the_worktree() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir_all(dir.path().join("tree")).unwrap();
-    let ws = Workspace::at(dir.path()).unwrap();
-    let tree = ws.moved_to(dir.path().join("tree")).unwrap();
-    let lead = Policy::open(&ws, Naysayer::default());
-    let mate = lead.within(&tree);
-    let outside = call("write_file", json!({"path": "../a.txt", "content": ""}));
-    let denied = mate
-        .check(&Toolbox::new().with(write_file(&tree)), &outside)
-        .await;
-    assert!(matches!(denied, Err(why) if why.contains("outside the workspace")));
-    let settings = call(
-        "write_file",
-        json!({"path": dir.path().join(".harness/settings.json"), "content": ""}),
-    );
-    let tools = Toolbox::new().with(write_file(&ws));
-    assert!(lead.check(&tools, &settings).await.is_err());
+    let mut place = Place::new(json!({}), []);
+    let root = place.dir.path().to_owned();
+    fs::create_dir(root.join("tree")).unwrap();
+    let tree = place
+        .policy
+        .workspace()
+        .moved_to(root.join("tree"))
+        .unwrap();
+    place.policy = place.policy.within(&tree);
+    let path = |path| json!({"path": path, "content": ""});
+    let outside = place.question("write_file", path(root.join("a.txt"))).await;
+    assert!(outside.contains("outside the workspace"), "{outside}");
 }
 
 #[tokio::test]
-async fn a_deny_rule_holds_for_guarded_files_too() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join(".harness")).unwrap();
-    let settings = json!({"permissions": {"deny": ["write_file(.git/**)"]}});
-    std::fs::write(
-        dir.path().join(".harness/settings.json"),
-        settings.to_string(),
-    )
-    .unwrap();
-    let ws = Workspace::at(dir.path()).unwrap();
-    let asked = Naysayer::default();
-    let policy = Policy::open(&ws, asked.clone());
-    let write = call("write_file", json!({"path": ".git/config", "content": ""}));
-    let verdict = policy
-        .check(&Toolbox::new().with(write_file(&ws)), &write)
-        .await;
-    assert!(matches!(verdict, Err(why) if why.contains("forbids it")));
-    assert!(asked.0.lock().unwrap().is_empty());
+async fn a_rule_about_a_whole_tool_holds_when_it_runs_nothing_and_for_guarded_files_too() {
+    let place = Place::new(
+        json!({"deny": ["connect_mcp", "write_file(.git/**)"]}),
+        [starter()],
+    );
+    let written = json!({"path": ".git/config", "content": ""});
+    for (name, input) in [
+        ("connect_mcp", json!({"name": "own"})),
+        ("write_file", written),
+    ] {
+        let denied = place.check(name, input).await;
+        assert!(matches!(denied, Err(why) if why.contains("forbids it")));
+    }
+    assert!(place.asked.0.lock().unwrap().is_empty());
 }
 
 /// A tool that starts `npx -y NAME` for any name but `own`.
@@ -112,195 +144,110 @@ fn starter() -> Tool {
     })
 }
 
-/// A policy with these permissions, and whom it asks.
-fn under(permissions: Value) -> (tempfile::TempDir, Policy, Naysayer) {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join(".harness")).unwrap();
-    let settings = json!({ "permissions": permissions });
-    std::fs::write(
-        dir.path().join(".harness/settings.json"),
-        settings.to_string(),
-    )
-    .unwrap();
-    let asked = Naysayer::default();
-    let policy = Policy::open(&Workspace::at(dir.path()).unwrap(), asked.clone());
-    (dir, policy, asked)
-}
-
 #[tokio::test]
 async fn a_tool_that_says_which_command_it_runs_is_judged_by_the_command() {
-    let (_dir, policy, asked) = under(json!({
-        "allow": ["connect_mcp(npx -y @good/*)"],
-        "deny": ["connect_mcp(npx -y @good/evil:*)"],
-    }));
-    let tools = Toolbox::new().with(starter());
-    let check = async |name: &str| {
-        let verdict = policy
-            .check(&tools, &call("connect_mcp", json!({ "name": name })))
-            .await;
-        verdict.is_ok()
-    };
-    assert!(check("own").await, "nothing is run, so nothing is asked");
-    assert!(check("@good/files").await);
-    assert!(!check("@good/evil").await);
-    assert!(asked.0.lock().unwrap().is_empty());
-
-    assert!(!check("@bad/files").await);
-    let question = asked.0.lock().unwrap().pop().unwrap();
-    assert!(
-        question.contains("  name: @bad/files\n  runs: npx -y @bad/files\n"),
-        "{question}"
+    let place = Place::new(
+        json!({
+            "allow": ["connect_mcp(npx -y @good/*)"],
+            "deny": ["connect_mcp(npx -y @good/evil:*)"],
+        }),
+        [starter()],
     );
-    assert!(
-        question.contains("always means connect_mcp(npx -y @bad/files)"),
-        "{question}"
-    );
-    let hides = json!({"name": "@bad/files", "command": "ls"});
-    let denied = policy.check(&tools, &call("connect_mcp", hides)).await;
-    assert!(denied.is_err());
-    let question = asked.0.lock().unwrap().pop().unwrap();
-    assert!(question.contains("runs: npx -y @bad/files"), "{question}");
-    assert!(!check("x; sudo rm -rf /").await, "fatal, whatever the tool");
-    assert!(asked.0.lock().unwrap().is_empty());
-}
-
-#[tokio::test]
-async fn a_rule_about_a_whole_tool_holds_when_it_runs_nothing() {
-    let (_dir, policy, _) = under(json!({"deny": ["connect_mcp"]}));
-    let tools = Toolbox::new().with(starter());
-    let verdict = policy
-        .check(&tools, &call("connect_mcp", json!({"name": "own"})))
-        .await;
-    assert!(matches!(verdict, Err(why) if why.contains("forbids it")));
-}
-
-/// An argument of somebody else's tool that is called like one of ours means nothing.
-#[tokio::test]
-async fn what_a_foreign_tool_calls_its_arguments_decides_nothing() {
-    let (_dir, policy, asked) = under(json!({"allow": ["mcp__docs__*"], "ask": ["bash"]}));
-    let tools = Toolbox::new()
-        .with(tool("mcp__ops__run", Access::Anything))
-        .with(tool("mcp__docs__run", Access::Anything))
-        .with(tool("mcp__docs__look", Access::Nothing));
-    let input = json!({"command": "ls", "path": "/etc/passwd"});
-    let check = async |name: &str| policy.check(&tools, &call(name, input.clone())).await;
-    assert!(check("mcp__docs__run").await.is_ok());
-    assert!(check("mcp__docs__look").await.is_ok());
-    assert!(check("mcp__ops__run").await.is_err());
-    let question = asked.0.lock().unwrap().pop().unwrap();
-    assert!(question.contains("path: /etc/passwd"), "{question}");
-    assert!(
-        question.contains("nobody knows what this tool changes"),
-        "{question}"
-    );
-}
-
-#[tokio::test]
-async fn a_question_says_what_is_known_about_a_tool() {
-    let (_dir, policy, asked) = under(json!({}));
-    let deploy = tool("mcp__deploy__trigger", Access::Anything);
-    let tools = Toolbox::new().with(deploy.warning("the server deploy calls it destructive"));
-    let trigger = call("mcp__deploy__trigger", json!({"service": "web"}));
-    assert!(policy.check(&tools, &trigger).await.is_err());
-    let question = asked.0.lock().unwrap().pop().unwrap();
-    assert!(
-        question.contains("the server deploy calls it destructive; always means"),
-        "{question}"
-    );
+    for (input, expected) in [
+        (json!({"name": "own"}), ""),
+        (json!({"name": "@good/files"}), ""),
+        (json!({"name": "@good/evil"}), "forbids it"),
+        (
+            json!({"name": "@bad/files"}),
+            "  name: @bad/files\n  runs: npx -y @bad/files\n",
+        ),
+        (
+            json!({"name": "@bad/files"}),
+            "always means connect_mcp(npx -y @bad/files)",
+        ),
+        (
+            json!({"name": "@bad/files", "command": "ls"}),
+            "runs: npx -y @bad/files",
+        ),
+        (
+            json!({"name": "x; sudo rm -rf /"}),
+            "permission denied: `sudo rm -rf /` takes another user's rights",
+        ),
+    ] {
+        let question = place.question("connect_mcp", input).await;
+        assert!(question.contains(expected), "{question}");
+        assert_eq!(question.is_empty(), expected.is_empty(), "{question}");
+    }
 }
 
 #[tokio::test]
 async fn a_reason_to_ask_holds_against_an_allow_rule_and_never_makes_one() {
-    let (_dir, policy, asked) = under(json!({"allow": ["remove"], "deny": ["mcp__evil"]}));
     let discards = |call: &ToolCall| {
         let discards = call.input["discard"] == true;
         discards.then(|| "it throws work away".to_owned())
     };
-    let tools = Toolbox::new()
-        .with(tool("remove", Access::Harness).asks_when(discards))
-        .with(tool("mcp__evil__run", Access::Anything).asks_when(discards));
-    let check = async |name: &str, discard: bool| {
-        let call = call(name, json!({ "discard": discard }));
-        policy.check(&tools, &call).await
-    };
-    assert!(check("remove", false).await.is_ok());
-    assert!(asked.0.lock().unwrap().is_empty());
-    assert!(check("remove", true).await.is_err());
-    let question = asked.0.lock().unwrap().pop().unwrap();
-    assert!(
-        question.contains("it throws work away; always counts only once here"),
-        "{question}"
+    let place = Place::new(
+        json!({"allow": ["remove"], "deny": ["mcp__evil"]}),
+        [
+            tool("remove", Access::Harness).asks_when(discards),
+            tool("mcp__evil__run", Access::Anything).asks_when(discards),
+        ],
     );
-    let denied = check("mcp__evil__run", true).await;
-    assert!(matches!(denied, Err(why) if why.contains("forbids it")));
+    let discard = json!({"discard": true});
+    let kept = json!({"discard": false});
+    assert_eq!(place.question("remove", kept).await, "");
+    let question = place.question("remove", discard.clone()).await;
+    let why = "it throws work away; always counts only once here";
+    assert!(question.contains(why), "{question}");
+    let denied = place.question("mcp__evil__run", discard).await;
+    assert!(denied.contains("forbids it"), "{denied}");
 }
 
 #[tokio::test]
 async fn state_of_the_harness_is_written_only_after_a_question() {
-    let allow = ["write_file", "edit_file", "bash(cp:*)", "bash(tee:*)"];
-    let (dir, policy, asked) = under(json!({ "allow": allow }));
-    let ws = policy.workspace().clone();
-    let tools = Toolbox::new().with(write_file(&ws)).with(bash(&ws));
+    let allow = json!([
+        "write_file",
+        "edit_file",
+        "bash(cp:*)",
+        "bash(tee:*)",
+        "bash(git push:*)"
+    ]);
+    let place = Place::new(json!({ "allow": allow }), []);
     for path in [
         ".harness/settings.json",
         ".Harness/memory/x.md",
         ".mcp.json",
         "a/.git/config",
     ] {
-        let write = call("write_file", json!({"path": path, "content": ""}));
-        assert!(policy.check(&tools, &write).await.is_err(), "{path}");
-        let question = asked.0.lock().unwrap().pop().unwrap();
+        let write = json!({"path": path, "content": ""});
+        let question = place.question("write_file", write).await;
         assert!(
             question.contains("always counts only once here"),
-            "{question}"
+            "{path}: {question}"
         );
     }
     for command in [
         "cp a .harness/settings.json",
         "echo x | tee .mcp.json",
         "mv a .mcp.json",
+        // `HEAD` is a file only to other programs than git.
+        "cp a HEAD",
+        "git push ./.git/x HEAD",
     ] {
-        let run = call("bash", json!({ "command": command }));
-        assert!(policy.check(&tools, &run).await.is_err(), "{command}");
-        let question = asked.0.lock().unwrap().pop().unwrap();
-        assert!(
-            question.contains("runs later; always counts only once here"),
-            "{question}"
-        );
+        let question = place.runs(command).await;
+        let why = "runs later; always counts only once here";
+        assert!(question.contains(why), "{command}: {question}");
     }
-    let run = call("bash", json!({"command": "cp a b; cat .mcp.json"}));
-    assert!(policy.check(&tools, &run).await.is_err());
-    let reads = call("bash", json!({"command": "cat .harness/settings.json"}));
-    assert!(policy.check(&tools, &reads).await.is_ok());
-    drop(dir);
-}
-
-/// `HEAD` is a file only to other programs than git.
-#[tokio::test]
-async fn what_git_calls_head_is_no_guarded_file() {
-    let (_dir, policy, asked) = under(json!({"allow": ["bash(git push:*)", "bash(cp:*)"]}));
-    let tools = Toolbox::new().with(bash(policy.workspace()));
-    let run = async |command: &str| {
-        let run = call("bash", json!({ "command": command }));
-        policy.check(&tools, &run).await
-    };
-    assert!(run("git push origin HEAD").await.is_ok());
-    assert!(asked.0.lock().unwrap().is_empty());
-    assert!(run("cp a HEAD").await.is_err());
-    assert!(run("git push ./.git/x HEAD").await.is_err());
+    assert_ne!(place.runs("cp a b; cat .mcp.json").await, "");
+    for command in ["cat .harness/settings.json", "git push origin HEAD"] {
+        assert_eq!(place.runs(command).await, "", "{command}");
+    }
 }
 
 #[tokio::test]
 async fn a_deny_rule_for_commands_asks_about_what_it_cannot_read() {
-    let (_dir, policy, asked) = under(json!({
-        "allow": ["bash"],
-        "deny": ["bash(rm:*)", "bash(git push:*)"],
-    }));
-    let tools = Toolbox::new().with(bash(policy.workspace()));
-    let run = async |command: &str| {
-        let run = call("bash", json!({ "command": command }));
-        policy.check(&tools, &run).await
-    };
+    let deny = json!(["bash(rm:*)", "bash(git push:*)"]);
+    let place = Place::new(json!({"allow": ["bash"], "deny": deny}), []);
     for denied in [
         "rm f",
         "x=rm; $x f",
@@ -309,10 +256,9 @@ async fn a_deny_rule_for_commands_asks_about_what_it_cannot_read() {
         "nice rm f",
         "/bin/../bin/rm f",
     ] {
-        let why = run(denied).await.unwrap_err();
+        let why = place.runs(denied).await;
         assert!(why.contains("forbids it"), "{denied}: {why}");
     }
-    assert!(asked.0.lock().unwrap().is_empty());
     for unclear in [
         "$(echo rm) f",
         "$cmd f",
@@ -321,28 +267,18 @@ async fn a_deny_rule_for_commands_asks_about_what_it_cannot_read() {
         "/bin/../bin/bash script.sh",
         "for f in *; do mv $f a; done",
     ] {
-        assert!(run(unclear).await.is_err(), "{unclear}");
-        let question = asked.0.lock().unwrap().pop().unwrap();
-        assert!(
-            question.contains("may forbid what only the running shell knows"),
-            "{question}"
-        );
+        let question = place.runs(unclear).await;
+        let why = "may forbid what only the running shell knows";
+        assert!(question.contains(why), "{unclear}: {question}");
     }
-    assert!(run("make all > log.txt; git pull").await.is_ok());
+    assert_eq!(place.runs("make all > log.txt; git pull").await, "");
 }
 
 #[tokio::test]
 async fn empty_lines_do_not_push_a_part_off_the_screen() {
-    let (_dir, policy, asked) = under(json!({}));
-    let tools = Toolbox::new().with(bash(policy.workspace()));
+    let place = Place::new(json!({}), []);
     let command = format!("ls{}rm f\n\nls", "\n".repeat(200));
-    let run = call("bash", json!({ "command": command }));
-    assert!(policy.check(&tools, &run).await.is_err());
-    let question = asked.0.lock().unwrap().pop().unwrap();
-    assert!(
-        question.contains(
-            "\n  ls\n  (199 empty lines)\n  rm f\n  \n  ls\nnot known to only read: `rm f`;"
-        ),
-        "{question}"
-    );
+    let question = place.runs(&command).await;
+    let shown = "\n  ls\n  (199 empty lines)\n  rm f\n  \n  ls\nnot known to only read: `rm f`;";
+    assert!(question.contains(shown), "{question}");
 }
