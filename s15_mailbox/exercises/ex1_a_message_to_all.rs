@@ -9,7 +9,7 @@
 //! And all readers see two messages to all in the same order. Between agents that write at the same time that does not
 //! come by itself.
 //!
-//! Hint: src/mailboxes.rs: what does `send_within` do under the lock of the folder, and what before?
+//! Hint: src/mailboxes.rs: what does `send` do under the lock of the folder, and what before?
 //!
 //! Hint: a loop that calls `send` takes the lock once a reader. Who else may write between two of them?
 

@@ -14,7 +14,6 @@ pub const LEAD: &str = "lead";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mail {
     /// Its id, given when it is sent.
-    #[serde(default)]
     pub id: String,
     /// Who sent it.
     pub from: String,

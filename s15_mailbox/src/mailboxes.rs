@@ -8,9 +8,9 @@
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -55,8 +55,6 @@ struct Lead {
     taken: Vec<String>,
     /// The ended sessions whose conversation goes on in this one.
     resumed: Vec<String>,
-    /// How many of its messages were set aside since it was last told.
-    set_aside: usize,
 }
 
 impl Mailboxes {
@@ -88,8 +86,8 @@ impl Mailboxes {
             "the name {name} is taken; choose another"
         );
         let Split { mine, others, old } = self.read(name)?;
-        let left: Vec<String> = mine.into_iter().map(|(line, _)| line).chain(old).collect();
-        self.set_aside(name, &left)?;
+        let left = mine.into_iter().map(|(line, _)| line).chain(old);
+        self.set_aside(name, &left.collect::<Vec<_>>())?;
         self.write(name, &others)?;
         let mut members = self.members.lock().unwrap();
         members.insert(name.to_owned(), Arc::default());
@@ -122,26 +120,27 @@ impl Mailboxes {
         self.leaving.lock().unwrap().push(Box::new(leaving));
     }
 
-    /// Puts a message into its reader's mailbox and wakes it.
+    /// Puts a message into its reader's mailbox and wakes it. One that names no session belongs to this one.
     ///
     /// # Errors
     /// When there is no such reader, or the mailbox cannot be written.
-    pub fn send(&self, mail: Mail) -> Result<()> {
-        self.send_within(&self.session.id()?, mail)
-    }
-
-    /// Puts a message into a mailbox of another session, such as that of a process which has started this one.
-    ///
-    /// # Errors
-    /// When there is no such reader, or the mailbox cannot be written.
-    pub fn send_within(&self, session: &str, mail: Mail) -> Result<()> {
+    pub fn send(&self, mut mail: Mail) -> Result<()> {
         // Asked before anything is written, and again under the lock, under which a reader leaves.
         self.bell(&mail.to)?;
-        let mut mail = mail.with(SESSION, session);
-        mail.id = format!("msg_{}", fresh_suffix());
+        if mail.text_of(SESSION).is_none() {
+            mail = mail.with(SESSION, self.session.id()?);
+        }
         let _lock = FolderLock::wait(&self.folder)?;
+        self.deliver(mail)
+    }
+
+    /// Adds a message to a mailbox under the lock.
+    fn deliver(&self, mut mail: Mail) -> Result<()> {
         let bell = self.bell(&mail.to)?;
-        self.append(&mail)?;
+        mail.id = format!("msg_{}", fresh_suffix());
+        let line = serde_json::to_string(&mail).context("a message is JSON")?;
+        append(&self.path(&mail.to), &line)
+            .with_context(|| format!("writing to the mailbox of {}", mail.to))?;
         bell.notify_one();
         Ok(())
     }
@@ -192,32 +191,28 @@ impl Mailboxes {
         *self.reader.lock().unwrap() = Box::new(reader);
     }
 
-    /// The new mail of the lead, as its model reads it; each message is shown to `seen` before. It stays in the mailbox;
-    /// what the conversation has taken before is kept by now, and removed.
-    pub(crate) fn for_lead(&self, seen: impl FnMut(&Mail)) -> Result<Vec<String>> {
-        let mail = self.give_out()?;
-        mail.iter().for_each(seen);
-        let reader = self.reader.lock().unwrap();
-        Ok(mail.iter().map(&**reader).collect())
-    }
-
-    fn give_out(&self) -> Result<Vec<Mail>> {
+    /// The new mail of the lead. It stays in the mailbox; what the conversation has taken before is kept by now, and
+    /// removed. The second value counts the lines that were set aside.
+    pub(crate) fn give_out(&self) -> Result<(Vec<Mail>, usize)> {
         if self.is_empty(LEAD) {
-            return Ok(Vec::new());
+            return Ok(Default::default());
         }
         let _lock = FolderLock::wait(&self.folder)?;
         let Split { mine, others, old } = self.read(LEAD)?;
-        let has_taken = !self.taken().is_empty();
         self.set_aside(LEAD, &old)?;
         let (lines, mail): (Vec<String>, Vec<Mail>) = mine.into_iter().unzip();
-        if has_taken || !old.is_empty() {
+        if !self.taken().is_empty() || !old.is_empty() {
             self.write(LEAD, &[others, lines].concat())?;
         }
         let mut lead = self.lead.lock().unwrap();
-        lead.set_aside += old.len();
         lead.taken.clear();
         lead.given.extend(mail.iter().map(|mail| mail.id.clone()));
-        Ok(mail)
+        Ok((mail, old.len()))
+    }
+
+    /// A message to the lead as its model reads it.
+    pub(crate) fn shown(&self, mail: &Mail) -> String {
+        (self.reader.lock().unwrap())(mail)
     }
 
     /// The lead's conversation holds everything that was given out.
@@ -253,17 +248,6 @@ impl Mailboxes {
         lead.taken.extend(taken);
     }
 
-    /// A note for the lead about mail that was set aside, once.
-    pub(crate) fn about_old(&self) -> Option<String> {
-        let count = std::mem::take(&mut self.lead.lock().unwrap().set_aside);
-        (count > 0).then(|| {
-            format!(
-                "<mail-set-aside>\nmessages of an earlier session, or damaged ones: {count}; \
-                 they lie in .harness/mailboxes/{OLD}/{LEAD}.jsonl\n</mail-set-aside>"
-            )
-        })
-    }
-
     /// The agents, sorted by name.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.members.lock().unwrap().keys().cloned().collect();
@@ -285,24 +269,6 @@ impl Mailboxes {
         self.folder.join(format!("{name}.jsonl"))
     }
 
-    fn append(&self, mail: &Mail) -> Result<()> {
-        let path = self.path(&mail.to);
-        let writing = || format!("writing to the mailbox of {}", mail.to);
-        let mut file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .read(true)
-            .mode(0o600)
-            .open(&path)
-            .with_context(writing)?;
-        let mut line = serde_json::to_string(mail).context("a message is JSON")? + "\n";
-        if ends_in_half_a_line(&mut file).with_context(writing)? {
-            line.insert(0, '\n');
-        }
-        // One write for the whole line, so that a kill leaves all of it or a piece at the end.
-        file.write_all(line.as_bytes()).with_context(writing)
-    }
-
     fn read(&self, name: &str) -> Result<Split> {
         let bytes = match fs::read(self.path(name)) {
             Ok(bytes) => bytes,
@@ -316,7 +282,7 @@ impl Mailboxes {
         let text = String::from_utf8_lossy(&bytes);
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let line = line.to_owned();
-            match serde_json::from_str::<Mail>(&line).map(|mail| with_id(mail, &line)) {
+            match serde_json::from_str::<Mail>(&line) {
                 Ok(mail) if lead.taken.contains(&mail.id) => {}
                 Ok(mail) if lead.given.contains(&mail.id) => split.others.push(line),
                 Ok(mail) => match mail.text_of(SESSION) {
@@ -343,7 +309,7 @@ impl Mailboxes {
                 _ => Err(error.into()),
             })
         } else {
-            write_whole(&path, joined(lines).as_bytes())
+            write_whole(&path, (lines.join("\n") + "\n").as_bytes())
         };
         written.with_context(|| format!("emptying the mailbox of {name}"))
     }
@@ -353,17 +319,18 @@ impl Mailboxes {
             return Ok(());
         }
         let folder = self.folder.join(OLD);
-        let setting = || format!("setting old mail of {name} aside");
-        make_state_folder(&folder).with_context(setting)?;
-        let mut file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .open(folder.join(format!("{name}.jsonl")))
-            .with_context(setting)?;
-        file.write_all(joined(lines).as_bytes())
-            .with_context(setting)
+        make_state_folder(&folder)
+            .and_then(|()| append(&folder.join(format!("{name}.jsonl")), &lines.join("\n")))
+            .with_context(|| format!("setting old mail of {name} aside"))
     }
+}
+
+/// Adds lines to a file that only the user reads. They begin with a line break, so that half a line of a killed writer spoils
+/// no other; all goes in one write.
+fn append(path: &Path, lines: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options.create(true).append(true).mode(0o600).open(path)?;
+    file.write_all(format!("\n{lines}\n").as_bytes())
 }
 
 /// The lines of a mailbox by their reader.
@@ -375,27 +342,4 @@ struct Split {
     others: Vec<String>,
     /// For nobody: of a session that has ended, or no message at all.
     old: Vec<String>,
-}
-
-/// A message written by hand may have no id; its line serves as one.
-fn with_id(mut mail: Mail, line: &str) -> Mail {
-    if mail.id.is_empty() {
-        line.clone_into(&mut mail.id);
-    }
-    mail
-}
-
-fn joined(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
-}
-
-/// Whether a writer was killed in the middle of its line.
-fn ends_in_half_a_line(file: &mut fs::File) -> std::io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(false);
-    }
-    file.seek(SeekFrom::End(-1))?;
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
 }

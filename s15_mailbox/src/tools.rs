@@ -62,19 +62,21 @@ impl Mailboxes {
     /// Delivers mail to the lead as notices, which reach a running turn and wake an idle session. The user sees the sender.
     pub fn deliver_to(&self, notices: &Notices, repl: &Repl) {
         let (mail, repl) = (self.clone(), repl.clone());
-        let announce =
-            move |mail: &Mail| repl.remark(&format!("[mail from {}: {}]", mail.from, mail.kind));
         let told = Mutex::new(String::new());
         notices.take_from(move || {
-            let mut inbox = match mail.for_lead(&announce) {
-                Ok(inbox) => inbox,
-                Err(error) => once(&mut told.lock().unwrap(), format!("{error:#}")),
+            let (inbox, set_aside) = match mail.give_out() {
+                Ok(found) => found,
+                Err(error) => return once(&mut told.lock().unwrap(), format!("{error:#}")),
             };
-            // Old mail alone is no reason to wake anybody; it is mentioned beside the next one.
-            if !inbox.is_empty() {
-                inbox.extend(mail.about_old());
+            if set_aside > 0 {
+                repl.remark(&format!(
+                    "[{set_aside} in the lead's mailbox of an earlier session, or damaged: moved to .harness/mailboxes/old]"
+                ));
             }
-            inbox
+            for mail in &inbox {
+                repl.remark(&format!("[mail from {}: {}]", mail.from, mail.kind));
+            }
+            inbox.iter().map(|new| mail.shown(new)).collect()
         });
         let mail = self.clone();
         notices.on_taken(move || mail.taken_by_lead());

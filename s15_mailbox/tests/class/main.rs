@@ -2,9 +2,7 @@
 
 mod terminal;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
+use mock_servers::model::{MockModel, Reply, Request, calls, says};
 use serde_json::json;
 use testkit::team::{self, lead, mail, round, spawn};
 use testkit::{Class, leaves_no_trace};
@@ -33,16 +31,10 @@ fn started_and_left_it_leaves_no_trace() {
 }
 
 #[test]
-fn mail_reaches_a_running_turn_behind_the_results() {
+fn mail_reaches_a_running_turn_behind_the_results_and_the_tool_pool_is_known() {
     let model = team::model(lead_of_alice, |_| says("It is done."));
     let ran = class().model(&model).types(&["go"]);
     ran.succeeds().shows("It is done.");
-}
-
-#[test]
-fn the_tool_pool() {
-    let model = team::model(lead_of_alice, |_| says("It is done."));
-    class().model(&model).types(&["go"]).succeeds();
     team::assert_both_pools(env!("CARGO_MANIFEST_DIR"), &model);
 }
 
@@ -70,132 +62,54 @@ fn a_teammate_s_question_names_it_and_the_end_of_the_input_is_a_no() {
     assert!(told[0].contains(why), "{told:?}");
 }
 
+/// Other words than the prompts', with the model a newcomer meets: the report comes, and nobody asks for it.
 #[test]
-fn a_teammate_s_conversation_that_grows_too_long_is_shortened_and_it_goes_on() {
-    let options = Options {
-        context_tokens: 30_000,
-        ..Options::strict()
-    };
-    let rounds = AtomicUsize::new(0);
-    let brain = move |request: &Request| {
-        if request.system.starts_with("You summarize a conversation") {
-            return says("Alice was asked to read on, and has read.");
-        }
-        match team::teammate(request) {
-            None if round(request) == 0 => spawn("alice", "Read long.txt eight times."),
-            None => says("Noted."),
-            Some(_) if rounds.fetch_add(1, Ordering::Relaxed) < 8 => {
-                calls("read_file", json!({"path": "long.txt"}))
-            }
-            Some(_) => says("I have read it eight times."),
-        }
-    };
-    let model = MockModel::start(options, brain).unwrap();
-    class()
-        .file("long.txt", "a line of the long file\n".repeat(1_000))
-        .env("MODEL_CONTEXT_TOKENS", "30000")
-        .model(&model)
-        .types(&["go"])
-        .succeeds()
-        .shows("alice │ I have read it eight times.");
-    let refused = model.refusals();
-    assert!(!refused.is_empty(), "the conversation was too long once");
-    for refusal in refused {
-        assert!(refusal.message.contains("too long"), "{refusal:?}");
-    }
-}
-
-/// How often the lead has called a tool.
-fn count(request: &Request, tool: &str) -> usize {
-    let calls = request.calls().into_iter().flatten();
-    calls.filter(|called| called == tool).count()
-}
-
-/// The prompt and other words for it, with the model a newcomer meets: the report comes, and nobody asks for it.
-#[test]
-fn the_rehearsal_spawns_alice_in_other_words_as_well() {
-    for (prompt, typed) in [
-        (ALICE, true),
-        (ALICE, false),
+fn the_rehearsal_understands_other_words_as_well() {
+    let made = &[
+        "alice │ > write_file  path=schema.sql",
+        "alice reports: I created schema.sql.",
+    ][..];
+    for (prompt, shown) in [
         (
             "Recruit alice as a database developer. She should make schema.sql with a users table.",
-            true,
+            made,
         ),
         (
             "Spawn a teammate, alice, for the backend. Tell her to make a schema.sql with a users table.",
-            true,
+            made,
+        ),
+        (
+            "Recruit bob as a tester, and let him find out if schema.sql exists and print its contents.",
+            &["bob reports: schema.sql does not exist."],
+        ),
+        (
+            "Spawn alice and bob. Ask bob to run `true`. Ask alice to tell bob that the tests pass.",
+            &["alice │ > send_message  to=bob content=\"The tests pass.\""],
         ),
     ] {
-        let model = MockModel::strict_rehearsal();
-        let class = class().model(&model);
-        let ran = if typed {
-            class.types(&[prompt])
-        } else {
-            class.asks(prompt)
-        };
-        ran.succeeds()
-            .shows("alice │ > write_file  path=schema.sql")
-            .shows("alice reports: I created schema.sql.")
-            .never_shows("not understand");
-        assert!(class.read("schema.sql").contains("CREATE TABLE users"));
-        assert_eq!(lead(&model).calls(), [["spawn_teammate"]], "{prompt}");
-        team::assert_knows_its_job_alone(&model, "alice", prompt);
+        let ran = class()
+            .model(&MockModel::strict_rehearsal())
+            .types(&[prompt]);
+        shown.iter().for_each(|text| {
+            ran.succeeds().shows(text).never_shows("not understand");
+        });
     }
-}
-
-/// Whether she is done by then or not, the inbox is looked into once and her result is told.
-#[test]
-fn the_rehearsal_looks_into_the_inbox_in_other_words_as_well() {
-    for prompt in [
-        INBOX,
+    for asked in [
         "Open your mailbox: what did alice write?",
         "Is there mail for you?",
     ] {
         let model = MockModel::strict_rehearsal();
-        let ran = class().model(&model).types(&[ALICE, prompt]);
+        let ran = class().model(&model).types(&[ALICE, asked]);
         ran.succeeds()
-            .shows("alice reports: I created schema.sql.")
+            .shows(made[1])
+            .shows("> check_inbox")
             .never_shows("not understand");
-        let last = lead(&model);
-        assert_eq!(count(&last, "check_inbox"), 1, "{}", ran.transcript());
-        assert_eq!(count(&last, "spawn_teammate"), 1, "{}", ran.transcript());
     }
-}
-
-#[test]
-fn the_rehearsal_lets_bob_look_in_other_words_as_well() {
-    for prompt in [
-        BOB,
-        "Recruit bob as a tester, and let him find out if schema.sql exists and print its contents.",
-    ] {
-        let model = MockModel::strict_rehearsal();
-        let class = class().model(&model);
-        let class = class.file("schema.sql", "CREATE TABLE users (\n  id INTEGER\n);\n");
-        let ran = class.types(&[prompt]);
-        ran.succeeds()
-            .shows("bob │ > read_file  schema.sql")
-            .shows("bob │     id INTEGER")
-            .shows("bob reports:")
-            .never_shows("not understand");
-        let (_, told) = ran.stdout.split_once("bob reports:").unwrap();
-        assert!(told.contains("CREATE TABLE users"), "{}", ran.transcript());
-        assert_eq!(lead(&model).calls(), [["spawn_teammate"]], "{prompt}");
-        team::assert_knows_its_job_alone(&model, "bob", prompt);
-    }
-    let ran = class().model(&MockModel::strict_rehearsal()).types(&[BOB]);
-    ran.succeeds()
-        .shows("bob reports: schema.sql does not exist.");
-}
-
-#[test]
-fn the_rehearsal_lets_alice_write_to_bob() {
-    let model = MockModel::strict_rehearsal();
-    let prompt =
-        "Spawn alice and bob. Ask bob to run `true`. Ask alice to tell bob that the tests pass.";
-    let ran = class().model(&model).types(&[prompt]);
-    ran.succeeds()
-        .shows("alice │ > send_message  to=bob content=\"The tests pass.\"")
-        .never_shows("not understand");
+    class()
+        .model(&MockModel::strict_rehearsal())
+        .asks(ALICE)
+        .succeeds()
+        .shows(made[1]);
 }
 
 /// The three prompts one after the other, each at the prompt that the one before has left.

@@ -124,8 +124,6 @@ async fn the_lead_learns_of_a_teammate_that_breaks_down() {
     let told = "alice had to stop: it broke down";
     assert_eq!(word(&scene).await, ("error".into(), told.into()));
     until_shown(&team, "gone (stopped: it broke down)").await;
-    let late = scene.mail.send(message(LEAD, "alice", "?"));
-    assert!(late.is_err(), "nobody reads it any more");
 }
 
 /// An error of the API; a model that calls and calls. Nothing of it is taken for the teammate's words.
