@@ -5,7 +5,6 @@
 
 mod ex1_everybody_leaves;
 mod ex2_a_plan_that_binds;
-mod ex3_a_plan_that_expires;
 
 #[path = "../tests/mechanism/desk.rs"]
 #[allow(dead_code, reason = "the chapter's tests use the rest of it")]

@@ -4,7 +4,7 @@
 //! answer runs no tool until it has come, and loses no mail meanwhile; a plan reaches the lead whole; a shutdown is
 //! answered in every state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::{Ready, ready};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -12,12 +12,10 @@ use anyhow::Result;
 use s01_loop::Repl;
 use s02_tools::{Access, Tool};
 use s04_hooks::{HookOutput, PreTool};
-use s15_mailbox::{AgentState, LEAD, Mail, Mailboxes, TeammateContext};
+use s15_mailbox::{AgentState, Mail, Mailboxes, TeammateContext};
 
-use crate::requests::{Kind, Requests};
+use crate::requests::{Kind, REQUEST_ID, Requests};
 
-/// The id of a request in the metadata of its messages.
-pub(crate) const REQUEST_ID: &str = "request_id";
 /// Whether the answer is yes, in the metadata of an answer.
 pub(crate) const APPROVE: &str = "approve";
 /// The tool that a teammate whose plan is wanted may call.
@@ -35,34 +33,10 @@ pub struct Protocol {
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) requests: Requests,
-    /// Teammates that the lead wants a plan of.
-    pub(crate) plan_wanted: Vec<String>,
+    /// Teammates that the lead wants a plan of. They may only read until they submit one.
+    pub(crate) plan_wanted: BTreeSet<String>,
     /// Mail that arrived while its reader's plan was under review.
     unread: BTreeMap<String, Vec<String>>,
-}
-
-impl State {
-    /// From now on this teammate may only read until it submits a plan.
-    pub(crate) fn want_plan(&mut self, name: &str) {
-        if !self.plan_wanted.iter().any(|wanted| wanted == name) {
-            self.plan_wanted.push(name.to_owned());
-        }
-    }
-
-    /// An agent has left. Its shutdown response may still be on its way to the lead.
-    fn forget(&mut self, name: &str) {
-        self.requests.has_left(name);
-        self.plan_wanted.retain(|wanted| wanted != name);
-        self.unread.remove(name);
-    }
-}
-
-/// What a message means for the teammate it came to.
-enum Read {
-    /// Something to know.
-    Note(String),
-    /// It has to leave; the id of the request.
-    Shutdown(String),
 }
 
 impl Protocol {
@@ -70,9 +44,14 @@ impl Protocol {
     pub fn new(mail: &Mailboxes, repl: &Repl) -> Self {
         let state = Arc::<Mutex<State>>::default();
         let reading = state.clone();
-        mail.read_by(move |mail| read_for_lead(&mut reading.lock().unwrap(), mail));
+        mail.read_by(move |mail| read_for_lead(&reading.lock().unwrap().requests, mail));
         let leaving = state.clone();
-        mail.on_leave(move |name| leaving.lock().unwrap().forget(name));
+        mail.on_leave(move |name| {
+            let state = &mut *leaving.lock().unwrap();
+            state.requests.has_left(name);
+            state.plan_wanted.remove(name);
+            state.unread.remove(name);
+        });
         Self {
             mail: mail.clone(),
             repl: repl.clone(),
@@ -93,14 +72,13 @@ impl Protocol {
         let state = self.state();
         if let Some(plan) = state.requests.open_from(Kind::Plan, &caller.name) {
             return HookOutput::Block(format!(
-                "your plan {} waits for its answer; nothing runs until it has come",
-                plan.id
+                "your plan {plan} waits for its answer; nothing runs until it has come"
             ));
         }
         let touches = event.tools.get(&event.call.name).map(Tool::touches);
         let only_looks = matches!(touches, Some(Access::Nothing | Access::FileToRead));
-        let wanted = state.plan_wanted.iter().any(|name| *name == *caller.name);
-        if !wanted || only_looks || event.call.name == SUBMIT_PLAN {
+        let is_wanted = state.plan_wanted.contains(&*caller.name);
+        if !is_wanted || only_looks || event.call.name == SUBMIT_PLAN {
             return HookOutput::Go;
         }
         HookOutput::Block(
@@ -139,14 +117,12 @@ impl Protocol {
     fn read_all(&self, teammate: &TeammateContext) -> Result<Option<String>> {
         let mut leave = None;
         for mail in teammate.mail.drain(&teammate.name)? {
-            let read = self.read(&teammate.name, &mail);
-            match read {
-                Read::Shutdown(id) => leave = Some(id),
-                Read::Note(note) => {
-                    let mut state = self.state();
-                    let unread = state.unread.entry(teammate.name.clone()).or_default();
-                    unread.push(note);
-                }
+            let state = &mut *self.state();
+            if mail.kind == Kind::Shutdown.request() && state.requests.matches(&mail) {
+                leave = mail.text_of(REQUEST_ID).map(str::to_owned);
+            } else {
+                let unread = state.unread.entry(teammate.name.clone()).or_default();
+                unread.push(state.requests.shown(&mail));
             }
         }
         Ok(leave)
@@ -159,8 +135,7 @@ impl Protocol {
     /// True if this teammate owes a plan, or its plan is under review.
     pub fn is_gated(&self, name: &str) -> bool {
         let state = self.state();
-        let is_wanted = state.plan_wanted.iter().any(|wanted| wanted == name);
-        is_wanted || state.requests.open_from(Kind::Plan, name).is_some()
+        state.plan_wanted.contains(name) || state.requests.open_from(Kind::Plan, name).is_some()
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
@@ -171,34 +146,7 @@ impl Protocol {
     fn waits_for(&self, name: &str) -> Option<String> {
         let state = self.state();
         let plan = state.requests.open_from(Kind::Plan, name)?;
-        Some(format!("the answer to its plan {}", plan.id))
-    }
-
-    fn read(&self, name: &str, mail: &Mail) -> Read {
-        let id = mail.text_of(REQUEST_ID).unwrap_or_default();
-        let state = self.state();
-        let request = state.requests.get(id);
-        if mail.kind == Kind::Shutdown.request() {
-            let is_real = request.is_some_and(|request| {
-                request.kind == Kind::Shutdown && request.from == mail.from && request.to == name
-            });
-            if is_real {
-                return Read::Shutdown(id.to_owned());
-            }
-            return Read::Note(unmatched(mail));
-        }
-        if mail.kind == Kind::Plan.response() {
-            let is_real = request.is_some_and(|request| {
-                request.kind == Kind::Plan
-                    && request.from == name
-                    && request.to == mail.from
-                    && request.is_answered
-            });
-            if !is_real {
-                return Read::Note(unmatched(mail));
-            }
-        }
-        Read::Note(mail.shown())
+        Some(format!("the answer to its plan {plan}"))
     }
 
     /// Answers a shutdown request, with the mail that the teammate's model has not read.
@@ -215,43 +163,23 @@ impl Protocol {
         if !unread.is_empty() {
             content = format!("{content}; it had not read:\n{}", unread.join("\n"));
         }
-        let goodbye = Mail::new(&teammate.name, LEAD, Kind::Shutdown.response(), content)
-            .with(REQUEST_ID, id)
-            .with(APPROVE, true);
-        teammate.mail.send(goodbye)
-    }
-}
-
-/// Turns a message to the lead into text, and closes the request it answers.
-fn read_for_lead(state: &mut State, mail: &Mail) -> String {
-    let id = mail.text_of(REQUEST_ID).unwrap_or_default();
-    if mail.kind == Kind::Plan.request() {
-        let request = state.requests.get(id);
-        let is_real =
-            request.is_some_and(|request| request.kind == Kind::Plan && request.from == mail.from);
-        let plan = mail.shown();
-        return if is_real {
-            format!("{plan}\nAnswer with review_plan, request_id {id}.")
-        } else {
-            unmatched(mail)
+        let answer = |to: &str| {
+            let goodbye = Mail::new(&teammate.name, to, Kind::Shutdown.response(), content);
+            let goodbye = goodbye.with(REQUEST_ID, id).with(APPROVE, true);
+            teammate.mail.send(goodbye)
         };
+        let requests = &mut self.state().requests;
+        requests.answer(id, Kind::Shutdown, &teammate.name, answer)
     }
-    let is_answer = mail.kind == Kind::Shutdown.response();
-    if is_answer
-        && state
-            .requests
-            .answer(id, Kind::Shutdown, &mail.from)
-            .is_err()
-    {
-        return unmatched(mail);
-    }
-    mail.shown()
 }
 
-/// A message of the protocol that matches no open request: it is shown, and has no effect.
-fn unmatched(mail: &Mail) -> String {
-    format!(
-        "<mail-ignored from=\"{}\" type=\"{}\">\nit answers or asks nothing that is open\n</mail-ignored>",
-        mail.from, mail.kind
-    )
+/// Turns a message to the lead into text. A plan says how it is answered.
+fn read_for_lead(requests: &Requests, mail: &Mail) -> String {
+    let shown = requests.shown(mail);
+    match mail.text_of(REQUEST_ID) {
+        Some(id) if mail.kind == Kind::Plan.request() && requests.matches(mail) => {
+            format!("{shown}\nAnswer with review_plan, request_id {id}.")
+        }
+        Some(_) | None => shown,
+    }
 }

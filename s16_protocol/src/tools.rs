@@ -8,8 +8,8 @@ use s15_mailbox::{LEAD, Mail};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::protocol::{APPROVE, Protocol, REQUEST_ID, SUBMIT_PLAN};
-use crate::requests::Kind;
+use crate::protocol::{APPROVE, Protocol, SUBMIT_PLAN};
+use crate::requests::{Kind, REQUEST_ID};
 
 /// The most characters of a plan: a tool result of this size still stands whole in a conversation.
 const LONGEST_PLAN: usize = 20_000;
@@ -101,16 +101,14 @@ impl Protocol {
         ensure!(!task.trim().is_empty(), "request_plan: the task is empty");
         let text = format!("Before you change anything, send a plan with submit_plan for: {task}");
         let mut state = self.state();
-        if let Some(sent) = state.requests.open_from(Kind::Plan, teammate) {
-            let id = &sent.id;
+        if let Some(id) = state.requests.open_from(Kind::Plan, teammate) {
             return Ok(format!(
                 "{teammate} has sent a plan already, {id}; it comes by itself"
             ));
         }
         self.mail.send(Mail::new(LEAD, teammate, "message", text))?;
         // Nobody has read the message before the gate is closed: both wait for the lock.
-        state.want_plan(teammate);
-        drop(state);
+        state.plan_wanted.insert(teammate.to_owned());
         Ok(format!("asked {teammate} for a plan; it comes by itself"))
     }
 
@@ -120,27 +118,26 @@ impl Protocol {
             approve,
             feedback,
         } = input;
-        let mut state = self.state();
-        let request = state.requests.answer(request_id, Kind::Plan, LEAD)?;
         let (verdict, next) = if *approve {
             ("approved", "Go on.")
         } else {
             ("rejected", "Send another one with submit_plan.")
         };
         let text = format!("Your plan is {verdict}. {} {next}", feedback.trim());
-        let answer = Mail::new(LEAD, &request.from, Kind::Plan.response(), text)
-            .with(REQUEST_ID, request_id.as_str())
-            .with(APPROVE, *approve);
-        if let Err(error) = self.mail.send(answer) {
-            state.requests.reopen(request_id);
-            return Err(error);
-        }
+        let mut planner = String::new();
+        let state = &mut *self.state();
+        state.requests.answer(request_id, Kind::Plan, LEAD, |to| {
+            planner = to.to_owned();
+            let answer = Mail::new(LEAD, to, Kind::Plan.response(), text);
+            let answer = answer.with(REQUEST_ID, request_id.as_str());
+            self.mail.send(answer.with(APPROVE, *approve))
+        })?;
+        let told = format!("{planner}'s plan {request_id} is {verdict}");
         if !*approve {
             // Another plan before anything is changed.
-            state.want_plan(&request.from);
+            state.plan_wanted.insert(planner);
         }
-        drop(state);
-        Ok(format!("{}'s plan {request_id} is {verdict}", request.from))
+        Ok(told)
     }
 
     fn submit(&self, name: &str, plan: &str) -> Result<String> {
@@ -156,18 +153,16 @@ impl Protocol {
         Ok(format!("sent as {id}; wait for the answer"))
     }
 
-    /// Records a request and sends it. A plan that is sent is no longer wanted.
+    /// Sends a request and records it. A plan that is sent is no longer wanted.
     fn send(&self, kind: Kind, from: &str, to: &str, text: &str) -> Result<String> {
-        let mut state = self.state();
-        let request = state.requests.open(kind, from, to)?;
-        let mail = Mail::new(from, to, kind.request(), text).with(REQUEST_ID, request.id.as_str());
-        if let Err(error) = self.mail.send(mail) {
-            state.requests.forget(&request.id);
-            return Err(error);
-        }
+        let state = &mut *self.state();
+        let id = state.requests.open(kind, from, to, |id| {
+            let mail = Mail::new(from, to, kind.request(), text);
+            self.mail.send(mail.with(REQUEST_ID, id))
+        })?;
         if kind == Kind::Plan {
-            state.plan_wanted.retain(|wanted| wanted != from);
+            state.plan_wanted.remove(from);
         }
-        Ok(request.id)
+        Ok(id)
     }
 }

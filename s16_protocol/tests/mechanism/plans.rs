@@ -48,62 +48,6 @@ async fn a_submitted_plan_stops_the_other_calls_of_its_reply() {
     assert!(mail.contains(told), "{mail}");
 }
 
-/// What stands where bob's mailbox was to be keeps it from being written.
-fn block_mailbox(desk: &Desk) -> impl FnOnce() {
-    let mailbox = desk.ws.state("mailboxes").join("bob.jsonl");
-    std::fs::create_dir(&mailbox).unwrap();
-    move || std::fs::remove_dir(&mailbox).unwrap()
-}
-
-const NOT_SENT: &str = "writing to the mailbox of bob";
-
-#[tokio::test]
-async fn an_answer_that_cannot_be_sent_leaves_its_plan_open() {
-    let model = MockModel::scripted([
-        submit("Write b."),
-        calls("write_file", write("b")),
-        says("Done."),
-    ]);
-    let desk = Desk::new(&model);
-    desk.spawn("bob").await;
-    let id = desk.plan().await;
-    desk.until("waiting for the answer to its plan").await;
-    let unblock = block_mailbox(&desk);
-    for approve in [true, false] {
-        let refusal = refused(desk.review(&id, approve, "").await);
-        assert!(refusal.contains(NOT_SENT), "{refusal}");
-    }
-    assert_eq!(model.requests().len(), 1, "nobody has answered bob");
-    unblock();
-    desk.approve(&id).await;
-    desk.mail_with("Done.").await;
-    assert!(desk.has("b"), "and no other plan is wanted of bob");
-}
-
-#[tokio::test]
-async fn a_question_that_cannot_be_sent_neither_closes_nor_opens_the_gate() {
-    let think = says("I will think again.");
-    let model = MockModel::scripted([says("Ready."), submit("Write b."), think]);
-    let desk = Desk::new(&model);
-    desk.spawn("bob").await;
-    let ask_in_vain = async || {
-        desk.until("idle").await;
-        let unblock = block_mailbox(&desk);
-        let refusal = refused(desk.request_plan("bob").await);
-        assert!(refusal.contains(NOT_SENT), "{refusal}");
-        unblock();
-    };
-    desk.mail_with("Ready.").await;
-    ask_in_vain().await;
-    assert!(!desk.protocol.is_gated("bob"));
-    desk.tell("bob", "Send a plan.").await;
-    let id = desk.plan().await;
-    desk.review(&id, false, "").await;
-    desk.mail_with("think again").await;
-    ask_in_vain().await;
-    assert!(desk.protocol.is_gated("bob"), "it owes another plan");
-}
-
 #[tokio::test]
 async fn who_is_asked_for_a_plan_only_looks_around_before_it() {
     let model = MockModel::scripted([
