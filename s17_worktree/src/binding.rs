@@ -14,29 +14,22 @@ pub(crate) fn worktree_of(task: &Task) -> Option<&str> {
     task.extra.get(FIELD)?.as_str()
 }
 
-/// Fails for a task that cannot be bound to a worktree.
-pub(crate) fn check(board: &Board, id: &str) -> Result<()> {
-    let Listed {
-        task, is_orphan, ..
-    } = board.get(id)?;
-    check_unbound(&task)?;
-    ensure!(
-        task.status != Status::Completed,
-        "task {id} is completed already"
-    );
-    match &task.owner {
-        Some(owner) if owner != LEAD && !is_orphan => bail!(
-            "{owner} works on task {id} already, in another directory; bind a worktree before a task is claimed"
-        ),
-        Some(_) | None => Ok(()),
-    }
-}
-
-/// Binds a task to a worktree.
+/// Binds a task to a worktree, unless it has one, is completed, or a teammate works on it already.
 pub(crate) fn bind(board: &Board, id: &str, name: &str) -> Result<()> {
     board.update(id, |task| {
-        // Somebody may have bound or claimed it since it was checked; now the board is locked.
-        check(board, id)?;
+        if let Some(name) = worktree_of(task) {
+            bail!("task {id} has the worktree {name} already");
+        }
+        ensure!(
+            task.status != Status::Completed,
+            "task {id} is completed already"
+        );
+        match &task.owner {
+            Some(owner) if owner != LEAD && !board.get(id)?.is_orphan => bail!(
+                "{owner} works on task {id} already, in another directory; bind a worktree before a task is claimed"
+            ),
+            Some(_) | None => {}
+        }
         task.extra.insert(FIELD.into(), name.into());
         Ok(())
     })?;
@@ -68,35 +61,4 @@ fn bound(board: &Board, name: &str) -> Result<Vec<Listed>> {
     let (mut listed, _) = board.list()?;
     listed.retain(|listed| worktree_of(&listed.task) == Some(name));
     Ok(listed)
-}
-
-fn check_unbound(task: &Task) -> Result<()> {
-    match worktree_of(task) {
-        Some(name) => bail!("task {} has the worktree {name} already", task.id),
-        None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use s02_tools::Workspace;
-    use s12_tasks::NewTask;
-
-    use super::*;
-
-    #[test]
-    fn a_task_that_was_claimed_since_it_was_checked_gets_no_worktree() {
-        let dir = tempfile::tempdir().unwrap();
-        let board = Board::open(&Workspace::at(dir.path()).unwrap());
-        let new = NewTask {
-            subject: "Write the API".into(),
-            ..NewTask::default()
-        };
-        let id = board.create(new).unwrap().id;
-        check(&board, &id).unwrap();
-        board.claim(&id, "alice").unwrap();
-        let refusal = bind(&board, &id, "api").unwrap_err().to_string();
-        assert!(refusal.contains("alice works on task"), "{refusal}");
-        assert_eq!(worktree_of(&board.get(&id).unwrap().task), None);
-    }
 }

@@ -22,6 +22,7 @@ use crate::{binding, loss};
 /// What the branches of worktrees begin with.
 const BRANCH_PREFIX: &str = "wt/";
 
+/// The longest name of a worktree.
 const LONGEST_NAME: usize = 40;
 
 /// The worktrees of a workspace. Clones share them.
@@ -55,9 +56,6 @@ impl Worktrees {
         let task_id = task_id.map(str::trim).filter(|id| !id.is_empty());
         self.check_repository().await?;
         let _lock = self.lock().await?;
-        if let Some(id) = task_id {
-            binding::check(&self.board, id)?;
-        }
         self.check_free(name).await?;
         self.hide_from_git()?;
         if let Err(error) = self.add(name, task_id).await {

@@ -35,14 +35,13 @@ fn names(note: &str, wanted: &[&str]) {
 #[tokio::test(start_paused = true)]
 #[ignore = "exercise 3"]
 async fn whoever_had_it_is_named_however_it_ended() {
-    for end in ["fails", "panics", "leaves", "is shut down"] {
+    for end in ["fails", "leaves", "is shut down"] {
         let desk = Desk::new();
         let task = desk.task("schema", &[]);
         let mut alice = desk.spawn("alice").await;
         claims(&mut alice, &task).await;
         match end {
             "fails" => alice.order(Order::Fail),
-            "panics" => alice.order(Order::Panic),
             "leaves" => alice.order(Order::Round { is_idle: true }),
             _ => {
                 desk.shutdown("alice").await;

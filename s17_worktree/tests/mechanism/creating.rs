@@ -5,7 +5,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use s02_tools::Toolbox;
-use s12_tasks::Status;
 use s15_mailbox::LEAD;
 use s17_worktree::Worktrees;
 use serde_json::json;
@@ -83,17 +82,6 @@ async fn a_name_or_a_branch_that_is_taken_is_refused_and_stays() {
 }
 
 #[tokio::test]
-async fn a_bound_task_stays_pending_and_names_its_worktree() {
-    let yard = Yard::new();
-    let task = yard.task("Write the API", &[]);
-    let made = done(yard.create_for("api", &task).await);
-    assert!(made.ends_with(&format!("for task {}", task.id)), "{made}");
-    let bound = yard.board.get(&task.id).unwrap().task;
-    assert_eq!((bound.status, &bound.owner), (Status::Pending, &None));
-    assert_eq!(bound.extra["worktree"], "api");
-}
-
-#[tokio::test]
 async fn a_task_that_is_bound_done_worked_on_or_unknown_gets_no_worktree() {
     let yard = Yard::new();
     let [bound, over, busy] = ["bound", "over", "busy"].map(|subject| yard.task(subject, &[]));
@@ -113,28 +101,6 @@ async fn a_task_that_is_bound_done_worked_on_or_unknown_gets_no_worktree() {
         assert!(refusal.contains(why), "{refusal}");
     }
     assert!(!yard.directory("second").exists() && !yard.has_branch("wt/second"));
-}
-
-#[tokio::test]
-async fn calls_at_the_same_time_do_not_get_in_each_others_way() {
-    let yard = Yard::new();
-    let task = yard.task("Write the API", &[]);
-    let names = ["a", "b", "c", "d"];
-    let (a, b, c, d) = tokio::join!(
-        yard.call("create_worktree", json!({"name": names[0]})),
-        yard.call("create_worktree", json!({"name": names[1]})),
-        yard.create_for(names[2], &task),
-        yard.create_for(names[3], &task),
-    );
-    done(a);
-    done(b);
-    let last = [c, d].map(|output| output.is_error);
-    assert!(
-        last.contains(&true) && last.contains(&false),
-        "one task, one worktree"
-    );
-    let made = names.map(|name| yard.directory(name).exists());
-    assert_eq!(made.iter().filter(|made| **made).count(), 3);
 }
 
 /// Two handles know nothing of each other, as those of two processes.

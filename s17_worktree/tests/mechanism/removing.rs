@@ -2,16 +2,22 @@
 
 use std::fs;
 
+use s12_tasks::Status;
 use serde_json::json;
 
 use crate::scene::{done, refused};
 use crate::yard::{Yard, commit, git, write};
 
 #[tokio::test]
-async fn a_worktree_without_work_goes_with_its_branch_and_its_binding() {
+async fn a_bound_task_stays_pending_and_a_worktree_without_work_goes_with_its_branch_and_its_binding()
+ {
     let yard = Yard::new();
     let task = yard.task("Write the API", &[]);
-    done(yard.create_for("api", &task).await);
+    let made = done(yard.create_for("api", &task).await);
+    assert!(made.ends_with(&format!("for task {}", task.id)), "{made}");
+    let bound = yard.board.get(&task.id).unwrap().task;
+    assert_eq!((bound.status, &bound.owner), (Status::Pending, &None));
+    assert_eq!(bound.extra["worktree"], "api");
     assert_eq!(
         done(yard.remove("api").await),
         "removed the worktree api and its branch wt/api"

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use s01_loop::Repl;
-use s12_tasks::{Board, Task};
+use s12_tasks::Task;
 use s15_mailbox::{LEAD, Teammate, TeammateContext};
-use s16_protocol::Protocol;
 use s17_worktree::Worktrees;
 use s18_teams::WorkLoop;
+use s18_teams::teammate::Worker;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
@@ -27,8 +27,6 @@ pub enum Order {
     Round { is_idle: bool },
     /// It fails, as when the model cannot be reached.
     Fail,
-    /// It breaks down.
-    Panic,
 }
 
 /// What a round begins with; nothing when it leaves.
@@ -39,9 +37,7 @@ type Ends = HashMap<String, (UnboundedReceiver<Order>, UnboundedSender<Notes>)>;
 /// A teammate's loop without a model.
 #[derive(Clone)]
 pub struct Puppet {
-    protocol: Protocol,
-    board: Board,
-    worktrees: Worktrees,
+    with: Worker,
     ends: Arc<Mutex<Ends>>,
 }
 
@@ -49,12 +45,16 @@ impl Teammate for Puppet {
     async fn run(self, teammate: TeammateContext) -> Result<()> {
         let taken = self.ends.lock().unwrap().remove(&teammate.name);
         let (mut orders, notes) = taken.expect("spawned by the test");
-        let mut work_loop = WorkLoop::new(&self.protocol, &self.board, &self.worktrees, &teammate);
+        let Worker {
+            protocol,
+            board,
+            worktrees,
+        } = &self.with;
+        let mut work_loop = WorkLoop::new(protocol, board, worktrees, &teammate);
         while let Some(order) = orders.recv().await {
             let next = match order {
                 Order::Round { is_idle } => work_loop.next(is_idle).await?,
                 Order::Fail => bail!("the model cannot be reached"),
-                Order::Panic => panic!("as the test says"),
             };
             let is_over = next.is_none();
             let _ = notes.send(next);
@@ -88,6 +88,13 @@ impl Mate {
     pub async fn works(&mut self) -> Notes {
         self.order(Order::Round { is_idle: false });
         self.hears().await.0
+    }
+
+    /// So many rounds that begin with nothing.
+    pub async fn works_for(&mut self, rounds: usize) {
+        for _ in 0..rounds {
+            assert_eq!(self.works().await, Some(Vec::new()));
+        }
     }
 
     /// A round after one without calls.
@@ -124,9 +131,11 @@ impl Desk {
     fn at(scene: Scene) -> Self {
         let ends = Arc::<Mutex<Ends>>::default();
         let puppet = |scene: &Scene, protocol| Puppet {
-            protocol,
-            board: scene.board.clone(),
-            worktrees: Worktrees::open(&scene.ws, &scene.board, &scene.mail),
+            with: Worker {
+                protocol,
+                board: scene.board.clone(),
+                worktrees: Worktrees::open(&scene.ws, &scene.board, &scene.mail),
+            },
             ends: Arc::clone(&ends),
         };
         let desk = lead::Desk::at(scene, "http://127.0.0.1:9", puppet);

@@ -57,9 +57,7 @@ async fn who_waits_for_an_answer_does_not_leave() {
         let desk = Desk::new();
         let task = desk.task("schema", &[]);
         let mut alice = desk.spawn("alice").await;
-        for _ in 1..rounds {
-            alice.works().await;
-        }
+        alice.works_for(rounds - 1).await;
         let id = submit_plan(&desk, "alice").await;
         alice.order(Order::Round { is_idle });
         pass(Duration::from_secs(1)).await;
@@ -75,105 +73,42 @@ async fn who_waits_for_an_answer_does_not_leave() {
     }
 }
 
+/// While it works or waits for an answer: s16.
 #[tokio::test(start_paused = true)]
-async fn a_shutdown_is_obeyed_in_every_state() {
-    for state in [
-        "idle",
-        "working",
-        "waiting",
-        "with a task to claim",
-        "at a phase's end",
-    ] {
+async fn a_shutdown_is_obeyed_while_it_waits_for_tasks_claims_one_or_ends_a_phase() {
+    for (rounds, is_idle, has_task) in [(0, true, false), (0, true, true), (10, false, false)] {
         let desk = Desk::new();
         let mut alice = desk.spawn("alice").await;
-        let mut is_idle = false;
-        match state {
-            "idle" => {
-                alice.order(Order::Round { is_idle: true });
-                pass(Duration::from_secs(7)).await;
-            }
-            "working" => {
-                desk.task("schema", &[]);
-                only(alice.idles().await);
-            }
-            "waiting" => {
-                submit_plan(&desk, "alice").await;
-            }
-            "with a task to claim" => {
-                desk.task("schema", &[]);
-                is_idle = true;
-            }
-            _ => {
-                for _ in 0..ROUNDS_PER_PHASE {
-                    alice.works().await;
-                }
-            }
+        alice.works_for(rounds).await;
+        if has_task {
+            desk.task("schema", &[]);
+            desk.shutdown("alice").await;
         }
-        desk.shutdown("alice").await;
-        if state != "idle" {
-            alice.order(Order::Round { is_idle });
+        alice.order(Order::Round { is_idle });
+        if !has_task {
+            pass(Duration::from_secs(7)).await;
+            desk.shutdown("alice").await;
         }
         is_gone(&desk, &mut alice).await;
-        let told = desk.told();
-        let last = told.last().unwrap();
-        assert!(
-            last.starts_with("alice has left as asked"),
-            "{state}: {told:?}"
-        );
+        let told = desk.told().pop().unwrap();
+        assert!(told.starts_with("alice has left as asked"), "{told}");
         for listed in desk.board.list().unwrap().0 {
-            assert!(listed.is_claimable(), "{state}: {listed:?}");
+            assert!(listed.is_claimable(), "{listed:?}");
         }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_shutdown_in_the_moment_of_a_claim_leaves_the_task_to_the_others() {
-    for _ in 0..20 {
-        let desk = Desk::new();
-        let task = desk.task("schema", &[]);
-        let mut alice = desk.spawn("alice").await;
-        // Before alice has read her mail, between her claim and her work, or behind it: as it happens.
-        let (tools, mut changes) = (desk.tools.clone(), desk.board.changes());
-        let asks = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().build();
-            runtime.unwrap().block_on(async {
-                changes.changed().await.unwrap();
-                let input = json!({"teammate": "alice"});
-                call(&tools, "request_shutdown", input).await
-            })
-        });
-        alice.order(Order::Round { is_idle: true });
-        let notes = alice.hears().await.0;
-        // Whoever asks goes on, also when alice has broken down before she claimed anything.
-        desk.board.update(&task.id, |_| Ok(())).unwrap();
-        assert!(!asks.join().unwrap().is_error);
-        if notes.is_some() {
-            assert_eq!(alice.works().await, None);
-        }
-        desk.until("gone").await;
-        let listed = desk.board.get(&task.id).unwrap();
-        assert!(listed.is_claimable(), "{listed:?}");
-        let told = desk.told();
-        assert!(told[0].starts_with("alice has left as asked"), "{told:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_teammate_that_breaks_down_leaves_its_task_to_the_others_and_the_lead_knows() {
-    for (order, why) in [
-        (Order::Fail, "the model cannot be reached"),
-        (Order::Panic, "broke down"),
-    ] {
-        let desk = Desk::new();
-        let task = desk.task("schema", &[]);
-        let (mut alice, mut bob) = (desk.spawn("alice").await, desk.spawn("bob").await);
-        only(alice.idles().await);
-        bob.order(Order::Round { is_idle: true });
-        pass(Duration::from_secs(1)).await;
-        alice.order(order);
-        is_gone(&desk, &mut alice).await;
-        assert!(only(bob.hears().await.0).contains(&task.id));
-        let told = desk.told();
-        assert!(told[0].contains(why), "{told:?}");
-    }
+    let desk = Desk::new();
+    let task = desk.task("schema", &[]);
+    let (mut alice, mut bob) = (desk.spawn("alice").await, desk.spawn("bob").await);
+    only(alice.idles().await);
+    bob.order(Order::Round { is_idle: true });
+    pass(Duration::from_secs(1)).await;
+    alice.order(Order::Fail);
+    is_gone(&desk, &mut alice).await;
+    assert!(only(bob.hears().await.0).contains(&task.id));
+    let told = desk.told();
+    assert!(told[0].contains("the model cannot be reached"), "{told:?}");
 }
