@@ -17,8 +17,8 @@ use s13_background::Notices;
 use serde_json::Map;
 use tokio::time::MissedTickBehavior;
 
-use crate::file::CronFile;
-use crate::job::{Job, take_due};
+use crate::file::JobStore;
+use crate::job::Job;
 use crate::schedule::Schedule;
 
 /// The most jobs there may be.
@@ -40,17 +40,9 @@ struct Shared {
     clock: Clock,
     notices: Notices,
     repl: Repl,
-    /// The jobs that outlive the session.
-    file: CronFile,
-    /// A std lock: nothing is awaited while it is held.
-    state: Mutex<State>,
-}
-
-struct State {
-    /// The jobs of this session alone.
-    jobs: Vec<Job>,
-    /// The last error about the file that was shown, so that it is not repeated each second.
-    complaint: String,
+    jobs: JobStore,
+    /// The last error that was shown, so that it is not repeated each second.
+    complaint: Mutex<String>,
 }
 
 impl Cron {
@@ -61,17 +53,13 @@ impl Cron {
 
     /// The same with another clock.
     pub fn with_clock(ws: &Workspace, notices: &Notices, repl: &Repl, clock: Clock) -> Self {
-        let state = State {
-            jobs: Vec::new(),
-            complaint: String::new(),
-        };
         let cron = Self {
             shared: Arc::new(Shared {
                 clock,
                 notices: notices.clone(),
                 repl: repl.clone(),
-                file: CronFile::new(ws, repl),
-                state: Mutex::new(state),
+                jobs: JobStore::new(ws, repl),
+                complaint: Mutex::default(),
             }),
         };
         // The jobs hold the notices. Held by them in turn, neither would ever be dropped, and the clock would be looked at
@@ -105,7 +93,8 @@ impl Cron {
         let Some(next) = Schedule::parse(cron)?.after(now) else {
             bail!("{cron:?} never comes");
         };
-        let mut job = Job {
+        let jobs = &self.shared.jobs;
+        let job = Job {
             id: format!("cron_{}", fresh_suffix()),
             cron: cron.to_owned(),
             prompt: prompt.trim().to_owned(),
@@ -113,32 +102,18 @@ impl Cron {
             next,
             computed_at: now,
             handed_over: false,
-            session: None,
+            session: durable.then(|| jobs.session()).transpose()?,
             durable,
             extra: Map::new(),
         };
-        let file = &self.shared.file;
-        let mut state = self.shared.state.lock().unwrap();
-        let others = if durable {
-            job.session = Some(file.session()?);
-            state.jobs.len()
-        } else {
-            file.load()?.len()
-        };
-        let add = |jobs: &mut Vec<Job>| {
+        jobs.change(|jobs| {
             ensure!(
-                jobs.len() + others < MAX_JOBS,
+                jobs.len() < MAX_JOBS,
                 "there are {MAX_JOBS} jobs already; cancel one first"
             );
             jobs.push(job.clone());
-            Ok(())
-        };
-        if durable {
-            file.change(add)?;
-        } else {
-            add(&mut state.jobs)?;
-        }
-        Ok(job)
+            Ok(job)
+        })
     }
 
     /// All jobs, the next one first.
@@ -146,8 +121,7 @@ impl Cron {
     /// # Errors
     /// When cron.json cannot be read.
     pub fn list(&self) -> Result<Vec<Job>> {
-        let mut jobs = self.shared.file.load()?;
-        jobs.extend(self.shared.state.lock().unwrap().jobs.iter().cloned());
+        let mut jobs = self.shared.jobs.all()?;
         jobs.retain(|job| !job.handed_over);
         jobs.sort_by_key(|job| job.next);
         Ok(jobs)
@@ -158,19 +132,13 @@ impl Cron {
     /// # Errors
     /// When there is none of this id.
     pub fn cancel(&self, id: &str) -> Result<Job> {
-        let mut state = self.shared.state.lock().unwrap();
-        let is_it = |job: &Job| job.id == id.trim();
-        if let Some(at) = state.jobs.iter().position(is_it) {
-            return Ok(state.jobs.remove(at));
-        }
-        let found = self.shared.file.change(|jobs| {
-            let at = jobs.iter().position(is_it);
-            Ok(at.map(|at| jobs.remove(at)))
-        })?;
-        match found {
-            Some(job) => Ok(job),
-            None => bail!("there is no job {id:?}; list_crons shows the ids"),
-        }
+        self.shared.jobs.change(|jobs| {
+            let at = jobs.iter().position(|job| job.id == id.trim());
+            let Some(at) = at else {
+                bail!("there is no job {id:?}; list_crons shows the ids");
+            };
+            Ok(jobs.remove(at))
+        })
     }
 
     /// Wakes the session when something is due, as long as there is one.
@@ -195,21 +163,19 @@ impl Cron {
 impl Shared {
     /// Whether a job is due that this session fires.
     fn is_due(&self) -> bool {
-        let now = (self.clock)();
-        let state = self.state.lock().unwrap();
-        state.jobs.iter().any(|job| job.is_due(now)) || self.file.is_due(now)
+        self.jobs.is_due((self.clock)())
     }
 
     /// The prompts whose time has come. One-shots that were handed over before are taken off.
     fn due(&self) -> Vec<String> {
         let now = (self.clock)();
-        let mut state = self.state.lock().unwrap();
-        let mut fired = take_due(&mut state.jobs, now);
-        match self.file.take_due(now) {
-            Ok(durable) => fired.extend(durable),
-            Err(error) => self.complain(&mut state, &error),
-        }
-        drop(state);
+        let fired = match self.jobs.take_due(now) {
+            Ok(fired) => fired,
+            Err(error) => {
+                self.complain(format!("[scheduled prompts wait: {error:#}]"));
+                return Vec::new();
+            }
+        };
         for job in &fired {
             self.repl.remark(&job.remark(now));
         }
@@ -218,18 +184,18 @@ impl Shared {
 
     /// The jobs that are lost with this session; the others are in the file.
     fn ending(&self) -> Vec<String> {
-        let state = self.state.lock().unwrap();
-        let waiting = state.jobs.iter().filter(|job| !job.handed_over);
+        let jobs = self.jobs.of_session().into_iter();
+        let waiting = jobs.filter(|job| !job.handed_over);
         waiting
             .map(|job| format!("{}: {}", job.id, job.prompt_line()))
             .collect()
     }
 
-    fn complain(&self, state: &mut State, error: &anyhow::Error) {
-        let complaint = format!("[scheduled prompts wait: {error:#}]");
-        if state.complaint != complaint {
+    fn complain(&self, complaint: String) {
+        let mut last = self.complaint.lock().unwrap();
+        if *last != complaint {
             self.repl.remark(&complaint);
-            state.complaint = complaint;
+            *last = complaint;
         }
     }
 }

@@ -1,12 +1,13 @@
-//! `cron.json`: the jobs that outlive the session.
+//! The jobs: those of this session in memory, the durable ones in `cron.json`.
 //!
-//! Two sessions may stand in one folder. A job is fired by the session that made it, and by the next one that looks when
-//! that has ended. Invariants: the file is whole or absent; one that cannot be read is set aside and named, not
+//! Two sessions may stand in one folder. A durable job is fired by the session that made it, and by the next one that looks
+//! when that has ended. Invariants: the file is whole or absent; one that cannot be read is set aside and named, not
 //! overwritten; a one-shot whose session died over it is fired again.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -21,13 +22,15 @@ use crate::job::{Job, take_due};
 
 const VERSION: u32 = 1;
 
-/// The file, as this session sees it.
-pub struct CronFile {
+/// All jobs, as this session sees them.
+pub struct JobStore {
     path: PathBuf,
     /// The folder whose lock makes reading and writing one step.
     lock: PathBuf,
     session: Session,
     repl: Repl,
+    /// The jobs that end with this session. A std lock: nothing is awaited while it is held.
+    own: Mutex<Vec<Job>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -39,13 +42,14 @@ struct Content {
     extra: Map<String, Value>,
 }
 
-impl CronFile {
+impl JobStore {
     pub fn new(ws: &Workspace, repl: &Repl) -> Self {
         Self {
             path: ws.state("cron.json"),
             lock: ws.state("cron.lock"),
             session: Session::new(ws),
             repl: repl.clone(),
+            own: Mutex::default(),
         }
     }
 
@@ -54,21 +58,27 @@ impl CronFile {
         self.session.id()
     }
 
-    /// Whether a job is this session's to fire: its own, or one whose session has ended.
-    fn is_mine(&self, job: &Job) -> bool {
-        let is_alive = |session: &String| self.session.is_alive(session);
-        self.is_own(job) || !job.session.as_ref().is_some_and(is_alive)
+    /// All jobs there are.
+    pub fn all(&self) -> Result<Vec<Job>> {
+        let mut jobs = match self.read()?.map(|bytes| parse(&bytes)) {
+            None => Vec::new(),
+            Some(Ok(content)) => content.jobs,
+            // Looked at once more under the lock, and set aside there.
+            Some(Err(_)) => return self.change(|jobs| Ok(jobs.clone())),
+        };
+        jobs.extend(self.of_session());
+        Ok(jobs)
     }
 
-    fn is_own(&self, job: &Job) -> bool {
-        let session = job.session.as_deref();
-        session.is_some_and(|session| self.session.is_own(session))
+    /// The jobs that end with this session.
+    pub fn of_session(&self) -> Vec<Job> {
+        self.own.lock().unwrap().clone()
     }
 
     /// Whether there is something to fire here: what is due, and what was handed over by a session that died over it.
     pub fn is_due(&self, now: Timestamp) -> bool {
         // A file that cannot be read now may be readable at the next look.
-        let jobs = self.load().unwrap_or_default();
+        let jobs = self.all().unwrap_or_default();
         let waits = |job: &Job| job.is_due(now) || (job.handed_over && !self.is_own(job));
         jobs.iter().any(|job| waits(job) && self.is_mine(job))
     }
@@ -76,16 +86,15 @@ impl CronFile {
     /// Takes the jobs that are due here, and takes off those that were handed over before.
     pub fn take_due(&self, now: Timestamp) -> Result<Vec<Job>> {
         let waits = |job: &Job| job.is_due(now) || job.handed_over;
-        let jobs = self.load()?;
+        let jobs = self.all()?;
         if !jobs.iter().any(|job| waits(job) && self.is_mine(job)) {
             return Ok(Vec::new());
         }
-        let own = self.session.id()?;
         self.change(|jobs| {
             let (mut mine, others): (Vec<Job>, Vec<Job>) =
                 jobs.drain(..).partition(|job| self.is_mine(job));
             for job in mine.iter_mut().filter(|job| !self.is_own(job)) {
-                job.session = Some(own.clone());
+                job.session = Some(self.session.id()?);
                 job.handed_over = false;
             }
             let due = take_due(&mut mine, now);
@@ -94,17 +103,7 @@ impl CronFile {
         })
     }
 
-    /// The jobs in the file.
-    pub fn load(&self) -> Result<Vec<Job>> {
-        match self.read()?.map(|bytes| parse(&bytes)) {
-            None => Ok(Vec::new()),
-            Some(Ok(content)) => Ok(content.jobs),
-            // Looked at once more under the lock, and set aside there.
-            Some(Err(_)) => self.change(|jobs| Ok(jobs.clone())),
-        }
-    }
-
-    /// Changes the jobs in the file in one step.
+    /// Changes the jobs in one step, also among processes. Each stays in its place, in memory or in the file.
     pub fn change<T>(&self, change: impl FnOnce(&mut Vec<Job>) -> Result<T>) -> Result<T> {
         let _lock = FolderLock::wait(&self.lock)?;
         let mut content = match self.read()?.map(|bytes| parse(&bytes)) {
@@ -115,14 +114,30 @@ impl CronFile {
                 Content::empty()
             }
         };
+        let mut own = self.own.lock().unwrap();
         let before = content.jobs.clone();
-        let changed = change(&mut content.jobs)?;
+        let mut jobs = [&content.jobs[..], &own].concat();
+        let changed = change(&mut jobs)?;
+        let of_session;
+        (content.jobs, of_session) = jobs.into_iter().partition(|job| job.durable);
         if content.jobs != before {
             let mut json = serde_json::to_vec_pretty(&content).context("jobs are JSON")?;
             json.push(b'\n');
             write_whole(&self.path, &json).context("writing cron.json")?;
         }
+        *own = of_session;
         Ok(changed)
+    }
+
+    /// Whether a job is this session's to fire: its own, or one whose session has ended.
+    fn is_mine(&self, job: &Job) -> bool {
+        let is_alive = |session: &String| self.session.is_alive(session);
+        self.is_own(job) || !job.session.as_ref().is_some_and(is_alive)
+    }
+
+    fn is_own(&self, job: &Job) -> bool {
+        let session = job.session.as_deref();
+        !job.durable || session.is_some_and(|session| self.session.is_own(session))
     }
 
     fn read(&self) -> Result<Option<Vec<u8>>> {

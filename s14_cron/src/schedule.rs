@@ -111,20 +111,12 @@ mod tests {
     }
 
     #[test]
-    fn sunday_is_0_and_7_and_sun() {
-        for fields in ["0 9 * * 0", "0 9 * * 7", "0 9 * * sun", "0 9 * * SUN"] {
-            assert_eq!(
-                next(fields, &local("2026-02-27T10:06:52")),
-                "Sun 01 09:00",
-                "{fields}"
-            );
-        }
-    }
-
-    #[test]
-    fn lists_ranges_steps_and_nicknames_are_read() {
-        let moment = local("2026-02-27T10:06:52");
+    fn names_lists_ranges_steps_and_nicknames_are_read_as_crontab_does() {
         for (fields, expected) in [
+            ("0 9 * * 0", "Sun 01 09:00"),
+            ("0 9 * * 7", "Sun 01 09:00"),
+            ("0 9 * * SUN", "Sun 01 09:00"),
+            ("* * * * *", "Fri 27 10:07"),
             ("*/2 * * * *", "Fri 27 10:08"),
             ("5-20/5 * * * *", "Fri 27 10:10"),
             ("1,30 11 * * mon-fri", "Fri 27 11:01"),
@@ -132,18 +124,15 @@ mod tests {
             ("@daily", "Sat 28 00:00"),
             ("@hourly", "Fri 27 11:00"),
             ("0 9 1 jan *", "Fri 01 09:00"),
+            // A day of the month or a day of the week: either will do.
+            ("0 9 13 * mon", "Mon 02 09:00"),
         ] {
-            assert_eq!(next(fields, &moment), expected, "{fields}");
+            assert_eq!(
+                next(fields, &local("2026-02-27T10:06:52")),
+                expected,
+                "{fields}"
+            );
         }
-    }
-
-    #[test]
-    fn a_day_of_the_month_or_a_day_of_the_week() {
-        // As crontab(5) says: when both are given, either will do.
-        assert_eq!(
-            next("0 9 13 * mon", &local("2026-02-27T10:06:52")),
-            "Mon 02 09:00"
-        );
     }
 
     /// The next times of a schedule in Berlin, in UTC.
@@ -159,37 +148,18 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_comes_twice_in_a_night_fires_once_unless_every_hour_is_meant() {
-        let night = "2026-10-24T12:00:00Z";
-        assert_eq!(in_berlin("30 2 * * *", night, 2), ["25 00:30", "26 01:30"]);
+    fn a_time_that_a_night_has_twice_fires_once_and_one_that_it_has_not_the_next_day() {
+        let (spring, autumn) = ("2026-03-28T12:00:00Z", "2026-10-24T12:00:00Z");
+        let times = |fields, from, count| in_berlin(fields, from, count).join(", ");
+        assert_eq!(times("30 2 * * *", autumn, 2), "25 00:30, 26 01:30");
+        // Every hour is meant.
+        let night = "2026-10-25T00:00:00Z";
         assert_eq!(
-            in_berlin("30 * * * *", "2026-10-25T00:00:00Z", 3),
-            ["25 00:30", "25 01:30", "25 02:30"]
+            times("30 * * * *", night, 3),
+            "25 00:30, 25 01:30, 25 02:30"
         );
-    }
-
-    #[test]
-    fn a_time_that_a_night_does_not_have_comes_the_next_day() {
-        assert_eq!(
-            in_berlin("30 2 * * *", "2026-03-28T12:00:00Z", 1),
-            ["30 00:30"]
-        );
-        assert_eq!(
-            in_berlin("30 3 * * *", "2026-03-28T12:00:00Z", 1),
-            ["29 01:30"]
-        );
-    }
-
-    #[test]
-    fn the_minute_that_is_now_is_not_the_next_one() {
-        assert_eq!(
-            next("* * * * *", &local("2026-02-27T10:06:00")),
-            "Fri 27 10:07"
-        );
-        assert_eq!(
-            next("* * * * *", &local("2026-02-27T10:06:59")),
-            "Fri 27 10:07"
-        );
+        assert_eq!(times("30 2 * * *", spring, 1), "30 00:30");
+        assert_eq!(times("30 3 * * *", spring, 1), "29 01:30");
     }
 
     #[test]

@@ -1,68 +1,11 @@
-//! What lies in cron.json, and what becomes of it under several writers and a kill.
+//! What lies in cron.json, and what becomes of it.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
 
-use s01_loop::Repl;
-use s02_tools::Workspace;
-use s13_background::Notices;
-use s14_cron::{Cron, MAX_JOBS};
+use s14_cron::MAX_JOBS;
 use serde_json::json;
 
 use crate::desk::{Desk, moment, refusal, tick};
-
-const FOLDER: &str = "CRON_TEST_FOLDER";
-
-/// What another process does; nothing when the test program runs by itself.
-#[tokio::test]
-async fn worker() {
-    let Ok(folder) = std::env::var(FOLDER) else {
-        return;
-    };
-    let ws = Workspace::at(folder).unwrap();
-    let cron = Cron::start(&ws, &Notices::default(), &Repl::once("test", ""));
-    loop {
-        let job = cron
-            .schedule("@daily", &"x".repeat(5_000), true, true)
-            .unwrap();
-        println!("\nscheduled {}", job.id);
-        let list = cron.list().unwrap();
-        if list.len() > 20 {
-            cron.cancel(&list[0].id).unwrap();
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_process_killed_while_it_writes_leaves_the_file_whole_and_the_locks_free() {
-    let desk = Desk::new();
-    for round in 0..20_usize {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "keeping::worker", "--nocapture"])
-            .env(FOLDER, desk.ws.root())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        // How far it gets differs each time; where in the next operation the kill hits is chance.
-        let mut scheduled = lines.filter(|line| line.as_ref().unwrap().starts_with("scheduled "));
-        // The pipe stays open: a write into a closed one would end the process before we do.
-        assert!(scheduled.by_ref().take(1 + round * 7 % 11).count() > 0);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let jobs = desk.stored()["jobs"].as_array().unwrap().clone();
-        assert!(
-            jobs.iter()
-                .all(|job| job["prompt"].as_str().unwrap().len() == 5_000)
-        );
-    }
-    let session = desk.session();
-    let count = session.cron.list().unwrap().len();
-    session.every("@daily", "still here", true);
-    assert_eq!(session.cron.list().unwrap().len(), count + 1);
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_job_outlives_its_session_only_when_it_is_durable() {
