@@ -16,11 +16,11 @@ use mock_servers::model::{Fault, MockModel};
 use s01_loop::{System, Unobserved};
 use s06_subagent::Model;
 
-use super::{Diary, ask, asking, failing, recovery};
+use super::diary::{Diary, ask, asking, failing, recovery};
 
 /// A model that asks for this wait so often, and answers then.
 fn limited(retry_after: u32, times: usize) -> MockModel {
-    failing(Fault::RateLimited { retry_after }, times)
+    failing(vec![Fault::RateLimited { retry_after }; times])
 }
 
 fn dice(chance: f64) -> Diary {

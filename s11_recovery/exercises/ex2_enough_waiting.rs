@@ -10,19 +10,17 @@
 //! Hint: `remark::giving_up` tells why there is no further try. It sees what was tried.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use mock_servers::model::{Fault, MockModel, says};
-use s11_recovery::Clock;
+use mock_servers::model::{Fault, says};
 
-use super::{Diary, ask, asking, failing, recovery};
+use super::diary::{Diary, ask, asking, failing, recovery};
 
 const SLOW: Fault = Fault::RateLimited { retry_after: 100 };
 
 #[tokio::test]
 #[ignore = "exercise 2"]
 async fn a_request_waits_for_five_minutes_at_most() {
-    let (model, diary) = (failing(SLOW, 9), Diary::default());
+    let (model, diary) = (failing([SLOW; 9]), Diary::default());
     let sent = ask(&model, &diary).await;
     assert_eq!(
         diary.waits(),
@@ -47,7 +45,7 @@ async fn a_request_waits_for_five_minutes_at_most() {
 #[ignore = "exercise 2"]
 async fn a_wait_that_would_exceed_it_is_not_begun() {
     let slower = Fault::RateLimited { retry_after: 110 };
-    let (model, diary) = (failing(slower, 9), Diary::default());
+    let (model, diary) = (failing([slower; 9]), Diary::default());
     let sent = ask(&model, &diary).await;
     assert!(
         sent.is_err(),
@@ -67,7 +65,7 @@ async fn a_wait_that_would_exceed_it_is_not_begun() {
 #[tokio::test]
 #[ignore = "exercise 2"]
 async fn each_request_has_five_minutes_of_its_own() {
-    let (model, diary) = (failing(SLOW, 4), Diary::default());
+    let (model, diary) = (failing([SLOW; 4]), Diary::default());
     let recovery = recovery(&model, &diary);
     let first = recovery.send("", &mut asking("go"), &[]).await;
     assert!(
@@ -84,41 +82,15 @@ async fn each_request_has_five_minutes_of_its_own() {
     assert_eq!(diary.waits(), [100.0; 6]);
 }
 
-/// A clock in which the model fails again once a reply was cut.
-#[derive(Clone)]
-struct FailsLater {
-    diary: Diary,
-    model: Arc<MockModel>,
-}
-
-impl Clock for FailsLater {
-    fn wait(&self, time: Duration) -> kit::BoxFuture<'static, ()> {
-        self.diary.wait(time)
-    }
-
-    fn chance(&self) -> f64 {
-        0.0
-    }
-
-    fn remark(&self, text: &str) {
-        self.diary.remark(text);
-        if text.starts_with("asking again with a limit") {
-            self.model.fault(SLOW, 9);
-        }
-    }
-}
-
 #[tokio::test]
 #[ignore = "exercise 2"]
 async fn half_an_answer_gives_no_time_back() {
-    let model = failing(SLOW, 2);
+    let model = failing([SLOW; 2]);
     model.script_for("", [says("it ".repeat(12_000))]);
-    let (model, diary) = (Arc::new(model), Diary::default());
-    let clock = FailsLater {
-        diary: diary.clone(),
-        model: model.clone(),
-    };
-    let sent = ask(&model, &clock).await;
+    let model = Arc::new(model);
+    // It fails again once a reply was cut.
+    let diary = Diary::failing_at("asking again with a limit", &model, SLOW, 9);
+    let sent = ask(&model, &diary).await;
     let reply = sent.expect("what has arrived is kept");
     assert!(reply.is_cut());
     assert_eq!(

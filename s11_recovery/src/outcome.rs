@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use s01_loop::{ApiError, Reply};
 
-use crate::backoff::{self, LONGEST_ASKED, MAX_TRIES, TRIES_WITHOUT_CONTACT};
+use crate::backoff::{self, LONGEST_ASKED, TRIES_WITHOUT_CONTACT};
 
 /// How often in a row a model may be overloaded before another one is asked.
 const MAX_OVERLOADS: u32 = 3;
@@ -30,7 +30,7 @@ const FINAL_KINDS: [&str; 6] = [
 ];
 
 /// What one request has tried, and what it may still try.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RetryState {
     /// How often it may be tried.
     pub tries: u32,
@@ -85,24 +85,6 @@ pub enum Outcome {
     Compact(ApiError),
     /// The end.
     GiveUp(ApiError),
-}
-
-impl Default for RetryState {
-    fn default() -> Self {
-        Self {
-            tries: MAX_TRIES,
-            failures: 0,
-            overloads: 0,
-            failures_before: 0,
-            continuations: 0,
-            may_fall_back: false,
-            may_compact: false,
-            may_raise: false,
-            limit: 0,
-            window: 0,
-            is_on_trial: false,
-        }
-    }
 }
 
 impl RetryState {
@@ -236,6 +218,8 @@ pub fn is_overload(error: &ApiError) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::backoff::MAX_TRIES;
+
     use super::*;
 
     fn status(status: u16) -> ApiError {
@@ -249,6 +233,7 @@ mod tests {
 
     fn everything_allowed() -> RetryState {
         RetryState {
+            tries: MAX_TRIES,
             may_fall_back: true,
             may_compact: true,
             may_raise: true,
@@ -292,5 +277,13 @@ mod tests {
             tried.next(Err(status(400)), 0.0),
             Outcome::GiveUp(_)
         ));
+    }
+    #[test]
+    fn overloads_that_are_not_in_a_row_leave_the_model_as_it_is() {
+        let mut tried = everything_allowed();
+        for code in [529, 529, 500, 529] {
+            let next = tried.next(Err(status(code)), 0.0);
+            assert!(matches!(next, Outcome::Retry { .. }), "{code}: {next:?}");
+        }
     }
 }

@@ -145,6 +145,7 @@ mod tests {
             retry_after: None,
         };
         let mut tried = RetryState {
+            tries: 10,
             may_fall_back: true,
             ..RetryState::default()
         };

@@ -95,20 +95,6 @@ fn a_wait_ends_at_once_with_ctrl_c_and_the_conversation_goes_on() {
     assert!(asked[1].user_texts().contains(&"once more".to_owned()));
 }
 
-#[test]
-fn a_wrong_key_is_said_in_one_sentence_and_not_tried_again() {
-    let options = Options {
-        require_key: true,
-        ..Options::strict()
-    };
-    let model = MockModel::start(options, |_: &Request| says("Hi.")).unwrap();
-    let ran = class().env("ANTHROPIC_BASE_URL", model.url()).asks("Hello");
-    ran.fails_with(1)
-        .shows("Error: the model's API answered 401 (authentication_error): x-api-key header is required")
-        .shows("check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN")
-        .never_shows("retrying");
-}
-
 /// A workspace with more in it than the model takes, and a model that takes less than the chapter believes.
 fn crowded() -> (Class, MockModel) {
     let options = Options {

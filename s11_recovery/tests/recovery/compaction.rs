@@ -1,14 +1,13 @@
 //! A prompt that is too long: shortened once and sent again, given up the second time, and never a compaction within a compaction.
 
 use mock_servers::model::{Fault, MockModel, Options, Request, says};
-use s01_loop::{History, Message, Repl, Settings, System};
+use s01_loop::{History, Message, Repl, Settings};
 use s02_tools::Workspace;
-use s06_subagent::Model;
 use s08_compact::Compactor;
 use s11_recovery::Recovery;
 use tempfile::TempDir;
 
-use crate::{Diary, SENTENCE, client, settings};
+use crate::diary::{Diary, SENTENCE, client, settings};
 
 const SUMMARIZER: &str = "You summarize a conversation";
 
@@ -142,34 +141,4 @@ async fn a_compaction_never_starts_another() {
         .unwrap_err();
     assert!(error.to_string().contains("prompt is too long"), "{error}");
     assert_eq!(model.requests().len(), 2, "the request and one summary");
-}
-
-#[tokio::test]
-async fn a_summary_is_tried_again_as_any_other_request() {
-    let model = model(
-        8_000,
-        vec![Fault::TooLong, Fault::Overloaded, Fault::Internal],
-    );
-    let bench = Bench::new(&model, 200_000);
-    let mut history = talk(6, 1_000);
-    bench.recovery.send("", &mut history, &[]).await.unwrap();
-    assert_eq!(bench.diary.waits(), [500, 1_000]);
-    let remark = "summary: retrying in 0.5 s (1/10): overloaded";
-    assert_eq!(bench.diary.remarks()[0], remark);
-}
-
-#[tokio::test]
-async fn a_history_of_somebody_else_is_compacted_too() {
-    let model = model(8_000, vec![Fault::TooLong]);
-    let bench = Bench::new(&model, 200_000);
-    let aside = bench
-        .recovery
-        .watched_by(Repl::typed("test").quiet().named("task 1").watcher());
-    let mut history = talk(6, 1_000);
-    let before = history.tokens();
-    aside
-        .send(&System::from("You look."), &mut history, &[])
-        .await
-        .unwrap();
-    assert!(history.tokens() < before);
 }
