@@ -12,7 +12,7 @@ use crate::section::Section;
 
 /// Keeps what it assembled until its inputs change.
 pub struct PromptCache {
-    repl: Option<Repl>,
+    repl: Repl,
     cached: Option<CachedPrompt>,
 }
 
@@ -28,15 +28,7 @@ impl PromptCache {
     /// An empty cache that says on this terminal what it does.
     pub fn new(repl: &Repl) -> Self {
         Self {
-            repl: Some(repl.clone()),
-            cached: None,
-        }
-    }
-
-    /// An empty cache that works in silence, to measure it.
-    pub fn unseen() -> Self {
-        Self {
-            repl: None,
+            repl: repl.clone(),
             cached: None,
         }
     }
@@ -69,7 +61,7 @@ impl PromptCache {
         let is_other = |section: &Section| !section.has_same_inputs(&cached.context, &context);
         let changed: Vec<Section> = Section::ALL.into_iter().filter(is_other).collect();
         if changed.is_empty() {
-            self.remark("[cache hit]");
+            self.repl.remark("[cache hit]");
             return cached;
         }
         for section in &changed {
@@ -85,13 +77,8 @@ impl PromptCache {
 
     fn rebuilt(&self, sections: impl IntoIterator<Item = Section>) {
         let names: Vec<&str> = sections.into_iter().map(Section::name).collect();
-        self.remark(&format!("[prompt rebuilt: {}]", names.join(", ")));
-    }
-
-    fn remark(&self, text: &str) {
-        if let Some(repl) = &self.repl {
-            repl.remark(text);
-        }
+        let names = names.join(", ");
+        self.repl.remark(&format!("[prompt rebuilt: {names}]"));
     }
 }
 
@@ -255,16 +242,5 @@ mod tests {
         let evening = || at("2026-01-31T23:59:58");
         assert_eq!(written_anew(evening(), at("2026-01-31T23:59:59")), [""; 0]);
         assert_eq!(written_anew(evening(), at("2026-02-01T00:00:00")), ["date"]);
-    }
-
-    #[test]
-    fn the_day_is_that_of_the_place_not_of_greenwich() {
-        let place = Place::new();
-        let day = |zone: &str| {
-            let moment: Zoned = format!("2026-01-31T23:30:00{zone}").parse().unwrap();
-            Section::Date.render(&place.context().at(&moment))
-        };
-        assert_eq!(day("+13:00[+13:00]"), "Today is Saturday, 2026-01-31.");
-        assert_eq!(day("-11:00[-11:00]"), "Today is Saturday, 2026-01-31.");
     }
 }

@@ -28,28 +28,17 @@ fn leads(model: &MockModel) -> Vec<Arc<Request>> {
 
 /// What the turns have read from the cache, written to it, and neither.
 fn reports(ran: &Ran) -> Vec<(u64, u64, u64)> {
-    let number = |text: &str, name: &str| -> u64 {
-        let (_, rest) = text.split_once(name).expect(name);
-        let digits: String = rest
-            .chars()
-            .take_while(|c| c.is_ascii_digit() || *c == ',')
-            .filter(char::is_ascii_digit)
-            .collect();
-        digits.parse().expect("a number of tokens")
+    let lines = ran.stdout.lines();
+    let reports = lines.filter(|line| line.starts_with("[cache: "));
+    let numbers = |report: &str| {
+        let digits = |part: &str| part.replace(|c: char| !c.is_ascii_digit(), "");
+        let parts = report
+            .split(" · ")
+            .map(|part| digits(part).parse().unwrap());
+        let numbers: Vec<u64> = parts.collect();
+        (numbers[0], numbers[1], numbers[2])
     };
-    let lines = ran
-        .stdout
-        .lines()
-        .filter(|line| line.starts_with("[cache: "));
-    lines
-        .map(|line| {
-            (
-                number(line, "read "),
-                number(line, "wrote "),
-                number(line, "fresh "),
-            )
-        })
-        .collect()
+    reports.map(numbers).collect()
 }
 
 #[test]
@@ -156,27 +145,6 @@ fn other_words_do_as_well() {
     }
 }
 
-#[test]
-fn the_requests_of_a_subagent_end_in_a_breakpoint_too() {
-    let model = lead(
-        1,
-        [
-            calls("task", json!({"description": "count the files"})),
-            says("Two."),
-        ],
-    );
-    model.script_for("You are a subagent", [says("Two files.")]);
-    class().model(&model).types(&["go"]).succeeds();
-    let requests = model.requests();
-    let of_subagent = |request: &&Arc<Request>| request.system.starts_with("You are a subagent");
-    let sub = requests
-        .iter()
-        .find(of_subagent)
-        .expect("the subagent asked");
-    let messages = sub.json()["messages"].to_string();
-    assert!(messages.contains("cache_control"), "{messages}");
-}
-
 /// The system prompt as the model reads it, with its breakpoints, the same on every machine and every day.
 #[test]
 fn the_prompt() {
@@ -203,11 +171,9 @@ fn the_prompt() {
 }
 
 #[test]
-fn the_tool_pool() {
-    let model = lead(
-        1,
-        [calls("task", json!({"description": "Greet."})), says("Hi.")],
-    );
+fn the_tool_pool_and_a_subagents_requests_end_in_a_breakpoint_too() {
+    let greet = calls("task", json!({"description": "Greet."}));
+    let model = lead(1, [greet, says("Hi.")]);
     model.script_for("You are a subagent", [says("Done.")]);
     class().model(&model).types(&["Hello"]).succeeds();
     let requests = model.requests();
@@ -216,4 +182,6 @@ fn the_tool_pool() {
         env!("CARGO_MANIFEST_DIR"),
         [("lead", names), ("subagent", subagent)],
     );
+    let messages = requests[1].json()["messages"].to_string();
+    assert!(messages.contains("cache_control"), "{messages}");
 }

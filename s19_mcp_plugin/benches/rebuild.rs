@@ -59,7 +59,7 @@ async fn row(count: usize) {
         let context = context();
         (assemble(&context), tools.specs())
     };
-    let mut cache = PromptCache::unseen();
+    let mut cache = PromptCache::new(&Repl::typed("s19").quiet());
     cache.assemble(context());
     let made = median(pool);
     let anew = median(fresh);
