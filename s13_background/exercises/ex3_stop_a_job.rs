@@ -12,8 +12,6 @@
 //!
 //! Hint: a task that was stopped ends with a `JoinError` that says so (`is_cancelled`), and anyhow gives it back from
 //! beneath its context (`downcast_ref`).
-//!
-//! Hint: the tail is lost with the task. The file is not.
 
 use mock_servers::model::{Block, MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};

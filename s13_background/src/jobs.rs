@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::future::Future;
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -59,8 +59,8 @@ struct State {
     running: BTreeMap<String, String>,
 }
 
-/// How a job ended, and the end of what it wrote.
-type Ended = (End, Tail);
+/// How a job ended, and how many bytes it wrote.
+type Ended = (End, usize);
 
 /// One job: what it runs, and where its output goes.
 struct Job {
@@ -117,7 +117,7 @@ impl Jobs {
     /// Starts a command and returns what the model is told at once.
     fn start(&self, command: String) -> Result<String> {
         bash::refuse_fatal(&command)?;
-        let (job, file) = self.new_job(command)?;
+        let (job, file) = self.new_job(without_ampersand(command))?;
         let process = Process::start(self.ws.root(), &job.command)?;
         let told = format!(
             "{} runs in the background; a notice comes by itself when it ends. Its output goes to {}",
@@ -164,20 +164,25 @@ impl Jobs {
     /// Tells the user and the model that a job has ended.
     fn ended(&self, job: &Job, ended: Result<Ended>) {
         self.state.lock().unwrap().running.remove(&job.id);
-        let (how, tail) = match ended {
-            Ok((End::Exit(0), tail)) => ("finished, exit code 0".to_owned(), tail),
-            Ok((end @ End::Exit(_), tail)) => (format!("failed, {end}"), tail),
-            Ok((end @ End::Signal(_), tail)) => (format!("killed by {end}"), tail),
-            Err(error) => (format!("lost: {error:#}"), Tail::default()),
+        let (how, written) = match ended {
+            Ok((End::Exit(0), written)) => ("finished, exit code 0".to_owned(), written),
+            Ok((end @ End::Exit(_), written)) => (format!("failed, {end}"), written),
+            Ok((end @ End::Signal(_), written)) => (format!("killed by {end}"), written),
+            Err(error) => (format!("lost: {error:#}"), 0),
         };
         self.repl.remark(&format!("[{job}: {how}]"));
+        let (size, tail) = match read_end(&job.output) {
+            Ok((kept, tail)) if written > kept => {
+                (format!("the first {kept} of {written} bytes"), tail)
+            }
+            Ok((kept, tail)) => (format!("{kept} bytes"), tail),
+            Err(error) => (format!("cannot be read: {error}"), String::new()),
+        };
         let notice = format!(
-            "job: {}\nstatus: {how}\ncommand: {}\noutput: {} ({})\n{}",
+            "job: {}\nstatus: {how}\ncommand: {}\noutput: {} ({size})\n{tail}",
             job.id,
             job.command,
             self.ws.shown(&job.output),
-            size(tail.written, MOST_KEPT),
-            tail.text(),
         );
         self.notices.push(tagged("task_notification", &notice));
     }
@@ -195,50 +200,39 @@ fn create(path: &Path) -> Result<File> {
 
 /// Runs a process to its end; its output goes to the file as it comes, until the file is full.
 async fn run(mut process: Process, mut file: File, most: usize) -> Result<Ended> {
-    let mut tail = Tail::default();
+    let mut written = 0_usize;
     while let Some(piece) = process.read().await? {
-        let room = most.saturating_sub(tail.written).min(piece.len());
+        let room = most.saturating_sub(written).min(piece.len());
         file.write_all(&piece[..room])
             .context("writing its output")?;
-        tail.add(piece);
+        written += piece.len();
     }
-    Ok((process.end().await?, tail))
+    Ok((process.end().await?, written))
 }
 
-/// How much was written, and how much of it is there to be read.
-fn size(written: usize, most: usize) -> String {
-    if written > most {
-        return format!("the first {most} of {written} bytes");
-    }
-    format!("{written} bytes")
+/// The size of an output file, and its last characters.
+fn read_end(output: &Path) -> std::io::Result<(usize, String)> {
+    let mut file = File::open(output)?;
+    let size = file.metadata()?.len();
+    // A character has at most four bytes.
+    file.seek(SeekFrom::Start(size.saturating_sub(4 * TAIL as u64)))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.trim_end();
+    let tail = match text.char_indices().rev().nth(TAIL - 1) {
+        _ if text.is_empty() => "(no output)".to_owned(),
+        Some((start, _)) if start > 0 => format!("…{}", &text[start..]),
+        _ => text.to_owned(),
+    };
+    Ok((size as usize, tail))
 }
 
-/// The end of an output.
-#[derive(Default)]
-struct Tail {
-    bytes: Vec<u8>,
-    written: usize,
-}
-
-impl Tail {
-    fn add(&mut self, piece: &[u8]) {
-        self.written += piece.len();
-        self.bytes.extend_from_slice(piece);
-        // A character has at most four bytes.
-        let most = 4 * TAIL;
-        if self.bytes.len() > 2 * most {
-            self.bytes.drain(..self.bytes.len() - most);
-        }
-    }
-
-    fn text(&self) -> String {
-        let text = String::from_utf8_lossy(&self.bytes);
-        let text = text.trim_end();
-        match text.char_indices().rev().nth(TAIL.saturating_sub(1)) {
-            _ if text.is_empty() => "(no output)".to_owned(),
-            Some((start, _)) if start > 0 => format!("…{}", &text[start..]),
-            _ => text.to_owned(),
-        }
+/// A command that sends itself to the background would end at once, and what it started with it. The job is that command.
+fn without_ampersand(command: String) -> String {
+    match command.trim_end().strip_suffix(" &") {
+        Some(job) if !job.ends_with('\\') => job.trim_end().to_owned(),
+        Some(_) | None => command,
     }
 }
 
@@ -255,22 +249,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tail_is_the_end_of_the_output_in_whole_characters() {
-        let mut tail = Tail::default();
-        assert_eq!(tail.text(), "(no output)");
-        for _ in 0..30_000 {
-            tail.add("äö".as_bytes());
+    fn the_end_of_an_output_is_told_in_whole_characters() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("output");
+        for (output, tail) in [
+            (" \n".to_owned(), "(no output)".to_owned()),
+            ("short\n".to_owned(), "short".to_owned()),
+            (
+                "äö".repeat(3_000) + "end\n",
+                format!("…{}öend", "öä".repeat(998)),
+            ),
+        ] {
+            std::fs::write(&path, &output).unwrap();
+            let (size, read) = read_end(&path).unwrap();
+            assert_eq!((size, read.as_str()), (output.len(), tail.as_str()));
         }
-        tail.add(b"end\n");
-        let text = tail.text();
-        assert_eq!(tail.written, 120_004);
-        assert!(
-            text.starts_with('…') && text.ends_with("äöend"),
-            "{}",
-            text.len()
-        );
-        assert_eq!(text.chars().count(), TAIL + 1);
-        assert!(tail.bytes.len() <= 8 * TAIL + 4);
+    }
+
+    #[test]
+    fn an_ampersand_at_the_end_is_no_part_of_a_job() {
+        for (command, job) in [
+            ("npm start &\n", "npm start"),
+            ("a & b", "a & b"),
+            ("a &&", "a &&"),
+            ("echo \\ &", "echo \\ &"),
+        ] {
+            assert_eq!(without_ampersand(command.to_owned()), job);
+        }
     }
 
     #[tokio::test]
@@ -293,9 +298,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("output");
         let process = Process::start(directory.path(), "printf 12345; printf 67890").unwrap();
-        let (end, tail) = run(process, create(&path).unwrap(), 7).await.unwrap();
+        let (end, written) = run(process, create(&path).unwrap(), 7).await.unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"1234567");
-        assert_eq!((end, tail.text().as_str()), (End::Exit(0), "1234567890"));
-        assert_eq!(size(tail.written, 7), "the first 7 of 10 bytes");
+        assert_eq!((end, written), (End::Exit(0), 10));
     }
 }

@@ -267,18 +267,6 @@ impl Notices {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_notice_is_taken_once_in_order_of_arrival() {
-        let notices = Notices::default();
-        let kept = Arc::new(Mutex::new(vec!["mail".to_owned()]));
-        let source = kept.clone();
-        notices.take_from(move || std::mem::take(&mut *source.lock().unwrap()));
-        notices.push("one");
-        notices.push("two");
-        assert_eq!(notices.take(), ["one", "two", "mail"]);
-        assert!(notices.take().is_empty());
-    }
-
     /// A source that counts how often it is asked, and has something to say once.
     fn source(notices: &Notices) -> Arc<Mutex<usize>> {
         let asked = Arc::new(Mutex::new(0));
