@@ -9,7 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
+use kit::one_line;
 use s02_tools::Workspace;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::Map;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -29,14 +32,16 @@ pub struct Board {
     created: Arc<Mutex<HashMap<String, Instant>>>,
 }
 
-/// What a new task is made of.
-#[derive(Clone, Debug, Default)]
+/// What a new task is made of: the input of create_task.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub struct NewTask {
     /// What is to be done, in a few words.
     pub subject: String,
     /// What is to be done, in full.
+    #[serde(default)]
     pub description: String,
-    /// What must be completed first: ids, or subjects of tasks on the board.
+    /// The tasks that must be completed first: their ids, or their subjects.
+    #[serde(default, rename = "blockedBy")]
     pub blocked_by: Vec<String>,
 }
 
@@ -340,8 +345,4 @@ fn resolve(tasks: &[Task], name: &str, own_subject: &str) -> Result<String> {
             )
         }
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

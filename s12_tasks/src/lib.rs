@@ -2,7 +2,6 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
 
 mod board;
-mod id;
 mod session;
 mod store;
 mod task;

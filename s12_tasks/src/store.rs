@@ -8,10 +8,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use kit::{FolderLock, is_safe_name, make_state_folder, write_whole};
+use kit::{FolderLock, fresh_suffix, is_safe_name, make_state_folder, write_whole};
 use s02_tools::Workspace;
 
-use crate::id::{number, task_id};
 use crate::task::Task;
 
 const DAMAGED: &str = "damaged";
@@ -47,7 +46,8 @@ impl Store {
     pub fn fresh_id(&self, tasks: &[Task]) -> String {
         let numbers = tasks.iter().map(|task| number(&task.id));
         let last = numbers.filter(|number| *number < u64::MAX).max();
-        task_id(last.unwrap_or(0) + 1)
+        // Randomness makes an id unique: two processes may give one number at once.
+        format!("{:04}-{}", last.unwrap_or(0) + 1, fresh_suffix())
     }
 
     /// The task of this id.
@@ -117,6 +117,12 @@ impl Store {
             Err(_) => format!("{shown} is no task ({error:#}) and cannot be moved away"),
         }
     }
+}
+
+/// The number in an id, by which tasks sort.
+fn number(id: &str) -> u64 {
+    let digits = id.split('-').next().unwrap_or_default();
+    digits.parse().unwrap_or(u64::MAX)
 }
 
 /// The id in the name of a task's file; other files lie there, too.

@@ -11,18 +11,6 @@ use crate::board::{Board, Listed, NewTask};
 use crate::task::{Status, Task};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct CreateTask {
-    /// What is to be done, in a few words.
-    subject: String,
-    /// What is to be done, in full.
-    #[serde(default)]
-    description: String,
-    /// The tasks that must be completed first: their ids, or their subjects.
-    #[serde(default, rename = "blockedBy")]
-    blocked_by: Vec<String>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
 struct ListTasks {}
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -69,12 +57,8 @@ impl Board {
     fn create_task(&self) -> Tool {
         let board = self.clone();
         let description = "Put a task on the board, which outlives this session. Create the tasks it is blocked by first.";
-        Tool::blocking("create_task", description, move |input: CreateTask| {
-            let task = board.create(NewTask {
-                subject: input.subject,
-                description: input.description,
-                blocked_by: input.blocked_by,
-            })?;
+        Tool::blocking("create_task", description, move |new: NewTask| {
+            let task = board.create(new)?;
             let mut created = format!("created {}: {}", task.id, task.subject);
             if !task.blocked_by.is_empty() {
                 created += &format!(" (blocked by {})", task.blocked_by.join(", "));

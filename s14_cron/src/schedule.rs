@@ -33,7 +33,7 @@ impl Schedule {
     /// # Errors
     /// When they cannot be read, or no minute ever matches them.
     pub fn parse(text: &str) -> Result<Self> {
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = kit::one_line(text);
         let nickname = NICKNAMES
             .iter()
             .find(|(name, _)| *name == text.to_lowercase());

@@ -144,7 +144,7 @@ impl<Worker: Teammate> Team<Worker> {
             !prompt.trim().is_empty(),
             "spawn_teammate: the prompt is empty; say what {name} shall do"
         );
-        let role = role.split_whitespace().collect::<Vec<_>>().join(" ");
+        let role = kit::one_line(&role);
         let mut members = self.members.lock().unwrap();
         let at_work = |member: &&Member| !matches!(member.state(), AgentState::Gone(_));
         if let Some(member) = members.get(&name).filter(at_work) {
