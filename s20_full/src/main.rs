@@ -193,6 +193,3 @@ async fn main() -> Result<ExitCode, Failure> {
     agent.mcp.shut_down().await;
     Ok(start.answer(&agent.history, &agent.commands, &agent.denials))
 }
-
-#[cfg(test)]
-mod story;

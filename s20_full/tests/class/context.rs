@@ -1,12 +1,10 @@
 //! A full context, and what arrives meanwhile: nothing that came from outside is summarized away unread.
 
-use std::sync::Arc;
-
 use mock_servers::model::{Fault, Options, Request, calls, says};
 use serde_json::{Value, json};
 use testkit::Class;
 
-use crate::{bash, class, model, model_with, news, of_the_lead, prompt_below, session};
+use crate::{class, model, model_with, news, of_the_lead, prompt_below, session};
 
 pub const DUE: &str = "[Scheduled] water the plants";
 /// Makes the job due that the tests have prepared.
@@ -25,14 +23,6 @@ fn with_a_job(settings: &Value) -> Class {
         .file(".harness/settings.json", settings.to_string())
         .file(".harness/cron.json", jobs("2999-01-01T00:00:00Z"))
         .file("due.json", jobs("2020-01-01T09:00:00Z"))
-}
-
-/// How many of the requests bring the scheduled prompt as something new.
-fn brings_it(requests: &[Arc<Request>]) -> usize {
-    requests
-        .iter()
-        .filter(|request| news(request).contains(DUE))
-        .count()
 }
 
 /// A prompt that was missed while nothing ran is the first request of the session. Its turn is longer than the window.
@@ -66,23 +56,6 @@ fn a_scheduled_prompt_is_known_to_the_end_of_its_turn() {
         let texts = request.user_texts();
         assert!(texts.iter().any(|text| text.contains(DUE)), "{texts:#?}");
     }
-}
-
-/// It comes due in the very round in which the model has asked for a summary.
-#[test]
-fn what_comes_due_as_the_conversation_is_summarized_is_told_once() {
-    let model = model(|request: &Request| match request.calls().len() {
-        0 if news(request).contains("go") => bash("echo begun"),
-        1 if !news(request).contains(DUE) => bash(COMES_DUE).and_calls("compact", json!({})),
-        _ => says(news(request)),
-    });
-    let class = with_a_job(&json!({"permissions": {"allow": ["bash"]}})).model(&model);
-    class
-        .types(&["go", "y"])
-        .succeeds()
-        .shows("[compacted:")
-        .shows(DUE);
-    assert_eq!(brings_it(&of_the_lead(&model)), 1);
 }
 
 /// It comes due between the user's line and the first request, and that request is refused as too long.

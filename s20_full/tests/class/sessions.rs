@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use mock_servers::model::{Options, Reply, Request, calls, says};
-use serde_json::{Value, json};
+use mock_servers::model::{Options, Request, says};
 use testkit::Class;
 
-use crate::{class, echo, echoing, id, last_texts, model, model_with, saved};
+use crate::{bash, class, echo, echoing, id, last_texts, model, model_with, saved};
 
 const SESSIONS: &str = ".harness/sessions";
 
@@ -19,9 +18,14 @@ fn write(class: &Class, id: &str, content: &str) {
 fn another_process_goes_on_and_knows_what_has_ended() {
     let (model, class) = echoing();
     class.types(&["My name is Ada."]).succeeds();
-    let ran = class.runs(&["--resume"], "What is my name?\n");
+    let spent = || saved(&class)[0]["usage"]["output_tokens"].as_u64().unwrap();
+    let before = spent();
+    let ran = class.runs(&["--resume"], "What is my name?\n/cost\n");
     ran.succeeds()
-        .shows("2 messages · it began with: My name is Ada.]");
+        .shows("2 messages · it began with: My name is Ada.]")
+        .shows("this session   ")
+        .shows("this program   ");
+    assert!(before > 0 && spent() > before, "it counts on");
     let texts = last_texts(&model);
     assert_eq!(texts[0], "My name is Ada.");
     assert!(
@@ -88,47 +92,32 @@ fn sessions_are_listed_and_switched_between() {
     let (model, class) = echoing();
     class.types(&["the first request of all"]).succeeds();
     let first = id(&saved(&class)[0]).to_owned();
-    let ran = class.types(&[
-        "another one",
-        "/resume",
-        &format!("/resume {}", &first[..4]),
-        "go on",
-        "/resume",
-    ]);
+    let resume = format!("/resume {}", &first[..4]);
+    let ran = class.types(&["another one", "/resume", &resume, "go on", "/resume"]);
     ran.succeeds();
     let sessions = saved(&class);
     let second = id(&sessions[1]);
-    ran.shows(&format!(
-        "{second}        just now    2 messages  another one (this one)\n"
-    ))
-    .shows(&format!(
-        "{first}        just now    2 messages  the first request of all\n"
-    ))
-    .shows(&format!(
-        "session {first}, saved just now: 2 messages · it began with: the first request of all"
-    ))
-    .shows(&format!(
-        "{first}        just now    4 messages  the first request of all (this one)\n"
-    ));
-    assert_eq!(last_texts(&model)[0], "the first request of all");
-    assert_eq!(sessions[0]["messages"].as_array().unwrap().len(), 4);
-    assert_eq!(sessions[1]["messages"].as_array().unwrap().len(), 2);
-}
-
-/// In one run of the program nothing has ended when the user comes back to a session.
-#[test]
-fn coming_back_to_a_session_of_the_same_run_ends_nothing() {
-    let (model, class) = echoing();
-    let mut terminal = class.terminal(100, 40);
-    terminal
-        .wait_for("s20 >>")
-        .type_line("one")
-        .wait_for("You said: one");
+    let beginning = "the first request of all";
+    for line in [
+        format!("{second}        just now    2 messages  another one (this one)\n"),
+        format!("{first}        just now    2 messages  {beginning}\n"),
+        format!("session {first}, saved just now: 2 messages · it began with: {beginning}"),
+        format!("{first}        just now    4 messages  {beginning} (this one)\n"),
+    ] {
+        ran.shows(&line);
+    }
+    assert_eq!(last_texts(&model)[0], beginning);
+    let counts = sessions
+        .iter()
+        .map(|one| one["messages"].as_array().unwrap().len());
+    assert_eq!(counts.collect::<Vec<_>>(), [4, 2]);
+    // In one run of the program nothing has ended when the user comes back to a session.
+    let mut terminal = crate::session(&class);
+    terminal.type_line("one").wait_for("You said: one");
     terminal.type_line("/clear").wait_for("the old one is kept");
-    let id = id(&saved(&class)[0]).to_owned();
-    terminal
-        .type_line(&format!("/resume {id}"))
-        .wait_for("it began with: one");
+    let third = id(&saved(&class)[2]).to_owned();
+    terminal.type_line(&format!("/resume {third}"));
+    terminal.wait_for("it began with: one");
     terminal.type_line("two").wait_for("You said: two");
     assert_eq!(last_texts(&model), ["one", "two"]);
     terminal.type_line("/quit").wait_exit();
@@ -218,93 +207,30 @@ fn two_programs_do_not_write_one_file() {
     assert!(!names.any(|name| name.to_string_lossy().ends_with(".lock")));
 }
 
-#[test]
-fn a_session_that_cannot_be_kept_is_told_once_and_goes_on() {
-    let model = model(echo);
-    let class = class(&[])
-        .file(".harness/sessions", "in the way")
-        .model(&model);
-    let ran = class.types(&["one", "two"]);
-    ran.succeeds().shows("You said: one").shows("You said: two");
-    assert_eq!(
-        ran.stdout.matches("[the session is not kept: ").count(),
-        1,
-        "{}",
-        ran.transcript()
-    );
-}
-
 /// Whoever leaves a conversation that is nowhere but here is told, or stays in it.
 #[test]
 fn a_session_that_cannot_be_written_is_not_said_to_be_kept() {
     let model = model(|request: &Request| match request.results().last() {
-        None if request.user_texts().join("").contains("lock") => calls(
-            "bash",
-            json!({"command": "chmod a-w .harness/sessions/*.json"}),
-        ),
+        None if request.user_texts().concat().contains("lock") => {
+            bash("chmod a-w .harness/sessions/*.json")
+        }
         _ => echo(request),
     });
-    let allow = json!({"permissions": {"allow": ["bash(chmod:*)"]}}).to_string();
-    let class = class(&[])
-        .file(".harness/settings.json", allow)
-        .model(&model);
+    let class = class(&["bash(chmod:*)"]).model(&model);
     class.types(&["first"]).succeeds();
     let first = id(&saved(&class)[0]).to_owned();
-    let ran = class.types(&[
-        "lock",
-        "y",
-        &format!("/resume {first}"),
-        "/clear",
-        "and now",
-    ]);
+    let resume = format!("/resume {first}");
+    let ran = class.types(&["lock", "y", &resume, "/clear", "and now"]);
     ran.fails_with(1)
         .shows("the session you are in cannot be written; /clear gives it up")
         .shows("a new session; the end of the old one could not be written")
         .never_shows("the old one is kept");
     assert_eq!(last_texts(&model), ["and now"]);
-}
 
-/// The plan belongs to a conversation; what it has cost goes on.
-#[test]
-fn a_resumed_session_counts_on() {
-    let model = model(|_: &Request| -> Reply { says("Done.") });
-    let class = class(&[]).model(&model);
-    class.types(&["hi"]).succeeds();
-    let before = saved(&class)[0]["usage"]["output_tokens"].as_u64().unwrap();
-    assert!(before > 0);
-    let ran = class.runs(&["--resume"], "again\n/cost\n");
-    ran.succeeds()
-        .shows("this session   ")
-        .shows("this program   ");
-    assert_eq!(
-        saved(&class)[0]["usage"]["output_tokens"].as_u64().unwrap(),
-        2 * before
-    );
-}
-
-#[test]
-fn a_saved_session_with_what_the_api_refuses_goes_on() {
-    let (model, class) = echoing();
-    class.types(&["hi"]).succeeds();
-    let mut session = saved(&class).remove(0);
-    let call =
-        |id: &str, name: &str| json!({"type": "tool_use", "id": id, "name": name, "input": {}});
-    let result = json!({"type": "tool_result", "tool_use_id": "call 1", "content": "found"});
-    session["messages"] = json!([
-        {"role": "user", "content": "look"},
-        {"role": "assistant", "content": [{"type": "reasoning"}, call("call 1", "web.search"), {"type": "tool_use"}]},
-        {"role": "user", "content": [result]},
-        {"role": "assistant", "content": [{"type": "reasoning"}]},
-    ]);
-    write(&class, id(&session), &session.to_string());
-    class
-        .runs(&["--resume"], "and on\n")
-        .succeeds()
-        .shows("You said: and on");
-    let requests = model.requests();
-    let mut results = requests.iter().flat_map(|request| request.results());
-    let first = results.next().map(|(_, text)| text);
-    assert_eq!(first.as_deref(), Some("found"), "it has followed its call");
-    let kept: Value = saved(&class).remove(0);
-    assert!(!kept.to_string().contains("reasoning"));
+    let (_model, class) = echoing();
+    let class = class.file(".harness/sessions", "in the way");
+    let ran = class.types(&["one", "two"]);
+    ran.succeeds().shows("You said: one").shows("You said: two");
+    let told = ran.stdout.matches("[the session is not kept: ").count();
+    assert_eq!(told, 1, "{}", ran.transcript());
 }
