@@ -104,7 +104,7 @@ impl Reader {
         let here = |flaw: Flaw| flaw.under(name);
         match name {
             "tools" => {
-                let read = |value| check::tools(value).map_err(here);
+                let read = |value| check::tools(&value).map_err(here);
                 parts.tools = Some(self.tools.get(scanner, body, read)?);
             }
             "system" => {
@@ -116,7 +116,7 @@ impl Reader {
                 if name == "messages" {
                     return Err(here(Flaw::here("Input should be a valid array")).into());
                 }
-                check::option(name, value, &mut parts.options).map_err(here)?;
+                check::option(name, &value, &mut parts.options).map_err(here)?;
             }
         }
         Ok(())

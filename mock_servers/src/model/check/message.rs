@@ -1,4 +1,4 @@
-//! The rules of one message and of the system prompt.
+//! One message, and the system prompt.
 //!
 //! A message is read once and remembered by its bytes, so everything a later request needs of it is worked out here:
 //! the typed blocks for the brain, tokens and content hash for usage and cache.
@@ -9,10 +9,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::betas::Need;
-use super::fields::{Fields, choice, life, list, tag, text, unless_null};
 use super::media;
-use super::tools::{TOOL_NAME, is_tool_name, is_word};
-use crate::model::cache::{Piece, hash};
+use super::shape::{self, speaks};
+use crate::model::cache::{Life, Piece, hash};
 use crate::model::refusal::Flaw;
 use crate::model::tokens::{json_tokens, tokens};
 use crate::model::types::{Block, Message, Role};
@@ -42,62 +41,19 @@ pub enum Said {
     },
 }
 
-/// The blocks of a message.
-const TYPES: [&str; 16] = [
-    "bash_code_execution_tool_result",
-    "code_execution_tool_result",
-    "container_upload",
-    "document",
-    "image",
-    "redacted_thinking",
-    "search_result",
-    "server_tool_use",
-    "text",
-    "text_editor_code_execution_tool_result",
-    "thinking",
-    "tool_result",
-    "tool_search_tool_result",
-    "tool_use",
-    "web_fetch_tool_result",
-    "web_search_tool_result",
-];
-/// The blocks that come with a beta.
-const BETA_TYPES: [(&str, &[&str]); 6] = [
-    ("advisor_tool_result", &["advisor-tool-"]),
-    ("compaction", &["compact-"]),
-    ("fallback", &["server-side-fallback-"]),
-    ("mcp_tool_listing", &["mcp-client-"]),
-    ("mcp_tool_result", &["mcp-client-"]),
-    ("mcp_tool_use", &["mcp-client-"]),
-];
-/// The blocks of a tool's result.
-const RESULT_TYPES: [&str; 6] = [
-    "browser_state",
-    "document",
-    "image",
-    "search_result",
-    "text",
-    "tool_reference",
-];
-
 /// Reads one message.
-pub fn message(value: Value) -> Result<Known, Flaw> {
-    let mut fields = Fields::of(value)?;
-    let role = match fields.string("role")?.as_str() {
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "system" => return instructions(fields),
-        _ => {
-            return Err(Flaw::at(
-                "role",
-                "Input should be 'user', 'assistant' or 'system'",
-            ));
-        }
+pub fn message(mut value: Value) -> Result<Known, Flaw> {
+    if value["role"] == "system" {
+        return instructions(value);
+    }
+    let mut needs = shape::object("message", &value)?;
+    let role = if value["role"] == "user" {
+        Role::User
+    } else {
+        Role::Assistant
     };
-    let content = fields.required("content")?;
-    fields.none_left()?;
-    let (mut blocks, mut pieces, mut needs) = (Vec::new(), Vec::new(), Vec::new());
-    match content {
+    let (mut blocks, mut pieces) = (Vec::new(), Vec::new());
+    match value["content"].take() {
         // Whether a message may be empty depends on its place; `conversation` knows it.
         Value::String(text) if text.is_empty() => {}
         Value::String(text) => {
@@ -105,29 +61,15 @@ pub fn message(value: Value) -> Result<Known, Flaw> {
             pieces.push(text_piece(role as u8, &text));
             blocks.push(Block::Text(text));
         }
-        Value::Array(items) => {
-            for (i, item) in items.into_iter().enumerate() {
-                let here = |flaw: Flaw| flaw.under(i).under("content");
-                let beta = BETA_TYPES.iter().find(|(kind, _)| item["type"] == *kind);
-                let read = match beta {
-                    Some((kind, betas)) => {
-                        // Refused as the unknown block that it is without the beta.
-                        let unknown = tag(&item, &TYPES).map_err(here);
-                        needs.extend(unknown.err().map(|flaw| Need::new(betas, flaw)));
-                        other_block(kind, item, role)
-                    }
-                    None => tag(&item, &TYPES).and_then(|kind| block(kind, item, role)),
-                };
-                let (block, piece) = read.map_err(here)?;
+        content => {
+            for (i, item) in content.as_array().into_iter().flatten().enumerate() {
+                let checked = may_say(role, item).and_then(|()| shape::tagged("block", item));
+                needs.extend(shape::under("content", shape::under(i, checked))?);
+                let read = block(item, role).map_err(|flaw| flaw.under(i).under("content"));
+                let (block, piece) = read?;
                 blocks.push(block);
                 pieces.push(piece);
             }
-        }
-        _ => {
-            return Err(Flaw::at(
-                "content",
-                "Input should be a valid string or array",
-            ));
         }
     }
     Ok(Known {
@@ -138,45 +80,28 @@ pub fn message(value: Value) -> Result<Known, Flaw> {
 }
 
 /// Reads a message with the role `system`. Where it may stand, `conversation` knows.
-fn instructions(mut fields: Fields) -> Result<Known, Flaw> {
-    let mut needs = Vec::new();
-    let mut need = |name, betas| {
-        let flaw = Flaw::at(name, "Extra inputs are not permitted");
-        needs.push(Need::new(betas, flaw));
-    };
-    let mut passing = false;
-    if let Some(clear_at) = fields.optional("clear_at") {
-        need("clear_at", &["mid-conversation-system-clear-at-"]);
-        passing = clear_at == "next_user_message";
-        choice(clear_at, &["next_user_message", "never"]).map_err(|flaw| flaw.under("clear_at"))?;
-    }
-    let config = fields.optional("output_config");
-    if config.is_some() {
-        need("output_config", &["mid-conversation-output-config-"]);
-    }
-    let content = match &config {
-        Some(_) => fields.optional("content").unwrap_or_default(),
-        None => fields.required("content")?,
-    };
-    fields.none_left()?;
-    let items = match content {
-        Value::Null if config.is_some() => Vec::new(),
-        Value::String(text) if text.is_empty() => Vec::new(),
-        Value::String(text) => vec![json!({"type": "text", "text": text})],
-        Value::Array(items) => items,
-        _ => {
-            return Err(Flaw::at(
-                "content",
-                "Input should be a valid string or array",
-            ));
+fn instructions(mut value: Value) -> Result<Known, Flaw> {
+    let needs = shape::object("instructions", &value)?;
+    let sets_output = !value["output_config"].is_null();
+    let items = match value.get_mut("content").map(Value::take) {
+        None if !sets_output => return Err(Flaw::at("content", "Field required")),
+        None => Vec::new(),
+        Some(Value::Null) if sets_output => Vec::new(),
+        Some(Value::String(text)) if text.is_empty() => Vec::new(),
+        Some(Value::String(text)) => vec![json!({"type": "text", "text": text})],
+        Some(Value::Array(items)) => items,
+        Some(_) => {
+            let rule = "Input should be a valid string or array";
+            return Err(Flaw::at("content", rule));
         }
     };
-    if items.is_empty() && config.is_none() {
+    if items.is_empty() && !sets_output {
         return Err(Flaw::here("system content must contain at least one block"));
     }
-    let (texts, pieces) =
-        system_blocks(items, INSTRUCTIONS).map_err(|flaw| flaw.under("content"))?;
+    let read = system_blocks(&items, INSTRUCTIONS);
+    let (texts, pieces) = read.map_err(|flaw| flaw.under("content"))?;
     let text = (!texts.is_empty()).then(|| texts.join("\n\n"));
+    let passing = value["clear_at"] == "next_user_message";
     Ok(Known {
         said: Said::Instructions { text, passing },
         pieces,
@@ -195,23 +120,17 @@ pub struct System {
 
 /// Reads the system prompt.
 pub fn system(value: Value) -> Result<System, Flaw> {
-    let items = match value {
+    let (texts, pieces) = match value {
         Value::String(text) if text.is_empty() => return Ok(System::default()),
         Value::String(text) => {
-            let pieces = vec![text_piece(SYSTEM, &text)];
-            return Ok(System {
-                text: text.into(),
-                pieces,
-            });
+            let piece = text_piece(SYSTEM, &text);
+            (vec![text], vec![piece])
         }
-        Value::Array(items) => items,
+        Value::Array(items) => system_blocks(&items, SYSTEM)?,
         _ => return Err(Flaw::here("Input should be a valid string or array")),
     };
-    let (texts, pieces) = system_blocks(items, SYSTEM)?;
-    Ok(System {
-        text: texts.join("\n\n").into(),
-        pieces,
-    })
+    let text = texts.join("\n\n").into();
+    Ok(System { text, pieces })
 }
 
 /// Where a piece of the prompt stands; part of its hash, so that equal words in other places are other prefixes. The
@@ -219,139 +138,94 @@ pub fn system(value: Value) -> Result<System, Flaw> {
 const SYSTEM: u8 = 2;
 const INSTRUCTIONS: u8 = 3;
 
-fn system_blocks(items: Vec<Value>, place: u8) -> Result<(Vec<String>, Vec<Piece>), Flaw> {
-    let read = items.into_iter().enumerate().map(|(i, item)| {
-        let read = system_block(item, place);
-        read.map_err(|flaw| flaw.under(i))
+fn system_blocks(items: &[Value], place: u8) -> Result<(Vec<String>, Vec<Piece>), Flaw> {
+    let read = items.iter().enumerate().map(|(i, item)| {
+        shape::object("system", item).map_err(|flaw| flaw.under(i))?;
+        let text = text(item, "text");
+        let piece = Piece {
+            cache: breakpoint(&item["cache_control"]),
+            ..text_piece(place, &text)
+        };
+        Ok((text, piece))
     });
-    let read = read.collect::<Result<Vec<_>, _>>()?;
-    Ok(read.into_iter().unzip())
+    read.collect()
 }
 
-fn system_block(value: Value, place: u8) -> Result<(String, Piece), Flaw> {
-    let mut fields = Fields::of(value)?;
-    choice(fields.required("type")?, &["text"]).map_err(|flaw| flaw.under("type"))?;
-    let text = fields.string("text")?;
-    speaks(&text)?;
-    let cache = fields.cache_control()?;
-    fields.none_left()?;
-    let piece = Piece {
-        cache,
-        ..text_piece(place, &text)
+/// Refuses a block of the other role.
+fn may_say(role: Role, block: &Value) -> Result<(), Flaw> {
+    let (kind, other) = match (block["type"].as_str(), role) {
+        (Some(kind @ "tool_use"), Role::User) => (kind, "assistant"),
+        (Some(kind @ "tool_result"), Role::Assistant) => (kind, "user"),
+        _ => return Ok(()),
     };
-    Ok((text, piece))
+    let rule = format!("`{kind}` blocks can only be in `{other}` messages");
+    Err(Flaw::here(rule))
 }
 
-fn block(kind: &str, value: Value, role: Role) -> Result<(Block, Piece), Flaw> {
-    let read = match (kind, role) {
-        ("text", _) => text_block,
-        ("tool_use", Role::Assistant) => tool_use,
-        ("tool_result", Role::User) => tool_result,
-        ("tool_use" | "tool_result", _) => {
-            let other = if role == Role::User {
-                "assistant"
-            } else {
-                "user"
-            };
-            let rule = format!("`{kind}` blocks can only be in `{other}` messages");
-            return Err(Flaw::here(rule));
+/// Reads a block that has its shape.
+fn block(value: &Value, role: Role) -> Result<(Block, Piece), Flaw> {
+    let kind = value["type"].as_str().unwrap_or_default();
+    let place = role as u8;
+    let (block, tokens, hash) = match kind {
+        "text" => {
+            let text = text(value, "text");
+            let Piece { tokens, hash, .. } = text_piece(place, &text);
+            (Block::Text(text), tokens, hash)
         }
-        _ => return other_block(kind, value, role),
+        "tool_use" => {
+            let (id, name) = (text(value, "id"), text(value, "name"));
+            let input = value["input"].clone();
+            let hash = hash(&(place, kind, &id, &name, input.to_string()));
+            let tokens = tokens(&name) + json_tokens(&input);
+            (Block::ToolUse { id, name, input }, tokens, hash)
+        }
+        "tool_result" => {
+            let is_error = value["is_error"] == true;
+            let read = content_of(&value["content"]);
+            let (content, tokens) = read.map_err(|flaw| flaw.under("content").under(kind))?;
+            if is_error && content.is_empty() {
+                let rule = "content cannot be empty if `is_error` is true";
+                return Err(Flaw::at(kind, rule));
+            }
+            let tool_use_id = text(value, "tool_use_id");
+            let hash = hash(&(place, kind, &tool_use_id, &content, is_error));
+            let result = Block::ToolResult {
+                tool_use_id,
+                content,
+                is_error,
+            };
+            (result, tokens, hash)
+        }
+        _ => {
+            let mut value = value.clone();
+            value.as_object_mut().map(|map| map.remove("cache_control"));
+            let cost = match kind {
+                "image" => media::image(&value),
+                "document" => media::document(&value),
+                _ => Ok(json_tokens(&value)),
+            };
+            let hash = hash(&(place, value.to_string()));
+            let cost = cost.map_err(|flaw| flaw.under(kind))?;
+            (Block::Other(value), cost, hash)
+        }
     };
-    let mut fields = Fields::of(value)?;
-    fields.ignore(&["type"]);
-    read(fields, role).map_err(|flaw| flaw.under(kind))
-}
-
-fn text_block(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
-    let text = fields.string("text")?;
-    speaks(&text)?;
-    let cache = fields.cache_control()?;
-    fields.ignore(&["citations"]);
-    fields.none_left()?;
-    let piece = Piece {
-        cache,
-        ..text_piece(role as u8, &text)
-    };
-    Ok((Block::Text(text), piece))
-}
-
-fn tool_use(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
-    let id = id(&mut fields, "id")?;
-    let name = fields.string("name")?;
-    if !is_tool_name(&name) {
-        return Err(Flaw::at("name", TOOL_NAME));
-    }
-    let input = fields.required("input")?;
-    if !input.is_object() {
-        return Err(Flaw::at("input", "Input should be a valid dictionary"));
-    }
-    let cache = fields.cache_control()?;
-    fields.ignore(&["caller", "toolset_name"]);
-    fields.none_left()?;
-    let hash = hash(&(role as u8, "tool_use", &id, &name, input.to_string()));
-    let tokens = tokens(&name) + json_tokens(&input);
-    Ok((
-        Block::ToolUse { id, name, input },
-        Piece {
-            tokens,
-            hash,
-            cache,
-        },
-    ))
-}
-
-/// The id of a call, in the field of this name.
-fn id(fields: &mut Fields, name: &str) -> Result<String, Flaw> {
-    let pattern = "String should match pattern '^[a-zA-Z0-9_-]+$'";
-    let id = fields.string(name)?;
-    is_word(&id)
-        .then_some(id)
-        .ok_or_else(|| Flaw::at(name, pattern))
-}
-
-fn tool_result(mut fields: Fields, role: Role) -> Result<(Block, Piece), Flaw> {
-    let tool_use_id = id(&mut fields, "tool_use_id")?;
-    let is_error = fields.flag("is_error")?;
-    let content = fields.optional("content");
-    let content = content.map(|content| content_of(content, &RESULT_TYPES));
-    let (content, tokens) = content
-        .transpose()
-        .map_err(|flaw| flaw.under("content"))?
-        .unwrap_or_default();
-    let cache = fields.cache_control()?;
-    fields.ignore(&["toolset_name"]);
-    fields.none_left()?;
-    if is_error && content.is_empty() {
-        return Err(Flaw::here("content cannot be empty if `is_error` is true"));
-    }
-    let hash = hash(&(role as u8, "tool_result", &tool_use_id, &content, is_error));
+    let cache = breakpoint(&value["cache_control"]);
     let piece = Piece {
         tokens,
         hash,
         cache,
     };
-    Ok((
-        Block::ToolResult {
-            tool_use_id,
-            content,
-            is_error,
-        },
-        piece,
-    ))
+    Ok((block, piece))
 }
 
 /// The text of content that is no message, and what it costs; blocks that are no text stand in it as JSON.
-pub fn content_of(value: Value, types: &[&'static str]) -> Result<(String, u32), Flaw> {
-    if value.is_string() {
-        let text = text(value)?;
-        let tokens = tokens(&text);
-        return Ok((text, tokens));
+pub fn content_of(value: &Value) -> Result<(String, u32), Flaw> {
+    if let Some(text) = value.as_str() {
+        return Ok((text.to_owned(), tokens(text)));
     }
     let (mut texts, mut cost) = (Vec::new(), 0);
-    for (i, item) in list(value)?.into_iter().enumerate() {
-        let read = tag(&item, types).and_then(|kind| block(kind, item, Role::User));
-        let (block, piece) = read.map_err(|flaw| flaw.under(i))?;
+    for (i, item) in value.as_array().into_iter().flatten().enumerate() {
+        let (block, piece) = block(item, Role::User).map_err(|flaw| flaw.under(i))?;
         cost += piece.tokens;
         texts.push(match block {
             Block::Text(text) => text,
@@ -362,38 +236,16 @@ pub fn content_of(value: Value, types: &[&'static str]) -> Result<(String, u32),
     Ok((texts.join("\n"), cost))
 }
 
-fn other_block(kind: &str, mut value: Value, role: Role) -> Result<(Block, Piece), Flaw> {
-    let cache = value
-        .as_object_mut()
-        .and_then(|map| map.remove("cache_control"));
-    let cache = cache.and_then(|cache| unless_null(cache, life).transpose());
-    let cache = cache
-        .transpose()
-        .map_err(|flaw| flaw.under("cache_control"))?;
-    let cost = match kind {
-        "image" => media::image(&value),
-        "document" => media::document(&value),
-        _ => Ok(json_tokens(&value)),
-    };
-    let piece = Piece {
-        tokens: cost.map_err(|flaw| flaw.under(kind))?,
-        hash: hash(&(role as u8, value.to_string())),
-        cache,
-    };
-    Ok((Block::Other(value), piece))
+/// How long a breakpoint keeps its prefix; `None` without one.
+pub fn breakpoint(control: &Value) -> Option<Life> {
+    control.is_object().then(|| match control["ttl"].as_str() {
+        Some("1h") => Life::OneHour,
+        _ => Life::FiveMinutes,
+    })
 }
 
-/// Refuses a text that says nothing.
-fn speaks(text: &str) -> Result<(), Flaw> {
-    if text.is_empty() {
-        return Err(Flaw::here("text content blocks must be non-empty"));
-    }
-    if text.trim().is_empty() {
-        return Err(Flaw::here(
-            "text content blocks must contain non-whitespace text",
-        ));
-    }
-    Ok(())
+fn text(object: &Value, name: &str) -> String {
+    object[name].as_str().unwrap_or_default().to_owned()
 }
 
 fn text_piece(place: u8, text: &str) -> Piece {

@@ -1,17 +1,17 @@
 //! The rules of the Messages API: what it refuses, with the words and the place it gives.
 //!
-//! Each file holds the rules of one part of a request. Reading a part and checking it are one step, so that no part
-//! reaches a brain unchecked.
+//! `shapes.txt` has the shape of each part of a request, `shape` checks it; the other files read the part and hold the rules
+//! that are more than a shape. Reading a part and checking it are one step, so that no part reaches a brain unchecked.
 //! Invariant: a rule looks at content only, so a part that passed once may be remembered and need not be checked again;
 //! the rules that span messages live in `conversation` and run on every request.
 
 mod betas;
 mod conversation;
-mod fields;
 mod media;
 mod message;
 mod options;
 mod schema;
+mod shape;
 mod tools;
 
 pub use betas::Betas;

@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use super::betas::Need;
-use super::fields::{Fields, choice, life, list, tag, text, unless_null};
+use super::message::breakpoint;
+use super::shape;
 use super::tools::ToolSet;
 use crate::model::cache::Life;
 use crate::model::refusal::{Flaw, Refusal};
@@ -49,129 +50,42 @@ enum Thinking {
     Budget(u64),
 }
 
-/// A field: its name, the betas that bring it (none when every request may have it), and how its value is read.
-struct Field {
-    name: &'static str,
-    betas: &'static [&'static str],
-    read: fn(Value, &mut Options) -> Result<(), Flaw>,
-}
-
-const fn field(name: &'static str, read: fn(Value, &mut Options) -> Result<(), Flaw>) -> Field {
-    beta(name, &[], read)
-}
-
-const fn beta(
-    name: &'static str,
-    betas: &'static [&'static str],
-    read: fn(Value, &mut Options) -> Result<(), Flaw>,
-) -> Field {
-    Field { name, betas, read }
-}
-
-const FIELDS: [Field; 22] = [
-    field("cache_control", |value, options| {
-        options.cache = unless_null(value, life)?;
-        Ok(())
-    }),
-    field("container", |value, _| match value {
-        Value::Null | Value::String(_) => Ok(()),
-        value => Fields::of(value).map(drop),
-    }),
-    field("diagnostics", |value, _| {
-        unless_null(value, Fields::of).map(drop)
-    }),
-    field("inference_geo", |value, _| {
-        unless_null(value, text).map(drop)
-    }),
-    field("max_tokens", |value, options| {
-        let tokens = count(&value)?;
-        options.max_tokens = Some(u32::try_from(tokens).unwrap_or(u32::MAX));
-        Ok(())
-    }),
-    field("metadata", |value, _| {
-        let mut fields = Fields::of(value)?;
-        fields.optional_string("user_id")?;
-        fields.none_left()
-    }),
-    field("model", |value, options| match text(value)? {
-        id if id.is_empty() => Err(Flaw::here("String should have at least 1 character")),
-        id => {
-            options.model = Some(id);
-            Ok(())
-        }
-    }),
-    field("output_config", output_config),
-    field("service_tier", |value, _| {
-        choice(value, &["auto", "standard_only"])
-    }),
-    field("speed", |value, _| {
-        unless_null(value, |value| choice(value, &["standard", "fast"])).map(drop)
-    }),
-    field("stop_sequences", |value, _| {
-        let mut texts = list(value)?.into_iter().map(text).enumerate();
-        texts.try_for_each(|(i, text)| text.map(drop).map_err(|flaw| flaw.under(i)))
-    }),
-    field("stream", |value, options| {
-        let flag = value.as_bool();
-        options.stream = flag.ok_or_else(|| Flaw::here("Input should be a valid boolean"))?;
-        Ok(())
-    }),
-    field("temperature", |value, options| {
-        options.temperature = Some(fraction(&value)?);
-        Ok(())
-    }),
-    field("thinking", thinking),
-    field("tool_choice", tool_choice),
-    field("top_k", |value, options| {
-        options.top_k = Some(count(&value)?);
-        Ok(())
-    }),
-    field("top_p", |value, options| {
-        options.top_p = Some(fraction(&value)?);
-        Ok(())
-    }),
-    beta(
-        "context_management",
-        &["context-management-", "compact-"],
-        |value, _| unless_null(value, Fields::of).map(drop),
-    ),
-    beta(
-        "fallbacks",
-        &["server-side-fallback-"],
-        |value, _| match value {
-            Value::Null => Ok(()),
-            Value::String(_) => choice(value, &["default"]),
-            value => list(value).map(drop),
-        },
-    ),
-    beta("mcp_servers", &["mcp-client-"], |value, _| {
-        list(value).map(drop)
-    }),
-    beta(
-        "output_format",
-        &["structured-outputs-"],
-        |value, options| {
-            options.schema |= unless_null(value, format)?.is_some();
-            Ok(())
-        },
-    ),
-    beta("thread", &["message-threads-"], |value, options| {
-        let kinds = ["continue", "create"];
-        options.thread = unless_null(value, |value| tag(&value, &kinds))?.is_some();
-        Ok(())
-    }),
-];
-
 /// Reads one field.
-pub fn option(name: &str, value: Value, options: &mut Options) -> Result<(), Flaw> {
-    let unknown = || Flaw::here("Extra inputs are not permitted");
-    let field = FIELDS.iter().find(|field| field.name == name);
-    let field = field.ok_or_else(unknown)?;
-    if !field.betas.is_empty() {
-        let flaw = unknown().under(name);
-        options.needs.push(Need::new(field.betas, flaw));
+pub fn option(name: &str, value: &Value, options: &mut Options) -> Result<(), Flaw> {
+    let needs = shape::field(name, value)?;
+    let needs = needs.into_iter().map(|need| need.under(name));
+    options.needs.extend(needs);
+    match name {
+        "cache_control" => options.cache = breakpoint(value),
+        "max_tokens" => {
+            let most = value.as_u64().map(u32::try_from);
+            options.max_tokens = most.map(|most| most.unwrap_or(u32::MAX));
+        }
+        "model" => options.model = value.as_str().map(str::to_owned),
+        "stream" => options.stream = *value == true,
+        "temperature" => options.temperature = value.as_f64(),
+        "top_k" => options.top_k = value.as_u64(),
+        "top_p" => options.top_p = value.as_f64(),
+        "thinking" => {
+            options.thinking = match (value["type"].as_str(), value["budget_tokens"].as_u64()) {
+                (_, Some(budget)) => Thinking::Budget(budget),
+                (Some("adaptive"), _) => Thinking::Adaptive,
+                _ => Thinking::Off,
+            }
+        }
+        "tool_choice" => {
+            options.tool_choice = match (value["type"].as_str(), value["name"].as_str()) {
+                (Some("any"), _) => ToolChoice::Any,
+                (_, Some(name)) => ToolChoice::Named(name.to_owned()),
+                _ => ToolChoice::Free,
+            }
+        }
+        "output_config" => options.schema |= value["format"].is_object(),
+        "output_format" => options.schema |= value.is_object(),
+        "thread" => options.thread = value.is_object(),
+        _ => {}
     }
-    (field.read)(value, options)
+    Ok(())
 }
 
 impl Options {
@@ -260,102 +174,6 @@ impl Options {
     }
 }
 
-fn thinking(value: Value, options: &mut Options) -> Result<(), Flaw> {
-    let kind = tag(
-        &value,
-        &["adaptive", "between_tools", "disabled", "enabled"],
-    )?;
-    let read = || {
-        let mut fields = Fields::of(value)?;
-        fields.ignore(&["type"]);
-        options.thinking = match kind {
-            "enabled" => Thinking::Budget(budget(fields.required("budget_tokens")?)?),
-            "adaptive" => Thinking::Adaptive,
-            _ => Thinking::Off,
-        };
-        if ["adaptive", "enabled"].contains(&kind)
-            && let Some(display) = fields.optional("display")
-        {
-            choice(display, &["summarized", "omitted"]).map_err(|flaw| flaw.under("display"))?;
-        }
-        fields.none_left()
-    };
-    read().map_err(|flaw: Flaw| flaw.under(kind))
-}
-
-fn budget(value: Value) -> Result<u64, Flaw> {
-    const LEAST: u64 = 1024;
-    let least = || Flaw::here(format!("Input should be greater than or equal to {LEAST}"));
-    let budget =
-        count(&value).and_then(|tokens| (tokens >= LEAST).then_some(tokens).ok_or_else(least));
-    budget.map_err(|flaw| flaw.under("budget_tokens"))
-}
-
-fn output_config(value: Value, options: &mut Options) -> Result<(), Flaw> {
-    let mut fields = Fields::of(value)?;
-    if let Some(effort) = fields.optional("effort") {
-        let efforts = ["low", "medium", "high", "xhigh", "max"];
-        choice(effort, &efforts).map_err(|flaw| flaw.under("effort"))?;
-    }
-    if let Some(value) = fields.optional("format") {
-        format(value).map_err(|flaw| flaw.under("format"))?;
-        options.schema = true;
-    }
-    if fields.optional("task_budget").is_some() {
-        let flaw = Flaw::at(
-            "output_config.task_budget",
-            "Extra inputs are not permitted",
-        );
-        options.needs.push(Need::new(&["task-budgets-"], flaw));
-    }
-    fields.none_left()
-}
-
-/// The schema that a reply must follow.
-fn format(value: Value) -> Result<(), Flaw> {
-    let mut fields = Fields::of(value)?;
-    choice(fields.required("type")?, &["json_schema"]).map_err(|flaw| flaw.under("type"))?;
-    Fields::of(fields.required("schema")?).map_err(|flaw| flaw.under("schema"))?;
-    fields.none_left()
-}
-
-fn tool_choice(value: Value, options: &mut Options) -> Result<(), Flaw> {
-    let kind = tag(&value, &["any", "auto", "none", "tool"])?;
-    let read = || {
-        let mut fields = Fields::of(value)?;
-        fields.ignore(&["type"]);
-        options.tool_choice = match kind {
-            "any" => ToolChoice::Any,
-            "tool" => ToolChoice::Named(fields.string("name")?),
-            _ => ToolChoice::Free,
-        };
-        if kind != "none" {
-            fields.flag("disable_parallel_tool_use")?;
-        }
-        fields.none_left()
-    };
-    read().map_err(|flaw: Flaw| flaw.under(kind))
-}
-
-fn count(value: &Value) -> Result<u64, Flaw> {
-    match value {
-        Value::Number(number) if number.as_i64().is_some_and(|n| n < 0) => {
-            Err(Flaw::here("Input should be greater than or equal to 0"))
-        }
-        value => value
-            .as_u64()
-            .ok_or_else(|| Flaw::here("Input should be a valid integer")),
-    }
-}
-
-fn fraction(value: &Value) -> Result<f64, Flaw> {
-    match value.as_f64() {
-        Some(number) if (0.0..=1.0).contains(&number) => Ok(number),
-        Some(_) => Err(Flaw::here("range: 0..1")),
-        None => Err(Flaw::here("Input should be a valid number")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -373,17 +191,17 @@ mod tests {
             .split_once(';')
             .expect("names end");
         let mut named = any.split(", ").collect::<Vec<_>>();
-        let open = FIELDS.iter().filter(|field| field.betas.is_empty());
+        let open = shape::request_fields().filter(|(_, has_beta)| !has_beta);
         let parts = ["messages", "system", "tools"].into_iter();
-        let fields = open.map(|field| field.name).chain(parts);
+        let fields = open.map(|(name, _)| name).chain(parts);
         let mut fields = fields.map(|name| format!("`{name}`")).collect::<Vec<_>>();
         fields.sort_unstable();
         named.sort_unstable();
         assert_eq!(named, fields);
         let (_, betas) = row("| betas | ").split_once(": ").expect("names begin");
         let (betas, _) = betas.split_once(';').expect("names end");
-        let brought = FIELDS.iter().filter(|field| !field.betas.is_empty());
-        let brought = brought.map(|field| format!("`{}`", field.name));
+        let brought = shape::request_fields().filter(|(_, has_beta)| *has_beta);
+        let brought = brought.map(|(name, _)| format!("`{name}`"));
         assert_eq!(
             betas.split(", ").collect::<Vec<_>>(),
             brought.collect::<Vec<_>>()
