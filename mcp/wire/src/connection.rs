@@ -9,6 +9,7 @@ use std::fmt;
 use tokio::sync::mpsc;
 
 use crate::frame::{Frame, Id, NotAFrame, code};
+use crate::http::chain;
 
 /// The frames that wait in each direction before the sender does.
 const QUEUE: usize = 64;
@@ -130,6 +131,13 @@ pub enum Error {
         /// What the server says, or what went wrong, in a line.
         reason: String,
     },
+    /// Nobody took the connection, so nothing of the frame has reached a server; the connection goes on.
+    Unsent {
+        /// Of the request, when it was one.
+        id: Option<Id>,
+        /// Why, in a line.
+        reason: String,
+    },
     /// An HTTP server has forgotten the session. The next frame must be an `initialize`.
     SessionLost {
         /// Of the request that was not answered.
@@ -150,6 +158,16 @@ impl Error {
         }
     }
 
+    /// A request that did not go out, or of which nobody knows.
+    pub(crate) fn unsent(id: Option<Id>, error: &reqwest::Error) -> Self {
+        let reason = chain(error);
+        if error.is_connect() {
+            Self::Unsent { id, reason }
+        } else {
+            Self::unanswered(id, reason)
+        }
+    }
+
     /// A server that does not answer in time.
     pub(crate) fn silent(id: Option<Id>) -> Self {
         Self::unanswered(id, "the server does not answer".to_owned())
@@ -159,7 +177,9 @@ impl Error {
     pub fn id(&self) -> Option<&Id> {
         match self {
             Self::NotAFrame(_) | Self::Broken(_) => None,
-            Self::Refused { id, .. } | Self::SessionLost { id } => id.as_ref(),
+            Self::Refused { id, .. } | Self::Unsent { id, .. } | Self::SessionLost { id } => {
+                id.as_ref()
+            }
         }
     }
 
@@ -188,7 +208,7 @@ impl fmt::Display for Error {
                 )
             }
             Self::SessionLost { .. } => f.write_str("the server has forgotten the session"),
-            Self::Broken(reason) => f.write_str(reason),
+            Self::Unsent { reason, .. } | Self::Broken(reason) => f.write_str(reason),
         }
     }
 }

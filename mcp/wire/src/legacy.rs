@@ -84,7 +84,7 @@ async fn post(mut outbox: Reader, options: ClientOptions, place: Url, inbox: &Wr
         let error = match timeout(PATIENCE, request.send()).await {
             Ok(Ok(response)) if response.status().is_success() => continue,
             Ok(Ok(response)) => refusal(response, id).await.0,
-            Ok(Err(error)) => Error::unanswered(id, chain(&error)),
+            Ok(Err(error)) => Error::unsent(id, &error),
             Err(_) => Error::silent(id),
         };
         if inbox.fail(error).await.is_err() {

@@ -332,7 +332,7 @@ impl Client {
         let response = request
             .send()
             .await
-            .map_err(|error| failed(chain(&error)))?;
+            .map_err(|error| Error::unsent(id.cloned(), &error))?;
         if !response.status().is_success() {
             return self.explain(response, id).await;
         }

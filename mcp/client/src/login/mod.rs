@@ -1,0 +1,46 @@
+//! Logins: how a connection gets its `Authorization` header, and what it does when a server wants one.
+//!
+//! The connection knows nothing of OAuth; it asks a [`Login`] before each request and after each refusal. Invariant: a
+//! token stands in a header and nowhere else, never in a log or an error.
+
+use hyper::header::HeaderValue;
+use kit::BoxFuture;
+
+/// A refusal that a login may cure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    /// The address that refused.
+    pub url: String,
+    /// 401, or 403 when the token lacks scope.
+    pub status: u16,
+    /// Its `WWW-Authenticate` header.
+    pub www_authenticate: Option<String>,
+}
+
+/// The logins of one server.
+pub trait Login: Send + Sync {
+    /// The header to send now; refreshes a token that is about to expire. None sends the headers of the configuration.
+    fn authorization(&self) -> BoxFuture<'_, Option<HeaderValue>>;
+
+    /// The server refused. After `Ok` [`Login::authorization`] has a better header and the request is sent once more; an
+    /// error is the sentence that says what the user has to do. It may take minutes; frames wait meanwhile.
+    fn challenged(&self, challenge: Challenge) -> BoxFuture<'_, Result<(), String>>;
+}
+
+/// For a server without a login of its own: what the configuration's headers say must do.
+pub struct NoLogin;
+
+impl Login for NoLogin {
+    fn authorization(&self) -> BoxFuture<'_, Option<HeaderValue>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    fn challenged(&self, challenge: Challenge) -> BoxFuture<'_, Result<(), String>> {
+        let Challenge { url, status, .. } = challenge;
+        let why = match status {
+            401 => format!("{url} wants a login"),
+            _ => format!("{url} wants a login with more rights"),
+        };
+        Box::pin(std::future::ready(Err(why)))
+    }
+}

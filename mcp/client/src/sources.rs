@@ -1,0 +1,1 @@
+//! Where servers are configured.
