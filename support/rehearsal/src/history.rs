@@ -8,7 +8,7 @@ use crate::clause::Clause;
 use crate::pattern::{self, PLAIN, set};
 use crate::rank;
 use crate::scene::{Event, FIRST, Mail, Past};
-use crate::speak::{block, gist, one_line};
+use crate::speak::{block, one_line};
 use crate::table::{Mood, ROWS, Row};
 use crate::tools::Can;
 use crate::words::{has, tokens};

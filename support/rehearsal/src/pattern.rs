@@ -179,8 +179,11 @@ impl Matcher<'_> {
         };
         for end in ends {
             self.slots.push((name, at, end));
-            if let Some(end) = self.rest(more, end) {
-                return Some(end);
+            // A filler behind a text is a part of it.
+            let is_whole = kind == "text" && !more.is_empty();
+            let went = if is_whole { self.piece(more, end) } else { self.rest(more, end) };
+            if went.is_some() {
+                return went;
             }
             self.slots.pop();
         }

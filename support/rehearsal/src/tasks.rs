@@ -189,12 +189,14 @@ fn resolve(reference: &str, tasks: &[TaskSpec]) -> Vec<String> {
 /// `where the second depends on the first`: notes it in the tasks; `false` when it says something else.
 pub fn depend(tasks: &mut [TaskSpec], sentence: &str) -> bool {
     let clause = Clause::whole(sentence);
-    reference(&clause).is_some_and(|found| found.label != "own" && waits(tasks, &found))
+    let is_short = |found: &Found| found.tokens("own").iter().filter(|token| !is_filler(token)).count() < 4;
+    reference(&clause).is_some_and(|found| is_short(&found) && waits(tasks, &found))
 }
 
 /// Notes what `the second depends on the first, and the third on the second` says.
 fn waits(tasks: &mut [TaskSpec], found: &Found) -> bool {
-    let Some(mut whom) = resolve(found.text("whom"), tasks).pop() else { return false };
+    let whom = if found.label == "own" { "own" } else { "whom" };
+    let Some(mut whom) = resolve(found.text(whom), tasks).pop() else { return false };
     let mut pairs = Vec::new();
     for part in found.text("on").trim_end_matches([')', '.']).split(" and ").flat_map(|part| part.split(", ")) {
         // `and the third on the second`

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::write::write;
 use crate::people::sentence;
-use crate::run::{Outcome, Run, Stop, Went};
+use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::speak::{listed, refusal, shown, why};
 use crate::tasks::{self, OnBoard, TaskSpec};
 use crate::tools::Can;
@@ -34,6 +34,13 @@ fn look_at_board(run: &Run) -> Result<(Vec<OnBoard>, String), Stop> {
     Ok((tasks::board(&done.text), done.text))
 }
 
+/// The task that the words mean.
+fn meant(run: &Run, words: &str, fits: impl Fn(&OnBoard) -> bool) -> Result<(String, String), Stop> {
+    let (board, _) = look_at_board(run)?;
+    let task = tasks::meant(words, &board, fits).or_else(|why| fail(sentence(&why)))?;
+    Ok((task.id.clone(), task.subject.clone()))
+}
+
 pub(super) fn show_board(run: &Run, unblocked: bool) -> Went {
     let (board, text) = look_at_board(run)?;
     if !unblocked {
@@ -41,52 +48,35 @@ pub(super) fn show_board(run: &Run, unblocked: bool) -> Went {
     }
     let free = board.iter().filter(|task| task.is_free());
     let free: Vec<String> = free.map(|task| format!("{} ({})", task.subject, task.id)).collect();
-    Ok(Outcome::told(if free.is_empty() {
-        "No task is unblocked now.".to_owned()
-    } else {
-        format!("Unblocked now: {}.", listed(&free))
+    Ok(Outcome::told(match free.as_slice() {
+        [] => "No task is unblocked now.".to_owned(),
+        free => format!("Unblocked now: {}.", listed(free)),
     }))
 }
 
 pub(super) fn show_task(run: &Run, words: &str) -> Went {
-    let (board, _) = look_at_board(run)?;
-    match tasks::meant(words, &board, |_| true) {
-        Ok(task) => super::call::tool(run, Can::GetTask, json!({"task_id": task.id})),
-        Err(why) => Ok(Outcome::failed(sentence(&why))),
-    }
+    let (id, _) = meant(run, words, |_| true)?;
+    super::call::tool(run, Can::GetTask, json!({"task_id": id}))
 }
 
 pub(super) fn claim(run: &Run, words: &str) -> Went {
-    let (board, _) = look_at_board(run)?;
-    let task = match tasks::meant(words, &board, OnBoard::is_free) {
-        Ok(task) => task,
-        Err(why) => return Ok(Outcome::failed(sentence(&why))),
-    };
-    let done = run.call(Can::ClaimTask, json!({"task_id": task.id}))?;
-    let mut told = done.or_why(format!("I claimed {}: {}.", task.id, task.subject));
-    if !done.failed {
-        told.tasks.push((task.id.clone(), task.subject.clone()));
-    }
-    Ok(told)
+    let (id, subject) = meant(run, words, OnBoard::is_free)?;
+    run.text(Can::ClaimTask, json!({"task_id": id}), "That did not work")?;
+    let told = format!("I claimed {id}: {subject}.");
+    Ok(Outcome { tasks: vec![(id, subject)], ..Outcome::told(told) })
 }
 
 pub(super) fn complete(run: &Run, words: &str) -> Went {
     let is_it = matches!(words.split_whitespace().next(), Some("it" | "it." | "that"));
     let (id, subject) = match run.tasks().pop().filter(|_| is_it) {
         Some(task) => task,
-        None => {
-            let (board, _) = look_at_board(run)?;
-            match tasks::meant(words, &board, |task| task.mark != ' ' && task.mark != 'x') {
-                Ok(task) => (task.id.clone(), task.subject.clone()),
-                Err(why) => return Ok(Outcome::failed(sentence(&why))),
-            }
-        }
+        None => meant(run, words, |task| task.mark != ' ' && task.mark != 'x')?,
     };
-    let done = run.call(Can::CompleteTask, json!({"task_id": id}))?;
-    let unblocked = done.text.lines().filter_map(|line| line.strip_prefix("unblocked: ")?.split_once(' '));
+    let text = run.text(Can::CompleteTask, json!({"task_id": id}), "That did not work")?;
+    let unblocked = text.lines().filter_map(|line| line.strip_prefix("unblocked: ")?.split_once(' '));
     let unblocked: Vec<String> = unblocked.map(|(id, subject)| format!("{subject} ({id})")).collect();
     let next = if unblocked.is_empty() { String::new() } else { format!("\nUnblocked now: {}.", listed(&unblocked)) };
-    Ok(done.or_why(format!("I completed {id}: {subject}.{next}")))
+    Ok(Outcome::told(format!("I completed {id}: {subject}.{next}")))
 }
 
 /// Takes a task that is free, does it, completes it.

@@ -6,41 +6,37 @@ use serde_json::json;
 
 use crate::history;
 use crate::people::{Job, sentence};
-use crate::run::{Outcome, Run, Stop, Went};
+use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::scene::{Event, Mail};
-use crate::speak::{listed, one_line, why};
+use crate::speak::{listed, one_line};
 use crate::tools::Can;
 use crate::words::{Token, tokens};
 
 pub(super) fn spawn(run: &Run, name: &str, role: &str, job: &Job, plan_first: bool) -> Went {
     let hired = run.before.borrow().iter().filter(|outcome| outcome.teammate.is_some()).count();
-    let tool = |can: Can, else_: &'static str| run.world.tools.get(can).map_or(else_, |tool| tool.name);
     let mut text = match job {
         Job::Text(text) => text.clone(),
-        Job::Board => format!(
-            "Look at the board with {}. Claim a task that is free with {}, do it, and complete it with {}.",
-            tool(Can::ListTasks, "list_tasks"),
-            tool(Can::ClaimTask, "claim_task"),
-            tool(Can::CompleteTask, "complete_task")
-        ),
+        Job::Board => {
+            let tools = [Can::ListTasks, Can::ClaimTask, Can::CompleteTask].map(|can| run.world.tools.get(can));
+            let [list, claim, complete] = tools.map(|tool| tool.map_or("the tool for it", |tool| tool.name));
+            format!(
+                "Look at the board with {list}. Claim a task that is free with {claim}, do it, and complete it with {complete}."
+            )
+        }
         Job::Wait => "Wait for mail: what you shall do comes by itself.".to_owned(),
         Job::Assigned => match run.tasks().get(hired) {
             Some((id, subject)) => {
                 format!("Your task {id}: {subject}\nYou work in the worktree of this task: use relative paths.")
             }
-            None => return Ok(Outcome::failed(format!("There is no task left for {name}: I did not hire."))),
+            None => return fail(format!("There is no task left for {name}: I did not hire.")),
         },
     };
     if plan_first {
         text.push_str(" Before you change anything, submit a plan and wait for the answer.");
     }
-    let done = run.call(Can::Spawn, json!({"name": name, "role": role, "prompt": text}))?;
-    let told = if done.failed {
-        format!("I did not hire {name}: {}.", why(&done.text))
-    } else {
-        format!("{name} is at work.")
-    };
-    Ok(Outcome { failed: done.failed, teammate: Some(name.to_owned()), ..Outcome::told(told) })
+    let args = json!({"name": name, "role": role, "prompt": text});
+    run.text(Can::Spawn, args, &format!("I did not hire {name}"))?;
+    Ok(Outcome { teammate: Some(name.to_owned()), ..Outcome::told(format!("{name} is at work.")) })
 }
 
 pub(super) fn ask_plan(run: &Run, names: &[String], about: &str) -> Went {
@@ -63,47 +59,41 @@ fn plan_id(mail: &Mail) -> Option<String> {
 /// Answers plans: of those that are named; else all that wait, and with `all` also those that were asked for.
 pub(super) fn answer_plans(run: &Run, (names, all): (&[String], bool), approve: bool, feedback: &str) -> Went {
     let scene = run.world.scene;
-    let name_of = |can: Can| run.world.tools.get(can).map_or("", |tool| tool.name);
-    let (review, ask) = (name_of(Can::ReviewPlan), name_of(Can::RequestPlan));
+    let called = |can: Can| {
+        let name = run.world.tools.get(can).map(|tool| tool.name);
+        scene.calls.iter().filter(move |call| Some(call.name) == name && !call.failed)
+    };
     let plans: Vec<(usize, &Mail, String)> =
         scene.mail().filter_map(|(at, mail)| Some((at, mail, plan_id(mail)?))).collect();
-    let called = |name: &str, key: &'static str, value: &str, here: bool| {
-        let is_it =
-            |call: &crate::scene::Past| call.name == name && call.input[key] == value && (call.at >= run.from) == here;
-        scene.calls.iter().any(is_it)
-    };
-    let answered = |id: &str| called(review, "request_id", id, false);
-    let mut whose: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
+    let answered = |id: &str| called(Can::ReviewPlan).any(|call| call.at < run.from && call.input["request_id"] == id);
+    let mut whose: Vec<&str> = names.iter().map(String::as_str).collect();
     if whose.is_empty() {
-        let waiting = plans.iter().filter(|(at, _, id)| *at < run.from && !answered(id));
-        whose = waiting.map(|(_, mail, _)| Some(mail.from.as_str())).collect();
-        let is_open = |name: &str| !plans.iter().any(|(_, mail, id)| mail.from == name && answered(id));
-        let asked = scene.calls.iter().filter(|call| all && call.name == ask && !call.failed && call.at < run.from);
-        for name in asked.filter_map(|call| call.input["teammate"].as_str()).filter(|name| is_open(name)) {
-            if !whose.contains(&Some(name)) {
-                whose.push(Some(name));
-            }
+        let open = plans.iter().filter(|(at, _, id)| *at < run.from && !answered(id));
+        whose.extend(open.map(|(_, mail, _)| mail.from.as_str()));
+        let is_answered = |name: &str| plans.iter().any(|(_, mail, id)| mail.from == name && answered(id));
+        let asked = called(Can::RequestPlan).filter(|call| all && call.at < run.from);
+        for name in asked.filter_map(|call| call.input["teammate"].as_str()).filter(|name| !is_answered(name)) {
+            whose.extend(Some(name).filter(|_| !whose.contains(&name)));
         }
     }
     if whose.is_empty() {
-        whose.push(None);
+        if called(Can::RequestPlan).next().is_none() && plans.is_empty() {
+            return Ok(Outcome::told("There is no plan that waits for an answer."));
+        }
+        // Whoever sends one.
+        whose.push("");
     }
     let (mut open, mut waits) = (Vec::new(), Vec::new());
     for name in whose {
-        let is_of = |mail: &Mail| name.is_none_or(|name| mail.from == name);
-        let mut before = plans.iter().filter(|(at, mail, _)| *at < run.from && is_of(mail));
-        let after = plans.iter().find(|(at, mail, _)| *at > run.from && is_of(mail));
-        let is_asked = called(ask, "teammate", name.unwrap_or_default(), true);
-        let unanswered = before.clone().rfind(|(_, _, id)| !is_asked && !answered(id));
-        let is_wanted = scene.calls.iter().any(|call| call.name == ask && !call.failed);
-        match unanswered.or(after) {
+        let own = || plans.iter().filter(move |(_, mail, _)| name.is_empty() || mail.from == name);
+        let is_asked = called(Can::RequestPlan).any(|call| call.at >= run.from && call.input["teammate"] == name);
+        let before = own().rfind(|(at, _, id)| *at < run.from && !answered(id)).filter(|_| !is_asked);
+        let after = || own().find(|(at, ..)| *at > run.from);
+        // The same plan once more: who matches answers will say so.
+        match before.or_else(after).or_else(|| own().next_back().filter(|_| !is_asked)) {
             Some(plan) => open.push(plan),
-            // The same plan once more: who matches answers will say so.
-            None if !is_asked && let Some(last) = before.next_back() => open.push(last),
-            None if name.is_none() && !is_wanted => {
-                return Ok(Outcome::told("There is no plan that waits for an answer."));
-            }
-            None => waits.push(name.map_or("the".to_owned(), |name| format!("{name}'s"))),
+            None if name.is_empty() => waits.push("I wait for the plan: that comes by itself.".to_owned()),
+            None => waits.push(format!("I wait for {name}'s plan: that comes by itself.")),
         }
     }
     if open.iter().any(|(at, ..)| *at > run.from) {
@@ -119,9 +109,7 @@ pub(super) fn answer_plans(run: &Run, (names, all): (&[String], bool), approve: 
         return Ok(told);
     }
     run.before.borrow_mut().push(told);
-    let lines: Vec<String> =
-        waits.iter().map(|whose| format!("I wait for {whose} plan: that comes by itself.")).collect();
-    Err(Stop::Wait(lines.join("\n")))
+    Err(Stop::Wait(waits.join("\n")))
 }
 
 /// The reports that came since the request, of somebody or of all.
