@@ -16,7 +16,6 @@ mod create;
 mod history;
 mod mcp;
 mod pattern;
-mod people;
 mod persona;
 mod plan;
 mod rank;

@@ -7,11 +7,23 @@ use serde_json::Value;
 
 use crate::clause::Join;
 use crate::create::Content;
-use crate::people::Job;
 use crate::slots::Slots;
 use crate::table::{Make, Mood, ROWS, Row};
 use crate::tasks::TaskSpec;
 use crate::when::When;
+
+/// What a teammate is to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Job {
+    /// The user's words.
+    Text(String),
+    /// Tasks of the board, whichever are free.
+    Board,
+    /// One of the tasks of this request each.
+    Assigned,
+    /// To wait for mail.
+    Wait,
+}
 
 /// One thing to do.
 #[derive(Clone, Debug)]

@@ -61,6 +61,15 @@ pub fn listed(all: &[String]) -> String {
     }
 }
 
+/// Words as a sentence.
+pub fn sentence(words: &str) -> String {
+    let words = words.trim().trim_end_matches(['.', ',']);
+    let mut letters = words.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    let end = if words.ends_with(['!', '?', '"', '`']) { "" } else { "." };
+    format!("{}{}{end}", first.to_uppercase(), letters.as_str())
+}
+
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

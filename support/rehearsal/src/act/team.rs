@@ -5,9 +5,10 @@
 use serde_json::json;
 
 use crate::history;
-use crate::people::{Job, sentence};
+use crate::plan::Job;
 use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::scene::{Event, Mail};
+use crate::speak::sentence;
 use crate::speak::{listed, one_line};
 use crate::tools::Can;
 use crate::words::{Token, tokens};

@@ -117,9 +117,7 @@ impl Planner<'_, '_> {
                 next
             } else if let Some(all) = self.whole(&clause, &rest)? {
                 if all { tokens.len() } else { next }
-            } else if let Some((telling, to)) = self.told_until(source, tokens, from)
-                && self.tell(&telling, &clause)?
-            {
+            } else if let Some(to) = self.telling(source, tokens, from)? {
                 to
             } else {
                 self.clause(&clause)?;

@@ -6,7 +6,7 @@ use super::{Planner, Result};
 use crate::clause::{Clause, Join};
 use crate::history;
 use crate::mcp;
-use crate::people::Job;
+use crate::plan::Job;
 use crate::plan::{Act, Refusal, Step};
 use crate::rank;
 use crate::slots::Slots;

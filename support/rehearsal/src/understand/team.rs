@@ -1,106 +1,154 @@
 //! Frames about teammates: who is hired, who is told what.
 //!
-//! Invariant: what somebody is told to do is understood first, and refused when it is not.
+//! A name comes after `called` or `named`, right behind the verb, after a comma or an `and` beside other names; a word that
+//! the table knows, or that has an article or a number in front, is never one. Invariant: what somebody is told to do is
+//! understood first, and refused when it is not.
 
 use super::{Planner, Result};
-use crate::clause::{Clause, Join, clause_end};
-use crate::people::{self, Job, Telling};
-use crate::plan::{Act, Refusal};
-use crate::speak::listed;
+use crate::clause::{Clause, Join, clause_end, is_filler};
+use crate::pattern::{self, Found, says};
+use crate::plan::{Act, Job, Refusal};
+use crate::rank;
+use crate::speak::{listed, sentence};
 use crate::tools::Can;
-use crate::words::Token;
+use crate::words::{Shape, Token, number};
 
 /// Verbs at which a new order to the model itself begins.
 const TEAM: &str = "ask tell let have spawn hire recruit request dismiss review approve reject watch give shut";
+const HIRES: &str = "spawn hire recruit engage employ enlist";
+/// Persons that are no role.
+const ANYBODY: &str = "teammate teammates people person persons somebody someone mate mates member members everyone \
+    everybody nobody anyone anybody team others";
+const ROLES: &str = "developer developers dev devs tester testers engineer engineers reviewer reviewers agent agents \
+    worker workers colleague colleagues helper helpers writer writers designer assistant specialist";
+const PRONOUNS: &str = "both each they them everybody everyone her him she he";
+/// What an article stands before is no name.
+const ARTICLES: &str = "the a an our my your this that";
+/// What ends the words of a role.
+const ENDS: &str = "to who called named and with as for";
 
 impl Planner<'_, '_> {
     pub(super) fn hiring(&mut self, clause: &Clause) -> Option<Result<()>> {
-        let hiring = Some(clause).filter(|_| self.world.can(Can::Spawn)).and_then(people::hiring)?;
-        Some(self.hire(hiring, clause))
+        let is_hiring = clause.tokens.first()?.is(HIRES);
+        match pattern::find("hire", clause, &hires).filter(|_| self.world.can(Can::Spawn)) {
+            Some(found) => Some(self.hire(&found, clause)),
+            None if is_hiring && self.world.can(Can::Spawn) => {
+                let is_unknown = |token: &&Token| !is_filler(token) && !is_person(token);
+                let unknown = clause.tokens.iter().skip(1).find(is_unknown);
+                Some(Err(unknown.map_or_else(|| nobody(clause, "developer"), |token| self.refuse(&token.text, clause))))
+            }
+            None => None,
+        }
     }
 
-    fn hire(&mut self, hiring: people::Hiring, clause: &Clause) -> Result<()> {
-        if let Some(word) = &hiring.left {
-            return Err(self.refuse(word, clause));
+    fn hire(&mut self, found: &Found, clause: &Clause) -> Result<()> {
+        let names = names(found.tokens("names"));
+        let count = found.tokens("count").first().and_then(|token| number(&token.low));
+        if found.label != "nobody" && count.is_some_and(|count| count as usize != names.len()) {
+            return Err(self.refuse(clause.text(), clause));
         }
-        if hiring.names.is_empty() {
-            let why = format!("“{}” names nobody, so I hired nobody", clause.text());
-            let offers = vec![format!("spawn alice as a {}", hiring.role), "spawn alice and bob".to_owned()];
-            return Err(Refusal { why, offers });
+        let role = match found.tokens("role").last() {
+            Some(last) if !last.is(ANYBODY) => {
+                let role = found.text("role").trim_end_matches('s');
+                ["a ", "an ", "the ", "our "]
+                    .iter()
+                    .fold(role, |role, article| role.strip_prefix(article).unwrap_or(role))
+            }
+            _ => "developer",
+        };
+        if found.label == "nobody" {
+            return Err(nobody(clause, role));
         }
-        if let Some(Job::Text(job)) = &hiring.job {
+        let (tokens, what) = (found.tokens("job"), found.text("job"));
+        let is_board = says(tokens, "them tasks board themselves auto-claim");
+        let job = match found.label {
+            _ if tokens.is_empty() => Job::Wait,
+            // `for a refactoring task` is a job, `for the moon` is none.
+            "task" if says(tokens, "task job") => Job::Text(format!("Do {what}.")),
+            "task" => return Err(self.refuse(what, clause)),
+            _ if is_board && tokens.iter().all(|token| token.shape != Shape::Path) => Job::Board,
+            _ => Job::Text(sentence(what)),
+        };
+        if let Job::Text(job) = &job {
             self.check(job)?;
         }
-        for name in &hiring.names {
-            let job = hiring.job.clone().unwrap_or(Job::Wait);
-            self.push(Act::Spawn(name.clone(), hiring.role.clone(), job, false), clause.join);
+        for name in &names {
+            self.push(Act::Spawn(name.clone(), role.to_owned(), job.clone(), false), clause.join);
         }
-        self.people.extend(hiring.names.clone());
-        self.hired = hiring.names;
+        self.people.extend(names.clone());
+        self.hired = names;
         Ok(())
     }
 
-    /// Whom the words from here on tell what, up to where the next order to the model begins.
-    pub(super) fn told_until(&self, source: &str, tokens: &[Token], from: usize) -> Option<(Telling, usize)> {
+    /// What teammates are told by the words from here on, up to where the next order to the model begins: a job, a plan,
+    /// to leave. The token behind it; nothing when it is something else after all.
+    pub(super) fn telling(&mut self, source: &str, tokens: &[Token], from: usize) -> Result<Option<usize>> {
         let mut at = from;
-        loop {
+        let (end, next) = loop {
             let (end, next) = clause_end(tokens, at);
             if next >= tokens.len() || tokens[next].is(TEAM) {
-                let clause = Clause::new(source, &tokens[from..end], Join::Then);
-                return Some((people::telling(&clause, &self.people)?, next));
+                break (end, next);
             }
             at = next;
-        }
+        };
+        let clause = Clause::new(source, &tokens[from..end], Join::Then);
+        let known = self.people.clone();
+        let kind = |kind: &str, tokens: &[Token], at: usize| tells(kind, tokens, at, &known);
+        let Some(found) = pattern::find("tell", &clause, &kind) else { return Ok(None) };
+        Ok(self.tell(&found, &clause)?.then_some(next))
     }
 
-    /// What teammates are told: a job, a plan, to leave. `false` when it is something else after all.
-    pub(super) fn tell(&mut self, telling: &Telling, clause: &Clause) -> Result<bool> {
+    fn tell(&mut self, found: &Found, clause: &Clause) -> Result<bool> {
+        let (whom, what) = (found.tokens("whom"), found.tokens("what"));
+        let named = if whom[0].is(PRONOUNS) { Vec::new() } else { names(whom) };
+        let is_task = found.label == "hand" || found.label == "task" && says(what, "task tasks");
         let all = if self.hired.len() > 1 { &self.hired } else { &self.people };
-        let names = if telling.is_all { all.clone() } else { self.those(&telling.names) };
-        let is_open = clause.tokens[0].is("get make give send write remind message hand assign order instruct");
-        // Who is there may have been forgotten; the tool that sends knows.
-        let may_be_there = self.people.is_empty() && clause.tokens[0].is("send message");
-        let is_named = |name: &String| self.people.contains(name) || may_be_there;
-        let is_unknown = is_open && !telling.names.iter().all(is_named);
-        let is_nobody = names.is_empty() || telling.names.is_empty() && self.people.is_empty();
-        let what = Clause::of(&telling.what);
-        let is_gone = what.tokens.iter().all(|token| token.is("go ."));
-        let leaves = is_gone || what.says("leave shutdown home") && self.world.can(Can::Shutdown);
-        let is_server = telling.names.iter().any(|name| self.world.servers.contains(name));
-        let is_row = leaves || is_server || what.says("plan plans themselves own");
+        let is_all = whom[0].is("both each they them everybody everyone");
+        let to = if is_all { all.clone() } else { self.those(&named) };
+        let is_nobody = to.is_empty() || named.is_empty() && self.people.is_empty();
+        let is_gone = !what.is_empty() && what.iter().all(|token| token.is("go ."));
+        let leaves = is_gone || says(what, "leave shutdown home") && self.world.can(Can::Shutdown);
+        let is_server = named.iter().any(|name| self.world.servers.contains(name));
+        let is_row = leaves || is_server || !is_task && says(what, "plan plans themselves own");
         let can_tell = self.world.can(Can::Spawn) || self.world.can(Can::Send);
-        if !can_tell || is_nobody || is_row {
+        let is_left = found.label == "task" && !is_task;
+        if !can_tell || is_nobody || is_row || is_left {
             return Ok(false);
         }
-        if is_unknown && !telling.is_task {
+        // Who is there may have been forgotten; the tool that sends knows.
+        let is_open = clause.tokens[0].is("get make give send write remind message hand assign order instruct");
+        let may_be_there = self.people.is_empty() && clause.tokens[0].is("send message");
+        let is_strange = named.iter().any(|name| !self.people.contains(name));
+        if is_strange && is_open && !may_be_there && !is_task {
             return Ok(false);
         }
-        let stranger =
-            |name: &&String| !self.people.is_empty() && self.world.can(Can::Spawn) && !self.people.contains(name);
-        if is_unknown || telling.names.iter().any(|name| stranger(&name)) {
-            let why = format!("there is no teammate “{}” here, so I did nothing", listed(&telling.names));
-            return Err(Refusal { why, offers: vec![format!("spawn {}", telling.names.join(" and "))] });
+        let is_team = !self.people.is_empty() && self.world.can(Can::Spawn);
+        if is_strange && (is_team || is_task && is_open) {
+            let why = format!("there is no teammate “{}” here, so I did nothing", listed(&named));
+            return Err(Refusal { why, offers: vec![format!("spawn {}", named.join(" and "))] });
         }
-        if telling.is_task {
+        if is_task {
             // One each, or whatever is free on the board.
             let tasks = self.steps.iter().map(|step| if let Act::Tasks(specs) = &step.act { specs.len() } else { 0 });
-            let one_each = clause.says("each") || tasks.sum::<usize>() == names.len();
-            return Ok(self.assign(&names, if one_each { Job::Assigned } else { Job::Board }));
+            let one_each = clause.says("each") || tasks.sum::<usize>() == to.len();
+            return Ok(self.assign(&to, if one_each { Job::Assigned } else { Job::Board }));
         }
-        if telling.is_order {
-            self.check(&telling.what)?;
+        let what = match what {
+            [one] if one.shape == Shape::Quoted => one.text.clone(),
+            _ => sentence(found.text("what").trim_start_matches("please ")),
+        };
+        if found.label == "order" {
+            self.check(&what)?;
         }
-        for name in &names {
+        for name in &to {
             match self.steps.iter_mut().rev().find_map(|step| step.act.open_job(name)) {
-                Some(Job::Text(job)) => job.push_str(&format!(" {}", telling.what)),
-                Some(job) => *job = Job::Text(telling.what.clone()),
-                None if self.world.can(Can::Send) => {
-                    self.push(Act::Message(name.clone(), telling.what.clone()), clause.join);
-                }
+                Some(Job::Text(job)) => job.push_str(&format!(" {what}")),
+                Some(job) => *job = Job::Text(what.clone()),
+                None if self.world.can(Can::Send) => self.push(Act::Message(name.clone(), what.clone()), clause.join),
                 None => return Ok(false),
             }
         }
-        self.hired = names;
+        self.hired = to;
         Ok(true)
     }
 
@@ -125,4 +173,70 @@ impl Planner<'_, '_> {
             (names, _) => names.to_vec(),
         }
     }
+}
+
+fn is_person(token: &Token) -> bool {
+    token.is(ANYBODY) || token.is(ROLES)
+}
+
+/// Whether a word can be a name at all.
+fn can_be_name(token: &Token) -> bool {
+    let is_letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    token.shape == Shape::Word
+        && (2..=32).contains(&token.low.len())
+        && token.low.bytes().all(is_letter)
+        && !is_person(token)
+        && !is_filler(token)
+        && !rank::is_known(token)
+        && number(&token.low).is_none()
+}
+
+/// Where a list of names ends that begins here, with commas or `and` between them.
+fn names_end(tokens: &[Token], at: usize, is_name: impl Fn(&Token) -> bool) -> Option<usize> {
+    let (mut end, mut next) = (at, at);
+    while tokens.get(next).is_some_and(&is_name) && (next == at || next > end) {
+        end = next + 1;
+        next = end + tokens[end..].iter().take_while(|token| token.is(", and &")).count();
+    }
+    (end > at).then_some(end)
+}
+
+fn names(tokens: &[Token]) -> Vec<String> {
+    let names = tokens.iter().filter(|token| !token.is(", and &"));
+    names.map(|token| token.low.clone()).collect()
+}
+
+/// The slots of a clause that hires.
+fn hires(kind: &str, tokens: &[Token], at: usize) -> Option<usize> {
+    let words = tokens[at..].iter().take_while(|token| token.shape == Shape::Word && !token.is(ENDS)).count();
+    match kind {
+        "names" if at > 0 && !tokens[at - 1].is(ARTICLES) => names_end(tokens, at, can_be_name),
+        // What is called so is a name, whatever the word.
+        "named" if tokens[at].shape != Shape::Mark => {
+            let joints = tokens[at + 1..].iter().take_while(|token| token.is(", and &")).count();
+            let more = names_end(tokens, at + 1 + joints, can_be_name).filter(|_| joints > 0);
+            more.or(Some(at + 1))
+        }
+        "role" => (words > 0).then_some(at + words),
+        "persons" => (at..at + words).find(|at| is_person(&tokens[*at])).map(|at| at + 1),
+        _ => None,
+    }
+}
+
+/// The slots of a clause that tells, among these people.
+fn tells(kind: &str, tokens: &[Token], at: usize, known: &[String]) -> Option<usize> {
+    let is = |at: usize, words: &str| tokens.get(at).is_some_and(|token| token.is(words));
+    match kind {
+        "whom" | "mate" if is(at, PRONOUNS) => Some(at + if is(at + 1, "of") && is(at + 2, PRONOUNS) { 3 } else { 1 }),
+        "mate" => known.contains(&tokens[at].low).then_some(at + 1),
+        "whom" if at > 0 && !is(at - 1, ARTICLES) => {
+            names_end(tokens, at, |token| known.contains(&token.low) || can_be_name(token))
+        }
+        _ => None,
+    }
+}
+
+fn nobody(clause: &Clause, role: &str) -> Refusal {
+    let offers = vec![format!("spawn alice as a {role}"), "spawn alice and bob".to_owned()];
+    Refusal { why: format!("“{}” names nobody, so I hired nobody", clause.text()), offers }
 }
