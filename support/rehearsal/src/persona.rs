@@ -3,14 +3,14 @@
 //! A side call is told by what it is given, a teammate by its tools. Invariant: everybody ends with a text that says what
 //! came of it.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::act;
-use crate::clause::Join;
+use crate::clause::{Clause, Join};
 use crate::history;
+use crate::pattern::{self, PLAIN};
 use crate::plan::{Act, Plan, Step};
-use crate::run::{Run, Stop};
+use crate::run::{Run, Stop, Used};
 use crate::scene::{Event, Scene, task_of};
 use crate::side;
 use crate::speak::{announce, gist, one_line, refusal};
@@ -104,38 +104,25 @@ fn lead(world: &World) -> Reply {
         Ok(more) => more,
         Err(reply) => return reply,
     };
-    for line in news_since(world, answered.or(fresh.map(|(at, _)| at)).unwrap_or(0)).into_iter().chain(more) {
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    says(&lines)
+    lines.extend(news_since(world, answered.or(fresh.map(|(at, _)| at)).unwrap_or(0)));
+    lines.extend(more);
+    let mut told: Vec<String> = Vec::new();
+    lines.into_iter().for_each(|line| told.extend(Some(line).filter(|line| !told.contains(line))));
+    says(&told)
 }
 
 /// `Go on` is the request before, from where it was interrupted.
 fn resumed<'w>(world: &'w World, at: usize, text: &'w str) -> (usize, &'w str) {
-    const GO_ON: [&str; 4] = ["go on", "continue", "carry on", "keep going"];
-    let goes_on = |text: &str| {
-        let words = text.trim().trim_end_matches(['.', '!']).to_lowercase();
-        GO_ON.contains(&words.strip_prefix("please ").unwrap_or(&words))
-    };
+    let goes_on = |text: &str| pattern::find("go-on", &Clause::of(text), PLAIN).is_some();
     let before = world.scene.asked().rfind(|(other, text)| *other < at && !goes_on(text));
     before.filter(|_| goes_on(text)).unwrap_or((at, text))
 }
 
 /// Earlier requests that wait for mail: the calls that it makes possible, or what is to be said of them.
-fn older(
-    world: &World,
-    newest: Option<usize>,
-    answered: Option<usize>,
-    used: &Rc<RefCell<Vec<bool>>>,
-) -> Result<Vec<String>, Reply> {
+fn older(world: &World, newest: Option<usize>, answered: Option<usize>, used: &Used) -> Result<Vec<String>, Reply> {
     let scene = world.scene;
-    let spawn = world.tools.get(Can::Spawn).map_or("", |tool| tool.name);
-    let has_team = scene.calls.iter().any(|call| call.name == spawn);
-    let has_mail = scene.mail().any(|(at, _)| answered.is_none_or(|answered| at > answered));
     let mut lines = Vec::new();
-    if !has_mail || !has_team {
+    if world.mates.is_empty() || !scene.mail().any(|(at, _)| answered.is_none_or(|answered| at > answered)) {
         return Ok(lines);
     }
     let open: Vec<(usize, &str)> = scene.asked().filter(|(at, _)| Some(*at) != newest).collect();
@@ -145,38 +132,34 @@ fn older(
             continue;
         }
         let run = Run::new(world, *at, used);
-        let went = act::plan(&run, &plan);
-        match went {
+        match act::plan(&run, &plan) {
             Err(Stop::Call(calls, note)) if run.waited.get() => return Err(reply(calls, &note)),
             Err(Stop::Call(..)) => {}
             Ok(()) | Err(_) => {
                 let is_said = |line: &str| scene.said_since(*at).any(|said| said.contains(line));
-                let outcomes = run.before.borrow();
-                let told = outcomes.iter().map(|outcome| outcome.text.clone());
-                lines.extend(told.filter(|line| !line.is_empty() && !is_said(line)));
+                let outcomes = run.before.take().into_iter().map(|outcome| outcome.text);
+                lines.extend(outcomes.filter(|line| !line.is_empty() && !is_said(line)));
             }
         }
     }
     Ok(lines)
 }
 
-/// The news since an event, each told once.
+/// The news since an event, each told once. What only the model is told is news when there is nothing else.
 fn news_since(world: &World, since: usize) -> Vec<String> {
     let events = &world.scene.events[since.min(world.scene.events.len())..];
+    let news = events.iter().filter_map(|event| match event {
+        Event::Mail(mail) => Some(history::news(mail)),
+        Event::Notice(text) => history::notice(text),
+        _ => None,
+    });
     let mut lines: Vec<String> = Vec::new();
-    for event in events {
-        let line = match event {
-            Event::Mail(mail) => Some(history::news(mail)),
-            Event::Notice(text) => history::notice(text),
-            _ => None,
-        };
-        lines.extend(line.filter(|line| !lines.contains(line)));
+    for line in news {
+        lines.extend(Some(line).filter(|line| !lines.contains(line)));
     }
     if lines.is_empty() && world.scene.newest().is_none_or(|at| at < since) {
-        let aside = |event: &Event| {
-            if let Event::Notice(text) = event { Some(format!("Noted: {}", gist(text))) } else { None }
-        };
-        lines.extend(events.iter().filter_map(aside));
+        let aside = |event: &Event| if let Event::Notice(text) = event { Some(gist(text)) } else { None };
+        lines.extend(events.iter().filter_map(aside).map(|gist| format!("Noted: {gist}")));
     }
     lines
 }

@@ -106,6 +106,9 @@ impl Done {
 /// How an act goes.
 pub type Went = Result<Outcome, Stop>;
 
+/// Which calls of the conversation are spoken for.
+pub type Used = Rc<RefCell<Vec<bool>>>;
+
 /// Where a plan stands.
 pub struct Run<'r, 'w> {
     /// What there is around it.
@@ -113,7 +116,7 @@ pub struct Run<'r, 'w> {
     /// The place of the request in the conversation.
     pub from: usize,
     /// The calls that are spoken for.
-    used: Rc<RefCell<Vec<bool>>>,
+    used: Used,
     /// What the steps before came to.
     pub before: RefCell<Vec<Outcome>>,
     /// Whether mail was waited for and has come.
@@ -122,7 +125,7 @@ pub struct Run<'r, 'w> {
 
 impl<'r, 'w> Run<'r, 'w> {
     /// A run of a plan that was asked for here.
-    pub fn new(world: &'r World<'w>, from: usize, used: &Rc<RefCell<Vec<bool>>>) -> Self {
+    pub fn new(world: &'r World<'w>, from: usize, used: &Used) -> Self {
         Self { world, from, used: used.clone(), before: RefCell::default(), waited: Cell::new(false) }
     }
 
