@@ -10,6 +10,27 @@
 //! It keeps no state: every reply is worked out from the conversation in the request. Invariants: it calls only tools on
 //! offer, never sends an empty text, ends every turn, and does all of a request or none of it.
 
+/// An enum whose variants are known by their names in a file of data.
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident: $($one:ident)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $(
+                #[doc = stringify!($one)]
+                $one,
+            )*
+        }
+
+        impl $name {
+            /// The one of this name.
+            pub fn read(name: &str) -> Option<Self> {
+                [$((stringify!($one), Self::$one)),*].into_iter().find(|(known, _)| *known == name).map(|(_, one)| one)
+            }
+        }
+    };
+}
+
 mod act;
 mod clause;
 mod create;

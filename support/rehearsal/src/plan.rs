@@ -107,7 +107,7 @@ impl Act {
         match self {
             Self::Row(row, slots) => match row.make {
                 Make::Read | Make::About => !slots.paths.is_empty(),
-                Make::Head | Make::Tail | Make::List | Make::Find | Make::Count | Make::Exists => true,
+                Make::List | Make::Find | Make::Count | Make::Exists => true,
                 Make::Framework | Make::Board | Make::Unblocked | Make::AskPlan => true,
                 _ => false,
             },

@@ -3,9 +3,12 @@
 //! Coverage is worked out here: a token is taken by a slot, known to the row, a filler, or left. Invariant: a token is in
 //! one slot at most, and what is left is the user's own word.
 
+use serde_json::{Value, json};
+
 use crate::clause::{Clause, is_filler};
 use crate::rank;
 use crate::table::{Row, Slot};
+use crate::tools::Can;
 use crate::words::{Shape, Token, number};
 
 /// What the slots of a row were filled with.
@@ -178,9 +181,7 @@ impl Clause {
     }
 
     fn take_rest(&self, row: &Row, slots: &mut Slots, used: &mut [bool]) {
-        for slot in row.needs.iter().chain(&row.may) {
-            let Slot::After(markers) = slot else { continue };
-            let Some(at) = self.find(markers) else { continue };
+        if let Some(at) = self.find(row.after) {
             let end = self.tokens.iter().rposition(|token| token.shape != Shape::Mark).map_or(0, |last| last + 1);
             slots.rest = self.between(at + 1, end.max(at + 1)).to_owned();
             used[at..].iter_mut().for_each(|used| *used = true);
@@ -199,21 +200,41 @@ impl Slots {
             Slot::Number => self.number.is_some(),
             Slot::Key => self.key.is_some(),
             Slot::Names => !self.names.is_empty(),
-            Slot::After(_) => !self.rest.is_empty(),
+            Slot::After => !self.rest.is_empty(),
         }
     }
 
-    /// A command whose places are filled in, quoted for the shell.
+    /// A template whose places are filled in, quoted for the shell.
     pub fn filled(&self, template: &str) -> String {
         let path = |at: usize| self.paths.get(at).map(|path| shell(path)).unwrap_or_default();
         let all: Vec<String> = self.paths.iter().map(|path| shell(path)).collect();
-        template
-            .replace("{paths}", &all.join(" "))
-            .replace("{path}", path(0).trim_end_matches('/'))
-            .replace("{from}", &path(0))
-            .replace("{to}", &path(1))
-            .replace("{dir}", &self.dir.as_deref().map(shell).unwrap_or_default())
-            .replace("{quoted}", &self.quoted.first().map(|text| in_quotes(text)).unwrap_or_default())
+        let dir = self.dir.as_deref().map(shell).unwrap_or_default();
+        let place = if !path(0).is_empty() { path(0) } else { shell(self.dir.as_deref().unwrap_or(".")) };
+        let kind = self.kind.as_ref().filter(|kind| !kind.contains('*'));
+        let places = [
+            ("{paths}", all.join(" ")),
+            ("{path}", path(0).trim_end_matches('/').to_owned()),
+            ("{from}", path(0)),
+            ("{to}", path(1)),
+            ("{dir}", dir),
+            ("{place}", place),
+            ("{kind}", kind.map(|kind| format!(" --include='*.{kind}'")).unwrap_or_default()),
+            ("{number}", self.number.unwrap_or_default().to_string()),
+            ("{quoted}", self.quoted.first().map(|text| in_quotes(text)).unwrap_or_default()),
+        ];
+        places.iter().fold(template.to_owned(), |text, (place, value)| text.replace(place, value))
+    }
+
+    /// The tool and the arguments of a template such as `MakeTree name={rest} task_id={key}`; an empty one is left out.
+    pub fn call(&self, template: &str) -> Option<(Can, Value)> {
+        let mut words = template.split(' ');
+        let can = Can::read(words.next()?)?;
+        let key = self.key.as_deref().unwrap_or_default();
+        let args = words.filter_map(|word| word.split_once('=')).map(|(name, value)| match value {
+            "true" => (name.to_owned(), json!(true)),
+            value => (name.to_owned(), json!(value.replace("{rest}", &self.rest).replace("{key}", key))),
+        });
+        Some((can, args.filter(|(_, value)| value != "").collect::<serde_json::Map<_, _>>().into()))
     }
 
     /// The pattern of a kind of files below a folder.

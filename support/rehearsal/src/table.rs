@@ -8,29 +8,10 @@ use std::sync::LazyLock;
 
 use crate::tools::Can;
 
-/// What a row has to find in the request, or may.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Slot {
-    /// Exactly one file.
-    Path,
-    /// Two files: from and to.
-    Pair,
-    /// One file or more.
-    Paths,
-    /// A folder.
-    Dir,
-    /// A kind of files.
-    Kind,
-    /// Text in quotation marks or backticks.
-    Quoted,
-    /// A number.
-    Number,
-    /// An id.
-    Key,
-    /// The names of teammates.
-    Names,
-    /// What stands behind one of these words, up to the end.
-    After(&'static str),
+named! {
+    /// What a row has to find in the request, or may: a file, two, any number, a folder, a kind of files, a quotation, a number,
+    /// an id, names of teammates, or what stands behind one of `after`.
+    Slot: Path Pair Paths Dir Kind Quoted Number Key Names After
 }
 
 /// Whether a row answers a question or does something.
@@ -42,49 +23,15 @@ pub enum Mood {
     Acts,
 }
 
-/// What a row makes of its slots, and how it is called in `intents.txt`.
-macro_rules! makes {
-    ($($name:ident)*) => {
-        /// What a row makes of its slots.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Make {
-            /// A command, its places filled in.
-            Shell(&'static str),
-            /// Text.
-            Say(&'static str),
-            /// The plain call of a tool without arguments.
-            Tool(Can),
-            /// A tool that is told the name of a worktree.
-            Tree(Can),
-            $(
-                #[doc = "What `act` does under this name."]
-                $name,
-            )*
-        }
-
-        impl Make {
-            fn read(text: &'static str) -> Option<Self> {
-                let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
-                match name {
-                    "Shell" => Some(Self::Shell(rest)),
-                    "Say" => Some(Self::Say(rest)),
-                    "Tool" => Can::read(rest).map(Self::Tool),
-                    "Tree" => Can::read(rest).map(Self::Tree),
-                    $(stringify!($name) => Some(Self::$name),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-makes! {
-    Read Head Tail About ReadAll List Find Count Exists Grep Framework Verify
+named! {
+    /// What a row makes of its slots, as `act` does it: a command, a text, a call, or what has a name of its own.
+    Make:
+    Shell Say Tool Read About ReadAll List Find Count Exists Framework Verify
     Append Mend Review Package Long ShowLong WriteSkill
     Abilities More Skills LoadSkill Tools Remember Recall FirstRequest Requests WhatDidYouDo
     Board Unblocked ShowTask Claim Complete WorkBoard CancelCron
     Inbox Leave AskPlan OwnPlan Approve Reject Report WaitForThem
-    Worktrees Worktree DiscardTree
+    Worktrees
 }
 
 /// An intent.
@@ -94,14 +41,17 @@ pub struct Row {
     pub offer: &'static str,
     /// Whether it only looks.
     pub mood: Mood,
-    /// What is made of it.
+    /// What is made of it, and the template behind its name.
     pub make: Make,
+    pub template: &'static str,
     /// One of these tools must be on offer.
     pub tools: Vec<Can>,
     /// What must be found.
     pub needs: Vec<Slot>,
     /// What may be found beside.
     pub may: Vec<Slot>,
+    /// The words of which one stands before what `After` means.
+    pub after: &'static str,
     /// One of these words must be said, and one of `says`; empty for a row that its slots tell apart.
     pub verbs: &'static str,
     /// The same once more: what the verb is about.
@@ -126,34 +76,22 @@ fn row(text: &'static str) -> Option<Row> {
         None => (Mood::Acts, field("acts")?),
     };
     let words = |name: &str| field(name).unwrap_or_default();
-    let slots =
-        |name: &str| words(name).split(", ").filter(|slot| !slot.is_empty()).map(slot).collect::<Option<Vec<_>>>();
+    let (make, template) = field("make")?.split_once(' ').unwrap_or((field("make")?, ""));
+    let named = |name: &str| words(name).split(", ").filter(|slot| !slot.is_empty());
+    let slots = |name: &str| named(name).map(|slot| Slot::read(slot.split(' ').next()?)).collect::<Option<Vec<_>>>();
+    let after = named("needs").chain(named("may")).find_map(|slot| slot.strip_prefix("After "));
     let (_, examples) = text.split_once("\nexamples: ")?;
     Some(Row {
         offer,
         mood,
-        make: Make::read(field("make")?)?,
+        make: Make::read(make)?,
+        template,
         tools: words("tools").split_whitespace().map(Can::read).collect::<Option<_>>()?,
         needs: slots("needs")?,
         may: slots("may")?,
+        after: after.unwrap_or_default(),
         verbs: words("verbs"),
         says: words("says"),
         examples: examples.split('|').map(str::trim).collect(),
     })
-}
-
-fn slot(text: &'static str) -> Option<Slot> {
-    let simple = [
-        ("Path", Slot::Path),
-        ("Pair", Slot::Pair),
-        ("Paths", Slot::Paths),
-        ("Dir", Slot::Dir),
-        ("Kind", Slot::Kind),
-        ("Quoted", Slot::Quoted),
-        ("Number", Slot::Number),
-        ("Key", Slot::Key),
-        ("Names", Slot::Names),
-    ];
-    let after = text.strip_prefix("After ").map(Slot::After);
-    after.or_else(|| simple.into_iter().find(|(name, _)| *name == text).map(|(_, slot)| slot))
 }

@@ -23,27 +23,9 @@ struct Kind {
     words: Vec<&'static str>,
 }
 
-macro_rules! kinds {
-    ($($can:ident)*) => {
-        /// What a tool can do; `tools.txt` says it in words.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Can {
-            $(
-                #[doc = stringify!($can)]
-                $can,
-            )*
-        }
-
-        impl Can {
-            /// The kind of this name.
-            pub fn read(name: &str) -> Option<Self> {
-                [$((stringify!($can), Self::$can)),*].into_iter().find(|(known, _)| *known == name).map(|(_, can)| can)
-            }
-        }
-    };
-}
-
-kinds! {
+named! {
+    /// What a tool can do; `tools.txt` says it in words.
+    Can:
     Bash Edit Write Read Glob Todo Task Skill Compact CreateTask ListTasks GetTask ClaimTask CompleteTask
     Schedule ListCrons CancelCron Spawn Send Inbox Shutdown RequestPlan ReviewPlan SubmitPlan MakeTree RemoveTree KeepTree Connect
 }

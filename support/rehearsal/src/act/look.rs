@@ -58,16 +58,6 @@ pub(super) fn read(run: &Run, paths: &[String]) -> Went {
     )
 }
 
-pub(super) fn lines(run: &Run, path: &str, count: u32, from_top: bool) -> Went {
-    let done = if from_top && run.world.tools.can(Can::Read) {
-        run.call(Can::Read, json!({"path": path, "limit": count}))?
-    } else {
-        let program = if from_top { "head" } else { "tail" };
-        run.call(Can::Bash, json!({"command": format!("{program} -n {count} {}", shell(path))}))?
-    };
-    Ok(done.or_why(format!("{path}:\n{}", block(&done.text))))
-}
-
 fn gists(found: &[(String, String)]) -> String {
     let lines: Vec<String> = found.iter().map(|(title, text)| format!("{title}: {}", gist(text))).collect();
     lines.join("\n")

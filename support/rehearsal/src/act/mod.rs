@@ -15,8 +15,8 @@ use serde_json::json;
 use crate::clause::Join;
 use crate::history;
 use crate::plan::{Act, Plan, Step};
-use crate::run::{Outcome, Run, Stop, Went};
-use crate::slots::{Slots, shell};
+use crate::run::{Outcome, Run, Stop, Went, fail};
+use crate::slots::Slots;
 use crate::table::{Make, Row};
 use crate::tools::Can;
 
@@ -107,29 +107,19 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
     let count = slots.number.unwrap_or_default();
     let told = |text: String| Ok(Outcome::told(text));
     match row.make {
-        Make::Shell(template) => call::command_line(run, &slots.filled(template), false),
-        Make::Say(text) => told(text.to_owned()),
-        Make::Tool(can) => call::tool(run, can, json!({})),
-        Make::Tree(can) => call::tool(run, can, json!({"name": slots.rest})),
-        Make::DiscardTree => call::tool(run, Can::RemoveTree, json!({"name": slots.rest, "discard_changes": true})),
-        Make::Worktree => match &slots.key {
-            Some(task) => call::tool(run, Can::MakeTree, json!({"name": slots.rest, "task_id": task})),
-            None => call::tool(run, Can::MakeTree, json!({"name": slots.rest})),
+        Make::Shell => call::command_line(run, &slots.filled(row.template), false),
+        Make::Say => told(row.template.to_owned()),
+        Make::Tool => match slots.call(row.template) {
+            Some((can, args)) => call::tool(run, can, args),
+            None => fail(format!("`{}` is no call.", row.template)),
         },
         Make::Read => look::read(run, &slots.paths),
-        Make::Head | Make::Tail => look::lines(run, path, count, row.make == Make::Head),
         Make::About => look::about(run, &slots.paths),
         Make::ReadAll => look::read_all(run, dir.unwrap_or("."), slots),
         Make::List => look::list(run, dir.unwrap_or(".")),
         Make::Find => look::find(run, &slots.pattern()),
         Make::Count => look::count(run, &slots.pattern()),
         Make::Exists => look::exists(run, path, &slots.said),
-        Make::Grep => {
-            let kind = slots.kind.as_ref().filter(|kind| !kind.contains('*'));
-            let kind = kind.map_or(String::new(), |kind| format!(" --include='*.{kind}'"));
-            let place = if path.is_empty() { dir.unwrap_or(".") } else { path };
-            call::command_line(run, &format!("grep -rn{kind} -- {} {}", shell(quoted), shell(place)), false)
-        }
         Make::Framework => look::framework(run),
         Make::Verify => look::verify(run),
         Make::Append => write::append(run, path, quoted),

@@ -109,7 +109,7 @@ impl Planner<'_, '_> {
                 let is_name = |token: &Token| token.shape == Shape::Word && !token.is("that called named which");
                 slots.rest = tokens(&slots.rest).into_iter().find(is_name)?.low;
             }
-            Make::Worktree | Make::Tree(_) | Make::DiscardTree => {
+            Make::Tool if row.after.contains("worktree") => {
                 slots.rest = one_word(&slots.rest)?;
                 let key = clause.tokens.iter().find(|token| token.shape == Shape::Key);
                 slots.key = key.map(|token| token.text.clone());
