@@ -22,10 +22,10 @@ const READS: &str =
 /// Verbs that order a change.
 const ORDERS: &str = "create add make file write move set mark close put trigger deploy launch ship delete remove drop update \
     edit change send post";
-const GENERAL: &str =
-    "server servers mcp tool tools use using via over through what which how about service current connect";
+const GENERAL: &str = "server servers mcp tool tools use using via over through what which how about service current connect according titled called \
+    named saying mention its";
 /// What else asks to be told something.
-const TELLS: &str = "tell show give get display fetch check see read out say";
+const TELLS: &str = "list tell show give get display fetch check see read out say";
 
 /// The servers that can be connected, as the tool that connects says of itself.
 pub fn available(tools: &Tools) -> Vec<String> {
@@ -141,25 +141,21 @@ pub fn pick(
             best = Some((score, tool));
         }
     }
-    best.map(|(_, tool)| arguments(tool, clause, may_choose))
+    // A question to a server that can be searched: its words are looked up.
+    let is_search = |tool: &&&Tool| reads(tool, &name_words(tool)) && has_property(tool, |name| name == "query");
+    let asked = server.filter(|_| clause.is_question());
+    let search = || tools.outside().iter().filter(|tool| asked.is_some() && is_of(tool, asked)).find(is_search);
+    match best {
+        Some((_, tool)) => match (arguments(tool, clause, may_choose), search()) {
+            (Err(missing), Some(other)) => Some(arguments(other, clause, may_choose).or(Err(missing))),
+            (went, _) => Some(went),
+        },
+        None => search().map(|tool| arguments(tool, clause, may_choose)),
+    }
 }
 
 fn is_of(tool: &Tool, server: Option<&str>) -> bool {
     server.is_none_or(|server| parts(tool.name).0.eq_ignore_ascii_case(server))
-}
-
-/// A question to a server that can be searched: its words are looked up.
-pub fn look_up(clause: &Clause, tools: &Tools, server: &str) -> Option<(String, Value)> {
-    let can_search = |tool: &&&Tool| {
-        is_of(tool, Some(server)) && reads(tool, &name_words(tool)) && has_property(tool, |name| name == "query")
-    };
-    let searched = tools.outside().iter().find(can_search)?;
-    let is_word = |token: &&Token| {
-        let is_general = is_filler(token) || token.is("how what why which according") || names(token, server);
-        token.shape == Shape::Word && !is_general
-    };
-    let words: Vec<&str> = clause.tokens.iter().filter(is_word).map(|token| token.text.as_str()).collect();
-    (clause.is_question() && !words.is_empty()).then(|| (searched.name.to_owned(), json!({"query": words.join(" ")})))
 }
 
 fn name_words(tool: &Tool) -> Vec<String> {
@@ -238,7 +234,7 @@ fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, 
         tool.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (name, schema) in tool.schema["properties"].as_object().into_iter().flatten() {
         let is_required = required.contains(&name.as_str());
-        if let Some(value) = argument(clause, server, (name, schema, is_required), &mut used) {
+        if let Some(value) = argument(clause, (name, schema, is_required), &mut used) {
             input.insert(name.clone(), value);
         }
     }
@@ -263,7 +259,7 @@ fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, 
 }
 
 /// The value of one argument: a choice, a number, an id, a quotation, free text.
-fn argument(clause: &Clause, server: &str, wanted: (&str, &Value, bool), used: &mut [bool]) -> Option<Value> {
+fn argument(clause: &Clause, wanted: (&str, &Value, bool), used: &mut [bool]) -> Option<Value> {
     let (name, schema, is_required) = wanted;
     let tokens = &clause.tokens;
     let kind = schema["type"].as_str().or_else(|| schema["type"].get(0)?.as_str()).unwrap_or("string");
@@ -286,7 +282,7 @@ fn argument(clause: &Clause, server: &str, wanted: (&str, &Value, bool), used: &
         return None;
     }
     let quoted = take(&|token| matches!(token.shape, Shape::Quoted | Shape::Code)).map(|token| json!(token.text));
-    quoted.or_else(|| is_required.then(|| free_text(clause, server, &low, used).map(Value::from)).flatten())
+    quoted.or_else(|| if is_required { free_text(clause, used).map(Value::from) } else { None })
 }
 
 /// The choice whose words stand side by side in the clause.
@@ -303,28 +299,11 @@ fn choice(schema: &Value, tokens: &[Token], used: &mut [bool]) -> Option<String>
     })
 }
 
-/// Free text: behind a marker, else behind the verb, without the name of the server.
-fn free_text(clause: &Clause, server: &str, name: &str, used: &mut [bool]) -> Option<String> {
-    let tokens = &clause.tokens;
-    let markers = match name {
-        "summary" | "title" | "name" | "subject" => "called titled named : saying about",
-        _ => "for about up out on mention say it",
-    };
-    let is_server = |token: &Token| names(token, server) || token.is("server docs documentation");
-    let behind = |words: &str| tokens.iter().position(|token| token.is(words)).map(|at| at + 1);
-    let from = behind("about for").filter(|_| markers.contains("about")).or_else(|| behind(markers)).unwrap_or(1);
-    let from = (from..tokens.len()).find(|at| {
-        !(is_server(&tokens[*at]) || tokens[*at].is("the our in for about it issues issue pages page") && from == 1)
-    })?;
-    let mut to = (from..tokens.len()).rev().find(|at| tokens[*at].shape != Shape::Mark)? + 1;
-    if let Some(at) = (from + 1..to)
-        .find(|at| tokens[*at].is("in on from with") && tokens[at + 1..to].iter().any(&is_server) && to - at <= 5)
-    {
-        used[at..to].iter_mut().for_each(|used| *used = true);
-        to = at;
-    }
-    used[from - 1..to].iter_mut().for_each(|used| *used = true);
+/// Free text: from the first word that nobody accounts for to the last.
+fn free_text(clause: &Clause, used: &mut [bool]) -> Option<String> {
+    let from = used.iter().position(|used| !used)?;
+    let to = used.iter().rposition(|used| !used)? + 1;
+    used[..to].iter_mut().for_each(|used| *used = true);
     let text = clause.between(from, to);
-    let text = if matches!(text, "something" | "anything") { "tools" } else { text };
-    (!text.is_empty()).then(|| text.to_owned())
+    Some(if matches!(text, "something" | "anything") { "tools" } else { text }.to_owned())
 }

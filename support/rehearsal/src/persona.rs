@@ -34,7 +34,9 @@ pub fn answer(request: &Request) -> Reply {
     let scene = Scene::read(request);
     let tools = Tools::of(request);
     let world = World::new(&tools, &scene, request.system);
-    if tools.can(Can::Send) && !tools.can(Can::Spawn) { teammate(&world) } else { lead(&world) }
+    let is_mate = tools.can(Can::Send) && !tools.can(Can::Spawn);
+    let went = if is_mate { teammate(&world) } else { lead(&world) };
+    went.map_or_else(|calls| calls, |lines| Reply { text: lines.join("\n"), ..Reply::default() })
 }
 
 /// The texts of a message.
@@ -61,10 +63,6 @@ fn reply(calls: Vec<Call>, note: &str) -> Reply {
     Reply { text, calls: calls.into_iter().map(|call| (call.name, call.input)).collect(), stopped_at: None }
 }
 
-fn says(lines: &[String]) -> Reply {
-    Reply { text: lines.join("\n"), ..Reply::default() }
-}
-
 /// What a plan came to, in lines; or the calls that are missing.
 fn runs(run: &Run, plan: &Plan) -> Result<Vec<String>, Reply> {
     let went = act::plan(run, plan);
@@ -83,7 +81,7 @@ fn runs(run: &Run, plan: &Plan) -> Result<Vec<String>, Reply> {
 }
 
 /// The answer of an agent that works for the user, or for another agent.
-fn lead(world: &World) -> Reply {
+fn lead(world: &World) -> Result<Vec<String>, Reply> {
     let scene = world.scene;
     let answered = history::last_answer(world);
     let used = Rc::default();
@@ -94,21 +92,15 @@ fn lead(world: &World) -> Reply {
         let plan = understand::plan(text, world);
         match plan.refusal {
             Some(no) => lines.push(refusal(&no)),
-            None => match runs(&Run::new(world, at, &used), &plan) {
-                Ok(more) => lines = more,
-                Err(reply) => return reply,
-            },
+            None => lines = runs(&Run::new(world, at, &used), &plan)?,
         }
     }
-    let more = match older(world, fresh.map(|(at, _)| at), answered, &used) {
-        Ok(more) => more,
-        Err(reply) => return reply,
-    };
+    let more = older(world, fresh.map(|(at, _)| at), answered, &used)?;
     lines.extend(news_since(world, answered.or(fresh.map(|(at, _)| at)).unwrap_or(0)));
     lines.extend(more);
     let mut told: Vec<String> = Vec::new();
     lines.into_iter().for_each(|line| told.extend(Some(line).filter(|line| !told.contains(line))));
-    says(&told)
+    Ok(told)
 }
 
 /// `Go on` is the request before, from where it was interrupted.
@@ -165,7 +157,7 @@ fn news_since(world: &World, since: usize) -> Vec<String> {
 }
 
 /// The answer of a teammate: it does what its job, its mail and its task ask for, in that order.
-fn teammate(world: &World) -> Reply {
+fn teammate(world: &World) -> Result<Vec<String>, Reply> {
     let scene = world.scene;
     let answered = history::last_answer(world);
     let since = answered.map_or(0, |at| at + 1);
@@ -200,20 +192,14 @@ fn teammate(world: &World) -> Reply {
         steps.insert(0, Step { act: Act::of(Make::OwnPlan, &aim), join: Join::Then });
     }
     let run = Run::new(world, since, &Rc::default());
-    let mut lines = match runs(&run, &Plan { steps, refusal: None }) {
-        Ok(lines) => lines,
-        Err(reply) => return reply,
-    };
+    let mut lines = runs(&run, &Plan { steps, refusal: None })?;
     lines.extend(refusals);
     if lines.is_empty() {
-        let heard = scene
-            .mail()
-            .filter(|(at, mail)| *at >= since && mail.kind != "message")
-            .map(|(_, mail)| one_line(&mail.text, 200))
-            .next_back();
-        lines.push(heard.map_or_else(|| "I am ready.".to_owned(), |heard| format!("I have read: {heard}")));
+        let heard = scene.mail().rfind(|(at, mail)| *at >= since && mail.kind != "message");
+        let read = heard.map(|(_, mail)| format!("I have read: {}", one_line(&mail.text, 200)));
+        lines.push(read.unwrap_or_else(|| "I am ready.".to_owned()));
     }
-    says(&lines)
+    Ok(lines)
 }
 
 /// An order without the sentence that wants a plan first, and whether it had one: it names the tool that sends one.

@@ -8,7 +8,7 @@ use super::look::{paths, read};
 use crate::clause::Clause;
 use crate::mcp;
 use crate::rank;
-use crate::run::{Outcome, Run, Stop, Went};
+use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::speak::sentence;
 use crate::speak::{block, gist, listed, one_line, shown, why};
 use crate::tools::{Call, Can};
@@ -42,9 +42,9 @@ pub(super) fn tool(run: &Run, can: Can, args: Value) -> Went {
     Ok(done.or_why(shown(&done.text)))
 }
 
-pub(super) fn named(run: &Run, name: &str, input: &Value) -> Went {
+pub(super) fn named(run: &Run, name: &str, input: &Value, note: &str) -> Went {
     let call = Call { can: None, name: name.to_owned(), input: input.clone(), args: input.clone() };
-    let done = run.made(vec![call], "")?.remove(0);
+    let done = run.made(vec![call], note)?.remove(0);
     let (server, _) = mcp::parts(name);
     let is_served = run.world.tools.outside().iter().any(|tool| tool.name == name) && !server.is_empty();
     let who = if is_served { server } else { name };
@@ -52,21 +52,29 @@ pub(super) fn named(run: &Run, name: &str, input: &Value) -> Went {
     Ok(done.or_why(format!("{who}:{line}{}", done.text.trim())).tagged(&format!("What {who} says"), &done.text))
 }
 
-/// Lets a tool of a server do what the words say. The choices of a server that this request connects could not be known.
+/// Lets a tool of a server do what the words say. The choices of a server that this request connects could not be known, so
+/// the first one is taken, and that is said.
 pub(super) fn serve(run: &Run, server: &str, words: &str) -> Went {
     let clause = Clause::of(words);
     let connect = run.world.tools.get(Can::Connect).map(|tool| tool.name);
     let is_new = run.world.scene.calls.iter().any(|call| call.at >= run.from && Some(call.name) == connect);
-    let picked = mcp::pick(&clause, run.world.tools, Some(server), is_new);
-    let quoted = match picked.or_else(|| mcp::look_up(&clause, run.world.tools, server).map(Ok)) {
-        Some(Ok((name, input))) => return named(run, &name, &input),
+    let pick = |may_choose| mcp::pick(&clause, run.world.tools, Some(server), may_choose);
+    let what = match pick(false) {
+        Some(Ok((name, input))) => return named(run, &name, &input, ""),
+        Some(Err(missing)) if is_new && !missing.choices.is_empty() => {
+            let note = format!("You asked for {}, so I take {}.", missing.what, missing.choices[0]);
+            match pick(true) {
+                Some(Ok((name, input))) => return named(run, &name, &input, &note),
+                _ => missing.what,
+            }
+        }
         Some(Err(missing)) => missing.what,
         None => format!("“{words}”"),
     };
     let of_server = run.world.tools.outside().iter().map(|tool| mcp::parts(tool.name)).filter(|(of, _)| *of == server);
     let names: Vec<String> = of_server.map(|(_, tool)| tool.to_owned()).collect();
     let there = if names.is_empty() { "no tool on offer".to_owned() } else { listed(&names) };
-    Ok(Outcome::failed(format!("I do not know how {server} could do {quoted}: it has {there}.")))
+    fail(format!("I do not know how {server} could do {what}: it has {there}."))
 }
 
 pub(super) fn delegate(run: &Run, jobs: &[String]) -> Went {
@@ -87,11 +95,8 @@ pub(super) fn delegate(run: &Run, jobs: &[String]) -> Went {
 }
 
 pub(super) fn skill(run: &Run, name: &str, follows: bool) -> Went {
-    let done = run.call(Can::Skill, json!({"name": name}))?;
-    if done.failed {
-        return Ok(done.or_why(""));
-    }
-    let says = gist(&done.text.lines().filter(|line| !line.starts_with('<')).collect::<Vec<_>>().join("\n"));
+    let text = run.text(Can::Skill, json!({"name": name}), "That did not work")?;
+    let says = gist(&text.lines().filter(|line| !line.starts_with('<')).collect::<Vec<_>>().join("\n"));
     if !follows || !name.contains("review") {
         let rest =
             if follows { " I have read its instructions; more than reading them I cannot rehearse." } else { "" };
@@ -115,9 +120,7 @@ pub(super) fn schedule(run: &Run, when: &When, prompt: &str, durable: bool) -> W
         When::Every(_) | When::Next(_) => String::new(),
         _ => run.call(Can::Bash, json!({"command": "date '+%Y-%m-%d %H:%M'"}))?.text,
     };
-    let Some(line) = when.line(&clock) else {
-        return Ok(Outcome::failed(format!("I could not read the clock: {}.", why(&clock))));
-    };
+    let Some(line) = when.line(&clock) else { return fail(format!("I could not read the clock: {}.", why(&clock))) };
     let mut args = json!({"prompt": prompt, "cron": line});
     if !matches!(when, When::Every(_)) {
         args["recurring"] = json!(false);
@@ -152,8 +155,7 @@ pub(super) fn cancel(run: &Run, words: &str) -> Went {
             [] => "nothing is scheduled".to_owned(),
             jobs => format!("scheduled are:\n{}", block(&jobs.join("\n"))),
         };
-        let why = format!("I cancelled nothing, because “{words}” is not exactly one of them; {there}");
-        return Ok(Outcome::failed(why));
+        return fail(format!("I cancelled nothing, because “{words}” is not exactly one of them; {there}"));
     }
     let ids: Vec<&str> = meant.iter().filter_map(|line| line.split_whitespace().next()).collect();
     run.each(&ids, |id| (Can::CancelCron, json!({"job_id": id})), |_, done| done.or_why(sentence(&done.text)))

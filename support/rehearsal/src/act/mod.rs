@@ -71,7 +71,7 @@ fn go(act: &Act, run: &Run) -> Went {
         Act::Row(row, slots) => of_row(row, slots, run),
         Act::Say(text) => Ok(Outcome::told(text)),
         Act::Shell(command, in_background) => call::command_line(run, command, *in_background),
-        Act::Named(name, input) => call::named(run, name, input),
+        Act::Named(name, input) => call::named(run, name, input, ""),
         Act::Create(path, content) => write::create(run, path, content),
         Act::Replace(path, old, new) => write::replace(run, path, old, new),
         Act::Todo(items) => {

@@ -93,28 +93,16 @@ fn mended(text: &str) -> String {
     out.join("\n") + "\n"
 }
 
-/// A plan that moves along with the work, where there is a tool for it.
-struct Todo<'t, 'r, 'w> {
-    run: &'t Run<'r, 'w>,
-    items: Vec<String>,
-}
-
-impl Todo<'_, '_, '_> {
-    /// Makes calls together with the one that says how far it is: so many items are done.
-    fn step(&self, done: usize, calls: Vec<Call>) -> Result<Vec<Done>, Stop> {
-        let status = |at: usize| match at {
-            at if at < done => "completed",
-            at if at == done => "in_progress",
-            _ => "pending",
-        };
-        let items = self.items.iter().enumerate();
-        let todos: Vec<Value> = items.map(|(at, item)| json!({"content": item, "status": status(at)})).collect();
-        let plan = self.run.world.tools.call(Can::Todo, json!({ "todos": todos }));
-        let skipped = usize::from(plan.is_some());
-        let said = if done == 0 && calls.is_empty() { "This takes several steps." } else { "" };
-        let all: Vec<Call> = plan.into_iter().chain(calls).collect();
-        Ok(self.run.made(all, said)?.into_iter().skip(skipped).collect())
-    }
+/// Makes calls together with the one that says how far the plan is, where there is a tool for it: so many items are done.
+fn step(run: &Run, items: &[String], done: usize, calls: Vec<Call>) -> Result<Vec<Done>, Stop> {
+    let status = |at: usize| ["completed", "in_progress", "pending"][usize::from(at >= done) + usize::from(at > done)];
+    let items = items.iter().enumerate();
+    let todos: Vec<Value> = items.map(|(at, item)| json!({"content": item, "status": status(at)})).collect();
+    let plan = run.world.tools.call(Can::Todo, json!({ "todos": todos }));
+    let skipped = usize::from(plan.is_some());
+    let said = if done == 0 && calls.is_empty() { "This takes several steps." } else { "" };
+    let all: Vec<Call> = plan.into_iter().chain(calls).collect();
+    Ok(run.made(all, said)?.into_iter().skip(skipped).collect())
 }
 
 /// Adds hints, docstrings, a guard, or what the words name of these, to a file; without a name to the first Python file.
@@ -127,15 +115,16 @@ pub(super) fn mend(run: &Run, path: &str, words: &str) -> Went {
     let Some(path) = path else { return fail("I found no Python file that I could refactor.") };
     let adding = aspects.iter().map(|aspect| format!("Add {aspect} to {path}"));
     let items = std::iter::once(format!("Read {path}")).chain(adding).chain([format!("Look at {path} again")]);
-    let todo = Todo { run, items: items.collect() };
-    todo.step(0, Vec::new())?;
+    let items: Vec<String> = items.collect();
+    step(run, &items, 0, Vec::new())?;
     let mut text = text_of(run, &path)?;
     let mut told = Vec::new();
     for (at, aspect) in aspects.iter().enumerate() {
         let new = added(aspect, &text, &path);
         let changed = new.trim_end() != text.trim_end();
         let call = if changed { changing(run, &path, &text, &new) } else { None };
-        if let Some(done) = todo.step(at + 1, call.into_iter().collect())?.into_iter().find(|done| done.failed) {
+        if let Some(done) = step(run, &items, at + 1, call.into_iter().collect())?.into_iter().find(|done| done.failed)
+        {
             return fail(format!("I did not change {path}: {}.", why(&done.text)));
         }
         if changed {
@@ -146,19 +135,18 @@ pub(super) fn mend(run: &Run, path: &str, words: &str) -> Went {
         }
     }
     let again = run.world.tools.call(Can::Read, json!({"path": path, "limit": 200}));
-    todo.step(aspects.len() + 1, again.into_iter().collect())?;
-    todo.step(aspects.len() + 2, Vec::new())?;
+    step(run, &items, aspects.len() + 1, again.into_iter().collect())?;
+    step(run, &items, aspects.len() + 2, Vec::new())?;
     Ok(Outcome::told(told.join("\n")))
 }
 
 /// Mends the style of Python files.
 pub(super) fn review(run: &Run, dir: &str) -> Went {
-    let items = ["Look for Python files", "Read the files", "Fix the style of what was read"];
-    let todo = Todo { run, items: items.map(str::to_owned).to_vec() };
-    todo.step(0, Vec::new())?;
+    let items = ["Look for Python files", "Read the files", "Fix the style of what was read"].map(str::to_owned);
+    step(run, &items, 0, Vec::new())?;
     let mut files = paths(run, &if dir == "." { "**/*.py".to_owned() } else { format!("{dir}/**/*.py") })?;
     files.truncate(12);
-    let read = todo.step(1, files.iter().map(|path| reads(run, path)).collect::<Result<Vec<_>, _>>()?)?;
+    let read = step(run, &items, 1, files.iter().map(|path| reads(run, path)).collect::<Result<Vec<_>, _>>()?)?;
     let (mut calls, mut told) = (Vec::new(), Vec::new());
     for (path, done) in files.iter().zip(&read).filter(|(_, done)| !done.failed) {
         let text = without_numbers(&done.text);
@@ -168,8 +156,8 @@ pub(super) fn review(run: &Run, dir: &str) -> Went {
             told.push(path.clone());
         }
     }
-    let done = todo.step(2, calls)?;
-    todo.step(3, Vec::new())?;
+    let done = step(run, &items, 2, calls)?;
+    step(run, &items, 3, Vec::new())?;
     if let Some((path, done)) = told.iter().zip(&done).find(|(_, done)| done.failed) {
         return fail(format!("I did not change {path}: {}.", why(&done.text)));
     }
@@ -182,14 +170,14 @@ pub(super) fn review(run: &Run, dir: &str) -> Went {
 /// Makes a package: a docstring in each file, and nothing where a file is already.
 pub(super) fn package(run: &Run, dir: &str, files: &[String]) -> Went {
     let all: Vec<String> = files.iter().map(|file| format!("{dir}/{}", file.trim_start_matches("./"))).collect();
-    let todo = Todo { run, items: all.iter().map(|path| format!("Create {path}")).collect() };
-    todo.step(0, Vec::new())?;
+    let items: Vec<String> = all.iter().map(|path| format!("Create {path}")).collect();
+    step(run, &items, 0, Vec::new())?;
     let there = there(run, &all)?;
     let name = stem(dir);
     let mut told = Vec::new();
     for (at, path) in all.iter().enumerate() {
         if at > 0 {
-            todo.step(at, Vec::new())?;
+            step(run, &items, at, Vec::new())?;
         }
         if there.contains(path) {
             told.push(format!("{path} is there already: I left it as it is."));
@@ -201,7 +189,7 @@ pub(super) fn package(run: &Run, dir: &str, files: &[String]) -> Went {
         };
         told.push(write(run, path, &format!("\"\"\"{about}.\"\"\""), true)?.text);
     }
-    todo.step(all.len(), Vec::new())?;
+    step(run, &items, all.len(), Vec::new())?;
     Ok(Outcome::told(told.join("\n")))
 }
 

@@ -85,7 +85,7 @@ impl Planner<'_, '_> {
         self.server = Some(server.clone());
         if self.world.connected.contains(&server) {
             let picked = mcp::pick(clause, self.world.tools, Some(&server), false);
-            let act = match picked.or_else(|| mcp::look_up(clause, self.world.tools, &server).map(Ok)) {
+            let act = match picked {
                 Some(Ok((name, input))) => Act::Named(name, input),
                 Some(Err(missing)) => return Err(self.missing(&missing, clause)),
                 None => return Err(self.refuse(clause.text(), clause)),
