@@ -5,7 +5,6 @@
 //! Invariant: what does not compile is shown as the compiler says it; hints come one at a time, and only when asked for or
 //! when a test fails.
 
-use std::fmt::Write;
 use std::process::Stdio;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -41,137 +40,132 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
     if let Some(program) = outcomes.iter().find(|it| it.is_program()) {
         bail!("{}", program.message);
     }
-    let progress: Vec<_> = exercises.iter().map(|it| progress(it, &outcomes)).collect();
+    let progress = exercises.iter().map(|exercise| {
+        let own = || outcomes.iter().filter(|it| it.is_of(&exercise.module));
+        Progress {
+            exercise,
+            failed: first_failed(own()),
+            on: own().filter(|it| it.verdict != Verdict::Ignored).count(),
+            all: own().count(),
+        }
+    });
+    let progress: Vec<_> = progress.collect();
+    let report = report(chapter, &progress);
     let failing = progress
         .iter()
         .find(|it| it.failed.is_some() || it.all == 0);
-    let broken = match failing {
-        Some(_) => Vec::new(),
-        None => broken(ws, chapter, &exercises)?,
-    };
-    let next = next(chapter, &progress, &broken, hints);
-    terminal::print(&(report(chapter, &progress) + &next))?;
-    match failing {
-        Some(it) => bail!("exercise {} is not done yet", it.exercise.number),
-        None if broken.is_empty() => Ok(()),
-        None => bail!("not done yet"),
+    if let Some(it) = failing {
+        terminal::print(&(report + &wrong(chapter, it, hints)))?;
+        bail!("exercise {} is not done yet", it.exercise.number);
     }
-}
-
-fn progress<'a>(exercise: &'a Exercise, outcomes: &'a [Outcome]) -> Progress<'a> {
-    let own: Vec<_> = outcomes
-        .iter()
-        .filter(|it| it.is_of(&exercise.module))
-        .collect();
-    Progress {
-        exercise,
-        failed: first_failed(own.iter().copied()),
-        on: own
-            .iter()
-            .filter(|it| it.verdict != Verdict::Ignored)
-            .count(),
-        all: own.len(),
-    }
-}
-
-/// The chapter's own tests that fail, whatever the exercises say.
-fn broken(ws: &Workspace, chapter: &Chapter, exercises: &[Exercise]) -> Result<Vec<Outcome>> {
-    let mut tests = tests(ws, &["--package", &chapter.name, "--tests"])?;
-    tests.retain(|test| {
-        test.verdict == Verdict::Failed && !exercises.iter().any(|it| test.is_of(&it.module))
+    let mut broken = tests(ws, &["--package", &chapter.name, "--tests"])?;
+    broken.retain(|test| {
+        let of_exercise = exercises.iter().any(|it| test.is_of(&it.module));
+        test.verdict == Verdict::Failed && !of_exercise
     });
-    Ok(tests)
+    let Some(test) = first_failed(broken.iter()) else {
+        return Ok(terminal::print(&(report + &next(&progress)))?);
+    };
+    let fail = if broken.len() == 1 { "fails" } else { "fail" };
+    let number = counted(broken.len(), "test", "tests");
+    let told = told(test, &chapter.name);
+    terminal::print(&format!(
+        "{report}\n{number} of the chapter itself {fail}:\n{told}"
+    ))?;
+    bail!("not done yet")
 }
 
 /// How far each exercise is.
 fn report(chapter: &Chapter, progress: &[Progress<'_>]) -> String {
-    let is_done = |it: &&Progress<'_>| it.failed.is_none() && it.all > 0 && it.on == it.all;
-    let done = progress.iter().filter(is_done).count();
+    let mut done = 0;
+    let mut text = String::new();
+    for Progress {
+        exercise,
+        failed,
+        on,
+        all,
+    } in progress
+    {
+        let Exercise {
+            number,
+            title,
+            minutes,
+            ..
+        } = exercise;
+        let name = format!("{number}  {title}");
+        text += &match (failed, on, all) {
+            (Some(_), ..) => format!("  {}  {name}\n", red("fails")),
+            (_, _, 0) => format!("  {}   {name}\n", red("gone")),
+            (_, 0, _) => format!("  off    {name} ({minutes} minutes)\n"),
+            (_, on, all) if on < all => format!("  part   {name} ({on} of {all} tests on)\n"),
+            _ => {
+                done += 1;
+                format!("  {}   {name}\n", green("done"))
+            }
+        };
+    }
     let title = format!(
         "{}: {done} of {} exercises done",
         chapter.name,
         progress.len()
     );
-    let mut text = format!("{}\n\n", bold(&title));
-    for it in progress {
-        let name = format!("{}  {}", it.exercise.number, it.exercise.title);
-        let minutes = it.exercise.minutes;
-        let _ = match (it.failed, it.on, it.all) {
-            (Some(_), ..) => writeln!(text, "  {}  {name}", red("fails")),
-            (_, _, 0) => writeln!(text, "  {}   {name}", red("gone")),
-            (_, 0, _) => writeln!(text, "  off    {name} ({minutes} minutes)"),
-            (_, on, all) if on < all => writeln!(text, "  part   {name} ({on} of {all} tests on)"),
-            _ => writeln!(text, "  {}   {name}", green("done")),
-        };
-    }
-    text
+    format!("{}\n\n{text}", bold(&title))
 }
 
-/// What stands in the way, or comes next.
-fn next(chapter: &Chapter, progress: &[Progress<'_>], broken: &[Outcome], hints: usize) -> String {
-    let first = |wanted: fn(&Progress<'_>) -> bool| progress.iter().find(|it| wanted(it));
-    if let Some((it, test)) = progress.iter().find_map(|it| Some((it, it.failed?))) {
-        return told(test, &it.exercise.path) + &shown_hints(chapter, it.exercise, hints);
-    }
-    if let Some(Progress { exercise, .. }) = first(|it| it.all == 0) {
+/// What is wrong with an exercise, and the hints that were asked for.
+fn wrong(chapter: &Chapter, progress: &Progress<'_>, hints: usize) -> String {
+    let Exercise {
+        number,
+        module,
+        path,
+        hints: all,
+        ..
+    } = progress.exercise;
+    let Some(test) = progress.failed else {
         let main = chapter.path("exercises/main.rs");
-        let (number, module) = (exercise.number, &exercise.module);
         return format!(
             "\nThe tests of exercise {number} do not run: {main} needs the line `mod {module};`.\n"
         );
-    }
-    if let Some(test) = first_failed(broken.iter()) {
-        let number = counted(broken.len(), "test", "tests");
-        let fail = if broken.len() == 1 { "fails" } else { "fail" };
-        return format!(
-            "\n{number} of the chapter itself {fail}:\n{}",
-            told(test, &chapter.name)
-        );
-    }
-    let open = first(|it| (1..it.all).contains(&it.on)).or(first(|it| it.on == 0));
-    let Some(Progress { exercise, on, .. }) = open else {
-        return "\nAll done. The reference solutions lie beside the tests, as patches.\n"
-            .to_owned();
     };
-    let Exercise { title, path, .. } = exercise;
-    match on {
-        0 => format!(
-            "\nNext: {title}. Read the task at the top of {path}, take its #[ignore] lines out, and run this again.\n"
-        ),
-        _ => format!(
-            "\nNext: {title}. What is on passes; take the other #[ignore] lines out of {path}, and run this again.\n"
-        ),
+    let mut text = told(test, path);
+    for (index, hint) in all.iter().take(hints).enumerate() {
+        let title = cyan(&format!("Hint {} of {}:", index + 1, all.len()));
+        text += &format!("\n{title} {}\n", hint.replace('\n', " "));
     }
-}
-
-/// The hints that were asked for.
-fn shown_hints(chapter: &Chapter, exercise: &Exercise, hints: usize) -> String {
-    let all = exercise.hints.len();
-    let mut text = String::new();
-    for (index, hint) in exercise.hints.iter().take(hints).enumerate() {
-        let title = cyan(&format!("Hint {} of {all}:", index + 1));
-        let _ = writeln!(text, "\n{title} {}", hint.replace('\n', " "));
-    }
-    if hints < all {
+    if hints < all.len() {
         let more = format!("cargo x check {} --hint {}", chapter.short(), hints + 1);
-        let _ = writeln!(text, "\nThe next hint: {more}\n");
+        text += &format!("\nThe next hint: {more}\n");
     }
     text
+}
+
+/// What comes next when nothing fails: an exercise that is begun, else one that is off.
+fn next(progress: &[Progress<'_>]) -> String {
+    let begun = progress.iter().find(|it| it.on > 0 && it.on < it.all);
+    let Some(Progress { exercise, on, .. }) = begun.or(progress.iter().find(|it| it.on == 0))
+    else {
+        return "\nAll done. The reference solutions lie beside the tests, as patches.\n".into();
+    };
+    let Exercise { title, path, .. } = exercise;
+    let what = if *on == 0 {
+        format!("Read the task at the top of {path}, take its #[ignore] lines out")
+    } else {
+        format!("What is on passes; take the other #[ignore] lines out of {path}")
+    };
+    format!("\nNext: {title}. {what}, and run this again.\n")
 }
 
 /// A failed test as a sentence, where it failed, and the first lines of what it said.
 fn told(test: &Outcome, otherwise: &str) -> String {
     let name = test.name.rsplit("::").next().unwrap_or(&test.name);
     let name = bold(&name.replace('_', " "));
-    let place = test.place.as_ref();
-    let place = place.map_or(otherwise.to_owned(), |(file, line)| {
-        format!("{file}:{line}")
-    });
-    let mut text = format!("\n{name}, in {place}\n\n");
-    for line in test.message.lines().take(LINES_OF_A_TEST) {
-        let _ = writeln!(text, "    {line}");
-    }
-    text
+    let place = match &test.place {
+        Some((file, line)) => format!("{file}:{line}"),
+        None => otherwise.to_owned(),
+    };
+    let said = test.message.lines().take(LINES_OF_A_TEST);
+    let said: String = said.map(|line| format!("    {line}\n")).collect();
+    format!("\n{name}, in {place}\n\n{said}")
 }
 
 /// The first one that failed, in the order of the files: the order of a run is another each time. Those that type into
@@ -179,8 +173,8 @@ fn told(test: &Outcome, otherwise: &str) -> String {
 fn first_failed<'a>(tests: impl Iterator<Item = &'a Outcome>) -> Option<&'a Outcome> {
     let failed = tests.filter(|it| it.verdict == Verdict::Failed);
     let types = |it: &Outcome| {
-        let file = it.place.as_ref().map(|(file, _)| file.as_str());
-        file.is_some_and(|file| file.contains("tests/class") || file.contains("tests/terminal"))
+        let file = it.place.as_ref().map_or("", |(file, _)| file);
+        file.contains("tests/class") || file.contains("tests/terminal")
     };
     failed.min_by_key(|it| (types(it), &it.place, &it.name))
 }
@@ -189,32 +183,36 @@ fn first_failed<'a>(tests: impl Iterator<Item = &'a Outcome>) -> Option<&'a Outc
 fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
     let outcomes = tests(ws, &["--package", &chapter.name, "--tests"])?;
     let holes = bodies::holes(ws, chapter)?;
-    let all_failed = outcomes.iter().filter(|it| it.verdict == Verdict::Failed);
+    let failed = outcomes.iter().filter(|it| it.verdict == Verdict::Failed);
     // The others say what is wrong with what is written.
-    let for_want_of_a_body = |it: &&Outcome| it.message.contains("not yet implemented");
-    let (waiting, failed): (Vec<_>, Vec<_>) = all_failed.partition(for_want_of_a_body);
+    let (waiting, failed): (Vec<_>, Vec<_>) =
+        failed.partition(|it| it.message.contains("not yet implemented"));
     let passed = outcomes
         .iter()
         .filter(|it| it.verdict == Verdict::Passed)
         .count();
     let passed = counted(passed, "test", "tests");
-    let mut title = format!("{}: {passed} pass, {} fail", chapter.name, failed.len());
-    match waiting.len() {
-        0 => {}
-        1 => title += ", 1 waits for a body",
-        number => title += &format!(", {number} wait for a body"),
-    }
+    let waits = match waiting.len() {
+        0 => String::new(),
+        1 => ", 1 waits for a body".to_owned(),
+        number => format!(", {number} wait for a body"),
+    };
+    let title = format!(
+        "{}: {passed} pass, {} fail{waits}",
+        chapter.name,
+        failed.len()
+    );
     let mut text = format!("{}\n\n", bold(&title));
-    text += &match &holes[..] {
-        [] => "Every body is written.\n".to_owned(),
-        [(file, name), ..] => {
+    text += &match holes.first() {
+        None => "Every body is written.\n".to_owned(),
+        Some((file, name)) => {
             let (number, path) = (counted(holes.len(), "body", "bodies"), chapter.path(file));
             format!("{number} to write. Next: {name} in {path}\n")
         }
     };
     if let Some(test) = first_failed(failed.iter().copied()) {
-        text += "\nA test of what you have written fails:\n";
-        text += &told(test, &chapter.name);
+        let told = told(test, &chapter.name);
+        text += &format!("\nA test of what you have written fails:\n{told}");
     }
     let done = holes.is_empty() && failed.is_empty() && waiting.is_empty();
     if done {
@@ -236,8 +234,6 @@ fn tests(ws: &Workspace, which: &[&str]) -> Result<Vec<Outcome>> {
         command
     };
     let built = cargo("build").status().context("starting cargo build")?;
-    if !built.success() {
-        bail!("it does not compile yet; cargo says why");
-    }
+    ensure!(built.success(), "it does not compile yet; cargo says why");
     run_tests(cargo("test").arg("--no-fail-fast"), Patience::Told)
 }
