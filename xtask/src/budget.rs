@@ -86,10 +86,7 @@ pub fn run(ws: &Workspace, write: bool) -> Result<()> {
 fn rows(ws: &Workspace) -> Vec<Row<'_>> {
     let row = |chapter| {
         let base = ws.base(chapter)?;
-        let count = |file| {
-            let pair = step::pair(ws, base, chapter, file);
-            pair.map(|pair| Count::between(pair.old_text, pair.new_text))
-        };
+        let count = |file| Some(step::pair(ws, base, chapter, file)?.count());
         let (main, teammate) = (count(MAIN)?, count(TEAMMATE));
         Some(Row {
             chapter,

@@ -40,8 +40,9 @@ pub fn lessons(
     to: &Chapter,
     file: &str,
 ) -> Option<Vec<Marked>> {
-    let now = read(ws, to, file)?;
-    let before = before(ws, from, file);
+    let read = |it: &Chapter| Some(rust::lessons(ws.text(it, file)?, &it.name));
+    let now = read(to)?;
+    let before = from.and_then(|from| read(ws.carrier(from, file)?));
     let lessons: BTreeSet<_> = before.iter().flatten().chain(&now).map(|it| it.0).collect();
     let of = |imports: &Imports, lesson: &str| {
         let items = imports.get(lesson).into_iter().flatten();
@@ -54,17 +55,6 @@ pub fn lessons(
         (lesson.clone(), items)
     };
     Some(lessons.into_iter().map(marked).collect())
-}
-
-/// What the copy of a carried file that `from` runs imports. `None` when it runs none.
-pub fn before(ws: &Workspace, from: Option<&Chapter>, file: &str) -> Option<Imports> {
-    let carrier = ws.carrier(from?, file)?;
-    read(ws, carrier, file)
-}
-
-/// What the chapter's own copy of a carried file imports.
-fn read(ws: &Workspace, chapter: &Chapter, file: &str) -> Option<Imports> {
-    Some(rust::lessons(ws.text(chapter, file)?, &chapter.name))
 }
 
 /// Both lists as one.

@@ -3,33 +3,32 @@
 //! The diff of the carried files, the new files, and the lessons that the imports point back to; nothing else changed.
 //! Invariant: what is shown comes from the files as they are now, so it can never disagree with the code.
 
-use std::fmt::Write;
-
 use similar::{ChangeTag, TextDiff};
 
-use crate::change;
+use crate::change::{self, Marked};
 use crate::header;
-use crate::step::{self, Count, Pair};
+use crate::step::{self, Pair};
 use crate::terminal::{bold, cyan, green, red};
 use crate::workspace::{CARRIED, Chapter, MAIN, Workspace};
 
 /// What a person sees who goes from the chapter `from` to the chapter `to`; without `from`, who begins with `to`.
 pub fn show(ws: &Workspace, from: Option<&Chapter>, to: &Chapter) -> String {
     let mut parts = vec![title(from, to)];
-    match from {
-        Some(from) => {
-            parts.extend(CARRIED.iter().filter_map(|file| {
-                let pair = step::pair(ws, from, to, file)?;
-                let count = Count::between(pair.old_text, pair.new_text);
-                Some(format!("{}\n{file}: {count}\n", unified(file, &pair)))
-            }));
+    for file in CARRIED {
+        if let Some(pair) = from.and_then(|from| step::pair(ws, from, to, file)) {
+            parts.push(format!("{}\n{file}: {}\n", unified(&pair), pair.count()));
         }
-        None => parts.extend(
-            ws.text(to, MAIN)
-                .map(|text| format!("{}\n\n{text}", bold(&to.path(MAIN)))),
-        ),
     }
-    parts.extend(on_the_way(ws, from, to).filter_map(|chapter| new_files(ws, chapter)));
+    if let (None, Some(text)) = (from, ws.text(to, MAIN)) {
+        parts.push(format!("{}\n\n{text}", bold(&to.path(MAIN))));
+    }
+    // The chapters whose new files a person meets between the two.
+    let first = from.map_or(to.number, |from| from.number + 1);
+    let met = ws
+        .chapters
+        .iter()
+        .filter(|it| (first..=to.number).contains(&it.number));
+    parts.extend(met.filter_map(|chapter| new_files(ws, chapter)));
     parts.extend(gains(ws, from, to));
     parts.join("\n")
 }
@@ -43,47 +42,35 @@ pub fn gains(ws: &Workspace, from: Option<&Chapter>, to: &Chapter) -> Vec<String
 
 fn title(from: Option<&Chapter>, to: &Chapter) -> String {
     let mut title = format!("{} · adds {}", bold(&to.name), to.adds);
-    if let Some(from) = from {
-        let relation = if to.base.as_ref() == Some(&from.name) {
-            "base"
-        } else {
-            "compared with"
-        };
-        let _ = write!(title, " · {relation} {}", from.name);
+    if let Some(Chapter { name, .. }) = from {
+        let is_base = to.base.as_ref() == Some(name);
+        let relation = if is_base { "base" } else { "compared with" };
+        title += &format!(" · {relation} {name}");
     }
     if !to.rests.is_empty() {
-        let _ = write!(title, " · rests {}", to.rests.join(", "));
+        title += &format!(" · rests {}", to.rests.join(", "));
     }
     title + "\n"
 }
 
-/// The chapters whose new files a person meets between the two: all after `from`, up to `to`.
-pub fn on_the_way<'a>(
-    ws: &'a Workspace,
-    from: Option<&'a Chapter>,
-    to: &'a Chapter,
-) -> impl Iterator<Item = &'a Chapter> {
-    let first = from.map_or(to.number, |from| from.number + 1);
-    ws.chapters
-        .iter()
-        .filter(move |chapter| (first..=to.number).contains(&chapter.number))
-}
-
 /// The diff of one carried file as a person reads it.
-pub fn unified(file: &str, pair: &Pair<'_>) -> String {
-    let diff = TextDiff::from_lines(pair.old_text, pair.new_text);
-    let mut text = format!("{}\n", red(&format!("--- {}", pair.old.path(file))));
-    let _ = writeln!(text, "{}", green(&format!("+++ {}", pair.new.path(file))));
+pub fn unified(Pair { old, new }: &Pair<'_>) -> String {
+    let diff = TextDiff::from_lines(old.1, new.1);
+    let names = [
+        red(&format!("--- {}", old.0)),
+        green(&format!("+++ {}", new.0)),
+    ];
+    let mut text = names.join("\n") + "\n";
     for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
         let first = hunk.ops().first().map_or(0, |op| op.old_range().start);
-        let place = format!("{} {}", hunk.header(), scope(pair.old_text, first));
-        let _ = writeln!(text, "{}", cyan(place.trim_end()));
+        let place = format!("{} {}", hunk.header(), scope(old.1, first));
+        text += &format!("{}\n", cyan(place.trim_end()));
         for change in hunk.iter_changes() {
             let line = change.value().trim_end_matches('\n');
-            let _ = match change.tag() {
-                ChangeTag::Equal => writeln!(text, " {line}"),
-                ChangeTag::Delete => writeln!(text, "{}", red(&format!("-{line}"))),
-                ChangeTag::Insert => writeln!(text, "{}", green(&format!("+{line}"))),
+            text += &match change.tag() {
+                ChangeTag::Equal => format!(" {line}\n"),
+                ChangeTag::Delete => red(&format!("-{line}")) + "\n",
+                ChangeTag::Insert => green(&format!("+{line}")) + "\n",
             };
         }
     }
@@ -105,27 +92,27 @@ fn scope(text: &str, line: usize) -> &str {
 /// The files that the chapter brings, by their paths in it: not `lib.rs`, which is its README and a list of modules.
 pub fn files_of<'a>(ws: &'a Workspace, chapter: &'a Chapter) -> Vec<(&'a str, &'a str)> {
     let base = ws.base(chapter);
-    let carried_on =
-        |file: &str| file == MAIN || base.is_some_and(|base| ws.carrier(base, file).is_some());
-    ws.tree
-        .iter()
-        .filter_map(|(path, file)| Some((path.strip_prefix(&chapter.path(""))?, file)))
-        .filter(|(path, _)| path.starts_with("src/") && *path != "src/lib.rs")
-        .filter(|(path, _)| !(CARRIED.contains(path) && carried_on(path)))
-        .collect()
+    let is_carried_on = |file: &str| {
+        let before = base.and_then(|base| ws.carrier(base, file));
+        CARRIED.contains(&file) && (file == MAIN || before.is_some())
+    };
+    let files = ws.tree.iter().filter_map(|(path, text)| {
+        let own = path.strip_prefix(&chapter.name)?.strip_prefix('/')?;
+        let is_new = own.starts_with("src/") && own != "src/lib.rs" && !is_carried_on(own);
+        is_new.then_some((own, text))
+    });
+    files.collect()
 }
 
 fn new_files(ws: &Workspace, chapter: &Chapter) -> Option<String> {
     let files = files_of(ws, chapter);
     let width = files.iter().map(|(file, _)| file.len()).max()?;
-    let mut text = format!("{}\n", bold(&format!("New files of {}", chapter.name)));
+    let mut text = bold(&format!("New files of {}", chapter.name)) + "\n";
     for (path, file) in files {
         let sentence = header::first_sentence(file).unwrap_or_default();
-        let line = format!(
-            "  {path:<width$} {:>4} lines  {sentence}",
-            file.lines().count()
-        );
-        let _ = writeln!(text, "{}", line.trim_end());
+        let lines = file.lines().count();
+        let line = format!("  {path:<width$} {lines:>4} lines  {sentence}");
+        text += &format!("{}\n", line.trim_end());
     }
     Some(text)
 }
@@ -133,39 +120,34 @@ fn new_files(ws: &Workspace, chapter: &Chapter) -> Option<String> {
 /// The lessons that the imports of a carried file point back to, when `to` has a copy of its own.
 fn lessons(ws: &Workspace, from: Option<&Chapter>, to: &Chapter, file: &str) -> Option<String> {
     let all = change::lessons(ws, from, to, file)?;
-    let legend = match (from, change::before(ws, from, file)) {
-        (Some(from), Some(_)) => format!(" (+ is not imported in {0}, - only there)", from.name),
-        _ => String::new(),
-    };
-    let title = bold(&format!("Lessons that {file} imports from"));
-    let mut text = format!("{title}{legend}\n");
-    for (lesson, items) in all {
-        let _ = writeln!(text, "  {lesson}: {}", marked(&items));
-    }
-    Some(text)
+    let from = from.filter(|from| ws.carrier(from, file).is_some());
+    let title = format!("Lessons that {file} imports from");
+    Some(listed(&title, from, "imported", all))
 }
 
 /// The tools that come and go, agent by agent; all of them when there is nothing to compare with.
 fn tools(ws: &Workspace, from: Option<&Chapter>, to: &Chapter) -> Option<String> {
-    let mut lines = String::new();
-    for (agent, mut tools) in change::tools(ws, from, to) {
+    let mut all = change::tools(ws, from, to);
+    for (_, tools) in &mut all {
         tools.retain(|(mark, _)| from.is_none() || *mark != ' ');
-        if !tools.is_empty() {
-            let _ = writeln!(lines, "  {agent}: {}", marked(&tools));
-        }
     }
-    let legend = from.map(|from| format!(" (+ is not offered in {}, - only there)", from.name));
-    let title = bold("Tools");
-    (!lines.is_empty()).then(|| format!("{title}{}\n{lines}", legend.unwrap_or_default()))
+    all.retain(|(_, tools)| !tools.is_empty());
+    (!all.is_empty()).then(|| listed("Tools", from, "offered", all))
 }
 
-fn marked(names: &[(char, String)]) -> String {
-    let shown = |(mark, name): &(char, String)| match mark {
-        '+' => green(&format!("+{name}")),
-        '-' => red(&format!("-{name}")),
-        _ => name.clone(),
-    };
-    names.iter().map(shown).collect::<Vec<_>>().join(", ")
+/// A title with its legend, and a line for each agent or lesson.
+fn listed(title: &str, from: Option<&Chapter>, verb: &str, all: Vec<Marked>) -> String {
+    let legend = |from: &Chapter| format!(" (+ is not {verb} in {}, - only there)", from.name);
+    let mut text = format!("{}{}\n", bold(title), from.map(legend).unwrap_or_default());
+    for (of, names) in all {
+        let shown = names.into_iter().map(|(mark, name)| match mark {
+            '+' => green(&format!("+{name}")),
+            '-' => red(&format!("-{name}")),
+            _ => name,
+        });
+        text += &format!("  {of}: {}\n", shown.collect::<Vec<_>>().join(", "));
+    }
+    text
 }
 
 #[cfg(test)]

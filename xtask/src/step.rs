@@ -20,11 +20,8 @@ impl Count {
     /// Counts the lines of a diff as a person who reads it does.
     pub fn between(old: &str, new: &str) -> Self {
         let diff = TextDiff::from_lines(old, new);
-        let lines = |tag| {
-            diff.iter_all_changes()
-                .filter(|change| change.tag() == tag)
-                .count()
-        };
+        let all = || diff.iter_all_changes();
+        let lines = |tag| all().filter(|change| change.tag() == tag).count();
         Self {
             added: lines(ChangeTag::Insert),
             removed: lines(ChangeTag::Delete),
@@ -43,16 +40,19 @@ impl std::fmt::Display for Count {
     }
 }
 
-/// Two texts of a carried file and the chapters they stand in.
+/// A carried file in two chapters: where each text stands, and the text.
 pub struct Pair<'a> {
-    /// The chapter whose text is the old one.
-    pub old: &'a Chapter,
-    /// The chapter whose text is the new one.
-    pub new: &'a Chapter,
-    /// The old text.
-    pub old_text: &'a str,
-    /// The new text.
-    pub new_text: &'a str,
+    /// What it is compared with.
+    pub old: (String, &'a str),
+    /// As it is then.
+    pub new: (String, &'a str),
+}
+
+impl Pair<'_> {
+    /// Counts what changes.
+    pub fn count(&self) -> Count {
+        Count::between(self.old.1, self.new.1)
+    }
 }
 
 /// The change of a carried file on the way from one chapter to another. `None` when both run the same copy, or one of
@@ -63,18 +63,12 @@ pub fn pair<'a>(
     to: &'a Chapter,
     file: &str,
 ) -> Option<Pair<'a>> {
-    let (old, new) = (ws.carrier(from, file)?, ws.carrier(to, file)?);
-    let (old_text, new_text) = (ws.text(old, file)?, ws.text(new, file)?);
-    if old == new {
-        None
-    } else {
-        Some(Pair {
-            old,
-            new,
-            old_text,
-            new_text,
-        })
-    }
+    let text = |chapter| {
+        let carrier = ws.carrier(chapter, file)?;
+        Some((carrier.path(file), ws.text(carrier, file)?))
+    };
+    let (old, new) = (text(from)?, text(to)?);
+    (old.0 != new.0).then_some(Pair { old, new })
 }
 
 #[cfg(test)]

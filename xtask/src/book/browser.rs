@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::cargo::{cargo, target};
 use crate::external::{self, Kit};
-use crate::workspace::{CARRIED, Chapter, Workspace};
+use crate::workspace::{CARRIED, Workspace};
 use crate::{diff, step};
 
 /// The script that drives the browser.
@@ -44,7 +44,7 @@ pub fn test(ws: &Workspace, pictures: Option<&Path>) -> Result<()> {
     let (browser, kit) = tools()?;
     let folder = super::make(ws)?;
     let expected = folder.join("expected.json");
-    super::put(&expected, &comparisons(ws))?;
+    super::put(&expected, &comparisons(ws)?)?;
     // The page of the mock model is tried, too.
     let model = ["build", "--quiet", "--package", "mock_servers"];
     let built = cargo(&model).current_dir(&ws.root).status();
@@ -90,18 +90,15 @@ pub fn tools() -> Result<(PathBuf, PathBuf)> {
 }
 
 /// What `cargo x diff` prints of the carried files, by pair: `{"s03..s07": "…"}`.
-fn comparisons(ws: &Workspace) -> String {
-    let shown = |from: &Chapter, to: &Chapter| {
-        let files = CARRIED
+fn comparisons(ws: &Workspace) -> Result<String> {
+    let mut all = Map::new();
+    for (from, to) in COMPARED {
+        let (one, other) = (ws.chapter(from)?, ws.chapter(to)?);
+        let pairs = CARRIED
             .iter()
-            .filter_map(|file| Some((file, step::pair(ws, from, to, file)?)));
-        files
-            .map(|(file, pair)| diff::unified(file, &pair))
-            .collect::<String>()
-    };
-    let entries = COMPARED.iter().filter_map(|(from, to)| {
-        let (one, other) = (ws.chapter(from).ok()?, ws.chapter(to).ok()?);
-        Some((format!("{from}..{to}"), shown(one, other).into()))
-    });
-    Value::Object(entries.collect()).to_string()
+            .filter_map(|file| step::pair(ws, one, other, file));
+        let shown: String = pairs.map(|pair| diff::unified(&pair)).collect();
+        all.insert(format!("{from}..{to}"), shown.into());
+    }
+    Ok(Value::Object(all).to_string())
 }

@@ -3,8 +3,6 @@
 //! The README is the lesson; the rest is what it talks about, so that nobody needs a checkout to follow it.
 //! Invariant: the README's words stay as they are, and everything behind them comes from the files as they are now.
 
-use std::fmt::Write;
-
 use anyhow::{Result, ensure};
 
 use super::exercises;
@@ -20,17 +18,12 @@ use crate::{diff, header, step};
 pub fn page(ws: &Workspace, shelf: &Shelf, chapter: &Chapter) -> Result<String> {
     let name = page_of(&chapter.name);
     let readme = ws.text(chapter, "README.md").unwrap_or_default();
-    let readme = shelf.rewrite(
-        without_front_matter(readme),
-        &chapter.path("README.md"),
-        &name,
-    );
+    let readme = without_front_matter(readme);
+    let readme = shelf.rewrite(readme, &chapter.path("README.md"), &name);
     let (lesson, next) = split_next(&readme);
-    let mut parts = vec![with_facts(&lesson, &facts(ws, chapter)), step(ws, chapter)];
-    parts.extend(
-        ws.base(chapter)
-            .map(|base| came_and_went(ws, base, chapter)),
-    );
+    let (title, rest) = lesson.split_once('\n').unwrap_or((&lesson, ""));
+    let lesson = format!("{title}\n\n{}\n{rest}", facts(ws, chapter));
+    let mut parts = vec![lesson, step(ws, chapter)];
     parts.extend(new_files(ws, chapter)?);
     if let Some(text) = exercises::section(ws, chapter)? {
         parts.push(shelf.rewrite(&text, &chapter.path("exercises/main.rs"), &name));
@@ -44,16 +37,18 @@ fn split_next(readme: &str) -> (String, &str) {
     let start = readme.find("\n## Next\n").unwrap_or(readme.len());
     let rest = &readme[start..];
     let end = start + rest.find("\n<details>").unwrap_or(rest.len());
-    let lesson = [&readme[..start], &readme[end..]].concat();
-    (lesson, &readme[start..end])
+    (
+        [&readme[..start], &readme[end..]].concat(),
+        &readme[start..end],
+    )
 }
 
 /// The text behind `---`, some lines, `---`.
-pub fn without_front_matter(text: &str) -> &str {
-    let behind = text
+fn without_front_matter(text: &str) -> &str {
+    let rest = text
         .strip_prefix("---\n")
         .and_then(|rest| rest.split_once("\n---\n"));
-    behind.map_or(text, |(_, text)| text).trim_start()
+    rest.map_or(text, |(_, text)| text).trim_start()
 }
 
 /// How long the lesson takes, what it is compared with, where it acts, what rests.
@@ -76,57 +71,33 @@ fn facts(ws: &Workspace, chapter: &Chapter) -> String {
     facts.join(" · ")
 }
 
-/// The README with a line of facts under its title.
-fn with_facts(readme: &str, facts: &str) -> String {
-    match readme.split_once('\n') {
-        Some((title, rest)) => format!("{title}\n\n{facts}\n{rest}"),
-        None => format!("{readme}\n\n{facts}\n"),
-    }
-}
-
-/// The diff of the carried files, each with its whole text folded; of the first chapter the whole text alone.
+/// The diff of the carried files, each with its whole text folded; of the first chapter the whole text alone. Then the tools
+/// and imports that came and went, in the words of `cargo x diff`.
 fn step(ws: &Workspace, chapter: &Chapter) -> String {
-    let mut text = format!(
-        "## The step\n\n`cargo x diff {}` prints the same.\n\n",
-        chapter.short()
-    );
+    let short = chapter.short();
+    let mut text = format!("## The step\n\n`cargo x diff {short}` prints the same.\n\n");
     let Some(base) = ws.base(chapter) else {
-        let main = ws.text(chapter, MAIN).unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "There is nothing before it, so this is all of `{MAIN}`:\n\n<span id=\"{}\"></span>\n\n{}",
-            anchor(MAIN),
-            fence("rs", main)
-        );
-        return text;
+        let main = fence("rs", ws.text(chapter, MAIN).unwrap_or_default());
+        let place = format!("<span id=\"{}\"></span>", anchor(MAIN));
+        let all = format!("There is nothing before it, so this is all of `{MAIN}`");
+        return text + &format!("{all}:\n\n{place}\n\n{main}\n");
     };
+    let new = diff::files_of(ws, chapter);
     for file in CARRIED {
         if let Some(pair) = step::pair(ws, base, chapter, file) {
-            let shown = diff::unified(file, &pair);
-            let _ = writeln!(text, "{}", fence("diff", &shown));
+            text += &format!("{}\n", fence("diff", &diff::unified(&pair)));
         }
-        if let Some(whole) = ws.text(chapter, file) {
-            if diff::files_of(ws, chapter)
-                .iter()
-                .any(|(path, _)| *path == file)
-            {
-                continue;
-            }
+        let whole = ws
+            .text(chapter, file)
+            .filter(|_| new.iter().all(|(path, _)| *path != file));
+        if let Some(whole) = whole {
             let summary = html(&format!("The whole `{file}` of {}", chapter.name));
-            let _ = writeln!(
-                text,
-                "{}",
-                folded(Some(&anchor(file)), &summary, &quoted("rust", whole))
-            );
+            text += &folded(Some(&anchor(file)), &summary, &quoted("rust", whole));
+            text += "\n";
         }
     }
-    text
-}
-
-/// The tools and imports that came and went, in the words of `cargo x diff`.
-fn came_and_went(ws: &Workspace, base: &Chapter, chapter: &Chapter) -> String {
     let gains = diff::gains(ws, Some(base), chapter).join("\n");
-    format!("## Added and removed\n\n{}", fence("text", &gains))
+    text + &format!("\n## Added and removed\n\n{}", fence("text", &gains))
 }
 
 /// Each file that the chapter brings, folded under the first sentence of its header: those to begin with, then the rest in a fold.

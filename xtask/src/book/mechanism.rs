@@ -3,8 +3,6 @@
 //! A page about a mechanism says why; where it acts and who uses it is read from the code, so that it cannot grow old.
 //! Invariant: a marker that cannot be filled stops the book with a sentence.
 
-use std::collections::BTreeSet;
-
 use anyhow::{Context, Result, bail, ensure};
 
 use super::fences::fence;
@@ -36,9 +34,7 @@ pub fn filled(ws: &Workspace, page: &str, text: &str) -> Result<String> {
                 lines_of(ws, needles).with_context(|| format!("book/src/{page}"))?
             }
             ("facts" | "lines", None) => {
-                bail!(
-                    "book/src/{page}: the marker {word} needs a page that is named as a chapter is"
-                )
+                bail!("book/src/{page}: {word} needs a page that is named as a chapter is")
             }
             _ => line.to_owned(),
         };
@@ -92,88 +88,54 @@ fn lines_of(ws: &Workspace, needles: &str) -> Result<String> {
     let last = last.context("there is no chapter")?;
     let main = ws.text(last, MAIN).unwrap_or_default();
     let needles: Vec<&str> = needles.split(',').map(str::trim).collect();
-    if let Some(needle) = needles
-        .iter()
-        .find(|it| it.is_empty() || !main.contains(**it))
-    {
+    let missing = |it: &&&str| it.is_empty() || !main.contains(**it);
+    if let Some(needle) = needles.iter().find(missing) {
         bail!(
             "{} has no line with `{needle}`; name what is there",
             last.path(MAIN)
         );
     }
-    let lines = main.lines().enumerate();
-    let shown = lines
-        .filter(|(_, line)| needles.iter().any(|needle| line.contains(needle)))
-        .map(|(number, line)| format!("{:>3}  {}", number + 1, line.trim()));
-    Ok(fence("rs", &shown.collect::<Vec<_>>().join("\n")))
-}
-
-/// Which tools the chapter brings, what others can import, and who does.
-fn facts(ws: &Workspace, chapter: &Chapter, page: &str) -> String {
-    let mut lines = Vec::new();
-    let base = ws.base(chapter);
-    let quoted = |names: Vec<String>| {
-        names
-            .iter()
-            .map(|it| format!("`{it}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    for (agent, mut tools) in change::tools(ws, base, chapter) {
-        tools.retain(|(mark, _)| base.is_none() || *mark == '+');
-        if !tools.is_empty() {
-            let tools = quoted(tools.into_iter().map(|(_, name)| name).collect());
-            lines.push(format!("- Tools it brings the {agent}: {tools}"));
+    let mut shown = String::new();
+    for (number, line) in (1..).zip(main.lines()) {
+        if needles.iter().any(|needle| line.contains(needle)) {
+            shown += &format!("{number:>3}  {}\n", line.trim());
         }
     }
-    let items = public_items(ws.text(chapter, "src/lib.rs").unwrap_or_default());
-    lines.push(format!(
-        "- What it offers to others: {}",
-        quoted(items.into_iter().collect())
-    ));
+    Ok(fence("rs", &shown))
+}
+
+/// Which tools the chapter brings, and which later chapters import it.
+fn facts(ws: &Workspace, chapter: &Chapter, page: &str) -> String {
+    let mut facts = String::new();
+    let base = ws.base(chapter);
+    for (agent, tools) in change::tools(ws, base, chapter) {
+        let new = tools
+            .iter()
+            .filter(|(mark, _)| base.is_none() || *mark == '+');
+        let new: Vec<_> = new.map(|(_, name)| format!("`{name}`")).collect();
+        if !new.is_empty() {
+            facts += &format!("- Tools it brings the {agent}: {}\n", new.join(", "));
+        }
+    }
     let link = |chapter: &Chapter, text: &str| {
         format!("[{text}]({})", relative(page, &page_of(&chapter.name)))
     };
     for (what, carried) in [("The loop of", true), ("The library of", false)] {
-        let users = users(ws, chapter, carried).into_iter();
-        let users = users
-            .map(|user| link(user, user.short()))
-            .collect::<Vec<_>>()
-            .join(", ");
+        let imports_it = |later: &&Chapter| {
+            let folder = later.path("src");
+            let mut files = ws.tree.below(&folder).filter(|(path, file)| {
+                let is_carried = CARRIED.iter().any(|carried| path.ends_with(carried));
+                file.contains(&chapter.name) && is_carried == carried
+            });
+            files.any(|(_, file)| rust::lessons(file, &later.name).contains_key(&chapter.name))
+        };
+        let users = ws.after(chapter).filter(imports_it);
+        let users: Vec<_> = users.map(|user| link(user, user.short())).collect();
         if !users.is_empty() {
-            lines.push(format!("- {what} these chapters imports it: {users}"));
+            facts += &format!("- {what} these chapters imports it: {}\n", users.join(", "));
         }
     }
-    lines.push(format!("- Taught in {}", link(chapter, &chapter.name)));
-    lines.join("\n") + "\n"
-}
-
-/// What `lib.rs` makes public.
-fn public_items(lib: &str) -> BTreeSet<String> {
-    let uses = rust::uses(lib).into_iter().filter(|(public, _)| *public);
-    let names = uses.filter_map(|(_, path)| path.rsplit("::").next().map(str::to_owned));
-    let modules = lib.lines().filter_map(|line| {
-        let name = line.strip_prefix("pub mod ")?.trim_end_matches(';');
-        Some(name.to_owned())
-    });
-    names.chain(modules).collect()
-}
-
-/// The later chapters that import it, in a carried file or in their own library.
-fn users<'a>(ws: &'a Workspace, chapter: &'a Chapter, carried: bool) -> Vec<&'a Chapter> {
-    let imports_it = |later: &&Chapter| {
-        let folder = later.path("src");
-        let files = ws.tree.below(&folder);
-        let mut files = files.filter(|(path, _)| {
-            let own = &path[later.name.len() + 1..];
-            path.ends_with(".rs") && CARRIED.contains(&own) == carried
-        });
-        files.any(|(_, file)| {
-            file.contains(&chapter.name)
-                && rust::lessons(file, &later.name).contains_key(&chapter.name)
-        })
-    };
-    ws.after(chapter).filter(imports_it).collect()
+    facts + &format!("- Taught in {}\n", link(chapter, &chapter.name))
 }
 
 #[cfg(test)]
@@ -238,10 +200,6 @@ mod tests {
         let ws = ws(&[
             ("s01_loop/tests/pool.txt", "lead: bash\n"),
             (
-                "s01_loop/src/lib.rs",
-                "pub mod bash;\nmod client;\npub use client::{Client, x::Y};\n",
-            ),
-            (
                 "s02_tools/src/toolbox.rs",
                 "//! T.\n\nuse s01_loop::Client;\n",
             ),
@@ -251,8 +209,7 @@ mod tests {
 
         assert_eq!(
             facts,
-            "- Tools it brings the lead: `bash`\n- What it offers to others: `Client`, `Y`, `bash`\n\
-             - The loop of these chapters imports it: [s02](../chapters/s02_tools.md)\n\
+            "- Tools it brings the lead: `bash`\n- The loop of these chapters imports it: [s02](../chapters/s02_tools.md)\n\
              - The library of these chapters imports it: [s02](../chapters/s02_tools.md)\n\
              - Taught in [s01_loop](../chapters/s01_loop.md)\n\n"
         );

@@ -143,10 +143,10 @@ mod tests {
         let (one, two) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
         for (from, to) in [(one, two), (two, one)] {
             let pair = step::pair(&ws, from, to, "src/main.rs").unwrap();
-            let shown = diff::unified("src/main.rs", &pair);
+            let shown = diff::unified(&pair);
             let lines = shown.lines().skip(2).filter(|line| !line.starts_with("@@"));
             let lines: String = lines.map(|line| format!("{line}\n")).collect();
-            assert_eq!(drawn(pair.old_text, pair.new_text), lines);
+            assert_eq!(drawn(pair.old.1, pair.new.1), lines);
         }
         assert_eq!(hunks("a\n", "a\n"), "");
     }
