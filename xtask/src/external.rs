@@ -7,79 +7,30 @@
 //! Invariant: what cannot be installed is skipped with one line that says why, and is no failure; half an installation is
 //! never taken for a whole one.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use serde::Deserialize;
 
 use crate::cargo::{cargo, target};
 use crate::terminal;
 use crate::workspace::{Member, Workspace};
 
-/// What is installed together, and with what.
-pub struct Kit {
-    /// Its folder, and what it is called in a message.
-    pub name: &'static str,
-    /// Tells the tests where it is; unset, they skip what needs it.
-    pub variable: &'static str,
-    /// With their versions.
-    pub packages: &'static [&'static str],
-    /// Without it the kit neither installs nor runs.
-    pub program: &'static str,
-    /// Installs the packages into the folder.
-    pub install: fn(&Path, &[&str]) -> Result<(), String>,
-}
+/// What is installed together, and where that is.
+const KITS: &str = include_str!("../kits.toml");
 
-/// The versions that were current when the tests were written; newer ones are tried by hand.
-const KITS: [Kit; 5] = [
-    Kit {
-        name: "node",
-        variable: "EXTERNAL_NODE",
-        packages: &[
-            "@modelcontextprotocol/inspector@2.12.0",
-            "@modelcontextprotocol/server-everything@2026.8.31",
-            "@modelcontextprotocol/server-filesystem@2026.8.31",
-            "@modelcontextprotocol/server-memory@2026.8.31",
-        ],
-        program: "node",
-        install: npm,
-    },
-    Kit {
-        name: "python",
-        variable: "EXTERNAL_PYTHON",
-        packages: &["mcp==2.3.0", "fastmcp==4.0.11"],
-        program: "python3",
-        install: pip,
-    },
-    Kit {
-        name: "agents",
-        variable: "EXTERNAL_AGENTS",
-        packages: &["@anthropic-ai/claude-code@2.1.197", "opencode-ai@1.18.33"],
-        program: "node",
-        install: npm,
-    },
-    Kit {
-        name: "suite",
-        variable: "EXTERNAL_SUITE",
-        packages: &[
-            // The suite wants a newer node than many machines have.
-            "node@22.23.3",
-            "@modelcontextprotocol/conformance@0.2.0-alpha.12",
-            "@modelcontextprotocol/sdk@1.32.2",
-            "@modelcontextprotocol/client@2.4.0",
-        ],
-        program: "node",
-        install: npm_with_node,
-    },
-    Kit {
-        name: "python-ws",
-        variable: "EXTERNAL_PYTHON_WS",
-        // The last version with a WebSocket transport.
-        packages: &["mcp[ws]==1.30.0", "uvicorn"],
-        program: "python3",
-        install: pip,
-    },
-];
+/// What is installed together, and with what.
+#[derive(Deserialize)]
+struct Kit {
+    /// Tells the tests where it is; unset, they skip what needs it.
+    variable: String,
+    /// Without it the kit neither installs nor runs.
+    program: String,
+    /// With their versions.
+    packages: Vec<String>,
+}
 
 /// Installs what is missing and runs the tests `external`: of all crates, or of one.
 ///
@@ -102,10 +53,10 @@ pub fn run(ws: &Workspace, only: Option<&str>) -> Result<()> {
         bail!("{only} is no crate with a test that is called external");
     }
     let mut installed = Vec::new();
-    for kit in &KITS {
-        match prepare(kit) {
-            Ok(home) => installed.push((kit.variable, home)),
-            Err(why) => terminal::print(&format!("skipped: what needs {}; {why}\n", kit.name))?,
+    for name in kits()?.into_keys().filter(|name| name != "playwright") {
+        match prepare(&name) {
+            Ok(kit) => installed.push(kit),
+            Err(why) => terminal::print(&format!("skipped: what needs {name}; {why}\n"))?,
         }
     }
     if installed.is_empty() {
@@ -134,76 +85,65 @@ pub fn run(ws: &Workspace, only: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Installs a kit that is not there in these versions, and says where it is. The list of its packages, written last, tells a
-/// whole installation from half of one.
+fn kits() -> Result<BTreeMap<String, Kit>> {
+    toml::from_str(KITS).context("reading kits.toml")
+}
+
+/// Installs a kit that is not there in these versions, and says where it is, with the variable that says so.
 ///
 /// # Errors
 /// Why it is not there, in one line.
-pub fn prepare(kit: &Kit) -> Result<PathBuf, String> {
+pub fn prepare(name: &str) -> Result<(String, PathBuf)> {
+    let kit = kits()?
+        .remove(name)
+        .with_context(|| format!("there is no kit {name}"))?;
+    let home = target()?.join("external").join(name);
     // Also for a kit that is there: what it was installed with may be gone.
-    succeed(kit.program, Path::new("."), "--version", &[])?;
-    let home = target().map_err(|error| error.to_string())?;
-    let home = home.join("external").join(kit.name);
-    install(kit, &home)?;
-    Ok(home)
+    succeed(&kit.program, Path::new("."), "--version", &[])?;
+    once(&kit.packages, &home, || {
+        if kit.program == "python3" {
+            let install =
+                "-m pip install --quiet --disable-pip-version-check --retries=1 --timeout=30";
+            succeed("python3", &home, "-m venv .", &[])?;
+            let python = home.join("bin/python").display().to_string();
+            return succeed(&python, &home, install, &kit.packages);
+        }
+        let install = "install --prefix . --loglevel=error --no-audit --no-fund --ignore-scripts --fetch-retries=1";
+        succeed("npm", &home, install, &kit.packages)?;
+        // The script of node itself fetches the program for this machine.
+        let node = kit.packages.iter().any(|it| it.starts_with("node@"));
+        let rebuild = "rebuild --prefix . --loglevel=error node";
+        if node {
+            succeed("npm", &home, rebuild, &[])
+        } else {
+            Ok(())
+        }
+    })?;
+    Ok((kit.variable, home))
 }
 
-fn install(kit: &Kit, home: &Path) -> Result<(), String> {
+/// Installs into a folder what is not there in these versions. The list of the packages, written last, tells a whole
+/// installation from half of one.
+fn once(packages: &[String], home: &Path, install: impl FnOnce() -> Result<()>) -> Result<()> {
     let mark = home.join("installed");
-    let wanted = kit.packages.join("\n");
+    let wanted = packages.join("\n");
     if std::fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
         return Ok(());
     }
-    let io = |error: std::io::Error| format!("{}: {error}", home.display());
     if home.exists() {
-        std::fs::remove_dir_all(home).map_err(io)?;
+        std::fs::remove_dir_all(home)?;
     }
-    std::fs::create_dir_all(home).map_err(io)?;
-    (kit.install)(home, kit.packages)?;
-    std::fs::write(mark, wanted).map_err(io)
-}
-
-/// Installs with npm.
-///
-/// # Errors
-/// What npm says is wrong, in one line.
-pub fn npm(home: &Path, packages: &[&str]) -> Result<(), String> {
-    let install = "install --prefix . --loglevel=error --no-audit --no-fund --ignore-scripts --fetch-retries=1";
-    succeed("npm", home, install, packages)
-}
-
-/// With npm, and node among the packages: its own script fetches the program for this machine.
-fn npm_with_node(home: &Path, packages: &[&str]) -> Result<(), String> {
-    npm(home, packages)?;
-    succeed("npm", home, "rebuild --prefix . --loglevel=error node", &[])
-}
-
-/// With pip, in an environment of its own.
-fn pip(home: &Path, packages: &[&str]) -> Result<(), String> {
-    let install = "-m pip install --quiet --disable-pip-version-check --retries=1 --timeout=30";
-    succeed("python3", home, "-m venv .", &[])?;
-    succeed(
-        &home.join("bin/python").display().to_string(),
-        home,
-        install,
-        packages,
-    )
+    std::fs::create_dir_all(home)?;
+    install()?;
+    Ok(std::fs::write(mark, wanted)?)
 }
 
 /// Runs a program in a folder; why it failed is one line.
-fn succeed(program: &str, folder: &Path, args: &str, more: &[&str]) -> Result<(), String> {
+fn succeed(program: &str, folder: &Path, args: &str, more: &[String]) -> Result<()> {
     let mut command = Command::new(program);
-    command
-        .args(args.split(' '))
-        .args(more)
-        .current_dir(folder)
-        .stdin(Stdio::null());
-    let output = command
-        .output()
-        .map_err(|error| format!("{program} does not start: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
+    command.args(args.split(' ')).args(more).current_dir(folder);
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|error| anyhow!("{program} does not start: {error}"))?;
     let said = [output.stderr, output.stdout].concat();
     let said = String::from_utf8_lossy(&said);
     // Advice and warnings stand around it; without a line that calls itself an error, the last one is the best there is.
@@ -212,62 +152,59 @@ fn succeed(program: &str, folder: &Path, args: &str, more: &[&str]) -> Result<()
         .find(|line| line.to_lowercase().contains("error"));
     let line = error
         .or(said.trim().lines().next_back())
-        .unwrap_or("no word why");
-    Err(format!(
-        "{program} ended with {}: {}",
-        output.status,
-        line.trim()
-    ))
+        .unwrap_or("no word why")
+        .trim();
+    ensure!(
+        output.status.success(),
+        "{program} ended with {}: {line}",
+        output.status
+    );
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A kit whose installation leaves a file, or fails.
-    fn kit(
-        packages: &'static [&'static str],
-        install: fn(&Path, &[&str]) -> Result<(), String>,
-    ) -> Kit {
-        Kit {
-            name: "kit",
-            variable: "EXTERNAL_KIT",
-            packages,
-            program: "no-such-program",
-            install,
-        }
-    }
-
     #[test]
     fn a_kit_is_installed_once_and_again_in_other_versions() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("kit");
-        let leaves_a_file = |home: &Path, packages: &[&str]| {
-            std::fs::write(home.join(packages[0]), "").map_err(|error| error.to_string())
+        let installed = |version: &str, works: bool| {
+            let install = || {
+                ensure!(works, "the registry is not there");
+                Ok(std::fs::write(home.join(version), "")?)
+            };
+            once(&[version.to_owned()], &home, install).map_err(|error| error.to_string())
         };
-        let fails = |_: &Path, _: &[&str]| Err("the registry is not there".to_owned());
-
-        install(&kit(&["a@1"], leaves_a_file), &home).unwrap();
-        install(&kit(&["a@1"], fails), &home).unwrap();
-        let why = install(&kit(&["a@2"], fails), &home).unwrap_err();
-        assert_eq!(why, "the registry is not there");
+        installed("a@1", true).unwrap();
+        installed("a@1", false).unwrap();
+        assert_eq!(
+            installed("a@2", false).unwrap_err(),
+            "the registry is not there"
+        );
         assert!(!home.join("a@1").exists() && !home.join("installed").exists());
-        install(&kit(&["a@2"], leaves_a_file), &home).unwrap();
+        installed("a@2", true).unwrap();
         assert!(home.join("a@2").exists());
     }
 
     #[test]
     fn why_a_kit_is_missing_is_one_line() {
-        let missing = prepare(&kit(&[], |_, _| Ok(()))).unwrap_err();
+        let fails = |program: &str, script: &str| {
+            let error = succeed(program, Path::new("."), "-c", &[script.to_owned()]);
+            error.unwrap_err().to_string()
+        };
+        let missing = fails("no-such-program", "");
         assert!(
             missing.starts_with("no-such-program does not start: "),
             "{missing}"
         );
-        let fails = |script: &str| succeed("sh", Path::new("."), "-c", &[script]).unwrap_err();
-        assert_eq!(fails("exit 3"), "sh ended with exit status: 3: no word why");
         assert_eq!(
-            fails("echo advice >&2; echo 'npm error code ENOTFOUND' >&2; echo more >&2; exit 1"),
-            "sh ended with exit status: 1: npm error code ENOTFOUND"
+            fails("sh", "exit 3"),
+            "sh ended with exit status: 3: no word why"
         );
+        let script = "echo advice >&2; echo 'npm error code ENOTFOUND' >&2; echo more >&2; exit 1";
+        let line = "sh ended with exit status: 1: npm error code ENOTFOUND";
+        assert_eq!(fails("sh", script), line);
     }
 }

@@ -86,40 +86,38 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
         .any(|it| it.path().is_ident("cfg") && says_test(it))
 }
 
-/// The full paths that a file's `use` lines name, local names left out, and whether each is re-exported.
-pub fn uses(text: &str) -> Vec<(bool, String)> {
+/// The full paths that a file's `use` lines name, local names left out.
+fn uses(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for item in syn::parse_file(text)
         .into_iter()
         .flat_map(|file| file.items)
     {
         if let Item::Use(it) = item {
-            let public = !matches!(it.vis, syn::Visibility::Inherited);
-            flatten("", &it.tree, &mut |path| found.push((public, path)));
+            flatten("", &it.tree, &mut found);
         }
     }
     found
 }
 
 /// Spells out a use tree: `a::{b, c::d as e}` is `a::b` and `a::c::d`.
-fn flatten(front: &str, tree: &UseTree, found: &mut impl FnMut(String)) {
-    let mut name = |name: &syn::Ident| match (front.strip_suffix("::"), name == "self") {
-        (Some(front), true) => found(front.to_owned()),
-        _ => found(format!("{front}{name}")),
+fn flatten(front: &str, tree: &UseTree, found: &mut Vec<String>) {
+    let path = match tree {
+        UseTree::Group(group) => {
+            return group.items.iter().for_each(|it| flatten(front, it, found));
+        }
+        UseTree::Path(it) => return flatten(&format!("{front}{}::", it.ident), &it.tree, found),
+        UseTree::Name(it) => format!("{front}{}", it.ident),
+        UseTree::Rename(it) => format!("{front}{}", it.ident),
+        UseTree::Glob(_) => format!("{front}*"),
     };
-    match tree {
-        UseTree::Path(path) => flatten(&format!("{front}{}::", path.ident), &path.tree, found),
-        UseTree::Name(it) => name(&it.ident),
-        UseTree::Rename(it) => name(&it.ident),
-        UseTree::Glob(_) => found(format!("{front}*")),
-        UseTree::Group(group) => group.items.iter().for_each(|it| flatten(front, it, found)),
-    }
+    found.push(path.strip_suffix("::self").unwrap_or(&path).to_owned());
 }
 
 /// The lessons that a file of the chapter `own` imports from. `crate` is the chapter itself.
 pub fn lessons(text: &str, own: &str) -> Imports {
     let mut imports = Imports::new();
-    for (_, path) in uses(text) {
+    for path in uses(text) {
         let (krate, item) = path.split_once("::").unwrap_or((&path, "self"));
         let lesson = if krate == "crate" { own } else { krate };
         if chapter_number(lesson).is_some() {
@@ -168,20 +166,17 @@ mod tests {
         let text = "use anyhow::Result;\nuse s02_tools::{\n    Toolbox, // a comment\n    files::{edit_file, glob as find},\n};\n\
             pub use s01_loop::{Client, bash::{self, run}};\npub(crate) use s16_protocol;\nfn a() -> impl F + use<'a> {}\nuse crate::Own;\n";
         let expected = [
-            (false, "anyhow::Result"),
-            (false, "s02_tools::Toolbox"),
-            (false, "s02_tools::files::edit_file"),
-            (false, "s02_tools::files::glob"),
-            (true, "s01_loop::Client"),
-            (true, "s01_loop::bash"),
-            (true, "s01_loop::bash::run"),
-            (true, "s16_protocol"),
-            (false, "crate::Own"),
+            "anyhow::Result",
+            "s02_tools::Toolbox",
+            "s02_tools::files::edit_file",
+            "s02_tools::files::glob",
+            "s01_loop::Client",
+            "s01_loop::bash",
+            "s01_loop::bash::run",
+            "s16_protocol",
+            "crate::Own",
         ];
-        assert_eq!(
-            uses(text),
-            expected.map(|(public, path)| (public, path.to_owned()))
-        );
+        assert_eq!(uses(text), expected);
         let lessons = lessons(text, "s16_protocol");
         let own = ["Own", "self"].map(str::to_owned).into();
         assert_eq!(

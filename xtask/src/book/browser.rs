@@ -7,24 +7,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
 
 use crate::cargo::{cargo, target};
-use crate::external::{self, Kit};
+use crate::external;
 use crate::workspace::{CARRIED, Workspace};
 use crate::{diff, step};
 
 /// The script that drives the browser.
 const SCRIPT: &str = "book/tests/main.mjs";
-/// The library that it drives it with; it brings no browser.
-const PLAYWRIGHT: Kit = Kit {
-    name: "playwright",
-    variable: "KIT",
-    packages: &["playwright-core@1.65.1"],
-    program: "node",
-    install: external::npm,
-};
 /// The names under which systems have it.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 /// The pairs that the script compares line by line; the last one also on the page of its chapter.
@@ -58,7 +50,7 @@ pub fn test(ws: &Workspace, pictures: Option<&Path>) -> Result<()> {
         .env("EXPECTED", &expected)
         .env("CHROMIUM", browser)
         .env("MODEL", target()?.join("debug/mock_servers"))
-        .env(PLAYWRIGHT.variable, kit)
+        .env("KIT", kit)
         .stdin(Stdio::null());
     if let Some(folder) = pictures {
         fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
@@ -84,8 +76,7 @@ pub fn tools() -> Result<(PathBuf, PathBuf)> {
     let browser = places
         .find(|path| path.is_file())
         .context("chromium is missing; install it, for example with: apt-get install chromium")?;
-    let kit = external::prepare(&PLAYWRIGHT)
-        .map_err(|why| anyhow!("{} cannot be installed: {why}", PLAYWRIGHT.packages[0]))?;
+    let (_, kit) = external::prepare("playwright").context("playwright cannot be installed")?;
     Ok((browser, kit))
 }
 

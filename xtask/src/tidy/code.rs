@@ -67,14 +67,14 @@ pub(super) fn file_size(ws: &Workspace, found: &mut Findings) {
 /// No lesson exports another's items.
 pub(super) fn exports(ws: &Workspace, found: &mut Findings) {
     for chapter in &ws.chapters {
-        for (path, file) in ws.tree.below(&chapter.path("src")) {
-            let uses = rust::uses(file).into_iter();
-            for (_, item) in uses.filter(|(public, _)| *public) {
-                let root = item.split("::").next().unwrap_or_default();
-                if chapter_number(root).is_some() && root != chapter.name {
-                    let text = format!("re-exports {item}; import it where it is used");
-                    found.file(path, text);
-                }
+        for (path, text) in ws.tree.below(&chapter.path("src")) {
+            let exports = text.lines().enumerate().filter_map(|(number, line)| {
+                let root = line.strip_prefix("pub use ")?.split("::").next()?;
+                (chapter_number(root).is_some() && root != chapter.name).then_some((number, root))
+            });
+            for (number, root) in exports {
+                let text = format!("re-exports from {root}; import it where it is used");
+                found.at(path, number, text);
             }
         }
     }

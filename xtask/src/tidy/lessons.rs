@@ -13,16 +13,15 @@ use crate::{markers, session};
 const LINES: usize = 150;
 const IN_SHORT: &str = "In short";
 const TRY: &str = "Try it";
+/// The sections of a lesson; in front of the third stands what changes, in all but the first chapter.
+const SECTIONS: &str =
+    "In short, How it works, Try it, Predict, then run, Exercises, Left out on purpose, Next";
 
 /// The READMEs of the chapters.
 fn lessons(ws: &Workspace) -> impl Iterator<Item = (&Chapter, String, &str)> {
-    let chapters = ws.chapters.iter();
-    chapters.map(|it| {
-        (
-            it,
-            it.path("README.md"),
-            ws.text(it, "README.md").unwrap_or_default(),
-        )
+    ws.chapters.iter().map(|chapter| {
+        let text = ws.text(chapter, "README.md").unwrap_or_default();
+        (chapter, chapter.path("README.md"), text)
     })
 }
 
@@ -44,52 +43,30 @@ pub(super) fn shape(ws: &Workspace, found: &mut Findings) {
             found.file(&path, text);
         }
         let in_short = &text[markdown::section(text, IN_SHORT)];
-        let count = |wanted: fn(&Event) -> bool| {
-            markdown::events(in_short)
-                .filter(|(event, _)| wanted(event))
-                .count()
-        };
-        let bullets = count(|it| matches!(it, Event::Start(Tag::Item)));
-        if bullets != 3 || count(|it| matches!(it, Event::Start(Tag::CodeBlock(_)))) == 0 {
+        let (mut bullets, mut drawings) = (0, 0);
+        for (event, _) in markdown::events(in_short) {
+            bullets += usize::from(matches!(event, Event::Start(Tag::Item)));
+            drawings += usize::from(matches!(event, Event::Start(Tag::CodeBlock(_))));
+        }
+        if bullets != 3 || drawings == 0 {
             let advice = "write problem, mechanism and invariant, and draw it in a code block";
             let text = format!("the short version is not three bullets and a diagram; {advice}");
             found.file(&path, text);
         }
-        sections(ws, chapter, (&path, text), found);
-    }
-}
-
-fn sections(ws: &Workspace, chapter: &Chapter, (path, text): (&str, &str), found: &mut Findings) {
-    let changes = ws
-        .base(chapter)
-        .map(|base| format!("Changes from {}", base.name));
-    let front = [IN_SHORT, "How it works"]
-        .into_iter()
-        .chain(changes.as_deref());
-    let behind = [
-        TRY,
-        "Predict, then run",
-        "Exercises",
-        "Left out on purpose",
-        "Next",
-    ];
-    let wanted: Vec<&str> = front.chain(behind).collect();
-    let headings = markdown::headings(text).into_iter();
-    let headings: Vec<_> = headings.filter(|(_, level, _)| *level == 2).collect();
-    let present: Vec<_> = headings.iter().map(|(.., words)| words.as_str()).collect();
-    if present != wanted {
-        let same = present
-            .iter()
-            .zip(&wanted)
-            .take_while(|(one, other)| one == other);
-        let at = same.count();
-        let line = headings
-            .get(at)
-            .map_or(0, |(range, ..)| line_at(text, range.start));
-        let missing = wanted[at.min(wanted.len() - 1)];
-        let all = wanted.join(", ");
-        let text = format!("`## {missing}` belongs here; a lesson has the sections {all}");
-        found.at(path, line, text);
+        let mut wanted = SECTIONS.to_owned();
+        if let Some(base) = ws.base(chapter) {
+            let changes = format!("Changes from {}, {TRY}", base.name);
+            wanted = wanted.replace(TRY, &changes);
+        }
+        let mut headings = markdown::headings(text);
+        headings.retain(|(_, level, _)| *level == 2);
+        let headings: Vec<_> = headings.into_iter().map(|(.., words)| words).collect();
+        if headings.join(", ") != wanted {
+            found.file(
+                &path,
+                format!("the sections are not those of a lesson: {wanted}"),
+            );
+        }
     }
 }
 
@@ -104,29 +81,24 @@ pub(super) fn prompts(ws: &Workspace, found: &mut Findings) {
             found.file(&path, format!("no class test the_tool_pool; {advice}"));
         }
         let section = markdown::section(text, TRY);
+        let mut prompts = markdown::codes(text);
         // A command of the shell is no prompt.
-        let codes = markdown::codes(text).into_iter();
-        // A long one goes on in the next line, behind the item's indent.
-        let codes = codes.map(|(at, code, opens)| {
-            (
-                at,
-                code.split_whitespace().collect::<Vec<_>>().join(" "),
-                opens,
-            )
-        });
-        let prompts = codes.filter(|(at, code, opens)| {
+        prompts.retain(|(at, code, opens)| {
             *opens && section.contains(at) && !code.starts_with("cargo ")
         });
-        let prompts: Vec<_> = prompts.collect();
         if prompts.is_empty() {
             let advice = "write each as a list item that opens with the prompt in backticks";
             let line = line_at(text, section.start);
             found.at(&path, line, format!("no prompts to try; {advice}"));
         }
-        for (at, prompt, _) in prompts.iter().filter(|(_, it, _)| !typed.contains(it)) {
-            let advice = "type it in a class test";
-            let problem = format!("the prompt `{prompt}` is not in tests/class.rs; {advice}");
-            found.at(&path, line_at(text, *at), problem);
+        for (at, prompt, _) in prompts {
+            // A long one goes on in the next line, behind the item's indent.
+            let prompt = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
+            if !typed.contains(&prompt) {
+                let advice = "is not in tests/class.rs; type it in a class test";
+                let line = line_at(text, at);
+                found.at(&path, line, format!("the prompt `{prompt}` {advice}"));
+            }
         }
     }
 }
@@ -158,29 +130,28 @@ pub(super) fn named_tests(ws: &Workspace, found: &mut Findings) {
 
 /// A chapter has two or three exercises, numbered from 1, and its README names them.
 pub(super) fn exercises(ws: &Workspace, found: &mut Findings) {
-    for (chapter, _, readme) in lessons(ws) {
+    for (chapter, path, readme) in lessons(ws) {
         let exercises = of(ws, chapter);
         if !(2..=3).contains(&exercises.len()) {
             let number = exercises.len();
             let text = format!("{number} exercises; write two or three, exN_….rs");
-            found.file(&chapter.path(&format!("{FOLDER}/main.rs")), text);
+            found.file(&path, text);
         }
         for (number, exercise) in (1..).zip(exercises) {
-            let exercise = match exercise {
-                Ok(exercise) => exercise,
-                Err((path, problem)) => {
-                    found.file(&path, problem);
-                    continue;
+            match exercise {
+                Err((path, problem)) => found.file(&path, problem),
+                Ok(it) if it.number != number => {
+                    let text = format!("the numbers have a gap; this is exercise {number}");
+                    found.file(&it.path, text);
                 }
-            };
-            let link = format!("({FOLDER}/{}.rs)", exercise.module);
-            if exercise.number != number {
-                let text = format!("the numbers have a gap; this is exercise {number}");
-                found.file(&exercise.path, text);
-            }
-            if !readme.contains(&link) {
-                let text = format!("the README does not name it; link {link}");
-                found.file(&exercise.path, text);
+                Ok(it) if !readme.contains(&format!("({FOLDER}/{}.rs)", it.module)) => {
+                    let text = format!(
+                        "the README does not name it; link ({FOLDER}/{}.rs)",
+                        it.module
+                    );
+                    found.file(&it.path, text);
+                }
+                Ok(_) => {}
             }
         }
     }

@@ -38,7 +38,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
     // Rust files.
     ("s01_loop/src/bash.rs", "//! Bash: runs a command.\n", "// Bash.\n", "1: no header; open with `//!` and what the file is, in one sentence that ends with a full stop"),
     ("s01_loop/src/lib.rs", "#![doc", "#[doc", "1: the library does not open with `#![doc = include_str!(\"../README.md\")]`; add it"),
-    ("s02_tools/src/lib.rs", "pub mod toolbox;", "pub use s01_loop::{bash};", "1: re-exports s01_loop::bash; import it where it is used"),
+    ("s02_tools/src/lib.rs", "pub mod toolbox;", "pub use s01_loop::{bash};", "3: re-exports from s01_loop; import it where it is used"),
     ("s01_loop/tests/waits.rs", "", concat!("//! A test.\n\nfn a() { sle", "ep(second); }\n"), "3: a test sleeps; pause the time and advance it, or wait for the event itself"),
     ("s01_loop/tests/class.rs", "#[test]", "#[test]\n#[ignore]", "only exercises are switched off; run the test or delete it"),
     // What leads through the course.
@@ -56,7 +56,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
     // Lessons.
     ("s02_tools/README.md", "minutes: 30", "minutes: 3", "1: the minutes are not those of Cargo.toml; open with a front matter that says minutes: 30"),
     ("s02_tools/README.md", "- c\n", "", "the short version is not three bullets and a diagram; write problem, mechanism and invariant, and draw it in a code block"),
-    ("s02_tools/README.md", "## Next", "## Later", "`## Next` belongs here; a lesson has the sections In short, How it works, Changes from s01_loop, Try it, Predict, then run, Exercises, Left out on purpose, Next"),
+    ("s02_tools/README.md", "## Next", "## Later", "1: the sections are not those of a lesson: In short, How it works, Changes from s01_loop, Try it, Predict, then run, Exercises, Left out on purpose, Next"),
     ("s02_tools/README.md", "List all files", "List no\n  files", "the prompt `List no files` is not in tests/class.rs; type it in a class test"),
     ("s02_tools/README.md", "1. `List all files`", "List", "no prompts to try; write each as a list item that opens with the prompt in backticks"),
     ("s02_tools/README.md", "Nothing.", "See `a_stale_answer_is_not_taken`.", "names the test a_stale_answer_is_not_taken, which is not there; name another"),
