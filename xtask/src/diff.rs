@@ -158,16 +158,12 @@ mod tests {
     const FIRST: &str = "//! s01 · the loop. Start with README.md.\n\nuse s01_loop::{Client, bash};\n\nfn main() {\n    bash();\n}\n";
     const SECOND: &str = "//! s02 · tools. Start with README.md.\n\nuse s01_loop::Client;\nuse s02_tools::Toolbox;\n\nfn main() {\n    Toolbox::new();\n}\n";
 
-    fn class() -> Workspace {
-        fixture::course(&[
-            ("s01_loop/src/main.rs", FIRST),
-            ("s02_tools/src/main.rs", SECOND),
-        ])
-    }
-
     #[test]
     fn the_class_sees_the_step_the_new_files_and_the_lessons() {
-        let ws = class();
+        let ws = fixture::course(&[
+            ("s01_loop/src/main.rs", FIRST),
+            ("s02_tools/src/main.rs", SECOND),
+        ]);
         let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
 
         assert_eq!(
@@ -217,71 +213,16 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop, - only the
     }
 
     #[test]
-    fn the_first_chapter_is_shown_whole() {
-        let ws = class();
-
-        let shown = show(&ws, None, ws.chapter("s01").unwrap());
-
-        let start = format!(
-            "s01_loop · adds the loop\n\ns01_loop/src/main.rs\n\n{FIRST}\nNew files of s01_loop\n"
-        );
-        assert!(shown.starts_with(&start), "{shown}");
-        assert!(
-            shown.ends_with("Lessons that src/main.rs imports from\n  s01_loop: Client, bash\n"),
-            "{shown}"
-        );
-    }
-
-    #[test]
-    fn two_chapters_can_be_compared_in_either_direction() {
-        let ws = class();
-        let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
-
-        let back = show(&ws, Some(second), first);
-
-        assert!(
-            back.starts_with("s01_loop · adds the loop · compared with s02_tools\n"),
-            "{back}"
-        );
-        assert!(back.contains("\n-use s02_tools::Toolbox;\n"), "{back}");
-        assert!(!back.contains("New files"), "{back}");
-        assert!(
-            back.ends_with("  s01_loop: Client, +bash\n  s02_tools: -Toolbox\n"),
-            "{back}"
-        );
-    }
-
-    #[test]
-    fn a_teammate_is_a_new_file_first_and_a_diff_later() {
-        let old = (
-            "s01_loop/src/teammate.rs",
-            "//! The teammate's loop.\n\nuse crate::Client;\n",
-        );
-        let new = (
-            "s02_tools/src/teammate.rs",
-            "//! The teammate's loop.\n\nuse s01_loop::{Client, Repl};\n",
-        );
-        let ws = fixture::course(&[old, new]);
-        let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
-
-        let born = show(&ws, None, first);
-        let changed = show(&ws, Some(first), second);
-
-        assert!(
-            born.contains("src/teammate.rs    3 lines  The teammate's loop."),
-            "{born}"
-        );
-        assert!(
-            changed.contains("+++ s02_tools/src/teammate.rs\n"),
-            "{changed}"
-        );
-        assert!(!changed.contains("teammate.rs    3 lines"), "{changed}");
-        assert!(changed.ends_with("src/teammate.rs imports from (+ is not imported in s01_loop, - only there)\n  s01_loop: Client, +Repl\n"));
-    }
-
-    #[test]
-    fn the_tools_that_come_and_go_are_named() {
+    fn a_chapter_may_be_shown_whole_or_beside_any_other() {
+        let teammate = |text: &str| format!("//! The teammate's loop.\n\nuse {text};\n");
         let ws = fixture::course(&[
+            ("s01_loop/src/main.rs", FIRST),
+            ("s02_tools/src/main.rs", SECOND),
+            ("s01_loop/src/teammate.rs", &teammate("crate::Client")),
+            (
+                "s02_tools/src/teammate.rs",
+                &teammate("s01_loop::{Client, Repl}"),
+            ),
             ("s01_loop/tests/pool.txt", "lead: bash, glob\n"),
             (
                 "s02_tools/tests/pool.txt",
@@ -289,12 +230,32 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop, - only the
             ),
         ]);
         let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
-
-        let step = show(&ws, Some(first), second);
-        let whole = show(&ws, None, first);
-
-        let tools = "\nTools (+ is not offered in s01_loop, - only there)\n  lead: +task, -glob\n  subagent: +bash\n";
-        assert!(step.ends_with(tools), "{step}");
-        assert!(whole.ends_with("\nTools\n  lead: bash, glob\n"), "{whole}");
+        let holds = |from, to, there: &[&str], not: &str| {
+            let shown = show(&ws, from, to);
+            assert!(there.iter().all(|part| shown.contains(part)), "{shown}");
+            assert!(!shown.contains(not), "{shown}");
+        };
+        let start = format!(
+            "s01_loop · adds the loop\n\ns01_loop/src/main.rs\n\n{FIRST}\nNew files of s01_loop\n"
+        );
+        let whole = [
+            &start[..],
+            "src/teammate.rs    3 lines  The teammate's loop.",
+            "Lessons that src/main.rs imports from\n  s01_loop: Client, bash\n",
+            "\nTools\n  lead: bash, glob\n",
+        ];
+        holds(None, first, &whole, "+++");
+        let on = [
+            "+++ s02_tools/src/teammate.rs\n",
+            "src/teammate.rs imports from (+ is not imported in s01_loop, - only there)\n  s01_loop: Client, +Repl\n",
+            "\nTools (+ is not offered in s01_loop, - only there)\n  lead: +task, -glob\n  subagent: +bash\n",
+        ];
+        holds(Some(first), second, &on, "teammate.rs    3 lines");
+        let back = [
+            "s01_loop · adds the loop · compared with s02_tools\n",
+            "\n-use s02_tools::Toolbox;\n",
+            "  s01_loop: Client, +bash\n  s02_tools: -Toolbox\n",
+        ];
+        holds(Some(second), first, &back, "New files");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -49,24 +49,19 @@ fn xtask(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
-fn said(output: &Output) -> (Option<i32>, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+fn said(command: &mut Command) -> (Option<i32>, String, String) {
+    let output = command.output().unwrap();
+    let [shown, errors] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+    (output.status.code(), shown, errors)
 }
 
 #[test]
 fn a_diff_is_printed_without_colours_and_from_any_folder_of_the_course() {
     let course = course(1);
-
-    let output = xtask(&course.path().join("s01_loop/src"), &["diff", "2"])
-        .output()
-        .unwrap();
-
-    let (code, shown, errors) = said(&output);
+    let (code, shown, errors) = said(&mut xtask(
+        &course.path().join("s01_loop/src"),
+        &["diff", "2"],
+    ));
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     assert!(
         shown.contains("\n-fn main() {}\n+fn main() { /* and more */ }\n"),
@@ -78,77 +73,59 @@ fn a_diff_is_printed_without_colours_and_from_any_folder_of_the_course() {
 fn a_reader_may_close_the_pipe() {
     // More than a pipe holds, so that the program is still writing when its reader leaves.
     let course = course(10_000);
-    let mut child = xtask(course.path(), &["diff", "2"])
+    let mut diff = xtask(course.path(), &["diff", "2"]);
+    let mut child = diff
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-
     drop(child.stdout.take());
-
-    let (code, _, errors) = said(&child.wait_with_output().unwrap());
-    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
 }
 
 #[test]
 fn a_mistake_is_one_sentence_and_an_exit_status() {
     let course = course(70);
-
-    let (code, shown, errors) = said(&xtask(course.path(), &["diff", "s09"]).output().unwrap());
-    assert_eq!((code, shown.as_str()), (Some(1), ""));
-    assert_eq!(
-        errors,
-        "there is no chapter \"s09\"; the chapters are s01_loop, s02_tools\n"
-    );
-
-    let (code, _, errors) = said(&xtask(course.path(), &["budget"]).output().unwrap());
-    assert_eq!(code, Some(1));
-    assert!(
-        errors.starts_with("s02_tools changes 71 lines of carried files; 60 are allowed"),
-        "{errors}"
-    );
-
-    let (code, shown, _) = said(&xtask(course.path(), &["tidy"]).output().unwrap());
-    assert_eq!(code, Some(1));
-    assert!(
-        shown.contains("s01_loop/README.md:1: the minutes are not those of Cargo.toml; open with a front matter that says minutes: 30\n"),
-        "{shown}"
-    );
-}
-
-/// A folder of programs: git, and what stands for mdbook.
-fn programs(mdbook: Option<&str>) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let paths = std::env::var_os("PATH").unwrap();
-    let git = std::env::split_paths(&paths).map(|path| path.join("git"));
-    let git = git.into_iter().find(|git| git.is_file()).unwrap();
-    std::os::unix::fs::symlink(git, folder.path().join("git")).unwrap();
-    if let Some(says) = mdbook {
-        let path = folder.path().join("mdbook");
-        fs::write(&path, format!("#!/bin/sh\necho {says}\n")).unwrap();
-        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for (args, wanted) in [
+        (
+            &["diff", "s09"][..],
+            "there is no chapter \"s09\"; the chapters are s01_loop, s02_tools\n",
+        ),
+        (
+            &["budget"],
+            "s02_tools changes 71 lines of carried files; 60 are allowed",
+        ),
+        (
+            &["tidy"],
+            "s01_loop/src/main.rs:1: no header; open with `//!`",
+        ),
+    ] {
+        let (code, shown, errors) = said(&mut xtask(course.path(), args));
+        assert_eq!(code, Some(1));
+        assert!((shown + &errors).contains(wanted), "{args:?}: {errors}");
     }
-    folder
 }
 
 #[test]
 fn a_book_without_mdbook_says_in_a_line_what_to_install() {
     let course = course(1);
-    for (mdbook, why) in [
-        (None, "mdbook is missing"),
-        (
-            Some("mdbook v0.4.40"),
-            "mdbook v0.4.40 is too old for the book",
-        ),
-    ] {
-        let programs = programs(mdbook);
+    let programs = tempfile::tempdir().unwrap();
+    let paths = std::env::var_os("PATH").unwrap();
+    let mut git = std::env::split_paths(&paths).map(|path| path.join("git"));
+    let git = git.find(|git| git.is_file()).unwrap();
+    std::os::unix::fs::symlink(git, programs.path().join("git")).unwrap();
+    let told = |why: &str| {
         let line = format!("{why}; install it with: cargo install mdbook --locked\n");
         for args in [&["book"][..], &["book", "--test"]] {
-            let output = xtask(course.path(), args)
-                .env("PATH", programs.path())
-                .output()
-                .unwrap();
-            assert_eq!(said(&output), (Some(1), String::new(), line.clone()));
+            let mut book = xtask(course.path(), args);
+            let said = said(book.env("PATH", programs.path()));
+            assert_eq!(said, (Some(1), String::new(), line.clone()));
         }
-    }
+    };
+    told("mdbook is missing");
+    let old = programs.path().join("mdbook");
+    fs::write(&old, "#!/bin/sh\necho mdbook v0.4.40\n").unwrap();
+    fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    told("mdbook v0.4.40 is too old for the book");
 }

@@ -137,55 +137,16 @@ mod tests {
     use super::*;
     use crate::tests::fixture;
 
-    fn pages(changes: &[(&str, &str)]) -> (String, String) {
+    fn made(chapter: &str, changes: &[(&str, &str)]) -> Result<String> {
         let ws = fixture::course(changes);
-        let shelf = Shelf::new(&ws);
-        let of = |name: &str| page(&ws, &shelf, ws.chapter(name).unwrap()).unwrap();
-        (of("s01"), of("s02"))
+        page(&ws, &Shelf::new(&ws), ws.chapter(chapter)?)
     }
 
     #[test]
     fn a_page_is_the_readme_and_then_what_it_is_about() {
-        let (_, page) = pages(&[
+        let changes = [
             ("s01_loop/tests/pool.txt", "lead: bash\n"),
             ("s02_tools/tests/pool.txt", "lead: glob\n"),
-        ]);
-
-        let start = "# s02_tools\n\n30 minutes · [the step](#the-step) from [s01_loop](s01_loop.md) · [any two chapters](../pairs.md#s01..s02)\n\nA chapter that";
-        assert!(page.starts_with(start), "{page}");
-        let sections: Vec<_> = page
-            .lines()
-            .filter(|line| line.starts_with("## "))
-            .collect();
-        let own = ["## The step", "## Added and removed", "## New files"];
-        assert!(
-            sections.windows(3).any(|three| three == own),
-            "{sections:?}"
-        );
-        assert!(page.contains("```diff\n--- s01_loop/src/main.rs\n+++ s02_tools/src/main.rs\n"));
-        assert!(page.contains("  lead: +glob, -bash\n"), "{page}");
-        assert!(page.contains("  s02_tools: +toolbox\n"), "{page}");
-        assert!(
-            page.contains("<details id=\"src-toolbox-rs\"><summary><code>src/toolbox.rs</code> · ")
-        );
-        assert!(page.contains("<br>A toolbox: tools by name.</summary>\n\n<script type=\"text/plain\" class=\"file\" data-language=\"rust\">\n//! A toolbox"));
-    }
-
-    #[test]
-    fn the_first_page_shows_its_main_whole() {
-        let (page, _) = pages(&[]);
-
-        assert!(page.contains(
-            "so this is all of `src/main.rs`:\n\n<span id=\"src-main-rs\"></span>\n\n```rs\n//! s01"
-        ));
-        assert!(!page.contains("+++ s01_loop/src/main.rs"));
-        assert!(!page.contains("minutes: 30"));
-        assert!(page.contains("See [the loop](#src-main-rs)."));
-    }
-
-    #[test]
-    fn a_teammate_is_a_new_file_where_it_is_born() {
-        let (born, changed) = pages(&[
             (
                 "s01_loop/src/teammate.rs",
                 "//! The teammate's loop.\n\nuse x;\n",
@@ -194,50 +155,70 @@ mod tests {
                 "s02_tools/src/teammate.rs",
                 "//! The teammate's loop.\n\nuse y;\n",
             ),
-        ]);
-
+        ];
+        let first = made("s01", &changes).unwrap();
+        let second = made("s02", &changes).unwrap();
+        let parts = [
+            "# s02_tools\n\n30 minutes · [the step](#the-step) from [s01_loop](s01_loop.md) · [any two chapters](../pairs.md#s01..s02)\n\nA chapter that",
+            "## The step",
+            "```diff\n--- s01_loop/src/main.rs\n+++ s02_tools/src/main.rs\n",
+            "+++ s02_tools/src/teammate.rs\n",
+            "<summary>The whole <code>src/teammate.rs</code> of s02_tools</summary>",
+            "## Added and removed",
+            "  s02_tools: +toolbox\n",
+            "  lead: +glob, -bash\n",
+            "## New files",
+            "<details id=\"src-toolbox-rs\"><summary><code>src/toolbox.rs</code> · ",
+            "<br>A toolbox: tools by name.</summary>\n\n<script type=\"text/plain\" class=\"file\" data-language=\"rust\">\n//! A toolbox",
+            "## The exercises",
+            "## Next",
+        ];
+        let mut rest = &second[..];
+        for part in parts {
+            let at = rest
+                .find(part)
+                .unwrap_or_else(|| panic!("{part:?} is not in {rest}"));
+            rest = &rest[at..];
+        }
+        assert_eq!(second.matches("id=\"src-teammate-rs\"").count(), 1);
         assert!(
-            born.contains("<details id=\"src-teammate-rs\"><summary><code>src/teammate.rs</code>")
+            first.contains("<details id=\"src-teammate-rs\"><summary><code>src/teammate.rs</code>")
         );
-        assert!(changed.contains("+++ s02_tools/src/teammate.rs\n"));
-        assert!(
-            changed
-                .contains("<summary>The whole <code>src/teammate.rs</code> of s02_tools</summary>")
-        );
-        assert_eq!(changed.matches("id=\"src-teammate-rs\"").count(), 1);
+        assert!(first.contains(
+            "so this is all of `src/main.rs`:\n\n<span id=\"src-main-rs\"></span>\n\n```rs\n//! s01"
+        ));
+        assert!(!first.contains("+++ s01_loop/src/main.rs") && !first.contains("minutes: 30"));
+        assert!(first.contains("See [the loop](#src-main-rs)."));
     }
 
     #[test]
     fn next_stands_last_and_the_files_to_read_first() {
         let readme = "# s02\n\n## Next\n\nOn.\n\n<details><summary>Notes</summary></details>\n";
-        let manifest = |read: &str| {
-            format!(
-                "[package]\nname = \"s02_tools\"\n[package.metadata.course]\nadds = \"tools\"\nbase = \"s01_loop\"\nminutes = 30\nstart = []\nread = [\"{read}\"]\n"
-            )
-        };
         let made = |read: &str| {
-            let ws = fixture::course(&[
+            let course = format!("adds = \"tools\"\nbase = \"s01_loop\"\nread = [{read:?}]");
+            let changes = [
                 ("s02_tools/README.md", readme),
-                ("s02_tools/Cargo.toml", &manifest(read)),
+                (
+                    "s02_tools/Cargo.toml",
+                    &fixture::manifest("s02_tools", &course, ""),
+                ),
                 ("s02_tools/src/a.rs", "//! First by name.\n"),
-            ]);
-            page(&ws, &Shelf::new(&ws), ws.chapter("s02").unwrap())
+            ];
+            made("s02", &changes)
         };
-
         let shown = made("src/toolbox.rs").unwrap();
-        let at = |words: &str| {
-            shown
-                .find(words)
-                .unwrap_or_else(|| panic!("{words}: {shown}"))
-        };
-        assert!(at("Notes") < at("Read these:") && at("Read these:") < at("src-toolbox-rs"));
-        assert!(
-            at("src-toolbox-rs") < at("The other files") && at("The other files") < at("src-a-rs")
-        );
+        let order = [
+            "Notes",
+            "Read these:",
+            "src-toolbox-rs",
+            "The other files",
+            "src-a-rs",
+        ];
+        let places = order.map(|words| shown.find(words).unwrap());
+        assert!(places.is_sorted(), "{shown}");
         assert!(shown.ends_with("\n## Next\n\nOn.\n"), "{shown}");
-        assert_eq!(
-            made("src/gone.rs").unwrap_err().to_string(),
-            "s02_tools/Cargo.toml: read names a file that is not new in it; name what is there"
-        );
+        let told =
+            "s02_tools/Cargo.toml: read names a file that is not new in it; name what is there";
+        assert_eq!(made("src/gone.rs").unwrap_err().to_string(), told);
     }
 }

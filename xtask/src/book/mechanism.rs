@@ -147,71 +147,53 @@ mod tests {
     const MAIN_OF_LAST: &str = "use s01_loop::Client;\nuse s02_tools::{Toolbox, bash};\n\nstruct Agent {\n    tools: Toolbox,\n}\n\n\
         fn new() {\n    let more = Toolbox::new();\n    let x = more.with(bash());\n    self.tools.run(x); // bash\n}\n";
 
-    fn ws(changes: &[(&str, &str)]) -> Workspace {
-        let own = [
+    fn fill(page: &str, text: &str) -> Result<String, String> {
+        let ws = fixture::course(&[
             ("book/src/loop.svg", SVG),
-            ("s02_tools/src/main.rs", MAIN_OF_LAST),
-        ];
-        fixture::course(&[&own[..], changes].concat())
-    }
-
-    fn fill(text: &str) -> Result<String, String> {
-        filled(&ws(&[]), "mechanisms/s02_tools.md", text).map_err(|error| format!("{error:#}"))
-    }
-
-    #[test]
-    fn the_station_of_the_page_is_marked_and_its_links_lead_up() {
-        let page = fill("# A\n\n<!-- loop -->\n").unwrap();
-
-        assert_eq!(
-            page,
-            "# A\n\n<div class=\"loop-picture\">\n<svg>\n<a href=\"../chapters/s02_tools.html\" id=\"station-s02\" \
-             data-here class=\"station\">\n</a>\n<g id=\"station-s01\">\n</svg>\n</div>\n\n"
-        );
-        let whole = filled(&ws(&[]), "loop.md", "<!-- loop -->").unwrap();
-        assert!(whole.contains("href=\"chapters/s02") && !whole.contains("data-here"));
-    }
-
-    #[test]
-    fn the_front_page_shows_how_main_grows() {
-        let chart = filled(&ws(&[]), "index.md", "<!-- growth -->").unwrap();
-
-        let bar = "<a href=\"chapters/s02_tools.html\" title=\"s02_tools: 12 lines\" style=\"--lines: 12\">12<b>s02</b></a>\n";
-        assert!(chart.contains(bar), "{chart}");
-        assert_eq!(chart.matches("<a ").count(), 2);
-    }
-
-    #[test]
-    fn the_lines_are_named_and_must_be_there() {
-        let expected =
-            "```rs\n  9  let more = Toolbox::new();\n 11  self.tools.run(x); // bash\n```\n\n";
-        assert_eq!(
-            fill("<!-- lines: tools.run, let more -->").unwrap(),
-            expected
-        );
-        assert_eq!(
-            fill("<!-- lines: tools.run, tools.walk -->").unwrap_err(),
-            "book/src/mechanisms/s02_tools.md: s02_tools/src/main.rs has no line with `tools.walk`; name what is there"
-        );
-    }
-
-    #[test]
-    fn facts_say_what_is_brought_offered_and_used() {
-        let ws = ws(&[
             ("s01_loop/tests/pool.txt", "lead: bash\n"),
+            ("s02_tools/src/main.rs", MAIN_OF_LAST),
             (
                 "s02_tools/src/toolbox.rs",
                 "//! T.\n\nuse s01_loop::Client;\n",
             ),
         ]);
+        filled(&ws, page, text).map_err(|error| format!("{error:#}"))
+    }
 
-        let facts = filled(&ws, "mechanisms/s01_loop.md", "<!-- facts -->").unwrap();
+    #[test]
+    fn a_page_is_filled_from_the_code() {
+        let mechanism = "mechanisms/s02_tools.md";
+        let page = fill(mechanism, "# A\n\n<!-- loop -->\n").unwrap();
+        let marked = "# A\n\n<div class=\"loop-picture\">\n<svg>\n<a href=\"../chapters/s02_tools.html\" id=\"station-s02\" data-here \
+            class=\"station\">\n</a>\n<g id=\"station-s01\">\n</svg>\n</div>\n\n";
+        assert_eq!(page, marked);
+        let whole = fill("loop.md", "<!-- loop -->").unwrap();
+        assert!(whole.contains("href=\"chapters/s02") && !whole.contains("data-here"));
 
+        let chart = fill("index.md", "<!-- growth -->").unwrap();
+        let bar = "<a href=\"chapters/s02_tools.html\" title=\"s02_tools: 12 lines\" style=\"--lines: 12\">12<b>s02</b></a>\n";
+        assert!(
+            chart.contains(bar) && chart.matches("<a ").count() == 2,
+            "{chart}"
+        );
+
+        let lines =
+            "```rs\n  9  let more = Toolbox::new();\n 11  self.tools.run(x); // bash\n```\n\n";
         assert_eq!(
-            facts,
-            "- Tools it brings the lead: `bash`\n- The loop of these chapters imports it: [s02](../chapters/s02_tools.md)\n\
-             - The library of these chapters imports it: [s02](../chapters/s02_tools.md)\n\
-             - Taught in [s01_loop](../chapters/s01_loop.md)\n\n"
+            fill(mechanism, "<!-- lines: tools.run, let more -->").unwrap(),
+            lines
+        );
+        let missing = "book/src/mechanisms/s02_tools.md: s02_tools/src/main.rs has no line with `tools.walk`; name what is there";
+        assert_eq!(
+            fill(mechanism, "<!-- lines: tools.run, tools.walk -->").unwrap_err(),
+            missing
+        );
+
+        let facts = "- Tools it brings the lead: `bash`\n- The loop of these chapters imports it: [s02](../chapters/s02_tools.md)\n\
+            - The library of these chapters imports it: [s02](../chapters/s02_tools.md)\n- Taught in [s01_loop](../chapters/s01_loop.md)\n\n";
+        assert_eq!(
+            fill("mechanisms/s01_loop.md", "<!-- facts -->").unwrap(),
+            facts
         );
     }
 }

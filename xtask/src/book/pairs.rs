@@ -99,94 +99,45 @@ fn about(ws: &Workspace, chapter: &Chapter, texts: &[(String, &str, &str)]) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step;
     use crate::tests::fixture;
 
-    /// Draws hunks as the page does.
-    fn drawn(old: &str, new: &str) -> String {
-        let (old_lines, new_lines): (Vec<_>, Vec<_>) =
-            (old.lines().collect(), new.lines().collect());
-        let mut text = String::new();
-        for hunk in hunks(old, new).split(';').filter(|hunk| !hunk.is_empty()) {
-            let mut parts = hunk.splitn(3, ' ');
-            let mut number = || parts.next().unwrap().parse::<usize>().unwrap();
-            let (mut from, mut to) = (number(), number());
-            let mut runs = parts.next().unwrap();
-            while let Some(sign) = runs.chars().next() {
-                let end = runs[1..]
-                    .find(['=', '-', '+'])
-                    .map_or(runs.len(), |end| end + 1);
-                for _ in 0..runs[1..end].parse::<usize>().unwrap() {
-                    let (mark, line) = match sign {
-                        '+' => ('+', new_lines[to]),
-                        '-' => ('-', old_lines[from]),
-                        _ => (' ', old_lines[from]),
-                    };
-                    from += usize::from(sign != '+');
-                    to += usize::from(sign != '-');
-                    text.push_str(&format!("{mark}{line}\n"));
-                }
-                runs = &runs[end..];
-            }
-        }
-        text
-    }
-
+    /// That the page draws what the command prints of them is tried in the browser.
     #[test]
-    fn the_page_shows_the_lines_that_the_command_shows() {
+    fn hunks_are_runs_of_lines_that_both_have_or_one_of_them() {
         let first = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\n";
         let second = "a\nB\nc\nd\ne\nf\ng\nh\ni\nj\nk\nnew\nl\nM\n";
-        let ws = fixture::course(&[
-            ("s01_loop/src/main.rs", first),
-            ("s02_tools/src/main.rs", second),
-        ]);
-        let (one, two) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
-        for (from, to) in [(one, two), (two, one)] {
-            let pair = step::pair(&ws, from, to, "src/main.rs").unwrap();
-            let shown = diff::unified(&pair);
-            let lines = shown.lines().skip(2).filter(|line| !line.starts_with("@@"));
-            let lines: String = lines.map(|line| format!("{line}\n")).collect();
-            assert_eq!(drawn(pair.old.1, pair.new.1), lines);
-        }
+        assert_eq!(hunks(first, second), "0 0 =1-1+1=3;8 8 =3+1=1-1+1");
+        assert_eq!(hunks(second, first), "0 0 =1-1+1=3;8 8 =3-1=1-1+1");
         assert_eq!(hunks("a\n", "a\n"), "");
     }
 
     #[test]
     fn each_chapter_knows_what_it_runs_and_offers() {
+        let teammate = "//! The \"teammate\".\n\nuse s01_loop::x;\n";
         let ws = fixture::course(&[
-            (
-                "s01_loop/src/teammate.rs",
-                "//! The \"teammate\".\n\nuse s01_loop::x;\n",
-            ),
+            ("s01_loop/src/teammate.rs", teammate),
             ("s02_tools/tests/pool.txt", "lead: bash, glob\n"),
         ]);
-
         let script = script(&ws);
-
         let pairs = script.strip_prefix("window.PAIRS = ").unwrap().trim_end();
         let pairs: Value = serde_json::from_str(pairs.trim_end_matches(';')).unwrap();
-        let second = &pairs["chapters"][1];
-        assert_eq!(
-            (&second["name"], &second["base"]),
-            (&json!("s02_tools"), &json!(0))
-        );
-        assert_eq!(
-            second["runs"],
-            json!({"src/main.rs": 1, "src/teammate.rs": 2})
-        );
-        assert_eq!(second["tools"], json!({"lead": ["bash", "glob"]}));
-        assert_eq!(
-            second["imports"],
-            json!({
+        let mut second = pairs["chapters"][1].clone();
+        second["files"].take();
+        let expected = json!({
+            "name": "s02_tools",
+            "base": 0,
+            "rests": [],
+            "runs": {"src/main.rs": 1, "src/teammate.rs": 2},
+            "tools": {"lead": ["bash", "glob"]},
+            "imports": {
                 "src/main.rs": {"s01_loop": ["bash"], "s02_tools": ["toolbox"]},
                 "src/teammate.rs": {"s01_loop": ["x"]},
-            })
-        );
-        assert_eq!(second["files"][0][0], "src/toolbox.rs");
-        assert_eq!(
-            pairs["texts"][2][1],
-            "//! The \"teammate\".\n\nuse s01_loop::x;\n"
-        );
+            },
+            "files": null,
+        });
+        assert_eq!(second, expected);
+        assert_eq!(pairs["chapters"][1]["files"][0][0], "src/toolbox.rs");
+        assert_eq!(pairs["texts"][2][1], teammate);
         let compared: Vec<_> = pairs["diffs"].as_object().unwrap().keys().collect();
         assert_eq!(compared, ["0-1", "1-0"]);
     }
