@@ -51,11 +51,8 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
     });
     let progress: Vec<_> = progress.collect();
     let report = report(chapter, &progress);
-    let failing = progress
-        .iter()
-        .find(|it| it.failed.is_some() || it.all == 0);
-    if let Some(it) = failing {
-        terminal::print(&(report + &wrong(chapter, it, hints)))?;
+    if let Some((it, test)) = progress.iter().find_map(|it| Some((it, it.failed?))) {
+        terminal::print(&(report + &wrong(chapter, it.exercise, test, hints)))?;
         bail!("exercise {} is not done yet", it.exercise.number);
     }
     let mut broken = tests(ws, &["--package", &chapter.name, "--tests"])?;
@@ -79,23 +76,11 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
 fn report(chapter: &Chapter, progress: &[Progress<'_>]) -> String {
     let mut done = 0;
     let mut text = String::new();
-    for Progress {
-        exercise,
-        failed,
-        on,
-        all,
-    } in progress
-    {
-        let Exercise {
-            number,
-            title,
-            minutes,
-            ..
-        } = exercise;
-        let name = format!("{number}  {title}");
-        text += &match (failed, on, all) {
+    for it in progress {
+        let name = format!("{}  {}", it.exercise.number, it.exercise.title);
+        let minutes = it.exercise.minutes;
+        text += &match (it.failed, it.on, it.all) {
             (Some(_), ..) => format!("  {}  {name}\n", red("fails")),
-            (_, _, 0) => format!("  {}   {name}\n", red("gone")),
             (_, 0, _) => format!("  off    {name} ({minutes} minutes)\n"),
             (_, on, all) if on < all => format!("  part   {name} ({on} of {all} tests on)\n"),
             _ => {
@@ -104,30 +89,15 @@ fn report(chapter: &Chapter, progress: &[Progress<'_>]) -> String {
             }
         };
     }
-    let title = format!(
-        "{}: {done} of {} exercises done",
-        chapter.name,
-        progress.len()
-    );
+    let (name, all) = (&chapter.name, progress.len());
+    let title = format!("{name}: {done} of {all} exercises done");
     format!("{}\n\n{text}", bold(&title))
 }
 
 /// What is wrong with an exercise, and the hints that were asked for.
-fn wrong(chapter: &Chapter, progress: &Progress<'_>, hints: usize) -> String {
-    let Exercise {
-        number,
-        module,
-        path,
-        hints: all,
-        ..
-    } = progress.exercise;
-    let Some(test) = progress.failed else {
-        let main = chapter.path("exercises/main.rs");
-        return format!(
-            "\nThe tests of exercise {number} do not run: {main} needs the line `mod {module};`.\n"
-        );
-    };
-    let mut text = told(test, path);
+fn wrong(chapter: &Chapter, exercise: &Exercise, test: &Outcome, hints: usize) -> String {
+    let all = &exercise.hints;
+    let mut text = told(test, &exercise.path);
     for (index, hint) in all.iter().take(hints).enumerate() {
         let title = cyan(&format!("Hint {} of {}:", index + 1, all.len()));
         text += &format!("\n{title} {}\n", hint.replace('\n', " "));

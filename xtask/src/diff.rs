@@ -91,10 +91,8 @@ fn scope(text: &str, line: usize) -> &str {
 
 /// The files that the chapter brings, by their paths in it: not `lib.rs`, which is its README and a list of modules.
 pub fn files_of<'a>(ws: &'a Workspace, chapter: &'a Chapter) -> Vec<(&'a str, &'a str)> {
-    let base = ws.base(chapter);
     let is_carried_on = |file: &str| {
-        let before = base.and_then(|base| ws.carrier(base, file));
-        CARRIED.contains(&file) && (file == MAIN || before.is_some())
+        CARRIED.contains(&file) && (file == MAIN || ws.origin(chapter, file).is_some())
     };
     let files = ws.tree.iter().filter_map(|(path, text)| {
         let own = path.strip_prefix(&chapter.name)?.strip_prefix('/')?;

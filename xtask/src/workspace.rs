@@ -110,11 +110,9 @@ impl Workspace {
             let manifest = std::fs::read_to_string(folder.join("Cargo.toml"));
             manifest.is_ok_and(|text| text.contains("[workspace]"))
         };
-        let here = folder.display();
         let root = folder.ancestors().find(is_root);
-        let root = root.with_context(|| {
-            format!("{here} is in no Cargo workspace; run this inside the course")
-        })?;
+        let root =
+            root.context("this folder is in no Cargo workspace; run it inside the course")?;
         Self::new(root.to_owned(), Tree::read(root)?)
     }
 
@@ -158,29 +156,29 @@ impl Workspace {
         let number: Option<u32> = wanted.strip_prefix('s').unwrap_or(wanted).parse().ok();
         let mut chapters = self.chapters.iter();
         let meant = chapters.find(|it| it.name == wanted || Some(it.number) == number);
-        meant.with_context(|| {
-            let known: Vec<_> = self.chapters.iter().map(|it| it.name.as_str()).collect();
-            format!(
-                "there is no chapter {wanted:?}; the chapters are {}",
-                known.join(", ")
-            )
-        })
+        let known: Vec<_> = self.chapters.iter().map(|it| it.name.as_str()).collect();
+        let known = known.join(", ");
+        meant.with_context(|| format!("there is no chapter {wanted:?}; the chapters are {known}"))
     }
 
     /// The earlier chapter that `chapter` is diffed against. The first chapter has none.
     pub fn base(&self, chapter: &Chapter) -> Option<&Chapter> {
-        let name = chapter.base.as_ref()?;
-        self.chapters
-            .iter()
-            .find(|base| &base.name == name && base.number < chapter.number)
+        let (number, name) = (chapter.number, chapter.base.as_ref()?);
+        let mut earlier = self.chapters.iter().filter(|it| it.number < number);
+        earlier.find(|base| &base.name == name)
     }
 
     /// The chapters that come later than `chapter`.
     pub fn after(&self, chapter: &Chapter) -> impl Iterator<Item = &Chapter> {
         let number = chapter.number;
-        self.chapters
-            .iter()
-            .filter(move |later| later.number > number)
+        self.chapters.iter().filter(move |it| it.number > number)
+    }
+
+    /// The carried files of all chapters: whose, which, and the text.
+    pub fn carried(&self) -> impl Iterator<Item = (&Chapter, &'static str, &str)> {
+        let chapters = self.chapters.iter();
+        let all = chapters.flat_map(|chapter| CARRIED.map(|file| (chapter, file)));
+        all.filter_map(|(chapter, file)| Some((chapter, file, self.text(chapter, file)?)))
     }
 
     /// The text of a file in the folder of `chapter`.
@@ -191,8 +189,13 @@ impl Workspace {
     /// The chapter whose copy of a carried file `chapter` runs: its own, or that of its base, and so on
     /// (copy on change).
     pub fn carrier<'a>(&'a self, chapter: &'a Chapter, file: &str) -> Option<&'a Chapter> {
-        std::iter::successors(Some(chapter), |chapter| self.base(chapter))
-            .find(|chapter| self.text(chapter, file).is_some())
+        let mut bases = std::iter::successors(Some(chapter), |chapter| self.base(chapter));
+        bases.find(|chapter| self.text(chapter, file).is_some())
+    }
+
+    /// The chapter from which `chapter` has a carried file, or would have it without a copy of its own.
+    pub fn origin(&self, chapter: &Chapter, file: &str) -> Option<&Chapter> {
+        self.carrier(self.base(chapter)?, file)
     }
 }
 
@@ -227,13 +230,12 @@ impl Chapter {
 
 /// 4 for `s04_hooks`; nothing for a name that is not a chapter's.
 pub fn chapter_number(name: &str) -> Option<u32> {
-    let digits = name.strip_prefix('s')?.get(..2)?;
-    let named = name.get(3..4) == Some("_") && name.len() > 4;
-    if named && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        digits.parse().ok()
-    } else {
-        None
-    }
+    let (digits, word) = name.strip_prefix('s')?.split_once('_')?;
+    let is_number = digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits
+        .parse()
+        .ok()
+        .filter(|_| is_number && !word.is_empty())
 }
 
 fn parse<T: serde::de::DeserializeOwned>(tree: &Tree, path: &str) -> Result<T> {

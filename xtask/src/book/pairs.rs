@@ -17,12 +17,10 @@ pub const FILE: &str = "pairs-data.js";
 
 /// The script: `window.PAIRS = {chapters, texts, diffs}`.
 pub fn script(ws: &Workspace) -> String {
-    let files = CARRIED
-        .into_iter()
-        .flat_map(|file| ws.chapters.iter().map(move |it| (it, file)));
-    let texts: Vec<_> = files
-        .filter_map(|(chapter, file)| Some((chapter.path(file), file, ws.text(chapter, file)?)))
-        .collect();
+    let texts = ws
+        .carried()
+        .map(|(chapter, file, text)| (chapter.path(file), file, text));
+    let texts: Vec<_> = texts.collect();
     let mut diffs = Map::new();
     for (old, (_, file, old_text)) in texts.iter().enumerate() {
         for (new, (_, other, new_text)) in texts.iter().enumerate() {
@@ -127,7 +125,7 @@ mod tests {
             "name": "s02_tools",
             "base": 0,
             "rests": [],
-            "runs": {"src/main.rs": 1, "src/teammate.rs": 2},
+            "runs": {"src/main.rs": 2, "src/teammate.rs": 1},
             "tools": {"lead": ["bash", "glob"]},
             "imports": {
                 "src/main.rs": {"s01_loop": ["bash"], "s02_tools": ["toolbox"]},
@@ -137,8 +135,8 @@ mod tests {
         });
         assert_eq!(second, expected);
         assert_eq!(pairs["chapters"][1]["files"][0][0], "src/toolbox.rs");
-        assert_eq!(pairs["texts"][2][1], teammate);
+        assert_eq!(pairs["texts"][1][1], teammate);
         let compared: Vec<_> = pairs["diffs"].as_object().unwrap().keys().collect();
-        assert_eq!(compared, ["0-1", "1-0"]);
+        assert_eq!(compared, ["0-2", "2-0"]);
     }
 }

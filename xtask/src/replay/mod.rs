@@ -30,74 +30,50 @@ pub fn run(ws: &Workspace, chapter: Option<&str>) -> Result<String> {
     // The files that a person has resolved, a line each; in git's own directory, which is never committed.
     let notes = git::run(&ws.root, &["rev-parse", "--git-path", "xtask-replay"])?;
     let notes = ws.root.join(notes.trim_end());
-    let (start, mut resolved) = match chapter {
-        Some(chapter) => (Some(ws.chapter(chapter)?), String::new()),
-        None => (None, fs::read_to_string(&notes).unwrap_or_default()),
-    };
-    ensure!(
-        start.is_some() || !resolved.is_empty(),
-        "no replay waits to be continued; start one with cargo x replay CHAPTER"
-    );
     let mut texts = texts(ws)?;
-    let is_changed = |chapter: &Chapter| {
-        let mut files = CARRIED
-            .iter()
-            .filter_map(|file| texts.get(&chapter.path(file)));
-        files.any(|(before, after)| before != after)
-    };
-    let changed: Vec<_> = ws.chapters.iter().filter(|it| is_changed(it)).collect();
-    if let Some(start) = start {
-        ensure!(
-            changed.contains(&start),
-            "no carried file of {} has changed since the last commit; edit it first",
-            start.name
-        );
-        if let Some(other) = changed.iter().find(|it| it.number > start.number) {
-            let name = &other.name;
-            bail!("{name} has changes that are not committed; commit them before a replay");
+    let (start, resolved) = match chapter {
+        Some(chapter) => (start(ws, chapter, &texts)?, String::new()),
+        None => {
+            let resolved = fs::read_to_string(&notes).unwrap_or_default();
+            let start = ws.chapters.iter().find(|it| is_changed(it, &texts));
+            let start = start.filter(|_| !resolved.is_empty());
+            let anew = "no replay waits to be continued; start one with cargo x replay CHAPTER";
+            (start.context(anew)?, resolved)
         }
-    }
-    let start = start.or(changed.first().copied());
-    let start =
-        start.context("nothing is changed any more; start anew with cargo x replay CHAPTER")?;
+    };
     let mut report = String::new();
-    for (chapter, file) in ws
-        .after(start)
-        .flat_map(|chapter| CARRIED.map(|file| (chapter, file)))
-    {
+    for (chapter, file, now) in ws.carried().filter(|(it, ..)| it.number > start.number) {
         let path = chapter.path(file);
-        let base = ws.base(chapter).and_then(|base| ws.carrier(base, file));
-        let change = base.and_then(|base| Some((base, texts.get(&base.path(file))?)));
+        let origin = ws.origin(chapter, file);
+        let change = origin.and_then(|origin| Some((origin, texts.get(&origin.path(file))?)));
         let change = change.filter(|(_, (before, after))| before != after);
-        let (Some((base, change)), Some((ours, now))) = (change, texts.get(&path)) else {
+        let Some((origin, change)) = change else {
             continue;
         };
+        let ours = texts[&path].0.clone();
         let after = if ours != now || resolved.lines().any(|line| line == path) {
-            let open =
-                format!("{path} still holds conflict markers; resolve them, then run {CONTINUE}");
-            ensure!(!has_markers(now), open);
-            now.clone()
+            let open = "still holds conflict markers; resolve them, then run";
+            ensure!(!has_markers(now), "{path} {open} {CONTINUE}");
+            now.to_owned()
         } else {
-            let (merged, conflicts) = merge([&chapter.name, &base.name], ours, change)?;
-            if merged != *ours {
-                fs::write(ws.root.join(&path), &merged)
-                    .with_context(|| format!("writing {path}"))?;
+            let (merged, conflicts) = merge([&chapter.name, &origin.name], &ours, change)?;
+            if merged != ours {
+                let written = fs::write(ws.root.join(&path), &merged);
+                written.with_context(|| format!("writing {path}"))?;
             }
             if conflicts {
-                resolved += &format!("{path}\n");
-                fs::write(&notes, resolved).context("noting where it stopped")?;
-                let name = &base.name;
-                bail!(
-                    "{path} conflicts with the change of {name}; resolve the markers in that file, commit nothing, and run {CONTINUE}"
-                );
+                let noted = fs::write(&notes, format!("{resolved}{path}\n"));
+                noted.context("noting where it stopped")?;
+                let name = &origin.name;
+                let how = "resolve the markers in that file, commit nothing, and run";
+                bail!("{path} conflicts with the change of {name}; {how} {CONTINUE}");
             }
             merged
         };
-        report += &match Count::between(ours, &after) {
+        report += &match Count::between(&ours, &after) {
             count if count.changed() == 0 => format!("{path}: unchanged\n"),
             count => format!("{path}: {count}\n"),
         };
-        let ours = ours.clone();
         texts.insert(path, (ours, after));
     }
     if notes.exists() {
@@ -111,21 +87,39 @@ pub fn run(ws: &Workspace, chapter: Option<&str>) -> Result<String> {
 }
 
 /// The carried files of all chapters, by path: as they are committed, and as they are now.
-fn texts(ws: &Workspace) -> Result<BTreeMap<String, (String, String)>> {
-    let mut texts = BTreeMap::new();
-    for path in ws
-        .chapters
+type Texts = BTreeMap<String, (String, String)>;
+
+fn texts(ws: &Workspace) -> Result<Texts> {
+    let text = |(chapter, file, now): (&Chapter, &str, &str)| {
+        let path = chapter.path(file);
+        let shown = git::output(&ws.root, &["show", &format!("HEAD:./{path}")])?;
+        // Of a chapter that is not committed yet, nothing is.
+        let committed = String::from_utf8_lossy(&shown.stdout).into_owned();
+        Ok((path, (committed, now.to_owned())))
+    };
+    ws.carried().map(text).collect()
+}
+
+fn is_changed(chapter: &Chapter, texts: &Texts) -> bool {
+    let mut files = CARRIED
         .iter()
-        .flat_map(|chapter| CARRIED.map(|file| chapter.path(file)))
-    {
-        if let Some(now) = ws.tree.text(&path) {
-            let shown = git::output(&ws.root, &["show", &format!("HEAD:./{path}")])?;
-            // Of a chapter that is not committed yet, nothing is.
-            let committed = String::from_utf8_lossy(&shown.stdout).into_owned();
-            texts.insert(path, (committed, now.to_owned()));
-        }
+        .filter_map(|file| texts.get(&chapter.path(file)));
+    files.any(|(before, after)| before != after)
+}
+
+/// The chapter where a replay starts: it is changed, and no later one is, which could not be told from one that is merged.
+fn start<'a>(ws: &'a Workspace, chapter: &str, texts: &Texts) -> Result<&'a Chapter> {
+    let start = ws.chapter(chapter)?;
+    let name = &start.name;
+    let unchanged = "has changed since the last commit; edit it first";
+    ensure!(
+        is_changed(start, texts),
+        "no carried file of {name} {unchanged}"
+    );
+    if let Some(Chapter { name, .. }) = ws.after(start).find(|it| is_changed(it, texts)) {
+        bail!("{name} has changes that are not committed; commit them before a replay");
     }
-    Ok(texts)
+    Ok(start)
 }
 
 /// `git merge-file` of a chapter's text with a change of its base: the merged text, and whether it has conflicts.
@@ -161,6 +155,6 @@ fn merge(
 
 fn has_markers(text: &str) -> bool {
     const MARKERS: [&str; 3] = ["<<<<<<< ", "||||||| ", ">>>>>>> "];
-    text.lines()
-        .any(|line| MARKERS.iter().any(|marker| line.starts_with(marker)))
+    let is_one = |line: &str| MARKERS.iter().any(|marker| line.starts_with(marker));
+    text.lines().any(is_one)
 }

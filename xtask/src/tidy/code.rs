@@ -6,7 +6,7 @@
 use super::{Findings, files};
 use crate::header;
 use crate::rust::{self, has_word};
-use crate::workspace::{CARRIED, MAIN, TEAMMATE, Workspace, chapter_number};
+use crate::workspace::{MAIN, TEAMMATE, Workspace, chapter_number};
 
 const LINES: usize = 450;
 const ROOT_HEADER: &str = "#![doc = include_str!(\"../README.md\")]";
@@ -104,26 +104,17 @@ pub(super) fn waiting(ws: &Workspace, found: &mut Findings) {
 /// waiting, starting, reading, schemas, tests or prompts; and no chapter's number outside `use`, so that a line means the
 /// same in every chapter.
 pub(super) fn carried_files(ws: &Workspace, found: &mut Findings) {
-    let all = ws.chapters.iter();
-    let all = all.flat_map(|chapter| CARRIED.map(|file| (chapter, file)));
-    for (chapter, file) in all {
-        let Some(text) = ws.text(chapter, file) else {
-            continue;
-        };
+    for (chapter, file, text) in ws.carried() {
         let path = chapter.path(file);
         let text = text.strip_suffix(PLAYER).unwrap_or(text);
         if file == MAIN {
             main_header(chapter.short(), &path, text, found);
         }
-        let base = ws.base(chapter).and_then(|base| ws.carrier(base, TEAMMATE));
-        if let Some(base) =
-            base.filter(|base| file == TEAMMATE && ws.text(base, file) == Some(text))
-        {
-            let same = format!(
-                "does not change from {}; delete it and import that one",
-                base.name
-            );
-            found.file(&path, same);
+        let origin = ws.origin(chapter, file).filter(|_| file == TEAMMATE);
+        if let Some(origin) = origin.filter(|it| ws.text(it, file) == Some(text)) {
+            let name = &origin.name;
+            let text = format!("does not change from {name}; delete it and import that one");
+            found.file(&path, text);
         }
         let mut in_use = false;
         for (number, line) in text.lines().enumerate().skip(1) {
@@ -141,9 +132,8 @@ fn main_header(short: &str, path: &str, text: &str, found: &mut Findings) {
     let (start, end) = (format!("//! {short} · "), ". Start with README.md.");
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
-    let lesson = first
-        .strip_prefix(&start)
-        .and_then(|it| it.strip_suffix(end));
+    let lesson = first.strip_prefix(&start);
+    let lesson = lesson.and_then(|it| it.strip_suffix(end));
     if lesson.is_none_or(str::is_empty) || lines.next().is_some_and(|it| it.starts_with("//!")) {
         let usual = format!("write `{start}the lesson{end}`");
         let text = format!("the header is not one line of the usual form; {usual}");
@@ -160,9 +150,8 @@ fn problems(code: &str, is_main: bool, in_use: bool) -> Vec<String> {
         }
     }
     if code.ends_with('\\') {
-        problems.push(format!(
-            "a text of several lines in a carried file; {TO_LIBRARY}"
-        ));
+        let text = "a text of several lines in a carried file";
+        problems.push(format!("{text}; {TO_LIBRARY}"));
     }
     let names = code.split(|c: char| !c.is_alphanumeric() && c != '_');
     let is_chapter = |word: &str| {
@@ -178,8 +167,9 @@ fn problems(code: &str, is_main: bool, in_use: bool) -> Vec<String> {
     if is_main && ["fn", "struct", "enum", "trait", "type", "mod"].contains(&kind) {
         let declared = words.next().unwrap_or_default();
         if !["new", "turn", "main", "Agent"].contains(&declared) {
+            let text = "it holds Agent, new, turn and main only";
             problems.push(format!(
-                "main.rs declares `{declared}`; it holds Agent, new, turn and main only, {TO_LIBRARY}"
+                "main.rs declares `{declared}`; {text}, {TO_LIBRARY}"
             ));
         }
     }
@@ -189,21 +179,14 @@ fn problems(code: &str, is_main: bool, in_use: bool) -> Vec<String> {
 /// What a chapter leaves out rests and is named, and what rests is left out.
 pub(super) fn rests(ws: &Workspace, found: &mut Findings) {
     for (index, chapter) in ws.chapters.iter().enumerate() {
-        let manifest = chapter.path("Cargo.toml");
-        let text = ws.tree.text(&manifest).unwrap_or_default();
-        let line = text.lines().position(|line| line.starts_with("rests ="));
         let used = rust::lessons(ws.text(chapter, MAIN).unwrap_or_default(), &chapter.name);
         for name in ws.chapters[..index].iter().map(|earlier| &earlier.name) {
             let problem = match (used.contains_key(name), chapter.rests.contains(name)) {
-                (false, false) => {
-                    format!("{MAIN} imports nothing of `{name}`; use it, or add it to rests")
-                }
-                (true, true) => {
-                    format!("`{name}` rests but {MAIN} imports it; take it out of one of them")
-                }
+                (false, false) => "is neither imported nor does it rest; add it to rests",
+                (true, true) => "rests, but is imported; take it out of one of them",
                 _ => continue,
             };
-            found.at(&manifest, line.unwrap_or_default(), problem);
+            found.file(&chapter.path(MAIN), format!("`{name}` {problem}"));
         }
     }
 }

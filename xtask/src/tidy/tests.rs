@@ -23,8 +23,8 @@ fn found(path: &str, old: &str, new: &str) -> Vec<String> {
 #[rustfmt::skip]
 const BROKEN: &[(&str, &str, &str, &str)] = &[
     // Manifests.
-    ("s02_tools/Cargo.toml", "rests = []", "rests = [\"s01_loop\"]", "12: `s01_loop` rests but src/main.rs imports it; take it out of one of them"),
-    ("s02_tools/src/main.rs", "use s01_loop::bash;\n", "", "src/main.rs imports nothing of `s01_loop`; use it, or add it to rests"),
+    ("s02_tools/Cargo.toml", "rests = []", "rests = [\"s01_loop\"]", "s02_tools/src/main.rs:1: `s01_loop` rests, but is imported; take it out of one of them"),
+    ("s02_tools/src/main.rs", "use s01_loop::bash;\n", "", "`s01_loop` is neither imported nor does it rest; add it to rests"),
     ("s01_loop/Cargo.toml", "[lints]\nworkspace = true", "", "1: lints are not inherited; write [lints] workspace = true"),
     ("s01_loop/Cargo.toml", "[dependencies]\n", "[dependencies]\ntestkit.workspace = true\n", "1: depends on testkit, which is for tests; make it a dev-dependency"),
     // Carried files.
