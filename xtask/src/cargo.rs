@@ -26,6 +26,14 @@ pub fn cargo(args: &[&str]) -> Command {
     command
 }
 
+/// Runs a cargo to its end, with its words on the screen: whether it succeeded.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn succeeds(cargo: &mut Command) -> Result<bool> {
+    Ok(cargo.status().context("starting cargo")?.success())
+}
+
 /// The target folder, where this program lies: it outlives a clone's builds, and git ignores it.
 ///
 /// # Errors

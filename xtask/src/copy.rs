@@ -54,10 +54,8 @@ impl Copy {
             }
         }
         // The lock file has the version of our own packages, too.
-        let update = copy
-            .cargo(&["update", "--workspace", "--offline", "--quiet"])
-            .output();
-        update.context("starting cargo update")?;
+        let update = ["update", "--workspace", "--offline", "--quiet"];
+        cargo::succeeds(&mut copy.cargo(&update))?;
         copy.keep()?;
         Ok(copy)
     }
@@ -116,9 +114,8 @@ impl Copy {
     pub fn share_build(&self, ws: &Workspace) -> Result<()> {
         let settings = ws.tree.text(SETTINGS).unwrap_or_default();
         let build_dir = self.build_dir.display().to_string();
-        let settings = format!(
-            "{settings}\n# What cargo has built of other people's crates need not be built again.\n[build]\nbuild-dir = {build_dir:?}\n"
-        );
+        // What cargo has built of other people's crates need not be built again.
+        let settings = format!("{settings}\n[build]\nbuild-dir = {build_dir:?}\n");
         self.write(SETTINGS, settings)
     }
 
@@ -156,12 +153,8 @@ fn link(from: &Path, to: &Path) -> std::io::Result<()> {
 fn marked(manifest: &str, mark: &str) -> Result<String> {
     const VERSION: &str = "version = \"0.1.0\"\n";
     const LINTS: &str = "[workspace.lints.rust]\n";
-    ensure!(
-        manifest.contains(VERSION) && manifest.contains(LINTS),
-        "Cargo.toml has no {} or no {}",
-        VERSION.trim(),
-        LINTS.trim()
-    );
+    let is_usual = manifest.contains(VERSION) && manifest.contains(LINTS);
+    ensure!(is_usual, "Cargo.toml has no version 0.1.0, or no lints");
     let manifest = manifest.replacen(VERSION, &format!("version = \"0.1.0-{mark}\"\n"), 1);
     Ok(manifest.replacen(LINTS, &format!("{LINTS}unused = \"allow\"\n"), 1))
 }

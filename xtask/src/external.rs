@@ -14,12 +14,16 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::Deserialize;
 
-use crate::cargo::{cargo, target};
+use crate::cargo::{cargo, succeeds, target};
 use crate::terminal;
 use crate::workspace::{Member, Workspace};
 
 /// What is installed together, and where that is.
 const KITS: &str = include_str!("../kits.toml");
+
+const NPM: &str =
+    "install --prefix . --loglevel=error --no-audit --no-fund --ignore-scripts --fetch-retries=1";
+const PIP: &str = "-m pip install --quiet --disable-pip-version-check --retries=1 --timeout=30";
 
 /// What is installed together, and with what.
 #[derive(Deserialize)]
@@ -41,17 +45,13 @@ pub fn run(ws: &Workspace, only: Option<&str>) -> Result<()> {
         let test = format!("{}/tests/external/main.rs", member.dir);
         ws.tree.text(&test).is_some()
     };
-    let examined = ws
-        .members
-        .iter()
-        .filter(has_test)
-        .filter_map(Member::package);
-    let names: Vec<_> = examined
-        .filter(|name| only.is_none_or(|only| only == *name))
-        .collect();
-    if let (Some(only), []) = (only, &names[..]) {
-        bail!("{only} is no crate with a test that is called external");
-    }
+    let examined = ws.members.iter().filter(has_test);
+    let mut names: Vec<_> = examined.filter_map(Member::package).collect();
+    names.retain(|name| only.is_none_or(|only| only == *name));
+    ensure!(
+        !names.is_empty(),
+        "this is no crate with a test that is called external"
+    );
     let mut installed = Vec::new();
     for name in kits()?.into_keys().filter(|name| name != "playwright") {
         match prepare(&name) {
@@ -65,22 +65,14 @@ pub fn run(ws: &Workspace, only: Option<&str>) -> Result<()> {
     for name in names {
         // Programs that the tests start; `cargo test --examples` would make tests of them.
         let examples = ["build", "--quiet", "--package", name, "--examples"];
-        let built = cargo(&examples).current_dir(&ws.root).status();
-        let built = built.context("starting cargo build")?.success();
+        let built = succeeds(cargo(&examples).current_dir(&ws.root))?;
         ensure!(built, "the examples of {name} do not build");
         let args = ["test", "--quiet", "--package", name, "--test", "external"];
         let mut test = cargo(&args);
-        test.args(["--", "--nocapture"])
-            .envs(installed.iter().cloned());
-        let passed = test
-            .current_dir(&ws.root)
-            .status()
-            .context("starting cargo test")?;
-        let understood = passed.success();
-        ensure!(
-            understood,
-            "{name} and a program from outside do not understand each other"
-        );
+        test.args(["--", "--nocapture"]).current_dir(&ws.root);
+        if !succeeds(test.envs(installed.iter().cloned()))? {
+            bail!("{name} and a program from outside do not understand each other");
+        }
     }
     Ok(())
 }
@@ -94,30 +86,27 @@ fn kits() -> Result<BTreeMap<String, Kit>> {
 /// # Errors
 /// Why it is not there, in one line.
 pub fn prepare(name: &str) -> Result<(String, PathBuf)> {
-    let kit = kits()?
-        .remove(name)
-        .with_context(|| format!("there is no kit {name}"))?;
+    let kit = kits()?.remove(name).context("there is no such kit")?;
     let home = target()?.join("external").join(name);
     // Also for a kit that is there: what it was installed with may be gone.
     succeed(&kit.program, Path::new("."), "--version", &[])?;
     once(&kit.packages, &home, || {
         if kit.program == "python3" {
-            let install =
-                "-m pip install --quiet --disable-pip-version-check --retries=1 --timeout=30";
             succeed("python3", &home, "-m venv .", &[])?;
             let python = home.join("bin/python").display().to_string();
-            return succeed(&python, &home, install, &kit.packages);
+            return succeed(&python, &home, PIP, &kit.packages);
         }
-        let install = "install --prefix . --loglevel=error --no-audit --no-fund --ignore-scripts --fetch-retries=1";
-        succeed("npm", &home, install, &kit.packages)?;
-        // The script of node itself fetches the program for this machine.
-        let node = kit.packages.iter().any(|it| it.starts_with("node@"));
-        let rebuild = "rebuild --prefix . --loglevel=error node";
-        if node {
-            succeed("npm", &home, rebuild, &[])
-        } else {
-            Ok(())
+        succeed("npm", &home, NPM, &kit.packages)?;
+        if kit.packages.iter().any(|it| it.starts_with("node@")) {
+            // The script of node itself fetches the program for this machine.
+            succeed(
+                "npm",
+                &home,
+                "rebuild --prefix . --loglevel=error node",
+                &[],
+            )?;
         }
+        Ok(())
     })?;
     Ok((kit.variable, home))
 }

@@ -4,10 +4,10 @@
 //! numbers in the READMEs follow from it.
 //! Invariant: a chapter without the file hands on the pool of its base; an agent that the file does not name has no tools.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use crate::budget;
-use crate::cargo::cargo;
+use crate::cargo::{cargo, succeeds};
 use crate::workspace::{Chapter, Workspace};
 
 /// Where a chapter keeps it.
@@ -29,7 +29,7 @@ pub fn run(ws: &Workspace, write: bool) -> Result<()> {
         // What the test and insta want to hear.
         command.env("POOL", "write").env("INSTA_UPDATE", "always");
     }
-    let passed = command.status().context("starting cargo test")?.success();
+    let passed = succeeds(&mut command)?;
     if write {
         // The READMEs count what has just been written.
         budget::write(&Workspace::find(&ws.root)?)?;

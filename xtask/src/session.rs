@@ -3,9 +3,9 @@
 //! The chapter's own test `session` types the lines, so that `cargo test` compares as well and nothing is built twice.
 //! Invariant: what stands between the markers comes from a run, never from a hand.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
-use crate::cargo::cargo;
+use crate::cargo::{cargo, succeeds};
 use crate::workspace::{Chapter, Workspace};
 
 /// The name of the markers around a session in a README.
@@ -38,8 +38,7 @@ pub fn run(ws: &Workspace, wanted: Option<&Chapter>, write: bool) -> Result<()> 
         if write {
             command.env(WRITE.0, WRITE.1);
         }
-        let status = command.status().context("starting cargo test")?;
-        if !status.success() {
+        if !succeeds(&mut command)? {
             bail!("the session of {name} is not what its README shows");
         }
     }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
 
-use crate::cargo::{cargo, target};
+use crate::cargo::{cargo, succeeds, target};
 use crate::external;
 use crate::workspace::{CARRIED, Workspace};
 use crate::{diff, step};
@@ -38,12 +38,9 @@ pub fn test(ws: &Workspace, pictures: Option<&Path>) -> Result<()> {
     let expected = folder.join("expected.json");
     super::put(&expected, &comparisons(ws)?)?;
     // The page of the mock model is tried, too.
-    let model = ["build", "--quiet", "--package", "mock_servers"];
-    let built = cargo(&model).current_dir(&ws.root).status();
-    ensure!(
-        built.context("starting cargo")?.success(),
-        "mock_servers does not build"
-    );
+    let model = ["build", "--quiet", "--workspace", "--bin", "mock_servers"];
+    let built = succeeds(cargo(&model).current_dir(&ws.root))?;
+    ensure!(built, "mock_servers does not build");
     let mut node = Command::new("node");
     node.arg(ws.root.join(SCRIPT))
         .env("BOOK", folder.join("html"))

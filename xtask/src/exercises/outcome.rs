@@ -66,10 +66,8 @@ impl Outcome {
 /// # Errors
 /// When it cannot be started, the tests do not compile, or one was ended for want of [`Patience`].
 pub fn run_tests(command: &mut Command, patience: Patience) -> Result<Vec<Outcome>> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if patience == Patience::None {
         // So that the tests end with the cargo that has started them.
         command.process_group(0);
@@ -113,37 +111,26 @@ pub fn run_tests(command: &mut Command, patience: Patience) -> Result<Vec<Outcom
 /// The tests in what a run printed.
 fn read(stdout: &str, stderr: &str) -> Vec<Outcome> {
     let mut outcomes: Vec<Outcome> = stdout.lines().filter_map(verdict).collect();
-    for outcome in outcomes
-        .iter_mut()
-        .filter(|it| it.verdict == Verdict::Failed)
-    {
-        let (_, block) = stdout
-            .split_once(&format!("---- {} stdout ----\n", outcome.name))
-            .unwrap_or_default();
+    let failed = outcomes.iter_mut();
+    for outcome in failed.filter(|it| it.verdict == Verdict::Failed) {
+        let title = format!("---- {} stdout ----\n", outcome.name);
+        let (_, block) = stdout.split_once(&title).unwrap_or_default();
         let ends = ["\n---- ", "\nfailures:\n", "\nstack backtrace:\n"];
         let end = ends.iter().filter_map(|end| block.find(end)).min();
         let lines = block[..end.unwrap_or(block.len())].lines();
         // Of several threads that panicked the last one is the test's own.
-        outcome.place = lines
-            .clone()
-            .filter_map(panicked)
-            .next_back()
-            .and_then(|place| {
-                let mut parts = place.split(':');
-                Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
-            });
+        let place = lines.clone().filter_map(panicked).next_back();
+        outcome.place = place.and_then(|place| {
+            let mut parts = place.split(':');
+            Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
+        });
         let is_said = |line: &&str| {
             !line.starts_with("note: run with `RUST_BACKTRACE") && panicked(line).is_none()
         };
         let said: Vec<_> = lines.filter(is_said).collect();
         outcome.message = said.join("\n").trim().to_owned();
     }
-    let lines = |starts: &str| {
-        stdout
-            .lines()
-            .filter(|line| line.starts_with(starts))
-            .count()
-    };
+    let lines = |start: &str| stdout.matches(&format!("\n{start}")).count();
     if lines("running ") > lines("test result: ") {
         outcomes.push(Outcome {
             name: PROGRAM.to_owned(),

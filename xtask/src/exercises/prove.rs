@@ -20,6 +20,9 @@ use crate::workspace::{Chapter, Member, Workspace, chapter_number};
 /// The test program that grades whoever builds a mechanism: it types into the chapter. The others grade, too.
 const GRADER: &str = "class";
 
+/// What is switched off runs, too.
+const INCLUDE_IGNORED: [&str; 2] = ["--", "--include-ignored"];
+
 /// Proves the exercises and the start of `wanted`, each patch by itself; or of every chapter, and then the patches of a
 /// chapter are applied together where they fit on each other, which takes half the time.
 ///
@@ -35,9 +38,7 @@ pub fn run(ws: &Workspace, wanted: Option<&Chapter>) -> Result<()> {
         Some(chapter) => command.args(["--package", &chapter.name]),
         None => command.arg("--workspace"),
     };
-    command
-        .args(["--", "--include-ignored"])
-        .current_dir(&ws.root);
+    command.args(INCLUDE_IGNORED).current_dir(&ws.root);
     let outcomes = run_tests(&mut command, Patience::None)?;
     if let Some(program) = outcomes.iter().find(|it| it.is_program()) {
         bail!("{}", program.message);
@@ -62,24 +63,17 @@ fn all_fail(chapter: &Chapter, exercises: &[Exercise], outcomes: &[Outcome]) -> 
     let mut tests = 0;
     for Exercise { path, module, .. } in exercises {
         let own: Vec<_> = outcomes.iter().filter(|it| it.is_of(module)).collect();
-        ensure!(
-            !own.is_empty(),
-            "{path} has no test that runs; is its module in main.rs?"
-        );
-        if let Some(passed) = own.iter().find(|it| it.verdict != Verdict::Failed) {
-            bail!(
-                "{path}: {} passes without the patch; it tests nothing",
-                passed.name
-            );
+        let none = "has no test that runs; is its module in main.rs?";
+        ensure!(!own.is_empty(), "{path} {none}");
+        if let Some(Outcome { name, .. }) = own.iter().find(|it| it.verdict != Verdict::Failed) {
+            bail!("{path}: {name} passes without the patch; it tests nothing");
         }
         tests += own.len();
     }
     let exercises = counted(exercises.len(), "exercise", "exercises");
     let tests = counted(tests, "test", "tests");
-    say(
-        chapter,
-        &format!("{exercises}: {tests}, and none passes as it stands"),
-    )
+    let none = format!("{exercises}: {tests}, and none passes as it stands");
+    say(chapter, &none)
 }
 
 /// Solves the exercises of a chapter: each alone, or as many at once as have patches that fit on each other. The chapter's
@@ -97,16 +91,13 @@ fn pass_with_their_patches(
         apply(copy, first)?;
         let fit = |exercise: &&Exercise| at_once && apply(copy, exercise).is_ok();
         let (solved, left) = rest.split_at(1 + others.iter().take_while(fit).count());
-        let titles: Vec<_> = solved
+        let titles = solved
             .iter()
-            .map(|it| format!("{} {}", it.number, it.title))
-            .collect();
-        let titles = titles.join(", ");
-        let mut command =
-            copy.cargo(&["test", "--no-fail-fast", "--test", TARGET, "--test", GRADER]);
-        command
-            .args(packages(ws, chapter))
-            .args(["--", "--include-ignored"]);
+            .map(|it| format!("{} {}", it.number, it.title));
+        let titles = titles.collect::<Vec<_>>().join(", ");
+        let test = ["test", "--no-fail-fast", "--test", TARGET, "--test", GRADER];
+        let mut command = copy.cargo(&test);
+        command.args(packages(ws, chapter)).args(INCLUDE_IGNORED);
         let outcomes = run_tests(&mut command, Patience::None)?;
         let is_open = |it: &&Outcome| {
             let solved = solved.iter().any(|exercise| it.is_of(&exercise.module));
@@ -119,10 +110,8 @@ fn pass_with_their_patches(
         }
         copy.restore()?;
         let seconds = began.elapsed().as_secs_f64();
-        say(
-            chapter,
-            &format!("{titles}: solved by patch ({seconds:.1} s)"),
-        )?;
+        let solved = format!("{titles}: solved by patch ({seconds:.1} s)");
+        say(chapter, &solved)?;
         rest = left;
     }
     Ok(())
@@ -139,13 +128,10 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
     let mut command = copy.cargo(&["test", "--test", GRADER]);
     let outcomes = run_tests(command.args(packages(ws, chapter)), Patience::None)
         .with_context(|| format!("{} without the bodies of `start`", chapter.name))?;
-    ensure!(
-        outcomes
-            .iter()
-            .any(|outcome| outcome.verdict == Verdict::Failed),
-        "{}: its class tests pass without the bodies of `start`; nothing grades the student",
-        chapter.name
-    );
+    if !outcomes.iter().any(|it| it.verdict == Verdict::Failed) {
+        let pass = "its class tests pass without the bodies of `start`";
+        bail!("{}: {pass}; nothing grades the student", chapter.name);
+    }
     copy.restore()?;
     let number = counted(number, "body", "bodies");
     let seconds = began.elapsed().as_secs_f64();
@@ -157,11 +143,8 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
 fn apply(copy: &Copy, exercise: &Exercise) -> Result<()> {
     let patch = exercise.patch();
     let output = git::output(&copy.root, &["apply", &patch])?;
-    ensure!(
-        output.status.success(),
-        "{patch}: {}",
-        git::complaint(&output)
-    );
+    let complaint = git::complaint(&output);
+    ensure!(output.status.success(), "{patch}: {complaint}");
     Ok(())
 }
 
@@ -169,12 +152,9 @@ fn apply(copy: &Copy, exercise: &Exercise) -> Result<()> {
 /// workspace, and none is built once for each set of them.
 fn packages<'a>(ws: &'a Workspace, chapter: &Chapter) -> Vec<&'a str> {
     let is_named = |it: &&Member| it.dir == chapter.name || chapter_number(&it.dir).is_none();
-    let named = ws
-        .members
-        .iter()
-        .filter(is_named)
-        .filter_map(Member::package);
-    named.flat_map(|name| ["--package", name]).collect()
+    let named = ws.members.iter().filter(is_named);
+    let names = named.filter_map(Member::package);
+    names.flat_map(|name| ["--package", name]).collect()
 }
 
 fn say(chapter: &Chapter, text: &str) -> Result<()> {

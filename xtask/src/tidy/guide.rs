@@ -4,7 +4,7 @@
 //! They are read first and changed last, so they are the first to be wrong. Links to other sites are not followed (a check needs
 //! no network), and paths with `::` are rustdoc's to check.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Table;
 
@@ -31,10 +31,8 @@ const FOR_TESTS: [&str; 2] = ["rehearsal", "testkit"];
 /// chapter's program uses the helpers only.
 pub(super) fn members(ws: &Workspace, found: &mut Findings) {
     let map = ws.tree.text(ARCHITECTURE).unwrap_or_default();
-    let named = markdown::codes(map)
-        .into_iter()
-        .filter(|(.., opens)| *opens);
-    let named: Vec<_> = named.collect();
+    let mut named = markdown::codes(map);
+    named.retain(|(.., opens)| *opens);
     for (at, path, _) in &named {
         if !ws.tree.holds(path) {
             let text = format!("the map names {path}, which is not there; mend the map");
@@ -43,10 +41,8 @@ pub(super) fn members(ws: &Workspace, found: &mut Findings) {
     }
     for member in &ws.members {
         let path = format!("{}/Cargo.toml", member.dir);
-        if !named
-            .iter()
-            .any(|(_, it, _)| it.trim_end_matches('/') == member.dir)
-        {
+        let mut dirs = named.iter().map(|(_, it, _)| it.trim_end_matches('/'));
+        if !dirs.any(|it| it == member.dir) {
             let text = "the crate has no line in the map of ARCHITECTURE.md; add it";
             found.file(&path, text);
         }
@@ -96,7 +92,7 @@ pub(super) fn leftovers(ws: &Workspace, found: &mut Findings) {
         |text: &str| text.ends_with(|c: char| c.is_alphanumeric() || "._-~}>)".contains(c));
     for (path, text) in files(ws, "") {
         for (line, text) in text.lines().enumerate() {
-            let holds = |held: &str| {
+            let holds = |held| {
                 text.match_indices(held)
                     .any(|(at, _)| !goes_on(&text[..at]))
             };
@@ -137,7 +133,7 @@ fn problem(ws: &Workspace, from: &str, target: &str) -> Option<String> {
 }
 
 /// The anchors that GitHub and mdBook give to the headings of a file.
-fn anchors(text: &str) -> Anchors {
+fn anchors(text: &str) -> BTreeSet<String> {
     let mut taken: BTreeMap<String, usize> = BTreeMap::new();
     let anchor = |(.., heading): (_, _, String)| {
         let is_dropped = |c: char| !c.is_alphanumeric() && !" -_".contains(c);
@@ -152,5 +148,3 @@ fn anchors(text: &str) -> Anchors {
     };
     markdown::headings(text).into_iter().map(anchor).collect()
 }
-
-type Anchors = std::collections::BTreeSet<String>;
