@@ -12,7 +12,7 @@ use crate::workspace::{Chapter, Workspace};
 
 /// Where a chapter keeps it.
 const FILE: &str = "tests/pool.txt";
-/// The class test that asks for it, and the snapshots that show tools.
+/// What the class tests are called that ask for it, and those with the snapshots that show tools.
 const TESTS: [&str; 2] = ["the_tool_pool", "the_prompt"];
 
 /// Compares the pools with what the chapters offer, or writes them, and the snapshots, as they are now.
@@ -22,7 +22,7 @@ const TESTS: [&str; 2] = ["the_tool_pool", "the_prompt"];
 pub fn run(ws: &Workspace, write: bool) -> Result<()> {
     let mut command = cargo(&["test", "--quiet", "--workspace", "--no-fail-fast"]);
     command
-        .args(["--test", "class", "--", "--exact"])
+        .args(["--test", "class", "--"])
         .args(TESTS)
         .current_dir(&ws.root);
     if write {
@@ -50,9 +50,9 @@ pub type Pools<'a> = Vec<(&'a str, Vec<&'a str>)>;
 pub fn read<'a>(ws: &'a Workspace, chapter: &'a Chapter) -> Pools<'a> {
     let carrier = ws.carrier(chapter, FILE);
     let text = carrier.and_then(|carrier| ws.text(carrier, FILE));
-    text.unwrap_or_default()
-        .lines()
-        .filter_map(|line| line.split_once(": "))
+    let lines = text.unwrap_or_default().lines();
+    let agents = lines.filter_map(|line| line.split_once(": "));
+    agents
         .map(|(agent, tools)| (agent, tools.split(", ").collect()))
         .collect()
 }
@@ -63,22 +63,17 @@ pub fn counted(ws: &Workspace, chapter: &Chapter, readme: &str) -> String {
     let pools = [ws.base(chapter), Some(chapter)].map(|chapter| Some(read(ws, chapter?)));
     let line = |line: &str| {
         let agent = line.strip_prefix("| ")?.split_once(" tools |")?.0;
-        let cells = line.split('|').enumerate().map(|(index, cell)| {
+        let mut cells: Vec<String> = line.split('|').map(str::to_owned).collect();
+        for (cell, pool) in cells.iter_mut().skip(2).zip(&pools) {
+            let tools = pool.iter().flatten().find(|(name, _)| *name == agent);
             let tail = cell
                 .trim_start()
                 .trim_start_matches(|c: char| c.is_ascii_digit());
-            let pool = index
-                .checked_sub(2)
-                .and_then(|index| pools.get(index)?.as_ref());
-            let tools = pool.and_then(|pool| pool.iter().find(|(name, _)| *name == agent));
-            match tools {
-                Some((_, tools)) if tail.len() < cell.trim_start().len() => {
-                    format!(" {}{tail}", tools.len())
-                }
-                _ => cell.to_owned(),
+            if let Some((_, tools)) = tools.filter(|_| tail.len() < cell.trim_start().len()) {
+                *cell = format!(" {}{tail}", tools.len());
             }
-        });
-        Some(cells.collect::<Vec<_>>().join("|"))
+        }
+        Some(cells.join("|"))
     };
     let lines = readme.split_inclusive('\n');
     lines.map(|it| line(it).unwrap_or(it.to_owned())).collect()

@@ -15,7 +15,7 @@ mod summary;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -68,20 +68,15 @@ pub fn run(ws: &Workspace, wish: &Wish) -> Result<()> {
 
 /// Fails with one line that says what to install when mdbook is not there, or is too old.
 fn mdbook_is_there() -> Result<()> {
-    let output = Command::new("mdbook")
-        .arg("--version")
-        .stdin(Stdio::null())
-        .output();
-    let output = output
-        .ok()
-        .with_context(|| format!("mdbook is missing; {INSTALL}"))?;
-    let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    let numbers = said.trim_start_matches("mdbook v").split('.');
+    let Ok(output) = Command::new("mdbook").arg("--version").output() else {
+        bail!("mdbook is missing; {INSTALL}");
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let numbers = said.trim().trim_start_matches("mdbook v").split('.');
     let version: Vec<u32> = numbers.map_while(|it| it.parse().ok()).take(2).collect();
-    ensure!(
-        version >= OLDEST.to_vec(),
-        "{said} is too old for the book; {INSTALL}"
-    );
+    if version < OLDEST.to_vec() {
+        bail!("{} is too old for the book; {INSTALL}", said.trim());
+    }
     Ok(())
 }
 
@@ -105,9 +100,7 @@ fn make(ws: &Workspace) -> Result<PathBuf> {
     let output = Command::new("mdbook").arg("build").arg(&folder).output();
     let output = output.context("starting mdbook")?;
     let said = String::from_utf8_lossy(&output.stderr);
-    let warns = said
-        .lines()
-        .any(|line| line.trim_start().starts_with("WARN"));
+    let warns = said.lines().any(|it| it.trim_start().starts_with("WARN"));
     if !output.status.success() || warns {
         bail!("mdbook build: {}\n{}", output.status, said.trim());
     }
@@ -124,10 +117,8 @@ fn put(path: &Path, text: &str) -> Result<()> {
 fn pages(ws: &Workspace) -> Result<Pages> {
     let shelf = Shelf::new(ws);
     let mut pages = Pages::new();
-    let written = ws
-        .tree
-        .iter()
-        .filter_map(|(path, _)| Some((path, path.strip_prefix(WRITTEN)?)));
+    let files = ws.tree.iter();
+    let written = files.filter_map(|(path, _)| Some((path, path.strip_prefix(WRITTEN)?)));
     for (path, page) in ROOT_PAGES.into_iter().chain(written) {
         let Some(text) = ws.tree.text(path) else {
             continue;
@@ -143,7 +134,7 @@ fn pages(ws: &Workspace) -> Result<Pages> {
         pages.insert(page_of(&chapter.name), chapter::page(ws, &shelf, chapter)?);
     }
     pages.insert(pairs::FILE.to_owned(), pairs::script(ws));
-    pages.insert("SUMMARY.md".to_owned(), summary::summary(ws, &pages));
+    pages.insert("SUMMARY.md".to_owned(), summary::summary(&pages));
     Ok(pages)
 }
 

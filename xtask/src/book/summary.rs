@@ -4,48 +4,35 @@
 //! Invariant: every page is in it, once; a page is called what its own title says.
 
 use super::Pages;
-use super::links::{ROOT_PAGES, page_of};
-use crate::workspace::Workspace;
 
-/// The pages that stand first.
-const FIRST: [&str; 2] = [ROOT_PAGES[0].1, "how-to-read.md"];
-/// The pages of the comparison and of the picture, and where the pages that the picture leads to begin.
-const SIDE_BY_SIDE: [&str; 2] = ["pairs.md", "loop.md"];
+/// The headings, and the pages below each, or where their paths begin. The last takes all others.
+const PARTS: [(&str, &[&str]); 4] = [
+    ("", &["index.md", "how-to-read.md"]),
+    ("\n# The chapters\n\n", &["chapters/"]),
+    ("\n# Side by side\n\n", &["pairs.md", "loop.md", MECHANISMS]),
+    ("\n# To look things up\n\n", &[""]),
+];
+/// The pages that the picture of the loop leads to.
 const MECHANISMS: &str = "mechanisms/";
 
 /// The text of `SUMMARY.md`.
-pub fn summary(ws: &Workspace, pages: &Pages) -> String {
-    let mechanisms = pages.keys().filter(|page| page.starts_with(MECHANISMS));
-    let side_by_side = SIDE_BY_SIDE
-        .map(str::to_owned)
-        .into_iter()
-        .chain(mechanisms.cloned());
-    let mut parts = vec![
-        ("", FIRST.map(str::to_owned).to_vec()),
-        (
-            "\n# The chapters\n\n",
-            ws.chapters.iter().map(|it| page_of(&it.name)).collect(),
-        ),
-        ("\n# Side by side\n\n", side_by_side.collect()),
-    ];
-    let is_named = |page: &&String| parts.iter().any(|(_, named)| named.contains(page));
-    let rest = pages
-        .keys()
-        .filter(|page| page.ends_with(".md") && !is_named(page));
-    parts.push(("\n# To look things up\n\n", rest.cloned().collect()));
+pub fn summary(pages: &Pages) -> String {
+    let mut rest: Vec<_> = pages
+        .iter()
+        .filter(|(page, _)| page.ends_with(".md"))
+        .collect();
     let mut text = "# Summary\n\n".to_owned();
-    for (heading, named) in parts {
+    for (heading, starts) in PARTS {
         text += heading;
-        for (page, shown) in named
-            .iter()
-            .filter_map(|page| Some((page, pages.get(page)?)))
-        {
-            let mark = match heading {
-                "" => "",
-                _ if page.starts_with(MECHANISMS) => "  - ",
-                _ => "- ",
-            };
-            text += &format!("{mark}[{}]({page})\n", title(shown, page));
+        for start in starts {
+            for (page, shown) in rest.extract_if(.., |(page, _)| page.starts_with(start)) {
+                let mark = match heading {
+                    "" => "",
+                    _ if page.starts_with(MECHANISMS) => "  - ",
+                    _ => "- ",
+                };
+                text += &format!("{mark}[{}]({page})\n", title(shown, page));
+            }
         }
     }
     text
@@ -60,11 +47,9 @@ fn title<'a>(text: &'a str, page: &'a str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture;
 
     #[test]
     fn every_page_is_named_once_by_its_title() {
-        let ws = fixture::course(&[]);
         let page = |name: &str, title: &str| (name.to_owned(), format!("# {title}\n\nText.\n"));
         let pages = Pages::from([
             page("index.md", "A course"),
@@ -78,7 +63,7 @@ mod tests {
             page("loop.svg", "no page"),
         ]);
 
-        let summary = summary(&ws, &pages);
+        let summary = summary(&pages);
 
         let expected = "# Summary\n\n[A course](index.md)\n[How to read](how-to-read.md)\n\n# The chapters\n\n- [s01 · The loop](chapters/s01_loop.md)\n\
             - [s02 · Tools](chapters/s02_tools.md)\n\n# Side by side\n\n- [The loop of s20](loop.md)\n\

@@ -17,37 +17,27 @@ const PROGRAM: &str = "/tests/terminal/program.rs";
 
 const TO_LIBRARY: &str = "move it into the chapter's library";
 /// What a carried file does not do, and what to do instead.
-const FORBIDDEN: [(&str, &str); 5] = [
-    (
-        "println! print! eprintln! eprint! dbg! stdin stdout",
-        "print through Repl or a hook",
-    ),
-    (
-        "select!",
-        "put it behind one tested, cancel-safe method of the library",
-    ),
-    (
-        "sleep spawn Duration Instant fs:: process::Command env::var env::args",
-        TO_LIBRARY,
-    ),
-    ("json!", "derive the schema from a type of the library"),
-    ("#[test] #[tokio::test] #[cfg(test)]", "move it into tests/"),
-];
+const FORBIDDEN: &str = "\
+println! print! eprintln! eprint! dbg! stdin stdout | print through Repl or a hook
+select! | put it behind one tested, cancel-safe method of the library
+sleep spawn Duration Instant fs:: process::Command env::var env::args | move it into the chapter's library
+json! | derive the schema from a type of the library
+#[test] #[tokio::test] #[cfg(test)] | move it into tests/";
 /// The last lines of a `main.rs` whose agent a test plays: it is private, so its player is a module of the binary.
 const PLAYER: &str = "\n#[cfg(test)]\nmod story;\n";
 
 /// Every file opens with `//!` and a sentence; a chapter's library opens with its README.
 pub(super) fn headers(ws: &Workspace, found: &mut Findings) {
     for (path, text) in files(ws, ".rs") {
-        let is_library = path
-            .split_once('/')
-            .is_some_and(|(folder, file)| file == "src/lib.rs" && chapter_number(folder).is_some());
-        if is_library && !text.starts_with(ROOT_HEADER) {
+        let folder = path.strip_suffix("/src/lib.rs").unwrap_or_default();
+        let of_chapter = chapter_number(folder).is_some();
+        if text.starts_with(ROOT_HEADER) {
+            continue;
+        } else if of_chapter {
             let text = format!("the library does not open with `{ROOT_HEADER}`; add it");
             found.file(path, text);
-        } else if !is_library && header::first_sentence(text).is_none() {
-            let advice =
-                "open with `//!` and what the file is, in one sentence that ends with a full stop";
+        } else if header::first_sentence(text).is_none() {
+            let advice = "open with `//!` and one sentence that says what the file is";
             found.file(path, format!("no header; {advice}"));
         }
     }
@@ -144,7 +134,7 @@ fn main_header(short: &str, path: &str, text: &str, found: &mut Findings) {
 /// What a line of a carried file should not hold.
 fn problems(code: &str, is_main: bool, in_use: bool) -> Vec<String> {
     let mut problems = Vec::new();
-    for (words, advice) in FORBIDDEN {
+    for (words, advice) in FORBIDDEN.lines().filter_map(|it| it.split_once(" | ")) {
         if let Some(word) = words.split(' ').find(|word| has_word(code, word)) {
             problems.push(format!("a carried file holds `{word}`; {advice}"));
         }

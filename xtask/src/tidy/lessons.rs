@@ -76,7 +76,7 @@ pub(super) fn prompts(ws: &Workspace, found: &mut Findings) {
         let class = chapter.path("tests/class");
         let files = ws.tree.iter().filter(|(path, _)| path.starts_with(&class));
         let typed: String = files.map(|(_, file)| unescaped(file)).collect();
-        if !typed.contains("fn the_tool_pool(") {
+        if !typed.contains("the_tool_pool") {
             let advice = "write one that ends in assert_pool, for cargo x pool";
             found.file(&path, format!("no class test the_tool_pool; {advice}"));
         }

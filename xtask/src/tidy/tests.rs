@@ -36,7 +36,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
     ("s02_tools/src/main.rs", "fn main() {}", "const SYSTEM: &str = \"You \\\n", "a text of several lines in a carried file; move it into the chapter's library"),
     ("s02_tools/src/main.rs", "fn main() {}", "fn main() { s01_loop::run(); }", "`s01_loop` names a chapter in the code; import the item with `use`, or take the name from env!(\"CARGO_PKG_NAME\")"),
     // Rust files.
-    ("s01_loop/src/bash.rs", "//! Bash: runs a command.\n", "// Bash.\n", "1: no header; open with `//!` and what the file is, in one sentence that ends with a full stop"),
+    ("s01_loop/src/bash.rs", "//! Bash: runs a command.\n", "// Bash.\n", "1: no header; open with `//!` and one sentence that says what the file is"),
     ("s01_loop/src/lib.rs", "#![doc", "#[doc", "1: the library does not open with `#![doc = include_str!(\"../README.md\")]`; add it"),
     ("s02_tools/src/lib.rs", "pub mod toolbox;", "pub use s01_loop::{bash};", "3: re-exports from s01_loop; import it where it is used"),
     ("s01_loop/tests/waits.rs", "", concat!("//! A test.\n\nfn a() { sle", "ep(second); }\n"), "3: a test sleeps; pause the time and advance it, or wait for the event itself"),
