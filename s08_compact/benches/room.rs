@@ -35,7 +35,6 @@ async fn main() {
     println!("|---|--:|--:|--:|--:|--:|--:|");
     long("with", SMALL_WINDOW, true).await;
     long("without", LARGE_WINDOW, false).await;
-    idle().await;
 }
 
 /// A model that adds up what its replies cost.
@@ -139,30 +138,5 @@ async fn long(name: &str, window: u32, compacts: bool) {
     println!(
         "| {name} | {window} | {requests} | {} | {tokens} | {largest} | {micros} |",
         brain.summaries()
-    );
-}
-
-/// What the compactor costs a round when there is nothing to do.
-async fn idle() {
-    const TIMES: u32 = 1_000;
-    let mock = MockModel::scripted([]);
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let ws = Workspace::at(directory.path()).expect("it is there");
-    let model = Counting::new(mock.url(), LARGE_WINDOW);
-    let compactor = Compactor::new(&model, &ws, &Repl::typed("s08_compact").quiet());
-    let mut history = History::default();
-    for number in 0..24 {
-        history.user(format!("question {number}"));
-        history.push(s01_loop::Message::assistant("x".repeat(2_000)));
-    }
-    history.user("the last question");
-    let started = Instant::now();
-    for _ in 0..TIMES {
-        compactor.shrink(&mut history).await;
-    }
-    println!(
-        "nothing to do, {} messages: {:.2} µs a round",
-        history.len(),
-        started.elapsed().as_secs_f64() * 1e6 / f64::from(TIMES)
     );
 }

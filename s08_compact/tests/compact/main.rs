@@ -1,7 +1,6 @@
 //! The compactor through its public handle, judged by the mock model.
 
 mod any;
-mod ends;
 mod layers;
 mod recover;
 mod requests;

@@ -1,26 +1,21 @@
 //! The emergency: the API has refused a prompt as too long.
 
 use mock_servers::model::says;
-use s01_loop::{ApiError, History};
+use s01_loop::ApiError;
 
-use crate::stage::{Stage, results, round, rounds, shape, wire};
+use crate::stage::{Stage, asking, results, round, rounds, shape, short_rounds, wire};
 
-fn too_long() -> ApiError {
+fn refused(message: &str) -> ApiError {
     ApiError::Status {
         status: 400,
         kind: "invalid_request_error".into(),
-        message: "prompt is too long: 210000 tokens > 200000 maximum".into(),
+        message: message.into(),
         retry_after: None,
     }
 }
 
-#[tokio::test]
-async fn a_prompt_that_is_too_long_is_shortened_whatever_we_had_counted() {
-    let stage = Stage::scripted(200_000, [says("Read."), says("fine")]);
-    let mut history = rounds("the request", 4, 20_000);
-    assert!(stage.compactor.recover(&too_long(), &mut history).await);
-    assert!(shape(&history)[0].ends_with("</conversation-summary> | the request"));
-    stage.send(&history).await;
+fn too_long() -> ApiError {
+    refused("prompt is too long: 210000 tokens > 200000 maximum")
 }
 
 #[tokio::test]
@@ -28,6 +23,7 @@ async fn it_helps_once_until_a_request_went_through() {
     let stage = Stage::scripted(200_000, [says("Read."), says("fine"), says("Read on.")]);
     let mut history = rounds("the request", 4, 20_000);
     assert!(stage.compactor.recover(&too_long(), &mut history).await);
+    assert!(shape(&history)[0].ends_with("</conversation-summary> | the request"));
     assert!(
         !stage.compactor.recover(&too_long(), &mut history).await,
         "twice in a row"
@@ -43,8 +39,7 @@ async fn it_helps_once_until_a_request_went_through() {
 #[tokio::test]
 async fn a_newest_round_that_is_too_large_by_itself_goes_into_files() {
     let stage = Stage::scripted(200_000, [says("fine")]);
-    let mut history = History::default();
-    history.user("read them all");
+    let mut history = asking("read them all");
     let text = "x".repeat(29_000);
     round(&mut history, &[("a", &text), ("b", &text), ("c", "short")]);
     assert!(stage.compactor.recover(&too_long(), &mut history).await);
@@ -60,31 +55,20 @@ async fn a_newest_round_that_is_too_large_by_itself_goes_into_files() {
 
 #[tokio::test]
 async fn where_nothing_helps_the_answer_is_no_and_nothing_is_lost() {
-    let mut alone = History::default();
-    alone.user("x".repeat(900_000));
-    let mut noted = History::default();
-    noted.user("go");
+    let alone = asking(&"x".repeat(900_000));
+    let mut noted = asking("go");
     for id in ["a", "b"] {
-        round(&mut noted, &[(id, "short")]);
+        short_rounds(&mut noted, &[id]);
         noted.remind(["<mail>".to_owned() + &id.repeat(2_000)]);
     }
     noted.user("the next request");
-    let other = |message: &str| ApiError::Status {
-        status: 400,
-        kind: "invalid_request_error".into(),
-        message: message.into(),
-        retry_after: None,
-    };
     let reads = || rounds("the request", 4, 20_000);
+    let at_least = "messages: at least one message is required";
     for (mut history, error, replies) in [
         (alone, too_long(), vec![]),
         (noted, too_long(), vec![says(" ")]),
-        (reads(), other("max_tokens: 413 > 400"), vec![]),
-        (
-            reads(),
-            other("messages: at least one message is required"),
-            vec![],
-        ),
+        (reads(), refused("max_tokens: 413 > 400"), vec![]),
+        (reads(), refused(at_least), vec![]),
     ] {
         let stage = Stage::scripted(200_000, replies);
         let before = wire(&history);

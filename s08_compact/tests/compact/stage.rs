@@ -12,7 +12,7 @@ use s01_loop::{
 };
 use s02_tools::Workspace;
 use s08_compact::Compactor;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// How the system prompt of the side call begins.
@@ -65,6 +65,12 @@ impl Stage {
         }
     }
 
+    /// Makes room and sends the conversation as it is then.
+    pub async fn shrink(&self, history: &mut History) -> s01_loop::Reply {
+        self.compactor.shrink(history).await;
+        self.send(history).await
+    }
+
     /// The files in a folder of the state, by name.
     pub fn kept(&self, folder: &str) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.dir.path().join(".harness").join(folder)) else {
@@ -112,12 +118,7 @@ pub fn is_summary_request(request: &Request) -> bool {
 }
 
 pub fn call(id: &str) -> ToolCall {
-    ToolCall {
-        id: id.into(),
-        name: "read_file".into(),
-        input: json!({"path": format!("{id}.txt")}),
-        extra: Map::new(),
-    }
+    ToolCall::new(id, "read_file", json!({"path": format!("{id}.txt")}))
 }
 
 /// A reply that makes these calls.
@@ -135,10 +136,16 @@ pub fn round(history: &mut History, outputs: &[(&str, &str)]) {
     }
 }
 
+/// Rounds of one short result each.
+pub fn short_rounds(history: &mut History, ids: &[&str]) {
+    for id in ids {
+        round(history, &[(id, "short")]);
+    }
+}
+
 /// A conversation whose first request is followed by so many rounds of outputs of so many characters.
 pub fn rounds(request: &str, count: usize, chars: usize) -> History {
-    let mut history = History::default();
-    history.user(request);
+    let mut history = asking(request);
     for number in 0..count {
         let output = format!("{number}:{}", "x".repeat(chars));
         round(&mut history, &[(&format!("c{number}"), &output)]);
@@ -182,6 +189,13 @@ pub fn results(history: &[Message]) -> Vec<String> {
         Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => None,
     };
     blocks.filter_map(text).collect()
+}
+
+/// A conversation of one request.
+pub fn asking(request: &str) -> History {
+    let mut history = History::default();
+    history.user(request);
+    history
 }
 
 pub fn wire(history: &[Message]) -> Vec<Value> {
