@@ -14,27 +14,15 @@ use regex::{Regex, RegexSet};
 use crate::known;
 use crate::shell::{Command, Line, Word};
 
-/// What is refused, in the spelling of [`spelled`], and why.
-#[rustfmt::skip]
-const FATAL: &[(&str, &str)] = &[
-    ("doas|pkexec|su|sudo", "takes another user's rights"),
-    (r"mke2fs|mkfs(\.\S+)?|mkswap|newfs|wipefs", "erases a disk"),
-    ("[cs]?fdisk|s?gdisk|parted", "changes the partitions of a disk"),
-    (r"halt|poweroff|reboot|shutdown|(tel)?init( \S+)* [06]|systemctl( \S+)* (poweroff|reboot|halt|kexec)", "stops the machine"),
-    (r"((dd|tee|shred)( \S+)*|(\S+ )*[<&]?>[>&|]?) <device>|(cp|mv)( \S+)+ <device>( [<>&]+ \S+)*$", "writes over a device"),
-    (r"mv( \S+)* <system> \S+", "moves the system or a home directory"),
-    (r"rm( \S+)* -(-r\w*|[^-\s]*[rR]\S*)( \S+)* <system>", DELETES),
-    (r"ch(mod|own|grp)( \S+)* -(-r\w*|[^-\s]*R\S*)( \S+)* <system>", "changes all of the system or of a home directory"),
-    // Any other test narrows what is found.
-    (r"find( [^-]\S*)* <system>( [^-]\S*)*( -(type \S+|depth|xdev|mount|print|or?|a|and|true))*( -delete| -(exec|ok)\w* (\S*/)?(rm|unlink|shred|rmdir))", DELETES),
-];
-const DELETES: &str = "deletes the system or a home directory";
-
-static REFUSED: LazyLock<RegexSet> = LazyLock::new(|| {
-    let rows = FATAL
-        .iter()
-        .map(|(pattern, _)| format!("^(?:{pattern})(?: .*)?$"));
-    RegexSet::new(rows).expect("the table is well formed")
+/// What is refused, in the spelling of [`spelled`], and why: the table in `fatal.txt`.
+static REFUSED: LazyLock<(RegexSet, Vec<&str>)> = LazyLock::new(|| {
+    let rows = include_str!("fatal.txt").lines();
+    let rows = rows.filter_map(|row| row.split_once(" => "));
+    let (patterns, reasons): (Vec<_>, _) = rows
+        .map(|(pattern, why)| (format!("^(?:{pattern})(?: .*)?$"), why))
+        .unzip();
+    let patterns = RegexSet::new(patterns).expect("the table is well formed");
+    (patterns, reasons)
 });
 
 /// The root, a directory that the system consists of, or a home, and all that is in one of them. `/tmp` is not among them.
@@ -52,27 +40,20 @@ static HARMLESS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Programs that run the command which their arguments hold.
-#[rustfmt::skip]
-const WRAPPERS: &[&str] = &[
-    "builtin", "busybox", "chroot", "chrt", "command", "coproc", "env", "exec", "find", "flock", "ionice", "nice", "nohup",
-    "parallel", "script", "setsid", "stdbuf", "strace", "taskset", "time", "timeout", "unshare", "watch", "xargs",
-];
+const WRAPPERS: &str = "builtin busybox chroot chrt command coproc env exec find flock ionice nice nohup parallel script \
+    setsid stdbuf strace taskset time timeout unshare watch xargs";
 /// Wrappers that take a script.
-const SHELLS: &[&str] = &["ash", "bash", "dash", "eval", "ksh", "sh", "zsh"];
+const SHELLS: &str = "ash bash dash eval ksh sh zsh";
 
 /// Says which part of a line that runs in `root` is refused, and why.
 pub fn fatal(line: &Line, root: &Path) -> Option<String> {
-    if let Some(name) = &line.fork_bomb {
-        return Some(format!(
-            "the function `{name}` starts itself again and again until the machine stops"
-        ));
-    }
     let mut directory = root.to_string_lossy().into_owned();
     line.commands.iter().find_map(|command| {
         let mut run = may_run(command).into_iter();
         let found = run.find_map(|run| {
-            let row = REFUSED.matches(&spelled(&run, &directory)).iter().next()?;
-            Some(format!("`{}` {}", run.full_text(), FATAL[row].1))
+            let (patterns, reasons) = &*REFUSED;
+            let row = patterns.matches(&spelled(&run, &directory)).iter().next()?;
+            Some(format!("`{}` {}", run.full_text(), reasons[row]))
         });
         if matches!(command.name(), Some("cd" | "pushd")) {
             let home = Word::fixed("/root");
@@ -108,8 +89,12 @@ pub(crate) fn is_wrapper(command: &Command) -> bool {
     command.name().is_some_and(|name| match name {
         "command" => !matches!(args.next(), Some("-v" | "-V")),
         "find" => args.any(executes),
-        name => WRAPPERS.contains(&name) || SHELLS.contains(&name),
+        name => lists(WRAPPERS, name) || lists(SHELLS, name),
     })
+}
+
+fn lists(names: &str, name: &str) -> bool {
+    names.split_whitespace().any(|listed| listed == name)
 }
 
 /// Whether an argument of `find` is followed by a command.
@@ -124,7 +109,7 @@ fn wrapped(command: &Command) -> Vec<Command> {
     };
     let args = command.args();
     let mut found = Vec::new();
-    if SHELLS.contains(&name) {
+    if lists(SHELLS, name) {
         let scripts = args.iter().filter(|word| !word.may_be_option());
         found.extend(scripts.flat_map(|script| Line::parse(&script.text).commands));
     }
@@ -177,24 +162,15 @@ fn spelled(command: &Command, directory: &str) -> String {
 
 /// The path from the root, where that is known, without `.` and `..`; glob characters in it are none when they are quoted.
 fn absolute(path: &Word, directory: &str) -> String {
-    let text = path.text.as_str();
-    let text = match text.strip_prefix('~').filter(|_| !path.is_fixed) {
-        Some(rest) => format!("/root{rest}"),
-        None if text.starts_with('/') => text.to_owned(),
-        None => format!("{directory}/{text}"),
-    };
-    let mut parts = Vec::new();
-    for part in text.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => parts.truncate(parts.len().saturating_sub(2)),
-            part => parts.extend(["/", part]),
-        }
-    }
-    let text = parts.concat();
+    let home = path.text.strip_prefix('~').filter(|_| !path.is_fixed);
+    let text = home.map_or_else(|| path.text.clone(), |rest| format!("/root{rest}"));
+    let plain = known::without_dots(&Path::new("/").join(directory).join(text));
+    // Of the root nothing is left.
+    let plain = plain.to_string_lossy();
+    let plain = plain.trim_end_matches('/');
     if path.is_fixed {
-        text.replace(['*', '?', '[', '{'], "_")
+        plain.replace(['*', '?', '[', '{'], "_")
     } else {
-        text
+        plain.to_owned()
     }
 }

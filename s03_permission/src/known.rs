@@ -236,18 +236,24 @@ pub(crate) fn is_secret_or_endless(path: &Path) -> bool {
     path == Path::new("/") || below("/proc") || (below("/dev") && !ends)
 }
 
-/// The path with its links resolved as far as it exists, and `.` and `..` behind that.
+/// The path with its links resolved as far as it exists.
 fn real(path: &Path) -> PathBuf {
     let mut ancestors = path.ancestors();
     let existing =
         ancestors.find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)));
-    let (ancestor, mut real) = existing.unwrap_or((Path::new(""), PathBuf::from("/")));
-    for part in path.strip_prefix(ancestor).unwrap_or(path).components() {
+    let (ancestor, real) = existing.unwrap_or((Path::new(""), PathBuf::from("/")));
+    without_dots(&real.join(path.strip_prefix(ancestor).unwrap_or(path)))
+}
+
+/// The path without `.` and `..`.
+pub(crate) fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
         match part {
-            Component::ParentDir => drop(real.pop()),
-            Component::Normal(part) => real.push(part),
-            _ => {}
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
         }
     }
-    real
+    plain
 }

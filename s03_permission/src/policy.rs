@@ -48,21 +48,17 @@ pub struct Policy {
 impl Policy {
     /// The policy of this workspace: its settings file, and this one to ask. What is wrong in the settings is told.
     pub fn open(ws: &Workspace, approver: impl Approver + 'static) -> Self {
-        let settings = read_settings(ws);
-        let is_blind = settings.is_err();
-        let mut complaints: Vec<_> = settings
-            .as_ref()
-            .err()
-            .map(|error| format!("{error:#}"))
-            .into_iter()
-            .collect();
-        let settings = settings.unwrap_or_default();
+        let (settings, mut complaints) = match read_settings(ws) {
+            Ok(settings) => (settings, Vec::new()),
+            Err(error) => (Value::Null, vec![format!("{error:#}")]),
+        };
+        let is_blind = !complaints.is_empty();
         let (rules, unread) = Rules::parse(&settings);
         complaints.extend(unread);
         complaints.extend(allow_directories(ws, &settings));
-        complaints
-            .iter()
-            .for_each(|complaint| approver.tell(complaint));
+        for complaint in &complaints {
+            approver.tell(complaint);
+        }
         Self {
             ws: ws.clone(),
             rules: Arc::new(Mutex::new(rules)),
@@ -160,31 +156,28 @@ impl Policy {
         if let Some(why) = seen.line.as_ref().and_then(|line| fatal(line, seen.root)) {
             return (Decision::Deny(why), None);
         }
-        let unknown = || {
-            tool.known()
-                .unwrap_or("nobody knows what this tool changes")
-        };
+        let unknown = tool
+            .known()
+            .unwrap_or("nobody knows what this tool changes");
         let default = match touches {
-            Access::Anything => Decision::Ask(unknown().to_owned()),
+            Access::Anything => Decision::Ask(unknown.to_owned()),
             _ => Decision::Allow,
         };
         let (decision, always) = self.rules.lock().unwrap().decide(&seen, default);
         let blind = || format!("{SETTINGS_FILE} cannot be read, so nobody knows what it forbids");
-        let reasons = [
+        let insisting = [
             self.guarded(touches, &seen),
             tool.reason_to_ask(call),
             self.is_blind.then(blind),
         ];
-        let insists = reasons.iter().any(Option::is_some);
-        let why = match decision {
-            Decision::Allow if insists => None,
-            Decision::Ask(why) if insists => Some(why),
-            decision => return (decision, always),
+        let insisting: Vec<String> = insisting.into_iter().flatten().collect();
+        let asked = match decision {
+            decision if insisting.is_empty() => return (decision, always),
+            Decision::Deny(why) => return (Decision::Deny(why), None),
+            Decision::Ask(why) => Some(why),
+            Decision::Allow => None,
         };
-        let all: Vec<_> = why
-            .into_iter()
-            .chain(reasons.into_iter().flatten())
-            .collect();
+        let all: Vec<String> = asked.into_iter().chain(insisting).collect();
         (Decision::Ask(all.join("; ")), None)
     }
 
@@ -192,14 +185,12 @@ impl Policy {
     fn guarded(&self, touches: Access, call: &Call) -> Option<String> {
         let guarded = |file: &str| format!("{file} decides what is allowed or what runs later");
         if let Some(path) = call.path {
-            let shown = self.ws.shown(path);
-            if touches == Access::FileToWrite
-                && is_guarded(path.strip_prefix(call.root).unwrap_or(path))
-            {
-                return Some(guarded(&shown));
-            }
-            let secret = || format!("{shown} is a device or holds what other programs know");
-            return is_secret_or_endless(path).then(secret);
+            let (inside, shown) = (path.strip_prefix(call.root), self.ws.shown(path));
+            return match touches {
+                Access::FileToWrite if is_guarded(inside.unwrap_or(path)) => Some(guarded(&shown)),
+                _ => is_secret_or_endless(path)
+                    .then(|| format!("{shown} is a device or holds what other programs know")),
+            };
         }
         let line = call.line.as_ref()?;
         let word = line.commands.iter().find_map(|command| {
@@ -226,16 +217,15 @@ fn shown(tool: &Tool, call: &ToolCall) -> String {
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned)
     };
-    let mut lines: Vec<String> = match call.input.as_object() {
-        Some(fields) if fields.len() == 1 && fields.contains_key("command") => {
-            fields.values().map(text).collect()
-        }
-        Some(fields) => fields
+    let fields = call.input.as_object();
+    let is_command = fields.is_some_and(|it| it.len() == 1 && it.contains_key("command"));
+    let mut lines: Vec<String> = match fields {
+        Some(fields) if !is_command => fields
             .iter()
             .rev()
             .map(|(name, value)| format!("{name}: {}", text(value)))
             .collect(),
-        None => vec![call.input.to_string()],
+        _ => vec![text(call.input.get("command").unwrap_or(&call.input))],
     };
     let given = call.input.get("command").map(text);
     let runs = tool

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
+
 /// One token of a plain line, and of any other. A word is pieces, of which the first does not begin a comment.
 static TOKEN: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     let plain = r#"[\w@%+=:,./^*?\[\]~!-]+ | '[^']*' | "(?:[^"$`\\]|\\[^"$`\\\n])*""#;
@@ -32,10 +33,8 @@ static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words of the grammar, behind which a command may begin.
-#[rustfmt::skip]
-const RESERVED: &[&str] = &[
-    "!", "[[", "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then", "until", "while",
-];
+const RESERVED: &str =
+    "! [[ case do done elif else esac fi for function if in select then until while";
 
 /// What a command line runs.
 #[derive(Debug, Default)]
@@ -46,8 +45,6 @@ pub struct Line {
     pub commands: Vec<Command>,
     /// Whether the line is more than plain words.
     pub unsupported: bool,
-    /// The name of a function that starts itself twice or in the background.
-    pub fork_bomb: Option<String>,
 }
 
 /// One simple command.
@@ -72,15 +69,14 @@ impl Line {
     /// Reads a command line; one that is not plain is unsupported.
     pub fn parse(source: &str) -> Self {
         let is_sound = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
-        let commands = cut(source, true).filter(|_| source.chars().all(is_sound));
+        let plain = cut(source, true).filter(|_| source.chars().all(is_sound));
         let mut line = Self {
             text: source.to_owned(),
-            unsupported: commands.is_none(),
-            commands: commands.unwrap_or_default(),
-            fork_bomb: None,
+            unsupported: plain.is_none(),
+            commands: plain.unwrap_or_default(),
         };
         if line.unsupported {
-            search(source, &mut line);
+            search(source, &mut line.commands);
         }
         line
     }
@@ -100,11 +96,11 @@ impl Command {
 
     /// The words in one canonical spelling, which rules are matched against: `r''m  "a b"` is `rm 'a b'`.
     pub fn text(&self) -> String {
-        let name = self.name().map(Word::fixed);
-        let words = name
-            .iter()
-            .chain(self.words.iter().skip(name.iter().count()));
-        words.map(Word::shown).collect::<Vec<_>>().join(" ")
+        let mut words: Vec<String> = self.words.iter().map(Word::shown).collect();
+        if let (Some(first), Some(name)) = (words.first_mut(), self.name()) {
+            *first = Word::fixed(name).shown();
+        }
+        words.join(" ")
     }
 
     /// Like [`Command::text`], with the redirects behind.
@@ -129,14 +125,6 @@ impl Command {
                 "/dev/null" => target.is_fixed,
                 text => operator == ">&" && matches!(text, "0" | "1" | "2" | "-"),
             })
-    }
-
-    /// Adds an argument, or the target of a redirect that has begun.
-    fn add(&mut self, redirect: Option<String>, word: Word) {
-        match redirect {
-            Some(operator) => self.redirects.push((operator, word)),
-            None => self.words.push(word),
-        }
     }
 }
 
@@ -227,10 +215,13 @@ fn cut(source: &str, is_plain: bool) -> Option<Vec<Command>> {
             let word = Word::unquote(token);
             let begins = redirect.is_none() && command.words.is_empty();
             let is_assignment = begins && word.text.contains('=');
-            is_wrong = is_assignment || (begins && RESERVED.contains(&word.text.as_str()));
+            let is_reserved = begins && RESERVED.split(' ').any(|it| it == word.text);
+            is_wrong = is_assignment || is_reserved;
             is_open = false;
-            if !is_assignment {
-                command.add(redirect.take(), word);
+            match redirect.take() {
+                Some(operator) => command.redirects.push((operator, word)),
+                None if is_assignment => {}
+                None => command.words.push(word),
             }
         }
         if is_wrong && is_plain {
@@ -243,7 +234,7 @@ fn cut(source: &str, is_plain: bool) -> Option<Vec<Command>> {
 }
 
 /// The commands that can be found in a line that is not plain.
-fn search(source: &str, line: &mut Line) -> Option<()> {
+fn search(source: &str, commands: &mut Vec<Command>) -> Option<()> {
     // What the line itself sets: `x=rm; $x f` is found to run `rm f`.
     let mut variables = HashMap::from([("HOME", "/root")]);
     let mut parser = tree_sitter::Parser::new();
@@ -264,14 +255,13 @@ fn search(source: &str, line: &mut Line) -> Option<()> {
                 budget = budget.checked_sub(text.len())?;
                 let text = text.split("<<").next().unwrap_or_default();
                 let text = VARIABLE.replace_all(text, |found: &Captures| value(found, &variables));
-                line.commands
-                    .extend(cut(&text, false).into_iter().flatten());
+                commands.extend(cut(&text, false).into_iter().flatten());
             }
             "variable_assignment" => {
                 let set = text.split_once('=');
                 variables.extend(set.map(|(name, value)| (name, value.trim_matches(['"', '\'']))));
             }
-            "function_definition" => line.fork_bomb = line.fork_bomb.take().or(fork_bomb(text)),
+            "function_definition" => commands.extend(fork_bomb(text)),
             _ => {}
         }
         if !cursor.goto_first_child() {
@@ -295,12 +285,10 @@ fn value(found: &Captures, variables: &HashMap<&str, &str>) -> String {
     value.or(default).unwrap_or(&found[0]).to_owned()
 }
 
-/// The name of a function that starts itself in the background, or twice in one pipe.
-fn fork_bomb(function: &str) -> Option<String> {
-    let name = function
-        .trim_start_matches("function ")
-        .split(['(', '{', ' '])
-        .next()?;
+/// A function that starts itself in the background, or twice in one pipe, as a command of its own: `NAME()`.
+fn fork_bomb(function: &str) -> Option<Command> {
+    let name = function.trim_start_matches("function ");
+    let name = name.split(['(', '{', ' ']).next()?;
     let text = function.replace("&&", ";").replace("||", ";");
     let is_bomb = |pipe: &str| {
         let words = pipe.split(['|', '&', ' ', '\t', '(', ')']);
@@ -308,5 +296,8 @@ fn fork_bomb(function: &str) -> Option<String> {
         (calls > 1 && pipe.contains('|')) || (calls > 0 && pipe.contains('&'))
     };
     let is_bomb = !name.is_empty() && text.split([';', '\n', '{', '}']).any(is_bomb);
-    is_bomb.then(|| name.to_owned())
+    is_bomb.then(|| Command {
+        words: vec![Word::fixed(format!("{name}()"))],
+        redirects: Vec::new(),
+    })
 }
