@@ -6,15 +6,10 @@ use s01_loop::{History, Output, Repl, ToolCall};
 use s02_tools::{Step, Toolbox, Workspace};
 use s03_permission::Policy;
 use s04_hooks::{HookOutput, Hooks, PreTool, PromptDecision};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 fn call(input: Value) -> ToolCall {
-    ToolCall {
-        id: "toolu_1".into(),
-        name: "bash".into(),
-        input,
-        extra: Map::new(),
-    }
+    ToolCall::new("toolu_1", "bash", input)
 }
 
 /// Writes down the inputs that a hook has seen, and whether the call was blocked by then.
@@ -42,33 +37,31 @@ async fn all_hooks_run_in_order_also_behind_a_no() {
 }
 
 #[tokio::test]
-async fn every_hook_has_seen_what_runs() {
+async fn every_hook_has_seen_what_runs_and_a_no_to_what_was_rewritten_counts_no_more() {
     let seen = Seen::default();
     let hooks = Hooks::new()
         .on_pre_tool(watching(&seen))
-        .on_pre_tool(async |_| HookOutput::Rewrite(json!("rewritten")))
+        .on_pre_tool(async |PreTool { call, .. }: PreTool| {
+            if call.input == "bad" {
+                HookOutput::Block("bad".into())
+            } else {
+                HookOutput::Go
+            }
+        })
+        .on_pre_tool(async |_| HookOutput::Rewrite(json!("good")))
         .on_pre_tool(watching(&seen));
-    let step = hooks.pre_tool(&Toolbox::new(), call(json!("asked"))).await;
-    assert!(matches!(step, Step::Run(call) if call.input == "rewritten"));
-    let inputs: Vec<Value> = seen
-        .lock()
-        .unwrap()
-        .iter()
-        .map(|(input, _)| input.clone())
-        .collect();
-    assert_eq!(
-        inputs,
-        [json!("asked"), json!("rewritten"), json!("rewritten")]
-    );
+    let step = hooks.pre_tool(&Toolbox::new(), call(json!("bad"))).await;
+    assert!(matches!(step, Step::Run(call) if call.input == "good"));
+    let seen = seen.lock().unwrap();
+    let inputs: Vec<&Value> = seen.iter().map(|(input, _)| input).collect();
+    assert_eq!(inputs, ["bad", "good", "good"]);
 }
 
 #[tokio::test]
 async fn a_hook_that_adds_to_a_call_adds_once() {
     let hooks = Hooks::new().on_pre_tool(async |PreTool { call, .. }: PreTool| {
-        HookOutput::Rewrite(json!(format!(
-            "timeout 60 {}",
-            call.input.as_str().unwrap()
-        )))
+        let command = call.input.as_str().unwrap();
+        HookOutput::Rewrite(json!(format!("timeout 60 {command}")))
     });
     let step = hooks.pre_tool(&Toolbox::new(), call(json!("ls"))).await;
     assert!(matches!(step, Step::Run(call) if call.input == "timeout 60 ls"));
@@ -125,23 +118,6 @@ async fn another_agent_has_its_own_name_policy_and_count_of_stops() {
         lead.stop(&history).await.is_some(),
         "alice has used up the lead's rounds"
     );
-}
-
-#[tokio::test]
-async fn a_no_that_was_lifted_by_a_rewrite_counts_no_more() {
-    let hooks = Hooks::new()
-        .on_pre_tool(async |PreTool { call, .. }: PreTool| {
-            if call.input == "bad" {
-                HookOutput::Block("bad".into())
-            } else {
-                HookOutput::Go
-            }
-        })
-        .on_pre_tool(async |_| HookOutput::Rewrite(json!("good")));
-    assert!(matches!(
-        hooks.pre_tool(&Toolbox::new(), call(json!("bad"))).await,
-        Step::Run(_)
-    ));
 }
 
 #[tokio::test]
