@@ -100,43 +100,35 @@ async fn nobody_is_asked_about_few_memories_or_about_the_same_set_again() {
     let stage = Stage::new();
     stage.memories(8);
     let memory = stage.memory();
-    let learn = async |name: &str| {
+    let learn = async |name: &str, asked: usize| {
         stage.answers(EXTRACT, [json!([entry(name, name)])]);
         memory.learn(&turn()).await;
+        assert_eq!(stage.asked(CONSOLIDATE), asked, "{name}");
     };
-    learn("ninth").await;
-    assert_eq!(stage.asked(CONSOLIDATE), 0);
-
+    let nothing_new = async |asked: usize| {
+        stage.answers(EXTRACT, [json!([]), json!([])]);
+        memory.learn(&turn()).await;
+        assert_eq!(stage.asked(CONSOLIDATE), asked);
+        stage.memory().learn(&turn()).await;
+    };
+    learn("ninth", 0).await;
     // The tenth; the answer changes nothing, and that settles it, for the next process, too.
     let mut ten = same(8);
-    ten.as_array_mut()
-        .unwrap()
-        .extend([entry("ninth", "ninth"), entry("tenth", "tenth")]);
+    let two = [entry("ninth", "ninth"), entry("tenth", "tenth")];
+    ten.as_array_mut().unwrap().extend(two);
     stage.answers(CONSOLIDATE, [ten]);
-    learn("tenth").await;
-    assert_eq!(stage.asked(CONSOLIDATE), 1);
+    learn("tenth", 1).await;
     assert_eq!(stage.names().len(), 10);
-    assert!(
-        !stage.path("memory.old").exists(),
-        "an unchanged set needs no backup"
-    );
-    stage.answers(EXTRACT, [json!([]), json!([])]);
-    memory.learn(&turn()).await;
-    stage.memory().learn(&turn()).await;
+    let is_backed_up = stage.path("memory.old").exists();
+    assert!(!is_backed_up, "an unchanged set needs no backup");
+    nothing_new(1).await;
     assert_eq!(stage.asked(CONSOLIDATE), 1);
-
     // A quarter more is worth another call. A failure is tried again when there is more, or by the next process.
-    learn("eleventh").await;
-    learn("twelfth").await;
-    assert_eq!(stage.asked(CONSOLIDATE), 1);
-    stage.says(CONSOLIDATE, "no");
-    learn("thirteenth").await;
-    assert_eq!(stage.asked(CONSOLIDATE), 2);
-    stage.answers(EXTRACT, [json!([]), json!([])]);
-    memory.learn(&turn()).await;
-    assert_eq!(stage.asked(CONSOLIDATE), 2);
-    stage.says(CONSOLIDATE, "no");
-    stage.memory().learn(&turn()).await;
+    learn("eleventh", 1).await;
+    learn("twelfth", 1).await;
+    stage.says(CONSOLIDATE, "no").says(CONSOLIDATE, "no");
+    learn("thirteenth", 2).await;
+    nothing_new(2).await;
     assert_eq!(stage.asked(CONSOLIDATE), 3);
 }
 

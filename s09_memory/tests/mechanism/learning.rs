@@ -6,7 +6,7 @@ use mock_servers::model::{Fault, StopReason, says};
 use s01_loop::Message;
 use serde_json::json;
 
-use crate::stage::{EXTRACT, Stage, asking, entry, file, turn};
+use crate::stage::{EXTRACT, Stage, asking, entry, turn};
 
 #[tokio::test]
 async fn what_is_learned_is_a_file_and_a_line_of_the_index() {
@@ -43,7 +43,7 @@ async fn what_is_learned_is_a_file_and_a_line_of_the_index() {
 #[tokio::test]
 async fn the_last_ten_messages_and_the_index_are_what_is_searched() {
     let stage = Stage::new();
-    stage.write("memory/tabs.md", &file("tabs"));
+    stage.knows(&["tabs"]);
     let mut history = asking("request 1");
     for number in 2..9 {
         history.push(Message::assistant(format!("reply {number}")));
@@ -245,7 +245,7 @@ async fn the_index_follows_whoever_writes_to_the_folder() {
         "{index}"
     );
 
-    stage.write("memory/tabs.md", &file("tabs"));
+    stage.knows(&["tabs"]);
     let reopened = stage.memory();
     let both = "- [test](test.md) — test memory\n- [tabs](tabs.md) — about tabs\n";
     assert_eq!(

@@ -9,9 +9,11 @@ use crate::stage::{CHOOSE, Stage, asking, file};
 #[tokio::test]
 async fn the_chosen_memories_are_a_note_marked_as_data() {
     let stage = Stage::new();
-    stage
-        .write("memory/tabs.md", &file("tabs"))
-        .write("memory/quotes.md", &file("quotes"));
+    // The index alone is no memory: nobody is asked.
+    stage.write("memory/MEMORY.md", "- [test](test.md) — test memory\n");
+    assert_eq!(stage.memory().recall(&asking("go")).await, None);
+    assert_eq!(stage.asked(CHOOSE), 0);
+    stage.knows(&["tabs", "quotes"]);
     stage.answers(CHOOSE, [json!(["quotes", "tabs.md", "quotes", "unknown"])]);
     let note = stage
         .memory()
@@ -35,23 +37,9 @@ async fn the_chosen_memories_are_a_note_marked_as_data() {
 }
 
 #[tokio::test]
-async fn without_memories_nobody_is_asked() {
-    let stage = Stage::new();
-    assert_eq!(stage.memory().recall(&asking("go")).await, None);
-    stage.write(
-        "memory/MEMORY.md",
-        "- [test](test.md) — the index alone is no memory\n",
-    );
-    assert_eq!(stage.memory().recall(&asking("go")).await, None);
-    assert_eq!(stage.asked(CHOOSE), 0);
-}
-
-#[tokio::test]
 async fn a_memory_is_not_recalled_again_while_its_note_is_there() {
     let stage = Stage::new();
-    stage
-        .write("memory/tabs.md", &file("tabs"))
-        .write("memory/quotes.md", &file("quotes"));
+    stage.knows(&["tabs", "quotes"]);
     stage.answers(
         CHOOSE,
         [json!(["tabs"]), json!(["quotes"]), json!(["tabs"])],
@@ -94,9 +82,7 @@ async fn a_memory_is_not_recalled_again_while_its_note_is_there() {
 #[tokio::test]
 async fn words_in_common_choose_when_the_model_does_not() {
     let stage = Stage::new();
-    stage
-        .write("memory/tabs.md", &file("tabs"))
-        .write("memory/quotes.md", &file("quotes"));
+    stage.knows(&["tabs", "quotes"]);
     let memory = stage.memory();
     for nonsense in ["I would choose tabs.", "[\"unknown\"]", "[3]"] {
         stage.says(CHOOSE, nonsense);
@@ -121,11 +107,7 @@ async fn five_are_recalled_at_most() {
     let note = stage.memory().recall(&asking("everything")).await.unwrap();
     assert_eq!(note.matches("\n## ").count(), 5);
     stage.says(CHOOSE, "nonsense");
-    let note = stage
-        .memory()
-        .recall(&asking("everything in all"))
-        .await
-        .unwrap();
+    let note = stage.memory().recall(&asking("all of it")).await.unwrap();
     assert_eq!(note.matches("\n## ").count(), 5);
 }
 

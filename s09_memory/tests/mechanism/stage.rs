@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mock_servers::model::{Block, MockModel, Reply, says};
+use mock_servers::model::{Block, MockModel, says};
 use s01_loop::{Client, History, Message, Repl, Settings, Unobserved};
 use s02_tools::Workspace;
 use s09_memory::Memory;
@@ -50,11 +50,8 @@ impl Stage {
 
     /// Scripts the answers to one of the questions.
     pub fn answers(&self, question: &str, answers: impl IntoIterator<Item = Value>) -> &Self {
-        let replies: Vec<Reply> = answers
-            .into_iter()
-            .map(|answer| says(answer.to_string()))
-            .collect();
-        self.model.script_for(question, replies);
+        let answers = answers.into_iter().map(|answer| says(answer.to_string()));
+        self.model.script_for(question, answers.collect::<Vec<_>>());
         self
     }
 
@@ -78,13 +75,18 @@ impl Stage {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
+    /// Writes memories of these names by hand.
+    pub fn knows(&self, names: &[&str]) -> &Self {
+        for name in names {
+            self.write(&format!("memory/{name}.md"), &file(name));
+        }
+        self
+    }
+
     /// Writes `count` memories by hand: m10, m11, …
     pub fn memories(&self, count: usize) -> &Self {
         for number in 10..10 + count {
-            self.write(
-                &format!("memory/m{number}.md"),
-                &file(&format!("m{number}")),
-            );
+            self.knows(&[&format!("m{number}")]);
         }
         self
     }
@@ -138,13 +140,13 @@ pub fn entry(name: &str, content: &str) -> Value {
 
 /// The memories that [`Stage::memories`] writes, as an answer.
 pub fn same(count: usize) -> Value {
-    let name = |number| format!("m{number}");
-    (10..10 + count)
-        .map(|number| {
-            json!({"name": name(number), "description": format!("about {}", name(number)),
-                "type": "project", "content": format!("All about {}.", name(number))})
-        })
-        .collect()
+    let same = |number| {
+        let name = format!("m{number}");
+        let mut same = entry(&name, &format!("All about {name}."));
+        same["type"] = json!("project");
+        same
+    };
+    (10..10 + count).map(same).collect()
 }
 
 /// A conversation of one request.
