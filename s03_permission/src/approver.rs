@@ -1,7 +1,7 @@
 //! Asking the user.
 //!
-//! A policy that cannot decide asks whoever owns the terminal; a test answers by itself. Invariant: no answer is a no,
-//! and the model is told why.
+//! A policy that cannot decide asks whoever owns the terminal; a test supplies its own answers. Invariant: anything but an
+//! explicit yes is a denial with a reason.
 
 use std::time::Duration;
 
@@ -9,13 +9,12 @@ use kit::BoxFuture;
 use s01_loop::{Answer, Repl};
 use tokio::time::timeout;
 
-/// Somebody who can be asked.
+/// Answers permission questions.
 pub trait Approver: Send + Sync {
-    /// Puts a question and waits for the answer.
+    /// Asks a question and waits for the answer.
     fn ask<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Answer>;
 
-    /// The same for an asker who does not wait for ever; `None` when nobody has answered in this time. It counts from when
-    /// the user can answer.
+    /// Like [`Approver::ask`], with a time limit; `None` when it expires. The time starts when the user can answer.
     fn ask_within<'a>(
         &'a self,
         question: &'a str,
@@ -24,7 +23,7 @@ pub trait Approver: Send + Sync {
         Box::pin(async move { timeout(open, self.ask(question)).await.ok() })
     }
 
-    /// Tells the user something that needs no answer.
+    /// Shows the user a message.
     fn tell(&self, text: &str);
 }
 

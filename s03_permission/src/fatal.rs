@@ -1,8 +1,7 @@
-//! What is refused whatever the rules and the user say: the commands after which there is nothing left to ask about.
+//! Commands that are always refused, whatever the rules and the user say.
 //!
-//! A refusal looks further than a permission: into substitutions and loops, at variables that the line itself sets, and at
-//! what a wrapper such as `timeout` or `bash -c` may run. It promises nothing: what it misses is asked about like anything
-//! else that is not known to read.
+//! The search covers substitutions, loops, variables that the line itself sets, and what a wrapper such as `timeout` or
+//! `bash -c` may run. It is best effort: a command that it misses still asks, because it is not known to only read.
 //!
 //! Invariant: only commands are refused, never text; `rm -rf /tmp/build` and `echo "rm -rf /"` are not.
 
@@ -14,7 +13,7 @@ use regex::{Regex, RegexSet};
 use crate::known;
 use crate::shell::{Command, Line, Word};
 
-/// What is refused, in the spelling of [`spelled`], and why: the table in `fatal.txt`.
+/// The table in `fatal.txt`: patterns for commands as [`spelled`] writes them, and the reasons.
 static REFUSED: LazyLock<(RegexSet, Vec<&str>)> = LazyLock::new(|| {
     let rows = include_str!("fatal.txt").lines();
     let rows = rows.filter_map(|row| row.split_once(" => "));
@@ -25,7 +24,7 @@ static REFUSED: LazyLock<(RegexSet, Vec<&str>)> = LazyLock::new(|| {
     (patterns, reasons)
 });
 
-/// The root, a directory that the system consists of, or a home, and all that is in one of them. `/tmp` is not among them.
+/// The root, a system directory or a home, and everything in one of them. `/tmp` does not count.
 static SYSTEM: LazyLock<Regex> = LazyLock::new(|| {
     let path = r"(?x)^(?: /(?: Applications | Library | System | Users | Volumes | bin | boot | dev | etc | home | lib(?:32|64)? | media
         | mnt | opt | private | proc | root | run | sbin | srv | sys | usr | var ) | /(?:home|Users)/[^/]+ | /[^/]*[*?\[{][^/]* )?
@@ -33,19 +32,19 @@ static SYSTEM: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(path).expect("the pattern is well formed")
 });
 
-/// The devices that swallow or show what they are given, or hold files.
+/// Devices that are safe to write to.
 static HARMLESS: LazyLock<Regex> = LazyLock::new(|| {
     let path = "^/dev/(?:null|zero|full|u?random|std|tty|pts/|fd/|shm/|tcp/|udp/)";
     Regex::new(path).expect("the pattern is well formed")
 });
 
-/// Programs that run the command which their arguments hold.
+/// Programs that run a command given as arguments.
 const WRAPPERS: &str = "builtin busybox chroot chrt command coproc env exec find flock ionice nice nohup parallel script \
     setsid stdbuf strace taskset time timeout unshare watch xargs";
 /// Wrappers that take a script.
 const SHELLS: &str = "ash bash dash eval ksh sh zsh";
 
-/// Says which part of a line that runs in `root` is refused, and why.
+/// Returns why a line that runs in `root` is refused, naming the command.
 pub fn fatal(line: &Line, root: &Path) -> Option<String> {
     let mut directory = root.to_string_lossy().into_owned();
     line.commands.iter().find_map(|command| {
@@ -63,9 +62,9 @@ pub fn fatal(line: &Line, root: &Path) -> Option<String> {
     })
 }
 
-/// A command with the path of its program made plain (`/bin/../bin/rm` is `rm`), and those that it may run for others when
-/// it is a wrapper. Which of its words begins the wrapped command is not known for certain: an option may take a value or
-/// not, so both are taken.
+/// The command with the path of its program simplified (`/bin/../bin/rm` is `rm`), followed by every command that it may
+/// run as a wrapper. Where the wrapped command begins is ambiguous when an option may take a value; all candidates are
+/// returned.
 pub(crate) fn may_run(command: &Command) -> Vec<Command> {
     let mut command = command.clone();
     if let Some(first) = command.words.first_mut()
@@ -83,7 +82,7 @@ pub(crate) fn may_run(command: &Command) -> Vec<Command> {
     all
 }
 
-/// Whether a command runs another one that its arguments hold. `command -v NAME` runs nothing.
+/// Whether a command runs another one given as arguments. `command -v NAME` runs nothing.
 pub(crate) fn is_wrapper(command: &Command) -> bool {
     let mut args = command.args().iter().map(|word| word.text.as_str());
     command.name().is_some_and(|name| match name {
@@ -131,7 +130,7 @@ fn wrapped(command: &Command) -> Vec<Command> {
     found
 }
 
-/// A command for the table: options in front, `<system>` and `<device>` for paths that are one, no blank in a word.
+/// The command as the table expects it: options first, `<system>` and `<device>` in place of such paths, no blanks in words.
 fn spelled(command: &Command, directory: &str) -> String {
     let is_option = |word: &String| word.starts_with('-');
     let spell = |word: &Word| {
@@ -150,7 +149,7 @@ fn spelled(command: &Command, directory: &str) -> String {
     if name != "find" {
         words.sort_by_key(|word| !is_option(word));
     } else if words.first().is_none_or(is_option) {
-        // Without a directory it begins here.
+        // Without a directory, find starts in the current one.
         words.insert(0, spell(&Word::fixed(".")));
     }
     for (operator, target) in &command.redirects {
@@ -160,12 +159,12 @@ fn spelled(command: &Command, directory: &str) -> String {
     words.join(" ")
 }
 
-/// The path from the root, where that is known, without `.` and `..`; glob characters in it are none when they are quoted.
+/// The absolute path without `.` and `..`. Quoted glob characters become `_`, because they match nothing but themselves.
 fn absolute(path: &Word, directory: &str) -> String {
     let home = path.text.strip_prefix('~').filter(|_| !path.is_fixed);
     let text = home.map_or_else(|| path.text.clone(), |rest| format!("/root{rest}"));
     let plain = known::without_dots(&Path::new("/").join(directory).join(text));
-    // Of the root nothing is left.
+    // The root becomes the empty string.
     let plain = plain.to_string_lossy();
     let plain = plain.trim_end_matches('/');
     if path.is_fixed {

@@ -1,8 +1,8 @@
-//! What a shell command may do without a question: the commands that are known to only read.
+//! Commands that run without a question, because they are known to only read.
 //!
-//! The table in `known.txt` names the programs and the options of them that are known to read.
+//! The table in `known.txt` lists the programs and their harmless options.
 //!
-//! Invariant: a program or an option that is not in the table asks, and so does a line that is more than plain words.
+//! Invariant: a program or an option outside the table asks, and so does a line that is not plain.
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::fatal;
 use crate::policy::Decision;
 use crate::shell::{Command, Line, Word};
 
-/// The programs with their subcommands, such as `git log`, that read.
+/// The rows by program, or by program and subcommand such as `git log`.
 static KNOWN: LazyLock<HashMap<&str, Row>> = LazyLock::new(|| {
     let rows = include_str!("known.txt").lines().filter_map(|row| {
         let mut cells = row.split(" |").map(str::trim);
@@ -31,17 +31,17 @@ static KNOWN: LazyLock<HashMap<&str, Row>> = LazyLock::new(|| {
     rows.flatten().collect()
 });
 
-/// A script of sed that only prints lines by number: `5p`, `1,20p`, `$p`.
+/// A sed script that only prints lines by number: `5p`, `1,20p`, `$p`.
 static PRINTS: LazyLock<Regex> = LazyLock::new(|| {
     let prints = r"^(?:\s*(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?p\s*(?:;|$))+$";
     Regex::new(prints).expect("the pattern is well formed")
 });
 
-/// With which options a program only reads, short and long ones, and which operands.
+/// One row: short options, long options, and what the operands may be.
 #[derive(Clone, Copy)]
 struct Row(&'static str, &'static str, &'static str);
 
-/// Judges a bash command line that runs in the directory `root`: what it is when no rule says otherwise.
+/// The decision about a command line that runs in `root`, without any rules.
 pub fn judge(command: &str, root: &Path) -> Decision {
     let line = Line::parse(command);
     match fatal::fatal(&line, root) {
@@ -50,7 +50,7 @@ pub fn judge(command: &str, root: &Path) -> Decision {
     }
 }
 
-/// A line asks when parts of it are not known to read.
+/// The decision when these parts of a line are not known to only read.
 pub(crate) fn by_default(unread: &[String]) -> Decision {
     match unread {
         [] => Decision::Allow,
@@ -58,7 +58,7 @@ pub(crate) fn by_default(unread: &[String]) -> Decision {
     }
 }
 
-/// The parts of a line that are neither `covered` nor known to read, each once, in their canonical spelling.
+/// The commands of a line that are neither `covered` by a rule nor known to only read, each once.
 pub(crate) fn unread(line: &Line, root: &Path, covered: impl Fn(&Command) -> bool) -> Vec<String> {
     if line.unsupported {
         return vec!["what is more than plain words".to_owned()];
@@ -68,7 +68,7 @@ pub(crate) fn unread(line: &Line, root: &Path, covered: impl Fn(&Command) -> boo
     if let [cd, rest @ ..] = commands
         && let Some(directory) = changes_directory(cd, &places[0])
     {
-        // When that fails, the next command runs where the line began.
+        // If the cd fails, the following commands run in the original directory.
         places.push(directory);
         commands = rest;
     }
@@ -82,17 +82,17 @@ pub(crate) fn unread(line: &Line, root: &Path, covered: impl Fn(&Command) -> boo
     parts
 }
 
-/// A command in one line of text.
+/// A command on one line, for a message.
 pub(crate) fn quoted(command: &Command) -> String {
     format!("`{}`", command.full_text().replace('\n', " ⏎ "))
 }
 
-/// Whether a program has a row: its arguments are no other program's command.
+/// Whether a program has a row. The arguments of such a program are not commands.
 pub(crate) fn is_listed(name: &str) -> bool {
     KNOWN.contains_key(name)
 }
 
-/// The directory that a `cd` leads to, when it lies in the workspace.
+/// The target of a `cd` inside the workspace.
 fn changes_directory(cd: &Command, root: &Path) -> Option<PathBuf> {
     match (cd.name(), cd.args()) {
         (Some("cd"), [to])
@@ -104,7 +104,7 @@ fn changes_directory(cd: &Command, root: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Whether a command only reads wherever it runs, its redirects included.
+/// Whether a command, redirects included, only reads in each of these directories.
 fn only_reads(command: &Command, places: &[PathBuf]) -> bool {
     let opens = |word: &Word| {
         places
@@ -122,7 +122,7 @@ fn only_reads(command: &Command, places: &[PathBuf]) -> bool {
         && (command.words.is_empty() || by_table().unwrap_or(false))
 }
 
-/// The row of a command, of one word to three, and the words behind.
+/// The row of a command, which may name up to two subcommands, and the remaining words.
 fn row_of(command: &Command) -> Option<(&'static Row, &[Word])> {
     let name = command.name()?;
     let args = command.args();
@@ -161,7 +161,7 @@ fn opens_secret_or_endless(word: &Word, place: &Path) -> bool {
     } else {
         &certain[..directory]
     };
-    // What a `*` finds in the middle of a path may be a link.
+    // A `*` in the middle of a path may match a link.
     open.contains('/') || is_secret_or_endless(&real(&place.join(certain)))
 }
 
@@ -170,8 +170,7 @@ impl Row {
         self.2.split(' ').any(|given| given == flag)
     }
 
-    /// Whether these arguments are options that are known, with operands that are. A value that stands apart counts as an
-    /// operand.
+    /// Whether all options and operands are allowed. An option's value in a word of its own counts as an operand.
     fn reads(&self, args: &[Word]) -> bool {
         let opens = |word: &Word| word.may_be_option() && !word.text.starts_with('-');
         let (options, operands): (Vec<_>, Vec<_>) = args
@@ -192,7 +191,7 @@ impl Row {
             }
     }
 
-    /// Whether an option is known.
+    /// Whether the row lists this option.
     fn knows(&self, option: &Word) -> bool {
         let text = option.text.trim_start_matches('-');
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
@@ -216,20 +215,19 @@ impl Row {
     }
 }
 
-/// Whether a file decides what runs later or what is allowed: the harness's own state, the list of servers, and what git
-/// and cargo take programs from. The path is relative to the workspace. Some disks do not tell `.git` from `.GIT`, so
-/// neither does this.
+/// Whether a file controls permissions or what runs later: the harness's state, the list of servers, and files from which
+/// git and cargo start programs. The path is relative to the workspace; case is ignored, as some file systems do.
 pub fn is_guarded(file: &Path) -> bool {
     static GUARDED: LazyLock<Regex> = LazyLock::new(|| {
-        // A directory with a file HEAD can be a repository of its own.
+        // A directory with a file HEAD may be a bare repository.
         let files = r"(?i)(?:^|/)(?:\.git|\.harness|(?:head|\.gitconfig|rust-toolchain(?:\.toml)?|\.mcp\.json)$)(?:/|$)";
         Regex::new(files).expect("the pattern is well formed")
     });
     GUARDED.is_match(&file.components().collect::<PathBuf>().to_string_lossy())
 }
 
-/// Whether a file shows what other processes know, or is a device, of which some never end; `/` holds all of them. The path
-/// is absolute, its links resolved.
+/// Whether a path is a device or lies in `/proc`, which exposes other processes; `/` contains both. The path is absolute,
+/// with links resolved.
 pub(crate) fn is_secret_or_endless(path: &Path) -> bool {
     let below = |directory: &str| path.starts_with(directory);
     let ends = below("/dev/null") || below("/dev/stdin") || below("/dev/shm");

@@ -1,9 +1,9 @@
 //! The policy: may this call run?
 //!
-//! The order is fixed: what is fatal, deny rules, allow rules, ask rules, then what the tool touches. Reading is allowed,
+//! The order is fixed: fatal commands, deny rules, allow rules, ask rules, then what the tool touches. Reading is allowed,
 //! writing is allowed inside the workspace, a command is allowed when all of its parts are known to only read, and
-//! anything else is asked. A file that the tool cannot reach is denied at once, and one that decides what runs later is asked
-//! about in spite of allow rules. Invariant: a call that the policy does not understand is never allowed in silence.
+//! anything else asks. A file outside the workspace is denied, and a file that controls what runs later asks even under an
+//! allow rule. Invariant: a call that the policy does not understand never runs without a question.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -21,12 +21,12 @@ use crate::rules::{Call, Rules};
 use crate::settings::{SETTINGS_FILE, read_settings};
 use crate::shell::{Line, Word};
 
-/// What is to be done with a call.
+/// The decision about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// It may run.
     Allow,
-    /// The user is to be asked, for this reason.
+    /// The user must be asked, for this reason.
     Ask(String),
     /// It may not run, for this reason.
     Deny(String),
@@ -41,12 +41,12 @@ pub struct Policy {
     approver: Arc<dyn Approver>,
     /// One question at a time: an "always" may answer the next question before it is put.
     question: Arc<tokio::sync::Mutex<()>>,
-    /// The settings file cannot be read: nobody knows what it forbids.
+    /// True if the settings file cannot be read. Then every call asks, because a deny rule may be missing.
     is_blind: bool,
 }
 
 impl Policy {
-    /// The policy of this workspace: its settings file, and this one to ask. What is wrong in the settings is told.
+    /// The policy of this workspace, with the rules in its settings. The approver is told what is wrong with them.
     pub fn open(ws: &Workspace, approver: impl Approver + 'static) -> Self {
         let (settings, mut complaints) = match read_settings(ws) {
             Ok(settings) => (settings, Vec::new()),
@@ -68,7 +68,7 @@ impl Policy {
         }
     }
 
-    /// The same policy with somebody else to ask, such as the terminal under a teammate's name.
+    /// The same policy with another approver, such as the terminal under a teammate's name.
     pub fn asking(&self, approver: impl Approver + 'static) -> Self {
         let approver = Arc::new(approver);
         Self {
@@ -77,13 +77,13 @@ impl Policy {
         }
     }
 
-    /// The same policy for somebody who works in another directory, such as a worktree.
+    /// The same policy for an agent in another directory, such as a worktree.
     pub fn within(&self, ws: &Workspace) -> Self {
         let ws = ws.clone();
         Self { ws, ..self.clone() }
     }
 
-    /// Where the calls that it judges run.
+    /// The workspace in which the calls run.
     pub fn workspace(&self) -> &Workspace {
         &self.ws
     }
@@ -91,10 +91,10 @@ impl Policy {
     /// Decides on one call, asking the user where the rules leave it open.
     ///
     /// # Errors
-    /// The call must not run, for this reason, which is told to the model.
+    /// The call must not run; the text is for the model.
     pub async fn check(&self, tools: &Toolbox, call: &ToolCall) -> Result<(), String> {
         let Some(tool) = tools.get(&call.name) else {
-            // Nothing can run; the toolbox tells the model which tools there are.
+            // An unknown tool cannot run; the toolbox answers with the tools there are.
             return Ok(());
         };
         if let (Decision::Allow, _) = self.decide(tool, call) {
@@ -110,7 +110,7 @@ impl Policy {
         }
     }
 
-    /// Asks the user, and keeps the rule that "always" makes.
+    /// Asks the user. An "always" adds the rule.
     async fn put_question(
         &self,
         shown: &str,
@@ -130,7 +130,7 @@ impl Policy {
         Ok(())
     }
 
-    /// What the rules and the defaults say, before anybody is asked, and the rule that "always" would make.
+    /// The decision before the user is asked, and the rule that "always" would add.
     fn decide(&self, tool: &Tool, call: &ToolCall) -> (Decision, Option<String>) {
         let touches = tool.touches();
         let is_file = matches!(touches, Access::FileToRead | Access::FileToWrite);
@@ -143,7 +143,7 @@ impl Policy {
             Ok(path) => path,
             Err(error) => return (Decision::Deny(format!("{error:#}")), None),
         };
-        // Without a command nothing is run: an argument is missing, which the tool names.
+        // Without a command nothing runs; the tool reports the missing argument.
         let command = tool
             .shell_command(call)
             .filter(|_| touches == Access::Command);
@@ -156,15 +156,13 @@ impl Policy {
         if let Some(why) = seen.line.as_ref().and_then(|line| fatal(line, seen.root)) {
             return (Decision::Deny(why), None);
         }
-        let unknown = tool
-            .known()
-            .unwrap_or("nobody knows what this tool changes");
+        let unknown = tool.known().unwrap_or("what this tool changes is unknown");
         let default = match touches {
             Access::Anything => Decision::Ask(unknown.to_owned()),
             _ => Decision::Allow,
         };
         let (decision, always) = self.rules.lock().unwrap().decide(&seen, default);
-        let blind = || format!("{SETTINGS_FILE} cannot be read, so nobody knows what it forbids");
+        let blind = || format!("{SETTINGS_FILE} cannot be read, so a deny rule may be missing");
         let insisting = [
             self.guarded(touches, &seen),
             tool.reason_to_ask(call),
@@ -181,15 +179,15 @@ impl Policy {
         (Decision::Ask(all.join("; ")), None)
     }
 
-    /// Says why no allow rule speaks for a file that the call names, if that is so.
+    /// The reason to ask about a file in spite of allow rules, if the call names such a file.
     fn guarded(&self, touches: Access, call: &Call) -> Option<String> {
-        let guarded = |file: &str| format!("{file} decides what is allowed or what runs later");
+        let guarded = |file: &str| format!("{file} controls permissions or what runs later");
         if let Some(path) = call.path {
             let (inside, shown) = (path.strip_prefix(call.root), self.ws.shown(path));
             return match touches {
                 Access::FileToWrite if is_guarded(inside.unwrap_or(path)) => Some(guarded(&shown)),
                 _ => is_secret_or_endless(path)
-                    .then(|| format!("{shown} is a device or holds what other programs know")),
+                    .then(|| format!("{shown} is a device or exposes other processes")),
             };
         }
         let line = call.line.as_ref()?;
@@ -209,8 +207,8 @@ fn denied(why: &str) -> String {
     format!("permission denied: {why}. Do not try to get there another way; tell the user.")
 }
 
-/// The call as a user must see it before a yes: all of its input, with line breaks as they are, and the command
-/// that it runs when the input does not hold it.
+/// The call as the user sees it: its whole input with line breaks, and the command that it runs if that is not part of the
+/// input.
 fn shown(tool: &Tool, call: &ToolCall) -> String {
     let text = |value: &Value| {
         value
@@ -232,7 +230,7 @@ fn shown(tool: &Tool, call: &ToolCall) -> String {
         .shell_command(call)
         .filter(|runs| given.as_ref() != Some(runs));
     lines.extend(runs.map(|runs| format!("runs: {runs}")));
-    // Empty lines are counted, so that none pushes a part of the call off the screen.
+    // Runs of empty lines become a count, so that they cannot push a part of the call off the screen.
     let gaps = Regex::new(r"\n(?:[^\S\n]*\n){2,}").expect("the pattern is well formed");
     let lines = lines.join("\n");
     let counted =
@@ -241,12 +239,12 @@ fn shown(tool: &Tool, call: &ToolCall) -> String {
     format!("{} needs permission:\n  {lines}", call.name)
 }
 
-/// Opens the directories that the settings name, and says what is wrong with the others.
+/// Allows the additional directories of the settings. Returns what is wrong with the others.
 fn allow_directories(ws: &Workspace, settings: &Value) -> Vec<String> {
     let named = settings.pointer("/permissions/additionalDirectories");
     let Ok(directories) = named.map_or(Ok(Vec::new()), Vec::<PathBuf>::deserialize) else {
         return vec![format!(
-            "permissions.additionalDirectories in {SETTINGS_FILE} is no list of paths"
+            "permissions.additionalDirectories in {SETTINGS_FILE} is not a list of paths"
         )];
     };
     let refused = directories

@@ -1,9 +1,9 @@
 //! The user's rules: `Tool(pattern)` in settings.json, as in Claude Code.
 //!
-//! `deny` and `ask` hit when any part of a call matches; `allow` holds only when the rules cover every part.
-//! Invariants: a rule that cannot be read is told and left out, and the others stay; an allow rule that leaves something
-//! open (`:*`, `*`) never covers a part that is more than plain words or writes a file by a redirect. One that is a whole
-//! command line speaks for that line, whatever it does.
+//! `deny` and `ask` match when any part of a call matches; `allow` only when the rules cover every part.
+//! Invariants: an invalid rule is reported and ignored, and the others stay; an allow rule with a wildcard (`:*`, `*`) never
+//! covers a command that is not plain or that writes a file by a redirect. A rule that is a whole command line allows
+//! exactly that line.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub struct Call<'a> {
     pub root: &'a Path,
 }
 
-/// One rule: as the user wrote it, the list it stands in, and the tools it speaks of.
+/// One rule: its text, its list, and the tools it applies to.
 #[derive(Debug)]
 struct Rule {
     shown: String,
@@ -49,7 +49,7 @@ const LISTS: [&str; 4] = ["deny", "allow", "ask", "additionalDirectories"];
 const TOOLS: &str = "bash, connect_mcp, read_file, write_file, edit_file";
 
 impl Rules {
-    /// Reads `permissions.deny`, `.allow` and `.ask`. Also returns one sentence for each rule that cannot be read.
+    /// Parses `permissions.deny`, `.allow` and `.ask`. Also returns one sentence for each invalid rule.
     pub fn parse(settings: &Value) -> (Self, Vec<String>) {
         let (mut rules, mut complaints) = (Vec::new(), Vec::new());
         for (list, value) in settings["permissions"].as_object().into_iter().flatten() {
@@ -57,15 +57,17 @@ impl Rules {
             match value.as_array() {
                 _ if !LISTS.contains(&list.as_str()) => {
                     let known = LISTS.join(", ");
-                    complaints.push(format!("{name} means nothing; known are {known}"));
+                    complaints.push(format!(
+                        "{name} is unknown and ignored; the keys are {known}"
+                    ));
                 }
                 _ if list == LISTS[3] => {}
-                None => complaints.push(format!("{name} is no list of rules; it is left out")),
+                None => complaints.push(format!("{name} is not a list of rules and is ignored")),
                 Some(written) => written.iter().for_each(|rule| {
                     match Rule::parse(list, rule.as_str().unwrap_or_default()) {
                         Ok(rule) => rules.push(rule),
                         Err(why) => {
-                            complaints.push(format!("the {list} rule {rule} is left out: {why}"))
+                            complaints.push(format!("the {list} rule {rule} is ignored: {why}"))
                         }
                     }
                 }),
@@ -74,8 +76,8 @@ impl Rules {
         (Self(rules), complaints)
     }
 
-    /// Decides on a call: deny rules before allow rules before ask rules, else what the default says. Where nothing but the
-    /// default asks, an answer "always" makes the rule that comes with it.
+    /// Decides on a call: deny rules, allow rules, ask rules, then the default. When only the default asks, the second value is
+    /// the rule that "always" adds.
     pub fn decide(&self, call: &Call, default: Decision) -> (Decision, Option<String>) {
         let hit = |list: &str| {
             let mut rules = self.of(list, call.tool);
@@ -96,12 +98,12 @@ impl Rules {
             Decision::Deny(format!("the rule {rule} forbids it"))
         } else if let Some(rule) = self.unclear(call) {
             Decision::Ask(format!(
-                "the rule {rule} may forbid what only the running shell knows"
+                "the rule {rule} may forbid a command that only the running shell knows"
             ))
         } else if self.of("allow", call.tool).any(allows) || (all_read && commands.any(covers)) {
             Decision::Allow
         } else if let Some(rule) = hit("ask") {
-            Decision::Ask(format!("the rule {rule} wants it to be asked"))
+            Decision::Ask(format!("the rule {rule} says to ask"))
         } else {
             let decision = unread.map_or(default, |parts| by_default(&parts));
             let asks = matches!(decision, Decision::Ask(_));
@@ -110,12 +112,12 @@ impl Rules {
         (decision, None)
     }
 
-    /// Adds a rule to the allow rules. One that cannot be read allows nothing, and the question comes again.
+    /// Adds an allow rule. An invalid one is ignored, and the question comes again.
     pub fn allow_for_session(&mut self, rule: &str) {
         self.0.extend(Rule::parse("allow", rule));
     }
 
-    /// The deny rule for commands that cannot be looked for in a line: it is more than plain words, or runs another command.
+    /// A deny rule for commands, if the line may hide such a command: it is not plain, or runs another command.
     fn unclear(&self, call: &Call) -> Option<&str> {
         let line = call.line.as_ref()?;
         let wraps = |command: &Command| may_run(command).iter().any(is_wrapper);
@@ -124,7 +126,7 @@ impl Rules {
         (line.unsupported || line.commands.iter().any(wraps)).then_some(&rule.shown)
     }
 
-    /// The rules of a list that speak of this tool.
+    /// The rules of a list that apply to this tool.
     fn of(&self, list: &str, tool: &str) -> impl Iterator<Item = &Rule> {
         let rules = self.0.iter().filter(move |rule| rule.list == list);
         rules.filter(move |rule| speak_of(&rule.tools, tool))
@@ -132,7 +134,7 @@ impl Rules {
 }
 
 impl Rule {
-    /// Reads a rule; one that forbids or asks hits in more spellings than one that allows.
+    /// Parses a rule. A deny or ask rule matches more spellings than an allow rule.
     fn parse(list: &str, rule: &str) -> Result<Self, String> {
         let (shown, list) = (rule.trim().to_owned(), list.to_owned());
         let (tool, brackets) = shown.split_once('(').unwrap_or((&shown, "*)"));
@@ -160,7 +162,7 @@ impl Rule {
         })
     }
 
-    /// Whether a deny or ask rule hits any part of the call.
+    /// Whether a deny or ask rule matches any part of the call.
     fn hits(&self, call: &Call) -> bool {
         let commands = call.line.iter().flat_map(|line| &line.commands);
         let mut run = commands.flat_map(may_run);
@@ -168,13 +170,13 @@ impl Rule {
     }
 }
 
-/// Whether a name in the settings means this tool: in any case, also by Claude Code's names, with a `*` at its end.
+/// Whether a name in the settings matches this tool. Case is ignored, a final `*` is a wildcard, Claude Code's names work.
 pub fn means_tool(name: &str, tool: &str) -> bool {
     speak_of(&tool_names(&name.to_lowercase()), tool)
 }
 
-/// The tools that a name in lower case stands for: Claude Code's names speak of all that read or edit, that of a server of
-/// all of its tools.
+/// The tools that a lower-case name stands for: Claude Code's `read` and `edit` cover several, a server's name all of its
+/// tools.
 fn tool_names(name: &str) -> Vec<String> {
     let is_server = name.starts_with("mcp__") && name.matches("__").count() == 1;
     let of_server = format!("{name}__*");

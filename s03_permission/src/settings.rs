@@ -1,4 +1,4 @@
-//! The settings file: what the user has decided once for this workspace.
+//! The settings file: the user's decisions for this workspace.
 //!
 //! Several chapters read their own part of `.harness/settings.json`. Invariant: a file that cannot be read is reported
 //! and left as it is, never taken for an empty one and never overwritten.
@@ -16,7 +16,7 @@ pub const SETTINGS_FILE: &str = "settings.json";
 /// Reads the settings; without a file they are an empty object.
 ///
 /// # Errors
-/// When the file cannot be read or is no JSON object; the error names the file and the line.
+/// When the file cannot be read or is not a JSON object; the error names the file and the line.
 pub fn read_settings(ws: &Workspace) -> Result<Value> {
     let path = ws.state(SETTINGS_FILE);
     let shown = ws.shown(&path);
@@ -25,10 +25,10 @@ pub fn read_settings(ws: &Workspace) -> Result<Value> {
         text => text.with_context(|| format!("reading {shown}"))?,
     };
     let settings: Value = serde_json::from_str(&text)
-        .with_context(|| format!("{shown} is not JSON and is not used until it is mended"))?;
+        .with_context(|| format!("{shown} is not valid JSON and is ignored until it is fixed"))?;
     ensure!(
         settings.is_object(),
-        "{shown} holds no JSON object and is not used"
+        "{shown} is not a JSON object and is ignored"
     );
     Ok(settings)
 }

@@ -1,11 +1,11 @@
 //! A bash command line as the policy sees it: plain commands, or a line that only the running shell understands.
 //!
-//! A line is plain when nothing stands in it but blanks, comments, words of harmless signs, text in quotes without expansions,
-//! redirects, and `;`, `&&`, `||`, `|` and newlines between commands: `TOKEN` is that allow-list. In every other line the
-//! commands are looked for in the tree of tree-sitter's bash grammar.
+//! A plain line consists of blanks, comments, words of harmless characters, quoted text without expansions, redirects, and
+//! `;`, `&&`, `||`, `|` and newlines between commands: `TOKEN` is that allow-list. In any other line the commands are found
+//! with tree-sitter's bash grammar.
 //!
-//! Invariant: bash cuts a plain line into commands and words as it is cut here. What is found in any other line is good
-//! enough to refuse it and never to allow it.
+//! Invariant: bash splits a plain line into the same commands and words. What is found in any other line may refuse it and
+//! never allow it.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ static TOKEN: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     })
 });
 
-/// What another line is searched with: a variable, with its name and its default, or braces that stand for several words.
+/// A variable with its name and its default, or braces that expand to several words.
 static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
     let variable =
         r#"\$(?:(\w+)|\{(\w+)(?::?[-=+]["']?([^}"']*)["']?)?\})|\s\{([^{}\s]*,[^{}\s]*)\}"#;
@@ -41,9 +41,9 @@ const RESERVED: &str =
 pub struct Line {
     /// The line as written.
     pub text: String,
-    /// The simple commands in the order of the text; all that could be found when the line is not plain.
+    /// The simple commands in the order of the text; in a line that is not plain, those that were found.
     pub commands: Vec<Command>,
-    /// Whether the line is more than plain words.
+    /// True if the line is not plain.
     pub unsupported: bool,
 }
 
@@ -59,9 +59,9 @@ pub struct Command {
 /// One word after quote removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// The text; what only the running shell knows stands in it as written (`*.rs`, `$(date)`).
+    /// The text; expansions stay as written (`*.rs`, `$(date)`).
     pub text: String,
-    /// Whether bash takes the text as it stands.
+    /// True if the text contains no expansions.
     pub is_fixed: bool,
 }
 
@@ -235,14 +235,14 @@ fn cut(source: &str, is_plain: bool) -> Option<Vec<Command>> {
 
 /// The commands that can be found in a line that is not plain.
 fn search(source: &str, commands: &mut Vec<Command>) -> Option<()> {
-    // What the line itself sets: `x=rm; $x f` is found to run `rm f`.
+    // Variables that the line itself sets: `x=rm; $x f` runs `rm f`.
     let mut variables = HashMap::from([("HOME", "/root")]);
     let mut parser = tree_sitter::Parser::new();
     parser
         .set_language(&tree_sitter_bash::LANGUAGE.into())
         .ok()?;
     let tree = parser.parse(source, None)?;
-    // Commands in commands in commands are read again and again: up to here, and the line asks in any case.
+    // Nested commands are read once per level. Beyond this budget the search stops; the line asks in any case.
     let mut budget: usize = 100_000;
     let mut cursor = tree.walk();
     loop {
@@ -274,7 +274,7 @@ fn search(source: &str, commands: &mut Vec<Command>) -> Option<()> {
     }
 }
 
-/// What a variable holds, as far as the line itself says so; or the words that braces stand for.
+/// The value of a variable as far as the line sets it, or the words that braces expand to.
 fn value(found: &Captures, variables: &HashMap<&str, &str>) -> String {
     if let Some(words) = found.get(4) {
         return format!(" {}", words.as_str().replace(',', " "));

@@ -71,7 +71,7 @@ impl Hooks {
             Value::Null => return hooks,
             Value::Object(events) => events,
             _ => {
-                let why = "settings.json: `hooks` names no events; give an object";
+                let why = "settings.json: `hooks` must be an object of events";
                 return hooks.refusing(repl, why);
             }
         };

@@ -99,7 +99,7 @@ pub struct Hooks {
     stop: Vec<Hook<Stop>>,
     caller: Option<Caller>,
     stops: Stops,
-    /// Where it is said that a turn ends against a hook's will.
+    /// Shows that a turn ends although a Stop hook objects.
     repl: Option<Repl>,
 }
 
@@ -119,7 +119,7 @@ impl Hooks {
         Self::default()
     }
 
-    /// The same hooks; what they cannot bring about is said here.
+    /// The same hooks; a turn that ends against a Stop hook is reported on this terminal.
     pub fn shown_on(mut self, repl: &Repl) -> Self {
         self.repl = Some(repl.clone());
         self
@@ -204,8 +204,7 @@ impl Hooks {
     }
 
     /// A tool is about to run: does it, and with which arguments? After a rewrite the round starts again, so that no hook
-    /// has approved anything but what runs. A hook that rewrites what another one made of its own rewrite ends the call:
-    /// the two would never agree.
+    /// has approved anything but what runs. When two hooks keep rewriting each other's arguments, the call is refused.
     pub async fn pre_tool(&self, tools: &Toolbox, mut call: ToolCall) -> Step {
         let mut has_rewritten = vec![false; self.pre_tool.len()];
         let mut last_writer = None;
@@ -221,7 +220,7 @@ impl Hooks {
                 match hook(event).await {
                     HookOutput::Go | HookOutput::Context(_) => {}
                     HookOutput::Block(reason) => blocked = blocked.or(Some(reason)),
-                    // A hook that adds to a call adds again when it sees its own work; once is what it meant.
+                    // A hook that extends the arguments would extend its own result again; once is enough.
                     HookOutput::Rewrite(input)
                         if input == call.input || last_writer == Some(index) => {}
                     HookOutput::Rewrite(_) if has_rewritten[index] => {

@@ -285,7 +285,7 @@ fn an_unknown_event_refuses_every_prompt_and_names_the_events_there_are() {
             json!({"Stop": hook, "BeforeLunch": 7}),
             "no hook event \"BeforeLunch\"",
         ),
-        (json!([hook]), "`hooks` names no events"),
+        (json!([hook]), "`hooks` must be an object of events"),
     ] {
         let model = MockModel::scripted([]);
         let settings = json!({"hooks": hooks}).to_string();

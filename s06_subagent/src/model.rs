@@ -1,7 +1,7 @@
 //! A model as the loop knows it: what a conversation is sent to.
 //!
 //! A subagent does not care whether the client answers it or something around the client, such as one that tries again.
-//! Invariant: a model may shorten the history it is given, never tear a call from its result.
+//! Invariant: a model may shorten the history, and never separates a call from its result.
 
 use std::sync::Arc;
 
@@ -21,8 +21,7 @@ pub trait Model: Send + Sync {
     /// The same model with another observer.
     fn watched_by(&self, watcher: SharedObserver) -> Arc<dyn Model>;
 
-    /// The same model for questions that can do without an answer: whoever tries again after an error stops after so many
-    /// tries.
+    /// The same model with at most this many tries, for a question that may stay unanswered.
     fn with_tries(&self, most: u32) -> Arc<dyn Model>;
 
     /// How many tokens a request and its reply may have together.

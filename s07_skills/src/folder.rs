@@ -1,6 +1,6 @@
 //! A folder of skills: one subfolder each, with a SKILL.md in it.
 //!
-//! Invariant: what cannot be read is one sentence, and never keeps the others from being read.
+//! Invariant: a broken skill is reported in one sentence and never affects the others.
 
 use std::fs;
 use std::io::ErrorKind;

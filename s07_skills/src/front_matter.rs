@@ -14,7 +14,7 @@ const FENCE: &str = "---";
 /// A Markdown file with its head taken off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrontMatter<'a> {
-    /// What the fields say; nothing for what is no text.
+    /// The fields; `None` for a value that is not text.
     fields: BTreeMap<String, Option<String>>,
     /// The text below the head.
     pub body: &'a str,
@@ -24,7 +24,7 @@ impl<'a> FrontMatter<'a> {
     /// Reads the head between two lines `---`.
     ///
     /// # Errors
-    /// When there is no head, or it is no YAML map.
+    /// When there is no head, or it is not a YAML map.
     pub fn read(text: &'a str) -> Result<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut lines = text.split_inclusive('\n');

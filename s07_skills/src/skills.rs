@@ -44,7 +44,7 @@ struct Shared {
     repl: Repl,
     /// Where skills are looked for; the first folder that has a name wins.
     folders: Vec<PathBuf>,
-    /// What was wrong at the last look, as it was said to the user. A std lock: nothing is awaited while it is held.
+    /// The problems of the last read, which the user has been told. A std lock: nothing is awaited while it is held.
     problems: Mutex<BTreeSet<String>>,
 }
 
@@ -71,7 +71,7 @@ impl Skills {
             folders: [project].into_iter().chain(user).collect(),
             problems: Mutex::default(),
         }));
-        // What is broken is said before the user asks for something.
+        // Problems are reported before the first prompt.
         skills.catalogue();
         skills
     }

@@ -39,8 +39,7 @@ pub struct Compactor {
 
 #[derive(Default)]
 struct State {
-    /// The focus of a summary that the model or the user has asked for. A std lock, like the other: nothing is awaited
-    /// while it is held.
+    /// The focus of a summary that the model or the user has requested. Std locks: nothing is awaited while they are held.
     asked: Mutex<Option<String>>,
     /// Failed summaries since the last good one.
     failures: AtomicU32,
@@ -67,7 +66,7 @@ impl Compactor {
         }
     }
 
-    /// The tool compact. It only leaves word: its call must be answered before the conversation is replaced.
+    /// The tool compact. It only sets a flag: its call must be answered before the conversation is replaced.
     pub fn tool(&self) -> Tool {
         let description = "Replace the conversation so far by a summary, keeping the current request and the newest \
                            round. Use it when a piece of work is done and its details are needed no more.";
@@ -102,15 +101,14 @@ impl Compactor {
         }
     }
 
-    /// Makes room because the user has asked for it: a summary with this focus, which may be empty. A turn that was
-    /// interrupted is settled first.
+    /// Summarizes at the user's request, with this focus, which may be empty. An interrupted turn is settled first.
     pub async fn compact(&self, focus: &str, history: &mut History) {
         history.settle();
         *self.state.asked.lock().unwrap() = Some(focus.to_owned());
         self.shrink(history).await;
     }
 
-    /// Forgets what belonged to a conversation that is over: a summary that it has asked for, and those that failed.
+    /// Resets the state of a finished conversation: a requested summary and the count of failures.
     pub fn clear(&self) {
         self.state.asked.lock().unwrap().take();
         self.state.recovered.lock().unwrap().take();
@@ -150,15 +148,14 @@ impl Compactor {
         }
     }
 
-    /// How many tokens a request may have: the window less the reply. Where a window is hardly larger than a reply, half
-    /// of the window.
+    /// The most tokens of a request: the window minus the reply, and at least half of the window.
     fn limit(&self) -> u64 {
         let window = self.model.context_tokens();
         let reply = self.model.max_tokens().into();
         window.saturating_sub(reply).max(window / 2)
     }
 
-    /// Puts the conversation of a layer in place of this one, and says what was done.
+    /// Replaces the conversation with the result of a layer, and reports it.
     fn apply(&self, history: &mut History, change: Result<Option<Change>>) {
         match change {
             Ok(None) => {}
@@ -223,7 +220,7 @@ impl Compactor {
     }
 }
 
-/// What the layers keep when a request may have so many tokens of about four bytes.
+/// The budget for requests of at most `limit` tokens of about four bytes.
 fn budget(limit: u64) -> Budget {
     let share = usize::try_from(limit / 2).unwrap_or(usize::MAX / 8);
     Budget {

@@ -1,6 +1,6 @@
 //! An entry: one memory as files, questions and answers hold it.
 //!
-//! A model wrote it, so nothing about it is sure. Invariant: an entry has a content, and a name and a description of one
+//! A model wrote it, so every field is checked. Invariant: an entry has a content, and its name and its description are one
 //! bounded line each.
 
 use kit::{cut, one_line};

@@ -1,8 +1,8 @@
 //! The index: `MEMORY.md`, one line for each memory.
 //!
-//! It stands in the system prompt, so that the model knows what is known without reading all of it. People and models write
-//! into it, too. Invariants: every memory has one line in it; a line written by hand that points to no memory is kept; a
-//! line of ours whose file is gone goes.
+//! It is part of the system prompt, so that the model sees what is known without reading every file. People and models edit
+//! it, too. Invariants: every memory has one line; a handwritten line that points to no memory is kept; a generated line is
+//! removed with its file.
 
 use crate::entry::Entry;
 use crate::store::Memories;

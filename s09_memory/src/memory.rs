@@ -19,8 +19,8 @@ use crate::questions;
 use crate::store::{Found, Store};
 use crate::words;
 
-/// How often each question is tried: enough to reach the fallback model when this one is overloaded. Neither question is
-/// worth minutes of waiting: words in common can choose instead, and what is worth keeping comes up again.
+/// Tries for each question: enough to reach the fallback model when this one is overloaded, and no more, because the user
+/// waits and every question has a fallback.
 const TRIES: u32 = 4;
 /// How many memories one request recalls at most.
 const MAX_RECALLED: usize = 5;
@@ -28,7 +28,7 @@ const MAX_RECALLED: usize = 5;
 const MAX_LEARNED: usize = 10;
 /// How much of a memory a note shows; the file has the rest.
 const RECALLED_CHARS: usize = 8_000;
-/// A new set with fewer than a quarter of the memories, or less than a tenth of the text, was not made by merging.
+/// A consolidated set with fewer than a quarter of the memories, or less than a tenth of the text, is rejected.
 const PLAUSIBLE_COUNT: usize = 4;
 const PLAUSIBLE_TEXT: usize = 10;
 
@@ -48,7 +48,7 @@ pub struct Memory {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What this process has dealt with and need not deal with again.
+/// What this process has already handled.
 #[derive(Default)]
 struct Seen {
     /// Damaged files that were named.

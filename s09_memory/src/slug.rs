@@ -1,8 +1,7 @@
 //! Slugs: the file names of memories.
 //!
-//! A model chooses the name, and a name can be anything: a path, the name of the index, nothing at all. Invariant: a slug
-//! is made of a–z, 0–9 and hyphens, is no file that is there, and is never the index, whatever the file system thinks of
-//! upper case.
+//! A model chooses the name, and it can be anything: a path, the name of the index, empty. Invariant: a slug consists of
+//! a–z, 0–9 and hyphens, names no existing file, and is never the index, even on a file system that ignores case.
 
 use std::iter;
 

@@ -81,7 +81,7 @@ impl Store {
                 // Another process has just removed it.
                 Err(_) if !path.exists() => {}
                 Err(error) => found.damaged.push(format!(
-                    "{}/{name} is not used and left as it is: {error:#}",
+                    "{}/{name} is ignored and left as it is: {error:#}",
                     self.shown
                 )),
             }

@@ -1,6 +1,6 @@
 //! Writing to the folder of the memory, under its lock.
 //!
-//! What another process has written a moment ago must not be lost, so everything is read anew once the lock is taken.
+//! Another process may have written a moment ago, so everything is read again once the lock is taken.
 //! Invariants: a file is written whole or not at all; a set is replaced by writing what is new, then removing what was
 //! dropped, then the index, so that a process killed anywhere leaves a memory too many, never one too few.
 
@@ -21,7 +21,7 @@ use crate::store::{Found, Memories, Store, text_of};
 /// With this many memories and more, consolidation is worth a side call.
 const CONSOLIDATE_AT: usize = 10;
 
-/// What we know of the index and the last consolidation. All of it can be lost: it is worked out again.
+/// The state of the index and of the last consolidation. It can be deleted: it is computed again.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct IndexState {
@@ -32,14 +32,14 @@ struct IndexState {
     settled: usize,
 }
 
-/// The right to write, until it drops.
+/// Exclusive write access, until it drops.
 pub struct Writer<'a> {
     store: &'a Store,
     _lock: FolderLock,
 }
 
 impl Store {
-    /// The right to write, as soon as no other process has it.
+    /// Waits for exclusive write access.
     pub async fn write(&self) -> Result<Writer<'_>> {
         let lock = FolderLock::take(&self.folder).await?;
         Ok(Writer {
@@ -59,7 +59,7 @@ impl Store {
         Writer { store: self, _lock }.index()
     }
 
-    /// Whether a set of this size is large enough for a consolidation, and a quarter larger than the last one left it.
+    /// Whether a set of this size needs consolidation: it is large, and a quarter larger than after the last one.
     pub fn is_due(&self, count: usize) -> bool {
         let settled = self.index_state().settled;
         count >= CONSOLIDATE_AT && count > settled + settled / 4

@@ -273,7 +273,7 @@ fn a_damaged_memory_is_named_once_and_left_alone() {
     let ran = class.types(&["go", "on"]);
     ran.succeeds();
     let told = ran.stdout.matches(
-        "[memory: .harness/memory/tabs.md is not used and left as it is: it has no front matter",
+        "[memory: .harness/memory/tabs.md is ignored and left as it is: it has no front matter",
     );
     assert_eq!(told.count(), 1, "{}", ran.transcript());
     assert_eq!(class.read(".harness/memory/tabs.md"), "just text");

@@ -2,7 +2,7 @@
 //!
 //! Commands: `cargo test` exactly, `cargo test:*` with anything behind it, `npm run * --watch` with `*` for any text;
 //! `\*` is a star. Files: as in a .gitignore, from the workspace; `//etc/hosts` from the root, `~/notes` from the home.
-//! Invariant: a pattern that a session makes says no more than the call that it was made of, one subcommand at most.
+//! Invariant: the pattern that "always" adds covers the call itself, or one subcommand at most.
 
 use std::path::PathBuf;
 
@@ -25,8 +25,8 @@ pub(super) enum Pattern {
 }
 
 impl Pattern {
-    /// A pattern for commands. A deny or ask rule also means a command with options in front of its subcommand: `git -C .
-    /// push` is `git push`. As an option may take the next word or not, both are meant.
+    /// A pattern for commands. A deny or ask rule also matches options before the subcommand: `git -C . push` is `git push`,
+    /// whether or not the option takes the next word.
     pub(super) fn command(pattern: &str, forbids: bool) -> Result<Self, String> {
         let pattern = pattern.trim();
         let prefix = pattern.strip_suffix(":*").or(pattern.strip_suffix(" *"));
@@ -38,7 +38,7 @@ impl Pattern {
         let is_exact = prefix.is_none() && !has_gaps;
         let line = words.replace(r"\*", "*");
         let only = only_command(&line).filter(|it| is_exact || it.redirects.is_empty());
-        // A line of several commands is no part of another line.
+        // A line of several commands matches only as a whole.
         let text = only
             .map(|only| only.full_text())
             .or(is_exact.then(|| "\n".to_owned()));
@@ -58,16 +58,14 @@ impl Pattern {
         Ok(Self::Command(words, is_exact.then_some(line)))
     }
 
-    /// Files that a pattern of a .gitignore means. A deny or ask rule minds no case: some disks take `Key` and `key` for one
-    /// name.
+    /// A pattern for files, as in a .gitignore. A deny or ask rule ignores case, because some file systems do.
     pub(super) fn files(pattern: &str, forbids: bool) -> Result<Self, String> {
         let pattern = pattern.trim();
         let (from, relative) = match pattern.get(..2) {
             Some("//") => (Some(PathBuf::from("/")), &pattern[1..]),
-            // The only thing that a rule needs from the environment.
+            // Rules read nothing else from the environment.
             Some("~/") => {
-                let home =
-                    std::env::home_dir().ok_or("nobody knows where the home directory is")?;
+                let home = std::env::home_dir().ok_or("there is no home directory")?;
                 (Some(home), &pattern[1..])
             }
             Some("./") => (None, &pattern[1..]),
@@ -127,8 +125,8 @@ fn only_command(line: &str) -> Option<Command> {
     (line.commands.is_empty() && !line.unsupported).then_some(command)
 }
 
-/// The rule that "always" makes of a call: its tool; of a command line a command with its subcommand, when only one part of
-/// the line is not known to read and the command is one of many subcommands; else this line and no other.
+/// The rule that "always" adds: the tool; for a command line its one open command with the subcommand, if the program
+/// consists of subcommands; else exactly this line.
 pub(super) fn of_call(call: &Call) -> String {
     let Some(line) = &call.line else {
         return call.tool.to_owned();

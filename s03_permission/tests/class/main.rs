@@ -177,8 +177,8 @@ fn rules_decide_before_anybody_is_asked() {
     class
         .types(&["go", "n", "n"])
         .succeeds()
-        .shows("the deny rule \"bash(\" is left out: its closing bracket is missing")
-        .shows("permissions.denny in the settings means nothing; known are deny, allow")
+        .shows("the deny rule \"bash(\" is ignored: its closing bracket is missing")
+        .shows("permissions.denny in the settings is unknown and ignored; the keys are deny, allow")
         .shows("not known to only read: `rm x`");
     let results = model.last_request().results();
     let secret = "the rule read_file(private/**) forbids it";
@@ -219,8 +219,8 @@ fn damaged_settings_are_told_and_left_alone_and_everything_asks() {
         .model(&model);
     let ran = class.types(&["go", "n"]);
     ran.succeeds()
-        .shows(".harness/settings.json is not JSON and is not used until it is mended")
-        .shows("nobody knows what it forbids");
+        .shows(".harness/settings.json is not valid JSON and is ignored until it is fixed")
+        .shows("a deny rule may be missing");
     assert!(model.last_request().results()[0].0);
     assert_eq!(class.read(".harness/settings.json"), damaged);
 }

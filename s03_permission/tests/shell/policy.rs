@@ -32,7 +32,7 @@ async fn what_a_tool_touches_decides_and_not_its_name_or_its_arguments() {
         assert_eq!(place.question(name, input.clone()).await, "", "{name}");
     }
     for (name, why) in [
-        ("drop_database", "nobody knows what this tool changes"),
+        ("drop_database", "what this tool changes is unknown"),
         ("mcp__deploy__run", "the server deploy calls it destructive"),
     ] {
         let question = place.question(name, input.clone()).await;
@@ -207,7 +207,7 @@ async fn a_deny_rule_for_commands_asks_about_what_it_cannot_read() {
         "for f in *; do mv $f a; done",
     ] {
         let question = place.runs(unclear).await;
-        let why = "may forbid what only the running shell knows";
+        let why = "may forbid a command that only the running shell knows";
         assert!(question.contains(why), "{unclear}: {question}");
     }
     assert_eq!(place.runs("make all > log.txt; git pull").await, "");

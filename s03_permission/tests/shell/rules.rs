@@ -59,15 +59,15 @@ fn a_rule_that_cannot_be_read_is_told_and_the_others_stay() {
         "only bash, connect_mcp, read_file, write_file, edit_file take a pattern in brackets";
     let plain = "a rule with `*` is about one command of plain words, without redirects";
     let expected = [
-        format!("the allow rule \"bash(A=1 make:*)\" is left out: {plain}"),
-        format!("the allow rule \"bash(ls > x:*)\" is left out: {plain}"),
-        format!("the allow rule \"{long}\" is left out: it is too long"),
-        "permissions.ask in the settings is no list of rules; it is left out".to_owned(),
-        "the deny rule \"bash(curl:*\" is left out: its closing bracket is missing".to_owned(),
-        "the deny rule 7 is left out: a rule begins with the name of a tool, such as \"bash(ls:*)\"".to_owned(),
-        "the deny rule \"read_file(a[)\" is left out: its pattern cannot be read (error parsing glob 'a[': unclosed character class; missing ']')".to_owned(),
-        format!("the deny rule \"mcp__docs__x(y)\" is left out: {only}"),
-        format!("the deny rule \"glob(secrets/**)\" is left out: {only}"),
+        format!("the allow rule \"bash(A=1 make:*)\" is ignored: {plain}"),
+        format!("the allow rule \"bash(ls > x:*)\" is ignored: {plain}"),
+        format!("the allow rule \"{long}\" is ignored: it is too long"),
+        "permissions.ask in the settings is not a list of rules and is ignored".to_owned(),
+        "the deny rule \"bash(curl:*\" is ignored: its closing bracket is missing".to_owned(),
+        "the deny rule 7 is ignored: a rule begins with the name of a tool, such as \"bash(ls:*)\"".to_owned(),
+        "the deny rule \"read_file(a[)\" is ignored: its pattern cannot be read (error parsing glob 'a[': unclosed character class; missing ']')".to_owned(),
+        format!("the deny rule \"mcp__docs__x(y)\" is ignored: {only}"),
+        format!("the deny rule \"glob(secrets/**)\" is ignored: {only}"),
     ];
     assert!(complaints == expected, "{complaints:.200?}");
     assert!(Rules::parse(&Value::Null).1.is_empty());

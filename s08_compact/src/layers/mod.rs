@@ -25,15 +25,15 @@ pub struct Change {
     pub messages: Vec<Message>,
 }
 
-/// How much may stay of what, in bytes.
+/// What the layers may keep, in bytes where nothing else is said.
 pub struct Budget {
     /// Messages and old results go when the conversation has more tokens than this.
     pub from: u64,
     /// An eighth of what a request may have.
     pub share: usize,
-    /// What frees less is not worth a new prefix in the cache.
+    /// Freeing less than this is not worth a new prefix in the cache.
     pub least: usize,
-    /// Results of so many newest rounds stay as they are.
+    /// The results of this many newest rounds stay.
     pub newest_rounds: usize,
 }
 
