@@ -3,19 +3,22 @@
 //! `deny` and `ask` match when any part of a call matches; `allow` only when the rules cover every part.
 //! Invariants: an invalid rule is reported and ignored, and the others stay; an allow rule with a wildcard (`:*`, `*`) never
 //! covers a command that is not plain or that writes a file by a redirect. A rule that is a whole command line allows
-//! exactly that line.
+//! exactly that line. The rule that "always" adds covers the call itself, or one subcommand at most.
+//!
+//! Patterns for commands: `cargo test` exactly, `cargo test:*` with anything behind it, `npm run * --watch` with `*` for any
+//! text; `\*` is a star. Patterns for files: as in a .gitignore, from the workspace; `//etc/hosts` from the root, `~/notes`
+//! from the home.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use regex::Regex;
 use serde_json::Value;
 
 use crate::fatal::{is_wrapper, may_run};
-use crate::known::{by_default, unread};
+use crate::known::{by_default, quoted, unread};
 use crate::policy::Decision;
 use crate::shell::{Command, Line};
-use pattern::Pattern;
-
-mod pattern;
 
 /// The rules of one session.
 #[derive(Debug, Default)]
@@ -43,8 +46,6 @@ struct Rule {
     pattern: Pattern,
 }
 
-/// What `permissions` may hold: lists of rules, and of directories.
-const LISTS: [&str; 4] = ["deny", "allow", "ask", "additionalDirectories"];
 /// The tools whose patterns are commands, and those whose patterns are files. glob names no file.
 const TOOLS: &str = "bash, connect_mcp, read_file, write_file, edit_file";
 
@@ -54,23 +55,24 @@ impl Rules {
         let (mut rules, mut complaints) = (Vec::new(), Vec::new());
         for (list, value) in settings["permissions"].as_object().into_iter().flatten() {
             let name = format!("permissions.{list} in the settings");
-            match value.as_array() {
-                _ if !LISTS.contains(&list.as_str()) => {
-                    let known = LISTS.join(", ");
-                    complaints.push(format!(
-                        "{name} is unknown and ignored; the keys are {known}"
-                    ));
+            match (list.as_str(), value.as_array()) {
+                ("additionalDirectories", _) => {}
+                ("deny" | "allow" | "ask", None) => {
+                    complaints.push(format!("{name} is not a list of rules and is ignored"));
                 }
-                _ if list == LISTS[3] => {}
-                None => complaints.push(format!("{name} is not a list of rules and is ignored")),
-                Some(written) => written.iter().for_each(|rule| {
-                    match Rule::parse(list, rule.as_str().unwrap_or_default()) {
-                        Ok(rule) => rules.push(rule),
-                        Err(why) => {
-                            complaints.push(format!("the {list} rule {rule} is ignored: {why}"))
+                ("deny" | "allow" | "ask", Some(written)) => {
+                    for rule in written {
+                        match Rule::parse(list, rule.as_str().unwrap_or_default()) {
+                            Ok(rule) => rules.push(rule),
+                            Err(why) => {
+                                complaints.push(format!("the {list} rule {rule} is ignored: {why}"));
+                            }
                         }
                     }
-                }),
+                }
+                _ => complaints.push(format!(
+                    "{name} is unknown and ignored; the keys are deny, allow, ask, additionalDirectories"
+                )),
             }
         }
         (Self(rules), complaints)
@@ -107,7 +109,7 @@ impl Rules {
         } else {
             let decision = unread.map_or(default, |parts| by_default(&parts));
             let asks = matches!(decision, Decision::Ask(_));
-            return (decision, asks.then(|| pattern::of_call(call)));
+            return (decision, asks.then(|| always_rule(call)));
         };
         (decision, None)
     }
@@ -196,4 +198,161 @@ fn speak_of(names: &[String], tool: &str) -> bool {
         Some(start) => tool.starts_with(start),
         None => *name == tool,
     })
+}
+
+/// What a rule's brackets hold.
+#[derive(Debug)]
+enum Pattern {
+    /// No brackets.
+    All,
+    /// A command; the expression is for its canonical spelling. Without a `*` it is also a whole line.
+    Command(Regex, Option<String>),
+    /// Files, from a directory or from the workspace.
+    Files(Option<PathBuf>, Gitignore),
+}
+
+impl Pattern {
+    /// A pattern for commands. A deny or ask rule also matches options before the subcommand: `git -C . push` is `git push`,
+    /// whether or not the option takes the next word.
+    fn command(pattern: &str, forbids: bool) -> Result<Self, String> {
+        let pattern = pattern.trim();
+        let prefix = pattern.strip_suffix(":*").or(pattern.strip_suffix(" *"));
+        let words = prefix.unwrap_or(pattern);
+        let has_gaps = words.replace(r"\*", "").contains('*');
+        if has_gaps && words.contains(r"\*") {
+            return Err(r"a pattern with `*` for any text cannot hold `\*` for a star".to_owned());
+        }
+        let is_exact = prefix.is_none() && !has_gaps;
+        let line = words.replace(r"\*", "*");
+        let text = match only_command(&line) {
+            Some(only) if is_exact || only.redirects.is_empty() => only.full_text(),
+            // A line of several commands matches only as a whole.
+            _ if is_exact => "\n".to_owned(),
+            _ => {
+                let plain =
+                    "a rule with `*` is about one command of plain words, without redirects";
+                return Err(plain.to_owned());
+            }
+        };
+        let mut words = regex::escape(&text);
+        if has_gaps {
+            words = words.replace(r"\*", ".*");
+        }
+        if forbids {
+            let (name, args) = words.split_at(words.find(' ').unwrap_or(words.len()));
+            words = format!(r"{name}(?: [-+]\S*(?: (?:'[^']*'|\S+))?)*?{args}");
+        }
+        let rest = if prefix.is_some() { "(?: .*)?" } else { "" };
+        let words = Regex::new(&format!("(?s)^{words}{rest}$"));
+        let words = words.map_err(|_| "it is too long".to_owned())?;
+        Ok(Self::Command(words, is_exact.then_some(line)))
+    }
+
+    /// A pattern for files, as in a .gitignore. A deny or ask rule ignores case, because some file systems do.
+    fn files(pattern: &str, forbids: bool) -> Result<Self, String> {
+        let pattern = pattern.trim();
+        let (from, relative) = match pattern.get(..2) {
+            Some("//") => (Some(PathBuf::from("/")), &pattern[1..]),
+            // Rules read nothing else from the environment.
+            Some("~/") => {
+                let home = std::env::home_dir().ok_or("there is no home directory")?;
+                (Some(home), &pattern[1..])
+            }
+            Some("./") => (None, &pattern[1..]),
+            _ => (None, pattern),
+        };
+        if relative.split('/').any(|part| part == "..") {
+            return Err("`..` is no pattern; write the absolute path behind `//`".to_owned());
+        }
+        let mut globs = GitignoreBuilder::new("");
+        globs.allow_unclosed_class(false);
+        let globs = globs.case_insensitive(forbids);
+        let globs = globs.and_then(|globs| globs.add_line(None, relative)?.build());
+        let globs = globs.map_err(|error| format!("its pattern cannot be read ({error})"))?;
+        match globs.num_ignores() {
+            0 => Err("its pattern cannot begin with `#` or `!`".to_owned()),
+            _ => Ok(Self::Files(from, globs)),
+        }
+    }
+
+    /// Whether the pattern is the whole call: its tool, its file, or its command line, letter for letter.
+    fn is_call(&self, call: &Call) -> bool {
+        match (self, call.path, &call.line) {
+            (Self::All, ..) => true,
+            (Self::Command(_, Some(exact)), _, Some(line)) => line.text.trim() == exact,
+            (Self::Files(from, globs), Some(path), _) => {
+                let relative = path.strip_prefix(from.as_deref().unwrap_or(call.root));
+                relative.is_ok_and(|it| globs.matched_path_or_any_parents(it, false).is_ignore())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a deny or ask rule means this command.
+    fn means(&self, command: &Command) -> bool {
+        let texts = [command.text(), command.full_text()];
+        matches!(self, Self::Command(words, _) if texts.iter().any(|text| words.is_match(text)))
+    }
+
+    /// Whether the pattern covers all that a simple command does. Only an exact one may have redirects that write.
+    fn covers(&self, command: &Command) -> bool {
+        match self {
+            Self::Command(words, Some(_)) => words.is_match(&command.full_text()),
+            Self::Command(words, None) => {
+                let is_plain = command.name().is_some() && command.redirects_only_read();
+                is_plain && words.is_match(&command.text())
+            }
+            Self::All => true,
+            Self::Files(..) => false,
+        }
+    }
+}
+
+/// The command of a line that is nothing but one command of plain words.
+fn only_command(line: &str) -> Option<Command> {
+    let mut line = Line::parse(line);
+    let command = line.commands.pop()?;
+    (line.commands.is_empty() && !line.unsupported).then_some(command)
+}
+
+/// The rule that "always" adds: the tool; for a command line its one open command with the subcommand, if the program
+/// consists of subcommands; else exactly this line.
+fn always_rule(call: &Call) -> String {
+    let Some(line) = &call.line else {
+        return call.tool.to_owned();
+    };
+    let open = unread(line, call.root, |_| false);
+    let part = line
+        .commands
+        .iter()
+        .find(|command| open == [quoted(command)]);
+    let pattern = part
+        .and_then(subcommand)
+        .unwrap_or_else(|| line.text.trim().replace('*', r"\*"));
+    format!("{}({pattern})", call.tool)
+}
+
+/// The command and its subcommand, for programs that consist of subcommands.
+fn subcommand(command: &Command) -> Option<String> {
+    const MANY: [&str; 11] = [
+        "cargo", "gh", "git", "go", "npm", "pip", "pip3", "pnpm", "rustup", "uv", "yarn",
+    ];
+    let name = command
+        .name()
+        .filter(|name| MANY.contains(name) && command.redirects_only_read())?;
+    let mut words = command.args().iter();
+    let mut word = || {
+        Some(
+            words
+                .next()
+                .filter(|it| it.is_fixed && !it.may_be_option())?
+                .shown(),
+        )
+    };
+    let mut shown = format!("{name} {}", word()?);
+    // `npm run` and the like run a script of this name.
+    if shown.ends_with(" run") && name != "cargo" && name != "go" {
+        shown = format!("{shown} {}", word()?);
+    }
+    Some(shown.replace('*', r"\*") + ":*")
 }
