@@ -82,19 +82,6 @@ fn a_second_process_obeys_what_the_first_was_told() {
 }
 
 #[test]
-fn a_fact_of_one_session_answers_a_question_in_the_next() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().model(&model);
-    class
-        .types(&["remember that the staging server is called heron"])
-        .succeeds();
-    class
-        .types(&["what is the staging server called?"])
-        .succeeds()
-        .shows("- the staging server is called heron");
-}
-
-#[test]
 fn a_second_preference_stands_beside_the_first() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
@@ -117,39 +104,31 @@ fn a_second_preference_stands_beside_the_first() {
     }
 }
 
+/// What one session is told, what the next is asked, and what the user sees then.
+const SESSIONS: &str = "\
+From now on use tabs instead of spaces for indentation. | Make a new Python file test.py | created test.py
+Keep in mind that I like tabs better than spaces. | Write a python script named test.py | created test.py
+use tabs please, I can't stand spaces | create test.py with a function that greets somebody | created test.py
+I prefer using tabs for indentation, not spaces. | What did I tell you about my preferences? | tabs
+I prefer using tabs for indentation, not spaces. | What do you know about my preferences? | tabs
+I prefer using tabs for indentation, not spaces. | Do you remember how I like my code? | tabs
+I prefer using tabs for indentation, not spaces. | do I use tabs or spaces? | tabs
+remember that the staging server is called heron | what is the staging server called? | - the staging server is called heron";
+
 #[test]
-fn the_prompts_work_in_other_words() {
-    for (told, asked) in [
-        (
-            "From now on use tabs instead of spaces for indentation.",
-            "Make a new Python file test.py",
-        ),
-        (
-            "Keep in mind that I like tabs better than spaces.",
-            "Write a python script named test.py",
-        ),
-        (
-            "use tabs please, I can't stand spaces",
-            "create test.py with a function that greets somebody",
-        ),
-    ] {
+fn what_one_session_is_told_the_next_one_knows() {
+    for session in SESSIONS.lines() {
+        let [told, asked, shown] = *session.split(" | ").collect::<Vec<_>>() else {
+            panic!("three cells: {session}");
+        };
         let model = MockModel::strict_rehearsal();
         let class = class().model(&model);
         class.types(&[told]).succeeds().shows("[remembered: ");
-        class.types(&[asked]).succeeds();
-        let python = class.read("test.py");
-        assert!(python.contains("\n\t"), "{told} / {asked}: {python}");
-    }
-    for asked in [
-        TOLD,
-        "What do you know about my preferences?",
-        "Do you remember how I like my code?",
-        "do I use tabs or spaces?",
-    ] {
-        let model = MockModel::strict_rehearsal();
-        let class = class().model(&model);
-        class.types(&[TABS]).succeeds();
-        class.types(&[asked]).succeeds().shows("tabs");
+        class.types(&[asked]).succeeds().shows(shown);
+        if shown == "created test.py" {
+            let python = class.read("test.py");
+            assert!(python.contains("\n\t"), "{session}: {python}");
+        }
     }
 }
 
