@@ -65,17 +65,8 @@ fn armed_faults_are_got_over_with_waits_that_can_be_read() {
 }
 
 #[test]
-fn other_faults_and_other_words_do_as_well() {
-    for (fault, request, tries) in [
-        ("/fault 429=0 3", "what does README.md say?", 3),
-        ("/fault 429=0", "show me README.md", 1),
-        ("  /fault   429=0   2  ", "open README.md for me", 2),
-    ] {
-        let ran = class().types(&[fault, request]);
-        let last = format!("retrying in 0.0 s ({tries}/10): rate limited");
-        ran.succeeds().shows(&last).shows("> read_file");
-    }
-    let ran = class().types(&["/fault 429=3600", "please read README.md"]);
+fn a_wait_of_an_hour_is_not_begun() {
+    let ran = class().types(&["  /fault   429=3600 ", "what does README.md say?"]);
     ran.fails_with(1)
         .shows("giving up: the server asks for a wait of 3600 s]\nError: ");
 }
@@ -115,7 +106,6 @@ fn crowded() -> (Class, MockModel) {
 fn what_does_not_fit_is_sent_again_shorter() {
     for request in [
         "Read every file in this workspace",
-        "read each file in this directory",
         "open all the files of this folder",
     ] {
         let (class, model) = crowded();
@@ -148,11 +138,6 @@ fn a_call_that_was_cut_runs_when_it_has_come_whole() {
             "create a huge Python module called tea.py with 45 documented functions",
             "tea.py",
             45,
-        ),
-        (
-            "generate an enormous script with 42 functions",
-            "long_module.py",
-            42,
         ),
     ] {
         let model = MockModel::strict_rehearsal();
