@@ -320,21 +320,6 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_end_waits_for_who_is_at_work_and_hears_his_last_word() {
-        let notices = Notices::default();
-        let at_work = notices.at_work("job_1");
-        let worker = notices.clone();
-        tokio::spawn(async move {
-            sleep_until(Instant::now() + GRACE_PERIOD / 2).await;
-            worker.push("done");
-            drop(at_work);
-        });
-        assert_eq!(notices.last().await.as_deref(), Some("done"));
-        assert_eq!(notices.last().await, None);
-        assert!(notices.who_works().is_empty());
-    }
-
-    #[tokio::test(start_paused = true)]
     async fn who_begins_when_the_turn_ends_is_waited_for() {
         let notices = Notices::default();
         let repl = Repl::once("test", "hire alice");

@@ -149,25 +149,6 @@ fn a_scheduled_prompt_is_under_the_policy_as_any_other() {
 }
 
 #[test]
-fn a_due_prompt_wakes_the_terminal_and_keeps_the_half_typed_line() {
-    let model = MockModel::scripted([says("Two files."), says("Heard.")]);
-    let class = class()
-        .file(".harness/cron.json", stored("list the files", true, 2))
-        .model(&model);
-    let mut terminal = class.terminal(100, 30);
-    terminal.wait_for("s14 >>").type_text("hold the l");
-    terminal.wait_for("[scheduled: list the files]");
-    terminal.wait_for_below("Two files.", "s14 >> hold the l");
-    terminal.type_line("ine").wait_for("Heard.");
-    let texts = model.last_request().user_texts();
-    assert!(
-        texts.contains(&"[Scheduled] list the files".to_owned()),
-        "{texts:?}"
-    );
-    assert_eq!(texts.last().unwrap(), "hold the line");
-}
-
-#[test]
 fn a_wrong_schedule_is_an_answer_for_the_model() {
     let wrong = |cron: &str| json!({"cron": cron, "prompt": "x"});
     let model = MockModel::scripted([

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
 use mock_servers::model::{Fault, MockModel, Options, Reply, Request, calls, says};
-use s01_loop::Output;
 use s04_hooks::{HookOutput, PreTool};
 use s15_mailbox::teammate::Worker;
 use s15_mailbox::{AgentState, LEAD, Mailboxes, Team, Teammate, TeammateContext};
@@ -42,26 +41,6 @@ fn result(text: &str) -> (String, String) {
 
 fn read(path: &str) -> Reply {
     calls("read_file", json!({ "path": path }))
-}
-
-#[tokio::test]
-async fn a_teammate_works_by_itself_reports_and_leaves() {
-    let table = json!({"path": "schema.sql", "content": "CREATE TABLE users;"});
-    let said = says("schema.sql has a users table.\n");
-    let model = MockModel::scripted([calls("write_file", table), said]);
-    let scene = Scene::new();
-    let team = team(&scene, &model);
-    let spawned = spawn(&team, "alice", "Create schema.sql.").await;
-    let told = "alice is at work; its mail comes to you by itself";
-    assert_eq!(spawned, Output::ok(told));
-    assert_eq!(word(&scene).await, result("schema.sql has a users table."));
-    let gone = until_shown(&team, "gone").await;
-    assert_eq!(gone, "alice  backend developer  gone (done)");
-    assert!(scene.ws.root().join("schema.sql").exists());
-    let request = model.last_request();
-    let system = "You are a teammate named 'alice', a backend developer.";
-    assert!(request.system.starts_with(system), "{}", request.system);
-    assert_eq!(request.user_texts(), ["Create schema.sql."]);
 }
 
 #[tokio::test]
