@@ -26,26 +26,3 @@ fn line(spent: &Usage) -> String {
         grouped(spent.input_tokens)
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_line_names_all_three_and_groups_thousands() {
-        let spent = Usage {
-            input_tokens: 96,
-            output_tokens: 7,
-            cache_creation_input_tokens: 212,
-            cache_read_input_tokens: 1_004_812,
-        };
-        assert_eq!(
-            line(&spent),
-            "[cache: read 1,004,812 · wrote 212 · fresh 96 tokens]"
-        );
-        assert_eq!(
-            line(&Usage::default()),
-            "[cache: read 0 · wrote 0 · fresh 0 tokens]"
-        );
-    }
-}

@@ -156,27 +156,6 @@ fn a_call_that_was_cut_runs_when_it_has_come_whole() {
 }
 
 #[test]
-fn a_text_that_was_cut_is_gone_on_with() {
-    let model = MockModel::strict_rehearsal();
-    // A model whose window leaves little room to raise the limit.
-    let class = class().env("MODEL_CONTEXT_TOKENS", "12000").model(&model);
-    let ran = class.types(&[
-        "Show me a very long module of 40 functions with docstrings",
-        "Read the file README.md",
-    ]);
-    ran.succeeds()
-        .shows("the reply was cut (max_tokens)")
-        .shows("asking for the rest (1/3)")
-        .shows("> read_file  README.md");
-    let asked = leads(&model);
-    let asks = asked.iter().find(|request| {
-        let last = request.user_texts().pop().unwrap_or_default();
-        last.starts_with("<continue>")
-    });
-    assert!(asks.is_some_and(|request| request.messages.len() == 3));
-}
-
-#[test]
 fn the_tool_pool() {
     let model = lead([calls("task", json!({"description": "Greet."})), says("Hi.")]);
     model.script_for("You are a subagent", [says("Done.")]);

@@ -22,11 +22,12 @@ type OnTaken = Box<dyn Fn() + Send + Sync>;
 type Ending = Box<dyn Fn() -> Vec<String> + Send + Sync>;
 
 /// The queue. Clones share it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Notices {
     shared: Arc<Shared>,
 }
 
+#[derive(Default)]
 struct Shared {
     /// A std lock, as the one below: nothing is awaited while it is held.
     state: Mutex<State>,
@@ -69,21 +70,6 @@ impl Drop for AtWork {
         state.at_work.remove(&self.number);
         drop(state);
         self.shared.changed.send_replace(());
-    }
-}
-
-impl Default for Notices {
-    fn default() -> Self {
-        Self {
-            shared: Arc::new(Shared {
-                state: Mutex::default(),
-                sources: Mutex::default(),
-                on_taken: Mutex::default(),
-                endings: Mutex::default(),
-                changed: watch::Sender::new(()),
-                turn: watch::Sender::new(false),
-            }),
-        }
     }
 }
 

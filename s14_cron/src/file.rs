@@ -33,7 +33,7 @@ pub struct JobStore {
     own: Mutex<Vec<Job>>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct Content {
     version: u32,
     #[serde(default)]
@@ -107,11 +107,11 @@ impl JobStore {
     pub fn change<T>(&self, change: impl FnOnce(&mut Vec<Job>) -> Result<T>) -> Result<T> {
         let _lock = FolderLock::wait(&self.lock)?;
         let mut content = match self.read()?.map(|bytes| parse(&bytes)) {
-            None => Content::empty(),
+            None => Content::default(),
             Some(Ok(content)) => content,
             Some(Err(error)) => {
                 self.set_aside(&error)?;
-                Content::empty()
+                Content::default()
             }
         };
         let mut own = self.own.lock().unwrap();
@@ -121,6 +121,7 @@ impl JobStore {
         let of_session;
         (content.jobs, of_session) = jobs.into_iter().partition(|job| job.durable);
         if content.jobs != before {
+            content.version = content.version.max(VERSION);
             let mut json = serde_json::to_vec_pretty(&content).context("jobs are JSON")?;
             json.push(b'\n');
             write_whole(&self.path, &json).context("writing cron.json")?;
@@ -156,16 +157,6 @@ impl JobStore {
             "[cron.json cannot be read ({error}); it was kept as {name}]"
         ));
         Ok(())
-    }
-}
-
-impl Content {
-    fn empty() -> Self {
-        Self {
-            version: VERSION,
-            jobs: Vec::new(),
-            extra: Map::new(),
-        }
     }
 }
 

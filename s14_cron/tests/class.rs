@@ -86,9 +86,9 @@ fn schedules_and_reminders_in_other_words() {
             "remind me to stretch",
         ),
         (
-            "set a reminder 5 minutes from now: call Ada",
+            "remind me of the meeting in 3 minutes.",
             "",
-            "Remind me to call Ada",
+            "remind me of the meeting",
         ),
     ] {
         let (model, ran) = rehearse(&[words]);

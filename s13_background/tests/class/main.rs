@@ -90,18 +90,6 @@ fn the_end_of_the_input_waits_for_the_job_and_its_notice() {
 }
 
 #[test]
-fn q_on_a_pipe_leaves_at_once() {
-    let model = MockModel::scripted([calls("bash", background("sleep 1000")), says("It runs.")]);
-    let settings = json!({"permissions": {"allow": ["bash"]}}).to_string();
-    class()
-        .file(".harness/settings.json", settings)
-        .model(&model)
-        .types(&["go", "q"])
-        .succeeds()
-        .shows("[stopped at the end: job_1: sleep 1000]");
-}
-
-#[test]
 fn a_job_is_under_the_policy_and_the_hooks_as_any_command() {
     let settings = json!({
         "permissions": {"deny": ["bash(touch:*)"]},

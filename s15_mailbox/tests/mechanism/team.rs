@@ -43,29 +43,6 @@ fn read(path: &str) -> Reply {
     calls("read_file", json!({ "path": path }))
 }
 
-#[tokio::test]
-async fn a_name_is_given_once_at_a_time() {
-    let model = MockModel::scripted([says("One."), says("Two.")]);
-    let scene = Scene::new();
-    let team = team(&scene, &model);
-    scene.mail.join("alice").unwrap();
-    for (name, prompt, why) in [
-        ("alice", "Go.", "is taken"),
-        ("lead", "Go.", "is taken"),
-        ("../x", "Go.", "is no name"),
-        ("bob", " \n", "the prompt is empty"),
-    ] {
-        let refusal = refused(spawn(&team, name, prompt).await);
-        assert!(refusal.contains(why), "{refusal}");
-    }
-    scene.mail.leave("alice");
-    for word_of_it in ["One.", "Two."] {
-        done(spawn(&team, "alice", "Go.").await);
-        assert_eq!(word(&scene).await, result(word_of_it));
-        until_shown(&team, "gone").await;
-    }
-}
-
 /// What a teammate of a test does.
 #[derive(Clone)]
 enum Puppet {

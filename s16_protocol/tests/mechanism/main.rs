@@ -9,16 +9,12 @@ mod scene;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use anyhow::Result;
 use desk::{Desk, submit, write};
 use mock_servers::model::{MockModel, Options, Request, calls, says};
-use s02_tools::Toolbox;
-use s15_mailbox::{LEAD, Mail, Mailboxes, Teammate, TeammateContext};
-use s16_protocol::Protocol;
-use scene::{call, done, mail_in, refused};
+use s15_mailbox::{LEAD, Mail, Mailboxes};
+use scene::{done, mail_in, refused};
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
-use tokio::task::yield_now;
 
 #[tokio::test]
 async fn a_submitted_plan_stops_the_other_calls_of_its_reply() {
@@ -170,39 +166,6 @@ async fn the_gate_of_one_teammate_is_not_that_of_another_of_its_name() {
     desk.spawn("bob").await;
     desk.mail_with("Done.").await;
     assert!(desk.has("a"));
-}
-
-/// A teammate that looks for mail again and again, as one does that has something else to look for.
-#[derive(Clone)]
-struct Impatient(Protocol);
-
-impl Teammate for Impatient {
-    async fn run(self, teammate: TeammateContext) -> Result<()> {
-        let tools = Toolbox::new().with(self.0.submit_plan(&teammate.name));
-        done(call(&tools, "submit_plan", json!({"plan": "Look."})).await);
-        let notes = loop {
-            tokio::select! {
-                biased;
-                notes = self.0.next_mail(&teammate, true) => break notes?,
-                () = yield_now() => {}
-            }
-        };
-        let heard = notes.unwrap_or_default().join("\n");
-        let report = Mail::new(&teammate.name, LEAD, "result", heard);
-        teammate.mail.send(report)
-    }
-}
-
-#[tokio::test]
-async fn a_wait_that_is_given_up_loses_no_mail() {
-    let desk = Desk::with("http://127.0.0.1:9", |_, protocol| Impatient(protocol));
-    desk.spawn("bob").await;
-    let id = desk.plan().await;
-    desk.tell("bob", "one").await;
-    desk.until_read("bob").await;
-    desk.approve(&id).await;
-    let report = desk.mail_with("approved").await;
-    assert!(report.contains("one"), "{report}");
 }
 
 #[tokio::test]
