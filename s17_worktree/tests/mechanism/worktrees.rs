@@ -31,7 +31,7 @@ async fn a_worktree_is_a_directory_on_a_branch_of_its_own_from_the_last_commit()
         status, "?? uncommitted.txt",
         "the outer checkout commits nothing of it"
     );
-    assert_eq!(yard.events(), [("created".into(), "api".into())]);
+    assert_eq!(yard.events(), ["created api"]);
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn a_bound_task_stays_pending_and_a_worktree_without_work_goes_with_its_br
     assert!(!yard.directory("api").exists() && !yard.has_branch("wt/api"));
     let task = yard.board.get(&task.id).unwrap().task;
     assert!(!task.extra.contains_key("worktree"));
-    assert_eq!(yard.events()[1], ("removed".into(), "api".into()));
+    assert_eq!(yard.events()[1], "removed api");
 }
 
 #[tokio::test]
@@ -311,5 +311,5 @@ async fn a_worktree_that_is_kept_stays_and_is_on_record() {
     let kept = done(yard.call("keep_worktree", json!({"name": "api"})).await);
     assert!(kept.contains("on branch wt/api"), "{kept}");
     assert!(directory.exists());
-    assert_eq!(yard.events()[1], ("kept".into(), "api".into()));
+    assert_eq!(yard.events()[1], "kept api");
 }

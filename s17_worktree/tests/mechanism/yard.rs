@@ -130,38 +130,27 @@ impl Yard {
     }
 
     /// The events so far, without their times.
-    pub fn events(&self) -> Vec<(String, String)> {
+    pub fn events(&self) -> Vec<String> {
         let file = self.ws.state("worktrees").join("events.jsonl");
         let text = std::fs::read_to_string(file).unwrap();
-        let events = text
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let field = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
-        events
-            .map(|event| (field(&event, "event"), field(&event, "name")))
-            .collect()
+        let event = |line: &str| {
+            let event: Value = serde_json::from_str(line).unwrap();
+            format!("{} {}", event["event"], event["name"]).replace('"', "")
+        };
+        text.lines().map(event).collect()
     }
 }
 
-/// Runs git for the test itself.
+/// Runs git for the test itself. A git hook that runs these tests points at its own repository.
 #[track_caller]
 pub fn git(dir: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
-        .args([
-            "-c",
-            "commit.gpgSign=false",
-            "-c",
-            "core.hooksPath=/dev/null",
-        ])
         .args(args)
         .current_dir(dir)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        // A git hook that runs these tests points at its own repository.
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_INDEX_FILE")
         .stdin(Stdio::null())
         .output()
         .expect("git is installed");
