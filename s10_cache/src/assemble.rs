@@ -1,6 +1,7 @@
 //! The system prompt, assembled in sections.
 //!
-//! In one long string a change is hard to find. Sections in a fixed order show where it is, and what it costs. Invariant: the same context gives the same bytes; no clock, no map in random order.
+//! In one long string a change is hard to find; sections in a fixed order show what changed and what that costs.
+//! Invariant: the same context gives the same bytes; no clock, no map in random order.
 
 use s01_loop::System;
 

@@ -1,8 +1,8 @@
 //! The prompt cache: what was assembled is kept until its inputs change.
 //!
-//! The API reads a prefix from its cache when it is the same byte for byte; the harness need not write it anew to find
-//! out. It also shows which sections have changed. Invariant: what comes out is what
-//! [`assemble`](crate::assemble()) makes of the context, kept or not.
+//! The API reads a prefix from its cache when it is the same byte for byte, so an unchanged prompt is reused as it is.
+//! The user is shown which sections changed. Invariant: the result is what [`assemble`](crate::assemble()) makes of the
+//! context, kept or not.
 
 use s01_loop::{Repl, System, ToolSpec};
 
@@ -25,7 +25,7 @@ struct CachedPrompt {
 }
 
 impl PromptCache {
-    /// An empty cache that says on this terminal what it does.
+    /// An empty cache that reports hits and rebuilds to this terminal.
     pub fn new(repl: &Repl) -> Self {
         Self {
             repl: repl.clone(),
@@ -33,7 +33,7 @@ impl PromptCache {
         }
     }
 
-    /// The system prompt and the tools of this context. Only sections whose inputs have changed are written anew.
+    /// The system prompt and the tools of this context. Only sections whose inputs changed are rendered again.
     pub fn assemble(&mut self, context: Context) -> (System, Vec<ToolSpec>) {
         let cached = match self.cached.take() {
             None => self.first(context),
@@ -81,7 +81,7 @@ impl PromptCache {
     }
 }
 
-/// The sections that do not say the same in both contexts.
+/// The sections whose texts differ between the contexts.
 fn changed(before: &Context, after: &Context) -> Vec<Section> {
     let is_other = |section: &Section| !section.has_same_inputs(before, after);
     Section::ALL.into_iter().filter(is_other).collect()
@@ -148,7 +148,7 @@ mod tests {
         PromptCache::new(&Repl::typed("s10_cache").quiet())
     }
 
-    /// Assembles one context after the other, and says which sections were written anew for the second.
+    /// Assembles one context after the other and returns the sections that the second one rebuilds.
     fn written_anew(before: &Context, after: &Context) -> Vec<&'static str> {
         let mut cache = cache();
         cache.assemble(before.clone());
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(has, [false, true], "else it stands after the last");
     }
 
-    /// Time with seconds in the prompt would let no cache ever hit.
+    /// With seconds in the prompt no cache would ever hit.
     #[test]
     fn seconds_change_nothing_and_midnight_changes_the_date() {
         let place = Place::new();

@@ -31,7 +31,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// What is always there: who the agent is, its tools, where it works, what day it is.
+    /// Reads what every prompt has: who the agent is, its tools, where it works, what day it is.
     pub fn read(ws: &Workspace, tools: &Toolbox) -> Self {
         let root = ws.root();
         let beside = |name: &&str| tools.get(name).is_some_and(Tool::runs_beside_others);
@@ -73,7 +73,7 @@ impl Context {
         self
     }
 
-    /// As it would be read at this moment.
+    /// With the date of this moment.
     pub fn at(mut self, moment: &Zoned) -> Self {
         self.today = moment.date();
         self

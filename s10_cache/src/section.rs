@@ -19,7 +19,8 @@ pub(crate) enum Section {
     Date,
 }
 
-/// When to take which tool: the tools that a sentence needs, and the sentence. It is said while all of them are there.
+/// Advice on choosing tools: the tools that a sentence mentions, and the sentence. It is left out unless all of them
+/// are offered.
 const CHOICES: [(&[&str], &str); 7] = [
     (
         &["bash", "read_file", "glob"],
@@ -52,7 +53,7 @@ const CHOICES: [(&[&str], &str); 7] = [
 ];
 
 impl Section {
-    /// All of them, in the order of the prompt.
+    /// All sections, in the order of the prompt.
     pub(crate) const ALL: [Self; 7] = [
         Self::Identity,
         Self::Tools,
@@ -66,7 +67,7 @@ impl Section {
     /// The last section that stays the same in most sessions. Memory is written to after a turn, and a day ends.
     pub(crate) const LAST_STABLE: Self = Self::Skills;
 
-    /// What it is called on the screen.
+    /// Its name in remarks.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Identity => "identity",
@@ -79,7 +80,7 @@ impl Section {
         }
     }
 
-    /// Whether it would say the same in both contexts.
+    /// True if its text is the same in both contexts.
     pub(crate) fn has_same_inputs(self, a: &Context, b: &Context) -> bool {
         match self {
             Self::Identity => a.identity == b.identity,
@@ -111,7 +112,7 @@ fn wires(context: &Context) -> impl Iterator<Item = &str> {
     context.tools.iter().map(ToolSpec::wire)
 }
 
-/// The names and how to choose among them. What each does stands in its spec, and is not said twice.
+/// The tool names and how to choose among them. What each tool does is in its spec.
 fn tools(context: &Context) -> String {
     let names: Vec<&str> = context.tools.iter().map(|tool| tool.name()).collect();
     if names.is_empty() {

@@ -1,7 +1,7 @@
 //! How long to wait before the next try.
 //!
-//! A server that cannot keep up is not helped by clients that come back at once, or all together: so each wait is twice
-//! the one before, with a random part. Invariant: what the server asks for is never undercut.
+//! An overloaded server is not helped by clients that return at once or all together, so each wait doubles and has a
+//! random part. Invariant: a wait is never shorter than the server's `retry-after`.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! What recovery takes from outside: time, chance, and a place for its remarks.
+//! What recovery takes from outside: time, chance and a place for its remarks.
 //!
-//! A test of ten tries must not take two minutes, so it brings a clock of its own. Invariant: nothing in this crate waits,
-//! throws dice or speaks but through this trait.
+//! A test of ten tries must not take two minutes, so it brings a clock of its own. Invariant: this crate waits, draws
+//! random numbers and prints through this trait only.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;

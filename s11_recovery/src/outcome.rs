@@ -1,8 +1,8 @@
 //! What comes after a try: the one place that decides, and the answer is a value.
 //!
-//! Trying again, another model, more room, the rest, less history: each is a loop of its own when it stands alone, and
-//! loops in loops multiply. Invariants: the same past and the same result give the same step, without clock, dice or
-//! network; each step but the last uses something up, so that every request ends.
+//! Retry, fallback, escalation, continuation and compaction would each be a loop, and nested loops multiply their
+//! tries. Invariants: the same past and the same result give the same step, without clock, dice or network; each step
+//! but the last uses something up, so that every request ends.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use s01_loop::{ApiError, Reply};
 
 use crate::backoff::{self, LONGEST_ASKED, TRIES_WITHOUT_CONTACT};
 
-/// How often in a row a model may be overloaded before another one is asked.
+/// After this many overloads in a row the fallback model is asked.
 const MAX_OVERLOADS: u32 = 3;
 
-/// The limit, in tokens, that a request gets whose reply was cut at the usual one.
+/// The raised limit, in tokens, after a reply was cut at the usual one.
 const RAISED_TOKENS: u32 = 64_000;
 
-/// How often a cut reply is gone on with.
+/// How many times the rest of a cut reply is asked for.
 pub const MAX_CONTINUATIONS: u32 = 3;
 
 /// Error types that a retry cannot change. An error inside a stream has no status, only a type.
@@ -36,11 +36,11 @@ pub struct RetryState {
     pub tries: u32,
     /// Tries that failed since the model last answered.
     pub failures: u32,
-    /// How many of the last of them found it overloaded.
+    /// How many of the last failures in a row were overloads.
     pub overloads: u32,
-    /// How many of the failures were those of a model that is asked no more; another one's waits begin anew.
+    /// Failures of the model before a fallback. The waits of the fallback model start from the beginning.
     pub failures_before: u32,
-    /// How often a cut reply was gone on with.
+    /// How many times the rest of a cut reply was asked for.
     pub continuations: u32,
     /// Whether there is another model to ask.
     pub may_fall_back: bool,
@@ -48,42 +48,42 @@ pub struct RetryState {
     pub may_compact: bool,
     /// Whether the limit of a reply may be raised.
     pub may_raise: bool,
-    /// That limit, in tokens, as it is.
+    /// The current limit of a reply, in tokens.
     pub limit: u32,
     /// How many tokens a request and its reply may have together.
     pub window: u64,
-    /// Whether the limit has just been raised, and the model has not accepted it yet.
+    /// True after the limit was raised, until the model accepts it.
     pub is_on_trial: bool,
 }
 
 /// The next step.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The reply is as whole as it will get.
+    /// Return this reply.
     Done(Reply),
-    /// The same again, after a wait.
+    /// Send the request again after a wait.
     Retry {
-        /// How long.
+        /// The wait.
         after: Duration,
         /// What went wrong.
         error: ApiError,
     },
-    /// The same at once, of another model.
+    /// Send it to the fallback model at once.
     FallBack,
-    /// The same at once, with more room for the reply.
+    /// Send it again at once with a higher limit.
     Escalate {
         /// The reply that was cut.
         cut: Reply,
         /// The new limit, in tokens.
         limit: u32,
     },
-    /// The rest of this reply.
+    /// Ask for the rest of this reply.
     Continue(Reply),
-    /// The rest of the reply that was cut: the raised limit was refused, so the usual one must do.
+    /// Ask for the rest of the cut reply with the usual limit: the raised one was refused.
     TakeBack,
-    /// The same with a shorter history, if that is what this error is about.
+    /// Shorten the history and send it again, if that is what the error is about.
     Compact(ApiError),
-    /// The end.
+    /// Return this error.
     GiveUp(ApiError),
 }
 
@@ -96,12 +96,12 @@ impl RetryState {
         }
     }
 
-    /// Whether another model is asked now, and has not answered yet.
+    /// True after a fallback, until that model answers.
     pub fn has_fallen_back(&self) -> bool {
         self.failures_before > 0
     }
 
-    /// How often a request is tried that fails like this.
+    /// The maximum number of tries for this error.
     pub fn most_tries(&self, error: &ApiError) -> u32 {
         match error {
             ApiError::Unreachable {
@@ -135,8 +135,8 @@ impl RetryState {
         Outcome::Continue(reply)
     }
 
-    /// The limit for the same request: what the window has left beside the prompt, which the API has counted for the reply
-    /// that was cut.
+    /// The raised limit: at most what the window has left beside the prompt, whose size the API reported with the cut
+    /// reply.
     fn raised(&self, cut: &Reply) -> Option<u32> {
         let prompt = cut.usage.total().saturating_sub(cut.usage.output_tokens);
         let room = u32::try_from(self.window.saturating_sub(prompt)).unwrap_or(u32::MAX);
@@ -181,7 +181,7 @@ impl RetryState {
     }
 }
 
-/// Whether the same request may be answered in a moment. By status and type: a number somewhere in the text says nothing.
+/// True if the same request may succeed soon. Decided by status and type; numbers in the text are ignored.
 fn is_passing(error: &ApiError) -> bool {
     match error {
         ApiError::Status { status, .. } => matches!(status, 408 | 429 | 500..),
@@ -192,7 +192,7 @@ fn is_passing(error: &ApiError) -> bool {
     }
 }
 
-/// Whether the request itself was refused, which it may be for its length.
+/// True if the request itself was refused, perhaps for its length.
 fn is_about_the_request(error: &ApiError) -> bool {
     match error {
         ApiError::Status { status, .. } => matches!(status, 400 | 413),
@@ -205,7 +205,7 @@ fn is_about_the_request(error: &ApiError) -> bool {
     }
 }
 
-/// Whether the model has too much to do.
+/// True for an overloaded model.
 pub fn is_overload(error: &ApiError) -> bool {
     match error {
         ApiError::Status { status, kind, .. } => *status == 529 || kind == "overloaded_error",

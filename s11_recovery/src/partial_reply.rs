@@ -1,7 +1,7 @@
 //! A reply that reached its token limit, and what may still become of it.
 //!
-//! It was paid for, so it is kept until something better has arrived. Invariant: the caller's history never sees a part;
-//! it gets one reply, with the costs of all requests it took.
+//! It was paid for, so it is kept until a better one arrives. Invariant: the caller's history never holds a part; it
+//! gets one reply with the costs of all its requests.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,10 @@ const SMALLER: &str = "<continue>\nYour tool call reached the token limit and wa
 /// A cut reply.
 #[derive(Default)]
 pub enum PartialReply {
-    /// There is none.
+    /// No reply was cut.
     #[default]
     Nothing,
-    /// The same was asked again, with more room; this one is for the case that nothing comes of it.
+    /// The request was sent again with more room; this reply is kept in case that fails.
     Spare(Reply),
     /// The beginning of a reply; the next one goes on from there.
     Part(Reply),
@@ -37,7 +37,7 @@ impl PartialReply {
         conversation
     }
 
-    /// The reply that the next one makes, together with this.
+    /// The next reply joined to this one.
     pub fn joined(self, mut next: Reply) -> Reply {
         match self {
             Self::Nothing => next,
@@ -49,7 +49,7 @@ impl PartialReply {
         }
     }
 
-    /// The beginning to go on from, when the same with more room is not to be had.
+    /// The beginning to continue from when the raised limit was refused.
     pub fn into_part(self) -> Self {
         match self {
             Self::Spare(cut) => Self::Part(cut),
@@ -57,8 +57,8 @@ impl PartialReply {
         }
     }
 
-    /// What can be shown for a reply when no more of it will come. One that lost a call would end the turn as if the call
-    /// had never been meant.
+    /// The reply to show when no more of it will come. None for one that lost a call: it would end the turn as if the
+    /// call had never been made.
     pub fn usable(self) -> Option<Reply> {
         match self {
             Self::Spare(reply) | Self::Part(reply) => {

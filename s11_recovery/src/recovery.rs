@@ -1,4 +1,4 @@
-//! A client that does not give up at the first error.
+//! A client that retries.
 //!
 //! The loop, subagents, summaries and memory all send through it. Invariants: it is the only place that
 //! tries again; the history is what the caller made it, shortened at most; a raised limit and another model are for one
@@ -25,22 +25,22 @@ const NAMELESS: &str = "side call";
 pub struct Recovery {
     client: Client,
     clock: Arc<dyn Clock>,
-    /// What makes room in a history that is too long. The compactor's own requests go through a recovery without one, so
-    /// that a compaction never starts another one.
+    /// Shortens a history that is too long. The compactor's own requests use a recovery without one, so a compaction
+    /// never starts another.
     compactor: Option<Compactor>,
-    /// Whose requests these are, when they are not the conversation's that the user is in.
+    /// The name in front of remarks about requests outside the user's conversation.
     aside: Option<Arc<str>>,
     /// How often a request is tried.
     tries: u32,
 }
 
 impl Recovery {
-    /// Around this client; what it does is said on this terminal.
+    /// Wraps this client; remarks go to this terminal.
     pub fn new(client: Client, repl: &Repl) -> Self {
         Self::with_clock(client, repl.clone())
     }
 
-    /// Around this client, in a clock with its own time and chance.
+    /// Wraps this client with another clock.
     pub fn with_clock(client: Client, clock: impl Clock + 'static) -> Self {
         Self {
             client,
@@ -57,7 +57,8 @@ impl Recovery {
         self
     }
 
-    /// Sends the conversation until there is a reply, or no sense in trying again. The reply is not yet in the history.
+    /// Sends the conversation until there is a reply, or until retrying makes no sense. The caller adds the reply to
+    /// the history.
     ///
     /// # Errors
     /// The last error, when nothing helped.
@@ -126,7 +127,7 @@ impl Recovery {
         }
     }
 
-    /// What has arrived already, if it is of use, else the error.
+    /// Returns what has arrived if it is usable, else the error.
     fn keep(&self, kept: PartialReply, error: ApiError) -> Result<Reply, ApiError> {
         let Some(reply) = kept.usable() else {
             return Err(error);

@@ -1,7 +1,7 @@
 //! What the user reads of a step: what happens now, and whether text on the screen will be repeated.
 //!
-//! The client has said what went wrong with a reply; this is what is done about it. Invariant: nothing takes longer than
-//! it should, or is asked twice, in silence.
+//! The client reports what went wrong with a reply; a remark says what recovery does about it. Invariant: no retry and
+//! no long wait is silent.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use s01_loop::{ApiError, CHECK_ADDRESS, Client, Reply};
 use crate::backoff::{LONGEST_ASKED, asked};
 use crate::outcome::{MAX_CONTINUATIONS, Outcome, RetryState, is_overload};
 
-/// The most characters of a server's own words in a remark.
+/// The maximum length of a server's message in a remark.
 const WORDS: usize = 80;
 
-/// The wait from which on a user is told how to end it.
+/// From this wait on, the remark says how to end it.
 const LONG_WAIT: Duration = Duration::from_secs(7);
 
-/// What to say about this step of a request to this client; nothing about one that goes without saying.
+/// The remark about this step, if it needs one.
 pub fn remark(outcome: &Outcome, tried: &RetryState, client: &Client) -> Option<String> {
     let count = format!("({}/{MAX_CONTINUATIONS})", tried.continuations);
     match outcome {
@@ -99,7 +99,7 @@ fn why(error: &ApiError) -> String {
     kit::cut(&words, WORDS)
 }
 
-/// The error itself is shown behind it; why there is no further try is not in it.
+/// Why there is no further try. The error itself is shown after it.
 fn giving_up(error: &ApiError, tried: &RetryState, client: &Client) -> Option<String> {
     if let (
         Some(other),

@@ -1,8 +1,8 @@
 //! The board: tasks that outlive the session, and who works on what.
 //!
 //! A plan in the model's context is lost with the context; work that agents share must be stored outside it, and change
-//! atomically. Invariants: a task has one owner at a time, and only its owner completes it; a task
-//! starts after everything that blocks it is completed; whatever kills a process, no task is lost, half or stuck.
+//! atomically. Invariants: a task has one owner at a time, and only its owner completes it; a task starts after
+//! everything that blocks it is completed; whatever kills a process, no task is lost, half-written or stuck.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -28,7 +28,7 @@ pub struct Board {
     session: Session,
     /// Changes with every task that this process writes.
     changes: watch::Sender<()>,
-    /// When this process put which task on the board. A std lock: nothing is awaited while it is held.
+    /// When this process created each task. A std lock: nothing is awaited while it is held.
     created: Arc<Mutex<HashMap<String, Instant>>>,
 }
 
@@ -86,7 +86,7 @@ impl Board {
         created.get(&task.id).map(Instant::elapsed)
     }
 
-    /// The session in whose name tasks are claimed.
+    /// The session that owns what is claimed here.
     pub fn session(&self) -> &Session {
         &self.session
     }
@@ -122,7 +122,7 @@ impl Board {
             extra: Map::new(),
         };
         let id = task.id.clone();
-        // Before it can be seen.
+        // Recorded before anybody can see the task.
         self.created.lock().unwrap().insert(id, Instant::now());
         self.write(&task)?;
         Ok(task)

@@ -21,7 +21,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session of this workspace. Nothing is written before its id is wanted.
+    /// A session of this workspace. Nothing is written until somebody asks for its id.
     pub fn new(ws: &Workspace) -> Self {
         Self {
             folder: ws.state("sessions"),

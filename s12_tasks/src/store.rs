@@ -106,7 +106,7 @@ impl Store {
         self.folder.join(format!("{id}.json"))
     }
 
-    /// Moves a damaged file away and says so in a sentence.
+    /// Moves a damaged file away and returns a sentence about it.
     fn set_aside(&self, path: &Path, error: &anyhow::Error) -> String {
         let name = path.file_name().unwrap_or_default();
         let shown = format!("tasks/{}", name.display());

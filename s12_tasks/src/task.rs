@@ -1,4 +1,4 @@
-//! A task as it lies on disk.
+//! A task as it is stored on disk.
 //!
 //! Later chapters, and later versions of this program, give a task fields of their own. Invariant: a field nobody here
 //! knows is kept when the task is written again.
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// The version of the file format that this program writes.
 pub(crate) const VERSION: u32 = 1;
 
-/// How far a task is.
+/// The progress of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -35,7 +35,7 @@ pub struct Task {
     /// What is to be done, in full.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// How far it is.
+    /// Its progress.
     #[serde(default)]
     pub status: Status,
     /// Who has claimed it.

@@ -1,9 +1,9 @@
 //! Background jobs: a slow command runs on, and a notice comes when it ends.
 //!
 //! A build takes minutes in which the model could go on. Only the model knows which command is slow, so its
-//! `run_in_background` decides. Invariants: every job ends in exactly one notice, whatever becomes of it; its output is in
-//! a file, which can be read while it runs, and the notice says when that is not all; it ends with the session at the
-//! latest.
+//! `run_in_background` decides. Invariants: every job ends in exactly one notice, whatever becomes of it; its output is
+//! in a file that can be read while it runs, and the notice says when that file was cut; it ends with the session at
+//! the latest.
 
 use std::collections::BTreeMap;
 use std::fmt;

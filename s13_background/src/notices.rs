@@ -35,9 +35,9 @@ struct Shared {
     sources: Mutex<Vec<Source>>,
     /// Called when the conversation holds everything that was given out.
     on_taken: Mutex<Vec<OnTaken>>,
-    /// Name what else ends with the session.
+    /// Callbacks that name what else ends with the session.
     endings: Mutex<Vec<Ending>>,
-    /// Changes when something arrives and when somebody stops working.
+    /// Changes when something arrives and when background work ends.
     changed: watch::Sender<()>,
     /// Whether a turn runs.
     turn: watch::Sender<bool>,
@@ -119,15 +119,15 @@ impl Notices {
         self.shared.turn.subscribe()
     }
 
-    /// All notices there are, oldest first, for a conversation that keeps them. They are not given out again.
+    /// Takes all notices, oldest first, for a conversation that keeps them. They are not given out again.
     pub fn take(&self) -> Vec<String> {
         let mut state = self.shared.state.lock().unwrap();
         let was_woken = !std::mem::take(&mut state.woke).is_empty();
         let mut taken = std::mem::take(&mut state.unheard);
         taken.extend(state.queue.drain(..));
         drop(state);
-        // The sources were asked when they woke the session. Asked again they would take their notices for heard, and
-        // the model has not replied yet.
+        // The sources were asked when they woke the session. Asked again, they would count those notices as delivered
+        // before the model has replied.
         if !was_woken {
             taken.extend(self.ask_sources());
         }
@@ -182,7 +182,7 @@ impl Notices {
 
     /// Waits for a notice as long as somebody is at work, `GRACE_PERIOD` at most in all.
     async fn last(&self) -> Option<String> {
-        // Whoever waited for the end of the turn, or for mail of its last round, begins to work before we look.
+        // Lets a task that waited for the end of the turn register as at work before the first look.
         yield_now().await;
         let began = *self
             .shared
@@ -194,7 +194,7 @@ impl Notices {
         loop {
             let mut changed = self.shared.changed.subscribe();
             let is_anybody = !self.who_works().is_empty();
-            // Asked afterwards: who has stopped working has sent the notice before.
+            // Checked afterwards: background work sends its notice before it ends.
             if let Some(arrived) = self.arrived() {
                 return Some(arrived);
             }
@@ -208,7 +208,7 @@ impl Notices {
         }
     }
 
-    /// The turn that a notice began is over. Unless it took notices again, nobody has kept that notice.
+    /// Called when a turn has ended. What woke it is given out again unless its conversation has kept it.
     fn keep_unheard(&self) {
         let mut state = self.shared.state.lock().unwrap();
         let woke = std::mem::take(&mut state.woke);

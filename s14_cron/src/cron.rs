@@ -1,9 +1,9 @@
 //! Cron: prompts that fire on a schedule.
 //!
 //! A model cannot wait for nine o'clock; the harness can. Due prompts are notices, so they reach a running turn at its
-//! next round and wake an idle session. Invariants: a job fires once for a minute, however late; a
-//! one-shot is taken off after the model has had it, not before; a job missed while nothing ran is run once and said to
-//! be late; every session looks at the clock, because another one may leave it jobs at any time.
+//! next round and wake an idle session. Invariants: a job fires once for a minute, however late; a one-shot is removed
+//! after the model has received it, not before; a job missed while nothing ran is run once and marked as late; every
+//! session watches the clock, because another one may leave it jobs at any time.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -62,8 +62,8 @@ impl Cron {
                 complaint: Mutex::default(),
             }),
         };
-        // The jobs hold the notices. Held by them in turn, neither would ever be dropped, and the clock would be looked at
-        // for ever.
+        // Weak, because the jobs hold the notices: a cycle would keep both, and the task that watches the clock, for
+        // ever.
         let shared = Arc::downgrade(&cron.shared);
         let due = move || shared.upgrade().map(|shared| shared.due());
         notices.take_from(move || due().unwrap_or_default());
@@ -127,7 +127,7 @@ impl Cron {
         Ok(jobs)
     }
 
-    /// Takes a job off.
+    /// Cancels a job.
     ///
     /// # Errors
     /// When there is none of this id.
@@ -166,7 +166,7 @@ impl Shared {
         self.jobs.is_due((self.clock)())
     }
 
-    /// The prompts whose time has come. One-shots that were handed over before are taken off.
+    /// The prompts that are due. Removes one-shots that were handed over before.
     fn due(&self) -> Vec<String> {
         let now = (self.clock)();
         let fired = match self.jobs.take_due(now) {

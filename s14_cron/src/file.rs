@@ -75,7 +75,8 @@ impl JobStore {
         self.own.lock().unwrap().clone()
     }
 
-    /// Whether there is something to fire here: what is due, and what was handed over by a session that died over it.
+    /// True if there is something to fire here: a job that is due, or one that was handed over by a session that has
+    /// died since.
     pub fn is_due(&self, now: Timestamp) -> bool {
         // A file that cannot be read now may be readable at the next look.
         let jobs = self.all().unwrap_or_default();
@@ -83,7 +84,7 @@ impl JobStore {
         jobs.iter().any(|job| waits(job) && self.is_mine(job))
     }
 
-    /// Takes the jobs that are due here, and takes off those that were handed over before.
+    /// Takes the jobs that are due here, and removes those that were handed over before.
     pub fn take_due(&self, now: Timestamp) -> Result<Vec<Job>> {
         let waits = |job: &Job| job.is_due(now) || job.handed_over;
         let jobs = self.all()?;

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::schedule::Schedule;
 
-/// A job that fires this much too late was missed: no session ran, or the machine slept.
+/// A job that fires this late was missed: no session ran, or the machine slept.
 const MISSED: Duration = Duration::from_secs(60);
 
 /// When the clock is set back by more than this, the next firings are computed anew. Less is a correction, and no minute
@@ -55,7 +55,7 @@ fn yes() -> bool {
 }
 
 impl Job {
-    /// Whether something is to be done about it now.
+    /// True if it fires or is rescheduled now.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         !self.handed_over && (self.next <= now || self.is_ahead_of(now))
     }

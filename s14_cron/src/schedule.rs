@@ -23,7 +23,7 @@ const NICKNAMES: [(&str, &str); 7] = [
 #[derive(Clone, Debug)]
 pub struct Schedule {
     crontab: Crontab,
-    /// True if it names hours. Then it fires once in an hour that a night has twice.
+    /// True if the hour field is no wildcard. Then it fires once when the clock is set back and an hour repeats.
     names_hours: bool,
 }
 
@@ -45,7 +45,7 @@ impl Schedule {
         }
         let schedule = Self::read(fields)
             .map_err(|error| anyhow!("{text:?} is no schedule: {}", reason(&error)))?;
-        // Which dates there are does not depend on when it is asked.
+        // Whether a date ever matches does not depend on the current time.
         match schedule.after(Timestamp::UNIX_EPOCH) {
             Some(_) => Ok(schedule),
             None => bail!("{text:?} never comes: no date matches it"),

@@ -1,7 +1,8 @@
 //! Asking a user who may not be there.
 //!
-//! The lead's question stops the turn the user waits for; a teammate's comes while they do something else. Invariant: a
-//! question of a teammate is withdrawn after [`APPROVAL_TIMEOUT`]; no answer is a denial, and the model is told why.
+//! A question of the lead interrupts a turn that the user is waiting for; a teammate's arrives while the user does
+//! something else. Invariant: a question of a teammate is withdrawn after [`APPROVAL_TIMEOUT`]; no answer is a denial,
+//! and the model is told why.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! All that a teammate is given.
+//! The context of a teammate: all that it is given.
 //!
 //! A teammate's loop is control flow; its model, its mailbox and the rules for its tools are fixed when it is spawned.
 //! Invariant: every call of a teammate passes the hooks and the policy under its name.
@@ -99,12 +99,12 @@ impl TeammateContext {
         run_calls(reply, tools, &hooks, &self.repl, history).await;
     }
 
-    /// Sends the lead what it said last.
+    /// Sends its last words to the lead.
     ///
     /// # Errors
     /// When the mailbox cannot be written.
     pub fn report(&self, history: &History) -> Result<()> {
-        // An empty reply is not in the history; what stands last then is not its own.
+        // An empty reply is not in the history, and the last message is then somebody else's.
         let last = history.last().filter(|last| last.role() == Role::Assistant);
         let text = last.map(|last| last.text()).unwrap_or_default();
         let text = match text.trim() {
@@ -148,7 +148,7 @@ impl TeammateContext {
     }
 }
 
-/// What a teammate does, which the team shows; and what keeps the session open while it works.
+/// The state that `/team` shows, and the guard that keeps the session open while the teammate works.
 #[derive(Default)]
 pub(crate) struct Status {
     pub state: AgentState,

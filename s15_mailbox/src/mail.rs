@@ -27,7 +27,7 @@ pub struct Mail {
     /// When it was sent, in milliseconds since 1970.
     #[serde(default)]
     pub ts: u64,
-    /// What belongs to its kind.
+    /// Values of its kind, such as the id of a request.
     #[serde(default)]
     pub metadata: Map<String, Value>,
     /// Fields of other versions.
@@ -53,13 +53,13 @@ impl Mail {
         }
     }
 
-    /// The same message with a value that belongs to its kind.
+    /// The same message with one more value in its metadata.
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.to_owned(), value.into());
         self
     }
 
-    /// A text among what belongs to its kind.
+    /// A text of the metadata.
     pub fn text_of(&self, key: &str) -> Option<&str> {
         self.metadata.get(key)?.as_str()
     }

@@ -23,7 +23,7 @@ use crate::mail::{LEAD, Mail};
 
 /// The longest name of an agent.
 const LONGEST_NAME: usize = 32;
-/// The folder for mail that nobody will read.
+/// The folder of mail that is no longer delivered.
 const OLD: &str = "old";
 /// The session a message belongs to.
 const SESSION: &str = "session";
@@ -110,7 +110,7 @@ impl Mailboxes {
                 Err(_) => LEAD,
             };
             let content = format!("{name} has left and had not read this:\n{}", unread.content);
-            // A message that cannot go back is lost with the disk that cannot be written.
+            // Nothing else can be done when the disk cannot be written.
             let _ = self.send(Mail::new(name, to, "returned", content));
         }
     }
@@ -150,7 +150,7 @@ impl Mailboxes {
     /// # Errors
     /// When it cannot be read or written; nothing is lost then.
     pub fn drain(&self, name: &str) -> Result<Vec<Mail>> {
-        // Most of the time there is nothing, and looking costs no lock.
+        // Most of the time the mailbox is empty, and this look needs no lock.
         if self.is_empty(name) {
             return Ok(Vec::new());
         }
@@ -231,7 +231,7 @@ impl Mailboxes {
     /// # Errors
     /// When the file of this one cannot be written.
     pub fn sessions(&self) -> Result<Vec<String>> {
-        // Also when nobody has written yet: the first message may come after the last time that the conversation is kept.
+        // Created even before the first message, which may arrive after the conversation was saved for the last time.
         let own = self.session.id()?;
         Ok([&self.lead.lock().unwrap().resumed[..], &[own]].concat())
     }
@@ -239,7 +239,7 @@ impl Mailboxes {
     /// Resumes a conversation that was saved with these [`sessions`](Self::sessions) and this [`taken`](Self::taken) mail:
     /// the rest of their mail is delivered once they have ended.
     pub fn resume(&self, sessions: Vec<String>, taken: Vec<String>) {
-        // The file of one that was killed goes when somebody asks.
+        // Asking removes the session file of a killed process.
         sessions.iter().for_each(|session| {
             self.session.is_alive(session);
         });
@@ -338,8 +338,8 @@ fn append(path: &Path, lines: &str) -> io::Result<()> {
 struct Split {
     /// For this session.
     mine: Vec<(String, Mail)>,
-    /// For another session that still runs in this folder; or given out to the lead of this one.
+    /// Of another session that still runs in this folder, or given out to this lead already.
     others: Vec<String>,
-    /// For nobody: of a session that has ended, or no message at all.
+    /// Of a session that has ended, or no message at all: set aside.
     old: Vec<String>,
 }

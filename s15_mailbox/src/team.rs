@@ -78,7 +78,7 @@ impl<Worker: Teammate> Team<Worker> {
         worker: Worker,
     ) -> Self {
         let members = Arc::<Mutex<BTreeMap<String, Member>>>::default();
-        // A member holds the notices. Held by them in turn, neither would ever be dropped.
+        // Weak, because a member holds the notices: a cycle would keep both for ever.
         let resting = Arc::downgrade(&members);
         notices.ends(move || {
             resting

@@ -47,7 +47,7 @@ pub fn check_inbox(mail: &Mailboxes) -> Tool {
     let mail = mail.clone();
     let description = "Look into your mailbox now. Mail comes to you by itself as well, so there is no need to ask twice.";
     Tool::blocking("check_inbox", description, move |_: CheckInbox| {
-        // Only looked at: a result that Ctrl-C takes away would take the mail with it.
+        // It only looks: a result that Ctrl-C discards would discard the mail with it.
         let told = if mail.has_mail(LEAD) {
             "you have mail; it follows these results"
         } else {

@@ -1,8 +1,8 @@
 //! The protocol: request and answer, matched by an id.
 //!
-//! A shutdown and a plan need an answer to this very request. Invariants: a teammate whose plan waits for an
-//! answer runs no tool until it has come, and loses no mail meanwhile; a plan reaches the lead whole; a shutdown is
-//! answered in every state.
+//! A shutdown and a plan need an answer, and the answer to this request only. Invariants: a teammate whose plan waits
+//! for an answer runs no tool until it has come, and loses no mail meanwhile; a plan reaches the lead whole; a shutdown
+//! is answered in every state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::{Ready, ready};
@@ -33,7 +33,7 @@ pub struct Protocol {
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) requests: Requests,
-    /// Teammates that the lead wants a plan of. They may only read until they submit one.
+    /// Teammates that owe a plan. They may only read until they submit one.
     pub(crate) plan_wanted: BTreeSet<String>,
     /// Mail that arrived while its reader's plan was under review.
     unread: BTreeMap<String, Vec<String>>,
@@ -97,7 +97,7 @@ impl Protocol {
         is_idle: bool,
     ) -> Result<Option<Vec<String>>> {
         loop {
-            // Asked before the mail is read: an answer that ends the wait lies in the mailbox by then.
+            // Checked before the mail is read: an answer that ends the wait is in the mailbox by then.
             let waits_for = self.waits_for(&teammate.name);
             if let Some(id) = self.read_all(teammate)? {
                 self.say_goodbye(teammate, &id, is_idle)?;

@@ -1,8 +1,8 @@
 //! Protocol requests: who asked whom for what, and whether it has been answered.
 //!
-//! Mail is text, and two agents that talk about a shutdown or a plan can take one message for the answer to another.
-//! Invariants: an answer counts only with the id, the sender and the type that the request wants; it counts once; what
-//! could not be sent has neither been asked nor answered.
+//! Mail is text, so an agent can mistake one message for the answer to another. Invariants: an answer counts only with
+//! the id, the sender and the type that the request wants; it counts once; what could not be sent has neither been
+//! asked nor answered.
 
 use std::collections::BTreeMap;
 

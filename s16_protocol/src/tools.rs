@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::protocol::{APPROVE, Protocol, SUBMIT_PLAN};
 use crate::requests::{Kind, REQUEST_ID};
 
-/// The most characters of a plan: a tool result of this size still stands whole in a conversation.
+/// The maximum length of a plan: a message of this size is kept whole in a conversation.
 const LONGEST_PLAN: usize = 20_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -153,7 +153,7 @@ impl Protocol {
         Ok(format!("sent as {id}; wait for the answer"))
     }
 
-    /// Sends a request and records it. A plan that is sent is no longer wanted.
+    /// Sends a request and records it. A plan that is sent is no longer owed.
     fn send(&self, kind: Kind, from: &str, to: &str, text: &str) -> Result<String> {
         let state = &mut *self.state();
         let id = state.requests.open(kind, from, to, |id| {

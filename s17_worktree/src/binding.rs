@@ -1,4 +1,4 @@
-//! Which task is worked on in which worktree.
+//! The binding of a task to its worktree.
 //!
 //! Invariant: a task has at most one worktree, bound before a teammate claims it, so no directory changes during the work.
 

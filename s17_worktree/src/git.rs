@@ -16,7 +16,7 @@ use s01_loop::{End, Process};
 /// How long one git command may take.
 const GIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The variables that lead git to another repository or to other settings (`git rev-parse --local-env-vars`). A program
+/// The variables that point git to another repository or other settings (`git rev-parse --local-env-vars`). A program
 /// that was started by a git hook inherits them.
 const LEADS_ELSEWHERE: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT \
      GIT_OBJECT_DIRECTORY GIT_DIR GIT_WORK_TREE GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_INDEX_FILE \
@@ -61,7 +61,7 @@ pub async fn git(directory: &Path, args: &[&str]) -> Result<String> {
 /// git's error message, or its exit status when there is none.
 fn words_of(complaints: &mut File, end: &End) -> String {
     let mut bytes = Vec::new();
-    // What cannot be read is not there; the end is said in any case.
+    // Without readable words the exit status is the message.
     let _ = complaints
         .rewind()
         .and_then(|()| complaints.read_to_end(&mut bytes));

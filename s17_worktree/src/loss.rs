@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 
 use crate::git::git;
 
-/// The most lines of files or commits that a refusal shows.
+/// The maximum number of files or commits that a refusal shows.
 const SHOWN: usize = 20;
 const INSTEAD: &str = "commit it and merge the branch, keep the worktree, or pass discard_changes";
 

@@ -1,7 +1,7 @@
 //! The tools of worktrees: create, remove, keep.
 //!
-//! Invariants: no worktree is removed automatically; work that exists nowhere else is discarded only when the user says so,
-//! whatever a rule allows; a change that has begun is finished.
+//! Invariants: no worktree is removed automatically; work that exists nowhere else is discarded only when the user says
+//! so, whatever a rule allows; a change that has begun is finished, also when the turn is cancelled.
 
 use std::future::Future;
 
@@ -82,7 +82,7 @@ impl Worktrees {
                 .map(|input| tokio::spawn(work(worktrees.clone(), input)));
             async move {
                 match done {
-                    // What has begun goes on when the turn is stopped: half a worktree is in everybody's way.
+                    // Goes on when the turn is cancelled: half a worktree would be in the way.
                     Ok(done) => done.await.context("it broke down").flatten().into(),
                     Err(error) => Err::<String, _>(error).into(),
                 }

@@ -54,7 +54,7 @@ impl Worktrees {
     ) -> Result<()> {
         let told = texts.into_iter().filter(|text| is_of_lead(text));
         let text: String = told.cloned().collect::<Vec<_>>().join("\n");
-        // Each id has a hyphen; a text without one need not be held against the board.
+        // Each id has a hyphen, so a text without one needs no look at the board.
         if !text.contains('-') || !self.board.held_by(agent)?.is_empty() {
             return Ok(());
         }

@@ -38,7 +38,7 @@ impl Worktrees {
     pub fn open(ws: &Workspace, board: &Board, mail: &Mailboxes) -> Self {
         let released = board.clone();
         mail.on_leave(move |name| {
-            // A board that cannot be written says so to the next one who uses it.
+            // The next operation on the board reports that it cannot be written.
             let _ = released.release(name);
         });
         Self {
@@ -142,7 +142,7 @@ impl Worktrees {
     /// Removes what a failed creation has left; the name was free before.
     async fn roll_back(&self, name: &str) {
         let path = self.directory(name);
-        // What was not made cannot be removed, and the first error is the one to tell.
+        // Errors are ignored: part of it may not exist, and the error that matters is the first one.
         let _ = self
             .git(&["worktree", "remove", "--force", &path.to_string_lossy()])
             .await;
@@ -154,7 +154,7 @@ impl Worktrees {
         if self.is_there(name) {
             loss::check_files(name, &self.directory(name)).await?;
         }
-        // A branch without a commit is at a commit of zeros.
+        // git lists zeros for a branch without a commit.
         let head = head.filter(|head| head.contains(|digit| digit != '0'));
         let mut from: Vec<String> = head.map(str::to_owned).into_iter().collect();
         if self.has_branch(name).await {

@@ -77,7 +77,7 @@ impl<'a> WorkLoop<'a> {
         self.rounds = 1;
         match self.held()? {
             Some(task) => notes.push(go_on(&task)),
-            // Whoever has written to it wants something; that is a phase of its own.
+            // Mail starts a phase of its own.
             None if !notes.is_empty() => {}
             None => {
                 self.tell(&format!(
@@ -104,7 +104,7 @@ impl<'a> WorkLoop<'a> {
             tokio::select! {
                 biased;
                 mail = self.protocol.next_mail(self.teammate, true) => return mail,
-                // Board and session outlive the wait, so there is no other end to it than a change.
+                // Board and session outlive the wait, so these end with a change only.
                 _ = changes.changed() => {}
                 _ = turn.changed() => {}
                 () = sleep_until(leaving.min(Instant::now() + POLL_INTERVAL)) => {}
@@ -128,7 +128,7 @@ impl<'a> WorkLoop<'a> {
         }
         let is_free = |task: &Task| {
             let is_new = self.board.age(task).is_some_and(|age| age < CLAIM_DELAY);
-            // A task whose worktree is gone would only stop one teammate after the other.
+            // A task whose worktree is gone would stop one teammate after another.
             !(is_turn && is_new) && self.worktrees.is_ready(task)
         };
         let claimed = self.board.claim_first(name, is_free)?;
