@@ -10,7 +10,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::mock::Mock;
+use super::mock::MockServer;
 use super::tool::{Effect, MockTool, word};
 
 const INSTRUCTIONS: &str = "Deploys the services api, web and worker. A deployment takes some seconds: trigger \
@@ -96,33 +96,31 @@ struct Deployments {
 }
 
 /// The server, with three services live and nothing under way.
-pub fn server(clock: Clock) -> Mock {
+pub fn server(clock: Clock) -> MockServer {
     let deployments = Arc::new(Deployments {
         clock,
         triggered: Mutex::default(),
     });
     let (trigger, status, logs) = (deployments.clone(), deployments.clone(), deployments);
-    let tools = [
-        MockTool::new(
+    MockServer::new("deploy", INSTRUCTIONS)
+        .tool(MockTool::new(
             "trigger",
             Effect::Changes,
             "Deploy the next version of a service. It replaces the version that is live.",
             move |which: Which| trigger.trigger(which.service),
-        ),
-        MockTool::new(
+        ))
+        .tool(MockTool::new(
             "status",
             Effect::Reads,
             "How far the newest deployment of a service is: queued, running or live.",
             move |which: Which| Ok(status.status(which.service)),
-        ),
-        MockTool::new(
+        ))
+        .tool(MockTool::new(
             "logs",
             Effect::Reads,
             "The newest lines of a service's deployment log.",
             move |which: WhichLines| logs.logs(which.service, which.lines.unwrap_or(LINES)),
-        ),
-    ];
-    Mock::new("deploy", INSTRUCTIONS, tools)
+        ))
 }
 
 impl Deployments {

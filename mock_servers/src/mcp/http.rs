@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
-use super::Mock;
+use super::MockServer;
 
 /// The origins whose pages may ask: those of this machine.
 const ORIGINS: [&str; 4] = [
@@ -46,7 +46,7 @@ impl Server {
     }
 
     /// Serves `mock` on every path; all clients share its data.
-    pub async fn run(self, mock: Mock) {
+    pub async fn run(self, mock: MockServer) {
         let config = StreamableHttpServerConfig::default().with_allowed_origins(ORIGINS);
         let sessions = Arc::new(LocalSessionManager::default());
         let service = StreamableHttpService::new(move || Ok(mock.clone()), sessions, config);

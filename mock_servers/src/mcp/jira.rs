@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::mock::Mock;
+use super::mock::MockServer;
 use super::tool::{Effect, MockTool, Query, filled, has_all_words, line, listed, word};
 
 const INSTRUCTIONS: &str = "The issues of the projects WEB and OPS. A key looks like WEB-3.";
@@ -98,36 +98,34 @@ struct Tracker {
 }
 
 /// The server, with a dozen issues.
-pub fn server() -> Mock {
+pub fn server() -> MockServer {
     let tracker = Tracker::new();
     let [search, get, create, transition] = std::array::from_fn(|_| tracker.clone());
-    let tools = [
-        MockTool::new(
+    MockServer::new("jira", INSTRUCTIONS)
+        .tool(MockTool::new(
             "search_issues",
             Effect::Reads,
             "Find issues that have all words of the query.",
             move |Query { query }| search.search(&query),
-        ),
-        MockTool::new(
+        ))
+        .tool(MockTool::new(
             "get_issue",
             Effect::Reads,
             "Read one issue.",
             move |Key { key }| get.issue(&key, |_| {}),
-        ),
-        MockTool::new(
+        ))
+        .tool(MockTool::new(
             "create_issue",
             Effect::Adds,
             "Create an issue.",
             move |new: NewIssue| create.create(&new),
-        ),
-        MockTool::new(
+        ))
+        .tool(MockTool::new(
             "transition_issue",
             Effect::Sets,
             "Move an issue to another status.",
             move |Transition { key, status }| transition.issue(&key, |issue| issue.status = status),
-        ),
-    ];
-    Mock::new("jira", INSTRUCTIONS, tools)
+        ))
 }
 
 impl Tracker {

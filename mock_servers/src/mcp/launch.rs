@@ -6,11 +6,11 @@
 use rmcp::ServiceExt;
 use rmcp::transport::stdio_pipes;
 
-use super::{Fault, MOCK_MCP, Mock, faults, http};
+use super::{Fault, MOCK_MCP, MockServer, faults, http};
 
 /// What a command line asks for.
 pub struct Served {
-    mock: Mock,
+    mock: MockServer,
     /// Over HTTP on this port; without one over standard input and output.
     port: Option<u16>,
     faults: Vec<Fault>,
@@ -20,7 +20,8 @@ impl Served {
     /// Reads `NAME [--stdio | --http PORT] [--fault FAULT[,FAULT]]…`; the error is a sentence.
     pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let name = arguments.next().unwrap_or_default();
-        let mock = Mock::named(&name).ok_or_else(|| format!("There is no MCP server `{name}`."))?;
+        let mock =
+            MockServer::named(&name).ok_or_else(|| format!("There is no MCP server `{name}`."))?;
         let mut port = None;
         let mut faults = Vec::new();
         while let Some(flag) = arguments.next() {
@@ -48,7 +49,7 @@ impl Served {
         if port.is_some() && !only_lists {
             return Err("Over HTTP only the list of tools can be at fault.".to_owned());
         }
-        let mock = mock.with_faults(&faults);
+        let mock = faults.iter().copied().fold(mock, MockServer::fault);
         Ok(Self { mock, port, faults })
     }
 

@@ -15,24 +15,54 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-use super::faults::{self, Crook, Fault};
+use super::faults::Fault;
 use super::tool::MockTool;
 use super::{deploy, docs, jira, notion};
 
-/// One of the servers. A clone shares its data.
+/// A server with some tools, made by a builder. A clone shares its data.
 #[derive(Clone)]
-pub struct Mock {
-    name: &'static str,
-    instructions: &'static str,
-    tools: Arc<[MockTool]>,
-    /// What is wrong with the list of tools, on request, and the tools that this brings.
-    crooks: Arc<[Crook]>,
-    more: Arc<[MockTool]>,
+pub struct MockServer {
+    name: String,
+    instructions: String,
+    tools: Vec<Arc<MockTool>>,
+    /// How many tools a page of the list has.
+    page: Option<usize>,
     /// What a tool is before and after a call that brings or changes it, and which of the two it is.
     called: Arc<([Option<MockTool>; 2], AtomicBool)>,
 }
 
-impl Mock {
+impl MockServer {
+    /// A server of this name, which says this of itself, without tools.
+    pub fn new(name: &str, instructions: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            instructions: instructions.to_owned(),
+            tools: Vec::new(),
+            page: None,
+            called: Arc::default(),
+        }
+    }
+
+    /// Adds a tool.
+    pub fn tool(mut self, tool: MockTool) -> Self {
+        self.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// Makes the list of tools crooked, when the fault is about that.
+    pub fn fault(mut self, fault: Fault) -> Self {
+        if let Fault::Lists(crook) = fault {
+            let crook = crook();
+            self.page = crook.page.or(self.page);
+            self.instructions = crook.instructions.unwrap_or(self.instructions);
+            if crook.called[1].is_some() {
+                self.called = Arc::new((crook.called, AtomicBool::new(false)));
+            }
+            self.tools.extend(crook.more.into_iter().map(Arc::new));
+        }
+        self
+    }
+
     /// The server `name`, with fresh data; `None` when there is no such server.
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -47,39 +77,6 @@ impl Mock {
     /// The server deploy, with its time from `clock`: the time since its start.
     pub fn deploy(clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
         deploy::server(Box::new(clock))
-    }
-
-    pub(super) fn new(
-        name: &'static str,
-        instructions: &'static str,
-        tools: impl IntoIterator<Item = MockTool>,
-    ) -> Self {
-        Self {
-            name,
-            instructions,
-            tools: tools.into_iter().collect(),
-            crooks: Arc::new([]),
-            more: Arc::new([]),
-            called: Arc::default(),
-        }
-    }
-
-    /// The same server with a crooked list of tools, when one of `faults` is about that.
-    pub fn with_faults(mut self, faults: &[Fault]) -> Self {
-        let crooks = faults.iter().filter_map(|fault| match fault {
-            Fault::Lists(crook) => Some(*crook),
-            _ => None,
-        });
-        self.crooks = crooks.collect();
-        let more = self.crooks.iter().flat_map(|crook| crook.tools());
-        self.more = more.collect();
-        if let Some(called) = self.crooks.iter().find_map(|crook| crook.called()) {
-            self.called = Arc::new((called, AtomicBool::new(false)));
-        }
-        if self.crooks.contains(&Crook::RudeInstructions) {
-            self.instructions = faults::rude_instructions();
-        }
-        self
     }
 
     fn changes(&self) -> bool {
@@ -106,15 +103,15 @@ impl Mock {
         } else {
             before
         };
-        self.tools.iter().chain(self.more.iter()).chain(called)
+        self.tools.iter().map(|tool| &**tool).chain(called)
     }
 
-    fn tool(&self, name: &str) -> Option<&MockTool> {
+    fn find(&self, name: &str) -> Option<&MockTool> {
         self.tools().find(|tool| tool.listed.name == name)
     }
 }
 
-impl ServerHandler for Mock {
+impl ServerHandler for MockServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools();
         let capabilities = if self.changes() {
@@ -123,8 +120,11 @@ impl ServerHandler for Mock {
             capabilities
         };
         ServerConfig::new(capabilities.build())
-            .with_server_info(Implementation::new(self.name, env!("CARGO_PKG_VERSION")))
-            .with_instructions(self.instructions)
+            .with_server_info(Implementation::new(
+                self.name.as_str(),
+                env!("CARGO_PKG_VERSION"),
+            ))
+            .with_instructions(self.instructions.as_str())
     }
 
     async fn list_tools(
@@ -140,8 +140,9 @@ impl ServerHandler for Mock {
             Some(Ok(from)) if from < all.len() => from,
             Some(_) => return Err(ErrorData::invalid_params("cursor: not one of mine", None)),
         };
-        let size = self.crooks.iter().find_map(|crook| crook.page());
-        let to = size.map_or(all.len(), |size| all.len().min(from + size));
+        let to = self
+            .page
+            .map_or(all.len(), |size| all.len().min(from + size));
         let mut result = ListToolsResult::with_all_items(all[from..to].to_vec());
         result.next_cursor = (to < all.len()).then(|| to.to_string());
         Ok(result)
@@ -152,7 +153,7 @@ impl ServerHandler for Mock {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = self.tool(&request.name) else {
+        let Some(tool) = self.find(&request.name) else {
             let unknown = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::invalid_params(unknown, None));
         };
@@ -165,7 +166,7 @@ impl ServerHandler for Mock {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tool(name).map(|tool| tool.listed.clone())
+        self.find(name).map(|tool| tool.listed.clone())
     }
 }
 

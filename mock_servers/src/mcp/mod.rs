@@ -15,9 +15,10 @@ mod tool;
 
 use std::path::PathBuf;
 
-pub use faults::{Crook, Fault, Place, Spoil};
+pub use faults::{Conduct, Crook, Fault, Place, Spoil};
 pub use launch::{Served, serve_when_asked};
-pub use mock::Mock;
+pub use mock::MockServer;
+pub use tool::{Effect, MockTool};
 
 /// The servers there are.
 pub const NAMES: [&str; 4] = ["docs", "deploy", "jira", "notion"];

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::mock::Mock;
+use super::mock::MockServer;
 use super::tool::{Effect, MockTool, Query, filled, has_all_words, line, listed};
 
 const INSTRUCTIONS: &str = "The team's notes. Search gives the ids of pages; get_page reads one.";
@@ -63,30 +63,28 @@ struct Notes {
 }
 
 /// The server, with its pages.
-pub fn server() -> Mock {
+pub fn server() -> MockServer {
     let notes = Notes::new();
     let [search, get, create] = std::array::from_fn(|_| notes.clone());
-    let tools = [
-        MockTool::new(
+    MockServer::new("notion", INSTRUCTIONS)
+        .tool(MockTool::new(
             "search_pages",
             Effect::Reads,
             "Find pages that have all words of the query; gives their ids and titles.",
             move |Query { query }| search.search(&query),
-        ),
-        MockTool::new(
+        ))
+        .tool(MockTool::new(
             "get_page",
             Effect::Reads,
             "Read one page.",
             move |Id { id }| get.get(&id),
-        ),
-        MockTool::new(
+        ))
+        .tool(MockTool::new(
             "create_page",
             Effect::Adds,
             "Create a page.",
             move |new: NewPage| create.create(&new),
-        ),
-    ];
-    Mock::new("notion", INSTRUCTIONS, tools)
+        ))
 }
 
 impl Notes {

@@ -17,6 +17,7 @@ type Called = Result<CallToolResult, String>;
 
 /// A tool and its function.
 pub struct MockTool {
+    /// What a client reads about it.
     pub listed: Tool,
     run: Box<dyn Fn(JsonObject) -> Called + Send + Sync>,
 }

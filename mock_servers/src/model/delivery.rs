@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 
 use super::body::{Step, Steps};
-use super::faults::{Breakage, Fault};
+use super::faults::Fault;
 use super::refusal::Refusal;
 use super::shared::Answered;
 use super::wire::{self, Envelope, Event};
@@ -28,7 +28,7 @@ pub fn deliver(answered: &Answered, id: &str, speed: Option<u32>, request_id: &s
         model: &answered.model,
         usage: answered.usage,
     };
-    let breakage = answered.fault.and_then(Fault::breakage);
+    let breakage = answered.fault.filter(|fault| fault.breaks_the_answer());
     if !answered.stream {
         let body = wire::plain(&answered.answer, &envelope);
         return match (breakage, pause(answered.answer.tokens, speed)) {
@@ -58,19 +58,20 @@ fn at_once(events: &[Event]) -> Steps {
     Steps::chunked([Step::Send(all.freeze())])
 }
 
-fn broken(mut events: Vec<Event>, breakage: Breakage, speed: Option<u32>, id: &str) -> Steps {
+fn broken(mut events: Vec<Event>, breakage: Fault, speed: Option<u32>, id: &str) -> Steps {
     // The last three events close the message; before them a block is open.
     let middle = events.len().div_ceil(2).min(events.len().saturating_sub(3));
     let rest = steps(events.split_off(middle), speed);
     let mut sent = steps(events, speed);
     match breakage {
-        Breakage::Drop => sent.extend([Step::Wait(TICK), Step::Break]),
-        Breakage::Stall => sent.push(Step::Hang),
-        Breakage::ErrorEvent => {
+        Fault::DropStream => sent.extend([Step::Wait(TICK), Step::Break]),
+        Fault::Stall => sent.push(Step::Hang),
+        Fault::ErrorEvent => {
             let body = Refusal::new(529, "Overloaded").body(id);
             sent.push(Step::Send(wire::error_event(&body)));
         }
-        Breakage::Malformed => {
+        // The one that is left: a line that is not JSON.
+        _ => {
             sent.push(Step::Send(MALFORMED));
             sent.extend(rest);
         }
@@ -79,12 +80,12 @@ fn broken(mut events: Vec<Event>, breakage: Breakage, speed: Option<u32>, id: &s
 }
 
 /// A plain answer that breaks. Half of its JSON is malformed; an `error` event it cannot have.
-fn broken_plain(body: &Bytes, breakage: Breakage) -> Steps {
+fn broken_plain(body: &Bytes, breakage: Fault) -> Steps {
     let half = Step::Send(body.slice(..body.len() / 2));
     match breakage {
-        Breakage::Drop => Steps::chunked([half, Step::Wait(TICK), Step::Break]),
-        Breakage::Stall => Steps::chunked([half, Step::Hang]),
-        Breakage::Malformed | Breakage::ErrorEvent => Steps::chunked([half]),
+        Fault::DropStream => Steps::chunked([half, Step::Wait(TICK), Step::Break]),
+        Fault::Stall => Steps::chunked([half, Step::Hang]),
+        _ => Steps::chunked([half]),
     }
 }
 

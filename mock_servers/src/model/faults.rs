@@ -3,7 +3,7 @@
 //! Recovery can only be taught and tested when the fault comes on demand. Faults queue up and each spoils one request.
 //! Invariant: a fault that needs a tool call to spoil waits for a reply that has one, and holds up no other.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
@@ -11,79 +11,76 @@ use serde_json::Value;
 
 use super::types::{Block, Reply, ReplyBlock, Request};
 
-/// What goes wrong with one request.
+/// What goes wrong with one request. The table below says what becomes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// `429`: too many requests. `429=30` asks for a wait of 30 seconds.
+    /// Too many requests. `429=30` asks for a wait of 30 seconds.
     RateLimited {
         /// The value of the `retry-after` header, in seconds.
         retry_after: u32,
     },
-    /// `529`: the API is overloaded.
+    /// The API is overloaded.
     Overloaded,
-    /// `500`: the API broke.
+    /// The API broke.
     Internal,
-    /// `too_long`: the prompt is called too long for the context window, however short it is.
+    /// The prompt is called too long for the context window, however short it is.
     TooLong,
-    /// `drop`: the connection closes without an answer.
+    /// The connection closes without an answer.
     Drop,
-    /// `drop_stream`: the connection closes in the middle of the answer.
+    /// The connection closes in the middle of the answer.
     DropStream,
-    /// `stall`: the answer stops in the middle, and the connection stays open.
+    /// The answer stops in the middle, and the connection stays open.
     Stall,
-    /// `malformed`: a line of the stream is not JSON.
+    /// A line of the stream is not JSON.
     Malformed,
-    /// `error_event`: the stream ends with an `error` event.
+    /// The stream ends with an `error` event.
     ErrorEvent,
-    /// `cut`: the first tool call of the reply is cut in the middle, as `max_tokens` would.
+    /// The first tool call of the reply is cut in the middle, as `max_tokens` would.
     CutCall,
-    /// `repeat_ids`: a tool call bears the id of an earlier one.
+    /// A tool call bears the id of an earlier one.
     RepeatedIds,
-    /// `string_args`: numbers, truth values, lists and objects among the arguments arrive as strings.
+    /// Numbers, truth values, lists and objects among the arguments arrive as strings.
     StringArguments,
 }
 
-/// A fault of the line: the answer is right and does not arrive whole.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Breakage {
-    /// The connection closes in the middle.
-    Drop,
-    /// Nothing more comes.
-    Stall,
-    /// A line is not JSON.
-    Malformed,
-    /// An `error` event ends the stream.
-    ErrorEvent,
-}
-
-/// Every fault, and what becomes of the request.
-const LIST: &str = "  429          a 429 with retry-after
-  529          a 529, overloaded
-  500          a 500
-  too_long     a 400, prompt is too long
-  drop         no answer, the connection closes
-  drop_stream  half an answer, then the connection closes
-  stall        half an answer, then silence
-  malformed    a stream with a line that is not JSON
-  error_event  half an answer, then an error event
-  cut          a tool call cut in the middle
-  repeat_ids   a tool call with the id of an earlier one
-  string_args  tool arguments turned into strings";
-
-/// The text form of every fault.
-const FAULTS: [(&str, Fault); 12] = [
-    ("429", Fault::RateLimited { retry_after: 1 }),
-    ("529", Fault::Overloaded),
-    ("500", Fault::Internal),
-    ("too_long", Fault::TooLong),
-    ("drop", Fault::Drop),
-    ("drop_stream", Fault::DropStream),
-    ("stall", Fault::Stall),
-    ("malformed", Fault::Malformed),
-    ("error_event", Fault::ErrorEvent),
-    ("cut", Fault::CutCall),
-    ("repeat_ids", Fault::RepeatedIds),
-    ("string_args", Fault::StringArguments),
+/// Every fault: its text form, and what becomes of the request.
+const FAULTS: [(&str, Fault, &str); 12] = [
+    (
+        "429",
+        Fault::RateLimited { retry_after: 1 },
+        "a 429 with retry-after",
+    ),
+    ("529", Fault::Overloaded, "a 529, overloaded"),
+    ("500", Fault::Internal, "a 500"),
+    ("too_long", Fault::TooLong, "a 400, prompt is too long"),
+    ("drop", Fault::Drop, "no answer, the connection closes"),
+    (
+        "drop_stream",
+        Fault::DropStream,
+        "half an answer, then the connection closes",
+    ),
+    ("stall", Fault::Stall, "half an answer, then silence"),
+    (
+        "malformed",
+        Fault::Malformed,
+        "a stream with a line that is not JSON",
+    ),
+    (
+        "error_event",
+        Fault::ErrorEvent,
+        "half an answer, then an error event",
+    ),
+    ("cut", Fault::CutCall, "a tool call cut in the middle"),
+    (
+        "repeat_ids",
+        Fault::RepeatedIds,
+        "a tool call with the id of an earlier one",
+    ),
+    (
+        "string_args",
+        Fault::StringArguments,
+        "tool arguments turned into strings",
+    ),
 ];
 
 /// How often one fault can be armed at once.
@@ -91,53 +88,30 @@ const MOST: u32 = 1000;
 
 impl Fault {
     /// The text form and the meaning of every fault, one a line.
-    pub fn list() -> &'static str {
-        LIST
+    pub fn list() -> String {
+        let line = |(name, _, meaning)| format!("  {name:<12} {meaning}");
+        FAULTS.map(line).join("\n")
     }
 
-    fn meaning(self) -> &'static str {
-        let same = |other: &Fault| std::mem::discriminant(other) == std::mem::discriminant(&self);
-        let named = FAULTS.iter().zip(LIST.lines());
-        let mut meanings = named.filter(|((_, fault), _)| same(fault));
-        let line = meanings.next().map_or("", |(_, line)| line);
-        line.trim_start()
-            .split_once(' ')
-            .map_or("", |(_, meaning)| meaning.trim_start())
-    }
-
-    /// What breaks the answer on its way, so that the request is made again.
-    pub(super) fn breakage(self) -> Option<Breakage> {
-        match self {
-            Self::DropStream => Some(Breakage::Drop),
-            Self::Stall => Some(Breakage::Stall),
-            Self::Malformed => Some(Breakage::Malformed),
-            Self::ErrorEvent => Some(Breakage::ErrorEvent),
-            Self::RateLimited { .. }
-            | Self::Overloaded
-            | Self::Internal
-            | Self::TooLong
-            | Self::Drop
-            | Self::CutCall
-            | Self::RepeatedIds
-            | Self::StringArguments => None,
-        }
+    /// Whether the answer is right and does not arrive whole, so that the request is made again.
+    pub(super) fn breaks_the_answer(self) -> bool {
+        let breaks = [
+            Self::DropStream,
+            Self::Stall,
+            Self::Malformed,
+            Self::ErrorEvent,
+        ];
+        breaks.contains(&self)
     }
 
     /// Spoils a reply. Says whether there was something to spoil.
     pub(super) fn spoil(self, reply: &mut Reply, request: &Request) -> bool {
+        let is_call = |block: &ReplyBlock| matches!(block, ReplyBlock::ToolUse { .. });
         match self {
-            Self::CutCall => reply.blocks.iter().any(|block| as_call(block).is_some()),
+            Self::CutCall => reply.blocks.iter().any(is_call),
             Self::RepeatedIds => repeat_ids(reply, request),
             Self::StringArguments => string_arguments(reply),
-            Self::RateLimited { .. }
-            | Self::Overloaded
-            | Self::Internal
-            | Self::TooLong
-            | Self::Drop
-            | Self::DropStream
-            | Self::Stall
-            | Self::Malformed
-            | Self::ErrorEvent => true,
+            _ => true,
         }
     }
 }
@@ -150,8 +124,8 @@ impl FromStr for Fault {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
-        let row = FAULTS.iter().find(|(known, _)| *known == name);
-        match (row.map(|(_, fault)| *fault), value) {
+        let row = FAULTS.iter().find(|row| row.0 == name);
+        match (row.map(|row| row.1), value) {
             (Some(fault), None) => Ok(fault),
             (Some(Self::RateLimited { .. }), Some(seconds)) => {
                 let wrong = |_| format!("`{text}`: the wait is a number of seconds, as in 429=30");
@@ -160,7 +134,7 @@ impl FromStr for Fault {
                 })
             }
             _ => {
-                let names = FAULTS.map(|(name, _)| name).join(", ");
+                let names = FAULTS.map(|row| row.0).join(", ");
                 Err(format!("there is no fault `{text}` (there are {names})"))
             }
         }
@@ -171,7 +145,10 @@ impl Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RateLimited { retry_after } => write!(f, "a 429 with retry-after: {retry_after}"),
-            other => f.write_str(other.meaning()),
+            other => {
+                let row = FAULTS.iter().find(|row| row.1 == *other);
+                f.write_str(row.map_or("", |row| row.2))
+            }
         }
     }
 }
@@ -232,13 +209,6 @@ fn times(text: &str) -> Result<u32, String> {
     count.ok_or_else(|| format!("`{text}`: how often is a number from 1 to {MOST}"))
 }
 
-fn as_call(block: &ReplyBlock) -> Option<&Value> {
-    match block {
-        ReplyBlock::ToolUse { input, .. } => Some(input),
-        ReplyBlock::Text(_) | ReplyBlock::AsItIs(_) => None,
-    }
-}
-
 /// Gives every call the id of the last call of the conversation; without one, the calls of the reply share an id.
 fn repeat_ids(reply: &mut Reply, request: &Request) -> bool {
     let blocks = request.messages.iter().flat_map(|message| &message.blocks);
@@ -246,19 +216,15 @@ fn repeat_ids(reply: &mut Reply, request: &Request) -> bool {
         Block::ToolUse { id, .. } => Some(id.clone()),
         Block::Text(_) | Block::ToolResult { .. } | Block::Other(_) => None,
     });
-    let mut ids = reply.blocks.iter_mut().filter_map(|block| match block {
+    let ids = reply.blocks.iter_mut().filter_map(|block| match block {
         ReplyBlock::ToolUse { id, .. } => Some(id),
         ReplyBlock::Text(_) | ReplyBlock::AsItIs(_) => None,
     });
-    let (first, second) = (ids.next(), ids.next());
-    let spoils = first.is_some() && (earlier.is_some() || second.is_some());
+    let ids: Vec<_> = ids.collect();
+    let spoils = ids.len() > 1 || (ids.len() == 1 && earlier.is_some());
     if spoils {
         let repeated = earlier.unwrap_or_else(|| "toolu_repeated".to_owned());
-        first
-            .into_iter()
-            .chain(second)
-            .chain(ids)
-            .for_each(|id| *id = Some(repeated.clone()));
+        ids.into_iter().for_each(|id| *id = Some(repeated.clone()));
     }
     spoils
 }
@@ -273,16 +239,9 @@ fn string_arguments(reply: &mut Reply) -> bool {
         else {
             continue;
         };
-        let taken: BTreeMap<String, Value> = std::mem::take(arguments).into_iter().collect();
-        for (name, value) in taken {
-            let text = match value {
-                Value::String(text) => text,
-                other => {
-                    spoilt = true;
-                    other.to_string()
-                }
-            };
-            arguments.insert(name, Value::String(text));
+        for value in arguments.values_mut().filter(|value| !value.is_string()) {
+            *value = Value::String(value.to_string());
+            spoilt = true;
         }
     }
     spoilt
@@ -294,11 +253,10 @@ mod tests {
 
     #[test]
     fn every_fault_has_a_text_form_that_reads_back() {
-        for ((name, fault), line) in FAULTS.into_iter().zip(LIST.lines()) {
+        for (name, fault, meaning) in FAULTS {
             assert_eq!(name.parse::<Fault>(), Ok(fault));
-            assert_eq!(line, format!("  {name:<12} {}", fault.meaning()));
+            assert!(fault.to_string().starts_with(meaning));
         }
-        assert_eq!(FAULTS.len(), LIST.lines().count());
         let limited = Fault::RateLimited { retry_after: 30 };
         let expected = [limited, limited, Fault::Overloaded, Fault::Drop];
         assert_eq!(faults("429=30:2, 529,drop:1,"), Ok(expected.to_vec()));

@@ -19,7 +19,7 @@ use tokio::runtime;
 use tokio::sync::oneshot;
 
 use super::body::{Broken, Steps};
-use super::faults::{self, Fault};
+use super::faults::Fault;
 use super::http::respond;
 use super::options::Options;
 use super::refusal::Refusal;
@@ -120,11 +120,6 @@ impl MockModel {
     /// Spoils the next `times` requests, after those that are to be spoilt already.
     pub fn fault(&self, fault: Fault, times: u32) {
         self.shared.state().faults.extend((0..times).map(|_| fault));
-    }
-
-    /// Does what a line that begins with `/fault` asks for, as if the model had been sent it, and says what it did.
-    pub fn fault_command(&self, line: &str) -> String {
-        faults::command(line, &mut self.shared.state().faults)
     }
 
     /// Scripts the agent whose system prompt contains `prompt`. The longest match wins; agents without a script

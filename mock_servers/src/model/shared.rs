@@ -222,7 +222,7 @@ impl Shared {
         }
         if let Some(fault) = fault {
             self.state().faults.pop_front();
-            if fault.breakage().is_some() {
+            if fault.breaks_the_answer() {
                 self.mind.put_back(request, reply.clone());
             }
         }
@@ -274,13 +274,7 @@ fn instead_of_an_answer(fault: Fault, read: &Read) -> Option<Outcome> {
         Fault::Internal => Refusal::new(500, "Internal server error"),
         Fault::TooLong => too_long(read.tokens(), read.tokens().saturating_sub(1)),
         Fault::Drop => return Some(Outcome::Dropped),
-        Fault::DropStream
-        | Fault::Stall
-        | Fault::Malformed
-        | Fault::ErrorEvent
-        | Fault::CutCall
-        | Fault::RepeatedIds
-        | Fault::StringArguments => return None,
+        _ => return None,
     };
     Some(Outcome::Refused(refusal))
 }

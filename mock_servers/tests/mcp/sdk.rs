@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mock_servers::mcp::{Fault, Mock, NAMES};
+use mock_servers::mcp::{Fault, MockServer, NAMES};
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion, Tool, object};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 
 type Client = RunningService<RoleClient, ()>;
 
-async fn connect(mock: Mock) -> Client {
+async fn connect(mock: MockServer) -> Client {
     connect_with(mock, ClientLifecycleMode::Initialize).await
 }
 
-async fn connect_with(mock: Mock, lifecycle: ClientLifecycleMode) -> Client {
+async fn connect_with(mock: MockServer, lifecycle: ClientLifecycleMode) -> Client {
     let (near, far) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move {
         let running = mock.serve(far).await.expect("the client shakes hands");
@@ -28,8 +28,8 @@ async fn connect_with(mock: Mock, lifecycle: ClientLifecycleMode) -> Client {
     client.expect("the server shakes hands")
 }
 
-fn named(name: &str) -> Mock {
-    Mock::named(name).expect("the server exists")
+fn named(name: &str) -> MockServer {
+    MockServer::named(name).expect("the server exists")
 }
 
 async fn call(client: &Client, tool: &'static str, arguments: Value) -> CallToolResult {
@@ -111,7 +111,7 @@ async fn the_client_of_2026_07_28_discovers_and_calls() {
 async fn a_deployment_goes_live_over_seconds_and_a_service_has_one_under_way() {
     let now = Arc::new(AtomicU64::new(0));
     let clock = Arc::clone(&now);
-    let mock = Mock::deploy(move || Duration::from_millis(clock.load(Ordering::Relaxed)));
+    let mock = MockServer::deploy(move || Duration::from_millis(clock.load(Ordering::Relaxed)));
     let client = connect(mock).await;
     for (at, tool, service, said) in [
         (0, "trigger", "api", "deploy-4: api version 42 is queued"),
@@ -188,8 +188,8 @@ async fn a_page_is_created_found_and_read() {
 
 #[tokio::test]
 async fn the_client_reads_all_pages_of_a_long_list() {
-    let faults = [Fault::named("500-tools").expect("the fault exists")];
-    let client = connect(named("docs").with_faults(&faults)).await;
+    let fault = Fault::named("500-tools").expect("the fault exists");
+    let client = connect(named("docs").fault(fault)).await;
     let page = client.list_tools(None).await.expect("it lists them");
     assert_eq!(page.tools.len(), 100);
     let all = client.list_all_tools().await.expect("it lists them");

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use self::corpus::{CORPUS, passages};
 use self::ranking::Index;
-use super::mock::Mock;
+use super::mock::MockServer;
 use super::tool::{Effect, MockTool, Query, filled};
 
 const INSTRUCTIONS: &str = "The documentation of the course on how a coding agent's harness works.";
@@ -52,12 +52,12 @@ struct Version {
 }
 
 /// The server.
-pub fn server() -> Mock {
+pub fn server() -> MockServer {
     // Made at the first question: a client that connects does not wait for it.
     let index = Arc::new(LazyLock::new(|| Index::new(passages())));
     let of_version = Arc::clone(&index);
-    let tools = [
-        MockTool::new(
+    MockServer::new("docs", INSTRUCTIONS)
+        .tool(MockTool::new(
             "search",
             Effect::Reads,
             "Search the documentation. The best five sections, each with its title, its file and an excerpt.",
@@ -66,8 +66,8 @@ pub fn server() -> Mock {
                 let results = index.search(&query, RESULTS);
                 Ok(Found { query, results })
             },
-        ),
-        MockTool::new(
+        ))
+        .tool(MockTool::new(
             "get_version",
             Effect::Reads,
             "The version of the documentation, and how much of it there is.",
@@ -78,9 +78,7 @@ pub fn server() -> Mock {
                     sections: of_version.len(),
                 })
             },
-        ),
-    ];
-    Mock::new("docs", INSTRUCTIONS, tools)
+        ))
 }
 
 impl Display for Found {

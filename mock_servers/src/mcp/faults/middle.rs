@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::super::Mock;
-use super::{Fault, Place, Spoil};
+use super::super::MockServer;
+use super::{Conduct, Fault, Place, Spoil};
 
 /// How many notifications a flood has, and how long a long line is.
 const FLOOD: usize = 10_000;
@@ -22,20 +22,20 @@ const LONG: usize = 20 * 1024 * 1024;
 const NOISE: usize = 1024 * 1024;
 /// How long a server stays alive after its input has ended: longer than a client waits.
 const STAYS: Duration = Duration::from_secs(120);
-/// The ids of the questions that [`Fault::AsksFirst`] asks: both are lawful, and unlike the ids of many clients.
+/// The ids of the questions that [`Conduct::AsksFirst`] asks: both are lawful, and unlike the ids of many clients.
 const QUESTIONS: [&str; 2] = ["0", "\"a\""];
 
 /// Serves `mock` on `input` and `output` with `faults`, until the input ends; the error is that of a server that dies.
 pub async fn serve(
-    mock: Mock,
+    mock: MockServer,
     faults: Vec<Fault>,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
 ) -> Result<(), String> {
-    if faults.contains(&Fault::Exit) {
+    if does(&faults, Conduct::Exit) {
         return Err("The server ends at once, as it was asked to.".to_owned());
     }
-    let stays = faults.contains(&Fault::IgnoresEof);
+    let stays = does(&faults, Conduct::IgnoresEof);
     // From now on the signal comes here and does nothing.
     let _deaf = stays.then(|| signal(SignalKind::terminate()));
     // Roomy: with both directions full, client and server would wait for each other.
@@ -109,7 +109,7 @@ impl<W: AsyncWrite + Unpin> Middle<W> {
             Some("initialize" | "server/discover") => Place::Start,
             Some("tools/list") => Place::List,
             Some("tools/call") => Place::Call,
-            Some("notifications/initialized") if self.faults.contains(&Fault::AsksFirst) => {
+            Some("notifications/initialized") if self.does(Conduct::AsksFirst) => {
                 self.ask().await?;
                 return Ok(true);
             }
@@ -140,15 +140,15 @@ impl<W: AsyncWrite + Unpin> Middle<W> {
             self.held.push(line);
             return Ok(());
         }
-        if self.faults.contains(&Fault::Noise) {
+        if self.does(Conduct::Noise) {
             noise();
         }
-        if self.faults.contains(&Fault::Flood) {
+        if self.does(Conduct::Flood) {
             self.flood().await?;
         }
         let request = self.requests.remove(&message["id"].to_string());
         let (place, token) = request.unzip();
-        if place == Some(Place::Call) && self.faults.contains(&Fault::Progress) {
+        if place == Some(Place::Call) && self.does(Conduct::Progress) {
             self.progress(&token.unwrap_or_default()).await?;
         }
         match place.and_then(|place| self.spoil(place)) {
@@ -178,6 +178,10 @@ impl<W: AsyncWrite + Unpin> Middle<W> {
                 Err("The server ends in an answer, as it was asked to.".to_owned())
             }
         }
+    }
+
+    fn does(&self, conduct: Conduct) -> bool {
+        does(&self.faults, conduct)
     }
 
     /// What is to happen to an answer at `place`.
@@ -242,6 +246,11 @@ impl<W: AsyncWrite + Unpin> Middle<W> {
         written.map_err(|error| error.to_string())?;
         self.output.flush().await.map_err(|error| error.to_string())
     }
+}
+
+fn does(faults: &[Fault], conduct: Conduct) -> bool {
+    let is_it = |fault: &Fault| matches!(fault, Fault::Does(of) if *of == conduct);
+    faults.iter().any(is_it)
 }
 
 /// Writes to standard error, and waits until somebody reads it.

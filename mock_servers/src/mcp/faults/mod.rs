@@ -4,31 +4,38 @@
 //! it, so a man in the middle spoils its lines; crooked lists of tools are made before the SDK sees them.
 //! Invariant: without a fault none of this stands between the client and the SDK.
 
-mod crooked;
+mod crook;
 mod middle;
 
-pub use crooked::{Crook, rude_instructions};
+pub use crook::Crook;
 pub use middle::serve;
 
-/// One thing that goes wrong.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// One thing that goes wrong. The table below says how.
+#[derive(Clone, Copy, Debug)]
 pub enum Fault {
+    /// It does what no server should.
+    Does(Conduct),
+    /// It spoils its answers to one kind of request.
+    Spoils(Spoil, Place),
+    /// Its list of tools, or what it says of itself, is not what a client expects.
+    Lists(fn() -> Crook),
+}
+
+/// What a server does beside its answers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Conduct {
     /// It ends before it has read anything.
     Exit,
-    /// It writes a megabyte to standard error before each answer.
+    /// It writes more to standard error than a pipe holds.
     Noise,
     /// It stays when its input ends and when it is told to terminate.
     IgnoresEof,
     /// It asks the client and answers nothing until the client has answered.
     AsksFirst,
-    /// It sends 10,000 notifications before each answer.
+    /// It sends more notifications than answers.
     Flood,
-    /// It says how far it is before it answers a call.
+    /// It says how far it is.
     Progress,
-    /// It spoils its answers to one kind of request.
-    Spoils(Spoil, Place),
-    /// Its list of tools is not what a client expects.
-    Lists(Crook),
 }
 
 /// What happens to an answer.
@@ -63,64 +70,127 @@ pub enum Place {
     Call,
 }
 
-/// All faults, one a line, for `--help`.
-const LIST: &str = "  exit              ends at once
-  noise             writes a megabyte to standard error before each answer
-  ignores-eof       stays when its input ends, and on SIGTERM
-  asks-first        sends roots/list, ping and unknown notifications, and waits for the answers
-  flood             sends 10,000 notifications before each answer
-  progress          says how far it is before it answers a call
-  500-tools         has 500 more tools, in pages of 100
-  pages-of-2        has three more tools, in pages of two
-  broken-schema     has a tool whose schema is none
-  deep-schema       has a tool whose schema is nested 70 deep
-  twins             has two tools that differ in a dot and a slash
-  long-name         has a tool with a name of 200 characters
-  rude-description  has a tool whose description gives orders
-  rude-instructions has instructions that give orders, 130,000 characters of them
-  rug-pull          has a tool that is another one after each call, and says so
-  list-changed      has a tool more after the first call, and says so
-  hang              never answers
-  die-in            ends instead of an answer
-  other-id          answers with another id
-  string-ids        answers with the id as a string
-  garbage           answers what is no JSON
-  lone-surrogate    answers with half a character
-  long-line         answers with 20 MB on a line
-  half-message      sends half an answer and ends";
-
-/// The faults of a name alone.
-const CONDUCT: [(&str, Fault); 16] = [
-    ("exit", Fault::Exit),
-    ("noise", Fault::Noise),
-    ("ignores-eof", Fault::IgnoresEof),
-    ("asks-first", Fault::AsksFirst),
-    ("flood", Fault::Flood),
-    ("progress", Fault::Progress),
-    ("500-tools", Fault::Lists(Crook::FiveHundred)),
-    ("pages-of-2", Fault::Lists(Crook::PagesOfTwo)),
-    ("broken-schema", Fault::Lists(Crook::BrokenSchema)),
-    ("deep-schema", Fault::Lists(Crook::DeepSchema)),
-    ("twins", Fault::Lists(Crook::Twins)),
-    ("long-name", Fault::Lists(Crook::LongName)),
-    ("rude-description", Fault::Lists(Crook::RudeDescription)),
-    ("rude-instructions", Fault::Lists(Crook::RudeInstructions)),
-    ("rug-pull", Fault::Lists(Crook::RugPull)),
-    ("list-changed", Fault::Lists(Crook::ListChanged)),
+/// All faults: the name of each, and what it does.
+const FAULTS: [(&str, Fault, &str); 24] = [
+    ("exit", Fault::Does(Conduct::Exit), "ends at once"),
+    (
+        "noise",
+        Fault::Does(Conduct::Noise),
+        "writes a megabyte to standard error before each answer",
+    ),
+    (
+        "ignores-eof",
+        Fault::Does(Conduct::IgnoresEof),
+        "stays when its input ends, and on SIGTERM",
+    ),
+    (
+        "asks-first",
+        Fault::Does(Conduct::AsksFirst),
+        "sends roots/list, ping and unknown notifications, and waits for the answers",
+    ),
+    (
+        "flood",
+        Fault::Does(Conduct::Flood),
+        "sends 10,000 notifications before each answer",
+    ),
+    (
+        "progress",
+        Fault::Does(Conduct::Progress),
+        "says how far it is before it answers a call",
+    ),
+    (
+        "500-tools",
+        Fault::Lists(crook::five_hundred),
+        "has 500 more tools, in pages of 100",
+    ),
+    (
+        "pages-of-2",
+        Fault::Lists(crook::pages_of_two),
+        "has three more tools, in pages of two",
+    ),
+    (
+        "broken-schema",
+        Fault::Lists(crook::broken_schema),
+        "has a tool whose schema is none",
+    ),
+    (
+        "deep-schema",
+        Fault::Lists(crook::deep_schema),
+        "has a tool whose schema is nested 70 deep",
+    ),
+    (
+        "twins",
+        Fault::Lists(crook::twins),
+        "has two tools that differ in a dot and a slash",
+    ),
+    (
+        "long-name",
+        Fault::Lists(crook::long_name),
+        "has a tool with a name of 200 characters",
+    ),
+    (
+        "rude-description",
+        Fault::Lists(crook::rude_description),
+        "has a tool whose description gives orders",
+    ),
+    (
+        "rude-instructions",
+        Fault::Lists(crook::rude_instructions),
+        "has instructions that give orders, 130,000 characters of them",
+    ),
+    (
+        "rug-pull",
+        Fault::Lists(crook::rug_pull),
+        "has a tool that is another one after each call, and says so",
+    ),
+    (
+        "list-changed",
+        Fault::Lists(crook::list_changed),
+        "has a tool more after the first call, and says so",
+    ),
+    (
+        "hang",
+        Fault::Spoils(Spoil::Hang, Place::Call),
+        "never answers",
+    ),
+    (
+        "die-in",
+        Fault::Spoils(Spoil::Die, Place::Call),
+        "ends instead of an answer",
+    ),
+    (
+        "other-id",
+        Fault::Spoils(Spoil::OtherId, Place::Call),
+        "answers with another id",
+    ),
+    (
+        "string-ids",
+        Fault::Spoils(Spoil::StringIds, Place::Call),
+        "answers with the id as a string",
+    ),
+    (
+        "garbage",
+        Fault::Spoils(Spoil::Garbage, Place::Call),
+        "answers what is no JSON",
+    ),
+    (
+        "lone-surrogate",
+        Fault::Spoils(Spoil::LoneSurrogate, Place::Call),
+        "answers with half a character",
+    ),
+    (
+        "long-line",
+        Fault::Spoils(Spoil::LongLine, Place::Call),
+        "answers with 20 MB on a line",
+    ),
+    (
+        "half-message",
+        Fault::Spoils(Spoil::HalfMessage, Place::Call),
+        "sends half an answer and ends",
+    ),
 ];
 
-/// The faults that spoil an answer: of a call, or with `-start`, `-list` or `-call` behind the name of that one.
-const SPOILS: [(&str, Spoil); 8] = [
-    ("hang", Spoil::Hang),
-    ("die-in", Spoil::Die),
-    ("other-id", Spoil::OtherId),
-    ("string-ids", Spoil::StringIds),
-    ("garbage", Spoil::Garbage),
-    ("lone-surrogate", Spoil::LoneSurrogate),
-    ("long-line", Spoil::LongLine),
-    ("half-message", Spoil::HalfMessage),
-];
-
+/// Behind the name of a fault that spoils answers: which ones.
 const PLACES: [(&str, Place); 3] = [
     ("-start", Place::Start),
     ("-list", Place::List),
@@ -129,23 +199,27 @@ const PLACES: [(&str, Place); 3] = [
 
 impl Fault {
     /// The fault called `name`.
+    ///
+    /// # Errors
+    /// A sentence, when there is none.
     pub fn named(name: &str) -> Result<Self, String> {
-        if let Some((_, fault)) = CONDUCT.iter().find(|row| row.0 == name) {
-            return Ok(*fault);
-        }
-        let suffix = PLACES.iter().find(|(suffix, _)| name.ends_with(suffix));
-        let (kind, place) = match suffix {
-            Some((suffix, place)) => (name.strip_suffix(suffix).unwrap_or(name), *place),
-            None => (name, Place::Call),
+        let called = |name: &str| FAULTS.iter().find(|row| row.0 == name).map(|row| row.1);
+        let placed = || {
+            let mut places = PLACES.iter();
+            places.find_map(
+                |(suffix, place)| match called(name.strip_suffix(suffix)?)? {
+                    Self::Spoils(spoil, _) => Some(Self::Spoils(spoil, *place)),
+                    _ => None,
+                },
+            )
         };
-        match SPOILS.iter().find(|row| row.0 == kind) {
-            Some((_, spoil)) => Ok(Fault::Spoils(*spoil, place)),
-            None => Err(format!("There is no fault `{name}`.")),
-        }
+        let fault = called(name).or_else(placed);
+        fault.ok_or_else(|| format!("There is no fault `{name}`."))
     }
 
     /// All faults, one a line, for `--help`.
-    pub fn list() -> &'static str {
-        LIST
+    pub fn list() -> String {
+        let line = |(name, _, does)| format!("  {name:<17} {does}");
+        FAULTS.map(line).join("\n")
     }
 }
