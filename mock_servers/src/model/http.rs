@@ -122,13 +122,9 @@ async fn route(shared: &Shared, request: Request<Incoming>, id: &str) -> Result<
 
 /// What is there to look at: the page, its stream, and a line for programs.
 fn for_people(shared: &Shared, path: &str, headers: &HeaderMap) -> Sent {
-    let (content_type, body) = if path == page::STREAM {
-        ("text/event-stream", page::stream(&shared.tape, headers))
-    } else if let Some(body) = page::page(headers) {
-        ("text/html; charset=utf-8", body)
-    } else {
-        ("text/plain", Steps::whole(HELLO.into()))
-    };
+    let for_people = page::for_people(&shared.tape, path, headers);
+    let (content_type, body) =
+        for_people.unwrap_or_else(|| ("text/plain", Steps::whole(HELLO.into())));
     Sent {
         content_type,
         body,

@@ -16,7 +16,7 @@ mod options;
 mod reader;
 pub(crate) mod refusal;
 pub mod rehearsal;
-mod scan;
+pub(crate) mod scan;
 mod script;
 pub(crate) mod server;
 mod shared;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hyper::header::{ACCEPT, HeaderMap};
+use hyper::header::{ACCEPT, HeaderMap, HeaderValue};
 
 use super::tape::Tape;
 use crate::model::body::Steps;
@@ -15,17 +15,25 @@ pub const STREAM: &str = "/watch";
 
 const PAGE: &str = include_str!("page.html");
 
-/// The page, for who can show it; `None` for a program that asks the same address.
-pub fn page(headers: &HeaderMap) -> Option<Steps> {
-    let wants_html = |value: &str| value.contains("text/html");
-    let mut accepted = headers.get_all(ACCEPT).iter();
-    let is_browser = accepted.any(|value| value.to_str().is_ok_and(wants_html));
-    is_browser.then(|| Steps::whole(Bytes::from_static(PAGE.as_bytes())))
-}
-
-/// What has happened and what happens, as server-sent events. A browser that comes back says where it was.
-pub fn stream(tape: &Arc<Tape>, headers: &HeaderMap) -> Steps {
-    let last = headers.get("last-event-id");
-    let last = last.and_then(|id| id.to_str().ok()?.parse().ok());
-    Steps::fed(Arc::clone(tape).follow(last.unwrap_or(0)))
+/// What is there for people at this path: a content type and a body. `None` elsewhere, and for a program that asks for `/`.
+pub fn for_people(
+    tape: &Arc<Tape>,
+    path: &str,
+    headers: &HeaderMap,
+) -> Option<(&'static str, Steps)> {
+    let wants_html = |value: &HeaderValue| value.to_str().is_ok_and(|of| of.contains("text/html"));
+    match path {
+        // A browser that comes back says where it was.
+        STREAM => {
+            let last = headers.get("last-event-id");
+            let last = last.and_then(|id| id.to_str().ok()?.parse().ok());
+            let events = Arc::clone(tape).follow(last.unwrap_or(0));
+            Some(("text/event-stream", Steps::fed(events)))
+        }
+        "" | "/" if headers.get_all(ACCEPT).iter().any(wants_html) => {
+            let page = Bytes::from_static(PAGE.as_bytes());
+            Some(("text/html; charset=utf-8", Steps::whole(page)))
+        }
+        _ => None,
+    }
 }

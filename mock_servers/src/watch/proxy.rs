@@ -102,15 +102,7 @@ async fn respond(
 async fn route(watched: &Watched, request: Request<Incoming>) -> Result<Response<Steps>, Ending> {
     of_this_machine(request.headers())?;
     let path = request.uri().path();
-    let for_people = match path {
-        "/" => page::page(request.headers()).map(|body| ("text/html; charset=utf-8", body)),
-        page::STREAM => Some((
-            "text/event-stream",
-            page::stream(&watched.tape, request.headers()),
-        )),
-        _ => None,
-    };
-    if let Some((content_type, body)) = for_people {
+    if let Some((content_type, body)) = page::for_people(&watched.tape, path, request.headers()) {
         let mut response = Response::new(body);
         let content_type = HeaderValue::from_static(content_type);
         response.headers_mut().insert(CONTENT_TYPE, content_type);

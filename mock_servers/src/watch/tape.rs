@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use super::show::Show;
+use crate::model::scan::common_prefix;
 
 /// The most bytes of lines that are kept; beyond it recording starts anew, and says so.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
@@ -223,11 +224,7 @@ impl Drop for Exchange {
 
 /// How many bytes both begin with, up to the beginning of a character.
 fn shared_prefix(earlier: &[u8], later: &[u8]) -> usize {
-    const BLOCK: usize = 4096;
-    let blocks = earlier.chunks_exact(BLOCK).zip(later.chunks_exact(BLOCK));
-    let mut shared = BLOCK * blocks.take_while(|(a, b)| a == b).count();
-    let rest = earlier[shared..].iter().zip(&later[shared..]);
-    shared += rest.take_while(|(a, b)| a == b).count();
+    let mut shared = common_prefix(earlier, later);
     while shared > 0 && later.get(shared).is_some_and(|byte| byte & 0xC0 == 0x80) {
         shared -= 1;
     }
@@ -286,11 +283,9 @@ mod tests {
             let body = format!("{turn}{}", "x".repeat(1024 * 1024));
             drop(tape.request(&body.into()));
         }
-        let (first, bytes) = {
-            let state = tape.state();
-            (state.first, state.bytes)
-        };
-        assert!(first > 0 && bytes <= MOST_BYTES, "{first} {bytes}");
+        let state = tape.state();
+        assert!(state.first > 0 && state.bytes <= MOST_BYTES);
+        drop(state);
         let mut next = 0;
         while !tape.piece(&mut next).is_empty() {}
         assert_eq!(next, 80, "a request and its end, each with a number");

@@ -52,12 +52,3 @@ fn a_search_finds_the_chapter_that_teaches_it() {
         }
     }
 }
-
-#[test]
-fn a_search_without_results_says_so() {
-    let mut talk = start(&["docs", "--stdio"]);
-    talk.shake_hands();
-    let answer = talk.call("search", json!({"query": "xylophone"}));
-    assert_eq!(crate::talk::text(&answer), "Nothing found for 'xylophone'.");
-    assert_eq!(answer["result"]["isError"], false);
-}

@@ -6,7 +6,7 @@
 use mock_servers::mcp::{Fault, NAMES};
 use serde_json::{Value, json};
 
-use crate::talk::{Talk, meta, names, start, text};
+use crate::talk::{Talk, names, start, text};
 
 fn shaken(server: &str) -> Talk {
     let mut talk = start(&[server, "--stdio"]);
@@ -29,22 +29,6 @@ fn the_handshake_of_2025_11_25() {
     let (rest, errors, status) = talk.end();
     assert_eq!((rest, errors.as_str()), (Vec::new(), ""));
     assert!(status.success());
-}
-
-#[test]
-fn the_requests_of_2026_07_28_need_no_handshake() {
-    let mut talk = start(&["deploy", "--stdio"]);
-    let answer = talk.answer("server/discover", json!({"_meta": meta()}));
-    let versions = answer["result"]["supportedVersions"]
-        .as_array()
-        .expect("it lists them");
-    assert!(versions.contains(&json!("2026-07-28")));
-    assert!(versions.contains(&json!("2025-11-25")));
-    let answer = talk.answer("tools/list", json!({"_meta": meta()}));
-    assert_eq!(names(&answer), ["trigger", "status", "logs"]);
-    let params = json!({"name": "status", "arguments": {"service": "web"}, "_meta": meta()});
-    let answer = talk.answer("tools/call", params);
-    assert_eq!(text(&answer), "deploy-2: web version 17 is live");
 }
 
 /// A client that reads the text alone misses nothing.
@@ -120,19 +104,6 @@ fn an_unknown_tool_is_an_error_of_the_protocol() {
     assert_eq!(talk.answer("no/such", json!({}))["error"]["code"], -32601);
     let answer = talk.answer("tools/list", json!({"cursor": "x"}));
     assert_eq!(answer["error"]["code"], -32602);
-}
-
-#[test]
-fn several_requests_may_be_under_way() {
-    let mut talk = shaken("docs");
-    let ids = [json!("a"), json!(0), json!(3)];
-    for id in &ids {
-        let params = json!({"name": "get_version", "arguments": {}});
-        talk.ask(id.clone(), "tools/call", params);
-    }
-    let mut answered = ids.clone().map(|_| talk.message()["id"].to_string());
-    answered.sort();
-    assert_eq!(answered, ["\"a\"", "0", "3"]);
 }
 
 #[test]

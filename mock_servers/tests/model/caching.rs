@@ -72,17 +72,6 @@ fn instructions_in_mid_conversation_leave_the_cache_before_them_whole() {
 }
 
 #[test]
-fn a_breakpoint_that_moves_with_the_conversation_reads_all_that_was_there() {
-    let model = model(2);
-    let first = request(json!([user([cached("1234")])]));
-    assert_eq!(usage(&model, &first), [0, PREFIX + 1, 0]);
-    // The same words, once as a block and once as a string, are the same prefix.
-    let assistant = json!({"role": "assistant", "content": "Fine."});
-    let second = request(json!([user("1234"), assistant, user([cached("5678")])]));
-    assert_eq!(usage(&model, &second), [PREFIX + 1, 2 + 1, 0]);
-}
-
-#[test]
 fn a_breakpoint_on_the_whole_request_stands_on_its_last_block() {
     let model = model(1);
     let mut request = request(json!([user("1234")]));

@@ -23,23 +23,6 @@ pub fn gif(width: u16, height: u16) -> Vec<u8> {
     .concat()
 }
 
-fn jpeg(width: u16, height: u16) -> Vec<u8> {
-    let head = b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0\xff\xc0\0\x11\x08";
-    [
-        &head[..],
-        &height.to_be_bytes(),
-        &width.to_be_bytes(),
-        &[0; 16],
-    ]
-    .concat()
-}
-
-fn webp(width: u16, height: u16) -> Vec<u8> {
-    let head = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0";
-    let less_one = |edge: u16| u32::from(edge - 1).to_le_bytes()[..3].to_vec();
-    [&head[..], &less_one(width), &less_one(height), &[0; 16]].concat()
-}
-
 fn base64(media_type: &str, bytes: &[u8]) -> Value {
     json!({"type": "base64", "media_type": media_type, "data": STANDARD.encode(bytes)})
 }
@@ -67,13 +50,10 @@ fn an_image_costs_its_pixels() {
         ("image/png", png(1, 1), 1),
         ("image/png", png(200, 200), 54),
         ("image/gif", gif(300, 250), 100),
-        ("image/jpeg", jpeg(1000, 1000), 1334),
-        ("image/webp", webp(750, 400), 400),
         // Scaled down until the long edge has 1,568 pixels …
         ("image/png", png(3136, 500), 523),
         // … and until it costs no more than 1,600 tokens.
-        ("image/jpeg", jpeg(8000, 6000), 1600),
-        ("image/png", png(1092, 1500), 1600),
+        ("image/png", png(8000, 6000), 1600),
     ] {
         // What stands behind the head does not count.
         for filling in [0, 100_000] {

@@ -68,15 +68,6 @@ fn a_conversation_that_grows_shrinks_and_changes_is_read_right() {
 }
 
 #[test]
-fn a_message_that_only_begins_like_a_known_one_is_read_again() {
-    let model = MockModel::scripted([says("One."), says("Two.")]);
-    let say = |text: &str| request(&[json!({"role": "user", "content": text})]);
-    post(&model, &say("Read a.txt"));
-    post(&model, &say("Read a.txt and b.txt"));
-    assert_same(&model.requests()[1], &fresh(&say("Read a.txt and b.txt")));
-}
-
-#[test]
 fn what_was_read_before_is_shared() {
     let model = MockModel::scripted([says("One."), says("Two.")]);
     post(&model, &request(&rounds(3)));

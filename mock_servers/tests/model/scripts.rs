@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use mock_servers::model::{MockModel, calls, says};
+use mock_servers::model::{MockModel, says};
 use serde_json::{Value, json};
 
 use crate::client::{asks, post};
@@ -23,30 +23,6 @@ fn agent(system: &str) -> Value {
 fn complaint(model: MockModel) -> String {
     let panic = catch_unwind(AssertUnwindSafe(|| model.finish())).expect_err("a complaint");
     *panic.downcast::<String>().expect("a message")
-}
-
-#[test]
-fn replies_come_in_the_order_of_the_script() {
-    let model = MockModel::scripted([says("One."), calls("bash", json!({"command": "ls"}))]);
-    assert_eq!(text(&post(&model, &asks("First?")).json()), "One.");
-    let second = post(&model, &asks("Second?")).json();
-    assert_eq!(second["stop_reason"], "tool_use");
-    assert_eq!(second["content"][0]["name"], "bash");
-    assert_eq!(second["content"][0]["input"], json!({"command": "ls"}));
-    model.finish();
-}
-
-#[test]
-fn requests_are_kept_for_assertions() {
-    let model = MockModel::scripted([says("One."), says("Two.")]);
-    let mut first = asks("First?");
-    first["metadata"] = json!({"user_id": "ada"});
-    post(&model, &first);
-    post(&model, &agent("You are terse."));
-    let requests = model.requests();
-    assert_eq!(requests.len(), 2);
-    assert_eq!(requests[0].json()["metadata"]["user_id"], "ada");
-    assert_eq!(&*requests[1].system, "You are terse.");
 }
 
 #[test]
