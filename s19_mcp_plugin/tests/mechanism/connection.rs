@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::peer::{TIMEOUTS, call, connected, names, pass, peer, said};
+use crate::peer::{GREETS, TIMEOUTS, call, connected, names, pass, peer, said};
 
 const FAILED: &str = "the MCP server 'docs' is disconnected: ";
 const SILENT: &str = "the MCP server 'docs' did not answer tools/call within 10s";
@@ -15,88 +15,62 @@ const SILENT: &str = "the MCP server 'docs' did not answer tools/call within 10s
 #[tokio::test(start_paused = true)]
 async fn initialize_list_and_call_are_what_the_specification_wants() {
     let (mut peer, server) = peer();
-    let client = json!({ "name": "s19_mcp_plugin", "version": env!("CARGO_PKG_VERSION") });
-    let params =
-        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
-    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": { "tools": {} }, "instructions": "Be brief." });
-    let serve = async {
-        let request = |id: u64, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        assert_eq!(peer.hear().await, request(1, "initialize", params));
-        // It asks before it answers, under ids of its own.
-        for (id, method) in [(json!(0), "roots/list"), (json!("a"), "ping")] {
-            peer.say(json!({ "jsonrpc": "2.0", "id": id, "method": method }))
-                .await;
-        }
-        peer.notify("of/tomorrow", json!([1])).await;
-        let error = json!({ "code": -32601, "message": "method not found" });
-        assert_eq!(
-            peer.hear().await,
-            json!({ "jsonrpc": "2.0", "id": 0, "error": error })
-        );
-        assert_eq!(
-            peer.hear().await,
-            json!({ "jsonrpc": "2.0", "id": "a", "result": {} })
-        );
-        peer.answer(1, hello).await;
-        let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized", "params": {} });
-        assert_eq!(peer.hear().await, told);
-        assert_eq!(peer.hear().await, request(2, "tools/list", json!({})));
-        peer.answer(
-            2,
-            json!({ "tools": [{ "name": "a" }, { "name": "b" }], "nextCursor": "two" }),
-        )
-        .await;
-        assert_eq!(
-            peer.hear().await,
-            request(3, "tools/list", json!({ "cursor": "two" }))
-        );
-        peer.answer(3, json!({ "tools": [{ "name": "c" }], "nextCursor": "" }))
-            .await;
-        let params = json!({ "name": "b", "arguments": { "query": "a\nb" }, "_meta": { "progressToken": 4 } });
-        assert_eq!(peer.hear().await, request(4, "tools/call", params));
-        // Some make a string of our id.
-        let found = json!({ "content": [], "structuredContent": { "a": 1 }, "isError": true });
-        peer.say(json!({ "jsonrpc": "2.0", "id": "4", "result": found }))
-            .await;
-    };
+    // It asks before it answers, under ids of its own; and some make a string of our id.
+    let scene = r#"
+> 1 initialize {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "s19_mcp_plugin", "version": "VERSION"}}
+< 0 roots/list
+< "a" ping
+< . notifications/of/tomorrow [1]
+> 0 ! {"code": -32601, "message": "method not found"}
+> "a" = {}
+< 1 = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "instructions": "Be brief."}
+> . notifications/initialized {}
+> 2 tools/list {}
+< 2 = {"tools": [{"name": "a"}, {"name": "b"}], "nextCursor": "two"}
+> 3 tools/list {"cursor": "two"}
+< 3 = {"tools": [{"name": "c"}], "nextCursor": ""}
+> 4 tools/call {"name": "b", "arguments": {"query": "a\nb"}, "_meta": {"progressToken": 4}}
+< "4" = {"content": [], "structuredContent": {"a": 1}, "isError": true}
+"#;
+    let scene = scene.replace("VERSION", env!("CARGO_PKG_VERSION"));
     let use_it = async {
         let server = server.await.unwrap();
         assert_eq!(names(&server), ["a", "b", "c"]);
         assert_eq!(server.instructions(), Some("Be brief."));
-        let failed = server
-            .call("b", json!({ "query": "a\nb" }), |_| {})
-            .await
-            .unwrap();
+        let query = json!({ "query": "a\nb" });
+        let failed = server.call("b", query, |_| {}).await.unwrap();
         assert!(failed.is_error, "a tool that fails is no error of the call");
         assert_eq!(failed.structured_content, Some(json!({ "a": 1 })));
         server
     };
-    let (server, ()) = tokio::join!(use_it, serve);
+    let (server, ()) = tokio::join!(use_it, peer.plays(&scene));
     assert_eq!(server.failure(), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn calls_are_in_flight_together_and_one_that_is_dropped_is_cancelled() {
-    let (server, mut peer) = connected(json!([])).await;
-    let serve = async {
-        peer.hear().await;
-        peer.hear().await;
-        peer.text(4, "second").await;
-        peer.text(3, "first").await;
-    };
+    let (server, mut peer) = connected("[]").await;
+    let serve = peer.plays(
+        r#"
+> 3 tools/call …
+> 4 tools/call …
+< 4 = {"content": [{"text": "second"}]}
+< 3 = {"content": [{"text": "first"}]}
+"#,
+    );
     let (first, second, ()) = tokio::join!(biased; said(&server, "a"), said(&server, "b"), serve);
     assert_eq!((&*first, &*second), ("first", "second"));
-    let asked = async { peer.hear().await };
     tokio::select! {
         _ = call(&server, "slow") => panic!("it does not answer"),
-        asked = asked => assert_eq!(asked["id"], 5),
+        () = peer.plays("> 5 tools/call …") => {}
     }
-    let cancelled = |id: u64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
-    assert_eq!(peer.hear().await, cancelled(5));
-    peer.text(5, "late").await;
+    let late = r#"
+> . notifications/cancelled {"requestId": 5}
+< 5 = {"content": [{"text": "late"}]}"#;
+    peer.plays(late).await;
     assert_eq!(said(&server, "slow").await, SILENT);
-    assert_eq!(peer.hear().await["id"], 6);
-    assert_eq!(peer.hear().await, cancelled(6));
+    let cancelled = "> 6 tools/call …\n> . notifications/cancelled {\"requestId\": 6}";
+    peer.plays(cancelled).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -104,18 +78,18 @@ async fn a_server_that_never_answers_the_start_is_given_up_and_initialize_is_not
     let (mut silent, server) = peer();
     let why = "the MCP server 'docs' did not answer initialize within 10s";
     assert_eq!(server.await.err().unwrap().to_string(), why);
-    assert_eq!(silent.hear().await["method"], "initialize");
+    silent.plays("> 1 initialize …").await;
     assert_eq!(silent.hear().await, Value::Null, "nothing more");
     // Both share the time of a start, also when each page comes in time.
     let (mut peer, server) = peer();
     let began = Instant::now();
     let serve = async {
         pass(TIMEOUTS.start / 2).await;
-        peer.greet().await;
+        peer.plays(GREETS).await;
         for id in 2.. {
             pass(TIMEOUTS.start / 4).await;
-            peer.answer(id, json!({ "tools": [], "nextCursor": "more" }))
-                .await;
+            let page = format!(r#"< {id} = {{"tools": [], "nextCursor": "more"}}"#);
+            peer.plays(&page).await;
         }
     };
     let why = tokio::select! {
@@ -123,103 +97,97 @@ async fn a_server_that_never_answers_the_start_is_given_up_and_initialize_is_not
         server = server => server.err().unwrap().to_string(),
         () = serve => unreachable!(),
     };
-    assert_eq!(
-        why,
-        "the MCP server 'docs' did not list all of its tools within 10s"
-    );
+    let expected = "the MCP server 'docs' did not list all of its tools within 10s";
+    assert_eq!(why, expected);
     assert!(began.elapsed() < TIMEOUTS.start + Duration::from_secs(1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_start_that_cannot_be_is_one_sentence() {
-    let pages = |page: Value| async move {
+    let words = "x".repeat(9_000_000);
+    let large = format!(
+        r#"{{"tools": [{{"name": "a", "description": "{words}"}}], "nextCursor": "more"}}"#
+    );
+    let endless = r#"{"tools": [], "nextCursor": "more"}"#;
+    let future = r#"{"protocolVersion": "2031-01-01", "capabilities": {}}"#;
+    for (hello, page, why) in [
+        (None, &*large, "lists more than 16 MB of tools"),
+        (None, endless, "lists its tools on more than 1000 pages"),
+        (
+            Some(future),
+            "",
+            "speaks version 2031-01-01 of MCP; known here are 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05",
+        ),
+    ] {
         let (mut peer, server) = peer();
         let serve = async {
-            peer.greet().await;
+            if let Some(hello) = hello {
+                peer.plays(&format!("> 1 initialize …\n< 1 = {hello}"))
+                    .await;
+                return std::future::pending().await;
+            }
+            peer.plays(GREETS).await;
             for id in 2.. {
-                peer.answer(id, page.clone()).await;
+                peer.plays(&format!("< {id} = {page}")).await;
                 peer.hear().await;
             }
         };
-        tokio::select! {
+        let error = tokio::select! {
             server = server => server.err().unwrap().to_string(),
             () = serve => unreachable!(),
-        }
-    };
-    let words = "x".repeat(9_000_000);
-    for (page, why) in [
-        (
-            json!({ "tools": [{ "name": "a", "description": words }], "nextCursor": "more" }),
-            "lists more than 16 MB of tools",
-        ),
-        (
-            json!({ "tools": [], "nextCursor": "more" }),
-            "lists its tools on more than 1000 pages",
-        ),
-    ] {
-        assert_eq!(pages(page).await, format!("the MCP server 'docs' {why}"));
+        };
+        assert_eq!(error, format!("the MCP server 'docs' {why}"));
     }
-    let (mut peer, server) = peer();
-    let hello = json!({ "protocolVersion": "2031-01-01", "capabilities": {} });
-    let serve = async {
-        peer.hear().await;
-        peer.answer(1, hello).await;
-    };
-    let (server, ()) = tokio::join!(server, serve);
-    let why = server.err().unwrap().to_string();
-    assert!(
-        why.contains("2031-01-01") && why.contains("2025-11-25"),
-        "{why}"
-    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_read_fails_one_call_or_one_tool_and_the_connection_lives_on() {
-    let deep = format!(
-        "{}{{}}{}",
-        r#"{"properties":{"a":"#.repeat(70),
-        "}}".repeat(70)
-    );
+    let begin = r#"{"properties":{"a":"#.repeat(70);
+    let deep = format!("{begin}{{}}{}", "}}".repeat(70));
     let (mut peer, server) = peer();
     let serve = async {
-        peer.greet().await;
+        peer.plays(GREETS).await;
+        // Written by hand: a parser of JSON refuses some of it.
         let tools = format!(
             r#"{{"description":"?"}},5,{{"name":"b","description":"\ud800"}},{{"name":"c","inputSchema":{deep}}},{{"name":"a","inputSchema":"none"}}"#
         );
-        let page = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{tools}]}}}}"#);
-        peer.write(page + "\n").await;
-        let content = |text: &str| format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}"#);
-        for (id, result) in (3..).zip([
-            content(r#""\ud800""#),
-            content(&deep),
-            r#""yes""#.to_owned(),
-            content(r#""found""#),
-        ]) {
-            peer.hear().await;
-            peer.write(format!(
-                r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}{}"#,
-                "\n"
-            ))
-            .await;
+        let mut results = vec![format!(r#"{{"tools":[{tools}]}}"#)];
+        let text = |text: &str| format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}"#);
+        let texts = [r#""\ud800""#, &deep].map(text);
+        results.extend(
+            texts
+                .into_iter()
+                .chain([r#""yes""#.to_owned(), text(r#""found""#)]),
+        );
+        for (id, result) in (2..).zip(results) {
+            if id > 2 {
+                peer.hear().await;
+            }
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+            peer.write(line + "\n").await;
         }
-        let error = json!({ "code": -32602, "message": "Unknown tool: b" });
-        peer.hear().await;
-        peer.say(json!({ "jsonrpc": "2.0", "id": 7, "error": error }))
-            .await;
+        let refused = r#"
+> 7 tools/call …
+< 7 ! {"code": -32602, "message": "Unknown tool: b"}"#;
+        peer.plays(refused).await;
     };
     let use_it = async {
         let server = server.await.unwrap();
         assert_eq!(names(&server), ["a"]);
         let malformed = server.malformed();
-        let told: Vec<_> = malformed
+        let told = malformed
             .iter()
-            .map(|out| (&*out.tool, &*out.why))
-            .collect();
-        assert!(
-            matches!(told[..], [("a tool without a name", _), ("a tool without a name", _), ("b", b), ("c", c)]
-                if b.contains("at `description`") && c.contains("recursion limit")),
-            "{told:?}"
-        );
+            .map(|out| format!("{} {}", out.tool, out.why));
+        let parts = [
+            "a tool without a name",
+            "a tool without a name",
+            "b cannot be read at `description`",
+            "c cannot be read",
+        ];
+        assert_eq!(malformed.len(), parts.len());
+        for (told, part) in told.zip(parts) {
+            assert!(told.starts_with(part), "{told}");
+        }
         for why in [
             "answered tools/call with what cannot be read: unexpected end of hex escape",
             "answered tools/call with what cannot be read: recursion limit exceeded",
@@ -228,11 +196,8 @@ async fn what_cannot_be_read_fails_one_call_or_one_tool_and_the_connection_lives
             "refused tools/call: Unknown tool: b (code -32602)",
         ] {
             let said = said(&server, "a").await;
-            assert!(
-                said.trim_start_matches("the MCP server 'docs' ")
-                    .starts_with(why),
-                "{said}"
-            );
+            let words = said.trim_start_matches("the MCP server 'docs' ");
+            assert!(words.starts_with(why), "{said}");
         }
         server
     };
@@ -260,26 +225,18 @@ async fn what_breaks_the_protocol_ends_the_connection_in_a_sentence() {
         ),
         (b"", "it closed the connection"),
     ] {
-        let ((server, mut peer), (good, mut other)) =
-            tokio::join!(connected(json!([])), connected(json!([])));
+        let (server, mut peer) = connected("[]").await;
         let serve = async {
             peer.hear().await;
             peer.write(bytes).await;
             drop(peer);
-            other.hear().await;
-            other.text(3, "found").await;
         };
-        let (error, found, ()) = tokio::join!(said(&server, "a"), said(&good, "a"), serve);
+        let (error, ()) = tokio::join!(said(&server, "a"), serve);
         assert!(error.starts_with(&format!("{FAILED}{why}")), "{error}");
-        assert_eq!(
-            (&*found, good.failure()),
-            ("found", None),
-            "a failure is a server's own"
-        );
         assert_eq!(server.failure().as_ref(), Some(&error));
+        let later = said(&server, "a").await;
         assert_eq!(
-            said(&server, "a").await,
-            error,
+            later, error,
             "a later call fails at once, for the same reason"
         );
         server.shut_down().await;
@@ -288,32 +245,25 @@ async fn what_breaks_the_protocol_ends_the_connection_in_a_sentence() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_without_an_answer_says_what_was_written_since() {
-    let (server, mut peer) = connected(json!([])).await;
+    let (server, mut peer) = connected("[]").await;
     peer.write("listening\n").await;
-    let error = json!({ "level": 30, "error": "none" });
     for (id, writes, said_last) in [
-        (3, vec![], ""),
+        (3, "", ""),
         (
             4,
-            vec!["Traceback:\u{1b}[31m\n".to_owned(), "  here\n".to_owned()],
+            "Traceback:\u{1b}[31m\n  here\n",
             "; it last wrote: Traceback: [31m here",
         ),
         (
             5,
-            vec![format!("{error}\n")],
-            r#"; it last wrote: {"error":"none","level":30}"#,
+            "{\"level\":30,\"error\":\"none\"}\n",
+            r#"; it last wrote: {"level":30,"error":"none"}"#,
         ),
-        (
-            6,
-            vec!["{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n".to_owned()],
-            "",
-        ),
+        (6, "{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n", ""),
     ] {
         let serve = async {
             while peer.hear().await["id"] != id {}
-            for line in writes {
-                peer.write(line).await;
-            }
+            peer.write(writes).await;
         };
         let (error, ()) = tokio::join!(said(&server, "a"), serve);
         assert_eq!(error, format!("{SILENT}{said_last}"));
@@ -323,18 +273,15 @@ async fn a_call_without_an_answer_says_what_was_written_since() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_does_not_read_holds_up_nobody_and_is_given_up_when_it_asks_without_end() {
-    let asks = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     let unread = "it has not read the last 1000 messages it was sent";
     for (times, why) in [(1_100, unread), (100, "it was shut down")] {
-        let (server, mut peer) = connected(json!([])).await;
+        let (server, mut peer) = connected("[]").await;
         for _ in 0..2 {
             let large = json!({ "text": "x".repeat(1_000_000) });
             let error = server.call("a", large, |_| {}).await.unwrap_err();
             assert_eq!(error.to_string(), SILENT);
         }
-        for _ in 0..times {
-            peer.say(asks.clone()).await;
-        }
+        peer.plays(&"< 1 ping\n".repeat(times)).await;
         pass(Duration::from_secs(1)).await;
         server.shut_down().await;
         assert_eq!(server.failure(), Some(format!("{FAILED}{why}")));
@@ -343,43 +290,37 @@ async fn a_server_that_does_not_read_holds_up_nobody_and_is_given_up_when_it_ask
 
 #[tokio::test(start_paused = true)]
 async fn what_it_answers_counts_although_it_reads_no_more() {
-    let (server, mut peer) = connected(json!([])).await;
+    let (server, mut peer) = connected("[]").await;
     let second = async {
         tokio::task::yield_now().await;
         peer.hear().await;
         peer.input = None;
         let (second, ()) = tokio::join!(said(&server, "b"), async {
             pass(Duration::from_millis(500)).await;
-            peer.text(3, "found").await;
+            let found = r#"< 3 = {"content": [{"text": "found"}]}"#;
+            peer.plays(found).await;
         });
         second
     };
     let (first, second) = tokio::join!(said(&server, "a"), second);
-    assert_eq!(
-        (first, second),
-        (
-            "found".to_owned(),
-            format!("{FAILED}it closed the connection")
-        )
-    );
+    let closed = format!("{FAILED}it closed the connection");
+    assert_eq!((first, second), ("found".to_owned(), closed));
 }
 
 #[tokio::test(start_paused = true)]
 async fn progress_reaches_the_call_that_asked_for_it_and_nothing_else_does() {
-    let (server, mut peer) = connected(json!([])).await;
-    let serve = async {
-        peer.hear().await;
-        for params in [
-            json!({ "progressToken": 3, "progress": 1, "total": 4, "message": "reading\u{1b}[2J\na" }),
-            json!({ "progressToken": 4, "progress": 2 }),
-            json!({ "progressToken": "3", "progress": "much" }),
-            json!(null),
-            json!({ "progressToken": "3", "progress": 2.5 }),
-        ] {
-            peer.notify("progress", params).await;
-        }
-        peer.text(3, "found").await;
-    };
+    let (server, mut peer) = connected("[]").await;
+    let serve = peer.plays(
+        r#"
+> 3 tools/call …
+< . notifications/progress {"progressToken": 3, "progress": 1, "total": 4, "message": "reading\u001b[2J\na"}
+< . notifications/progress {"progressToken": 4, "progress": 2}
+< . notifications/progress {"progressToken": "3", "progress": "much"}
+< . notifications/progress null
+< . notifications/progress {"progressToken": "3", "progress": 2.5}
+< 3 = {"content": []}
+"#,
+    );
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = heard.clone();
     let on_progress = move |how_far: &str| hear.lock().unwrap().push(how_far.to_owned());
@@ -390,43 +331,34 @@ async fn progress_reaches_the_call_that_asked_for_it_and_nothing_else_does() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_is_read_again_when_it_changes_once_at_a_time_and_not_without_a_pause() {
-    let (server, mut peer) = connected(json!([{ "name": "a" }])).await;
-    let page = |name: &str| json!({ "tools": [{ "name": name }] });
-    for _ in 0..500 {
-        peer.changes().await;
-    }
-    assert_eq!(peer.hear().await["id"], 3);
+    const CHANGED: &str = "< . notifications/tools/list_changed\n";
+    let (server, mut peer) = connected(r#"[{"name": "a"}]"#).await;
+    let many = CHANGED.repeat(500);
+    peer.plays(&format!("{many}> 3 tools/list {{}}")).await;
     // What comes while a list is under way counts once more, after a pause.
-    for _ in 0..500 {
-        peer.changes().await;
-    }
+    peer.plays(&many).await;
     let first = Instant::now();
-    peer.answer(3, page("b")).await;
-    assert_eq!(peer.hear().await["id"], 4);
+    peer.plays("< 3 = {\"tools\": [{\"name\": \"b\"}]}\n> 4 tools/list {}")
+        .await;
     assert!(first.elapsed() >= Duration::from_millis(900));
-    peer.answer(4, page("c")).await;
-    // One that is refused leaves the list as it was.
+    peer.plays(r#"< 4 = {"tools": [{"name": "c"}]}"#).await;
     pass(Duration::from_secs(5)).await;
     assert_eq!(names(&server), ["c"]);
-    peer.changes().await;
-    assert_eq!(peer.hear().await["id"], 5, "nobody asked in between");
-    let error = json!({ "code": -1, "message": "busy" });
-    peer.say(json!({ "jsonrpc": "2.0", "id": 5, "error": error }))
-        .await;
+    // Nobody asked in between. One that is refused leaves the list as it was.
+    let refused = "> 5 tools/list {}\n< 5 ! {\"code\": -1, \"message\": \"busy\"}";
+    peer.plays(&format!("{CHANGED}{refused}")).await;
     pass(Duration::from_secs(5)).await;
     // A call waits for a list that was announced before its answer, for a while.
     for (id, is_listed) in [(6, true), (8, false)] {
-        let serve = async {
-            peer.hear().await;
-            peer.changes().await;
-            peer.text(id, "found").await;
-            peer.hear().await;
-            if is_listed {
-                peer.answer(id + 1, page("d")).await;
-            }
-        };
+        let list = id + 1;
+        let mut scene = format!(
+            "> {id} tools/call …\n{CHANGED}< {id} = {{\"content\": [{{\"text\": \"found\"}}]}}\n> {list} tools/list {{}}\n"
+        );
+        if is_listed {
+            scene += &format!("< {list} = {{\"tools\": [{{\"name\": \"d\"}}]}}");
+        }
         let began = Instant::now();
-        let (found, ()) = tokio::join!(said(&server, "a"), serve);
+        let (found, ()) = tokio::join!(said(&server, "a"), peer.plays(&scene));
         assert_eq!((&*found, names(&server)), ("found", vec!["d".to_owned()]));
         assert_eq!(began.elapsed() >= Duration::from_secs(5), !is_listed);
     }

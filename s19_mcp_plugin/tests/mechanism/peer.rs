@@ -1,6 +1,7 @@
 //! A server in the test itself: it reads and writes the other ends of two streams in memory.
 //!
-//! Our ids are 1 for `initialize`, 2 for the first page of tools, and so on. Invariant: no test here needs real time.
+//! A test writes down who says what. Our ids are 1 for `initialize`, 2 for the first page of tools, and so on.
+//! Invariant: no test here needs real time.
 
 use std::time::Duration;
 
@@ -16,6 +17,14 @@ pub const TIMEOUTS: Timeouts = Timeouts {
     call: Duration::from_secs(10),
     end: Duration::from_secs(10),
 };
+
+/// What follows `initialize`, up to the answer with the tools.
+pub const GREETS: &str = r#"
+> 1 initialize …
+< 1 = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
+> . notifications/initialized {}
+> 2 tools/list {}
+"#;
 
 /// The other side of a connection. Dropping an end closes that stream.
 pub struct Peer {
@@ -35,58 +44,54 @@ pub fn peer() -> (Peer, impl Future<Output = Result<Server>>) {
 }
 
 /// A connected server that lists these tools.
-pub async fn connected(tools: Value) -> (Server, Peer) {
+pub async fn connected(tools: &str) -> (Server, Peer) {
     let (mut peer, server) = peer();
-    let greet = async {
-        peer.greet().await;
-        peer.answer(2, json!({ "tools": tools })).await;
-    };
-    let (server, ()) = tokio::join!(server, greet);
+    let listed = format!("{GREETS}< 2 = {{\"tools\": {tools}}}");
+    let (server, ()) = tokio::join!(server, peer.plays(&listed));
     (server.unwrap(), peer)
 }
 
 impl Peer {
+    /// Plays a scene, one message a line: `>` hears it and `<` says it; then stand its id, `.` when it is a notification, and
+    /// a method with its params, `= result` or `! error`. `…` stands for any params.
+    pub async fn plays(&mut self, scene: &str) {
+        for line in scene.lines().filter(|line| !line.is_empty()) {
+            let words: Vec<&str> = line.splitn(4, ' ').collect();
+            let parsed = |json: &str| -> Value { serde_json::from_str(json).expect(line) };
+            let mut message = json!({ "jsonrpc": "2.0" });
+            if words[1] != "." {
+                message["id"] = parsed(words[1]);
+            }
+            let rest = words
+                .get(3)
+                .filter(|rest| **rest != "…")
+                .map(|rest| parsed(rest));
+            match words[2] {
+                "=" => message["result"] = rest.unwrap(),
+                "!" => message["error"] = rest.unwrap(),
+                method => {
+                    message["method"] = method.into();
+                    rest.map(|rest| message["params"] = rest);
+                }
+            }
+            if words[0] == "<" {
+                self.write(format!("{message}\n")).await;
+                continue;
+            }
+            let mut heard = self.hear().await;
+            if line.ends_with('…') {
+                heard.as_object_mut().unwrap().remove("params");
+            }
+            assert_eq!(heard, message);
+        }
+    }
+
     /// The next message; null when the input has ended.
     pub async fn hear(&mut self) -> Value {
         let mut line = String::new();
         let input = self.input.as_mut().expect("it is read");
         input.read_line(&mut line).await.unwrap();
         serde_json::from_str(&line).unwrap_or_default()
-    }
-
-    /// Answers `initialize`, and hears the first `tools/list`.
-    pub async fn greet(&mut self) {
-        self.hear().await;
-        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} } });
-        self.answer(1, hello).await;
-        assert_eq!(self.hear().await["method"], "notifications/initialized");
-        assert_eq!(self.hear().await["method"], "tools/list");
-    }
-
-    pub async fn answer(&mut self, id: u64, result: Value) {
-        self.say(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
-            .await;
-    }
-
-    /// Answers a call.
-    pub async fn text(&mut self, id: u64, text: &str) {
-        self.answer(id, json!({ "content": [{ "type": "text", "text": text }] }))
-            .await;
-    }
-
-    pub async fn notify(&mut self, method: &str, params: Value) {
-        let method = format!("notifications/{method}");
-        self.say(json!({ "jsonrpc": "2.0", "method": method, "params": params }))
-            .await;
-    }
-
-    /// It says that its list has changed.
-    pub async fn changes(&mut self) {
-        self.notify("tools/list_changed", json!({})).await;
-    }
-
-    pub async fn say(&mut self, message: Value) {
-        self.write(format!("{message}\n")).await;
     }
 
     /// Writes as far as somebody reads.
