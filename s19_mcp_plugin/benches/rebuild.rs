@@ -6,38 +6,41 @@
 //! `cargo bench -p s19_mcp_plugin --bench rebuild`, and with `--profile dev` for what a class runs.
 
 use std::hint::black_box;
-use std::io::{BufRead, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use mock_servers::mcp::{MockServer, MockTool};
 use mock_servers::model::{MockModel, Options, Request, says};
+use rmcp::ServiceExt;
+use rmcp::model::{Tool, ToolAnnotations, object};
+use rmcp::transport::stdio_pipes;
 use s01_loop::{Client, History, Repl, Settings, System, ToolCall, ToolSpec, Unobserved};
 use s02_tools::{Toolbox, Workspace, bash, read_file, write_file};
 use s10_cache::{Context, PromptCache, assemble};
 use s19_mcp_plugin::{Mcp, StdioServerConfig};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 const COUNTS: [usize; 4] = [10, 100, 1_000, 5_000];
-const PAGE: usize = 500;
 const REQUESTS: usize = 15;
 /// The word after which this program is a server with as many tools as the next word says.
 const SERVE: &str = "serve";
 
 fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.expect("a runtime");
     let arguments: Vec<String> = std::env::args().collect();
     if let [_, word, count] = &arguments[..]
         && word == SERVE
     {
-        return serve(count.parse().expect("a number of tools"));
+        let count = count.parse().expect("a number of tools");
+        return runtime.block_on(serve(count));
     }
     println!(
         "| tools | bytes | pool, µs | prompt, µs | … with s10's cache, µs | request, µs | share of a turn | … with s10's cache |"
     );
     println!("|--:|--:|--:|--:|--:|--:|--:|--:|");
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = runtime.expect("a runtime");
     for count in COUNTS {
         runtime.block_on(row(count));
     }
@@ -144,52 +147,34 @@ fn median<T>(mut work: impl FnMut() -> T) -> Duration {
     times[times.len() / 2]
 }
 
-/// A server with this many tools, as small as one can be. The mock servers have few tools each.
-fn serve(count: usize) {
-    let mut stdout = std::io::stdout().lock();
-    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-        let Ok(request) = serde_json::from_str::<Value>(&line) else {
-            continue;
-        };
-        let result = match request["method"].as_str() {
-            Some("initialize") => json!({
-                "protocolVersion": request["params"]["protocolVersion"],
-                "capabilities": {"tools": {}},
-                "serverInfo": {"name": "many", "version": "1"},
-            }),
-            Some("tools/list") => {
-                let cursor = request["params"]["cursor"].as_str().unwrap_or("0");
-                page(cursor.parse().unwrap_or(0), count)
-            }
-            _ => continue,
-        };
-        let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
-        writeln!(stdout, "{answer}").expect("the client reads");
-        stdout.flush().expect("the client reads");
-    }
+/// A server with this many tools.
+async fn serve(count: usize) {
+    let server = (0..count).fold(MockServer::new("many", ""), |server, number| {
+        server.tool(MockTool::dummy(tool(number)))
+    });
+    let running = server
+        .serve(stdio_pipes())
+        .await
+        .expect("the client shakes hands");
+    let _ = running.waiting().await;
 }
 
-fn page(start: usize, count: usize) -> Value {
-    let end = count.min(start + PAGE);
-    let tool = |number: usize| {
-        json!({
-            "name": format!("look_up_record_{number}"),
-            "description": "Looks up a record by its key and gives its fields, the newest version unless another is named.",
-            "inputSchema": {
-                "type": "object",
-                "properties": {
-                    "key": {"type": "string", "description": "The key of the record."},
-                    "version": {"type": "integer", "minimum": 1, "description": "Which version of it."},
-                },
-                "required": ["key"],
-                "additionalProperties": false,
-            },
-            "annotations": {"readOnlyHint": number.is_multiple_of(2)},
-        })
-    };
-    let mut page = json!({"tools": (start..end).map(tool).collect::<Vec<_>>()});
-    if end < count {
-        page["nextCursor"] = json!(end.to_string());
-    }
-    page
+fn tool(number: usize) -> Tool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "key": {"type": "string", "description": "The key of the record."},
+            "version": {"type": "integer", "minimum": 1, "description": "Which version of it."},
+        },
+        "required": ["key"],
+        "additionalProperties": false,
+    });
+    let description = "Looks up a record by its key and gives its fields, the newest version unless another is named.";
+    let reads = ToolAnnotations::new().read_only(number.is_multiple_of(2));
+    Tool::new(
+        format!("look_up_record_{number}"),
+        description,
+        object(schema),
+    )
+    .annotate(reads)
 }

@@ -1,5 +1,4 @@
-//! How long a call of a tool takes: our client, the same with a thread that reads, the official SDK's client, and the
-//! bare pipe between two processes.
+//! How long a call of a tool takes: our client, the official SDK's client, and the bare pipe between two processes.
 //!
 //! The server is this program again: the mock docs server, which the official SDK serves, or a loop that answers a line
 //! with a line of the same length. 2,000 calls each, after 200 that are not counted.
@@ -7,18 +6,15 @@
 //!
 //! `cargo bench -p s19_mcp_plugin`, and `cargo bench -p s19_mcp_plugin --profile dev` for what a class runs.
 
-use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rmcp::ServiceExt;
 use rmcp::model::CallToolRequestParams;
 use s02_tools::Workspace;
-use s19_mcp_plugin::{CallToolResult, Server, StdioServerConfig, Timeouts};
-use serde_json::{Value, json};
-use tokio::sync::oneshot;
+use s19_mcp_plugin::{Server, StdioServerConfig, Timeouts};
+use serde_json::json;
 
 const CALLS: usize = 2_000;
 const WARM_UP: usize = 200;
@@ -37,7 +33,6 @@ async fn main() {
     println!("|---|--:|--:|");
     bare_pipe();
     our_client().await;
-    reading_thread().await;
     sdk_client().await;
     println!("\nfrom the start of the process to the first answer, {STARTS} times");
     println!("| | median, ms | slowest, ms |");
@@ -93,53 +88,6 @@ async fn our_client() {
     });
     print("our client", took.await, 1e6, 0.99);
     server.shut_down().await;
-}
-
-/// What our client would be with a thread that reads and blocks, in place of tasks: each answer wakes the loop from there.
-async fn reading_thread() {
-    let (program, args) = mock_servers::mcp::command("docs");
-    let mut child = Command::new(program)
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts again");
-    let mut input = child.stdin.take().expect("piped");
-    let output = BufReader::new(child.stdout.take().expect("piped"));
-    let waiting: Arc<Mutex<HashMap<u64, oneshot::Sender<Value>>>> = Arc::default();
-    let answered = waiting.clone();
-    let reader = std::thread::spawn(move || {
-        for line in output.lines().map_while(Result::ok) {
-            let mut message: Value = serde_json::from_str(&line).expect("a message");
-            let asker = message["id"].as_u64();
-            let asker = asker.and_then(|id| answered.lock().unwrap().remove(&id));
-            if let Some(asker) = asker {
-                let _ = asker.send(message["result"].take());
-            }
-        }
-    });
-    let mut last_id = 0;
-    let mut ask = async |method: &str, params: Value| {
-        last_id += 1;
-        let (answer, answered) = oneshot::channel();
-        waiting.lock().unwrap().insert(last_id, answer);
-        let line = json!({"jsonrpc": "2.0", "id": last_id, "method": method, "params": params});
-        input
-            .write_all(format!("{line}\n").as_bytes())
-            .expect("it reads");
-        answered.await.expect("an answer")
-    };
-    let version = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "b", "version": "1"}});
-    ask("initialize", version).await;
-    let took = time(async || {
-        let result = ask("tools/call", json!({"name": TOOL, "arguments": {}})).await;
-        let result: CallToolResult = serde_json::from_value(result).expect("a result");
-        assert!(!result.is_error);
-    });
-    print("a reading thread", took.await, 1e6, 0.99);
-    drop(input);
-    child.wait().expect("it ends");
-    reader.join().expect("it ends with the output");
 }
 
 async fn sdk_client() {

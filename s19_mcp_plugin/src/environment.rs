@@ -5,11 +5,18 @@
 //! environment is read here and nowhere else in this chapter. Invariants: a value from the environment stands in the first
 //! and never in the second; the API key is not among the variables that a file, which came with a repository, may name.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use regex::Regex;
 use s01_loop::KEY_VARIABLES;
 
 use crate::server::Timeouts;
+
+/// `${NAME}`, or `${NAME:-default}`.
+static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}").expect("a pattern of ours")
+});
 
 /// A text with its variables expanded.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,39 +62,26 @@ pub(crate) fn expand(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Expanded, String> {
     let (mut value, mut shown) = (String::new(), String::new());
-    let mut names_a_variable = false;
-    let mut rest = text;
-    while let Some((before, reference)) = rest.split_once("${") {
+    let (mut names_a_variable, mut done) = (false, 0);
+    for found in REFERENCE.captures_iter(text) {
+        let whole = found.get(0).expect("it has matched");
+        let before = &text[done..whole.start()];
+        done = whole.end();
         value.push_str(before);
         shown.push_str(&in_quotes(before));
-        let reference = reference.split_once('}').and_then(|(inside, behind)| {
-            let (name, default) = inside
-                .split_once(":-")
-                .map_or((inside, None), |(name, default)| (name, Some(default)));
-            is_variable_name(name).then_some((name, default, behind))
-        });
-        let Some((name, default, behind)) = reference else {
-            value.push_str("${");
-            shown.push_str(&in_quotes("${"));
-            rest = &rest[before.len() + 2..];
-            continue;
-        };
-        match (variable(name), default) {
-            (Some(found), _) => {
-                value.push_str(&found);
-                shown.push_str(&format!("${{{name}}}"));
-                names_a_variable = true;
-            }
-            (None, Some(default)) => {
-                value.push_str(default);
-                shown.push_str(&in_quotes(default));
-            }
-            (None, None) => return Err(name.to_owned()),
+        let name = &found[1];
+        if let Some(set) = variable(name) {
+            value.push_str(&set);
+            shown.push_str(&format!("${{{name}}}"));
+            names_a_variable = true;
+        } else {
+            let default = found.get(2).ok_or_else(|| name.to_owned())?.as_str();
+            value.push_str(default);
+            shown.push_str(&in_quotes(default));
         }
-        rest = behind;
     }
-    value.push_str(rest);
-    shown.push_str(&in_quotes(rest));
+    value.push_str(&text[done..]);
+    shown.push_str(&in_quotes(&text[done..]));
     let shown = if names_a_variable {
         format!("\"{shown}\"")
     } else {

@@ -6,8 +6,11 @@ mod bad_days;
 mod rehearsed;
 mod session;
 
+use std::sync::Arc;
+
 use mock_servers::model::{Block, Brain, MockModel, Options, Reply, Request, calls, says};
 use serde_json::json;
+use testkit::team::teammate;
 use testkit::{Class, Ran, assert_pool};
 
 const SEARCH: &str = "Connect to the docs MCP server and search for something";
@@ -55,46 +58,20 @@ fn connect(name: &str) -> Reply {
 fn run(class: &Class, lines: &[&str]) -> Ran {
     let ran = class.types(lines);
     ran.succeeds();
-    nothing_is_left_in(class);
+    class.nothing_runs_there();
     ran
 }
 
-/// No process works in the directory of the class. A killed one may take a moment to go.
-#[track_caller]
-fn nothing_is_left_in(class: &Class) {
-    let directory = class.dir().canonicalize().unwrap();
-    let works_there = || -> Vec<String> {
-        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let here = processes.filter(|process| {
-            std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == directory)
-        });
-        here.map(|process| {
-            std::fs::read_to_string(process.path().join("cmdline")).unwrap_or_default()
-        })
-        .filter(|command| !command.is_empty())
-        .collect()
-    };
-    let began = std::time::Instant::now();
-    while !works_there().is_empty() && began.elapsed().as_secs() < 5 {
-        std::thread::yield_now();
-    }
-    assert_eq!(works_there(), [""; 0]);
-}
-
-/// The requests of the lead, as what a request offers from servers and says of them.
+/// What each request of the lead offers from servers.
 fn offers(model: &MockModel) -> Vec<Vec<String>> {
-    let lead = |request: &&std::sync::Arc<Request>| !request.system.contains("You are a teammate");
-    let requests = model.requests();
-    let from_servers = |request: &std::sync::Arc<Request>| {
-        let names = request.tool_names().into_iter();
-        names.filter(|name| name.starts_with("mcp__")).collect()
+    let mut requests = model.requests();
+    requests.retain(|request| teammate(request).is_none());
+    let from_servers = |request: &Arc<Request>| {
+        let mut names = request.tool_names();
+        names.retain(|name| name.starts_with("mcp__"));
+        names
     };
-    requests.iter().filter(lead).map(from_servers).collect()
-}
-
-#[test]
-fn started_and_left_it_leaves_no_trace() {
-    testkit::leaves_no_trace(env!("CARGO_BIN_EXE_s19_mcp_plugin"));
+    requests.iter().map(from_servers).collect()
 }
 
 /// A reply is answered with the pool that it was sent with: a tool that is called beside its connect_mcp is not there yet.
@@ -129,13 +106,13 @@ fn a_server_brings_its_tools_in_the_same_turn_and_not_in_the_same_reply() {
         section.contains("\n- docs: 2 tools. It says of itself: \""),
         "{section}"
     );
-    for tool in requests[1].json()["tools"].as_array().unwrap() {
-        let reads = tool["description"]
-            .as_str()
-            .unwrap()
-            .ends_with("(readOnly)");
-        let is_theirs = tool["name"].as_str().unwrap().starts_with("mcp__docs__");
-        assert_eq!(reads, is_theirs, "{tool}");
+    for tool in &*requests[1].tools {
+        let is_theirs = tool.name.starts_with("mcp__docs__");
+        assert_eq!(
+            tool.description.ends_with("(readOnly)"),
+            is_theirs,
+            "{tool:?}"
+        );
     }
 }
 
@@ -161,10 +138,8 @@ fn what_a_server_calls_destructive_asks_and_what_reads_does_not() {
     );
     ran.shows("It is on its way.")
         .never_shows("mcp__deploy__status needs permission");
-    assert_eq!(
-        offers(&yes),
-        [vec![], trigger_status_logs(), trigger_status_logs()]
-    );
+    let offered = ["trigger", "status", "logs"].map(|tool| format!("mcp__deploy__{tool}"));
+    assert_eq!(offers(&yes)[1..], [&offered, &offered]);
 
     let no = model(deploys);
     run(&class().model(&no), &[DEPLOY, "n"]).shows("You said no.");
@@ -179,17 +154,10 @@ fn what_a_server_calls_destructive_asks_and_what_reads_does_not() {
     );
 }
 
-fn trigger_status_logs() -> Vec<String> {
-    ["trigger", "status", "logs"]
-        .map(|tool| format!("mcp__deploy__{tool}"))
-        .to_vec()
-}
-
 #[test]
 fn the_tool_pool() {
     let model = model(|request: &Request| {
-        let is_mate = request.system.contains("You are a teammate");
-        match (is_mate, request.calls().len()) {
+        match (teammate(request).is_some(), request.calls().len()) {
             (true, 0) => calls("mcp__docs__search", json!({"query": "agent loop"})),
             (true, _) => says("I do not have that tool."),
             (false, 0) => connect("docs"),
@@ -203,10 +171,8 @@ fn the_tool_pool() {
     let class = class().git().model(&model);
     run(&class, &["Let alice search the docs"]);
     let requests = model.requests();
-    let mate = requests
-        .iter()
-        .rfind(|request| request.system.contains("You are a teammate"));
-    let mate = mate.unwrap();
+    let mut mates = requests.iter();
+    let mate = mates.rfind(|request| teammate(request).is_some()).unwrap();
     let results = mate.results();
     let [(true, answer)] = &results[..] else {
         panic!("{results:?}");

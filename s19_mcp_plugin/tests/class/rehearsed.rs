@@ -80,31 +80,3 @@ fn both_are_connected_and_their_tools_named() {
         );
     }
 }
-
-#[test]
-fn what_a_server_found_is_written_down() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().model(&model);
-    let prompt = "search our docs for permission rules and write a summary to rules.md";
-    run(&class, &[prompt]);
-    assert_eq!(called(&model), ["mcp__docs__search", "write_file"]);
-    assert!(class.read("rules.md").contains("s03 · Permission"));
-}
-
-#[test]
-fn a_deployment_without_its_service_is_asked_for_and_not_guessed() {
-    let model = MockModel::strict_rehearsal();
-    let prompts = ["Connect to deploy", "trigger a deployment"];
-    let ran = run(&class().model(&model), &prompts);
-    ran.shows("without its service (api, web, worker)")
-        .shows("- `trigger a deployment of api`")
-        .never_shows("> mcp__deploy__trigger");
-}
-
-#[test]
-fn the_rest_of_a_request_that_connects_is_done() {
-    let model = MockModel::strict_rehearsal();
-    let prompt = "connect to deploy and tell me the newest deployment of api";
-    run(&class().model(&model), &[prompt]).shows("deploy: ");
-    assert_eq!(called(&model), ["mcp__deploy__status"]);
-}
