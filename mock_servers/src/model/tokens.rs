@@ -8,8 +8,8 @@ use serde_json::Value;
 /// Four bytes of UTF-8 are a token, and a begun one counts.
 ///
 /// A text block counts its text; a tool call its name and its arguments as compact JSON; a tool result what is in it; an
-/// image its pixels and a document its text or pages (`check::media`); any other block its compact JSON; a tool its name,
-/// its description and its schema. Nothing else counts.
+/// image 1,600 and a document its text, or 3,000; any other block its compact JSON; a tool its name, its description and its
+/// schema. Nothing else counts.
 pub fn tokens(text: &str) -> u32 {
     u32::try_from(text.len().div_ceil(BYTES_PER_TOKEN)).unwrap_or(u32::MAX)
 }

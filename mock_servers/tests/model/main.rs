@@ -6,7 +6,6 @@
 mod caching;
 mod client;
 mod faulty;
-mod media;
 mod memory;
 mod refusals;
 mod scripts;

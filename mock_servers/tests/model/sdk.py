@@ -115,7 +115,7 @@ def instructions_and_pictures():
     pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
     source = {"type": "base64", "media_type": "image/png", "data": pixel}
     picture = {"type": "image", "source": source}
-    assert create(messages=[user([picture, text("1234")])]).usage.input_tokens == 1 + 1
+    assert create(messages=[user([picture, text("1234")])]).usage.input_tokens == 1600 + 1
     warm = create(max_tokens=0)
     assert (warm.content, warm.stop_reason, warm.usage.output_tokens) == ([], "max_tokens", 0), warm
 

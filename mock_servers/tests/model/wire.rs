@@ -144,7 +144,10 @@ fn tokens_are_counted_without_an_answer() {
         "messages": [
             {"role": "user", "content": "12345"},
             {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "read", "input": {}}]},
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "1234"}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "1234"},
+                {"type": "image", "source": {"type": "file", "file_id": "a"}},
+                {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "12345678"}},
+                {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}}]},
         ],
     });
     let response = post_bytes(
@@ -154,7 +157,7 @@ fn tokens_are_counted_without_an_answer() {
     );
     assert_eq!(
         response.json(),
-        json!({"input_tokens": 2 + (1 + 1 + 5) + 2 + (1 + 1) + 1})
+        json!({"input_tokens": 2 + (1 + 1 + 5) + 2 + (1 + 1) + 1 + 1600 + 2 + 3000})
     );
     let missing = post_bytes(&model, "/v1/messages/count_tokens", b"{}");
     assert_eq!(missing.status, 400);

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::betas::Need;
-use super::media;
 use super::shape::{self, speaks};
 use crate::model::cache::{Life, Piece, hash};
 use crate::model::refusal::Flaw;
@@ -138,6 +137,10 @@ pub fn system(value: Value) -> Result<System, Flaw> {
 const SYSTEM: u8 = 2;
 const INSTRUCTIONS: u8 = 3;
 
+/// What the largest image costs, and a page of a document that is no text. Nobody looks into either.
+const IMAGE_TOKENS: u32 = 1600;
+const DOCUMENT_TOKENS: u32 = 3000;
+
 fn system_blocks(items: &[Value], place: u8) -> Result<(Vec<String>, Vec<Piece>), Flaw> {
     let read = items.iter().enumerate().map(|(i, item)| {
         shape::object("system", item).map_err(|flaw| flaw.under(i))?;
@@ -200,12 +203,11 @@ fn block(value: &Value, role: Role) -> Result<(Block, Piece), Flaw> {
             let mut value = value.clone();
             value.as_object_mut().map(|map| map.remove("cache_control"));
             let cost = match kind {
-                "image" => media::image(&value),
-                "document" => media::document(&value),
-                _ => Ok(json_tokens(&value)),
+                "image" => IMAGE_TOKENS,
+                "document" => document(&value)?,
+                _ => json_tokens(&value),
             };
             let hash = hash(&(place, value.to_string()));
-            let cost = cost.map_err(|flaw| flaw.under(kind))?;
             (Block::Other(value), cost, hash)
         }
     };
@@ -234,6 +236,16 @@ pub fn content_of(value: &Value) -> Result<(String, u32), Flaw> {
         });
     }
     Ok((texts.join("\n"), cost))
+}
+
+/// What a document costs.
+fn document(block: &Value) -> Result<u32, Flaw> {
+    let source = &block["source"];
+    Ok(match source["type"].as_str() {
+        Some("content") => content_of(&source["content"])?.1,
+        Some("text") => tokens(&text(source, "data")),
+        _ => DOCUMENT_TOKENS,
+    })
 }
 
 /// How long a breakpoint keeps its prefix; `None` without one.

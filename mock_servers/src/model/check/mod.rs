@@ -7,7 +7,6 @@
 
 mod betas;
 mod conversation;
-mod media;
 mod message;
 mod options;
 mod schema;
