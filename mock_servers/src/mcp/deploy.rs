@@ -3,7 +3,6 @@
 //! A deployment's state follows from the time since it was triggered, so nothing runs in the background and a test
 //! moves a clock. Invariant: a service has one deployment under way at most.
 
-use std::fmt::{self, Display};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -38,9 +37,8 @@ enum Service {
 }
 
 /// How far a deployment is.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[schemars(inline)]
 enum State {
     Queued,
     Running,
@@ -62,23 +60,6 @@ struct WhichLines {
     /// How many of the newest lines, 1 to 200; 20 without it.
     #[schemars(range(min = 1, max = 200))]
     lines: Option<usize>,
-}
-
-/// A deployment as it is now.
-#[derive(Serialize, JsonSchema)]
-struct Deployment {
-    service: Service,
-    /// For instance `deploy-4`.
-    deployment: String,
-    /// The version that is deployed.
-    version: u32,
-    state: State,
-}
-
-/// The newest lines of a service's log, oldest first.
-#[derive(Serialize, JsonSchema)]
-struct Logs {
-    lines: Vec<String>,
 }
 
 /// What was triggered, and when.
@@ -113,7 +94,7 @@ pub fn server(clock: Clock) -> MockServer {
             "status",
             Effect::Reads,
             "How far the newest deployment of a service is: queued, running or live.",
-            move |which: Which| Ok(status.status(which.service)),
+            move |which: Which| Ok(status.status(which.service).0),
         ))
         .tool(MockTool::new(
             "logs",
@@ -124,9 +105,9 @@ pub fn server(clock: Clock) -> MockServer {
 }
 
 impl Deployments {
-    fn trigger(&self, service: Service) -> Result<Deployment, String> {
-        let newest = self.status(service);
-        if newest.state != State::Live {
+    fn trigger(&self, service: Service) -> Result<String, String> {
+        let (newest, state) = self.status(service);
+        if state != State::Live {
             return Err(format!("service: {newest}; wait until it is live"));
         }
         let at = (self.clock)();
@@ -139,11 +120,11 @@ impl Deployments {
             at,
         });
         drop(triggered);
-        Ok(self.status(service))
+        Ok(self.status(service).0)
     }
 
     /// The newest deployment of `service`; the first one was there before the server.
-    fn status(&self, service: Service) -> Deployment {
+    fn status(&self, service: Service) -> (String, State) {
         let triggered = self.triggered.lock().unwrap();
         let mut of_service = triggered.iter().filter(|one| one.service == service);
         let version = first_version(service) + of_service.clone().count() as u32;
@@ -151,24 +132,22 @@ impl Deployments {
             Some(newest) => (newest.number, state((self.clock)() - newest.at)),
             None => (1 + service as usize, State::Live),
         };
-        Deployment {
-            service,
-            deployment: format!("deploy-{number}"),
-            version,
-            state,
-        }
+        let (service, now) = (word(&service), word(&state));
+        let text = format!("deploy-{number}: {service} version {version} is {now}");
+        (text, state)
     }
 
-    fn logs(&self, service: Service, lines: usize) -> Result<Logs, String> {
+    fn logs(&self, service: Service, lines: usize) -> Result<String, String> {
         if !(1..=MOST_LINES).contains(&lines) {
             return Err(format!("lines: expected 1 to {MOST_LINES}, found {lines}"));
         }
         let now = (self.clock)();
         let triggered = self.triggered.lock().unwrap();
         let of_service = triggered.iter().filter(|one| one.service == service);
-        let mut log = vec![format!("{service} {} is live", first_version(service))];
+        let name = word(&service);
+        let mut log = vec![format!("{name} {} is live", first_version(service))];
         for (version, one) in (first_version(service) + 1..).zip(of_service) {
-            let steps = steps(service, version);
+            let steps = steps(&name, version);
             let so_far = steps
                 .into_iter()
                 .filter(|(after, _)| one.at + *after <= now);
@@ -179,7 +158,7 @@ impl Deployments {
             );
         }
         log.drain(..log.len().saturating_sub(lines));
-        Ok(Logs { lines: log })
+        Ok(log.join("\n"))
     }
 }
 
@@ -202,7 +181,7 @@ fn state(since: Duration) -> State {
 }
 
 /// What a deployment logs, and how long after it was triggered.
-fn steps(service: Service, version: u32) -> [(Duration, String); 5] {
+fn steps(service: &str, version: u32) -> [(Duration, String); 5] {
     let second = Duration::from_secs(1);
     [
         (Duration::ZERO, format!("{service} {version} is queued")),
@@ -217,34 +196,4 @@ fn steps(service: Service, version: u32) -> [(Duration, String); 5] {
         ),
         (QUEUED + RUNNING, format!("{service} {version} is live")),
     ]
-}
-
-impl Display for Service {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&word(self))
-    }
-}
-
-impl Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&word(self))
-    }
-}
-
-impl Display for Deployment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            service,
-            deployment,
-            version,
-            state,
-        } = self;
-        write!(f, "{deployment}: {service} version {version} is {state}")
-    }
-}
-
-impl Display for Logs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.lines.join("\n"))
-    }
 }

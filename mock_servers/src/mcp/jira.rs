@@ -3,7 +3,6 @@
 //! It shows three kinds of tools beside each other: some that read, one that adds, and one that changes and may be
 //! repeated. Invariant: a key names one issue for ever.
 
-use std::fmt::{self, Display};
 use std::sync::{Arc, Mutex};
 
 use schemars::JsonSchema;
@@ -66,28 +65,12 @@ struct Transition {
 }
 
 /// An issue.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Deserialize)]
 struct Issue {
     key: String,
     status: Status,
     summary: String,
     description: String,
-}
-
-/// An issue's place in a list.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct Entry {
-    key: String,
-    status: Status,
-    summary: String,
-}
-
-/// What a search found, in the order of the keys.
-#[derive(Serialize, JsonSchema)]
-struct Issues {
-    issues: Vec<Entry>,
 }
 
 /// All issues.
@@ -136,40 +119,32 @@ impl Tracker {
         }
     }
 
-    fn search(&self, query: &str) -> Result<Issues, String> {
+    fn search(&self, query: &str) -> Result<String, String> {
         let query = filled("query", query)?;
-        let has_all = |issue: &&Issue| has_all_words(&issue.to_string(), query);
-        let entry = |issue: &Issue| Entry {
-            key: issue.key.clone(),
-            status: issue.status,
-            summary: issue.summary.clone(),
-        };
+        let has_all = |issue: &&Issue| has_all_words(&issue.text(), query);
         let issues = self.issues.lock().unwrap();
-        let issues = issues.iter().filter(has_all).map(entry).collect();
-        Ok(Issues { issues })
+        let found = issues.iter().filter(has_all).map(Issue::line);
+        Ok(listed(found, "No issue has all these words."))
     }
 
-    fn create(&self, new: &NewIssue) -> Result<Issue, String> {
+    fn create(&self, new: &NewIssue) -> Result<String, String> {
         let summary = line("summary", &new.summary)?;
         let mut issues = self.issues.lock().unwrap();
-        let prefix = format!("{}-", new.project);
-        let number = issues
-            .iter()
-            .filter(|issue| issue.key.starts_with(&prefix))
-            .count()
-            + 1;
+        let prefix = format!("{}-", word(&new.project));
+        let of_project = issues.iter().filter(|issue| issue.key.starts_with(&prefix));
         let issue = Issue {
-            key: format!("{prefix}{number}"),
+            key: format!("{prefix}{}", of_project.count() + 1),
             status: Status::ToDo,
             summary: summary.to_owned(),
             description: new.description.trim().to_owned(),
         };
-        issues.push(issue.clone());
-        Ok(issue)
+        let text = issue.text();
+        issues.push(issue);
+        Ok(text)
     }
 
     /// The issue `key`, after `change`.
-    fn issue(&self, key: &str, change: impl Fn(&mut Issue)) -> Result<Issue, String> {
+    fn issue(&self, key: &str, change: impl Fn(&mut Issue)) -> Result<String, String> {
         let key = filled("key", key)?;
         let mut issues = self.issues.lock().unwrap();
         let found = issues
@@ -177,38 +152,17 @@ impl Tracker {
             .find(|issue| issue.key.eq_ignore_ascii_case(key));
         let issue = found.ok_or_else(|| format!("key: there is no issue '{key}'"))?;
         change(issue);
-        Ok(issue.clone())
+        Ok(issue.text())
     }
 }
 
-impl Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&word(self))
+impl Issue {
+    fn line(&self) -> String {
+        format!("{} [{}] {}", self.key, word(&self.status), self.summary)
     }
-}
 
-impl Display for Project {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&word(self))
-    }
-}
-
-impl Display for Issue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} [{}] {}", self.key, self.status, self.summary)?;
-        if !self.description.is_empty() {
-            write!(f, "\n{}", self.description)?;
-        }
-        Ok(())
-    }
-}
-
-impl Display for Issues {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |entry: &Entry| format!("{} [{}] {}", entry.key, entry.status, entry.summary);
-        f.write_str(&listed(
-            self.issues.iter().map(line),
-            "No issue has all these words.",
-        ))
+    fn text(&self) -> String {
+        let text = format!("{}\n{}", self.line(), self.description);
+        text.trim_end().to_owned()
     }
 }

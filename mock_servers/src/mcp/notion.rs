@@ -3,11 +3,10 @@
 //! Its answers are longer texts, which come from elsewhere and are not to be obeyed.
 //! Invariant: an id names one page for ever.
 
-use std::fmt::{self, Display};
 use std::sync::{Arc, Mutex};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::mock::MockServer;
 use super::tool::{Effect, MockTool, Query, filled, has_all_words, line, listed};
@@ -34,25 +33,10 @@ struct NewPage {
 }
 
 /// A page.
-#[derive(Clone, Serialize, JsonSchema)]
 struct Page {
     id: String,
     title: String,
     content: String,
-}
-
-/// A page's place in a list.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct Entry {
-    id: String,
-    title: String,
-}
-
-/// What a search found.
-#[derive(Serialize, JsonSchema)]
-struct Pages {
-    pages: Vec<Entry>,
 }
 
 /// All pages.
@@ -99,56 +83,43 @@ impl Notes {
         notes
     }
 
-    fn add(&self, title: &str, content: &str) -> Page {
+    fn add(&self, title: &str, content: &str) -> String {
         let mut pages = self.pages.lock().unwrap();
         let page = Page {
             id: format!("page-{}", pages.len() + 1),
             title: title.to_owned(),
             content: content.to_owned(),
         };
-        pages.push(page.clone());
-        page
+        let text = page.text();
+        pages.push(page);
+        text
     }
 
-    fn search(&self, query: &str) -> Result<Pages, String> {
+    fn search(&self, query: &str) -> Result<String, String> {
         let query = filled("query", query)?;
-        let has_all =
-            |page: &&Page| has_all_words(&format!("{} {}", page.title, page.content), query);
-        let entry = |page: &Page| Entry {
-            id: page.id.clone(),
-            title: page.title.clone(),
-        };
+        let has_all = |page: &&Page| has_all_words(&page.text(), query);
+        let line = |Page { id, title, .. }: &Page| format!("{id} · {title}");
         let pages = self.pages.lock().unwrap();
-        let pages = pages.iter().filter(has_all).map(entry).collect();
-        Ok(Pages { pages })
+        let found = pages.iter().filter(has_all).map(line);
+        Ok(listed(found, "No page has all these words."))
     }
 
-    fn get(&self, id: &str) -> Result<Page, String> {
+    fn get(&self, id: &str) -> Result<String, String> {
         let id = filled("id", id)?;
         let pages = self.pages.lock().unwrap();
         let page = pages.iter().find(|page| page.id == id);
-        page.cloned()
+        page.map(Page::text)
             .ok_or_else(|| format!("id: there is no page '{id}'"))
     }
 
-    fn create(&self, new: &NewPage) -> Result<Page, String> {
+    fn create(&self, new: &NewPage) -> Result<String, String> {
         let title = line("title", &new.title)?;
         Ok(self.add(title, filled("content", &new.content)?))
     }
 }
 
-impl Display for Page {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} · {}\n\n{}", self.id, self.title, self.content)
-    }
-}
-
-impl Display for Pages {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |Entry { id, title }: &Entry| format!("{id} · {title}");
-        f.write_str(&listed(
-            self.pages.iter().map(line),
-            "No page has all these words.",
-        ))
+impl Page {
+    fn text(&self) -> String {
+        format!("{} · {}\n\n{}", self.id, self.title, self.content)
     }
 }

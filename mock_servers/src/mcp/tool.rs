@@ -3,7 +3,6 @@
 //! The arguments are a struct. The schema that a client reads is derived from it, and so is the complaint about a bad
 //! argument, so the two cannot disagree. Invariant: a bad argument never reaches the function.
 
-use std::fmt::Display;
 use std::sync::Arc;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
@@ -12,14 +11,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a tool says after it was called; the error is for the model.
-type Called = Result<CallToolResult, String>;
-
 /// A tool and its function.
 pub struct MockTool {
     /// What a client reads about it.
     pub listed: Tool,
-    run: Box<dyn Fn(JsonObject) -> Called + Send + Sync>,
+    run: Box<dyn Fn(JsonObject) -> Result<String, String> + Send + Sync>,
 }
 
 /// What a call of a tool does to the world, in the words of the protocol.
@@ -36,53 +32,34 @@ pub enum Effect {
 }
 
 impl MockTool {
-    /// A tool that takes `A` and gives `O`: as text for a model, and as data that its output schema describes.
-    pub fn new<A, O>(
+    /// A tool that takes `A` and answers with a text; the error is for the model as well.
+    pub fn new<A: DeserializeOwned + JsonSchema + 'static>(
         name: &'static str,
         effect: Effect,
         description: &'static str,
-        run: impl Fn(A) -> Result<O, String> + Send + Sync + 'static,
-    ) -> Self
-    where
-        A: DeserializeOwned + JsonSchema + 'static,
-        O: Serialize + JsonSchema + Display + 'static,
-    {
+        run: impl Fn(A) -> Result<String, String> + Send + Sync + 'static,
+    ) -> Self {
         let mut listed = Tool::new(name, description, JsonObject::new())
             .with_input_schema::<A>()
-            .with_output_schema::<O>()
             .with_annotations(annotations(effect));
         listed.input_schema = Arc::new(plain(&listed.input_schema));
-        listed.output_schema = listed.output_schema.map(|schema| Arc::new(plain(&schema)));
-        let run = move |arguments| {
-            let output = run(read(arguments)?)?;
-            let data = serde_json::to_value(&output).expect("an output has string keys");
-            let mut result = CallToolResult::success(vec![ContentBlock::text(output.to_string())]);
-            result.structured_content = Some(data);
-            Ok(result)
-        };
-        Self {
-            listed,
-            run: Box::new(run),
-        }
+        let run = Box::new(move |arguments| run(read(arguments)?));
+        Self { listed, run }
     }
 
     /// A tool that answers with its name.
     pub fn dummy(listed: Tool) -> Self {
         let name = listed.name.to_string();
-        let run = move |_| {
-            let answer = format!("This is {name}.");
-            Ok(CallToolResult::success(vec![ContentBlock::text(answer)]))
-        };
-        Self {
-            listed,
-            run: Box::new(run),
-        }
+        let run = Box::new(move |_| Ok(format!("This is {name}.")));
+        Self { listed, run }
     }
 
     /// Calls it. What goes wrong is a result, too: the model reads it.
     pub fn call(&self, arguments: Option<JsonObject>) -> CallToolResult {
-        (self.run)(arguments.unwrap_or_default())
-            .unwrap_or_else(|wrong| CallToolResult::error(vec![ContentBlock::text(wrong)]))
+        match (self.run)(arguments.unwrap_or_default()) {
+            Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+            Err(wrong) => CallToolResult::error(vec![ContentBlock::text(wrong)]),
+        }
     }
 }
 

@@ -91,11 +91,12 @@ fn a_request_of_2026_07_28_needs_no_session_and_all_share_the_data() {
             ("mcp-name", tool),
         ];
         let (_, body) = post(&address, &headers, &call);
-        message(&body)["result"]["structuredContent"]["key"].clone()
+        message(&body)["result"]["content"][0]["text"].clone()
     };
     let new = json!({"project": "WEB", "summary": "From one client"});
-    assert_eq!(call("create_issue", new), "WEB-8");
-    assert_eq!(call("get_issue", json!({"key": "WEB-8"})), "WEB-8");
+    let created = "WEB-8 [To Do] From one client";
+    assert_eq!(call("create_issue", new), created);
+    assert_eq!(call("get_issue", json!({"key": "WEB-8"})), created);
 }
 
 #[test]

@@ -62,11 +62,6 @@ fn row(tool: &Tool) -> String {
         "{}",
         tool.name
     );
-    assert!(
-        tool.output_schema.is_some() && tool.description.is_some(),
-        "{}",
-        tool.name
-    );
     format!("{}{required} {said}", tool.name)
 }
 

@@ -6,11 +6,10 @@
 mod corpus;
 mod ranking;
 
-use std::fmt::{self, Display};
 use std::sync::{Arc, LazyLock};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use self::corpus::{CORPUS, passages};
 use self::ranking::Index;
@@ -26,29 +25,12 @@ const RESULTS: usize = 5;
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-/// What a search found, the best first.
-#[derive(Serialize, JsonSchema)]
-struct Found {
-    #[serde(skip)]
-    query: String,
-    results: Vec<Hit>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
+/// A section that a search found.
 struct Hit {
     title: String,
     /// Where the course has it.
     path: &'static str,
     excerpt: String,
-}
-
-/// Which documentation this is.
-#[derive(Serialize, JsonSchema)]
-struct Version {
-    version: &'static str,
-    documents: usize,
-    sections: usize,
 }
 
 /// The server.
@@ -62,9 +44,8 @@ pub fn server() -> MockServer {
             Effect::Reads,
             "Search the documentation. The best five sections, each with its title, its file and an excerpt.",
             move |Query { query }| {
-                let query = filled("query", &query)?.to_owned();
-                let results = index.search(&query, RESULTS);
-                Ok(Found { query, results })
+                let query = filled("query", &query)?;
+                Ok(found(query, &index.search(query, RESULTS)))
             },
         ))
         .tool(MockTool::new(
@@ -72,43 +53,26 @@ pub fn server() -> MockServer {
             Effect::Reads,
             "The version of the documentation, and how much of it there is.",
             move |Nothing {}| {
-                Ok(Version {
-                    version: env!("CARGO_PKG_VERSION"),
-                    documents: CORPUS.len(),
-                    sections: of_version.len(),
-                })
+                let (version, documents) = (env!("CARGO_PKG_VERSION"), CORPUS.len());
+                let sections = of_version.len();
+                Ok(format!("Version {version}: {documents} documents, {sections} sections."))
             },
         ))
 }
 
-impl Display for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.results.is_empty() {
-            return write!(f, "Nothing found for '{}'.", self.query);
-        }
-        for (index, hit) in self.results.iter().enumerate() {
-            let gap = if index == 0 { "" } else { "\n\n" };
-            let (number, title) = (index + 1, &hit.title);
-            write!(
-                f,
-                "{gap}{number}. {title} ({})\n   {}",
-                hit.path, hit.excerpt
-            )?;
-        }
-        Ok(())
+/// The results, the best first.
+fn found(query: &str, results: &[Hit]) -> String {
+    if results.is_empty() {
+        return format!("Nothing found for '{query}'.");
     }
-}
-
-impl Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            version,
-            documents,
-            sections,
-        } = self;
-        write!(
-            f,
-            "Version {version}: {documents} documents, {sections} sections."
-        )
-    }
+    let line = |(number, hit): (usize, &Hit)| {
+        let Hit {
+            title,
+            path,
+            excerpt,
+        } = hit;
+        format!("{number}. {title} ({path})\n   {excerpt}")
+    };
+    let lines: Vec<_> = (1..).zip(results).map(line).collect();
+    lines.join("\n\n")
 }
