@@ -145,10 +145,6 @@ mod tests {
             };
             assert_eq!(expand(text, &variable), Ok(expected), "{text}");
         }
-    }
-
-    #[test]
-    fn a_variable_that_is_not_there_is_named() {
         assert_eq!(expand("a ${NONE} b", &variable), Err("NONE".into()));
     }
 
@@ -177,23 +173,18 @@ mod tests {
     #[test]
     fn what_is_no_number_of_milliseconds_is_told_and_changes_nothing() {
         let default = Timeouts::default();
-        let (start, call) = (default.start, default.call);
-        let second = Duration::from_secs(1);
-        for (value, expected, complaints) in [
-            (None, (start, call), 0),
-            (Some("1000"), (second, second), 0),
-            (Some("1 s"), (start, call), 2),
-            (Some("0"), (start, call), 2),
-            (Some("-5"), (start, call), 2),
+        for (value, start, is_wrong) in [
+            (None, default.start, false),
+            (Some("1000"), Duration::from_secs(1), false),
+            (Some("1 s"), default.start, true),
+            (Some("0"), default.start, true),
+            (Some("-5"), default.start, true),
         ] {
-            let (timeouts, wrong) = timeouts(|_| value.map(str::to_owned));
-            assert_eq!((timeouts.start, timeouts.call), expected, "{value:?}");
-            assert_eq!(wrong.len(), complaints, "{wrong:?}");
+            let of = |name: &str| value.filter(|_| name == "MCP_TIMEOUT").map(str::to_owned);
+            let (timeouts, told) = timeouts(of);
+            assert_eq!((timeouts.start, timeouts.call), (start, default.call));
+            let sentence = "MCP_TIMEOUT is no number of milliseconds; 30000 ms it is";
+            assert_eq!(told, vec![sentence; usize::from(is_wrong)]);
         }
-        let (_, wrong) = timeouts(|name| (name == "MCP_TIMEOUT").then(|| "soon".to_owned()));
-        assert_eq!(
-            wrong,
-            ["MCP_TIMEOUT is no number of milliseconds; 30000 ms it is"]
-        );
     }
 }

@@ -134,60 +134,42 @@ fn line(message: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn read(fields: &str) -> String {
-        let line = format!(r#"{{"jsonrpc": "2.0", {fields}}}"#);
-        format!("{:?}", Message::read(line.as_bytes()).unwrap().unwrap())
+    /// A line as it is read: what it is, its id, and what it says.
+    fn read(line: &str) -> String {
+        match Message::read(line.as_bytes()) {
+            Ok(Some(Message::Request { id, method })) => format!("request {id} {method}"),
+            Ok(Some(Message::Notification { method, params })) => format!("told {method} {params}"),
+            Ok(Some(Message::Answer { id, outcome })) => format!("answer {id} {outcome:?}"),
+            Ok(None) => "none".to_owned(),
+            Err(error) => format!("{error:#}"),
+        }
     }
 
     #[test]
     fn a_line_is_a_request_a_notification_or_an_answer() {
-        let request = |id: &str, method: &str| {
-            let id: Value = serde_json::from_str(id).unwrap();
-            format!("Request {{ id: {id:?}, method: {method:?} }}")
-        };
-        let told = |method: &str, params: &str| {
-            format!("Notification {{ method: {method:?}, params: {params:?} }}")
-        };
-        let answer = |id: &str, outcome: Outcome| {
-            let id: Value = serde_json::from_str(id).unwrap();
-            format!("Answer {{ id: {id:?}, outcome: {outcome:?} }}")
-        };
-        let ok = |result: &str| Ok(result.to_owned());
-        let no = |why: &str| Err(why.to_owned());
-        let long = format!(r#""id": "{}", "method": "ping""#, "x".repeat(MAX_ID));
-        let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
-        let nested = format!(r#""id": 1, "result": {deep}"#);
-        let code = r#""id": 1, "error": {"code": 1, "message": "no\u001b[2J\n\nway"}"#;
-        let none = "it gave neither a result nor an error";
-        for (fields, message) in [
-            (r#""id": 0, "method": "ping""#, request("0", "ping")),
-            (r#""id": "", "method": "ping""#, request(r#""""#, "ping")),
-            (r#""id": 1.5, "method": "a""#, request("1.5", "a")),
-            (&*long, request("null", "ping")),
-            (r#""method": "a", "params": [ ]"#, told("a", "[ ]")),
-            (r#""method": "a""#, told("a", "null")),
-            (
-                r#""id": 7, "result": {"a": 1}"#,
-                answer("7", ok(r#"{"a": 1}"#)),
-            ),
-            (
-                r#""id": 1, "error": {"a": 2}"#,
-                answer("1", no(r#"{"a":2}"#)),
-            ),
-            (r#""id": 1, "error": "no""#, answer("1", no(r#""no""#))),
-            (r#""id": 1, "error": null"#, answer("1", no(none))),
-            (code, answer("1", no("no [2J way (code 1)"))),
+        for row in [
+            r#""id": 0, "method": "ping" => request 0 ping"#,
+            r#""id": "", "method": "ping" => request "" ping"#,
+            r#""id": 1.5, "method": "a" => request 1.5 a"#,
+            r#""method": "a", "params": [ ] => told a [ ]"#,
+            r#""method": "a" => told a null"#,
+            r#""id": 7, "result": {"a": 1} => answer 7 Ok("{\"a\": 1}")"#,
+            r#""id": 1, "error": {"a": 2} => answer 1 Err("{\"a\":2}")"#,
+            r#""id": 1, "error": "no" => answer 1 Err("\"no\"")"#,
+            r#""id": 1, "error": null => answer 1 Err("it gave neither a result nor an error")"#,
+            r#""id": 1, "error": {"code": 1, "message": "no\u001b[2J\n\nway"} => answer 1 Err("no [2J way (code 1)")"#,
             // A field that cannot be parsed is no fault of the connection.
-            (
-                r#""id": 1, "result": "\ud800""#,
-                answer("1", ok(r#""\ud800""#)),
-            ),
-            (r#""id": "\ud800", "result": 1"#, answer("null", ok("1"))),
-            (r#""method": "\ud800""#, told("", "null")),
-            (r#""id": 1, "error": "\ud800""#, answer("1", no(none))),
-            (&*nested, answer("1", ok(&deep))),
+            r#""id": 1, "result": "\ud800" => answer 1 Ok("\"\\ud800\"")"#,
+            r#""id": "\ud800", "result": 1 => answer null Ok("1")"#,
+            r#""method": "\ud800" => told  null"#,
+            r#""id": 1, "error": "\ud800" => answer 1 Err("it gave neither a result nor an error")"#,
+            r#""id": "LONG", "method": "ping" => request null ping"#,
+            r#""id": 1, "result": DEEP => answer 1 Ok("DEEP")"#,
         ] {
-            assert_eq!(read(fields), message, "{fields}");
+            let row = row.replace("LONG", &"x".repeat(MAX_ID));
+            let row = row.replace("DEEP", &format!("{}{}", "[".repeat(999), "]".repeat(999)));
+            let (fields, message) = row.split_once(" => ").unwrap();
+            assert_eq!(read(&format!(r#"{{"jsonrpc": "2.0", {fields}}}"#)), message);
         }
     }
 
@@ -201,22 +183,16 @@ mod tests {
             r#"{"level": 30, "msg": "listening", "error": "none"}"#,
             r#"{"jsonrpc": "2.0", "error": {"code": -32700, "message": "parse error"}, "id": null}"#,
         ] {
-            assert_eq!(Message::read(line.as_bytes()).unwrap(), None, "{line}");
+            assert_eq!(read(line), "none", "{line}");
         }
-        for (line, why) in [
-            (&b"\xff\xfe"[..], "it sent a line that is no UTF-8"),
-            (
-                br#"{"jsonrpc": "2.0", "id": 1, "resu"#,
-                "it sent invalid JSON: ",
-            ),
-            (
-                br#"{"jsonrpc": "2.0", "result": "\u12"}"#,
-                "it sent invalid JSON: ",
-            ),
-            (b"{}{}", "it sent invalid JSON: "),
+        for line in [
+            r#"{"jsonrpc": "2.0", "id": 1, "resu"#,
+            r#"{"jsonrpc": "2.0", "result": "\u12"}"#,
+            "{}{}",
         ] {
-            let error = format!("{:#}", Message::read(line).unwrap_err());
-            assert!(error.starts_with(why), "{error}");
+            assert!(read(line).starts_with("it sent invalid JSON: "), "{line}");
         }
+        let error = Message::read(b"\xff\xfe").unwrap_err().to_string();
+        assert_eq!(error, "it sent a line that is no UTF-8");
     }
 }

@@ -20,5 +20,5 @@ mod text;
 
 pub use mcp::Mcp;
 pub use process::StdioServerConfig;
-pub use protocol::{CallToolResult, LeftOut, Tool, ToolAnnotations, ToolExecution};
+pub use protocol::{CallToolResult, LeftOut, Tool, ToolAnnotations};
 pub use server::{Server, Timeouts};

@@ -91,9 +91,9 @@ pub struct Tool {
     /// How it behaves.
     #[serde(default, deserialize_with = "or_default")]
     pub annotations: ToolAnnotations,
-    /// How it is run.
-    #[serde(default, deserialize_with = "or_default")]
-    pub execution: ToolExecution,
+    /// How it is run (`basic/utilities/tasks`): whether a call may or must be a task, whose result is fetched later.
+    #[serde(default)]
+    pub execution: Value,
 }
 
 /// How a tool behaves (`server/tools`, section Data Types): hints from a server that may be wrong.
@@ -110,14 +110,6 @@ pub struct ToolAnnotations {
     pub idempotent_hint: Option<bool>,
     /// It reaches beyond its server.
     pub open_world_hint: Option<bool>,
-}
-
-/// How a tool is run (`basic/utilities/tasks`).
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolExecution {
-    /// Whether a call may or must be a task, whose result is fetched later.
-    pub task_support: Option<String>,
 }
 
 /// A tool that is left out of the pool: a malformed entry of `tools/list`, or one that the API would refuse.

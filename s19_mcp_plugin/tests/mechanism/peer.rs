@@ -71,7 +71,9 @@ impl Peer {
                 "!" => message["error"] = rest.unwrap(),
                 method => {
                     message["method"] = method.into();
-                    rest.map(|rest| message["params"] = rest);
+                    if let Some(rest) = rest {
+                        message["params"] = rest;
+                    }
                 }
             }
             if words[0] == "<" {

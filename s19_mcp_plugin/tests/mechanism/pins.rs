@@ -3,18 +3,13 @@
 //! The server lists what stands in a file, so a test changes it at will. Invariant: nothing that the user said before, by
 //! rule or by answer, lets a changed tool run.
 
-use std::collections::VecDeque;
-use std::future::ready;
-use std::sync::{Arc, Mutex};
-
-use kit::BoxFuture;
 use s01_loop::{Answer, Refusal, Repl};
 use s02_tools::Toolbox;
-use s03_permission::{Approver, Policy};
+use s03_permission::Policy;
 use s19_mcp_plugin::Mcp;
 use serde_json::{Map, Value, json};
 
-use crate::scene::{Scene, tool_call};
+use crate::scene::{Scene, User, tool_call};
 
 /// Lists what stands in the file `list`, and says that it has changed before it answers a call.
 const SERVER: &str = r#"while read -r line; do
@@ -27,23 +22,6 @@ case $line in
     say "\"id\":$id,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done\"}]}" ;;
 esac
 done"#;
-
-/// Answers as it was told to, then with yes, and keeps the questions.
-#[derive(Clone, Default)]
-struct User {
-    questions: Arc<Mutex<Vec<String>>>,
-    answers: Arc<Mutex<VecDeque<Answer>>>,
-}
-
-impl Approver for User {
-    fn ask<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Answer> {
-        self.questions.lock().unwrap().push(question.to_owned());
-        let answer = self.answers.lock().unwrap().pop_front();
-        Box::pin(ready(answer.unwrap_or(Answer::Yes)))
-    }
-
-    fn tell(&self, _: &str) {}
-}
 
 /// Two descriptions of its tool.
 const A: &str = "Reads a page.";
@@ -231,19 +209,6 @@ async fn a_server_that_comes_back_is_the_same_in_this_session_and_in_the_next() 
         (&file["version"], &pin["description"]),
         (&json!(1), &json!(A))
     );
-}
-
-#[tokio::test]
-async fn of_two_sessions_the_first_to_meet_a_tool_counts() {
-    let scene = allowed(&json!({"name": "other", "inputSchema": {"type": "object"}}));
-    let later = Session::connected(&scene).await;
-    write(&scene, &json!([reads(A)]));
-    let first = Session::connected(&scene).await;
-    assert!(!first.asks().await);
-    write(&scene, &json!([reads(B)]));
-    later.mcp.shut_down().await;
-    later.connect().await;
-    assert!(later.asks().await);
 }
 
 #[tokio::test]

@@ -1,15 +1,12 @@
 //! The pool and connect_mcp through their handles: what odd servers list, and what becomes of it.
 
-use std::future::ready;
-
-use kit::BoxFuture;
 use s01_loop::{Answer, Output, Refusal, Repl, ToolCall, ToolSpec};
 use s02_tools::{Tool, Toolbox};
-use s03_permission::{Approver, Policy};
+use s03_permission::Policy;
 use s19_mcp_plugin::{Mcp, StdioServerConfig};
 use serde_json::json;
 
-use crate::scene::{HEAR, STAY, Scene, hello, tool_call};
+use crate::scene::{HEAR, STAY, Scene, User, hello, tool_call};
 
 /// A session with mock docs servers of these names, each started with these faults.
 struct Session {
@@ -170,21 +167,11 @@ async fn what_the_policy_was_shown_is_what_is_started() {
     assert!(answer.starts_with("there is no server 'x'"), "{answer}");
 }
 
-/// Says no to whatever is asked.
-struct Naysayer;
-
-impl Approver for Naysayer {
-    fn ask<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Answer> {
-        Box::pin(ready(Answer::No(Refusal::User)))
-    }
-
-    fn tell(&self, _: &str) {}
-}
-
 #[tokio::test]
 async fn no_spelling_of_a_program_starts_it_without_a_question() {
     let session = Session::with(&[]);
-    let policy = Policy::open(&session.scene.ws, Naysayer);
+    let user = User::default();
+    let policy = Policy::open(&session.scene.ws, user.clone());
     let tools = Toolbox::new().with(session.connect.clone());
     for (command, args) in [
         ("./server", &[][..]),
@@ -195,6 +182,7 @@ async fn no_spelling_of_a_program_starts_it_without_a_question() {
         ("cat\n./server", &[]),
     ] {
         session.write(command, args);
+        *user.answers.lock().unwrap() = [Answer::No(Refusal::User)].into();
         let verdict = policy.check(&tools, &connect_x("toolu_1")).await;
         assert!(verdict.is_err(), "{command}");
     }

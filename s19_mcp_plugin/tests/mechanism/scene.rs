@@ -3,12 +3,17 @@
 //! A script hears and says one line at a time; our ids are 1 for `initialize`, 2 for the first page of tools, and so on.
 //! Invariant: nothing here waits for an event longer than ten seconds.
 
+use std::collections::VecDeque;
+use std::future::ready;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use s01_loop::ToolCall;
+use kit::BoxFuture;
+use s01_loop::{Answer, ToolCall};
 use s02_tools::Workspace;
+use s03_permission::Approver;
 use s19_mcp_plugin::{Server, StdioServerConfig, Timeouts};
 use serde_json::{Map, Value, json};
 
@@ -152,4 +157,21 @@ pub async fn until(mut is_so: impl FnMut() -> bool) {
         assert!(Instant::now() < limit, "it has not come to pass");
         tokio::task::yield_now().await;
     }
+}
+
+/// Answers as it was told to, then with yes, and keeps the questions.
+#[derive(Clone, Default)]
+pub struct User {
+    pub questions: Arc<Mutex<Vec<String>>>,
+    pub answers: Arc<Mutex<VecDeque<Answer>>>,
+}
+
+impl Approver for User {
+    fn ask<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Answer> {
+        self.questions.lock().unwrap().push(question.to_owned());
+        let answer = self.answers.lock().unwrap().pop_front();
+        Box::pin(ready(answer.unwrap_or(Answer::Yes)))
+    }
+
+    fn tell(&self, _: &str) {}
 }
