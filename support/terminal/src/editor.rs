@@ -1,90 +1,277 @@
-//! What rustyline is told: the keys that end a line, Tab, the look of the prompt, and to report every edit.
+//! The thread that owns a terminal with a line editor.
 //!
-//! rustyline reads ahead: whatever it took from the terminal behind an Enter is lost when it returns. So Enter, Ctrl-C
-//! and the like never end it here. They are noted, the line is cleared, and a signal ends it when its buffer is empty
-//! ([`Keyboard`] says how). Invariants: the state always holds the text and the cursor that the user sees; a line that no
-//! word begins with stays as it is when Tab is pressed.
+//! rustyline is open all the time, during a turn too: what is to be printed is drawn above its prompt whenever it draws
+//! that, and a signal closes it when another prompt is due. It reads ahead, and what it took from the terminal behind an
+//! Enter is lost when it returns. So Enter, Ctrl-C and the like never end it: they are noted, the line is cleared, and the
+//! signal ends it when its buffer is empty ([`Keyboard`] says how).
+//! Invariants: the state always holds the text and the cursor that the user sees; a line that no word begins with stays
+//! as it is when Tab is pressed; the terminal's mode is put back when the thread ends, in whatever way it ends; the history
+//! appears with the first line and not before, readable by its owner only, and two sessions add to it side by side.
 
 use std::borrow::Cow;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
 
+use anyhow::Context as _;
+use nix::errno::Errno;
+use nix::poll::PollTimeout;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::termios::{self, SetArg, Termios};
+use nix::unistd::{Pid, read};
 use rustyline::completion::Completer;
 use rustyline::config::{BellStyle, Config};
+use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{
-    Cmd, ConditionalEventHandler, Context, Editor, Event, EventContext, EventHandler, Helper,
-    KeyEvent, Movement, RepeatCount, Result,
+    Cmd, ColorMode, ConditionalEventHandler, Context, Editor, Event, EventContext, EventHandler,
+    ExternalPrinter, Helper, KeyEvent, Movement, RepeatCount, Result,
 };
 
 use crate::keyboard::Keyboard;
-use crate::screen::Screen;
-use crate::state::{Key, Mode};
-use crate::style::{Paint, Style};
+use crate::plain::is_readable;
+use crate::state::{Key, Mode, State};
+use crate::style::Paint;
+use crate::{Program, is_goodbye, text};
 
 /// How long the rest of a key may take to come behind its Esc.
-pub const ESCAPE_MILLIS: u16 = 50;
+const ESCAPE_MILLIS: u16 = 50;
 /// How many lines the history keeps.
 const HISTORY_LINES: usize = 1_000;
+/// How long a stop signal may take to arrive.
+const STOPPING: Duration = Duration::from_millis(50);
+const EXIT_HINT: &str = "(Ctrl-D, q or exit leaves)";
+/// Has rustyline draw its line again, and moves nothing.
+const DRAW: &str = "\x1b[A\n";
 
-/// The line editor of a terminal.
-pub type LineEditor = Editor<Reporter, FileHistory>;
+/// A terminal with its line editor.
+pub struct Reader {
+    keyboard: Arc<Keyboard>,
+    program: Program,
+    editor: Editor<Reporter, FileHistory>,
+    /// Whether lines can be written down.
+    keeps_history: bool,
+    /// The newest question that was shown.
+    asked: u64,
+    /// The mode that was found, put back when this drops, and the one in which keys are read as they are pressed and not
+    /// shown. Output stays as it is.
+    original: Termios,
+    raw: Termios,
+}
 
-/// Opens the line editor. Tab completes these words.
-///
-/// # Errors
-/// When the settings are wrong; a terminal that cannot be used says so when it is.
-pub fn open(
+impl Reader {
+    /// Takes the terminal over; `None` when it cannot be used. Tab completes these words.
+    pub fn open(
+        keyboard: &Arc<Keyboard>,
+        program: &Program,
+        words: Vec<&'static str>,
+    ) -> Option<Self> {
+        let mut editor = configured(keyboard, words).ok()?;
+        let printer = editor.create_external_printer().ok()?;
+        // Typed before the program started, in the mode of the shell: whole lines.
+        keyboard.with(typed_ahead);
+        let file = program.folder.join("history");
+        if let Err(ReadlineError::Io(error)) = editor.load_history(&file)
+            && error.kind() == io::ErrorKind::InvalidData
+        {
+            // Set aside. If it cannot be moved, adding to it will fail and say so.
+            let _ = fs::rename(&file, program.folder.join("history.damaged"));
+        }
+        let original = termios::tcgetattr(io::stdin()).ok()?;
+        let mut raw = original.clone();
+        termios::cfmakeraw(&mut raw);
+        raw.output_flags = original.output_flags;
+        set(&raw).ok()?;
+        keyboard.screen.edits(drawing(printer));
+        Some(Self {
+            original,
+            raw,
+            keyboard: keyboard.clone(),
+            program: program.clone(),
+            editor,
+            keeps_history: true,
+            asked: 0,
+        })
+    }
+
+    /// Works until it shall quit.
+    pub fn serve(mut self) {
+        let keyboard = self.keyboard.clone();
+        loop {
+            let (prompt, draft) = keyboard.with(|state| {
+                if let Mode::Question(number) = state.wanted()
+                    && std::mem::replace(&mut self.asked, number) < number
+                {
+                    // What was typed before the question was seen is no answer to it.
+                    typed_ahead(state);
+                }
+                state.opened()
+            });
+            if keyboard.mode() == Mode::Quit {
+                return;
+            }
+            let end = self
+                .editor
+                .readline_with_initial(prompt.as_str(), (&draft.0, &draft.1));
+            let (line, suspended, fresh) = keyboard.with(|state| {
+                state.closed();
+                match end {
+                    // As our own signal ends it.
+                    Err(ReadlineError::Interrupted | ReadlineError::Errno(Errno::EINTR)) => {}
+                    // A byte that is no UTF-8: it is dropped, the line stays.
+                    Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                    }
+                    Err(_) => state.gone(),
+                    Ok(line) => state.pressed(Key::Enter, &line),
+                }
+                let line = std::mem::take(&mut state.shown.2);
+                let suspended = std::mem::take(&mut state.suspended);
+                (line, suspended, state.fresh.clone())
+            });
+            let screen = &keyboard.screen;
+            screen.clear(text::rows(&(prompt + &line), screen.style.columns()));
+            if suspended {
+                self.suspend();
+            }
+            self.remember(fresh);
+            keyboard.with(|state| state.fresh.clear());
+        }
+    }
+
+    /// Stops this program, and those it runs under, until the shell wakes them.
+    fn suspend(&self) {
+        // A terminal that has gone needs no mode.
+        let _ = set(&self.original);
+        // The whole group, as the terminal would: `cargo run` has to stop too, or the shell waits for it.
+        let _ = kill(Pid::from_raw(0), Signal::SIGTSTP);
+        // The signal may stop this thread a moment after the call returns; the terminal is the shell's by then.
+        thread::sleep(STOPPING);
+        let _ = set(&self.raw);
+    }
+
+    /// Adds new requests to the history.
+    fn remember(&mut self, fresh: Vec<String>) {
+        for line in fresh.into_iter().filter(|line| !is_goodbye(line)) {
+            let is_new = self.editor.add_history_entry(&line).unwrap_or(false);
+            if is_new
+                && !line.trim().is_empty()
+                && self.keeps_history
+                && let Err(error) = self.keep()
+            {
+                self.keeps_history = false;
+                remark(
+                    &self.keyboard,
+                    &format!("(the history is not kept: {error:#})"),
+                );
+            }
+        }
+    }
+
+    /// Writes down what was added.
+    fn keep(&mut self) -> anyhow::Result<()> {
+        let folder = &self.program.folder;
+        (self.program.make_folder)(folder)
+            .with_context(|| format!("creating {}", folder.display()))?;
+        let file = folder.join("history");
+        let writing = || format!("writing {}", file.display());
+        // Made here: rustyline would empty a file that another session has made meanwhile.
+        let mut options = OpenOptions::new();
+        let options = options.append(true).create(true).mode(0o600);
+        options.open(&file).with_context(writing)?;
+        self.editor.append_history(&file).with_context(writing)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let _ = set(&self.original);
+        self.keyboard.screen.edited();
+    }
+}
+
+fn remark(keyboard: &Keyboard, remark: &str) {
+    let screen = &keyboard.screen;
+    screen.lines(&screen.style.paint(Paint::Dim, remark));
+}
+
+fn set(mode: &Termios) -> nix::Result<()> {
+    termios::tcsetattr(io::stdin(), SetArg::TCSADRAIN, mode)
+}
+
+/// Takes what can be read now.
+fn typed_ahead(state: &mut State) {
+    let stdin = io::stdin();
+    let mut keys = Vec::new();
+    let mut bytes = [0; 1024];
+    while is_readable(PollTimeout::ZERO) {
+        match read(&stdin, &mut bytes) {
+            Ok(count @ 1..) => keys.extend_from_slice(&bytes[..count]),
+            Err(Errno::EINTR | Errno::EAGAIN) => {}
+            Ok(_) | Err(_) => {
+                state.gone();
+                break;
+            }
+        }
+    }
+    state.typed_ahead(&String::from_utf8_lossy(&keys));
+}
+
+/// Has the editor draw whenever the sender says so. The printer waits while the user looks through the history, and nobody
+/// else is to wait with it: so it has a thread of its own.
+fn drawing(mut printer: impl ExternalPrinter + Send + 'static) -> SyncSender<()> {
+    let (draw, due) = sync_channel(1);
+    thread::spawn(
+        move || {
+            while due.recv().is_ok() && printer.print(DRAW.to_owned()).is_ok() {}
+        },
+    );
+    draw
+}
+
+fn configured(
     keyboard: &Arc<Keyboard>,
-    screen: &Arc<Screen>,
     words: Vec<&'static str>,
-) -> Result<LineEditor> {
+) -> Result<Editor<Reporter, FileHistory>> {
     let config = Config::builder()
         .max_history_size(HISTORY_LINES)?
         .bell_style(BellStyle::None)
+        // The prompt is ours to draw, with colours or without.
+        .color_mode(ColorMode::Forced)
         .keyseq_timeout(Some(ESCAPE_MILLIS))
         .build();
     let history = FileHistory::with_config(&config);
-    let mut editor = LineEditor::with_history(config, history)?;
-    editor.set_helper(Some(Reporter(keyboard.clone(), screen.style.clone())));
+    let mut editor = Editor::with_history(config, history)?;
+    editor.set_helper(Some(Reporter(keyboard.clone())));
     for event in [KeyEvent::ctrl('J'), KeyEvent::alt('\r')] {
         editor.bind_sequence(event, Cmd::Newline);
     }
-    let mut bind = |key: KeyEvent, press: fn(&Keys, &EventContext<'_>) -> Option<Cmd>| {
-        let keys = Keys {
-            press,
+    for (event, key) in [
+        (KeyEvent::from('\r'), Some(Key::Enter)),
+        (KeyEvent::ctrl('C'), Some(Key::Interrupt)),
+        (KeyEvent::ctrl('D'), Some(Key::End)),
+        (KeyEvent::ctrl('Z'), Some(Key::Suspend)),
+        (KeyEvent::from('\x1b'), Some(Key::Escape)),
+        (KeyEvent::from('\t'), None),
+    ] {
+        let pressed = Pressed {
+            key,
             words: words.clone(),
             keyboard: keyboard.clone(),
-            screen: screen.clone(),
         };
-        editor.bind_sequence(key, EventHandler::Conditional(Box::new(keys)));
-    };
-    bind('\r'.into(), |keys, line| keys.end(Key::Enter, line));
-    bind(KeyEvent::ctrl('C'), |keys, line| {
-        keys.end(Key::Interrupt, line)
-    });
-    bind(KeyEvent::ctrl('Z'), |keys, line| {
-        keys.end(Key::Suspend, line)
-    });
-    // On a line that is not empty it deletes the character under the cursor, as everywhere.
-    bind(KeyEvent::ctrl('D'), |keys, line| match line.line() {
-        "" => keys.end(Key::End, line),
-        _ => None,
-    });
-    bind('\x1b'.into(), |keys, line| {
-        match keys.keyboard.with(|state| state.mode) {
-            Mode::Question(_) => keys.end(Key::Interrupt, line),
-            Mode::Prompt | Mode::Turn | Mode::Quit => None,
-        }
-    });
-    bind('\t'.into(), Keys::complete);
+        editor.bind_sequence(event, EventHandler::Conditional(Box::new(pressed)));
+    }
     Ok(editor)
 }
 
 /// Reports every edit.
-pub struct Reporter(Arc<Keyboard>, Style);
+struct Reporter(Arc<Keyboard>);
 
 impl Helper for Reporter {}
 
@@ -113,20 +300,21 @@ impl Highlighter for Reporter {
         false
     }
 
+    /// Called whenever the prompt is drawn, with the cursor where it begins.
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
-        Cow::Owned(self.1.paint(Paint::Prompt, prompt))
+        let screen = &self.0.screen;
+        Cow::Owned(screen.above() + &screen.style.paint(Paint::Prompt, prompt))
     }
 }
 
-/// A key that is not rustyline's.
-struct Keys {
-    press: fn(&Self, &EventContext<'_>) -> Option<Cmd>,
+/// A key that is not rustyline's, or Tab.
+struct Pressed {
+    key: Option<Key>,
     words: Vec<&'static str>,
     keyboard: Arc<Keyboard>,
-    screen: Arc<Screen>,
 }
 
-impl ConditionalEventHandler for Keys {
+impl ConditionalEventHandler for Pressed {
     fn handle(
         &self,
         _: &Event,
@@ -134,20 +322,29 @@ impl ConditionalEventHandler for Keys {
         _: bool,
         context: &EventContext<'_>,
     ) -> Option<Cmd> {
-        (self.press)(self, context)
+        let (line, mode) = (context.line(), self.keyboard.mode());
+        match (self.key, mode) {
+            (None, _) => return self.complete(context),
+            // On a line that is not empty it deletes the character under the cursor, as everywhere.
+            (Some(Key::End), _) if !line.is_empty() => return None,
+            (Some(Key::Escape), Mode::Prompt | Mode::Quit) => return None,
+            // Whoever presses it at an empty prompt looks for the way out.
+            (Some(Key::Interrupt), Mode::Prompt) if line.is_empty() => {
+                remark(&self.keyboard, EXIT_HINT)
+            }
+            (Some(key), _) => self.keyboard.pressed(key, line),
+        }
+        let keeps =
+            self.key == Some(Key::Suspend) || (mode == Mode::Turn && self.key != Some(Key::Enter));
+        Some(if keeps {
+            Cmd::Noop
+        } else {
+            Cmd::Kill(Movement::WholeBuffer)
+        })
     }
 }
 
-impl Keys {
-    /// Ends the line.
-    fn end(&self, key: Key, context: &EventContext<'_>) -> Option<Cmd> {
-        self.keyboard.pressed(key, context.line());
-        Some(match key {
-            Key::Suspend => Cmd::Noop,
-            Key::Enter | Key::Interrupt | Key::End => Cmd::Kill(Movement::WholeBuffer),
-        })
-    }
-
+impl Pressed {
     /// Completes the word that the line is the beginning of, or lists those it may be. rustyline's own completion waits
     /// for the next key, and nothing else closes the prompt meanwhile.
     fn complete(&self, context: &EventContext<'_>) -> Option<Cmd> {
@@ -158,8 +355,7 @@ impl Keys {
         let words = beginning_with(line, &self.words);
         match rest(line, &words) {
             "" if words.len() > 1 => {
-                let listed = self.screen.style.paint(Paint::Dim, &words.join("  "));
-                self.screen.lines(&listed);
+                remark(&self.keyboard, &words.join("  "));
                 Some(Cmd::Noop)
             }
             "" => None,

@@ -4,55 +4,68 @@
 //! Invariants: dropping a future closes its prompt; an interrupt ends what runs when it comes and nothing later; a reason
 //! to leave stays, and the first one counts.
 
-use std::io::{self, Read, Write};
-use std::os::unix::net::UnixStream;
-use std::os::unix::thread::JoinHandleExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use nix::sys::pthread::pthread_kill;
-use nix::sys::signal::{Signal, raise};
+use nix::sys::signal::Signal;
+use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use crate::plain;
+use crate::screen::Screen;
 use crate::state::{Input, Key, Mode, Said, State};
 
 /// Shared by those who ask and the thread.
 pub struct Keyboard {
+    pub screen: Arc<Screen>,
     /// Every change wakes all who wait for one. Never held across an await.
     state: watch::Sender<State>,
-    /// Wakes the thread where it waits for the terminal too.
-    wake: UnixStream,
     thread: Mutex<Option<JoinHandle<()>>>,
+    listening: AtomicBool,
 }
 
 /// Those who ask.
 impl Keyboard {
-    /// The keyboard, and what wakes the thread.
-    ///
-    /// # Errors
-    /// When there are no file descriptors left.
-    pub fn new(input: Input) -> io::Result<(Self, UnixStream)> {
-        let (wake, woken) = UnixStream::pair()?;
-        wake.set_nonblocking(true)?;
-        woken.set_nonblocking(true)?;
-        let keyboard = Self {
-            state: watch::Sender::new(State::new(input)),
-            wake,
-            thread: Mutex::new(None),
-        };
-        Ok((keyboard, woken))
+    pub fn new(state: State, screen: Arc<Screen>) -> Self {
+        Self {
+            screen,
+            state: watch::Sender::new(state),
+            thread: Mutex::default(),
+            listening: AtomicBool::new(false),
+        }
     }
 
-    /// Reads or changes the state, and lets whoever waits have a look.
+    /// Reads or changes the state, lets whoever waits have a look, and has the prompt shown that it asks for.
     pub fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let value = self.try_with(|state| Some(change(state)));
+        value.expect("there is always one")
+    }
+
+    /// The same, when something comes of it.
+    fn try_with<T>(&self, change: impl FnOnce(&mut State) -> Option<T>) -> Option<T> {
         let mut value = None;
-        self.state.send_modify(|state| value = Some(change(state)));
-        value.expect("send_modify calls its argument")
+        self.state.send_if_modified(|state| {
+            value = change(state);
+            match state.input {
+                _ if value.is_none() || !state.is_stale() => {}
+                Input::Editor => close_editor(state),
+                Input::Plain => plain::show(state, &self.screen),
+                Input::Pipe => {}
+            }
+            value.is_some()
+        });
+        value
     }
 
     pub fn input(&self) -> Input {
         self.state.borrow().input
+    }
+
+    pub fn mode(&self) -> Mode {
+        self.state.borrow().shown.0
     }
 
     /// The next line that is typed, or `None` when there will be none.
@@ -80,22 +93,21 @@ impl Keyboard {
         impl Drop for Wanted<'_> {
             fn drop(&mut self) {
                 if let Some(end) = self.1.take() {
-                    self.0.change(end);
+                    self.0.with(end);
                 }
             }
         }
         let mut changed = self.state.subscribe();
-        self.change(begin);
+        self.with(begin);
         let mut wanted = Wanted(self, Some(end));
         loop {
             changed.mark_unchanged();
-            let mut taken = None;
-            self.state.send_if_modified(|state| {
-                taken = take(state);
-                if taken.is_some() && wanted.1.take().is_some() {
+            let taken = self.try_with(|state| {
+                let taken = take(state)?;
+                if wanted.1.take().is_some() {
                     end(state);
                 }
-                taken.is_some()
+                Some(taken)
             });
             if let Some(taken) = taken {
                 return taken;
@@ -105,53 +117,11 @@ impl Keyboard {
         }
     }
 
-    /// Changes what is wanted and tells the thread if it must do something else now.
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        let is_stale = self.with(|state| {
-            change(state);
-            state.wanted() != state.mode
-        });
-        if is_stale {
-            self.nudge();
-        }
-    }
-
     /// Waits for the next Ctrl-C.
     pub async fn interrupted(&self) {
         let mut state = self.state.subscribe();
         let before = state.borrow().interrupts;
         let _ = state.wait_for(|state| state.interrupts != before).await;
-    }
-
-    /// Ends the session with this exit code.
-    pub fn leave(&self, code: u8) {
-        self.with(|state| _ = state.exit.get_or_insert(code));
-    }
-
-    /// The exit code of a session that was ended from outside.
-    pub fn left(&self) -> Option<u8> {
-        self.state.borrow().exit
-    }
-
-    /// Waits for a reason to leave.
-    pub async fn until_left(&self) {
-        let mut state = self.state.subscribe();
-        let _ = state.wait_for(|state| state.exit.is_some()).await;
-    }
-
-    /// Lets the thread look again, which closes an open prompt for a moment: something wants to be printed.
-    pub fn nudge(&self) {
-        let thread = self.thread.lock().unwrap();
-        self.with(|state| {
-            state.nudged = true;
-            if let Some(thread) = thread.as_ref().filter(|_| state.editing) {
-                // To the thread itself, because it may wait for the rest of a key sequence. It fails only when the thread
-                // has ended.
-                let _ = pthread_kill(thread.as_pthread_t(), Signal::SIGINT);
-            }
-        });
-        // A full pipe wakes the thread as well, and one that has gone needs no waking.
-        let _ = (&self.wake).write(&[0]);
     }
 
     /// Starts the thread.
@@ -173,7 +143,6 @@ impl Keyboard {
             state.quitting = true;
             state.gone();
         });
-        self.nudge();
         // A thread that waits for a pipe cannot be called back, and has nothing to put in order.
         if self.input() == Input::Editor {
             let thread = self.thread.lock().unwrap().take();
@@ -184,7 +153,7 @@ impl Keyboard {
     /// Listens to SIGINT, SIGTERM and SIGHUP from now on. It must come before the first line editor: rustyline puts its
     /// own handler for SIGINT in place and puts back the one it found, which must be this one and not the default.
     pub fn listen(self: &Arc<Self>) {
-        if self.with(|state| std::mem::replace(&mut state.listening, true)) {
+        if self.listening.swap(true, Ordering::Relaxed) {
             return;
         }
         let interrupt = SignalKind::interrupt();
@@ -198,7 +167,7 @@ impl Keyboard {
                 while signals.recv().await.is_some() {
                     if kind != interrupt {
                         // As a shell counts: 128 and the number of the signal.
-                        keyboard.leave(128 + kind.as_raw_value() as u8);
+                        keyboard.screen.leave(128 + kind.as_raw_value() as u8);
                     } else if keyboard.input() != Input::Editor {
                         // There Ctrl-C is a key, and SIGINT our own, for closing the editor.
                         keyboard.with(|state| state.interrupts += 1);
@@ -211,47 +180,41 @@ impl Keyboard {
 
 /// The thread.
 impl Keyboard {
-    /// What to do next; whatever the thread was woken for is considered by that.
-    pub fn next(&self, mut woken: &UnixStream) -> Mode {
-        while matches!(woken.read(&mut [0; 64]), Ok(1..)) {}
-        self.with(|state| {
-            state.nudged = false;
-            state.closing = false;
-            state.mode = state.wanted();
-            state.mode
-        })
+    /// Waits until something is to be read, and says what for; `None` when nothing is any more.
+    pub fn wait(&self, runtime: &Handle) -> Option<Mode> {
+        let mut state = self.state.subscribe();
+        let eager = |state: &State| state.input == Input::Plain && state.is_watched;
+        let wanted = |state: &State| state.gone || eager(state) || state.wanted() != Mode::Turn;
+        let state = runtime.block_on(state.wait_for(wanted)).ok()?;
+        (!state.gone).then(|| state.wanted())
     }
 
     /// The editor shows this line now. So its signal handler is in place, and it can be closed.
     pub fn edited(&self, line: &str, cursor: usize) {
         self.with(|state| {
             state.edited(line, cursor);
-            state.editing = true;
-            if state.nudged {
-                close_editor(state);
-            }
+            state.editing = Some(nix::sys::pthread::pthread_self());
         });
     }
 
-    /// A key ended the line in the editor.
+    /// A key was pressed behind this line.
     pub fn pressed(&self, key: Key, line: &str) {
-        self.with(|state| {
-            state.pressed(key, line);
-            close_editor(state);
-        });
+        self.with(|state| state.pressed(key, line));
     }
 }
 
-/// From within the editor: it ends when it has read what it already took from the terminal, and before it takes more. So
-/// nothing that was typed behind Enter is lost in its buffer.
+/// Closes an editor that shows something else than it should. It ends when it has read what it already took from the
+/// terminal, and before it takes more. So nothing that was typed behind Enter is lost in its buffer.
 ///
 /// Its signal handler writes a byte to a pipe, and its loop takes up to 64 bytes and looks at the first only: a change of
 /// the window's size that came just before swallows a signal. It cannot swallow this many.
 fn close_editor(state: &mut State) {
-    if !std::mem::replace(&mut state.closing, true) {
+    if let Some(thread) = state.editing
+        && !std::mem::replace(&mut state.closing, true)
+    {
         for _ in 0..64 {
-            // It cannot fail: the signal exists.
-            let _ = raise(Signal::SIGINT);
+            // To the thread itself, because it may wait for the rest of a key sequence. It cannot fail: the thread edits.
+            let _ = pthread_kill(thread, Signal::SIGINT);
         }
     }
 }

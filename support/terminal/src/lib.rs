@@ -9,36 +9,25 @@
 //! |---|---|
 //! | `state` | the state machine: a turn runs, a prompt is open, a question is asked; who gets what is typed |
 //! | `keyboard` | how tasks wait for it, interrupts and signals, and how an open prompt is called back |
-//! | `reader`, `editor`, `keys`, `history` | the thread on a terminal: rustyline, and keys during a turn |
+//! | `editor` | the thread on a terminal: rustyline, its keys and its history |
 //! | `plain` | the thread on a pipe, and on a terminal whose lines the system edits |
-//! | `screen`, `footer`, `style`, `text` | the only writer; what stands below the last line; colours; harmless text |
-//! | `ask`, `show`, `voice` | questions; calls, results and remarks; what a model says |
+//! | `screen`, `style`, `text` | the only writer, and its sign of life; colours; harmless text |
+//! | `ask`, `show` | questions; calls, results, remarks, and what a model says |
 //! | `process` | the command line and piped input |
-//!
-//! **Keys during a turn.** The kernel's own line discipline, with its echo off, would keep what is typed in fewer lines.
-//! It cannot show the half-typed line while a turn prints, and it cannot tell Esc, which ends the turn, from an arrow key.
-//! So the terminal is in raw mode, `keys` edits as much as the kernel would, and the footer shows the line. rustyline stays
-//! closed: an editor that is open all the time would show a model's text only by whole lines.
 
 mod ask;
 mod editor;
-mod footer;
-mod history;
 mod keyboard;
-mod keys;
 mod plain;
 mod process;
-mod reader;
 mod screen;
 mod show;
 mod state;
 mod style;
 mod text;
-mod voice;
 
 use std::future::{Future, pending};
 use std::io::{self, IsTerminal};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::ExitCode;
@@ -46,16 +35,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use anyhow::Result;
 use serde_json::Value;
+use tokio::runtime::Handle;
 
 pub use ask::{Answer, Refusal};
 pub use process::{leave_with, piped, refuse, words};
 
+use editor::Reader;
 use keyboard::Keyboard;
-use reader::Reader;
 use screen::Screen;
+use show::Speech;
 use state::{Input, State};
-use style::Paint;
-use voice::Speech;
+use style::{Paint, Style};
 
 /// The exit code of a run that Ctrl-C ended, as a shell counts: 128 and the number of SIGINT.
 const INTERRUPTED: u8 = 130;
@@ -119,8 +109,8 @@ struct Inner {
 struct Session {
     /// The request of the command line, until it is taken.
     once: Option<String>,
-    /// What wakes the thread; taken when it starts.
-    woken: Option<UnixStream>,
+    /// The thread that reads has been started.
+    is_read: bool,
     /// What Tab completes; taken when the thread starts.
     words: Vec<&'static str>,
     /// Why the last turn that failed did so.
@@ -143,24 +133,23 @@ impl Terminal {
     }
 
     fn open(program: Program, once: Option<String>) -> Self {
-        let can_edit = style::Style::of_stdout().can_move && once.is_none();
+        let style = Style::of_stdout();
+        let can_edit = style.can_move && once.is_none();
         let input = match (io::stdin().is_terminal(), can_edit) {
             (true, true) => Input::Editor,
             (true, false) => Input::Plain,
             (false, _) => Input::Pipe,
         };
-        let (keyboard, woken) = Keyboard::new(input)
-            .expect("a process that cannot open a pipe cannot run a command either");
-        let keyboard = Arc::new(keyboard);
+        let screen = Arc::new(Screen::new(style, io::stdout()));
+        let state = State::new(input, &program.prompt, once.is_none());
         let inner = Inner {
+            keyboard: Arc::new(Keyboard::new(state, screen.clone())),
+            screen,
             program,
-            screen: Arc::new(Screen::new(keyboard.clone())),
-            keyboard,
             is_typed: once.is_none(),
             asking: tokio::sync::Mutex::new(()),
             session: Mutex::new(Session {
                 once,
-                woken: Some(woken),
                 ..Session::default()
             }),
         };
@@ -212,7 +201,7 @@ impl Terminal {
         let line = loop {
             let line = tokio::select! {
                 biased;
-                () = inner.keyboard.until_left() => None,
+                () = inner.screen.until_left() => None,
                 line = inner.next_line() => line,
             };
             match line.as_deref().map(str::trim) {
@@ -234,18 +223,20 @@ impl Terminal {
     /// Whether the input has ended by itself with nobody sitting there: what is still at work may be waited for.
     pub fn waits_for_background(&self) -> bool {
         let inner = &self.inner;
-        let is_dismissed = inner.session().dismissed || inner.keyboard.left().is_some();
+        let is_dismissed = inner.session().dismissed || inner.screen.left().is_some();
         !inner.is_session() && !is_dismissed
     }
 
     /// Waits until somebody ends a session that [waits_for_background](Self::waits_for_background): Ctrl-C, or a signal.
     pub async fn ended(&self) {
-        let keyboard = &self.inner.keyboard;
+        let Inner {
+            keyboard, screen, ..
+        } = &*self.inner;
         keyboard.listen();
         tokio::select! {
             biased;
-            () = keyboard.until_left() => {}
-            () = keyboard.interrupted() => keyboard.leave(INTERRUPTED),
+            () = screen.until_left() => {}
+            () = keyboard.interrupted() => screen.leave(INTERRUPTED),
         }
     }
 
@@ -261,7 +252,7 @@ impl Terminal {
             let turn = pin!(turn);
             tokio::select! {
                 biased;
-                () = inner.keyboard.until_left() => None,
+                () = inner.screen.until_left() => None,
                 () = inner.keyboard.interrupted() => None,
                 result = turn => Some(result),
                 () = inner.show_life() => None,
@@ -278,7 +269,7 @@ impl Terminal {
                 inner.session().failure = Some("interrupted".to_owned());
                 self.painted(Paint::Dim, "(interrupted)");
                 if !inner.is_session() {
-                    inner.keyboard.leave(INTERRUPTED);
+                    inner.screen.leave(INTERRUPTED);
                 }
             }
         }
@@ -299,7 +290,7 @@ impl Terminal {
     pub fn exit_code(&self) -> ExitCode {
         self.inner.keyboard.close();
         let failed = self.failure().is_some() && !self.inner.is_session();
-        ExitCode::from(self.inner.keyboard.left().unwrap_or(failed.into()))
+        ExitCode::from(self.inner.screen.left().unwrap_or(failed.into()))
     }
 }
 
@@ -319,14 +310,10 @@ impl Inner {
             return self.session().once.take();
         }
         self.start_thread();
-        let ahead = self.keyboard.with(|state| state.lines.pop_front());
+        let ahead = self.keyboard.with(State::next_line).flatten();
         let is_ahead = ahead.is_some();
         let line = match ahead {
-            Some(line) => {
-                // It is typed ahead no more.
-                self.keyboard.nudge();
-                line
-            }
+            Some(line) => line,
             None => self.typed_line().await?,
         };
         let is_shown = match self.keyboard.input() {
@@ -351,9 +338,9 @@ impl Inner {
                 line = &mut line => return line,
                 () = self.keyboard.interrupted() => match self.keyboard.input() {
                     Input::Editor => {}
-                    Input::Plain => self.keyboard.nudge(),
+                    Input::Plain => self.screen.show_prompt(&self.program.prompt),
                     Input::Pipe => {
-                        self.keyboard.leave(INTERRUPTED);
+                        self.screen.leave(INTERRUPTED);
                         return None;
                     }
                 }
@@ -367,7 +354,7 @@ impl Inner {
             return pending().await;
         }
         loop {
-            tokio::time::sleep(footer::TICK).await;
+            tokio::time::sleep(screen::TICK).await;
             self.screen.tick();
         }
     }
@@ -376,19 +363,20 @@ impl Inner {
     /// leaves the terminal alone.
     fn start_thread(&self) {
         let mut session = self.session();
-        let Some(woken) = session.woken.take() else {
+        if std::mem::replace(&mut session.is_read, true) {
             return;
-        };
+        }
         let words = std::mem::take(&mut session.words);
-        let (screen, program, watched) = (self.screen.clone(), self.program.clone(), self.is_typed);
+        let program = self.program.clone();
+        let runtime = Handle::current();
         self.keyboard.start(move |keyboard| {
             if keyboard.input() == Input::Editor {
-                if let Some(reader) = Reader::open(keyboard, &screen, &program, words) {
-                    return reader.serve(&woken);
+                if let Some(reader) = Reader::open(keyboard, &program, words) {
+                    return reader.serve();
                 }
-                keyboard.with(|state: &mut State| state.input = Input::Plain);
+                keyboard.with(|state| state.input = Input::Plain);
             }
-            plain::serve(keyboard, &screen, &program.prompt, watched, &woken);
+            plain::serve(keyboard, &runtime);
         });
     }
 }

@@ -5,90 +5,70 @@
 
 use std::io::{self, BufRead};
 use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 
-use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, tcflush};
+use tokio::runtime::Handle;
 
 use crate::keyboard::Keyboard;
 use crate::screen::Screen;
 use crate::state::{Input, Key, Mode, State};
 
-/// Reads until the input ends or nobody wants more. Not `watched` means that what is typed during the turn belongs to
-/// whoever runs this program.
-pub fn serve(
-    keyboard: &Keyboard,
-    screen: &Screen,
-    prompt: &str,
-    watched: bool,
-    woken: &UnixStream,
-) {
-    let is_terminal = keyboard.input() == Input::Plain;
-    loop {
-        let mode = keyboard.next(woken);
-        let wants = matches!(mode, Mode::Prompt | Mode::Question(_));
-        if mode == Mode::Quit {
-            return;
-        }
-        if is_terminal && matches!(mode, Mode::Question(_)) {
-            if !watched {
-                // It fails only where there is nothing to drop.
-                let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
-            }
-            while is_typed(woken, true, PollTimeout::ZERO) && !is_gone(keyboard) {
-                read(keyboard, State::accept);
-            }
-        }
-        if is_terminal && wants {
-            let (question, _) = keyboard.with(State::prompt_and_draft);
-            screen.open_prompt();
-            screen.command(question.as_deref().unwrap_or(prompt));
-        }
-        let reads = wants || (is_terminal && watched);
-        let typed = (wants && !is_terminal) || is_typed(woken, reads, PollTimeout::NONE);
-        if typed {
-            read(keyboard, |state, line| {
-                if is_terminal {
-                    state.pressed(Key::Enter, &line)
-                } else {
-                    state.accept(line)
-                }
+/// Reads until the input ends or nobody wants more.
+pub fn serve(keyboard: &Keyboard, runtime: &Handle) {
+    while let Some(mode) = keyboard.wait(runtime) {
+        if keyboard.input() == Input::Pipe {
+            let line = line();
+            keyboard.with(|state| match line {
+                Some(line) => state.accept(line),
+                None => state.gone(),
             });
-        }
-        if is_terminal && wants {
-            screen.close_plain_prompt(typed && !is_gone(keyboard));
-        }
-        if is_gone(keyboard) {
-            return;
+        } else if is_readable(PollTimeout::NONE) {
+            keyboard.with(|state| match (state.wanted() == mode).then(line) {
+                // Whoever has put a question meanwhile has taken what was typed before it.
+                None => {}
+                Some(Some(line)) => {
+                    keyboard.screen.entered();
+                    state.pressed(Key::Enter, &line);
+                }
+                Some(None) => state.gone(),
+            });
         }
     }
 }
 
-/// Waits for a line, if it is to be read, or to be woken; says whether it is a line.
-fn is_typed(woken: &UnixStream, reads: bool, timeout: PollTimeout) -> bool {
-    let stdin = io::stdin();
-    let mut ready = [
-        PollFd::new(woken.as_fd(), PollFlags::POLLIN),
-        PollFd::new(stdin.as_fd(), PollFlags::POLLIN),
-    ];
-    while poll(&mut ready[..=usize::from(reads)], timeout) == Err(Errno::EINTR) {}
-    ready[1].any().unwrap_or(false)
+/// Shows the prompt that is due on a terminal. What was typed before a question is no answer to it.
+pub fn show(state: &mut State, screen: &Screen) {
+    if matches!(state.wanted(), Mode::Question(_)) && state.wanted() != state.shown.0 {
+        if state.is_watched {
+            while is_readable(PollTimeout::ZERO)
+                && let Some(line) = line()
+            {
+                state.accept(line);
+            }
+        } else {
+            // It fails only where there is nothing to drop.
+            let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
+        }
+    }
+    screen.show_prompt(&state.opened().0);
 }
 
-fn is_gone(keyboard: &Keyboard) -> bool {
-    keyboard.with(|state| state.gone)
+/// Whether a line, or the end, can be read by then.
+pub fn is_readable(timeout: PollTimeout) -> bool {
+    let stdin = io::stdin();
+    let mut ready = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+    poll(&mut ready, timeout).is_ok_and(|count| count > 0)
 }
 
 /// The next line without its end; bytes that are no UTF-8 are replaced.
-fn read(keyboard: &Keyboard, take: impl FnOnce(&mut State, String)) {
+fn line() -> Option<String> {
     let mut bytes = Vec::new();
     match io::stdin().lock().read_until(b'\n', &mut bytes) {
-        Ok(0) | Err(_) => keyboard.with(State::gone),
+        Ok(0) | Err(_) => None,
         Ok(_) => {
             let line = String::from_utf8_lossy(&bytes);
-            let line = line.trim_end_matches(['\n', '\r']).to_owned();
-            keyboard.with(|state| take(state, line));
+            Some(line.trim_end_matches(['\n', '\r']).to_owned())
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Showing: calls, results, notices and errors, each under the name of who speaks.
+//! Showing: what a model says and does as it comes, results, remarks and errors, each under the name of who speaks.
 //!
-//! What is shown comes from models, tools and servers. Invariant: nothing of it reaches the screen that was not made
-//! harmless first (`text`).
+//! The main speaker streams, character by character; everybody else is shown by whole lines, so that several may talk at
+//! once. Invariant: nothing that comes from a model, a tool or a server reaches the screen before it was made harmless
+//! (`text`).
 
 use crate::style::Paint;
 use crate::{Call, Shown, Terminal, text};
@@ -9,6 +10,89 @@ use crate::{Call, Shown, Terminal, text};
 /// How wide the label is that says whose result follows.
 const LABEL_COLUMNS: usize = 60;
 
+/// What a speaker is about to say.
+#[derive(Default)]
+pub(crate) struct Speech {
+    /// The beginning of a line that is shown when it is whole.
+    partial: String,
+    /// Whether the reply has said anything; a reply may begin with empty lines, and they are not shown.
+    begun: bool,
+}
+
+/// A model. Each event of a request is a method, called in order; none blocks.
+impl Terminal {
+    /// A client was made for this endpoint.
+    pub fn connected(&self, endpoint: &str) {
+        let program = &self.inner.program.name;
+        self.say(&format!("{program} · {endpoint}"));
+    }
+
+    /// A request is on its way.
+    pub fn waiting(&self) {
+        if self.name.is_none() {
+            self.inner.screen.wait_for_model();
+        }
+    }
+
+    /// A piece of text arrived.
+    pub fn text(&self, piece: &str) {
+        let speech = &mut *self.speech.lock().unwrap();
+        let piece = if speech.begun {
+            piece
+        } else {
+            piece.trim_start_matches('\n')
+        };
+        speech.begun |= !piece.is_empty();
+        let piece = text::clean(piece);
+        if self.name.is_none() {
+            return self.inner.screen.text(&piece);
+        }
+        speech.partial.push_str(&piece);
+        if let Some(newline) = speech.partial.rfind('\n') {
+            let rest = speech.partial.split_off(newline + 1);
+            let lines = std::mem::replace(&mut speech.partial, rest);
+            self.lines(&lines);
+        }
+    }
+
+    /// A tool call arrived whole.
+    pub fn call<'a>(&self, call: impl Into<Call<'a>>) {
+        self.pause();
+        let (call, screen) = (call.into(), &self.inner.screen);
+        let line = self.call_line('>', call, self.columns(screen.style.columns()));
+        // The user waits for the calls of the main speaker.
+        let name = self.name.is_none().then_some(call.name);
+        screen.call(call.id, &self.attributed(&line), name);
+    }
+
+    /// Something the user should know of.
+    pub fn notice(&self, notice: &str) {
+        self.pause();
+        let notice = format!("({})", text::clean(notice));
+        self.painted(Paint::Dim, &notice);
+    }
+
+    /// The request is over.
+    pub fn done(&self) {
+        self.pause();
+        if self.name.is_none() {
+            self.inner.screen.wait_for_tool();
+        }
+    }
+
+    /// Shows what there is of the current line and ends it.
+    fn pause(&self) {
+        let speech = &mut *self.speech.lock().unwrap();
+        speech.begun = false;
+        if self.name.is_none() {
+            self.inner.screen.end_line();
+        } else if !speech.partial.is_empty() {
+            self.lines(&std::mem::take(&mut speech.partial));
+        }
+    }
+}
+
+/// Everybody else.
 impl Terminal {
     /// Prints whole lines, above an open prompt.
     pub fn say(&self, text: &str) {

@@ -8,13 +8,20 @@
 //!    a line was entered, or its reader dropped    answered, or withdrawn
 //! ```
 //!
-//! Any task may want the next line or ask a question, and may stop wanting it at any moment; one thread reads. Nothing
-//! here waits, reads or prints. Invariants: a line goes to exactly one reader and is kept until then; a question gets
-//! only what was typed to it; what was typed to a question is never a request.
+//! Any task may want the next line or ask a question, and may stop wanting it at any moment; one thread reads. The prompt
+//! follows from the state, and whoever shows it shows it again when it changes. Nothing here waits, reads or prints.
+//! Invariants: a line goes to exactly one reader and is kept until then; a question gets only what was typed to it; what
+//! was typed to a question is never a request.
 
 use std::collections::VecDeque;
 
+use nix::sys::pthread::Pthread;
+
 use crate::ask::Answer;
+use crate::text;
+
+/// How many columns the requests that wait for the end of a turn may take.
+const AHEAD_COLUMNS: usize = 40;
 
 /// Where requests come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,27 +35,29 @@ pub enum Input {
     Pipe,
 }
 
-/// What the thread does.
+/// What is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Keep what is typed, wait for Ctrl-C and Esc.
+    /// What is typed ahead; Ctrl-C and Esc end the turn.
     #[default]
     Turn,
-    /// Read a request.
+    /// A request.
     Prompt,
-    /// Read the answer to the question of this number.
+    /// The answer to the question of this number.
     Question(u64),
-    /// Leave.
+    /// Nothing more.
     Quit,
 }
 
-/// A key that ends a line.
+/// A key that does more than edit the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// Enter.
     Enter,
-    /// Ctrl-C; at a question also Esc.
+    /// Ctrl-C.
     Interrupt,
+    /// Esc.
+    Escape,
     /// Ctrl-D on an empty line.
     End,
     /// Ctrl-Z.
@@ -68,37 +77,17 @@ pub enum Said {
     Nobody,
 }
 
-/// A line somebody has begun.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Draft {
-    /// Before the cursor.
-    pub left: String,
-    /// Behind it.
-    pub right: String,
-}
-
-impl Draft {
-    /// The line with its cursor at this byte.
-    pub fn new(line: &str, cursor: usize) -> Self {
-        let (left, right) = line.split_at(cursor);
-        Self {
-            left: left.to_owned(),
-            right: right.to_owned(),
-        }
-    }
-
-    /// Takes the whole line out.
-    pub fn take(&mut self) -> String {
-        let Self { left, right } = std::mem::take(self);
-        left + &right
-    }
-}
+/// A line somebody has begun: what is before the cursor, and what behind it.
+pub type Draft = (String, String);
 
 /// What is typed and what is wanted.
 #[derive(Debug, Default)]
 pub struct State {
     pub input: Input,
-    pub mode: Mode,
+    /// Otherwise what is typed during a turn belongs to whoever runs this program.
+    pub is_watched: bool,
+    /// What stands in front of a request.
+    prompt: String,
     /// Complete lines, oldest first.
     pub lines: VecDeque<String>,
     /// The line that is not complete.
@@ -110,23 +99,18 @@ pub struct State {
     /// How many wait for a line.
     pub readers: usize,
     pub quitting: bool,
-    /// Signals are listened to.
-    pub listening: bool,
-    /// Lines that the history does not have yet.
+    /// Lines that the history does not have yet. Nobody gets a line before it does.
     pub fresh: Vec<String>,
-    /// The key that ended the line in the editor, and the line as the editor shows it.
-    pub key: Option<Key>,
-    pub shown: String,
-    /// The line editor has its signal handler in place, and can be closed.
-    pub editing: bool,
-    /// The thread is to look again, so the editor must close.
-    pub nudged: bool,
-    /// The signal that closes it is on its way.
+    /// What is on the screen: what for, the prompt, and the line behind it.
+    pub shown: (Mode, String, String),
+    /// The thread whose line editor has its signal handler in place, and can be closed.
+    pub editing: Option<Pthread>,
+    /// The signals that close it are on their way.
     pub closing: bool,
+    /// The user wants the shell.
+    pub suspended: bool,
     /// Counts Ctrl-C: each ends the turn that runs when it comes.
     pub interrupts: u64,
-    /// The exit code of a session that was ended from outside.
-    pub exit: Option<u8>,
     question: Option<Question>,
     questions: u64,
 }
@@ -141,14 +125,16 @@ struct Question {
 
 /// What is wanted.
 impl State {
-    pub fn new(input: Input) -> Self {
+    pub fn new(input: Input, prompt: &str, is_watched: bool) -> Self {
         Self {
             input,
+            prompt: prompt.to_owned(),
+            is_watched,
             ..Self::default()
         }
     }
 
-    /// What the thread should do.
+    /// What should be read.
     pub fn wanted(&self) -> Mode {
         // A line that a pipe has given already is the next one, whoever asks.
         let has_next = self.input == Input::Pipe && !self.lines.is_empty();
@@ -161,6 +147,30 @@ impl State {
             Some(_) | None if self.readers > 0 && needs_line => Mode::Prompt,
             Some(_) | None => Mode::Turn,
         }
+    }
+
+    /// What should stand in front of the line: during a turn what was typed ahead, if anything was.
+    pub fn prompt(&self) -> String {
+        match (self.wanted(), &self.question) {
+            (Mode::Question(_), Some(question)) => question.prompt.clone(),
+            (Mode::Prompt, _) => self.prompt.clone(),
+            (Mode::Turn, _) if self.input == Input::Editor => {
+                // Who waits for a line has it in a moment.
+                let ahead = self.lines.iter().skip(self.readers);
+                let ahead: String = ahead.map(|line| format!("{line} ⏎ ")).collect();
+                let is_empty = ahead.is_empty() && self.draft == Draft::default();
+                let prompt = if is_empty { "" } else { self.prompt.as_str() };
+                format!("{prompt}{}", text::cut(&ahead, AHEAD_COLUMNS))
+            }
+            (Mode::Turn | Mode::Question(_) | Mode::Quit, _) => String::new(),
+        }
+    }
+
+    /// Whether something else should be on the screen.
+    pub fn is_stale(&self) -> bool {
+        let (mode, prompt, _) = &self.shown;
+        let is_noted = self.suspended || !self.fresh.is_empty();
+        is_noted || self.wanted() != *mode || self.prompt() != *prompt
     }
 
     /// Puts a question. There is one at a time.
@@ -182,7 +192,7 @@ impl State {
     /// What the question is answered with. On a pipe that is the next line, if it is an answer. While the editor still
     /// shows the question, more may be typed behind the answer.
     pub fn said(&mut self) -> Option<Said> {
-        if self.editing && matches!(self.mode, Mode::Question(_)) {
+        if self.editing.is_some() && matches!(self.shown.0, Mode::Question(_)) {
             return None;
         }
         if let Some(said) = self.question.as_mut()?.said.take() {
@@ -201,6 +211,9 @@ impl State {
 
     /// The next line; `None` within when there will be none.
     pub fn next_line(&mut self) -> Option<Option<String>> {
+        if !self.fresh.is_empty() {
+            return None;
+        }
         match self.lines.pop_front() {
             None if !self.ended => None,
             line => Some(line),
@@ -210,65 +223,97 @@ impl State {
 
 /// What is typed.
 impl State {
-    /// The prompt of the question that is asked, and what is typed to it; or the request so far.
-    pub fn prompt_and_draft(&mut self) -> (Option<String>, Draft) {
-        match self.asked() {
-            Some(question) => (Some(question.prompt.clone()), question.draft.clone()),
-            None => (None, self.draft.clone()),
-        }
+    /// The editor opens: its prompt, and what is typed behind it so far.
+    pub fn opened(&mut self) -> (String, Draft) {
+        self.shown = (self.wanted(), self.prompt(), String::new());
+        self.closing = false;
+        let draft = self.asked().map(|question| question.draft.clone());
+        (
+            self.shown.1.clone(),
+            draft.unwrap_or_else(|| self.draft.clone()),
+        )
     }
 
     /// The editor shows this line now.
     pub fn edited(&mut self, line: &str, cursor: usize) {
-        line.clone_into(&mut self.shown);
-        let draft = Draft::new(line, cursor);
+        line.clone_into(&mut self.shown.2);
+        let (left, right) = line.split_at(cursor);
+        let draft = (left.to_owned(), right.to_owned());
         if let Some(question) = self.asked() {
             question.draft = draft;
-        } else if !matches!(self.mode, Mode::Question(_)) {
+        } else if !matches!(self.shown.0, Mode::Question(_)) {
             self.draft = draft;
         }
     }
 
-    /// A key ended the line.
+    /// A key was pressed behind this line.
     pub fn pressed(&mut self, key: Key, line: &str) {
         let line = line.to_owned();
-        if key == Key::Suspend {
-            self.key = Some(key);
-        } else if !matches!(self.mode, Mode::Question(_)) {
-            match key {
-                Key::Enter => self.accept(line),
-                Key::End => self.ended = true,
-                // Whoever presses it at an empty prompt looks for the way out.
-                Key::Interrupt | Key::Suspend => self.key = line.is_empty().then_some(key),
+        match (key, self.shown.0) {
+            (Key::Suspend, _) => self.suspended = true,
+            (_, Mode::Question(_)) => self.answered(key, line),
+            (Key::Enter, _) => self.accept(line),
+            (Key::End, _) => self.ended = true,
+            (Key::Interrupt | Key::Escape, Mode::Turn) => self.interrupts += 1,
+            (Key::Interrupt | Key::Escape, Mode::Prompt | Mode::Quit) => {}
+        }
+    }
+
+    fn answered(&mut self, key: Key, line: String) {
+        let Some(question) = self.asked() else {
+            return;
+        };
+        match (key, &question.said) {
+            (Key::Interrupt | Key::Escape, _) => {
+                question.said = Some(Said::Interrupted);
+                self.interrupts += 1;
             }
-        } else if let Some(question) = self.asked() {
-            match (key, &question.said) {
-                (Key::Interrupt, _) => {
-                    question.said = Some(Said::Interrupted);
-                    self.interrupts += 1;
-                }
-                // Behind the answer, so meant for later.
-                (Key::Enter, Some(_)) => self.accept(line),
-                (_, Some(_)) => {}
-                (_, None) => question.said = Some(Said::Line(line)),
-            }
+            // Behind the answer, so meant for later.
+            (Key::Enter, Some(_)) => self.accept(line),
+            (Key::End | Key::Suspend, Some(_)) => {}
+            (_, None) => question.said = Some(Said::Line(line)),
         }
     }
 
     /// A line is complete.
     pub fn accept(&mut self, line: String) {
-        self.fresh.push(line.clone());
+        if self.input == Input::Editor {
+            self.fresh.push(line.clone());
+        }
         self.lines.push_back(line);
+    }
+
+    /// Keys that came while no editor was open: as much editing as the terminal itself would do.
+    pub fn typed_ahead(&mut self, keys: &str) {
+        let mut keys = keys.chars();
+        let mut pasting = false;
+        while let Some(key) = keys.next() {
+            match key {
+                '\u{1b}' if keys.as_str().starts_with('[') => {
+                    pasting = keys.as_str().starts_with("[200~");
+                    keys.by_ref().skip(1).find(|c| matches!(c, '@'..='~'));
+                }
+                '\r' | '\n' if pasting => self.draft.0.push('\n'),
+                '\r' | '\n' => {
+                    let (left, right) = std::mem::take(&mut self.draft);
+                    self.accept(left + &right);
+                }
+                '\u{3}' => self.interrupts += 1,
+                '\u{8}' | '\u{7f}' => _ = self.draft.0.pop(),
+                key if key.is_control() => {}
+                key => self.draft.0.push(key),
+            }
+        }
     }
 
     /// The editor has closed: what was begun behind an answer is the beginning of a request.
     pub fn closed(&mut self) {
-        self.editing = false;
+        self.editing = None;
         if let Some(question) = &mut self.question
             && question.said.is_some()
         {
-            let rest = question.draft.take();
-            self.draft.left.push_str(&rest);
+            let (left, right) = std::mem::take(&mut question.draft);
+            self.draft.0 += &(left + &right);
         }
     }
 
@@ -278,9 +323,10 @@ impl State {
         self.ended = true;
     }
 
-    /// The question that the thread asks, unless it was withdrawn.
+    /// The question on the screen, unless it was withdrawn.
     fn asked(&mut self) -> Option<&mut Question> {
-        let asked = |question: &&mut Question| self.mode == Mode::Question(question.number);
+        let mode = self.shown.0;
+        let asked = |question: &&mut Question| mode == Mode::Question(question.number);
         self.question.as_mut().filter(asked)
     }
 }
@@ -289,31 +335,30 @@ impl State {
 mod tests {
     use super::*;
 
-    fn asking(input: Input) -> State {
-        let mut state = State::new(input);
+    fn asking() -> State {
+        let mut state = State::new(Input::Editor, "> ", true);
         state.readers = 1;
         state.put("May I?".into());
-        state.mode = state.wanted();
-        assert_eq!(state.mode, Mode::Question(1), "it comes before a line");
+        assert_eq!(state.opened().0, "May I?", "it comes before a line");
         state
     }
 
     #[test]
     fn what_is_typed_behind_an_answer_is_for_later() {
-        let mut state = asking(Input::Editor);
-        state.draft = Draft::new("and ", 4);
+        let mut state = asking();
+        state.draft.0 = "and ".into();
         state.pressed(Key::Enter, "y");
         state.pressed(Key::Enter, "list files");
         state.edited("then", 4);
         state.closed();
         assert_eq!(state.said(), Some(Said::Line("y".into())));
         assert_eq!(state.lines, ["list files"]);
-        assert_eq!(state.draft.take(), "and then");
+        assert_eq!(state.draft.0, "and then");
     }
 
     #[test]
     fn what_is_typed_to_a_withdrawn_question_is_nothing() {
-        let mut state = asking(Input::Editor);
+        let mut state = asking();
         state.withdraw();
         state.edited("yes", 3);
         state.pressed(Key::Enter, "yes");
@@ -321,5 +366,13 @@ mod tests {
         assert_eq!(state.draft, Draft::default());
         state.put("And now?".into());
         assert_eq!(state.said(), None);
+    }
+
+    #[test]
+    fn keys_typed_while_no_editor_was_open_are_requests_and_a_draft() {
+        let mut state = State::default();
+        state.typed_ahead("Grüße 世界\x1b[A\rx\x7f\x1b[200~ls\rpwd\x1b[201~ -P");
+        assert_eq!(state.lines, ["Grüße 世界"]);
+        assert_eq!(state.draft.0, "ls\npwd -P");
     }
 }

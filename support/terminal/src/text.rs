@@ -62,19 +62,6 @@ pub fn columns(text: &str) -> usize {
     measure_text_width(text)
 }
 
-/// The line without its beginning, if it takes more than this many columns.
-pub fn cut_front(line: &str, columns: usize) -> Cow<'_, str> {
-    let mut width = self::columns(line);
-    if width <= columns {
-        return line.into();
-    }
-    let mut rest = line.chars();
-    while width >= columns.max(1) {
-        width -= rest.next().map_or(width, column_of);
-    }
-    format!("…{}", rest.as_str()).into()
-}
-
 /// How many rows a prompt and the text behind it take on a terminal of this width, counted as rustyline does.
 pub fn rows(text: &str, columns: usize) -> usize {
     let (row, column) = advance(text, (0, 0), columns);
@@ -253,14 +240,6 @@ mod tests {
             preview(&format!("{}(exit code 2)", numbers(15)), true),
             ["1", "2", "3", "… 12 more lines", "(exit code 2)"]
         );
-    }
-
-    #[test]
-    fn a_line_that_is_too_long_shows_its_end() {
-        assert_eq!(cut_front("ls -la", 6), "ls -la");
-        assert_eq!(cut_front("ls -la src", 6), "…a src");
-        assert_eq!(cut_front("世界世界", 5), "…世界");
-        assert_eq!(cut_front("ls", 0), "…");
     }
 
     #[test]

@@ -112,7 +112,7 @@ fn ctrl_c_and_esc_end_a_turn_and_no_other_key_does() {
         program
             .terminal
             .type_text("th\x1b[A\x1b[1;5C\x1bOPe\x1b\rn");
-        program.terminal.wait_for("s01 >> the↵n");
+        program.terminal.wait_for("s01 >> the\nn");
         program.terminal.press(key);
         program
             .terminal
