@@ -13,7 +13,7 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ impl Reader {
         termios::cfmakeraw(&mut raw);
         raw.output_flags = original.output_flags;
         set(&raw).ok()?;
-        keyboard.screen.edits(drawing(printer));
+        keyboard.screen.edits(Box::new(drawing(printer)));
         Some(Self {
             original,
             raw,
@@ -223,16 +223,16 @@ fn typed_ahead(state: &mut State) {
     state.typed_ahead(&String::from_utf8_lossy(&keys));
 }
 
-/// Has the editor draw whenever the sender says so. The printer waits while the user looks through the history, and nobody
-/// else is to wait with it: so it has a thread of its own.
-fn drawing(mut printer: impl ExternalPrinter + Send + 'static) -> SyncSender<()> {
+/// What has the editor draw. The printer waits while the user looks through the history, and nobody else is to wait with
+/// it: so it has a thread of its own, from the first time on.
+fn drawing(mut printer: impl ExternalPrinter + Send + 'static) -> impl FnMut() + Send {
     let (draw, due) = sync_channel(1);
-    thread::spawn(
-        move || {
-            while due.recv().is_ok() && printer.print(DRAW.to_owned()).is_ok() {}
-        },
-    );
-    draw
+    let mut print = Some(move || while due.recv().is_ok() && printer.print(DRAW.into()).is_ok() {});
+    move || {
+        print.take().map(thread::spawn);
+        // When it is told already, it has not looked yet.
+        let _ = draw.try_send(());
+    }
 }
 
 fn configured(

@@ -7,7 +7,6 @@
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -36,7 +35,7 @@ pub struct Screen {
 struct State {
     out: Box<dyn Write + Send>,
     /// What has the line editor draw, while there is one, and the text that it has not drawn yet.
-    editor: Option<SyncSender<()>>,
+    editor: Option<Box<dyn FnMut() + Send>>,
     fresh: String,
     /// The prompt that is open where no editor draws it.
     prompt: String,
@@ -225,9 +224,9 @@ impl Screen {
 
 /// The prompt.
 impl Screen {
-    /// From now on a line editor draws, whenever this is sent something.
-    pub fn edits(&self, editor: SyncSender<()>) {
-        self.state().editor = Some(editor);
+    /// From now on a line editor draws, whenever this is called.
+    pub fn edits(&self, draw: Box<dyn FnMut() + Send>) {
+        self.state().editor = Some(draw);
     }
 
     /// What the editor has to draw above its prompt, with the cursor where the prompt begins.
@@ -301,10 +300,8 @@ impl Screen {
 
     /// Draws what is fresh, or has the editor draw it.
     fn draw(&self, state: &mut State) {
-        if let Some(editor) = &state.editor {
-            // When it is told already, it has not looked yet.
-            let _ = editor.try_send(());
-            return;
+        if let Some(draw) = &mut state.editor {
+            return draw();
         }
         let fresh = std::mem::take(&mut state.fresh);
         let out = state.compose(&fresh, &self.style);
