@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use std::ops::Deref;
 
 use crate::counted::Counted;
-use crate::mend::{mend_answers, mend_reply};
 use crate::message::{Block, Message, Role};
 use crate::reply::{Reply, Usage};
 use crate::tool::{Output, ToolCall};
@@ -131,30 +130,20 @@ impl History {
             .filter(move |call| !answered.contains(call.id.as_str()))
     }
 
-    /// Puts these messages in place of the old ones: a compacted or a resumed conversation. What the API would not take back
-    /// is mended, as in a reply. Where a cut has torn a call from its result, the result goes and the call is answered as
-    /// interrupted. The turn begins where its request stands;
-    /// in a conversation that does not hold it, at the last message that answers nothing.
+    /// Puts these messages in place of the old ones: a compacted or a resumed conversation. Where a cut has torn a call from
+    /// its result, the result goes and the call is answered as interrupted. The turn begins where its request stands; in a
+    /// conversation that does not hold it, at the last message that answers nothing.
     pub fn replace(&mut self, messages: Vec<Message>) {
         self.messages.clear();
-        let mut renamed = Vec::new();
         for message in messages {
             match message.role() {
                 Role::Assistant if self.messages.is_empty() => {}
                 Role::Assistant => {
                     self.settle();
-                    let (message, ids) = mend_reply(message, &self.messages);
-                    renamed = ids;
                     self.push(message);
                 }
-                Role::User => {
-                    let message = mend_answers(message, std::mem::take(&mut renamed));
-                    if self.can_follow(&message) {
-                        self.messages.push(message)
-                    } else {
-                        self.take_back(&message)
-                    }
-                }
+                Role::User if self.can_follow(&message) => self.messages.push(message),
+                Role::User => self.take_back(&message),
             }
         }
         self.turn = self.find_turn().unwrap_or(0);

@@ -6,87 +6,30 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::message::{Block, Message, Role};
+use crate::message::{Block, Message};
 use crate::tool::ToolCall;
 
 /// How deep the input of a call may be nested. JSON is read up to 128 levels, and a saved conversation adds some.
 pub(crate) const MAX_DEPTH: usize = 100;
 
-/// The field of a call whose input was nested deeper, in place of all others.
-pub(crate) const TOO_DEEP: &str = "nested_too_deeply";
+/// The only field of an input that could not be kept: no JSON, no object, or nested deeper.
+pub(crate) const UNREADABLE: &str = "unreadable_input";
 
 /// The most characters of a name or an id.
 const LONGEST_WORD: usize = 128;
-
-/// The blocks beside text and calls that the API takes back, and their fields: without one of them it does not, and others it
-/// does not know.
-const TAKEN_BACK: [(&str, &[&str]); 9] = [
-    ("bash_code_execution_tool_result", RESULT),
-    ("code_execution_tool_result", RESULT),
-    ("redacted_thinking", &["data"]),
-    ("server_tool_use", &["id", "name", "input"]),
-    ("text_editor_code_execution_tool_result", RESULT),
-    ("thinking", &["thinking", "signature"]),
-    ("tool_search_tool_result", RESULT),
-    ("web_fetch_tool_result", RESULT),
-    ("web_search_tool_result", RESULT),
-];
-const RESULT: &[&str] = &["tool_use_id", "content"];
 
 /// The block as it can be sent back, if it can. `is_used` knows the ids of other calls.
 pub(crate) fn mend(block: Block, is_used: impl Fn(&str) -> bool) -> Option<Block> {
     match block {
         block if block.is_empty_text() => None,
-        Block::Text { text, mut extra } => {
-            extra.retain(|field, value| field == "citations" && value.is_array());
-            Some(Block::Text { text, extra })
-        }
+        Block::Text { text, .. } => Some(Block::text(text)),
         Block::ToolUse(call) => Some(Block::ToolUse(mend_call(call, is_used))),
         Block::Other(Value::Object(fields)) if fields.get("type") == Some(&json!("tool_use")) => {
             Some(Block::ToolUse(mend_call(half_call(fields), is_used)))
         }
-        Block::Other(Value::Object(fields)) => taken_back(fields).map(Block::Other),
+        Block::Other(Value::Object(fields)) => thinking(fields).map(Block::Other),
         Block::Other(_) | Block::ToolResult { .. } => None,
     }
-}
-
-/// A message of an earlier conversation as it can be sent after these, and which ids became which.
-pub(crate) fn mend_reply(
-    message: Message,
-    earlier: &[Message],
-) -> (Message, Vec<(String, String)>) {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut renamed = Vec::new();
-    for block in message.blocks() {
-        let mended = mend(block.clone(), |id| is_used(id, &blocks, earlier));
-        if let (Block::ToolUse(old), Some(Block::ToolUse(new))) = (block, &mended)
-            && old.id != new.id
-        {
-            renamed.push((old.id.clone(), new.id.clone()));
-        }
-        blocks.extend(mended);
-    }
-    if blocks == message.blocks() {
-        (message, renamed)
-    } else {
-        (Message::new(Role::Assistant, blocks), renamed)
-    }
-}
-
-/// The answers to a reply some of whose calls have other ids now.
-pub(crate) fn mend_answers(message: Message, mut renamed: Vec<(String, String)>) -> Message {
-    if renamed.is_empty() {
-        return message;
-    }
-    let mut blocks = message.blocks().to_vec();
-    for block in &mut blocks {
-        if let Block::ToolResult { tool_use_id, .. } = block
-            && let Some(at) = renamed.iter().position(|(old, _)| old == tool_use_id)
-        {
-            *tool_use_id = renamed.remove(at).1;
-        }
-    }
-    Message::new(message.role(), blocks)
 }
 
 /// Whether a call has this id, in a reply that is not whole yet or in the messages before it.
@@ -108,12 +51,11 @@ fn mend_call(mut call: ToolCall, is_used: impl Fn(&str) -> bool) -> ToolCall {
         call.id = format!("{id}_{copy}");
     }
     if depth(&call.input) > MAX_DEPTH {
-        call.input = json!({ TOO_DEEP: true });
+        call.input = json!({ UNREADABLE: null });
     } else if !call.input.is_object() {
-        // Under a name that no tool knows, so that the tool can complain.
-        call.input = json!({ "not_an_object": call.input });
+        call.input = json!({ UNREADABLE: call.input });
     }
-    call.extra.retain(|field, value| is_caller(field, value));
+    call.extra.clear();
     call
 }
 
@@ -134,45 +76,27 @@ fn half_call(mut fields: Map<String, Value>) -> ToolCall {
 
 /// The text in the letters that the API allows.
 fn word(text: &str, otherwise: &str) -> String {
-    let letter = |letter| if is_allowed(letter) { letter } else { '_' };
+    let letter = |letter: char| match letter {
+        '_' | '-' => letter,
+        letter if letter.is_ascii_alphanumeric() => letter,
+        _ => '_',
+    };
     match text {
         "" => otherwise.to_owned(),
         _ => text.chars().take(LONGEST_WORD).map(letter).collect(),
     }
 }
 
-fn is_allowed(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-')
-}
-
-/// The block without what the API does not know of it, if it is one of those that the API takes back.
-fn taken_back(mut block: Map<String, Value>) -> Option<Value> {
-    let kind = block.get("type")?.as_str()?;
-    let (_, fields) = TAKEN_BACK.iter().find(|(name, _)| *name == kind)?;
-    let is_whole = fields
-        .iter()
-        .all(|field| block.get(*field).is_some_and(|value| is_fit(field, value)));
-    block.retain(|field, value| {
-        field == "type" || fields.contains(&field.as_str()) || is_caller(field, value)
-    });
-    let block = Value::Object(block);
-    (is_whole && depth(&block) <= MAX_DEPTH).then_some(block)
-}
-
-fn is_fit(field: &str, value: &Value) -> bool {
-    match field {
-        "content" => value.is_array() || value.is_object(),
-        "input" => value.is_object(),
-        "id" | "tool_use_id" => value
-            .as_str()
-            .is_some_and(|id| !id.is_empty() && id.chars().all(is_allowed)),
-        _ => value.is_string(),
-    }
-}
-
-/// Who called a tool, where programs may.
-fn is_caller(field: &str, value: &mut Value) -> bool {
-    field == "caller" && value.is_object()
+/// A block of thinking without what the API does not know of it; the API takes back no other kind that we ask for.
+fn thinking(mut block: Map<String, Value>) -> Option<Value> {
+    let fields: &[&str] = match block.get("type")?.as_str()? {
+        "thinking" => &["thinking", "signature"],
+        "redacted_thinking" => &["data"],
+        _ => return None,
+    };
+    block.retain(|field, _| field == "type" || fields.contains(&field.as_str()));
+    let is_whole = block.len() > fields.len() && block.values().all(Value::is_string);
+    is_whole.then_some(Value::Object(block))
 }
 
 fn depth(value: &Value) -> usize {

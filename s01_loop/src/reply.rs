@@ -274,16 +274,6 @@ impl<'a> Assembler<'a> {
             match (key.as_str(), value) {
                 ("type", _) => {}
                 ("partial_json", Value::String(piece)) => open.input.push_str(&piece),
-                ("citation", citation) => {
-                    let list = open
-                        .fields
-                        .entry("citations")
-                        .or_insert_with(|| Value::Array(Vec::new()));
-                    match list {
-                        Value::Array(list) => list.push(citation),
-                        other => *other = Value::Array(vec![citation]),
-                    }
-                }
                 (_, Value::String(piece)) => {
                     if key == "text" && !piece.is_empty() {
                         self.watch.see(Event::Text(&piece));
@@ -311,7 +301,7 @@ impl<'a> Assembler<'a> {
         let parsed = parse_input(fields.get("input"), &input);
         let is_readable = parsed.is_some();
         if is_call || !input.is_empty() {
-            let input = parsed.unwrap_or_else(|| json!({ "not_json": input }));
+            let input = parsed.unwrap_or(Value::String(input));
             fields.insert("input".into(), input);
         }
         let fields = Value::Object(fields);

@@ -1,15 +1,13 @@
 //! What a server answers, as far as we listen: a stream of events, or an error in words.
 //!
-//! Whoever answers may be no Messages API, or one that has gone wrong and does not stop. Invariant: neither an event, nor a
-//! reply, nor an error takes more memory than it may.
+//! Whoever answers may be no Messages API, or one that has gone wrong and does not stop. Invariant: neither a reply
+//! nor an error takes more memory than it may.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use futures_util::stream::{self, Stream, StreamExt};
+use futures_util::stream::{self, Stream};
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use serde::Deserialize;
@@ -18,8 +16,6 @@ use sse_stream::{Sse, SseByteStream};
 use crate::error::ApiError;
 
 const MIB: usize = 1024 * 1024;
-/// The most bytes between two events. A block comes in many.
-const MAX_EVENT: usize = 16 * MIB;
 /// The most bytes of a reply with all its events: four times what 128,000 tokens take that come one by one.
 const MAX_REPLY: usize = 64 * MIB;
 /// The most bytes that are read of an error.
@@ -42,34 +38,20 @@ pub(crate) fn a_stream(response: Response) -> Result<Response, ApiError> {
     }
 }
 
-/// Its events, for as long as they keep to the limits.
+/// Its events, for as long as they keep to the limit.
 pub(crate) fn events(
     response: Response,
 ) -> impl Stream<Item = Result<Sse, impl Error + 'static>> + Send {
-    // The decoder takes bytes until it has an event; whoever takes the event begins to count anew.
-    let pending = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&pending);
-    let pieces = stream::try_unfold((response, 0), move |(mut response, total)| {
-        let counted = Arc::clone(&counted);
-        async move {
-            let piece = response.chunk().await.map_err(io::Error::other)?;
-            let size = piece.as_ref().map_or(0, |piece| piece.len());
-            let total = total + size;
-            if counted.fetch_add(size, Relaxed) + size > MAX_EVENT {
-                return Err(too_much("an event", MAX_EVENT));
-            }
-            if total > MAX_REPLY {
-                return Err(too_much("the reply", MAX_REPLY));
-            }
-            Ok(piece.map(|piece| (piece, (response, total))))
+    let pieces = stream::try_unfold((response, 0), |(mut response, total)| async move {
+        let piece = response.chunk().await.map_err(io::Error::other)?;
+        let total = total + piece.as_ref().map_or(0, |piece| piece.len());
+        if total > MAX_REPLY {
+            let sentence = format!("the reply has more than {} MiB", MAX_REPLY / MIB);
+            return Err(io::Error::new(ErrorKind::FileTooLarge, sentence));
         }
+        Ok(piece.map(|piece| (piece, (response, total))))
     });
-    SseByteStream::new(Box::pin(pieces)).inspect(move |_| pending.store(0, Relaxed))
-}
-
-fn too_much(what: &str, limit: usize) -> io::Error {
-    let sentence = format!("{what} has more than {} MiB", limit / MIB);
-    io::Error::new(ErrorKind::FileTooLarge, sentence)
+    SseByteStream::new(Box::pin(pieces))
 }
 
 /// Whether this, or what caused it, is a limit that was reached.

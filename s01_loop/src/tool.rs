@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::mend::{MAX_DEPTH, TOO_DEEP};
+use crate::mend::{MAX_DEPTH, UNREADABLE};
 use crate::message::{Block, Content, ephemeral};
 
 /// What a request says about one tool. Cloning it costs a pointer.
@@ -170,9 +170,9 @@ impl ToolCall {
     /// Why a call cannot run whose input could not be kept.
     pub fn lost_input(&self) -> Option<String> {
         let name = &self.name;
-        self.input.get(TOO_DEEP)?;
+        self.input.get(UNREADABLE)?;
         Some(format!(
-            "{name}: the input was nested more than {MAX_DEPTH} levels deep and was left out; write it flatter"
+            "{name}: the input is no JSON object, or nested more than {MAX_DEPTH} levels deep; write it anew"
         ))
     }
 

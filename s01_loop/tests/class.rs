@@ -37,29 +37,6 @@ fn create_a_file() {
 }
 
 #[test]
-fn list_the_files() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().file("a.py", "").file("b.txt", "").model(&model);
-    class
-        .types(&["List all Python files in this directory"])
-        .succeeds()
-        .shows("a.py")
-        .never_shows("b.txt");
-    assert_eq!(model.last_request().results().len(), 1);
-}
-
-#[test]
-fn ask_for_the_branch() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().git().model(&model);
-    class
-        .types(&["What is the current git branch?"])
-        .succeeds()
-        .shows("main");
-    assert_eq!(model.last_request().results(), [(false, "main".to_owned())]);
-}
-
-#[test]
 fn outside_a_repository_the_model_reads_the_error() {
     let model = MockModel::strict_rehearsal();
     let ran = class()
@@ -76,21 +53,20 @@ fn outside_a_repository_the_model_reads_the_error() {
 }
 
 #[test]
-fn other_words_do_as_well() {
+fn the_prompts_and_other_words_for_them() {
     for (request, shown) in [
+        ("List all Python files in this directory", "a.py"),
+        ("What is the current git branch?", "main"),
         ("which branch am I on", "main"),
         ("make a script greet.py which outputs hi", "greet.py"),
         ("show me what's in here", "notes.txt"),
         ("run `echo out loud`", "out loud"),
     ] {
         let model = MockModel::strict_rehearsal();
-        class()
-            .file("notes.txt", "")
-            .git()
-            .model(&model)
-            .types(&[request])
-            .succeeds()
-            .shows(shown);
+        let class = class().file("notes.txt", "").file("a.py", "").git();
+        let ran = class.model(&model).types(&[request]);
+        ran.succeeds().shows(shown);
+        assert_eq!(model.last_request().results().len(), 1, "{request}");
     }
 }
 
@@ -127,6 +103,7 @@ fn a_failed_turn_leaves_a_session_that_goes_on() {
     class()
         .model(&model)
         .types(&["first", "second"])
+        .fails_with(1)
         .shows("Error: ")
         .shows("I am back.");
     let request = model.requests().pop().unwrap();

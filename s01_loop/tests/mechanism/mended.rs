@@ -2,7 +2,7 @@
 //! it checks the request behind each of them.
 
 use mock_servers::model::{MockModel, Reply as Sent, calls, says};
-use s01_loop::{History, Message, Output, Reply};
+use s01_loop::{History, Output, Reply};
 use serde_json::{Value, json};
 
 use crate::client::{asking, client_of, tools};
@@ -34,60 +34,36 @@ fn call(id: &str, name: &str) -> Value {
 
 #[tokio::test]
 async fn whatever_a_reply_holds_the_next_request_can_be_sent() {
-    let block = |block: Value| says("So.").and_block(block);
-    for (sent, kept) in [
-        (block(call("a.b/c", "bash")), Some(call("a_b_c", "bash"))),
+    let unreadable = json!({"type": "tool_use", "id": "7", "name": "bash", "input": {"unreadable_input": ["ls"]}});
+    for (block, kept) in [
+        (call("a.b/c", "bash"), Some(call("a_b_c", "bash"))),
+        (call("", "web.search"), Some(call("call", "web_search"))),
+        (call("a", ""), Some(call("a", "unnamed"))),
         (
-            block(call("", "web.search")),
-            Some(call("call", "web_search")),
-        ),
-        (block(call("a", "")), Some(call("a", "unnamed"))),
-        (
-            block(call("a", &"n".repeat(200))),
+            call("a", &"n".repeat(200)),
             Some(call("a", &"n".repeat(128))),
         ),
+        (json!({"type": "tool_use"}), Some(call("call", "unnamed"))),
         (
-            block(json!({"type": "tool_use"})),
-            Some(call("call", "unnamed")),
+            json!({"type": "tool_use", "id": 7, "name": "bash", "input": ["ls"], "index": 0}),
+            Some(unreadable),
         ),
+        (json!({"type": "reasoning", "summary": []}), None),
+        (json!({"type": "thinking", "thinking": "unsigned"}), None),
+        (json!({"type": "text"}), None),
+        (json!({"text": "no type"}), None),
         (
-            block(
-                json!({"type": "tool_use", "id": 7, "name": "bash", "input": ["ls"], "index": 0}),
-            ),
-            Some(
-                json!({"type": "tool_use", "id": "7", "name": "bash", "input": {"not_an_object": ["ls"]}}),
-            ),
-        ),
-        (block(json!({"type": "reasoning", "summary": []})), None),
-        (
-            block(
-                json!({"type": "web_search_tool_result", "tool_use_id": "a", "content": [], "cache_control": 7}),
-            ),
-            Some(json!({"type": "web_search_tool_result", "tool_use_id": "a", "content": []})),
-        ),
-        (
-            block(json!({"type": "server_tool_use", "id": "a.b", "name": "x", "input": {}})),
+            json!({"type": "tool_result", "tool_use_id": "a", "content": "b"}),
             None,
         ),
         (
-            block(json!({"type": "thinking", "thinking": "without a signature"})),
-            None,
-        ),
-        (block(json!({"type": "text"})), None),
-        (block(json!({"text": "no type"})), None),
-        (
-            block(json!({"type": "tool_result", "tool_use_id": "a", "content": "b"})),
-            None,
-        ),
-        (
-            block(json!({"type": "text", "text": "a", "logprobs": []})),
+            json!({"type": "text", "text": "a", "logprobs": []}),
             Some(json!({"type": "text", "text": "a"})),
         ),
     ] {
-        let what = format!("{sent:?}");
-        let (replies, _) = next_request_after([sent]).await;
+        let (replies, _) = next_request_after([says("So.").and_block(block.clone())]).await;
         let blocks = json!(replies[0].message());
-        assert_eq!(blocks["content"].get(1), kept.as_ref(), "{what}");
+        assert_eq!(blocks["content"].get(1), kept.as_ref(), "{block}");
     }
 }
 
@@ -115,55 +91,11 @@ async fn what_is_nested_too_deeply_is_left_out_and_a_conversation_can_be_read_ag
         let (replies, history) = next_request_after([calls("bash", nested(levels))]).await;
         let call = &replies[0].tool_calls()[0];
         assert_eq!(call.input == nested(levels), levels <= 100, "{levels}");
-        if (101..128).contains(&levels) {
+        if levels > 100 {
             let output = s01_loop::bash::run("/".as_ref(), call).await;
-            assert_eq!(
-                output.text,
-                "bash: the input was nested more than 100 levels deep and was left out; write it flatter"
-            );
+            assert!(output.text.contains("100 levels deep"), "{levels}");
         }
         let saved = json!({ "messages": &history[..] }).to_string();
         assert!(serde_json::from_str::<Value>(&saved).is_ok(), "{levels}");
     }
-}
-
-#[tokio::test]
-async fn a_conversation_that_was_saved_with_all_this_can_be_sent() {
-    let result = |id: &str| json!({"type": "tool_result", "tool_use_id": id, "content": id});
-    let saved = json!([
-        {"role": "user", "content": "go"},
-        {"role": "assistant", "content": [call("a b", "x.y"), call("a b", "z"), {"type": "reasoning"}, {"type": "tool_use"}]},
-        {"role": "user", "content": [result("a b"), result("a b")]},
-        {"role": "assistant", "content": [{"type": "reasoning"}]},
-        {"role": "user", "content": "and now"},
-        {"role": "assistant", "content": [{"type": "text", "text": " "}, call("a_b", "bash")]},
-        {"role": "user", "content": [result("a_b")]},
-    ]);
-    let messages: Vec<Message> = serde_json::from_value(saved).unwrap();
-    let mut history = History::default();
-    history.replace(messages);
-    let answered: Vec<_> = history.iter().flat_map(Message::answered_ids).collect();
-    assert_eq!(answered, ["a_b", "a_b_2", "call", "a_b_3"]);
-    let model = MockModel::scripted([says("Done.")]);
-    let sent = client_of(&model).send("", &history, &tools()).await;
-    sent.expect("the conversation can be sent");
-    let results = model.last_request().results();
-    let texts: Vec<_> = results.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!((texts[0], texts[1], texts[3]), ("a b", "a b", "a_b"));
-}
-
-#[test]
-fn what_is_fit_stays_as_it_is() {
-    let saved = json!([
-        {"role": "user", "content": [{"type": "text", "text": "go"}]},
-        {"role": "assistant", "content": [
-            {"type": "thinking", "thinking": "hm", "signature": "c2ln"},
-            {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}},
-            {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
-            {"type": "text", "text": "Hi", "citations": []},
-        ]},
-    ]);
-    let mut history = History::default();
-    history.replace(serde_json::from_value(saved.clone()).unwrap());
-    assert_eq!(json!(&history[..]), saved);
 }

@@ -2,9 +2,9 @@
 
 use mock_servers::model::{Block, Fault, calls, says};
 use serde_json::json;
-use testkit::Key;
+use testkit::{Gate, Key};
 
-use crate::{Gate, PATIENCE, last_text, model, session};
+use crate::{last_text, model, session};
 
 #[test]
 fn ctrl_c_ends_a_running_command_with_all_it_started() {
@@ -17,11 +17,9 @@ fn ctrl_c_ends_a_running_command_with_all_it_started() {
     let gate = Gate::new(&class.dir());
     let holders = gate.watch();
     terminal.type_line("take your time");
-    holders.recv_timeout(PATIENCE).expect("the command begins");
+    holders.wait_for("the command begins");
     terminal.press(Key::CtrlC).wait_for("(interrupted)\ns01 >>");
-    holders
-        .recv_timeout(PATIENCE)
-        .expect("every process of the command has gone");
+    holders.wait_for("every process of the command has gone");
 
     terminal
         .type_line("never mind")
@@ -43,10 +41,8 @@ fn kill_9_leaves_no_command_behind() {
         let (class, mut terminal) = session(&model);
         let holders = Gate::new(&class.dir()).watch();
         terminal.type_line("be killed");
-        holders.recv_timeout(PATIENCE).expect("the command begins");
-        holders
-            .recv_timeout(PATIENCE)
-            .expect("every process of the command has gone");
+        holders.wait_for("the command begins");
+        holders.wait_for("every process of the command has gone");
     }
 }
 
@@ -61,23 +57,6 @@ fn ctrl_c_ends_a_reply_in_the_middle() {
     terminal.press(Key::CtrlC).wait_for("(interrupted)\ns01 >>");
     terminal.type_line("once more").wait_for("the end\ns01 >>");
     assert_eq!(last_text(&model.requests()[1]), "once more");
-}
-
-#[test]
-fn what_was_typed_before_ctrl_c_is_kept() {
-    let model = model([
-        calls("bash", json!({"command": "cat gate"})),
-        says("and now this"),
-    ]);
-    let (class, mut terminal) = session(&model);
-    let _gate = Gate::new(&class.dir());
-    terminal.type_line("wait").wait_for("> bash  cat gate");
-    terminal
-        .type_text("then")
-        .press(Key::CtrlC)
-        .type_text(" this");
-    terminal.wait_for("(interrupted)\ns01 >> then this");
-    terminal.press(Key::Enter).wait_for("and now this");
 }
 
 #[test]

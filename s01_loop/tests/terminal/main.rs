@@ -7,13 +7,6 @@ mod interrupts;
 mod pipes;
 mod typing;
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
-
 use mock_servers::model::{Block, MockModel, Reply, Request};
 use testkit::{Class, Terminal};
 
@@ -38,42 +31,3 @@ fn last_text(request: &Request) -> &str {
         other => panic!("the last message ends with {other:?}"),
     }
 }
-
-/// A named pipe that holds a command up: whoever reads it waits until the test opens it for writing, and whoever has it
-/// open for writing keeps the test waiting for its end.
-struct Gate {
-    path: PathBuf,
-}
-
-impl Gate {
-    fn new(folder: &Path) -> Self {
-        let path = folder.join("gate");
-        let made = Command::new("mkfifo").arg(&path).status();
-        assert!(made.is_ok_and(|status| status.success()), "mkfifo");
-        Self { path }
-    }
-
-    /// Lets the command that reads the pipe go on.
-    fn open(&self) {
-        File::options()
-            .write(true)
-            .open(&self.path)
-            .expect("somebody reads the pipe");
-    }
-
-    /// Tells when a process has opened the pipe for writing, and again when every process that had has closed it.
-    fn watch(&self) -> Receiver<()> {
-        let (sender, receiver) = channel();
-        let path = self.path.clone();
-        std::thread::spawn(move || {
-            let mut pipe = File::open(path).expect("the pipe exists");
-            let _ = sender.send(());
-            let _ = pipe.read_to_end(&mut Vec::new());
-            let _ = sender.send(());
-        });
-        receiver
-    }
-}
-
-/// Longer than anything here takes; only a failure waits so long.
-const PATIENCE: Duration = Duration::from_secs(30);

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use mock_servers::model::{Fault, MockModel, Options, calls, says};
+use mock_servers::model::{MockModel, Options, calls, says};
 use serde_json::json;
 use testkit::Class;
 
@@ -64,21 +64,6 @@ fn parallel_calls_are_told_apart() {
     class().model(&model).types(&["run both"]).succeeds().shows(
         "> bash  echo one\n> bash  echo two\n< bash  echo one\n  one\n< bash  echo two\n  two\ndone\n",
     );
-}
-
-#[test]
-fn a_failed_turn_is_exit_code_1() {
-    let model = model([says("not now"), says("later")]);
-    model.fault(Fault::Internal, 1);
-    class()
-        .model(&model)
-        .asks("hello")
-        .fails_with(1)
-        .shows("Error: ");
-    model.fault(Fault::Internal, 1);
-    class().model(&model).types(&["hello"]).fails_with(1);
-    class().model(&model).types(&["hello"]).succeeds();
-    class().model(&model).types(&["hello"]).succeeds();
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use mock_servers::model::{calls, says};
 use serde_json::json;
-use testkit::{Class, Key};
+use testkit::{Class, Gate, Key};
 
-use crate::{Gate, last_text, model, session};
+use crate::{last_text, model, session};
 
 #[test]
 fn a_tools_output_cannot_command_the_terminal() {
@@ -53,24 +53,6 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_gives_it_back() {
     shell.press(Key::CtrlZ).wait_for("Stopped").type_line("fg");
     shell.wait_for("\ns01 >> are you").type_line(" back?");
     shell.wait_for("s01 >> are you back?\nI am back\ns01 >>");
-}
-
-#[test]
-fn the_terminal_is_left_as_it_was_found() {
-    let model = model([]);
-    let class = Class::new("bash")
-        .arg("-c")
-        .arg("\"$0\"; stty -a; echo end");
-    let class = class.arg(env!("CARGO_BIN_EXE_s01_loop")).model(&model);
-    let mut terminal = class.terminal(80, 24);
-    terminal
-        .wait_for("s01 >>")
-        .press(Key::CtrlD)
-        .wait_for("\nend");
-    let settings = terminal.screen();
-    for off in ["-isig", "-icanon", "-echo ", "-icrnl", "-ixon"] {
-        assert!(!settings.contains(off), "{settings}");
-    }
 }
 
 #[test]

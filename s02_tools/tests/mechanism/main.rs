@@ -106,7 +106,7 @@ async fn a_call_whose_input_was_lost_does_not_run() {
     let runs = s02_tools::Tool::new(ToolSpec::with_schema("all", "", json!({})), async |_| {
         panic!("it has no arguments to complain of")
     });
-    let lost = call("toolu_1", "all", json!({"nested_too_deeply": true}));
+    let lost = call("toolu_1", "all", json!({"unreadable_input": null}));
     let output = runs.call(lost).await;
     assert!(
         output.is_error && output.text.contains("100 levels"),
