@@ -389,7 +389,7 @@ fn common_version(error: &RawValue) -> Option<String> {
 }
 
 /// Reads what the server says of its own accord.
-async fn attend(mut incoming: mpsc::Receiver<Incoming>, options: Options) {
+async fn attend(mut incoming: mcp_wire::peer::Receiver<Incoming>, options: Options) {
     while let Some(came) = incoming.recv().await {
         match came {
             Incoming::Request(request) => _ = tokio::spawn(reply(request, options.clone())),

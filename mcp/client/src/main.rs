@@ -8,7 +8,9 @@ mod program;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
     let code = match runtime {
         Ok(runtime) => runtime.block_on(async {
             mock_servers::mcp::serve_when_asked().await;

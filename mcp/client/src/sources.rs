@@ -185,7 +185,11 @@ impl Catalog {
         for plugin in plugins {
             catalog.add(Source::Plugin, &plugin, variable);
         }
-        catalog.add(Source::Connectors, &places.home.join("connectors.json"), variable);
+        catalog.add(
+            Source::Connectors,
+            &places.home.join("connectors.json"),
+            variable,
+        );
         catalog.drop_twins();
         catalog.found.sort_by(|a, b| a.name.cmp(&b.name));
         catalog
@@ -197,7 +201,9 @@ impl Catalog {
         if path.exists() {
             catalog.add(Source::File, path, variable);
         } else {
-            catalog.wrong.push(format!("{}: there is no such file", path.display()));
+            catalog
+                .wrong
+                .push(format!("{}: there is no such file", path.display()));
         }
         catalog
     }
@@ -241,10 +247,16 @@ impl Catalog {
             Ok(Some(mut file)) => match file.remove("mcpServers") {
                 // Settings hold much else.
                 None if matches!(source, Source::User | Source::Local) => return,
-                Some(Value::Object(entries)) if matches!(source, Source::User | Source::Local) || file.is_empty() => entries,
+                Some(Value::Object(entries))
+                    if matches!(source, Source::User | Source::Local) || file.is_empty() =>
+                {
+                    entries
+                }
                 Some(Value::Object(_)) => {
                     let field = file.keys().next().cloned().unwrap_or_default();
-                    return self.wrong.push(format!("{}: {field}: unknown field", path.display()));
+                    return self
+                        .wrong
+                        .push(format!("{}: {field}: unknown field", path.display()));
                 }
                 _ => {
                     let why = "mcpServers: an object of servers is missing";
@@ -281,7 +293,8 @@ impl Catalog {
         let settings = read(&places.local()).ok().flatten().unwrap_or_default();
         let approval = Approval::deserialize(Value::Object(settings));
         let approval = approval.unwrap_or_else(|error| {
-            self.wrong.push(format!("{}: {error}", places.local().display()));
+            self.wrong
+                .push(format!("{}: {error}", places.local().display()));
             Approval::default()
         });
         for found in &mut self.found[from..] {
@@ -304,7 +317,10 @@ impl Catalog {
     /// Leaves out connectors whose server somebody has configured under another name.
     fn drop_twins(&mut self) {
         let signature = |found: &Found| found.server.as_ref().ok()?.transport.signature();
-        let others = self.found.iter().filter(|it| it.source != Source::Connectors && it.standing == Standing::Ready);
+        let others = self
+            .found
+            .iter()
+            .filter(|it| it.source != Source::Connectors && it.standing == Standing::Ready);
         let taken: Vec<_> = others.filter_map(signature).collect();
         self.found.retain(|found| {
             found.source != Source::Connectors

@@ -4,10 +4,11 @@
 //! value (and, where it is added or taken out, its key and comma) stays as it was. Of a key that is there twice the last
 //! one counts, as in JavaScript and Python.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The value at `path`, a key for each level.
@@ -31,7 +32,7 @@ pub fn set(body: &RawValue, path: &[&str], value: &RawValue) -> Option<Box<RawVa
     if let Some((_, old)) = found.hit {
         return spliced(text, place(text, old), set(old, deeper, value)?.get());
     }
-    let new = deeper
+    let added = path
         .iter()
         .rev()
         .fold(value.get().to_owned(), |inner, key| {
@@ -39,8 +40,12 @@ pub fn set(body: &RawValue, path: &[&str], value: &RawValue) -> Option<Box<RawVa
         });
     let comma = if found.before.is_some() { "," } else { "" };
     let end = text.len() - 1;
-    let added = format!("{comma}{}:{new}", serde_json::Value::from(*key));
-    spliced(text, end..end, &added)
+    // Of what was added for this level, the braces are there already.
+    spliced(
+        text,
+        end..end,
+        &[comma, &added[1..added.len() - 1]].concat(),
+    )
 }
 
 /// The body without the key at `path`. None when it is not there.
@@ -83,57 +88,53 @@ struct Found<'a> {
 }
 
 /// None when `body` is no object.
-fn look<'a>(body: &'a RawValue, key: &str) -> Option<Found<'a>> {
-    let mut text = serde_json::Deserializer::from_str(body.get());
-    Wanted(key).deserialize(&mut text).ok()
-}
-
-struct Wanted<'k>(&'k str);
-
-impl Wanted<'_> {
-    fn is(&self, raw: &RawValue) -> bool {
-        let text = raw.get();
-        if text.contains('\\') {
-            serde_json::from_str::<String>(text).is_ok_and(|decoded| decoded == self.0)
+fn look<'a>(body: &'a RawValue, wanted: &str) -> Option<Found<'a>> {
+    let (mut found, mut last) = (Found::default(), None);
+    let read = members(body.get(), |key, value| {
+        if string(key) == wanted {
+            found.hit = Some((key, value));
+            (found.before, found.after) = (last, None);
+        } else if found.hit.is_some() {
+            found.after = found.after.or(Some(key));
         } else {
-            &text[1..text.len() - 1] == self.0
+            found.before = Some(value);
         }
+        last = Some(value);
+    });
+    read.ok().map(|()| found)
+}
+
+/// What a string in JSON stands for; as it is written, when it stands for no text.
+pub(crate) fn string(raw: &RawValue) -> Cow<'_, str> {
+    let text = raw.get();
+    let decoded = text.contains('\\').then(|| serde_json::from_str(text));
+    match decoded {
+        Some(Ok(decoded)) => Cow::Owned(decoded),
+        _ => Cow::Borrowed(text.trim_matches('"')),
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Wanted<'_> {
-    type Value = Found<'de>;
+/// Visits the members of the object that `text` is: each key, with its quotes, and its value.
+pub(crate) fn members<'a>(
+    text: &'a str,
+    visit: impl FnMut(&'a RawValue, &'a RawValue),
+) -> serde_json::Result<()> {
+    struct Members<F>(F);
+    impl<'de, F: FnMut(&'de RawValue, &'de RawValue)> Visitor<'de> for Members<F> {
+        type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
 
-impl<'de> Visitor<'de> for Wanted<'_> {
-    type Value = Found<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = Found::default();
-        let mut last = None;
-        while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            if self.is(key) {
-                found = Found {
-                    hit: Some((key, value)),
-                    before: last,
-                    after: None,
-                };
-            } else if found.hit.is_some() && found.after.is_none() {
-                found.after = Some(key);
+        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+            while let Some((key, value)) = map.next_entry()? {
+                (self.0)(key, value);
             }
-            last = Some(value);
+            Ok(())
         }
-        if found.hit.is_none() {
-            found.before = last;
-        }
-        Ok(found)
     }
+    let mut text = serde_json::Deserializer::from_str(text);
+    text.deserialize_map(Members(visit))?;
+    text.end()
 }

@@ -1,18 +1,71 @@
 //! A connection: frames in, frames out, whatever carries them.
 //!
 //! Every transport is the in-process one with a task at its far end that moves frames to and from a wire. Invariant: each
-//! direction is one bounded queue, so frames stay in order, and who does not read makes the other side wait, not the
-//! memory grow.
+//! direction is one queue, bounded in number and in bytes, so frames stay in order, and who does not read makes the other
+//! side wait, not the memory grow.
 
-use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use futures_util::{Stream, StreamExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::frame::{Frame, Id, NotAFrame, code};
-use crate::http::chain;
 
-/// The frames that wait in each direction before the sender does.
-const QUEUE: usize = 64;
+/// The bytes that wait in a queue before the sender does. An item that is larger waits alone.
+const ROOM: usize = 16 << 20;
+/// What an item counts at least: sixty-four of them fill a queue.
+const LEAST: usize = ROOM / 64;
+
+pub(crate) fn queue<T>() -> (Sender<T>, Receiver<T>) {
+    let (items, received) = mpsc::unbounded_channel();
+    let room = Arc::new(Semaphore::new(ROOM));
+    (Sender { items, room }, Receiver(received))
+}
+
+/// Puts items into a queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender<T> {
+    /// Bounded by the room that each item in it takes up.
+    items: mpsc::UnboundedSender<(T, Option<OwnedSemaphorePermit>)>,
+    room: Arc<Semaphore>,
+}
+
+impl<T> Sender<T> {
+    /// Puts an item of so many bytes behind the others, once there is room.
+    pub(crate) async fn send(&self, item: T, bytes: usize) -> Result<(), Closed> {
+        let counted = u32::try_from(bytes.clamp(LEAST, ROOM)).expect("ROOM is less");
+        let room = self.room.clone().acquire_many_owned(counted);
+        let room = room.await.map_err(|_| Closed)?;
+        self.items.send((item, Some(room))).map_err(|_| Closed)
+    }
+
+    /// Puts an item behind the others that is bounded elsewhere.
+    pub(crate) fn force(&self, item: T) {
+        let _ = self.items.send((item, None));
+    }
+
+    /// Takes no more, and lets nobody wait.
+    pub(crate) fn close(&self) {
+        self.room.close();
+    }
+}
+
+/// Takes items out of a queue, in their order.
+#[derive(Debug)]
+pub struct Receiver<T>(mpsc::UnboundedReceiver<(T, Option<OwnedSemaphorePermit>)>);
+
+impl<T> Receiver<T> {
+    /// The next item. None when all senders are gone.
+    pub async fn recv(&mut self) -> Option<T> {
+        Some(self.0.recv().await?.0)
+    }
+
+    /// Whether the next one would have to be waited for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
 
 /// Both directions of a connection to a client or a server.
 #[derive(Debug)]
@@ -26,19 +79,21 @@ pub struct Connection {
 impl Connection {
     /// Two ends of a connection inside this process: what one sends, the other receives.
     pub fn pair() -> (Self, Self) {
-        let (to_b, at_b) = mpsc::channel(QUEUE);
-        let (to_a, at_a) = mpsc::channel(QUEUE);
+        let ((to_b, at_b), (to_a, at_a)) = (queue(), queue());
         let end = |writer, reader| Self {
             writer: Writer(writer),
-            reader: Reader(reader),
+            reader,
         };
         (end(to_b, at_a), end(to_a, at_b))
     }
 }
 
+/// Receives frames, or what came instead of one. At the end the other side has closed in good order.
+pub type Reader = Receiver<Result<Frame, Error>>;
+
 /// Sends frames. When all clones are dropped, the other side is told that no more will come.
 #[derive(Clone, Debug)]
-pub struct Writer(mpsc::Sender<Result<Frame, Error>>);
+pub struct Writer(Sender<Result<Frame, Error>>);
 
 impl Writer {
     /// Sends a frame, after those sent before; waits while the queue is full.
@@ -46,81 +101,57 @@ impl Writer {
     /// # Errors
     /// When the other side has closed; the reader says why.
     pub async fn send(&self, frame: Frame) -> Result<(), Closed> {
-        self.0.send(Ok(frame)).await.map_err(|_| Closed)
-    }
-
-    /// Hands the reader what a transport has read: a frame, or word of what is none.
-    pub(crate) async fn receive(&self, text: &[u8]) -> Result<(), Closed> {
-        match Frame::parse(text) {
-            Ok(frame) => self.send(frame).await,
-            Err(not) => self.fail(Error::NotAFrame(not)).await,
-        }
-    }
-
-    /// Tells the reader what happened.
-    pub(crate) async fn fail(&self, error: Error) -> Result<(), Closed> {
-        self.0.send(Err(error)).await.map_err(|_| Closed)
-    }
-
-    /// Whether the frame found room at once.
-    pub(crate) fn try_send(&self, frame: Frame) -> bool {
-        self.0.try_send(Ok(frame)).is_ok()
-    }
-
-    /// A handle that does not keep the connection open.
-    pub(crate) fn downgrade(&self) -> WeakWriter {
-        WeakWriter(self.0.downgrade())
+        self.put(Ok(frame)).await
     }
 
     /// Waits until nobody reads any more.
     pub async fn closed(&self) {
-        self.0.closed().await;
-    }
-}
-
-/// A writer, as long as somebody else holds it too.
-pub(crate) struct WeakWriter(mpsc::WeakSender<Result<Frame, Error>>);
-
-impl WeakWriter {
-    pub(crate) fn upgrade(&self) -> Option<Writer> {
-        self.0.upgrade().map(Writer)
-    }
-}
-
-/// Receives frames.
-#[derive(Debug)]
-pub struct Reader(mpsc::Receiver<Result<Frame, Error>>);
-
-impl Reader {
-    /// The next frame, or what came instead of one. None when the other side has closed in good order.
-    pub async fn recv(&mut self) -> Option<Result<Frame, Error>> {
-        self.0.recv().await
+        self.0.items.closed().await;
     }
 
-    /// A frame that is there already.
-    pub(crate) fn try_recv(&mut self) -> Option<Result<Frame, Error>> {
-        self.0.try_recv().ok()
+    /// Hands the reader what a transport has read: a frame, or word of what is none.
+    pub(crate) async fn put(&self, came: Result<Frame, Error>) -> Result<(), Closed> {
+        let bytes = came.as_ref().map_or(0, Frame::size);
+        self.0.send(came, bytes).await
+    }
+
+    /// Hands the reader all that a transport reads, until either ends: texts, of which blank ones are no frames.
+    pub(crate) async fn fill<T>(self, source: impl Stream<Item = Result<T, Error>>)
+    where
+        T: AsRef<[u8]>,
+    {
+        let mut source = pin!(source);
+        loop {
+            let text = tokio::select! {
+                () = self.closed() => return,
+                text = source.next() => text,
+            };
+            let came = match text {
+                None => return,
+                Some(Ok(text)) if text.as_ref().trim_ascii().is_empty() => continue,
+                Some(text) => text.and_then(|text| Ok(Frame::parse(text.as_ref())?)),
+            };
+            let broken = matches!(came, Err(Error::Broken(_)));
+            if self.put(came).await.is_err() || broken {
+                return;
+            }
+        }
     }
 }
 
 /// The other side has closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the connection is closed")]
 pub struct Closed;
 
-impl fmt::Display for Closed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the connection is closed")
-    }
-}
-
-impl std::error::Error for Closed {}
-
 /// What comes instead of a frame.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The other side sent something else; the connection goes on. A server answers with [`NotAFrame::reply`].
-    NotAFrame(NotAFrame),
+    #[error(transparent)]
+    NotAFrame(#[from] NotAFrame),
     /// An HTTP server did not take a frame; the connection goes on.
+    #[error("{}{reason}", refused(*status))]
     Refused {
         /// Of the request, when it was one.
         id: Option<Id>,
@@ -132,6 +163,7 @@ pub enum Error {
         reason: String,
     },
     /// Nobody took the connection, so nothing of the frame has reached a server; the connection goes on.
+    #[error("{reason}")]
     Unsent {
         /// Of the request, when it was one.
         id: Option<Id>,
@@ -139,38 +171,32 @@ pub enum Error {
         reason: String,
     },
     /// An HTTP server has forgotten the session. The next frame must be an `initialize`.
+    #[error("the server has forgotten the session")]
     SessionLost {
         /// Of the request that was not answered.
         id: Option<Id>,
     },
     /// The connection has broken; nothing comes after this.
+    #[error("{0}")]
     Broken(String),
+}
+
+fn refused(status: u16) -> String {
+    match status {
+        0 => String::new(),
+        _ => format!("the server refused the message with HTTP {status}: "),
+    }
 }
 
 impl Error {
     /// A request that nobody answered.
-    pub(crate) fn unanswered(id: Option<Id>, reason: String) -> Self {
+    pub(crate) fn unanswered(id: Option<Id>, reason: impl Into<String>) -> Self {
         Self::Refused {
             id,
             status: 0,
             challenge: None,
-            reason,
+            reason: reason.into(),
         }
-    }
-
-    /// A request that did not go out, or of which nobody knows.
-    pub(crate) fn unsent(id: Option<Id>, error: &reqwest::Error) -> Self {
-        let reason = chain(error);
-        if error.is_connect() {
-            Self::Unsent { id, reason }
-        } else {
-            Self::unanswered(id, reason)
-        }
-    }
-
-    /// A server that does not answer in time.
-    pub(crate) fn silent(id: Option<Id>) -> Self {
-        Self::unanswered(id, "the server does not answer".to_owned())
     }
 
     /// The request that will have no other answer.
@@ -186,31 +212,7 @@ impl Error {
     /// The answer that a program between client and server gives to the request in the place of the other side.
     pub fn reply(&self) -> Option<Frame> {
         let id = self.id()?.clone();
-        Some(Frame::error(
-            Some(id),
-            code::INTERNAL_ERROR,
-            &self.to_string(),
-        ))
+        let why = self.to_string();
+        Some(Frame::error(Some(id), code::INTERNAL_ERROR, &why))
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAFrame(not) => not.fmt(f),
-            Self::Refused {
-                status: 0, reason, ..
-            } => f.write_str(reason),
-            Self::Refused { status, reason, .. } => {
-                write!(
-                    f,
-                    "the server refused the message with HTTP {status}: {reason}"
-                )
-            }
-            Self::SessionLost { .. } => f.write_str("the server has forgotten the session"),
-            Self::Unsent { reason, .. } | Self::Broken(reason) => f.write_str(reason),
-        }
-    }
-}
-
-impl std::error::Error for Error {}

@@ -8,9 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
+
+use crate::body;
 
 /// The largest frame that is read, unless an option says otherwise.
 pub const FRAME_LIMIT: usize = 16 << 20;
@@ -27,16 +28,14 @@ pub mod code {
     pub const INVALID_PARAMS: i64 = -32602;
     /// The other side is gone, or refuses for a reason that JSON-RPC has no number for.
     pub const INTERNAL_ERROR: i64 = -32603;
-    /// A header contradicts the body (2026-07-28).
+    /// A header contradicts the body (2026-07-28). Of the three that HTTP answers with 400 the greatest.
     pub const HEADER_MISMATCH: i64 = -32020;
-    /// The client did not declare a capability (2026-07-28).
-    pub const MISSING_CAPABILITY: i64 = -32021;
-    /// The server does not speak the version (2026-07-28).
+    /// The server does not speak the version (2026-07-28). Of those three the least.
     pub const UNSUPPORTED_VERSION: i64 = -32022;
 }
 
 /// The id of a request: a string or a number of any length. Two ids are equal when their values are.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(Arc<str>);
 
 impl Id {
@@ -45,10 +44,7 @@ impl Id {
         let text = raw.get();
         match text.as_bytes().first()? {
             // Escapes differ from writer to writer; what they stand for does not.
-            b'"' if text.contains('\\') => {
-                let decoded: String = serde_json::from_str(text).ok()?;
-                Some(Self::from(decoded.as_str()))
-            }
+            b'"' if text.contains('\\') => Some(Self::from(&*body::string(raw))),
             b'"' | b'-' | b'0'..=b'9' => Some(Self(text.into())),
             _ => None,
         }
@@ -73,13 +69,7 @@ impl From<u64> for Id {
 
 impl From<&str> for Id {
     fn from(text: &str) -> Self {
-        Self(serde_json::Value::from(text).to_string().into())
-    }
-}
-
-impl fmt::Debug for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        Self(json!(text).to_string().into())
     }
 }
 
@@ -113,17 +103,15 @@ pub struct Frame {
     pub result: Option<Box<RawValue>>,
     /// The refusal.
     pub error: Option<Box<RawValue>>,
-    /// Members that JSON-RPC does not define.
-    pub extra: Vec<(Box<str>, Box<RawValue>)>,
+    /// Members that JSON-RPC does not define, as they stand there, each behind a comma.
+    pub extra: Box<str>,
     /// The request on whose stream it came, where the transport says so (HTTP). It is not sent on.
     pub about: Option<Id>,
 }
 
+/// Made of bodies that serde can write: one that it cannot, a map with keys that are no strings, panics.
 impl Frame {
     /// A request; `params` of `null` are left out.
-    ///
-    /// # Panics
-    /// When `params` cannot be JSON: a map with keys that are no strings.
     pub fn request(id: impl Into<Id>, method: &str, params: impl Serialize) -> Self {
         Self {
             id: Some(id.into()),
@@ -132,9 +120,6 @@ impl Frame {
     }
 
     /// A notification; `params` of `null` are left out.
-    ///
-    /// # Panics
-    /// When `params` cannot be JSON.
     pub fn notification(method: &str, params: impl Serialize) -> Self {
         Self {
             method: Some(method.into()),
@@ -144,9 +129,6 @@ impl Frame {
     }
 
     /// An answer.
-    ///
-    /// # Panics
-    /// When `result` cannot be JSON.
     pub fn result(id: Id, result: impl Serialize) -> Self {
         Self {
             id: Some(id),
@@ -169,67 +151,69 @@ impl Frame {
     /// # Errors
     /// When the text is no JSON, or no frame.
     pub fn parse(text: &[u8]) -> Result<Self, NotAFrame> {
-        let Parts(members) = serde_json::from_slice(text).map_err(|error| {
-            if error.is_data() {
-                NotAFrame::invalid(
-                    None,
-                    "a frame is one JSON object; batches are not supported",
-                )
-            } else {
-                NotAFrame {
-                    id: None,
-                    code: code::PARSE_ERROR,
-                    reason: format!("Parse error: {error}"),
-                }
+        const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+        let mut found = [None; MEMBERS.len()];
+        let (mut extra, mut twice) = (String::new(), false);
+        let text = str::from_utf8(text).map_err(|error| NotAFrame::no_json(&error))?;
+        let read = body::members(text, |key, value| {
+            let name = body::string(key);
+            match MEMBERS.iter().position(|member| *member == name) {
+                Some(at) => twice |= found[at].replace(value).is_some(),
+                None => [",", key.get(), ":", value.get()]
+                    .iter()
+                    .for_each(|part| extra.push_str(part)),
             }
-        })?;
-        let mut frame = Self::default();
-        let (mut version, mut id, mut method) = (None, None, None);
-        let mut twice = None;
-        for (name, value) in members {
-            let place = match &*name {
-                "jsonrpc" => &mut version,
-                "id" => &mut id,
-                "method" => &mut method,
-                "params" => &mut frame.params,
-                "result" => &mut frame.result,
-                "error" => &mut frame.error,
-                _ => {
-                    frame.extra.push((name, value));
-                    continue;
-                }
-            };
-            if place.replace(value).is_some() {
-                twice = Some(name);
+        });
+        match read {
+            Err(error) if error.is_data() => {
+                let why = "a frame is one JSON object; batches are not supported";
+                return Err(NotAFrame::invalid(None, why));
             }
+            read => read.map_err(|error| NotAFrame::no_json(&error))?,
         }
+        let [version, id, method, params, result, error] = found;
         // First of all, so that a refusal can name the request that it refuses.
-        frame.id = id.as_deref().and_then(Id::parse);
-        let refuse = |reason: &str| Err(NotAFrame::invalid(frame.id.clone(), reason));
-        if let Some(name) = twice {
-            return refuse(&format!("{name} is there twice"));
+        let named = id.and_then(Id::parse);
+        let null = id.is_some_and(|id| id.get() == "null") && error.is_some();
+        let text: Option<Result<Box<str>, _>> =
+            method.map(|method| serde_json::from_str(method.get()));
+        let whats = [method, result, error].iter().flatten().count();
+        let rules = [
+            (twice, "a member is there twice"),
+            (
+                version.is_none_or(|version| version.get() != "\"2.0\""),
+                "jsonrpc is not \"2.0\"",
+            ),
+            (
+                id.is_some() && named.is_none() && !null,
+                "id is neither a string nor a number",
+            ),
+            (matches!(text, Some(Err(_))), "method is not a string"),
+            (
+                whats == 0,
+                "there is neither a method nor a result nor an error",
+            ),
+            (
+                whats > 1,
+                "there may be only one of method, result and error",
+            ),
+            (
+                id.is_none() && method.is_none(),
+                "an answer without the id of its request",
+            ),
+        ];
+        if let Some((_, why)) = rules.iter().find(|(broken, _)| *broken) {
+            return Err(NotAFrame::invalid(named, why));
         }
-        if version.is_none_or(|version| version.get() != "\"2.0\"") {
-            return refuse("jsonrpc is not \"2.0\"");
-        }
-        let null = id.as_deref().is_some_and(|id| id.get() == "null");
-        if id.is_some() && frame.id.is_none() && !(null && frame.error.is_some()) {
-            return refuse("id is neither a string nor a number");
-        }
-        if let Some(method) = method {
-            frame.method = match serde_json::from_str(method.get()) {
-                Ok(method) => Some(method),
-                Err(_) => return refuse("method is not a string"),
-            };
-        }
-        let answers = [&frame.result, &frame.error].into_iter().flatten().count();
-        match (&frame.method, answers) {
-            (Some(_), 0) => Ok(frame),
-            (None, 1) if frame.id.is_some() || null => Ok(frame),
-            (None, 0) => refuse("there is neither a method nor a result nor an error"),
-            (None, 1) => refuse("an answer without the id of its request"),
-            _ => refuse("there may be only one of method, result and error"),
-        }
+        Ok(Self {
+            id: named,
+            method: text.and_then(Result::ok),
+            params: params.map(RawValue::to_owned),
+            result: result.map(RawValue::to_owned),
+            error: error.map(RawValue::to_owned),
+            extra: extra.into(),
+            about: None,
+        })
     }
 
     /// What it is.
@@ -246,53 +230,53 @@ impl Frame {
         self.method.as_deref() == Some(method)
     }
 
-    /// Adds it to `out` as one JSON object.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        let bodies = [
-            ("params", &self.params),
-            ("result", &self.result),
-            ("error", &self.error),
-        ];
-        out.extend_from_slice(b"{\"jsonrpc\":\"2.0\"");
-        if let Some(id) = &self.id {
-            member(out, "id", id.as_json());
-        } else if self.method.is_none() {
-            member(out, "id", "null");
-        }
-        if let Some(method) = &self.method {
-            member(
-                out,
-                "method",
-                &serde_json::Value::from(&**method).to_string(),
-            );
-        }
-        for (name, body) in bodies {
-            if let Some(body) = body {
-                member(out, name, body.get());
-            }
-        }
-        for (name, value) in &self.extra {
-            member(out, name, value.get());
-        }
-        out.push(b'}');
+    /// The id that its params hold at `path`.
+    pub(crate) fn names(&self, path: &[&str]) -> Option<Id> {
+        Id::parse(body::get(self.params.as_deref()?, path)?)
+    }
+
+    /// The bytes of its bodies.
+    pub(crate) fn size(&self) -> usize {
+        let bodies = [&self.params, &self.result, &self.error];
+        let bodies = bodies.iter().filter_map(|body| body.as_deref());
+        bodies.map(|body| body.get().len()).sum::<usize>() + self.extra.len()
     }
 
     /// As one JSON object.
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(64);
-        self.write(&mut out);
-        out
+        self.to_string().into_bytes()
     }
 
     /// As text without line breaks, for transports whose frames end with one. Inside JSON they are blanks.
     pub fn to_line(&self) -> String {
-        let mut out = self.to_vec();
-        for byte in &mut out {
-            if matches!(byte, b'\n' | b'\r') {
-                *byte = b' ';
+        let text = self.to_string();
+        if text.contains('\n') || text.contains('\r') {
+            text.replace(['\n', '\r'], " ")
+        } else {
+            text
+        }
+    }
+}
+
+/// As one JSON object.
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.id.as_ref().map(Id::as_json);
+        let method = self.method.as_deref().map(|name| json!(name).to_string());
+        let members = [
+            ("id", id.or(self.method.is_none().then_some("null"))),
+            ("method", method.as_deref()),
+            ("params", self.params.as_deref().map(RawValue::get)),
+            ("result", self.result.as_deref().map(RawValue::get)),
+            ("error", self.error.as_deref().map(RawValue::get)),
+        ];
+        f.write_str("{\"jsonrpc\":\"2.0\"")?;
+        for (name, value) in members {
+            if let Some(value) = value {
+                write!(f, ",\"{name}\":{value}")?;
             }
         }
-        String::from_utf8(out).expect("its parts are text")
+        write!(f, "{}}}", self.extra)
     }
 }
 
@@ -301,45 +285,9 @@ pub(crate) fn raw(value: impl Serialize) -> Box<RawValue> {
     to_raw_value(&value).expect("the value can be JSON")
 }
 
-fn member(out: &mut Vec<u8>, name: &str, value: &str) {
-    out.push(b',');
-    // A name may hold quotes and control characters too.
-    serde_json::to_writer(&mut *out, name).expect("a vector takes everything");
-    out.push(b':');
-    out.extend_from_slice(value.as_bytes());
-}
-
-/// The members of an object, as they stand there.
-struct Parts(Vec<(Box<str>, Box<RawValue>)>);
-
-impl<'de> Deserialize<'de> for Parts {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = Parts;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parts, A::Error> {
-                let mut members = Vec::with_capacity(4);
-                while let Some(member) = map.next_entry()? {
-                    // A flood of members would cost more memory than its text.
-                    if members.len() == 64 {
-                        return Err(A::Error::custom("too many members"));
-                    }
-                    members.push(member);
-                }
-                Ok(Parts(members))
-            }
-        }
-        deserializer.deserialize_map(Object)
-    }
-}
-
 /// A text that is no frame, and what the specification answers to it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{reason}")]
 pub struct NotAFrame {
     /// Of the request that it seems to be.
     pub id: Option<Id>,
@@ -359,6 +307,14 @@ impl NotAFrame {
         }
     }
 
+    fn no_json(error: &dyn std::error::Error) -> Self {
+        Self {
+            id: None,
+            code: code::PARSE_ERROR,
+            reason: format!("Parse error: {error}"),
+        }
+    }
+
     /// A frame over the limit, which was skipped unread.
     pub(crate) fn too_long(limit: usize) -> Self {
         Self::invalid(None, &format!("the frame is longer than {limit} bytes"))
@@ -369,11 +325,3 @@ impl NotAFrame {
         Frame::error(self.id.clone(), self.code, &self.reason)
     }
 }
-
-impl fmt::Display for NotAFrame {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
-
-impl std::error::Error for NotAFrame {}

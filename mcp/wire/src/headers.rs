@@ -1,8 +1,8 @@
 //! What streamable HTTP says in headers about the frame in the body.
 //!
-//! From 2026-07-28 on each request carries its method, the name it uses and marked arguments as headers, so that a gateway
-//! can route without reading bodies; a client writes them and a server holds them against the body. Invariant: both ends
-//! take them from the frame by the same functions.
+//! From 2026-07-28 on each request carries its version, its method, the name it uses and marked arguments as headers, so
+//! that a gateway can route without reading bodies; a client writes them and a server holds them against the body.
+//! Invariant: both ends take them from the frame by the same function.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,6 @@ pub const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 pub const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
-const PARAM: &str = "mcp-param-";
 
 /// The most arguments of a tool with a header of their own, and the most tools with such arguments.
 const MARKS: usize = 64;
@@ -68,45 +67,81 @@ impl ToolHeaders {
         struct Tool<'a> {
             name: String,
             #[serde(borrow, rename = "inputSchema")]
-            schema: Option<&'a RawValue>,
+            schema: &'a RawValue,
         }
         let tools = body::get(result, &["tools"]).map(RawValue::get);
         // Entry by entry: one that is malformed costs the others nothing.
         let tools = tools.and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools).ok());
+        let tools = tools.into_iter().flatten();
         let mut known = self.0.lock().unwrap();
-        for tool in tools.into_iter().flatten() {
-            if known.len() == TOOLS {
-                break;
+        for tool in tools.filter_map(|tool| serde_json::from_str::<Tool<'_>>(tool.get()).ok()) {
+            known.remove(&tool.name);
+            let schema = Some(tool.schema.get()).filter(|it| it.contains("x-mcp-header"));
+            let schema = schema.and_then(|schema| serde_json::from_str(schema).ok());
+            let marks = schema.and_then(|schema| marked(&schema).ok());
+            if let Some(marks) = marks.filter(|marks| !marks.is_empty() && known.len() < TOOLS) {
+                known.insert(tool.name, marks.into());
             }
-            let Ok(tool) = serde_json::from_str::<Tool<'_>>(tool.get()) else {
-                continue;
-            };
-            let schema = tool.schema.map_or("", RawValue::get);
-            let schema = schema
-                .contains("x-mcp-header")
-                .then(|| serde_json::from_str(schema));
-            match schema.and_then(Result::ok).map(|schema| marked(&schema)) {
-                Some(Ok(marks)) if !marks.is_empty() => known.insert(tool.name, marks.into()),
-                _ => known.remove(&tool.name),
-            };
         }
     }
 
-    /// Each header that the arguments call for, with its value; None for one that must not be there.
-    fn of_call(&self, params: &RawValue) -> Vec<(HeaderName, Option<String>)> {
-        let name = body::text(params, &["name"]).unwrap_or_default();
-        let marks = self.0.lock().unwrap().get(&name).cloned();
-        let header = |mark: &Marked| {
-            let path = std::iter::once("arguments").chain(mark.path.iter().map(String::as_str));
-            let value = body::get(params, &path.collect::<Vec<_>>());
-            let name = format!("{PARAM}{}", mark.header).parse();
-            Some((name.ok()?, value.and_then(plain)))
+    /// Each header that the body of a request calls for, with its value; None for one that must not be there.
+    fn wanted(&self, frame: &Frame) -> Vec<(HeaderName, Option<String>)> {
+        let text = |key| body::text(frame.params.as_deref()?, &[key]);
+        let method = frame.method.as_deref().unwrap_or_default();
+        let key = match method {
+            "tools/call" | "prompts/get" => "name",
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
+            "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+            _ => "",
         };
-        marks
-            .iter()
-            .flat_map(|it| it.iter())
-            .filter_map(header)
-            .collect()
+        let mut wanted = vec![
+            (VERSION, own_version(frame)),
+            (METHOD, Some(method.to_owned())),
+        ];
+        wanted.extend(text(key).map(|name| (NAME, Some(name))));
+        let tool = text("name").filter(|_| method == "tools/call");
+        let marks = tool.and_then(|tool| self.0.lock().unwrap().get(&tool).cloned());
+        for mark in marks.iter().flat_map(|marks| marks.iter()) {
+            let keys = mark.path.iter().map(String::as_str);
+            let path: Vec<_> = std::iter::once("arguments").chain(keys).collect();
+            let params = frame.params.as_deref();
+            let value = params.and_then(|params| body::get(params, &path));
+            if let Ok(name) = format!("mcp-param-{}", mark.header).parse() {
+                wanted.push((name, value.and_then(plain)));
+            }
+        }
+        wanted
+    }
+
+    /// What a client says about a frame without a session.
+    pub(crate) fn write(&self, frame: &Frame, headers: &mut HeaderMap) {
+        for (name, value) in self.wanted(frame) {
+            if let Some(Ok(value)) = value.map(|text| encode(&text).parse()) {
+                headers.insert(name, value);
+            }
+        }
+    }
+
+    /// Holds the headers of a request without a session against its body.
+    ///
+    /// # Errors
+    /// The header that is missing, or says something else.
+    pub(crate) fn check(&self, frame: &Frame, headers: &HeaderMap) -> Result<(), String> {
+        for (name, wanted) in self.wanted(frame) {
+            let values: Vec<_> = headers.get_all(&name).iter().collect();
+            let said = values.first().map(|value| decode(value.to_str().ok()?));
+            let wrong = match (said, wanted) {
+                _ if values.len() > 1 => "is there twice",
+                (Some(None), _) => "cannot be decoded",
+                (None, Some(_)) => "is missing",
+                (Some(_), None) => "has no value in the body",
+                (Some(said), wanted) if said != wanted => "says something else than the body",
+                _ => continue,
+            };
+            return Err(format!("the header {name} {wrong}"));
+        }
+        Ok(())
     }
 }
 
@@ -124,26 +159,23 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Marked>) -> R
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, property) in properties.into_iter().flatten() {
         path.push(name.clone());
-        if let Some(header) = property.get("x-mcp-header") {
-            let wrong = |why: &str| Err(format!("x-mcp-header of {}: {why}", path.join(".")));
-            let Some(header) = header.as_str().filter(|header| !header.is_empty()) else {
-                return wrong("it must be a string that is not empty");
+        if let Some(mark) = property.get("x-mcp-header") {
+            let header = mark.as_str().unwrap_or_default();
+            let kind = property["type"].as_str().unwrap_or_default();
+            let same = |it: &Marked| it.header.eq_ignore_ascii_case(header);
+            let wrong = if HeaderName::from_bytes(header.as_bytes()).is_err() {
+                "it must be a string that can name a header"
+            } else if !["string", "integer", "boolean"].contains(&kind) {
+                "only a string, an integer or a boolean goes into a header"
+            } else if found.len() == MARKS {
+                "too many arguments have a header"
+            } else if found.iter().any(same) {
+                "another argument has the same header"
+            } else {
+                ""
             };
-            if HeaderName::from_bytes(header.as_bytes()).is_err() {
-                return wrong("it is not the name of a header");
-            }
-            let primitive = ["string", "integer", "boolean"];
-            if !primitive.iter().any(|kind| property["type"] == **kind) {
-                return wrong("only a string, an integer or a boolean goes into a header");
-            }
-            if found.len() == MARKS {
-                return wrong("too many arguments have a header");
-            }
-            if found
-                .iter()
-                .any(|it| it.header.eq_ignore_ascii_case(header))
-            {
-                return wrong("another argument has the same header");
+            if !wrong.is_empty() {
+                return Err(format!("x-mcp-header of {}: {wrong}", path.join(".")));
             }
             found.push(Marked {
                 path: path.clone(),
@@ -165,66 +197,12 @@ fn plain(value: &RawValue) -> Option<String> {
     }
 }
 
-/// The name that a request uses: of a tool, a prompt, a resource or a task.
-fn name_of(frame: &Frame) -> Option<String> {
-    let key = match frame.method.as_deref()? {
-        "tools/call" | "prompts/get" => "name",
-        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
-        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
-        _ => return None,
-    };
-    body::text(frame.params.as_deref()?, &[key])
-}
-
-/// The headers that the body of a request calls for, each with its value; None for one that must not be there.
-fn wanted(frame: &Frame, tools: &ToolHeaders) -> Vec<(HeaderName, Option<String>)> {
-    let mut wanted = vec![(METHOD, frame.method.as_deref().map(str::to_owned))];
-    wanted.extend(name_of(frame).map(|name| (NAME, Some(name))));
-    let params = frame.params.as_deref();
-    let params = params.filter(|_| frame.calls("tools/call"));
-    wanted.extend(params.into_iter().flat_map(|params| tools.of_call(params)));
-    wanted
-}
-
-/// What a client says about a frame without a session.
-pub(crate) fn write(frame: &Frame, tools: &ToolHeaders, headers: &mut HeaderMap) {
-    let version = std::iter::once((VERSION, own_version(frame)));
-    for (name, value) in version.chain(wanted(frame, tools)) {
-        if let Some(Ok(value)) = value.map(|text| encode(&text).parse()) {
-            headers.insert(name, value);
-        }
-    }
-}
-
-/// Holds the headers of a request without a session against its body.
-///
-/// # Errors
-/// The header that is missing, or says something else.
-pub(crate) fn check(headers: &HeaderMap, frame: &Frame, tools: &ToolHeaders) -> Result<(), String> {
-    for (name, wanted) in wanted(frame, tools) {
-        let values: Vec<_> = headers.get_all(&name).iter().collect();
-        let said = values.first().map(|value| decode(value.to_str().ok()?));
-        let wrong = match (said, wanted) {
-            _ if values.len() > 1 => "is there twice",
-            (Some(None), _) => "cannot be decoded",
-            (None, Some(_)) => "is missing",
-            (Some(_), None) => "has no value in the body",
-            (Some(said), wanted) if said != wanted => "says something else than the body",
-            _ => continue,
-        };
-        return Err(format!("the header {name} {wrong}"));
-    }
-    Ok(())
-}
-
 const WRAPPED: (&str, &str) = ("=?base64?", "?=");
 
 /// A text as a header holds it: wrapped when blanks at its ends, control characters or other scripts would not survive.
 fn encode(text: &str) -> String {
-    let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-        && text.trim() == text
-        && !(text.starts_with(WRAPPED.0) && text.ends_with(WRAPPED.1));
-    if plain {
+    let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.trim() == text;
+    if plain && !(text.starts_with(WRAPPED.0) && text.ends_with(WRAPPED.1)) {
         text.to_owned()
     } else {
         format!("{}{}{}", WRAPPED.0, BASE64_STANDARD.encode(text), WRAPPED.1)
@@ -232,10 +210,8 @@ fn encode(text: &str) -> String {
 }
 
 fn decode(value: &str) -> Option<String> {
-    let inner = value
-        .strip_prefix(WRAPPED.0)
-        .and_then(|rest| rest.strip_suffix(WRAPPED.1));
-    match inner {
+    let inner = value.strip_prefix(WRAPPED.0);
+    match inner.and_then(|rest| rest.strip_suffix(WRAPPED.1)) {
         None => Some(value.to_owned()),
         Some(inner) => String::from_utf8(BASE64_STANDARD.decode(inner).ok()?).ok(),
     }

@@ -5,15 +5,15 @@
 
 use std::time::Duration;
 
+use futures_util::{Stream, stream};
 use hyper::http::header::ACCEPT;
-use reqwest::{StatusCode, Url};
+use reqwest::StatusCode;
 use tokio::time::timeout;
 
-use crate::connection::{Connection, Error, Reader, Writer};
-use crate::http::{ClientOptions, chain, refusal};
-use crate::sse::{Events, Resume};
+use crate::connection::{Connection, Error};
+use crate::http::{Bounds, Client, ClientOptions, Events, Resume, chain, refusal};
 
-/// For a server to open its stream, and to take what is posted; the answers come on the stream.
+/// For a server to open its stream and to say where frames are posted.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Connects to the URL of a stream, `/sse` as a rule.
@@ -21,74 +21,56 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// # Errors
 /// When there is no such stream, or it does not name a place of the same server.
 pub async fn connect(options: ClientOptions) -> Result<Connection, Error> {
-    let broken = |reason: String| Error::Broken(reason);
+    let late = |_| Error::unanswered(None, "the server does not answer");
+    timeout(PATIENCE, open(options)).await.map_err(late)?
+}
+
+async fn open(mut options: ClientOptions) -> Result<Connection, Error> {
     let own = options.headers.lock().unwrap().clone();
     let request = options.http.get(&options.url).headers(own);
-    let request = request.header(ACCEPT, "text/event-stream");
-    let late = |_| Error::silent(None);
-    let response = timeout(PATIENCE, request.send()).await.map_err(late)?;
-    let response = response.map_err(|error| broken(chain(&error)))?;
+    let response = request.header(ACCEPT, "text/event-stream").send().await;
+    let response = response.map_err(|error| Error::Broken(chain(&error)))?;
     if response.status() != StatusCode::OK {
         return Err(refusal(response, None).await.0);
     }
     let base = response.url().clone();
-    let mut events = Events::new(response, options.limit);
-    let mut resume = Resume::default();
-    let first = timeout(PATIENCE, events.next(&mut resume)).await;
-    let first = first.map_err(late)?.map_err(broken)?;
+    let mut events = Events::new(response, &Bounds::new(options.limit));
+    let first = events.next(&mut Resume::default()).await;
+    let first = first.map_err(Error::Broken)?;
     let named = first.filter(|event| event.event.as_deref() == Some("endpoint"));
-    let place = named.and_then(|event| base.join(event.data.as_deref()?.trim()).ok());
+    let place = named.and_then(|event| base.join(event.data?.trim()).ok());
     let Some(place) = place.filter(|place| place.origin() == base.origin()) else {
         let reason = "the stream does not begin with an endpoint of the same server";
-        return Err(broken(reason.to_owned()));
+        return Err(Error::Broken(reason.to_owned()));
     };
-    let (near, far) = Connection::pair();
+    options.url = place.into();
+    let (near, mut far) = Connection::pair();
+    let client = Client::new(options, far.writer.clone());
     tokio::spawn(async move {
-        let inbox = &far.writer;
+        let post = async {
+            while let Some(Ok(frame)) = far.reader.recv().await {
+                client.tell(frame).await;
+            }
+        };
         // The stream is the connection: closing it is how either side says goodbye.
         tokio::select! {
-            () = read(events, inbox) => {}
-            () = post(far.reader, options, place, inbox) => {}
+            () = far.writer.fill(texts(events)) => {}
+            () = post => {}
         }
     });
     Ok(near)
 }
 
-async fn read(mut events: Events, inbox: &Writer) {
-    let mut resume = Resume::default();
-    let reason = loop {
-        let event = match events.next(&mut resume).await {
-            Ok(Some(event)) => event,
-            Ok(None) => break "the server has closed the stream".to_owned(),
-            Err(reason) => break reason,
+fn texts(events: Events) -> impl Stream<Item = Result<String, Error>> {
+    stream::unfold(events, |mut events| async {
+        let text = match events.next(&mut Resume::default()).await {
+            Ok(Some(event)) if event.event.as_deref().is_none_or(|it| it == "message") => {
+                Ok(event.data.unwrap_or_default())
+            }
+            Ok(Some(_)) => Ok(String::new()),
+            Ok(None) => Err(Error::Broken("the server has closed the stream".to_owned())),
+            Err(reason) => Err(Error::Broken(reason)),
         };
-        if event.event.as_deref().is_some_and(|kind| kind != "message") {
-            continue;
-        }
-        let text = event.data.unwrap_or_default();
-        if inbox.receive(text.as_bytes()).await.is_err() {
-            return;
-        }
-    };
-    let _ = inbox.fail(Error::Broken(reason)).await;
-}
-
-async fn post(mut outbox: Reader, options: ClientOptions, place: Url, inbox: &Writer) {
-    while let Some(Ok(frame)) = outbox.recv().await {
-        let own = options.headers.lock().unwrap().clone();
-        let request = options.http.post(place.clone()).headers(own);
-        let request = request
-            .header("content-type", "application/json")
-            .body(frame.to_vec());
-        let id = frame.id.filter(|_| frame.method.is_some());
-        let error = match timeout(PATIENCE, request.send()).await {
-            Ok(Ok(response)) if response.status().is_success() => continue,
-            Ok(Ok(response)) => refusal(response, id).await.0,
-            Ok(Err(error)) => Error::unsent(id, &error),
-            Err(_) => Error::silent(id),
-        };
-        if inbox.fail(error).await.is_err() {
-            return;
-        }
-    }
+        Some((text, events))
+    })
 }

@@ -10,7 +10,6 @@ pub mod headers;
 pub mod http;
 pub mod legacy;
 pub mod peer;
-mod sse;
 pub mod stdio;
 pub mod ws;
 

@@ -5,125 +5,91 @@
 //! request is received in the order in which it came, the answer last.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
 use crate::body;
-use crate::connection::{Closed, Connection, Error, Reader, WeakWriter, Writer};
+pub use crate::connection::Receiver;
+use crate::connection::{Closed, Connection, Error, Reader, Sender, Writer, queue};
 use crate::frame::{Frame, Id, Kind, code, raw};
 use crate::headers::META_PROGRESS;
 
-/// What waits for whoever asked, or for the program, before the connection does.
-const QUEUE: usize = 64;
-
-/// This side of a connection. Clones share it; when all are dropped, the connection is closed.
+/// This side of a connection. Clones share it; when all are dropped, with their calls and requests, it is closed.
 #[derive(Clone)]
-pub struct Peer {
-    shared: Arc<Shared>,
-    writer: Writer,
-}
+pub struct Peer(Arc<Shared>);
 
 struct Shared {
+    writer: Writer,
     state: Mutex<State>,
     /// Why the connection has ended.
     ended: watch::Sender<Option<Arc<str>>>,
 }
 
-impl Shared {
-    /// Sends a frame, unless the connection ends first: its writer may be stuck for ever.
-    async fn send(&self, writer: &Writer, frame: Frame) -> Result<(), Closed> {
-        let mut ended = self.ended.subscribe();
-        tokio::select! {
-            biased;
-            _ = ended.wait_for(Option::is_some) => Err(Closed),
-            sent = writer.send(frame) => sent,
-        }
-    }
-}
-
 #[derive(Default)]
 struct State {
     last: u64,
-    waiting: HashMap<u64, mpsc::Sender<Progress>>,
-    /// Requests of the other side that are being answered.
-    answering: HashMap<Id, watch::Sender<bool>>,
+    waiting: HashMap<u64, Sender<Progress>>,
+    /// Requests of the other side that are being answered. Taken out, one is cancelled.
+    answering: HashMap<Id, watch::Sender<()>>,
 }
 
 /// Why a request has no result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum CallError {
     /// The other side's error: an object with `code` and `message`.
+    #[error("{}", body::text(.0, &["message"]).unwrap_or_else(|| .0.to_string()))]
     Error(Box<RawValue>),
     /// An HTTP server did not take the request, or has lost the session.
+    #[error(transparent)]
     Transport(Error),
     /// Nothing came for this long; the request was cancelled.
+    #[error("no answer and no progress within {0:?}")]
     TimedOut(Duration),
     /// The connection has ended, and why.
+    #[error("the connection has ended: {0}")]
     Ended(Arc<str>),
 }
 
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Error(error) => match body::text(error, &["message"]) {
-                Some(message) => f.write_str(&message),
-                None => f.write_str(error.get()),
-            },
-            Self::Transport(error) => error.fmt(f),
-            Self::TimedOut(limit) => write!(f, "no answer and no progress within {limit:?}"),
-            Self::Ended(why) => write!(f, "the connection has ended: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for CallError {}
-
+/// Params, results and reports are what serde can write as JSON: a map with keys that are no strings panics.
 impl Peer {
     /// Speaks over a connection. What the other side asks and tells comes from the receiver, in order; dropped, its
     /// requests are refused. Whoever keeps it must read it: a full queue holds up the answers behind it.
-    pub fn new(connection: Connection) -> (Self, mpsc::Receiver<Incoming>) {
+    pub fn new(connection: Connection) -> (Self, Receiver<Incoming>) {
         let Connection { writer, reader } = connection;
         let shared = Arc::new(Shared {
+            writer,
             state: Mutex::default(),
             ended: watch::Sender::default(),
         });
-        let (inbox, incoming) = mpsc::channel(QUEUE);
-        let outbox = writer.downgrade();
-        let peer = Self { shared, writer };
-        tokio::spawn(route(reader, peer.shared.clone(), outbox, inbox));
-        (peer, incoming)
+        let (inbox, incoming) = queue();
+        tokio::spawn(route(reader, Arc::downgrade(&shared), inbox));
+        (Self(shared), incoming)
     }
 
     /// Asks; the answer is awaited with [`Call::result`].
-    ///
-    /// # Panics
-    /// When `params` cannot be JSON.
     pub async fn call(&self, method: &str, params: impl Serialize) -> Call {
         self.ask(method, params, false).await
     }
 
     /// Asks, and wants to hear of progress ([`Call::progress`]).
-    ///
-    /// # Panics
-    /// When `params` cannot be JSON.
     pub async fn call_with_progress(&self, method: &str, params: impl Serialize) -> Call {
         self.ask(method, params, true).await
     }
 
     async fn ask(&self, method: &str, params: impl Serialize, progress: bool) -> Call {
-        let (waiting, events) = mpsc::channel(QUEUE);
+        let (waiting, events) = queue();
         let id = {
-            let mut state = self.shared.state.lock().unwrap();
+            let mut state = self.0.state.lock().unwrap();
             state.last += 1;
             let id = state.last;
-            if self.shared.ended.borrow().is_none() {
+            if self.0.ended.borrow().is_none() {
                 state.waiting.insert(id, waiting);
             }
             id
@@ -140,9 +106,8 @@ impl Peer {
             events,
             limit: None,
             heard: Instant::now(),
-            over: false,
         };
-        let _ = self.shared.send(&self.writer, frame).await;
+        let _ = self.send(frame).await;
         call
     }
 
@@ -151,8 +116,25 @@ impl Peer {
     /// # Errors
     /// When the connection has ended.
     pub async fn notify(&self, method: &str, params: impl Serialize) -> Result<(), Closed> {
-        let told = Frame::notification(method, params);
-        self.shared.send(&self.writer, told).await
+        self.send(Frame::notification(method, params)).await
+    }
+
+    /// Sends a frame, unless the connection ends first: its writer may be stuck for ever.
+    async fn send(&self, frame: Frame) -> Result<(), Closed> {
+        let mut ended = self.0.ended.subscribe();
+        tokio::select! {
+            biased;
+            _ = ended.wait_for(Option::is_some) => Err(Closed),
+            sent = self.0.writer.send(frame) => sent,
+        }
+    }
+
+    /// Sends a frame from where nobody can wait.
+    fn send_later(&self, frame: Frame) {
+        let peer = self.clone();
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move { peer.send(frame).await });
+        }
     }
 }
 
@@ -160,10 +142,9 @@ impl Peer {
 pub struct Call {
     id: u64,
     peer: Peer,
-    events: mpsc::Receiver<Progress>,
+    events: Receiver<Progress>,
     limit: Option<Duration>,
     heard: Instant,
-    over: bool,
 }
 
 impl Call {
@@ -180,30 +161,22 @@ impl Call {
 
     /// The next report of progress, or the answer.
     pub async fn progress(&mut self) -> Progress {
-        let deadline = self.limit.map(|limit| self.heard + limit);
-        let late = async {
-            match deadline {
-                Some(deadline) => sleep_until(deadline).await,
-                None => std::future::pending().await,
-            }
-        };
-        let event = tokio::select! {
-            biased;
-            event = self.events.recv() => event,
-            () = late => {
-                let limit = self.limit.unwrap_or_default();
-                self.cancel(&format!("no answer within {limit:?}"));
-                return Progress::Done(Err(CallError::TimedOut(limit)));
-            }
+        let event = match self.limit {
+            None => self.events.recv().await,
+            Some(limit) => match timeout_at(self.heard + limit, self.events.recv()).await {
+                Ok(event) => event,
+                Err(_) => {
+                    self.cancel(&format!("no answer within {limit:?}"));
+                    return Progress::Done(Err(CallError::TimedOut(limit)));
+                }
+            },
         };
         self.heard = Instant::now();
-        let event = event.unwrap_or_else(|| {
-            let why = self.peer.shared.ended.borrow().clone();
+        event.unwrap_or_else(|| {
+            let why = self.peer.0.ended.borrow().clone();
             let why = why.unwrap_or_else(|| "it was answered before".into());
             Progress::Done(Err(CallError::Ended(why)))
-        });
-        self.over = matches!(event, Progress::Done(_));
-        event
+        })
     }
 
     /// The answer.
@@ -218,28 +191,13 @@ impl Call {
         }
     }
 
-    fn cancel(&mut self, reason: &str) {
-        if std::mem::replace(&mut self.over, true) {
-            return;
-        }
-        let waiting = self
-            .peer
-            .shared
-            .state
-            .lock()
-            .unwrap()
-            .waiting
-            .remove(&self.id);
-        if waiting.is_none() {
-            return;
-        }
-        let params = json!({ "requestId": self.id, "reason": reason });
-        let cancelled = Frame::notification("notifications/cancelled", params);
-        let Peer { shared, writer } = self.peer.clone();
-        if !writer.try_send(cancelled.clone())
-            && let Ok(runtime) = tokio::runtime::Handle::try_current()
-        {
-            runtime.spawn(async move { shared.send(&writer, cancelled).await });
+    /// Tells the other side, unless the request has ended.
+    fn cancel(&self, reason: &str) {
+        let mut state = self.peer.0.state.lock().unwrap();
+        if state.waiting.remove(&self.id).is_some() {
+            let params = json!({ "requestId": self.id, "reason": reason });
+            let cancelled = Frame::notification("notifications/cancelled", params);
+            self.peer.send_later(cancelled);
         }
     }
 }
@@ -251,7 +209,7 @@ impl Drop for Call {
 }
 
 /// What comes of a request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Progress {
     /// The params of a progress notification.
     Report(Box<RawValue>),
@@ -273,17 +231,15 @@ pub enum Incoming {
 pub struct Request {
     /// As it came.
     pub frame: Frame,
-    shared: Arc<Shared>,
-    writer: Writer,
-    cancelled: watch::Receiver<bool>,
+    peer: Peer,
+    cancelled: watch::Receiver<()>,
 }
 
 impl Request {
     /// Answers it.
     pub async fn answer(mut self, result: impl Serialize) {
         if let Some(id) = self.close() {
-            let answer = Frame::result(id, result);
-            let _ = self.shared.send(&self.writer, answer).await;
+            let _ = self.peer.send(Frame::result(id, result)).await;
         }
     }
 
@@ -291,128 +247,122 @@ impl Request {
     pub async fn refuse(mut self, code: i64, message: &str) {
         if let Some(id) = self.close() {
             let refusal = Frame::error(Some(id), code, message);
-            let _ = self.shared.send(&self.writer, refusal).await;
+            let _ = self.peer.send(refusal).await;
         }
     }
 
     /// Reports progress, when it was asked for.
     pub async fn report(&self, progress: impl Serialize) {
-        let params = self.frame.params.as_deref();
-        let token = params.and_then(|params| body::get(params, &META_PROGRESS));
-        let report = token.and_then(|token| body::set(&raw(progress), &["progressToken"], token));
+        let token = self.frame.names(&META_PROGRESS).map(|token| token.to_raw());
+        let report = token.and_then(|token| body::set(&raw(progress), &["progressToken"], &token));
         if let Some(report) = report {
-            let frame = Frame::notification("notifications/progress", report);
-            let _ = self.shared.send(&self.writer, frame).await;
+            let _ = self.peer.notify("notifications/progress", report).await;
         }
     }
 
     /// Waits until the other side cancels it, or is gone.
     pub async fn cancelled(&mut self) {
-        let _ = self.cancelled.wait_for(|cancelled| *cancelled).await;
+        let _ = self.cancelled.changed().await;
     }
 
     /// Its id, unless it was cancelled: then nobody wants an answer.
     fn close(&mut self) -> Option<Id> {
         let id = self.frame.id.take()?;
-        let open = self.shared.state.lock().unwrap().answering.remove(&id);
+        let open = self.peer.0.state.lock().unwrap().answering.remove(&id);
         open.map(|_| id)
     }
 }
 
 impl Drop for Request {
     fn drop(&mut self) {
-        let runtime = tokio::runtime::Handle::try_current();
-        if let (Some(id), Ok(runtime)) = (self.close(), runtime) {
+        if let Some(id) = self.close() {
             let method = self.frame.method.take().unwrap_or_default();
             let why = format!("nobody here answers {method}");
             let refusal = Frame::error(Some(id), code::METHOD_NOT_FOUND, &why);
-            let (shared, writer) = (self.shared.clone(), self.writer.clone());
-            runtime.spawn(async move { shared.send(&writer, refusal).await });
+            self.peer.send_later(refusal);
         }
     }
 }
 
 /// Hands each frame to whom it belongs, in order, until the connection ends.
-async fn route(
-    mut reader: Reader,
-    shared: Arc<Shared>,
-    writer: WeakWriter,
-    inbox: mpsc::Sender<Incoming>,
-) {
+async fn route(mut reader: Reader, shared: Weak<Shared>, inbox: Sender<Incoming>) {
     let mut why: Arc<str> = "the other side has closed it".into();
     while let Some(came) = reader.recv().await {
         if let Err(Error::Broken(reason)) = came {
             why = reason.into();
             break;
         }
-        match sort(came, &shared, &writer) {
-            Some(Sorted::Own(waiting, event)) => _ = waiting.send(event).await,
-            // Dropped unread, a request refuses itself.
-            Some(Sorted::Incoming(incoming)) => _ = inbox.send(incoming).await,
-            None => {}
-        }
+        let Some(shared) = shared.upgrade() else {
+            return;
+        };
+        Peer(shared).hand_on(came, &inbox).await;
     }
-    let mut state = shared.state.lock().unwrap();
-    shared.ended.send_replace(Some(why));
-    // Each waiter finds its channel closed, and the reason here.
-    state.waiting.clear();
-    state.answering.clear();
+    if let Some(shared) = shared.upgrade() {
+        let mut state = shared.state.lock().unwrap();
+        shared.ended.send_replace(Some(why));
+        // Each waiter finds its queue closed, and the reason here.
+        state.waiting.clear();
+        state.answering.clear();
+    }
 }
 
-enum Sorted {
-    /// It belongs to a request of ours.
-    Own(mpsc::Sender<Progress>, Progress),
-    Incoming(Incoming),
-}
-
-fn sort(came: Result<Frame, Error>, shared: &Arc<Shared>, writer: &WeakWriter) -> Option<Sorted> {
-    let mut state = shared.state.lock().unwrap();
-    let mut frame = match came {
-        Ok(frame) => frame,
-        Err(error) => {
-            let own = error.id().and_then(number);
-            return Some(match own.and_then(|id| state.waiting.remove(&id)) {
-                Some(waiting) => {
-                    Sorted::Own(waiting, Progress::Done(Err(CallError::Transport(error))))
-                }
-                None => Sorted::Incoming(Incoming::Odd(error)),
-            });
-        }
-    };
-    let at = |key: &str| Id::parse(body::get(frame.params.as_deref()?, &[key])?);
-    match frame.kind() {
-        Kind::Response => {
-            let waiting = frame.id.as_ref().and_then(number);
-            let waiting = waiting.and_then(|id| state.waiting.remove(&id))?;
-            let answer = match (frame.result, frame.error) {
-                (Some(result), _) => Ok(result),
-                (None, error) => Err(CallError::Error(error.unwrap_or_else(|| raw(())))),
-            };
-            Some(Sorted::Own(waiting, Progress::Done(answer)))
-        }
-        Kind::Notification if frame.calls("notifications/progress") => {
-            let token = at("progressToken").as_ref().and_then(number)?;
-            let waiting = state.waiting.get(&token)?.clone();
-            Some(Sorted::Own(waiting, Progress::Report(frame.params.take()?)))
-        }
-        Kind::Notification if frame.calls("notifications/cancelled") => {
-            // A request that has been answered already is not there any more.
-            let cancelled = state.answering.remove(&at("requestId")?)?;
-            let _ = cancelled.send(true);
-            None
-        }
-        Kind::Notification => Some(Sorted::Incoming(Incoming::Notification(frame))),
-        Kind::Request => {
-            let writer = writer.upgrade()?;
-            let (cancel, cancelled) = watch::channel(false);
-            state.answering.insert(frame.id.clone()?, cancel);
-            Some(Sorted::Incoming(Incoming::Request(Request {
-                frame,
-                shared: shared.clone(),
-                writer,
-                cancelled,
-            })))
-        }
+impl Peer {
+    async fn hand_on(self, came: Result<Frame, Error>, inbox: &Sender<Incoming>) {
+        let bytes = came.as_ref().map_or(0, Frame::size);
+        let state = || self.0.state.lock().unwrap();
+        let asked = |id: Option<&Id>| state().waiting.remove(&number(id?)?);
+        let frame = match came {
+            Ok(frame) => frame,
+            Err(error) => {
+                let _ = match asked(error.id()) {
+                    Some(call) => {
+                        let end = Progress::Done(Err(CallError::Transport(error)));
+                        call.send(end, bytes).await
+                    }
+                    None => inbox.send(Incoming::Odd(error), bytes).await,
+                };
+                return;
+            }
+        };
+        // Where nobody takes it any more, nobody misses it; dropped unread, a request refuses itself.
+        let _ = match frame.kind() {
+            Kind::Response => {
+                let Some(call) = asked(frame.id.as_ref()) else {
+                    return;
+                };
+                let refused = || CallError::Error(frame.error.unwrap_or_else(|| raw(())));
+                let answer = frame.result.ok_or_else(refused);
+                call.send(Progress::Done(answer), bytes).await
+            }
+            Kind::Notification if frame.calls("notifications/progress") => {
+                let token = frame.names(&["progressToken"]);
+                let token = token.as_ref().and_then(number);
+                let call = token.and_then(|token| state().waiting.get(&token).cloned());
+                let (Some(call), Some(params)) = (call, frame.params) else {
+                    return;
+                };
+                call.send(Progress::Report(params), bytes).await
+            }
+            Kind::Notification if frame.calls("notifications/cancelled") => {
+                // A request that has been answered already is not there any more.
+                let id = frame.names(&["requestId"]);
+                id.and_then(|id| state().answering.remove(&id));
+                Ok(())
+            }
+            Kind::Notification => inbox.send(Incoming::Notification(frame), bytes).await,
+            Kind::Request => {
+                let (cancel, cancelled) = watch::channel(());
+                let id = frame.id.clone().expect("a request has one");
+                state().answering.insert(id, cancel);
+                let peer = self.clone();
+                let request = Request {
+                    frame,
+                    peer,
+                    cancelled,
+                };
+                inbox.send(Incoming::Request(request), bytes).await
+            }
+        };
     }
 }
 

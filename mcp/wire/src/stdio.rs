@@ -8,20 +8,22 @@ use std::os::fd::AsFd;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use futures_util::{Stream, stream};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncWriteExt, BufReader, BufWriter};
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::connection::{Connection, Error, Reader, Writer};
+use crate::connection::{Connection, Error, Reader};
 use crate::frame::{FRAME_LIMIT, NotAFrame};
 
 /// Between closing a child's input and each stronger way to end it.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// What is gathered before it is written.
+/// What is gathered before it is read or written.
 const BATCH: usize = 64 << 10;
 
 /// The client that started this process.
@@ -49,80 +51,58 @@ where
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let (near, far) = Connection::pair();
-    tokio::spawn(read(input, far.writer, limit));
+    tokio::spawn(async move { far.writer.fill(texts(input, limit)).await });
     tokio::spawn(write(far.reader, output));
     near
 }
 
-async fn read(input: impl AsyncRead + Unpin, inbox: Writer, limit: usize) {
-    let mut input = BufReader::with_capacity(BATCH, input);
-    let mut line = Vec::new();
-    loop {
-        // A long line must not be paid for until the end.
-        line.clear();
-        line.shrink_to(BATCH);
-        let sent = tokio::select! {
-            // Nobody reads: the pipe is closed, which the other side notices.
-            () = inbox.closed() => return,
-            length = read_line(&mut input, &mut line, limit) => match length {
-                Ok(0) => return,
-                Ok(length) if length > limit => {
-                    inbox.fail(Error::NotAFrame(NotAFrame::too_long(limit))).await
-                }
-                Ok(_) if line.trim_ascii().is_empty() => continue,
-                Ok(_) => inbox.receive(&line).await,
-                Err(error) => {
-                    let _ = inbox.fail(Error::Broken(format!("reading: {error}"))).await;
-                    return;
-                }
-            },
+fn texts<R>(input: R, limit: usize) -> impl Stream<Item = Result<Vec<u8>, Error>> + Send
+where
+    R: AsyncRead + Unpin + Send,
+{
+    let input = BufReader::with_capacity(BATCH, input);
+    stream::unfold(input, move |mut input| async move {
+        let mut line = Vec::new();
+        let text = match read_line(&mut input, &mut line, limit).await {
+            Ok(0) => return None,
+            Ok(length) if length > limit => Err(NotAFrame::too_long(limit).into()),
+            Ok(_) => Ok(line),
+            Err(error) => Err(Error::Broken(format!("reading: {error}"))),
         };
-        if sent.is_err() {
-            return;
-        }
-    }
+        Some((text, input))
+    })
 }
 
 /// Reads a line with its end into `line`, as far as the limit goes, and returns its length; 0 at the end.
-async fn read_line(
-    input: &mut (impl AsyncBufRead + Unpin),
-    line: &mut Vec<u8>,
-    limit: usize,
-) -> io::Result<usize> {
+async fn read_line<R>(input: &mut R, line: &mut Vec<u8>, limit: usize) -> io::Result<usize>
+where
+    R: AsyncBufRead + Unpin,
+{
     let mut length = 0;
     loop {
-        let there = input.fill_buf().await?;
-        let end = there.iter().position(|byte| *byte == b'\n');
-        let used = end.map_or(there.len(), |end| end + 1);
-        length += used;
-        if length <= limit {
-            line.extend_from_slice(&there[..used]);
+        let mut some = input.take(BATCH as u64);
+        let read = some.read_until(b'\n', line).await?;
+        let end = read == 0 || line.ends_with(b"\n");
+        length += read;
+        if length > limit {
+            line.clear();
         }
-        input.consume(used);
-        if end.is_some() || used == 0 {
+        if end {
             return Ok(length);
         }
     }
 }
 
-async fn write(mut outbox: Reader, mut output: impl AsyncWrite + Unpin) {
-    let mut batch = Vec::new();
+async fn write(mut outbox: Reader, output: impl AsyncWrite + Unpin) -> io::Result<()> {
+    let mut output = BufWriter::with_capacity(BATCH, output);
     while let Some(Ok(frame)) = outbox.recv().await {
-        let mut next = Some(frame);
-        while let Some(frame) = next {
-            batch.extend_from_slice(frame.to_line().as_bytes());
-            batch.push(b'\n');
-            let more = batch.len() < BATCH;
-            next = more.then(|| outbox.try_recv()?.ok()).flatten();
+        output.write_all(frame.to_line().as_bytes()).await?;
+        output.write_all(b"\n").await?;
+        if outbox.is_empty() {
+            output.flush().await?;
         }
-        let written = output.write_all(&batch).await;
-        if written.is_err() || output.flush().await.is_err() {
-            return;
-        }
-        batch.clear();
-        batch.shrink_to(BATCH);
     }
-    let _ = output.shutdown().await;
+    output.shutdown().await
 }
 
 /// A server that this process has started, the leader of a process group.
@@ -131,7 +111,7 @@ pub struct Child {
     process: tokio::process::Child,
     group: Pid,
     /// Closes its input, whoever still holds the writer.
-    stop: watch::Sender<bool>,
+    stop: watch::Sender<()>,
 }
 
 /// Starts a server. Its standard error goes where `command` says.
@@ -148,17 +128,17 @@ pub fn spawn(command: &mut Command, limit: usize) -> io::Result<(Connection, Chi
     let input = process.stdin.take().expect("it is piped");
     let output = process.stdout.take().expect("it is piped");
     let id = process.id().expect("nobody has waited for it");
-    let (stop, mut stopped) = watch::channel(false);
+    let group = Pid::from_raw(id.cast_signed());
+    let (stop, mut stopped) = watch::channel(());
     let (near, far) = Connection::pair();
-    tokio::spawn(read(output, far.writer, limit));
+    tokio::spawn(async move { far.writer.fill(texts(output, limit)).await });
     tokio::spawn(async move {
         tokio::select! {
-            () = write(far.reader, input) => {}
+            _ = write(far.reader, input) => {}
             // Also when the child was dropped.
             _ = stopped.changed() => {}
         }
     });
-    let group = Pid::from_raw(id.cast_signed());
     let child = Child {
         process,
         group,
@@ -178,7 +158,7 @@ impl Child {
 
     /// Ends it: closes its input, then SIGINT, SIGTERM and SIGKILL to its group, two seconds apart.
     pub async fn stop(mut self) {
-        let _ = self.stop.send(true);
+        self.stop.send_replace(());
         for signal in [Signal::SIGINT, Signal::SIGTERM] {
             if timeout(PATIENCE, self.process.wait()).await.is_ok() {
                 break;

@@ -3,30 +3,33 @@
 //! A frame is a text message, under the subprotocol `mcp`. Invariant: a peer that is gone is noticed by its silence, not by
 //! the next call; reading and writing never wait for each other.
 
+use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::stream::{SplitSink, SplitStream};
-use futures_util::{SinkExt, StreamExt};
-use hyper::http::HeaderValue;
-use hyper::http::header::SEC_WEBSOCKET_PROTOCOL;
-use hyper::http::{HeaderMap, Request, Response, StatusCode};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use hyper::http::header::{SEC_WEBSOCKET_PROTOCOL, WWW_AUTHENTICATE};
+use hyper::http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, interval_at, timeout};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::handshake::server::ErrorResponse;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use tokio_tungstenite::tungstenite::{self, Message};
-use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config, client_async_with_config};
+use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
+use tokio_tungstenite::{
+    WebSocketStream, accept_hdr_async_with_config, client_async_with_config,
+    connect_async_with_config,
+};
 
-use crate::connection::{Connection, Error, Reader, Writer};
+use crate::connection::{Connection, Error, Reader};
 use crate::frame::{FRAME_LIMIT, Frame, NotAFrame, code};
-use crate::http::Hosts;
+use crate::http::{Hosts, chain};
 
 const SUBPROTOCOL: HeaderValue = HeaderValue::from_static("mcp");
-/// For the handshake.
+/// For the handshake, for the answer to a ping, and for the last words.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// From one ping to the next.
+const PING: Duration = Duration::from_secs(30);
 
 /// How a WebSocket is held.
 #[derive(Clone, Debug)]
@@ -37,10 +40,6 @@ pub struct Options {
     pub hosts: Hosts,
     /// The largest frame.
     pub limit: usize,
-    /// A ping is sent after so much silence.
-    pub ping: Duration,
-    /// After a ping, anything must come within this.
-    pub pong: Duration,
 }
 
 impl Default for Options {
@@ -49,20 +48,18 @@ impl Default for Options {
             headers: HeaderMap::new(),
             hosts: Hosts::default(),
             limit: FRAME_LIMIT,
-            ping: Duration::from_secs(30),
-            pong: Duration::from_secs(10),
         }
     }
 }
 
 impl Options {
-    fn config(&self) -> WebSocketConfig {
+    fn config(&self) -> Option<WebSocketConfig> {
         let config = WebSocketConfig::default();
         let config = config
             .max_message_size(Some(self.limit))
             .max_frame_size(Some(self.limit));
         // What is written goes out, or the writer waits; and an idle connection costs little.
-        config.write_buffer_size(0).read_buffer_size(16 << 10)
+        Some(config.write_buffer_size(0).read_buffer_size(16 << 10))
     }
 }
 
@@ -71,28 +68,15 @@ impl Options {
 /// # Errors
 /// When nobody is there, or the server does not speak WebSocket.
 pub async fn connect(url: &str, options: &Options) -> Result<Connection, Error> {
-    let mut request = url.into_client_request().map_err(broken)?;
+    let mut request = url.into_client_request().map_err(|error| broken(&error))?;
     request.headers_mut().extend(options.headers.clone());
-    request
-        .headers_mut()
-        .insert(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
-    let uri = request.uri();
-    if uri.scheme_str() != Some("ws") {
+    let offer = (SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
+    request.headers_mut().extend([(Some(offer.0), offer.1)]);
+    if request.uri().scheme_str() != Some("ws") {
         let reason = "only ws:// is connected here; for wss:// hand over a TLS stream";
         return Err(Error::Broken(reason.to_owned()));
     }
-    let host = uri
-        .host()
-        .unwrap_or_default()
-        .trim_matches(['[', ']'])
-        .to_owned();
-    let tcp = timeout(
-        PATIENCE,
-        TcpStream::connect((host, uri.port_u16().unwrap_or(80))),
-    );
-    let tcp = tcp.await.map_err(|_| late())?.map_err(broken)?;
-    let _ = tcp.set_nodelay(true);
-    over(request, tcp, options).await
+    opened(connect_async_with_config(request, options.config(), true)).await
 }
 
 /// Connects over a stream that is open already, a TLS stream for instance.
@@ -107,19 +91,7 @@ pub async fn over<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let config = Some(options.config());
-    let opening = timeout(PATIENCE, client_async_with_config(request, stream, config));
-    match opening.await.map_err(|_| late())? {
-        Ok((socket, _)) => Ok(start(socket, options)),
-        Err(tungstenite::Error::Http(response)) => Err(Error::Refused {
-            id: None,
-            status: response.status().as_u16(),
-            challenge: header(response.headers(), "www-authenticate"),
-            reason: "the server does not open a WebSocket".to_owned(),
-        }),
-        // Python's server takes the subprotocol without naming it.
-        Err(error) => Err(broken(error)),
-    }
+    opened(client_async_with_config(request, stream, options.config())).await
 }
 
 /// Accepts a client on a stream that it has opened.
@@ -135,117 +107,24 @@ where
         if let Err((status, why)) = options.hosts.check(request.headers()) {
             return Err(refusal(status, why));
         }
-        let offered = request.headers().get_all(SEC_WEBSOCKET_PROTOCOL).iter();
-        let mut offered = offered
-            .filter_map(|list| list.to_str().ok())
-            .flat_map(|it| it.split(','));
-        if !offered.any(|name| name.trim() == "mcp") {
-            return Err(refusal(
-                StatusCode::BAD_REQUEST,
-                "the subprotocol must be mcp",
-            ));
+        let offered = request.headers().get_all(SEC_WEBSOCKET_PROTOCOL);
+        let mut offered = offered.iter().filter_map(|list| list.to_str().ok());
+        if !offered.any(|list| list.split(',').any(|name| name.trim() == "mcp")) {
+            let why = "the subprotocol must be mcp";
+            return Err(refusal(StatusCode::BAD_REQUEST, why));
         }
-        response
-            .headers_mut()
-            .insert(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
+        let headers = response.headers_mut();
+        headers.insert(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
         Ok(response)
     };
-    let opening = accept_hdr_async_with_config(stream, answer, Some(options.config()));
-    let socket = timeout(PATIENCE, opening).await.map_err(|_| late())?;
-    Ok(start(socket.map_err(broken)?, options))
+    opened(async {
+        let opening = accept_hdr_async_with_config(stream, answer, options.config());
+        Ok((opening.await?, Response::new(None)))
+    })
+    .await
 }
 
-fn start<S>(socket: WebSocketStream<S>, options: &Options) -> Connection
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (near, far) = Connection::pair();
-    let (sink, source) = socket.split();
-    let (ask, asked) = mpsc::channel(1);
-    let options = options.clone();
-    tokio::spawn(async move {
-        let reading = read(source, far.writer, ask, options);
-        let writing = write(far.reader, sink, asked);
-        tokio::pin!(reading, writing);
-        tokio::select! {
-            () = &mut writing => reading.await,
-            // Time to say goodbye; a writer that is stuck never will.
-            () = &mut reading => { let _ = timeout(PATIENCE, writing).await; }
-        }
-    });
-    near
-}
-
-async fn write<S>(
-    mut outbox: Reader,
-    mut sink: SplitSink<S, Message>,
-    mut asked: mpsc::Receiver<()>,
-) where
-    S: futures_util::Sink<Message> + Unpin,
-{
-    loop {
-        let message = tokio::select! {
-            frame = outbox.recv() => match frame {
-                Some(Ok(frame)) => Message::text(frame.to_line()),
-                _ => break,
-            },
-            ask = asked.recv() => match ask {
-                Some(()) => Message::Ping(bytes::Bytes::new()),
-                // The reader has ended.
-                None => break,
-            },
-        };
-        if sink.send(message).await.is_err() {
-            return;
-        }
-    }
-    let _ = timeout(PATIENCE, sink.close()).await;
-}
-
-async fn read<S>(mut source: SplitStream<S>, inbox: Writer, ask: mpsc::Sender<()>, options: Options)
-where
-    S: futures_util::Stream<Item = Result<Message, tungstenite::Error>>,
-{
-    let mut asked = false;
-    loop {
-        let patience = if asked { options.pong } else { options.ping };
-        let message = tokio::select! {
-            () = inbox.closed() => return,
-            message = source.next() => message,
-            () = sleep(patience) => {
-                if asked {
-                    let reason = format!("no sign of life within {patience:?} of a ping");
-                    let _ = inbox.fail(Error::Broken(reason)).await;
-                    return;
-                }
-                asked = true;
-                // A writer that is stuck has its ping under way already.
-                let _ = ask.try_send(());
-                continue;
-            }
-        };
-        asked = false;
-        let sent = match message {
-            Some(Ok(Message::Text(text))) => inbox.receive(text.as_bytes()).await,
-            Some(Ok(Message::Binary(_))) => {
-                let not = NotAFrame::invalid(None, "a frame is a text message");
-                inbox.fail(Error::NotAFrame(not)).await
-            }
-            Some(Ok(Message::Close(_)) | Err(tungstenite::Error::ConnectionClosed)) | None => {
-                return;
-            }
-            Some(Ok(_)) => continue,
-            Some(Err(error)) => {
-                let _ = inbox.fail(broken(error)).await;
-                return;
-            }
-        };
-        if sent.is_err() {
-            return;
-        }
-    }
-}
-
+/// A refusal of a client.
 fn refusal(status: StatusCode, why: &str) -> ErrorResponse {
     let body = Frame::error(None, code::INVALID_REQUEST, why).to_line();
     let mut response = Response::new(Some(body));
@@ -253,14 +132,76 @@ fn refusal(status: StatusCode, why: &str) -> ErrorResponse {
     response
 }
 
-fn header(headers: &HeaderMap, name: &str) -> Option<String> {
-    headers.get(name)?.to_str().ok().map(str::to_owned)
+type Opening<S> = tungstenite::Result<(WebSocketStream<S>, Response<Option<Vec<u8>>>)>;
+
+/// Starts the connection once its handshake is done.
+async fn opened<S>(handshake: impl Future<Output = Opening<S>>) -> Result<Connection, Error>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let late = |_| Error::Broken(format!("the other side did not answer within {PATIENCE:?}"));
+    let (socket, _) = match timeout(PATIENCE, handshake).await.map_err(late)? {
+        Ok(opened) => opened,
+        Err(tungstenite::Error::Http(response)) => {
+            let challenge = response.headers().get(WWW_AUTHENTICATE);
+            return Err(Error::Refused {
+                id: None,
+                status: response.status().as_u16(),
+                challenge: challenge.and_then(|it| it.to_str().ok().map(str::to_owned)),
+                reason: "the server does not open a WebSocket".to_owned(),
+            });
+        }
+        Err(error) => return Err(broken(&error)),
+    };
+    let (near, far) = Connection::pair();
+    let (sink, source) = socket.split();
+    tokio::spawn(async move {
+        let mut writing = pin!(messages(far.reader).map(Ok).forward(sink));
+        let mut reading = pin!(far.writer.fill(texts(source)));
+        tokio::select! {
+            _ = &mut writing => reading.await,
+            // Time for the last words; a writer that is stuck has none.
+            () = &mut reading => { let _ = timeout(PATIENCE, writing).await; }
+        }
+    });
+    Ok(near)
 }
 
-fn late() -> Error {
-    Error::Broken(format!("the other side did not answer within {PATIENCE:?}"))
+/// What is written: the frames, and a ping every now and then.
+fn messages(outbox: Reader) -> impl Stream<Item = Message> {
+    let state = (outbox, interval_at(Instant::now() + PING, PING));
+    stream::unfold(state, |(mut outbox, mut ping)| async {
+        let message = tokio::select! {
+            frame = outbox.recv() => Message::text(frame?.ok()?.to_line()),
+            _ = ping.tick() => Message::Ping(Bytes::new()),
+        };
+        Some((message, (outbox, ping)))
+    })
 }
 
-fn broken(error: impl std::error::Error) -> Error {
-    Error::Broken(crate::http::chain(&error))
+/// What is read, until the other side says goodbye or nothing for too long.
+fn texts(
+    source: impl Stream<Item = tungstenite::Result<Message>> + Unpin,
+) -> impl Stream<Item = Result<Utf8Bytes, Error>> {
+    stream::unfold(source, |mut source| async {
+        let silence = PING + PATIENCE;
+        let text = match timeout(silence, source.next()).await {
+            Ok(None) => return None,
+            Ok(Some(Ok(Message::Text(text)))) => Ok(text),
+            Ok(Some(Ok(Message::Binary(_)))) => {
+                Err(NotAFrame::invalid(None, "a frame is a text message").into())
+            }
+            Ok(Some(Ok(_))) => Ok(Utf8Bytes::default()),
+            Ok(Some(Err(error))) => Err(broken(&error)),
+            Err(_) => {
+                let reason = format!("no sign of life within {silence:?}, nor of a ping");
+                Err(Error::Broken(reason))
+            }
+        };
+        Some((text, source))
+    })
+}
+
+fn broken(error: &dyn std::error::Error) -> Error {
+    Error::Broken(chain(error))
 }

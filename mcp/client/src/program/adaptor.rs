@@ -3,8 +3,8 @@
 //! Any client that can start a program reaches any server this way, with the login and the reconnecting of this crate.
 //! Invariant: frames go through as they came.
 
-use mcp_client::{Options, Server, link};
 use mcp_client::transport::Dialer;
+use mcp_client::{Options, Server, link};
 use mcp_wire::{Error, Reader, Writer, stdio};
 
 /// What it is, for somebody who started it by hand.
@@ -21,7 +21,11 @@ pub fn explain(target: &str) -> String {
 
 /// Moves frames until the client is gone.
 pub async fn run(server: &Server, options: &Options) -> Result<(), String> {
-    let (back, _state, task) = link::hold(Dialer::new(server)?, options.login.clone(), options.patience.clone());
+    let (back, _state, task) = link::hold(
+        Dialer::new(server)?,
+        options.login.clone(),
+        options.patience.clone(),
+    );
     let front = stdio::own();
     let up = pass(front.reader, back.writer, Some(front.writer.clone()));
     let down = pass(back.reader, front.writer, None);

@@ -12,7 +12,9 @@ use super::{Failure, config, variable};
 /// Runs the scenario of the environment against a server.
 pub async fn run(url: &str) -> Result<i32, Failure> {
     let scenario = variable("MCP_CONFORMANCE_SCENARIO");
-    let scenario = scenario.ok_or_else(|| config("MCP_CONFORMANCE_SCENARIO is not set: the conformance suite sets it"))?;
+    let scenario = scenario.ok_or_else(|| {
+        config("MCP_CONFORMANCE_SCENARIO is not set: the conformance suite sets it")
+    })?;
     let context = variable("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
     let context: Value = serde_json::from_str(&context).unwrap_or_default();
     let server = Server::at(url, BTreeMap::new()).map_err(config)?;
@@ -20,7 +22,10 @@ pub async fn run(url: &str) -> Result<i32, Failure> {
         version: variable("MCP_CONFORMANCE_PROTOCOL_VERSION"),
         capabilities: json!({ "elicitation": {} }),
         answers: Some(std::sync::Arc::new(|method, params| {
-            Box::pin(std::future::ready(elicit(&method, &params.get().parse().unwrap_or_default())))
+            Box::pin(std::future::ready(elicit(
+                &method,
+                &params.get().parse().unwrap_or_default(),
+            )))
         })),
         ..Options::default()
     };
@@ -29,11 +34,19 @@ pub async fn run(url: &str) -> Result<i32, Failure> {
     let calls: Vec<(String, Value)> = match context["toolCalls"].as_array() {
         Some(calls) => calls
             .iter()
-            .map(|call| (call["name"].as_str().unwrap_or_default().to_owned(), call["arguments"].clone()))
+            .map(|call| {
+                (
+                    call["name"].as_str().unwrap_or_default().to_owned(),
+                    call["arguments"].clone(),
+                )
+            })
             .collect(),
         // Not to be followed, so not to be called.
         None if scenario.starts_with("json-schema") => Vec::new(),
-        None => tools.iter().map(|tool| (tool.name.clone(), example(&tool.raw))).collect(),
+        None => tools
+            .iter()
+            .map(|tool| (tool.name.clone(), example(&tool.raw)))
+            .collect(),
     };
     for (tool, arguments) in calls {
         client.call(&tool, arguments, |_| {}).await?;
@@ -42,7 +55,9 @@ pub async fn run(url: &str) -> Result<i32, Failure> {
         for (what, verb, key) in [("resources", "read", "uri"), ("prompts", "get", "name")] {
             for item in client.list(&format!("{what}/list"), what).await? {
                 let name = mcp_wire::body::text(&item, &[key]).unwrap_or_default();
-                client.ask(&format!("{what}/{verb}"), json!({ key: name })).await?;
+                client
+                    .ask(&format!("{what}/{verb}"), json!({ key: name }))
+                    .await?;
             }
         }
     }
@@ -53,10 +68,17 @@ pub async fn run(url: &str) -> Result<i32, Failure> {
 /// Accepts a question with the defaults of its schema.
 fn elicit(method: &str, params: &Value) -> Option<Value> {
     let schema = &params["requestedSchema"]["properties"];
-    let content = schema.as_object().into_iter().flatten().filter_map(|(name, property)| {
-        let value = property.get("default").cloned().or((property["type"] == "boolean").then_some(Value::Bool(true)))?;
-        Some((name.clone(), value))
-    });
+    let content = schema
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, property)| {
+            let value = property
+                .get("default")
+                .cloned()
+                .or((property["type"] == "boolean").then_some(Value::Bool(true)))?;
+            Some((name.clone(), value))
+        });
     let content = content.collect::<Map<_, _>>();
     (method == "elicitation/create").then(|| json!({ "action": "accept", "content": content }))
 }
@@ -64,7 +86,10 @@ fn elicit(method: &str, params: &Value) -> Option<Value> {
 /// Arguments that fit a tool's schema.
 fn example(tool: &serde_json::value::RawValue) -> Value {
     let tool: Value = tool.get().parse().unwrap_or_default();
-    let schema = tool["inputSchema"]["properties"].as_object().cloned().unwrap_or_default();
+    let schema = tool["inputSchema"]["properties"]
+        .as_object()
+        .cloned()
+        .unwrap_or_default();
     let value = |property: &Value| match property["type"].as_str() {
         Some("number" | "integer") => json!(2),
         Some("boolean") => json!(true),
@@ -72,6 +97,9 @@ fn example(tool: &serde_json::value::RawValue) -> Value {
         Some("object") => json!({}),
         _ => json!("text"),
     };
-    let example: Map<_, _> = schema.iter().map(|(name, property)| (name.clone(), value(property))).collect();
+    let example: Map<_, _> = schema
+        .iter()
+        .map(|(name, property)| (name.clone(), value(property)))
+        .collect();
     Value::Object(example)
 }

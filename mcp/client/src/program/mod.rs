@@ -139,7 +139,9 @@ pub async fn run() -> i32 {
 
 fn start_log(log: Log) {
     let filter = tracing_subscriber::EnvFilter::from_default_env();
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
     match log {
         Log::Text => lines.init(),
         Log::Json => lines.json().init(),
@@ -174,13 +176,22 @@ impl Session {
             catalog = Catalog::embedded();
         }
         let limits = Limits::from_env(&variable).map_err(config)?;
-        Ok(Self { places, catalog, limits })
+        Ok(Self {
+            places,
+            catalog,
+            limits,
+        })
     }
 
     async fn perform(mut self, command: Command) -> Result<i32, Failure> {
         match command {
             Command::Completions { shell } => {
-                clap_complete::generate(shell, &mut Args::command(), "mcp_client", &mut std::io::stdout());
+                clap_complete::generate(
+                    shell,
+                    &mut Args::command(),
+                    "mcp_client",
+                    &mut std::io::stdout(),
+                );
                 return Ok(0);
             }
             Command::Conformance { url } => return conformance::run(&url).await,
@@ -192,27 +203,51 @@ impl Session {
         match command {
             Command::List => Ok(self.list()),
             Command::Check => Ok(self.check().await),
-            Command::Call { server, tool, arguments, json, out } => {
+            Command::Call {
+                server,
+                tool,
+                arguments,
+                json,
+                out,
+            } => {
                 let server = self.choose(&server)?;
-                self.call(&server, &tool, &arguments, json.as_deref(), out).await
+                self.call(&server, &tool, &arguments, json.as_deref(), out)
+                    .await
             }
             Command::Tools { server } => self.show(server, "tools").await,
             Command::Resources { server } => self.show(server, "resources").await,
             Command::Prompts { server } => self.show(server, "prompts").await,
-            Command::Completions { .. } | Command::Conformance { .. } | Command::Connect { .. } => Ok(0),
+            Command::Completions { .. } | Command::Conformance { .. } | Command::Connect { .. } => {
+                Ok(0)
+            }
         }
     }
 
     fn options(&self) -> Options {
-        let patience = Patience { connect: self.limits.connect, ..Patience::default() };
-        Options { patience, call: self.limits.call, ..Options::default() }
+        let patience = Patience {
+            connect: self.limits.connect,
+            ..Patience::default()
+        };
+        Options {
+            patience,
+            call: self.limits.call,
+            ..Options::default()
+        }
     }
 
     /// The server of this name; asks whether an entry of the project is meant.
     fn choose(&mut self, name: &str) -> Result<Server, Failure> {
         let Some(found) = self.catalog.get(name).cloned() else {
-            let names: Vec<_> = self.catalog.found.iter().map(|found| found.name.as_str()).collect();
-            return Err(config(format!("there is no server {name}; there are: {}", names.join(", "))));
+            let names: Vec<_> = self
+                .catalog
+                .found
+                .iter()
+                .map(|found| found.name.as_str())
+                .collect();
+            return Err(config(format!(
+                "there is no server {name}; there are: {}",
+                names.join(", ")
+            )));
         };
         self.allow(&found).map_err(config)?;
         found.server.map_err(config)
@@ -223,13 +258,18 @@ impl Session {
         let why = match found.standing {
             Standing::Ready => return Ok(()),
             Standing::Disabled => {
-                return Err(format!("{name} is among `disabledMcpjsonServers` of the local settings"));
+                return Err(format!(
+                    "{name} is among `disabledMcpjsonServers` of the local settings"
+                ));
             }
             Standing::New => "comes with this project",
             Standing::Changed => "has changed since you approved it",
         };
         if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-            eprint!("{name} {why}: {}\nUse it? [y/N] ", show::clean(&found.entry.to_string(), 500));
+            eprint!(
+                "{name} {why}: {}\nUse it? [y/N] ",
+                show::clean(&found.entry.to_string(), 500)
+            );
             let mut answer = String::new();
             let _ = std::io::stdin().read_line(&mut answer);
             if matches!(answer.trim(), "y" | "Y" | "yes") {
@@ -254,10 +294,18 @@ impl Session {
                 (Ok(server), Standing::Ready) => (server.transport.kind(), ""),
                 (Ok(server), Standing::Disabled) => (server.transport.kind(), "disabled"),
                 (Ok(server), Standing::New) => (server.transport.kind(), "not approved"),
-                (Ok(server), Standing::Changed) => (server.transport.kind(), "changed since it was approved"),
+                (Ok(server), Standing::Changed) => {
+                    (server.transport.kind(), "changed since it was approved")
+                }
             };
             let source = found.source.to_string();
-            rows.push([found.name.clone(), source, kind.to_owned(), overrides.join(", "), note.to_owned()]);
+            rows.push([
+                found.name.clone(),
+                source,
+                kind.to_owned(),
+                overrides.join(", "),
+                note.to_owned(),
+            ]);
         }
         show::table(&rows);
         self.wrong()
@@ -266,7 +314,11 @@ impl Session {
     /// Whether the configuration is all right.
     fn wrong(&self) -> i32 {
         let entries = self.catalog.found.iter().any(|found| found.server.is_err());
-        if entries || !self.catalog.wrong.is_empty() { CONFIG } else { 0 }
+        if entries || !self.catalog.wrong.is_empty() {
+            CONFIG
+        } else {
+            0
+        }
     }
 
     /// The servers that can be used, and a note on each of the others.
@@ -289,7 +341,11 @@ impl Session {
         let mut rows: Vec<_> = others
             .into_iter()
             .map(|(name, why)| {
-                let state = if why == "disabled" { "disabled" } else { "unusable" };
+                let state = if why == "disabled" {
+                    "disabled"
+                } else {
+                    "unusable"
+                };
                 [name, "-".into(), state.into(), "-".into(), "-".into(), why]
             })
             .collect();
@@ -322,7 +378,14 @@ impl Session {
             let server = &servers[at];
             eprintln!("{}: {state}", server.name);
             let time = format!("{} ms", time.as_millis());
-            rows.push([server.name.clone(), server.transport.kind().into(), state.into(), count, time, why]);
+            rows.push([
+                server.name.clone(),
+                server.transport.kind().into(),
+                state.into(),
+                count,
+                time,
+                why,
+            ]);
         })
         .await;
         rows.sort();
@@ -337,7 +400,9 @@ impl Session {
             Some(name) => vec![self.choose(&name)?],
             None => {
                 let (servers, others) = self.usable();
-                others.iter().for_each(|(name, why)| eprintln!("{name}: {why}"));
+                others
+                    .iter()
+                    .for_each(|(name, why)| eprintln!("{name}: {why}"));
                 servers
             }
         };
@@ -348,7 +413,10 @@ impl Session {
             async move {
                 let client = Client::connect(server, options).await?;
                 let items = match what {
-                    "tools" => client.tools().await.map(|tools| tools.into_iter().map(|tool| tool.raw).collect()),
+                    "tools" => client
+                        .tools()
+                        .await
+                        .map(|tools| tools.into_iter().map(|tool| tool.raw).collect()),
                     _ if !has(&client.hello, what) => Ok(Vec::new()),
                     _ => client.list(&format!("{what}/list"), what).await,
                 };
@@ -356,17 +424,24 @@ impl Session {
                 items
             }
         };
-        fleet::each(&servers, self.limits, work, |at, items: Result<Vec<Box<RawValue>>, Error>| match items {
-            Ok(items) => _ = answers.insert(servers[at].name.clone(), items),
-            Err(error) => {
-                eprintln!("{}: {error}", servers[at].name);
-                failure = Some(Failure::from(error).0);
-            }
-        })
+        fleet::each(
+            &servers,
+            self.limits,
+            work,
+            |at, items: Result<Vec<Box<RawValue>>, Error>| match items {
+                Ok(items) => _ = answers.insert(servers[at].name.clone(), items),
+                Err(error) => {
+                    eprintln!("{}: {error}", servers[at].name);
+                    failure = Some(Failure::from(error).0);
+                }
+            },
+        )
         .await;
         for (server, items) in &answers {
             say(&format!("{}:", show::clean(server, 100)));
-            items.iter().for_each(|item| say(&format!("  {}", show::item(item))));
+            items
+                .iter()
+                .for_each(|item| say(&format!("  {}", show::item(item))));
         }
         Ok(failure.unwrap_or_else(|| self.wrong()))
     }
@@ -383,12 +458,18 @@ impl Session {
         let tools = client.tools().await?;
         let Some(known) = tools.iter().find(|it| it.name == tool) else {
             let names: Vec<_> = tools.iter().map(|it| show::clean(&it.name, 60)).collect();
-            let why = format!("{} has no tool {tool}; it has: {}", server.name, names.join(", "));
+            let why = format!(
+                "{} has no tool {tool}; it has: {}",
+                server.name,
+                names.join(", ")
+            );
             return Err(Failure(FAILED, why));
         };
         let arguments = arguments::read(known, pairs, json).map_err(config)?;
         let mut bar = show::Bar::default();
-        let answer = client.call(tool, arguments, |report| bar.report(report)).await;
+        let answer = client
+            .call(tool, arguments, |report| bar.report(report))
+            .await;
         bar.clear();
         let code = show::result(&*answer?, out.as_deref()).map_err(config)?;
         client.close().await;
@@ -412,7 +493,9 @@ impl Session {
             eprintln!("{}", adaptor::explain(target));
             return Ok(0);
         }
-        adaptor::run(&server, &self.options()).await.map_err(config)?;
+        adaptor::run(&server, &self.options())
+            .await
+            .map_err(config)?;
         Ok(0)
     }
 }

@@ -1,26 +1,26 @@
 //! The client's end of streamable HTTP.
 //!
 //! Requests are posted side by side, each with a response of its own; notifications and answers one after the other, each
-//! before what follows it. Invariant: every request ends in one frame or one error with its id; a stream that breaks off is
-//! resumed where the server says so, and nothing is posted twice.
+//! before what follows it. Invariant: every request that is not cancelled ends in one frame or one error with its id; a
+//! stream that breaks off is resumed where the server says so, and nothing is posted twice.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use hyper::http::header::{ACCEPT, CONTENT_TYPE};
 use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::Response;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{sleep, timeout};
 
-use super::answer::{refusal, whole};
+use super::events::{Bounds, Events, Resume, refusal};
 use super::{chain, is};
 use crate::body;
 use crate::connection::{Closed, Connection, Error, Reader, Writer};
 use crate::frame::{FRAME_LIMIT, Frame, Id, Kind, NotAFrame};
 use crate::headers::{self, LAST_EVENT, SESSION, ToolHeaders, VERSION};
-use crate::sse::{Events, Resume};
 
 /// Requests that may be under way; one more is refused.
 const UNDER_WAY: usize = 1024;
@@ -47,40 +47,33 @@ pub struct Options {
 impl Options {
     /// A server without a login, over a client that does not follow redirects: they could lead a token elsewhere.
     pub fn new(url: &str) -> Self {
+        // Fails when the program has chosen one already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .connect_timeout(Duration::from_secs(10))
+            .redirect(reqwest::redirect::Policy::none());
         Self {
             url: url.to_owned(),
             headers: Arc::default(),
-            http: default_client(),
+            http: http.build().expect("a client with nothing special"),
             limit: FRAME_LIMIT,
         }
     }
 }
 
-fn default_client() -> reqwest::Client {
-    // Fails when the program has chosen one already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder()
-        .connect_timeout(Duration::from_secs(10))
-        .redirect(reqwest::redirect::Policy::none());
-    client.build().expect("a client with nothing special")
-}
-
 /// Connects to a server. The first exchange shows whether it is there.
 pub fn connect(options: Options) -> Connection {
     let (near, far) = Connection::pair();
-    let client = Arc::new(Client {
-        options,
-        inbox: far.writer,
-        tools: ToolHeaders::default(),
-        state: Mutex::default(),
-    });
+    let client = Arc::new(Client::new(options, far.writer));
     tokio::spawn(client.run(far.reader));
     near
 }
 
-struct Client {
+/// Speaks to one URL.
+pub(crate) struct Client {
     options: Options,
     inbox: Writer,
+    bounds: Bounds,
     tools: ToolHeaders,
     state: Mutex<State>,
 }
@@ -88,125 +81,98 @@ struct Client {
 #[derive(Default)]
 struct State {
     session: Option<HeaderValue>,
-    /// What the handshake has agreed on.
+    /// What the handshake has agreed on. Without one, to hang up is to cancel.
     version: Option<HeaderValue>,
-    /// Requests under way.
-    calls: HashMap<Id, UnderWay>,
     /// Listens for what belongs to no request.
     standing: Option<AbortHandle>,
 }
 
-struct UnderWay {
-    task: AbortHandle,
-    /// Without a session, to hang up is to cancel.
-    alone: bool,
-}
-
-/// What a response turned out to be.
-enum Answer {
-    Accepted,
-    Json(Box<Frame>),
-    Stream(Events),
-}
-
 impl Client {
+    pub(crate) fn new(options: Options, inbox: Writer) -> Self {
+        Self {
+            bounds: Bounds::new(options.limit),
+            options,
+            inbox,
+            tools: ToolHeaders::default(),
+            state: Mutex::default(),
+        }
+    }
+
     async fn run(self: Arc<Self>, mut outbox: Reader) {
-        let mut calls = JoinSet::new();
-        loop {
-            let frame = tokio::select! {
-                frame = outbox.recv() => frame,
-                Some(_) = calls.join_next() => continue,
-            };
-            let Some(Ok(frame)) = frame else { break };
-            match frame.kind() {
+        let mut calls: HashMap<Id, JoinHandle<()>> = HashMap::new();
+        while let Some(Ok(frame)) = outbox.recv().await {
+            match (frame.kind(), frame.id.clone()) {
                 // The frames behind it need the session that it brings.
-                Kind::Request if frame.calls("initialize") => {
-                    let id = frame.id.clone();
+                (Kind::Request, id) if frame.calls("initialize") => {
                     let opening = timeout(HANDSHAKE, self.clone().exchange(frame));
                     if opening.await.is_err() {
-                        let _ = self.inbox.fail(Error::silent(id)).await;
+                        self.fail(id, "the server does not answer").await;
                     }
                 }
-                Kind::Request if calls.len() >= UNDER_WAY => {
-                    let reason = format!("{UNDER_WAY} requests are under way");
-                    let _ = self.inbox.fail(Error::unanswered(frame.id, reason)).await;
+                (Kind::Request, Some(id)) => {
+                    calls.retain(|_, call| !call.is_finished());
+                    if calls.len() >= UNDER_WAY {
+                        let reason = format!("{UNDER_WAY} requests are under way");
+                        self.fail(Some(id), &reason).await;
+                        continue;
+                    }
+                    calls.insert(id, tokio::spawn(self.clone().exchange(frame)));
                 }
-                Kind::Request => {
-                    let alone = headers::own_version(&frame).is_some();
-                    let id = frame.id.clone().expect("a request has one");
-                    // Held until the call is known: the call takes itself off the list.
-                    let mut state = self.state.lock().unwrap();
-                    let task = calls.spawn(self.clone().exchange(frame));
-                    state.calls.insert(id, UnderWay { task, alone });
+                _ if frame.calls("notifications/cancelled") => {
+                    let call = frame.names(&["requestId"]);
+                    let call = call.and_then(|id| calls.remove(&id));
+                    let alone = self.state.lock().unwrap().version.is_none();
+                    if !alone || call.is_none() {
+                        self.tell(frame).await;
+                    }
+                    call.inspect(JoinHandle::abort);
                 }
-                Kind::Notification | Kind::Response => self.clone().tell(frame).await,
+                _ => {
+                    let ready = frame.calls("notifications/initialized");
+                    if self.tell(frame).await && ready {
+                        let standing = tokio::spawn(self.clone().listen()).abort_handle();
+                        let old = self.state.lock().unwrap().standing.replace(standing);
+                        old.inspect(AbortHandle::abort);
+                    }
+                }
             }
         }
+        let left: Vec<_> = calls.values().map(JoinHandle::abort_handle).collect();
         tokio::select! {
-            () = async { while calls.join_next().await.is_some() {} } => {}
-            () = self.inbox.closed() => calls.abort_all(),
+            _ = join_all(calls.into_values()) => {}
+            () = self.inbox.closed() => left.iter().for_each(AbortHandle::abort),
         }
         self.end_session().await;
     }
 
-    /// Posts what has no answer.
-    async fn tell(self: Arc<Self>, frame: Frame) {
-        if frame.calls("notifications/cancelled") && self.hang_up(&frame) {
-            return;
-        }
-        let posted = match timeout(PATIENCE, self.post(&frame)).await {
-            Ok(posted) => posted,
-            Err(_) => Err(Error::silent(None)),
-        };
-        match posted {
-            Err(error) => _ = self.inbox.fail(error).await,
-            Ok(_) if frame.calls("notifications/initialized") => {
-                let standing = tokio::spawn(self.clone().listen()).abort_handle();
-                let old = self.state.lock().unwrap().standing.replace(standing);
-                old.inspect(AbortHandle::abort);
-            }
-            Ok(_) => {}
-        }
+    /// Tells the program that a request has no answer, or why a frame was not taken.
+    async fn fail(&self, id: Option<Id>, reason: &str) {
+        let _ = self.inbox.put(Err(Error::unanswered(id, reason))).await;
     }
 
-    /// Ends a cancelled request. True when that is all that the server needs.
-    fn hang_up(&self, cancelled: &Frame) -> bool {
-        let params = cancelled.params.as_deref();
-        let id = params.and_then(|params| Id::parse(body::get(params, &["requestId"])?));
-        let call = id.and_then(|id| self.state.lock().unwrap().calls.remove(&id));
-        let Some(UnderWay { task, alone }) = call else {
-            return false;
-        };
-        if alone {
-            task.abort();
-        } else {
-            // The server is told, and may answer all the same.
-            tokio::spawn(async move {
-                sleep(PATIENCE).await;
-                task.abort();
-            });
+    /// Posts a frame and forgets the response. Whether the server has taken it.
+    pub(crate) async fn tell(&self, frame: Frame) -> bool {
+        match timeout(PATIENCE, self.post(&frame)).await {
+            Ok(Ok(_)) => return true,
+            Ok(Err(error)) => _ = self.inbox.put(Err(error)).await,
+            Err(_) => {
+                let id = frame.id.filter(|_| frame.method.is_some());
+                self.fail(id, "the server does not answer").await;
+            }
         }
-        alone
+        false
     }
 
     /// Posts a request and passes on what comes until its answer.
     async fn exchange(self: Arc<Self>, frame: Frame) {
-        let id = frame.id.clone();
-        // Nobody reads any more: what cannot be handed on is nobody's loss.
-        let _ = match self.post(&frame).await {
-            Err(error) => self.inbox.fail(error).await,
-            Ok(Answer::Accepted) => {
-                let reason = "the server took the request and did not answer it".to_owned();
-                self.inbox.fail(Error::unanswered(id.clone(), reason)).await
+        match self.post(&frame).await {
+            // Nobody reads any more: what cannot be handed on is nobody's loss.
+            Err(error) => _ = self.inbox.put(Err(error)).await,
+            Ok(None) => {
+                let reason = "the server took the request and did not answer it";
+                self.fail(frame.id, reason).await;
             }
-            Ok(Answer::Json(answer)) => {
-                self.learn(&frame, &answer);
-                self.inbox.send(*answer).await
-            }
-            Ok(Answer::Stream(events)) => self.follow(events, Some(&frame)).await,
-        };
-        if let Some(id) = id {
-            self.state.lock().unwrap().calls.remove(&id);
+            Ok(Some(events)) => _ = self.follow(events, Some(&frame)).await,
         }
     }
 
@@ -233,15 +199,16 @@ impl Client {
                 failed = 0;
                 let mut frame = match Frame::parse(data.as_bytes()) {
                     Ok(frame) => frame,
+                    Err(not) if events.whole => break not.reason,
                     Err(not) => {
-                        self.inbox.fail(Error::NotAFrame(not)).await?;
+                        self.inbox.put(Err(not.into())).await?;
                         continue;
                     }
                 };
                 let last = frame.kind() == Kind::Response;
                 if last && (frame.id.is_none() || frame.id != about) {
-                    let not = NotAFrame::invalid(None, "an answer on another request's stream");
-                    self.inbox.fail(Error::NotAFrame(not)).await?;
+                    let not = NotAFrame::invalid(None, "an answer to another request");
+                    self.inbox.put(Err(not.into())).await?;
                     continue;
                 }
                 if let Some(request) = request.filter(|_| last) {
@@ -260,7 +227,10 @@ impl Client {
             match self.resume(&resume, &mut failed, request.is_some()).await {
                 Some(next) => events = next,
                 None if request.is_none() => return Ok(()),
-                None => return self.inbox.fail(Error::unanswered(about, broken)).await,
+                None => {
+                    let unanswered = Error::unanswered(about, broken);
+                    return self.inbox.put(Err(unanswered)).await;
+                }
             }
         }
     }
@@ -273,10 +243,8 @@ impl Client {
             let wait = resume.retry.unwrap_or(Duration::from_secs(1));
             sleep(wait * 2_u32.pow((*failed).min(ATTEMPTS))).await;
             *failed += 1;
-            match timeout(PATIENCE, self.get(resume)).await {
-                Ok(Ok(Some(events))) => return Some(events),
-                Ok(Ok(None)) => return None,
-                Ok(Err(_)) | Err(_) => {}
+            if let Ok(Ok(events)) = timeout(PATIENCE, self.get(resume)).await {
+                return events;
             }
         }
         None
@@ -284,9 +252,7 @@ impl Client {
 
     /// Opens a stream. None when the server does not offer it.
     async fn get(&self, resume: &Resume) -> Result<Option<Events>, String> {
-        let mut request = self
-            .request(Method::GET)
-            .header(ACCEPT, "text/event-stream");
+        let mut request = self.request(Method::GET);
         if let Some(id) = resume.last_event.as_ref().filter(|id| !id.is_empty()) {
             request = request.header(LAST_EVENT, id.clone());
         }
@@ -296,17 +262,19 @@ impl Client {
         }
         let stream =
             response.status() == StatusCode::OK && is(response.headers(), "text/event-stream");
-        Ok(stream.then(|| Events::new(response, self.options.limit)))
+        Ok(stream.then(|| Events::new(response, &self.bounds)))
     }
 
     fn request(&self, method: Method) -> reqwest::RequestBuilder {
-        let state = self.state.lock().unwrap();
         let own = self.options.headers.lock().unwrap().clone();
-        let mut request = self
-            .options
-            .http
-            .request(method, &self.options.url)
-            .headers(own);
+        let accept = if method == Method::GET {
+            "text/event-stream"
+        } else {
+            "application/json, text/event-stream"
+        };
+        let request = self.options.http.request(method, &self.options.url);
+        let mut request = request.headers(own).header(ACCEPT, accept);
+        let state = self.state.lock().unwrap();
         for (name, value) in [(SESSION, &state.session), (VERSION, &state.version)] {
             if let Some(value) = value {
                 request = request.header(name, value);
@@ -315,47 +283,38 @@ impl Client {
         request
     }
 
-    async fn post(&self, frame: &Frame) -> Result<Answer, Error> {
+    /// Posts a frame. None when the server has taken it and says no more.
+    async fn post(&self, frame: &Frame) -> Result<Option<Events>, Error> {
         let id = frame.id.as_ref().filter(|_| frame.method.is_some());
         let mut about = HeaderMap::new();
         about.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let both = HeaderValue::from_static("application/json, text/event-stream");
-        about.insert(ACCEPT, both);
         if headers::own_version(frame).is_some() {
-            headers::write(frame, &self.tools, &mut about);
+            self.tools.write(frame, &mut about);
         }
-        let request = self
-            .request(Method::POST)
-            .headers(about)
-            .body(frame.to_vec());
-        let failed = |reason: String| Error::unanswered(id.cloned(), reason);
-        let response = request
-            .send()
-            .await
-            .map_err(|error| Error::unsent(id.cloned(), &error))?;
+        let request = self.request(Method::POST).headers(about);
+        let response = match request.body(frame.to_vec()).send().await {
+            Ok(response) => response,
+            Err(error) => {
+                let (id, reason) = (id.cloned(), chain(&error));
+                return Err(match error.is_connect() {
+                    true => Error::Unsent { id, reason },
+                    false => Error::unanswered(id, reason),
+                });
+            }
+        };
         if !response.status().is_success() {
-            return self.explain(response, id).await;
+            return self.explain(response, id).await.map(Some);
         }
         if frame.calls("initialize") {
-            let mut state = self.state.lock().unwrap();
-            state.session = response.headers().get(SESSION).cloned();
+            let session = response.headers().get(SESSION).cloned();
+            self.state.lock().unwrap().session = session;
         }
-        if id.is_none() || response.status() == StatusCode::ACCEPTED {
-            return Ok(Answer::Accepted);
-        }
-        if is(response.headers(), "text/event-stream") {
-            return Ok(Answer::Stream(Events::new(response, self.options.limit)));
-        }
-        let text = whole(response, self.options.limit).await.map_err(failed)?;
-        let answer = Frame::parse(&text).map_err(|not| failed(not.reason))?;
-        if answer.id.as_ref() != id || answer.kind() != Kind::Response {
-            return Err(failed("the server answered another request".to_owned()));
-        }
-        Ok(Answer::Json(Box::new(answer)))
+        let silent = id.is_none() || response.status() == StatusCode::ACCEPTED;
+        Ok((!silent).then(|| Events::new(response, &self.bounds)))
     }
 
     /// A response that is no success: an answer all the same, when its body is one.
-    async fn explain(&self, response: Response, id: Option<&Id>) -> Result<Answer, Error> {
+    async fn explain(&self, response: Response, id: Option<&Id>) -> Result<Events, Error> {
         let status = response.status();
         let (error, frame) = refusal(response, id.cloned()).await;
         if self.is_lost(status, frame.as_ref()) {
@@ -366,7 +325,7 @@ impl Client {
             Some(mut frame) if id.is_some() && !login => {
                 // What could not be read has no id in the answer; here it is known.
                 frame.id = id.cloned();
-                Ok(Answer::Json(Box::new(frame)))
+                Ok(Events::of(&frame))
             }
             _ => Err(error),
         }
@@ -374,21 +333,17 @@ impl Client {
 
     /// Whether the server does not know the session any more: 404, or the 400 of servers on the TypeScript SDK.
     fn is_lost(&self, status: StatusCode, frame: Option<&Frame>) -> bool {
-        let said = frame.and_then(|frame| frame.error.as_deref());
-        let says_so = |error| {
-            let text = body::text(error, &["message"])
-                .unwrap_or_default()
-                .to_lowercase();
-            text.contains("session") || text.contains("not initialized")
-        };
-        let lost = status == StatusCode::NOT_FOUND
-            || status == StatusCode::BAD_REQUEST && said.is_some_and(says_so);
+        let said = frame.and_then(|frame| body::text(frame.error.as_deref()?, &["message"]));
+        let said = said.unwrap_or_default().to_lowercase();
+        let says_so = said.contains("session") || said.contains("not initialized");
+        let lost = status == StatusCode::NOT_FOUND || status == StatusCode::BAD_REQUEST && says_so;
         let mut state = self.state.lock().unwrap();
         if !lost || state.session.is_none() {
             return false;
         }
-        (state.session, state.version) = (None, None);
-        state.standing.take().inspect(AbortHandle::abort);
+        std::mem::take(&mut *state)
+            .standing
+            .inspect(AbortHandle::abort);
         true
     }
 
@@ -408,12 +363,9 @@ impl Client {
     }
 
     async fn end_session(&self) {
-        let session = {
-            let mut state = self.state.lock().unwrap();
-            state.standing.take().inspect(AbortHandle::abort);
-            state.session.is_some()
-        };
-        if session {
+        let standing = self.state.lock().unwrap().standing.take();
+        standing.inspect(AbortHandle::abort);
+        if self.state.lock().unwrap().session.is_some() {
             let request = self.request(Method::DELETE).timeout(Duration::from_secs(5));
             let _ = request.send().await;
         }

@@ -13,7 +13,7 @@ use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
@@ -26,6 +26,8 @@ use crate::frame::FRAME_LIMIT;
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 /// The most that a head may hold.
 const HEAD_LIMIT: usize = 64 << 10;
+/// The most connections of clients at a time; one more waits.
+const CONNECTIONS: usize = 4096;
 
 /// Looks at a request first: a token, a page of its own. What it returns is the response.
 pub type Guard = Arc<dyn Fn(&Parts) -> Option<Response<String>> + Send + Sync>;
@@ -33,8 +35,6 @@ pub type Guard = Arc<dyn Fn(&Parts) -> Option<Response<String>> + Send + Sync>;
 /// How a server listens.
 #[derive(Clone)]
 pub struct Options {
-    /// Of the endpoint.
-    pub path: String,
     /// The names it answers to.
     pub hosts: Hosts,
     /// Looks at each request that names the right host.
@@ -43,8 +43,6 @@ pub struct Options {
     pub limit: usize,
     /// The most sessions at a time.
     pub sessions: usize,
-    /// The most connections of clients at a time; one more waits.
-    pub connections: usize,
     /// Ends a session whose client reads no stream and has sent nothing for that long.
     pub idle: Duration,
 }
@@ -52,12 +50,10 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            path: "/mcp".to_owned(),
             hosts: Hosts::default(),
             guard: None,
             limit: FRAME_LIMIT,
             sessions: 1024,
-            connections: 4096,
             idle: Duration::from_secs(30 * 60),
         }
     }
@@ -79,9 +75,8 @@ impl Listener {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let (accept, accepted) = mpsc::channel(1);
-        let connections = options.connections;
         let server = Server::new(options, accept);
-        let accepting = tokio::spawn(run(server, listener, connections)).abort_handle();
+        let accepting = tokio::spawn(run(server, listener)).abort_handle();
         Ok(Self {
             address,
             accepted,
@@ -106,41 +101,35 @@ impl Drop for Listener {
     }
 }
 
-async fn run(server: Arc<Server>, listener: TcpListener, connections: usize) {
-    let free = Arc::new(Semaphore::new(connections));
+async fn run(server: Arc<Server>, listener: TcpListener) {
+    let free = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEAD_PATIENCE)
+        .max_buf_size(HEAD_LIMIT);
     loop {
         let permit = free.clone().acquire_owned().await;
-        match listener.accept().await {
-            Ok((client, _)) => {
-                let server = server.clone();
-                tokio::spawn(async move {
-                    serve(server, client).await;
-                    drop(permit);
-                });
-            }
+        let client = match listener.accept().await {
+            Ok((client, _)) => client,
             Err(error) => {
                 // Out of file descriptors, most likely: some will be free again.
                 tracing::warn!(%error, "accepting a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
             }
-        }
-    }
-}
-
-async fn serve(server: Arc<Server>, client: TcpStream) {
-    // Without it the last packet of a response waits 40 ms for an acknowledgement.
-    let _ = client.set_nodelay(true);
-    let respond = service_fn(move |request| {
+        };
+        // Without it the last packet of a response waits 40 ms for an acknowledgement.
+        let _ = client.set_nodelay(true);
         let server = server.clone();
-        async move { Ok::<_, Infallible>(server.respond(request).await) }
-    });
-    let served = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_PATIENCE)
-        .max_buf_size(HEAD_LIMIT)
-        .serve_connection(TokioIo::new(client), respond)
-        .await;
-    if let Err(error) = served {
-        tracing::debug!(%error, "a client's connection");
+        let respond = service_fn(move |request| {
+            let server = server.clone();
+            async move { Ok::<_, Infallible>(server.respond(request).await) }
+        });
+        let serving = http.serve_connection(TokioIo::new(client), respond);
+        tokio::spawn(async move {
+            let _permit = permit;
+            // What ends it early concerns nobody but its client.
+            let _ = serving.await;
+        });
     }
 }

@@ -3,20 +3,19 @@
 //! Frames that belong together share a response; the rest of HTTP is hyper's and reqwest's. Both lifecycles are spoken: the
 //! handshake with a session (up to 2025-11-25), and requests that each stand for themselves (from 2026-07-28 on).
 
-mod answer;
 mod client;
+mod events;
 mod host;
 mod listener;
-mod reply;
 mod server;
 mod session;
-mod streams;
 
 use hyper::HeaderMap;
 use hyper::header::CONTENT_TYPE;
 
-pub(crate) use answer::refusal;
+pub(crate) use client::Client;
 pub use client::{Options as ClientOptions, connect};
+pub(crate) use events::{Bounds, Events, Resume, refusal};
 pub use host::Hosts;
 pub use listener::{Guard, Listener, Options as ServerOptions};
 

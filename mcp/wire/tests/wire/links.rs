@@ -9,6 +9,7 @@ use futures_util::{StreamExt, stream};
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
@@ -186,5 +187,8 @@ async fn old(
         stream::empty().right_stream()
     };
     let body = SseBody::new(events.map(Ok::<_, Infallible>));
-    Response::new(body.map_err(std::io::Error::other).boxed_unsync())
+    let mut reply = Response::new(body.map_err(std::io::Error::other).boxed_unsync());
+    let kind = HeaderValue::from_static("text/event-stream");
+    reply.headers_mut().insert(CONTENT_TYPE, kind);
+    reply
 }

@@ -54,10 +54,10 @@ async fn every_body_arrives_as_it_was_sent_in_every_place() {
         }
         for (body, id) in BODIES.iter().zip(ids().iter().cycle()) {
             let mut asked = Frame::request(id.clone(), "no/such/method", raw(body));
-            asked.extra.push(("trace".into(), raw("[0,1.50]")));
+            asked.extra = ",\"trace\":[0,1.50]".into();
             let came = carried(&mut link, true, asked).await;
             assert_eq!(came.params.unwrap().get(), *body, "{name}");
-            assert_eq!(came.extra[0].1.get(), "[0,1.50]", "{name}");
+            assert_eq!(&*came.extra, ",\"trace\":[0,1.50]", "{name}");
             assert_eq!(
                 (came.id.as_ref(), came.method.as_deref()),
                 (Some(id), Some("no/such/method"))
