@@ -268,6 +268,22 @@ async fn a_line_of_a_hundred_megabytes_is_skipped_and_not_kept() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_waits_to_be_read_is_bounded_in_number_and_in_bytes() {
+    for (bytes, fit) in [(0, 64), (1_000_000, 16), (10 << 20, 1), (40 << 20, 1)] {
+        let (near, mut far) = Connection::pair();
+        let told = Frame::notification("x", "y".repeat(bytes));
+        let mut sent = 0;
+        let late = Duration::from_secs(1);
+        while timeout(late, near.writer.send(told.clone())).await.is_ok() {
+            sent += 1;
+        }
+        assert_eq!(sent, fit, "{bytes}");
+        far.reader.recv().await.unwrap().unwrap();
+        near.writer.send(told).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_websocket_that_falls_silent_is_broken_after_a_ping() {
     let (ours, theirs) = duplex(1 << 16);
     let options = ws::Options::default();

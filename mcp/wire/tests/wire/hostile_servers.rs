@@ -2,6 +2,8 @@
 //!
 //! Invariant of every test: time is paused, so that what waits for ever is seen at once.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hyper::Response;
@@ -348,5 +350,53 @@ async fn an_answer_that_does_not_end_is_not_read_to_its_end() {
         // The socket's own buffers hold some megabytes.
         let sent = sending.await.unwrap();
         assert!(sent < 50, "{opening}: {sent} MiB were taken");
+    }
+}
+
+#[tokio::test]
+async fn large_answers_to_many_requests_wait_on_the_wire_while_nobody_reads() {
+    const ASKED: usize = 16;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let taken = Arc::new(AtomicUsize::new(0));
+    let counted = taken.clone();
+    tokio::spawn(async move {
+        let text = "x".repeat(15 << 20);
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let (counted, text) = (counted.clone(), text.clone());
+            tokio::spawn(async move {
+                let mut asked = Vec::new();
+                while !asked.ends_with(b"}") {
+                    stream.read_buf(&mut asked).await.unwrap();
+                }
+                let body = asked.iter().position(|byte| *byte == b'{').unwrap();
+                let asked = Frame::parse(&asked[body..]).unwrap();
+                let answer = Frame::result(asked.id.unwrap(), text).to_line();
+                let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length:";
+                let answer = format!("{head} {}\r\n\r\n{answer}", answer.len());
+                stream.write_all(answer.as_bytes()).await.unwrap();
+                counted.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+    });
+    let mut client = mcp_wire::http::connect(ClientOptions::new(&url));
+    for n in 0..ASKED as u64 {
+        client
+            .writer
+            .send(Frame::request(n, "a", ()))
+            .await
+            .unwrap();
+    }
+    // Eight are being read, one waits in the queue; what a socket holds of the others is less than an answer.
+    let taken = || taken.load(Ordering::Relaxed);
+    while taken() < 8 {
+        yield_now().await;
+    }
+    for _ in 0..10_000 {
+        yield_now().await;
+    }
+    assert!(taken() <= 10, "{} of {ASKED} were taken", taken());
+    for _ in 0..ASKED {
+        client.reader.recv().await.unwrap().unwrap();
     }
 }

@@ -176,7 +176,7 @@ async fn an_end_tells_every_waiter_why() {
     );
     let error = asked.await.unwrap().unwrap_err();
     assert!(
-        matches!(error, CallError::Transport(Error::Refused { .. })),
+        matches!(error, CallError::Transport(Error::Unsent { .. })),
         "{error:?}"
     );
 }
