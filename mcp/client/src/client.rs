@@ -194,11 +194,8 @@ impl Client {
             "clientInfo": info(),
         });
         let call = self.peer.call("initialize", hello).await;
-        // The connection itself has a limit for it; a login in between may take its time.
-        let answer = call
-            .timeout(self.options.patience.connect * 20)
-            .result()
-            .await?;
+        // The connection has a limit for it, which a login does not count against.
+        let answer = call.result().await?;
         let told = self.peer.notify("notifications/initialized", ()).await;
         told.map_err(|closed| Error::Connection(closed.to_string()))?;
         Ok(answer)

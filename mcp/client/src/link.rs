@@ -120,6 +120,7 @@ pub fn hold(
         hello: None,
         greet: false,
         alive: false,
+        first: None,
         failures: 0,
         attempts: 0,
         remedied: false,
@@ -159,6 +160,8 @@ struct Link {
     greet: bool,
     /// Whether the server has ever answered.
     alive: bool,
+    /// When it must have, for the first time.
+    first: Option<Instant>,
     /// Failures without an answer in between.
     failures: u32,
     /// Pauses without an answer in between.
@@ -294,6 +297,9 @@ impl Link {
         (flight.since, flight.logins) = (None, self.logins);
         let frame = flight.frame.clone();
         self.in_hand = request(&frame);
+        if self.in_hand.is_some() && !self.alive {
+            self.first = Some(Instant::now() + self.patience.connect);
+        }
         if let Some(id) = self.in_hand.clone() {
             self.flights.insert(id, flight);
         }
@@ -707,6 +713,7 @@ impl Link {
     fn deadline(&self) -> Option<Instant> {
         let phase = match &self.phase {
             Phase::Pausing(until) | Phase::Greeting(until) => Some(*until),
+            Phase::Open => self.first.filter(|_| !self.alive),
             _ => None,
         };
         let away = self.waiting.iter().filter_map(|flight| flight.since).min();
@@ -741,6 +748,12 @@ impl Link {
                 self.trouble(Error::Broken(
                     "the server does not answer initialize".to_owned(),
                 ));
+            }
+            Phase::Open if !self.alive && self.first.is_some_and(|until| until <= now) => {
+                let limit = self.patience.connect;
+                self.trouble(Error::Broken(format!(
+                    "the server does not answer within {limit:?}"
+                )));
             }
             _ => {}
         }

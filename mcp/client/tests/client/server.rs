@@ -1,0 +1,85 @@
+//! A server in this process, which does what a test wants.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_client::config::{OAuth, Sdk};
+use mcp_client::{Options, Patience, Server, Transport};
+use mcp_wire::Connection;
+use mcp_wire::frame::{Frame, Kind};
+use serde_json::{Value, json};
+
+/// A server whose connections are opened by `open`.
+pub fn server(name: &str, open: Sdk) -> Server {
+    Server {
+        name: name.to_owned(),
+        transport: Transport::Sdk(open),
+        timeout: None,
+        oauth: OAuth::default(),
+    }
+}
+
+/// Each connection is served by a task of its own.
+pub fn served<F>(serve: impl Fn(Connection) -> F + Send + Sync + 'static) -> Sdk
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    Arc::new(move || {
+        let (near, far) = Connection::pair();
+        tokio::spawn(serve(far));
+        Box::pin(std::future::ready(Ok(near)))
+    })
+}
+
+/// Nothing is left to chance.
+pub fn options() -> Options {
+    let jitter: mcp_client::link::Jitter = Arc::new(|most: Duration| most);
+    let patience = Patience {
+        jitter,
+        ..Patience::default()
+    };
+    Options {
+        patience,
+        ..Options::default()
+    }
+}
+
+/// The answer to what every server is asked; None for the rest.
+pub fn manners(frame: &Frame) -> Option<Value> {
+    Some(match frame.method.as_deref()? {
+        "initialize" => json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": { "tools": {} },
+            "serverInfo": { "name": "here", "version": "1" },
+        }),
+        "tools/list" => json!({ "tools": [
+            { "name": "look", "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true } },
+            { "name": "set", "inputSchema": { "type": "object" }, "annotations": { "idempotentHint": true } },
+            { "name": "deploy", "inputSchema": { "type": "object" } },
+        ] }),
+        _ => return None,
+    })
+}
+
+/// Answers a request; a call with its own arguments.
+pub async fn answer(connection: &Connection, frame: Frame) {
+    if frame.kind() != Kind::Request {
+        return;
+    }
+    let result = manners(&frame).unwrap_or_else(|| {
+        let params = frame.params.as_deref().map_or("{}", |params| params.get());
+        json!({ "content": [{ "type": "text", "text": params }] })
+    });
+    let _ = connection
+        .writer
+        .send(Frame::result(frame.id.unwrap(), result))
+        .await;
+}
+
+/// A server that answers everything.
+pub async fn kind(mut connection: Connection) {
+    while let Some(Ok(frame)) = connection.reader.recv().await {
+        answer(&connection, frame).await;
+    }
+}

@@ -1,0 +1,502 @@
+//! Servers that die, forget, hang and talk nonsense.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hyper::header::HeaderValue;
+use hyper::http::request::Parts;
+use hyper::{Response, StatusCode};
+use kit::BoxFuture;
+use mcp_client::login::{Challenge, Login};
+use mcp_client::{Client, Error, Options, Server, State};
+use mcp_wire::frame::{Frame, Kind};
+use mcp_wire::http::{Listener, ServerOptions};
+use mcp_wire::{Connection, body};
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, timeout};
+
+use super::server::{answer, kind, manners, options, served, server};
+
+/// Where in a call the server dies.
+#[derive(Clone, Copy, Debug)]
+enum Death {
+    Unread,
+    Before,
+    After,
+    Answered,
+}
+
+/// Counts what was done, and dies at every tenth call.
+struct Mortal {
+    done: Mutex<HashMap<String, u32>>,
+    calls: AtomicUsize,
+    deaths: AtomicUsize,
+}
+
+impl Mortal {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            done: Mutex::default(),
+            calls: AtomicUsize::new(0),
+            deaths: AtomicUsize::new(0),
+        })
+    }
+
+    /// Serves; whether it has died of it.
+    async fn live(&self, connection: &mut Connection) -> bool {
+        while let Some(Ok(frame)) = connection.reader.recv().await {
+            if !frame.calls("tools/call") {
+                answer(connection, frame).await;
+                continue;
+            }
+            let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+            let deaths = [Death::Unread, Death::Before, Death::After, Death::Answered];
+            let death = (call % 10 == 0 && self.deaths.load(Ordering::Relaxed) < 100)
+                .then(|| deaths[self.deaths.fetch_add(1, Ordering::Relaxed) % 4]);
+            if matches!(death, Some(Death::Unread | Death::Before)) {
+                return true;
+            }
+            let name = body::text(frame.params.as_deref().unwrap(), &["arguments", "tag"]).unwrap();
+            *self.done.lock().unwrap().entry(name).or_default() += 1;
+            if matches!(death, Some(Death::After)) {
+                return true;
+            }
+            answer(connection, frame).await;
+            if death.is_some() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A thousand calls: of the safe ones none is lost, of the others none is made twice.
+    async fn examine(&self, client: &Client) {
+        assert_eq!(client.tools().await.unwrap().len(), 3);
+        let mut unknown = 0;
+        for number in 0..1000 {
+            let tool = ["look", "deploy", "set", "deploy"][number % 4];
+            let tag = format!("{tool} {number}");
+            let result = client.call(tool, json!({ "tag": tag }), |_| {}).await;
+            let done = self
+                .done
+                .lock()
+                .unwrap()
+                .get(&tag)
+                .copied()
+                .unwrap_or_default();
+            match (tool, result) {
+                ("deploy", Ok(_)) => assert_eq!(done, 1, "{tag}"),
+                ("deploy", Err(Error::Unknown(_))) => {
+                    unknown += 1;
+                    assert!(done <= 1, "{tag} was done {done} times");
+                }
+                (_, Ok(answer)) => {
+                    assert!(done >= 1 && answer.get().contains(&tag), "{tag}: {answer}")
+                }
+                (_, result) => panic!("{tag}: {result:?}"),
+            }
+        }
+        assert_eq!(self.deaths.load(Ordering::Relaxed), 100);
+        assert!((1..=100).contains(&unknown), "{unknown}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_dies_a_hundred_times_in_a_thousand_calls() {
+    let mortal = Mortal::new();
+    let alive = mortal.clone();
+    let open = served(move |mut connection| {
+        let mortal = alive.clone();
+        async move { _ = mortal.live(&mut connection).await }
+    });
+    let client = Client::connect(&server("mortal", open), options())
+        .await
+        .unwrap();
+    mortal.examine(&client).await;
+}
+
+/// The same over HTTP: all sockets of the server close at once, and sessions are lost.
+#[tokio::test]
+async fn a_server_on_http_dies_a_hundred_times_in_a_thousand_calls() {
+    let mortal = Mortal::new();
+    let served = mortal.clone();
+    let (started, mut port) = watch::channel(0);
+    std::thread::spawn(move || {
+        while !started.is_closed() {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            let at = SocketAddr::from((Ipv4Addr::LOCALHOST, *started.borrow()));
+            let died = Arc::new(Notify::new());
+            let live = async {
+                let mut listener = Listener::bind(at, ServerOptions::default()).await.unwrap();
+                started.send_replace(listener.address().port());
+                while let Some(mut connection) = listener.accept().await {
+                    let (mortal, died) = (served.clone(), died.clone());
+                    tokio::spawn(async move {
+                        if mortal.live(&mut connection).await {
+                            died.notify_one();
+                        }
+                        std::future::pending::<()>().await;
+                    });
+                }
+            };
+            runtime.block_on(async {
+                tokio::select! {
+                    () = live => {}
+                    () = died.notified() => {}
+                    () = started.closed() => {}
+                }
+            });
+            runtime.shutdown_background();
+        }
+    });
+    let port = *port.wait_for(|port| *port != 0).await.unwrap();
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let mut options = options();
+    options.patience.jitter = Arc::new(|_| Duration::from_millis(1));
+    let at = Server::at(&url, BTreeMap::default()).unwrap();
+    let client = Client::connect(&at, options).await.unwrap();
+    mortal.examine(&client).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_ten_seconds_for_a_server_that_is_away_and_attempts_go_on() {
+    let opened = Arc::new(AtomicU32::new(0));
+    let counter = opened.clone();
+    let open: mcp_client::config::Sdk = Arc::new(move || {
+        let attempt = counter.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async move {
+            // Away from the first death on, for six attempts.
+            if (1..=6).contains(&attempt) {
+                return Err(mcp_wire::Error::Broken("connection refused".to_owned()));
+            }
+            let (near, mut far) = Connection::pair();
+            tokio::spawn(async move {
+                while let Some(Ok(frame)) = far.reader.recv().await {
+                    if attempt == 0 && frame.calls("tools/call") {
+                        return;
+                    }
+                    answer(&far, frame).await;
+                }
+            });
+            Ok(near)
+        })
+    });
+    let client = Client::connect(&server("away", open), options())
+        .await
+        .unwrap();
+    client.tools().await.unwrap();
+    let began = Instant::now();
+    let error = client.call("look", json!({}), |_| {}).await.unwrap_err();
+    assert!(matches!(error, Error::Connection(_)), "{error:?}");
+    assert!(error.to_string().contains("connection refused"), "{error}");
+    assert_eq!(began.elapsed(), Duration::from_secs(10));
+    assert!(matches!(client.state(), State::Failed(_)));
+    // 1 + 2 + 4 + 8 + 16 + 32 s, and then a minute at most.
+    tokio::time::sleep(Duration::from_secs(125)).await;
+    assert_eq!(opened.load(Ordering::Relaxed), 8);
+    client.call("look", json!({}), |_| {}).await.unwrap();
+    assert_eq!(client.state(), State::Connected);
+}
+
+#[tokio::test]
+async fn a_server_that_was_never_there_is_told_at_once() {
+    let open: mcp_client::config::Sdk =
+        Arc::new(|| Box::pin(async { Err(mcp_wire::Error::Broken("nobody is there".to_owned())) }));
+    let error = Client::connect(&server("none", open), options())
+        .await
+        .err()
+        .unwrap();
+    assert!(
+        matches!(&error, Error::Connection(why) if why == "nobody is there"),
+        "{error:?}"
+    );
+    let at = Server::at("http://127.0.0.1:9/mcp", BTreeMap::default()).unwrap();
+    let error = Client::connect(&at, options()).await.err().unwrap();
+    assert!(
+        matches!(&error, Error::Connection(why) if why.contains("refused")),
+        "{error:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_timeout_of_a_call_begins_anew_with_each_progress_and_what_is_given_up_is_cancelled() {
+    let (told, cancelled) = watch::channel(0);
+    let told = Arc::new(told);
+    let open = served(move |mut connection| {
+        let told = told.clone();
+        async move {
+            while let Some(Ok(frame)) = connection.reader.recv().await {
+                if frame.calls("notifications/cancelled") {
+                    told.send_modify(|count| *count += 1);
+                }
+                if !frame.calls("tools/call") {
+                    answer(&connection, frame).await;
+                    continue;
+                }
+                let token = body::get(
+                    frame.params.as_deref().unwrap(),
+                    &["_meta", "progressToken"],
+                )
+                .unwrap();
+                for step in 1..=3 {
+                    tokio::time::sleep(Duration::from_secs(8)).await;
+                    let report = json!({ "progressToken": token, "progress": step });
+                    let report = Frame::notification("notifications/progress", report);
+                    connection.writer.send(report).await.unwrap();
+                }
+                if body::get(frame.params.as_deref().unwrap(), &["arguments", "hang"]).is_none() {
+                    answer(&connection, frame).await;
+                }
+            }
+        }
+    });
+    let options = Options {
+        call: Duration::from_secs(10),
+        ..options()
+    };
+    let client = Client::connect(&server("slow", open), options)
+        .await
+        .unwrap();
+    let mut seen = 0;
+    client.call("look", json!({}), |_| seen += 1).await.unwrap();
+    assert_eq!(seen, 3);
+    let began = Instant::now();
+    let error = client
+        .call("look", json!({ "hang": true }), |_| {})
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::Connection(_)), "{error:?}");
+    assert_eq!(began.elapsed(), Duration::from_secs(34));
+    let mut cancelled = cancelled;
+    cancelled.wait_for(|count| *count == 1).await.unwrap();
+    // Dropped by whoever asked: told to the server, and the next call works.
+    let dropped = timeout(
+        Duration::from_secs(9),
+        client.call("look", json!({ "hang": true }), |_| {}),
+    );
+    dropped.await.unwrap_err();
+    cancelled.wait_for(|count| *count == 2).await.unwrap();
+    client.call("look", json!({}), |_| {}).await.unwrap();
+}
+
+/// A login that gives out tokens, and notes what it was asked.
+#[derive(Default)]
+struct Tokens {
+    given: AtomicU32,
+    asked: Mutex<Vec<u16>>,
+    refuses: bool,
+}
+
+impl Login for Tokens {
+    fn authorization(&self) -> BoxFuture<'_, Option<HeaderValue>> {
+        let token = format!("Bearer {}", self.given.load(Ordering::Relaxed));
+        Box::pin(std::future::ready(token.parse().ok()))
+    }
+
+    fn challenged(&self, challenge: Challenge) -> BoxFuture<'_, Result<(), String>> {
+        self.asked.lock().unwrap().push(challenge.status);
+        self.given.fetch_add(1, Ordering::Relaxed);
+        let done = if self.refuses {
+            Err("log in first".to_owned())
+        } else {
+            Ok(())
+        };
+        Box::pin(std::future::ready(done))
+    }
+}
+
+/// A server on HTTP, with somebody who looks at each request first.
+async fn guarded(
+    guard: impl Fn(&Parts) -> Option<Response<String>> + Send + Sync + 'static,
+) -> Server {
+    let options = ServerOptions {
+        guard: Some(Arc::new(guard)),
+        ..ServerOptions::default()
+    };
+    let mut listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into(), options)
+        .await
+        .unwrap();
+    let url = format!("http://{}/mcp", listener.address());
+    tokio::spawn(async move {
+        while let Some(connection) = listener.accept().await {
+            tokio::spawn(kind(connection));
+        }
+    });
+    Server::at(&url, BTreeMap::default()).unwrap()
+}
+
+fn response(status: u16, body: &str) -> Response<String> {
+    let mut response = Response::new(body.to_owned());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap();
+    let kind = if body.starts_with('{') {
+        "application/json"
+    } else {
+        "text/plain"
+    };
+    response
+        .headers_mut()
+        .insert("content-type", HeaderValue::from_static(kind));
+    response
+}
+
+#[tokio::test]
+async fn a_refused_token_is_replaced_once_and_the_call_goes_through() {
+    let least = Arc::new(AtomicU32::new(1));
+    let scope = Arc::new(AtomicU32::new(0));
+    let (wanted, scoped) = (least.clone(), scope.clone());
+    let at = guarded(move |request| {
+        let token = request
+            .headers
+            .get("authorization")
+            .and_then(|it| it.to_str().ok()?.strip_prefix("Bearer "));
+        let token: u32 = token
+            .and_then(|token| token.parse().ok())
+            .unwrap_or_default();
+        let mut refusal = response(401, "who are you?");
+        let mut challenge = "Bearer realm=\"test\"";
+        if token >= wanted.load(Ordering::Relaxed) {
+            if token >= scoped.load(Ordering::Relaxed) {
+                return None;
+            }
+            *refusal.status_mut() = StatusCode::FORBIDDEN;
+            challenge = "Bearer error=\"insufficient_scope\", scope=\"more\"";
+        }
+        refusal
+            .headers_mut()
+            .insert("www-authenticate", HeaderValue::from_static(challenge));
+        Some(refusal)
+    })
+    .await;
+    let tokens = Arc::new(Tokens::default());
+    let client = Client::connect(
+        &at,
+        Options {
+            login: tokens.clone(),
+            ..options()
+        },
+    )
+    .await
+    .unwrap();
+    client.call("deploy", json!({}), |_| {}).await.unwrap();
+    least.store(2, Ordering::Relaxed);
+    // Side by side: all are refused, and there is one login.
+    let calls = (0..8).map(|_| client.call("deploy", json!({}), |_| {}));
+    for called in futures_util::future::join_all(calls).await {
+        called.unwrap();
+    }
+    scope.store(3, Ordering::Relaxed);
+    client.call("deploy", json!({}), |_| {}).await.unwrap();
+    assert_eq!(*tokens.asked.lock().unwrap(), [401, 401, 403]);
+    // A token that is never good enough is asked for once a call.
+    least.store(99, Ordering::Relaxed);
+    let error = client.call("look", json!({}), |_| {}).await.unwrap_err();
+    assert!(matches!(error, Error::NeedsLogin(_)), "{error:?}");
+    assert!(matches!(client.state(), State::NeedsAuth(_)));
+    assert_eq!(tokens.asked.lock().unwrap().len(), 4);
+    let stubborn = Tokens {
+        refuses: true,
+        ..Tokens::default()
+    };
+    let options = Options {
+        login: Arc::new(stubborn),
+        ..options()
+    };
+    let error = Client::connect(&at, options).await.err().unwrap();
+    assert!(
+        matches!(&error, Error::NeedsLogin(why) if why == "log in first"),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_lost_session_is_opened_again_and_the_call_is_made_once_more() {
+    let typescript = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#;
+    for (status, body) in [(404, "no such session"), (400, typescript)] {
+        let lose = Arc::new(Mutex::new(Vec::<HeaderValue>::new()));
+        let (lost, greeted) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+        let (losing, counted, greetings) = (lose.clone(), lost.clone(), greeted.clone());
+        let at = guarded(move |request| {
+            let Some(session) = request.headers.get("mcp-session-id") else {
+                greetings.fetch_add(1, Ordering::Relaxed);
+                return None;
+            };
+            let mut gone = losing.lock().unwrap();
+            if counted.load(Ordering::Relaxed) == 1 {
+                counted.store(0, Ordering::Relaxed);
+                gone.push(session.clone());
+            }
+            gone.contains(session).then(|| response(status, body))
+        })
+        .await;
+        let client = Client::connect(&at, options()).await.unwrap();
+        for _ in 0..3 {
+            client.call("deploy", json!({}), |_| {}).await.unwrap();
+            lost.store(1, Ordering::Relaxed);
+            client.call("deploy", json!({}), |_| {}).await.unwrap();
+        }
+        assert_eq!(greeted.load(Ordering::Relaxed), 4, "{status}");
+        assert_eq!(client.state(), State::Connected);
+        drop(lose);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nonsense_is_tolerated_twice_and_ends_the_connection_the_third_time() {
+    let opened = Arc::new(AtomicU32::new(0));
+    let counter = opened.clone();
+    let open: mcp_client::config::Sdk = Arc::new(move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let (read, write) = tokio::io::split(ours);
+        let connection = mcp_wire::stdio::lines(read, write, 1 << 20);
+        tokio::spawn(async move {
+            let (read, mut write) = tokio::io::split(theirs);
+            let mut lines = BufReader::new(read).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                let frame = Frame::parse(line.as_bytes()).unwrap();
+                if frame.calls("tools/call") {
+                    write
+                        .write_all(b"what?\n{\"jsonrpc\":\"1.0\"}\n")
+                        .await
+                        .unwrap();
+                    if frame.params.as_deref().unwrap().get().contains("worse") {
+                        write.write_all(b"[]\n").await.unwrap();
+                        continue;
+                    }
+                }
+                if frame.kind() != Kind::Request {
+                    continue;
+                }
+                let result = manners(&frame).unwrap_or_else(|| json!({ "content": [] }));
+                let answer = Frame::result(frame.id.unwrap(), result).to_line();
+                write
+                    .write_all(format!("{answer}\n").as_bytes())
+                    .await
+                    .unwrap();
+            }
+        });
+        Box::pin(std::future::ready(Ok(connection)))
+    });
+    let client = Client::connect(&server("odd", open), options())
+        .await
+        .unwrap();
+    for _ in 0..3 {
+        client.call("deploy", json!({}), |_| {}).await.unwrap();
+    }
+    assert_eq!(opened.load(Ordering::Relaxed), 1);
+    let error = client
+        .call("deploy", json!({ "how": "worse" }), |_| {})
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::Unknown(_)), "{error:?}");
+    client.call("deploy", json!({}), |_| {}).await.unwrap();
+    assert_eq!(opened.load(Ordering::Relaxed), 2);
+}
