@@ -418,7 +418,7 @@ async fn a_refused_token_is_replaced_once_and_the_call_goes_through() {
 
 #[tokio::test]
 async fn a_lost_session_is_opened_again_and_the_call_is_made_once_more() {
-    let typescript = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#;
+    let typescript = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}"#;
     for (status, body) in [(404, "no such session"), (400, typescript)] {
         let lose = Arc::new(Mutex::new(Vec::<HeaderValue>::new()));
         let (lost, greeted) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));

@@ -317,7 +317,7 @@ impl Client {
     async fn explain(&self, response: Response, id: Option<&Id>) -> Result<Events, Error> {
         let status = response.status();
         let (error, frame) = refusal(response, id.cloned()).await;
-        if self.is_lost(status, frame.as_ref()) {
+        if self.is_lost(status, &error) {
             return Err(Error::SessionLost { id: id.cloned() });
         }
         let login = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
@@ -332,9 +332,9 @@ impl Client {
     }
 
     /// Whether the server does not know the session any more: 404, or the 400 of servers on the TypeScript SDK.
-    fn is_lost(&self, status: StatusCode, frame: Option<&Frame>) -> bool {
-        let said = frame.and_then(|frame| body::text(frame.error.as_deref()?, &["message"]));
-        let said = said.unwrap_or_default().to_lowercase();
+    fn is_lost(&self, status: StatusCode, error: &Error) -> bool {
+        // Theirs is an error without the id that a frame must have.
+        let said = error.to_string().to_lowercase();
         let says_so = said.contains("session") || said.contains("not initialized");
         let lost = status == StatusCode::NOT_FOUND || status == StatusCode::BAD_REQUEST && says_so;
         let mut state = self.state.lock().unwrap();
