@@ -3,6 +3,13 @@
 //! The connection knows nothing of OAuth; it asks a [`Login`] before each request and after each refusal. Invariant: a
 //! token stands in a header and nowhere else, never in a log or an error.
 
+mod callback;
+mod oauth;
+mod store;
+
+pub use oauth::{OAuth, Settings, Visit};
+pub use store::Store;
+
 use hyper::header::HeaderValue;
 use kit::BoxFuture;
 

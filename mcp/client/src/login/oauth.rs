@@ -1,0 +1,465 @@
+//! OAuth 2.1 for one server: discovery, registration and tokens by rmcp; who is asked and what is kept is decided here.
+//!
+//! A 401 is cured by what another process has stored meanwhile, by a refresh, or by a login; a 403 for want of scope by a login
+//! with the scopes that are missing. Where no user can be asked, the error says what to type.
+//! Invariant: of all processes one refreshes at a time, the others take over what it got; after three logins in vain a
+//! refusal stands.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, anyhow, bail};
+use hyper::header::HeaderValue;
+use kit::BoxFuture;
+use rmcp::transport::auth::{
+    AuthError, AuthorizationCallback, AuthorizationManager, CredentialStore, OAuthClientConfig,
+    StoredCredentials, WWWAuthenticateParams,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use url::Url;
+
+use super::callback::{Callback, parameter};
+use super::store::Store;
+use super::{Challenge, Login};
+
+/// A token is refreshed when it has less time than this, or than a tenth of its life.
+const EARLY: Duration = Duration::from_secs(5 * 60);
+/// The user has this long to log in.
+const PATIENCE: Duration = Duration::from_secs(5 * 60);
+/// Logins in a row that were refused all the same.
+const ATTEMPTS: u32 = 3;
+/// Logins with more time between them are no row.
+const A_ROW: Duration = Duration::from_secs(60);
+
+/// Shows the user where to log in.
+pub trait Visit: Send + Sync {
+    /// Opens or shows this address. Returns the address that the browser was sent to when somebody gave it, and otherwise
+    /// never: the listener is then waited for.
+    fn visit(&self, url: String) -> BoxFuture<'_, Result<String>>;
+}
+
+/// What is known of a server's login beforehand.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// A client that is registered already.
+    pub client_id: Option<String>,
+    /// Its secret.
+    pub client_secret: Option<String>,
+    /// The address of a client metadata document that names us.
+    pub metadata_url: Option<String>,
+    /// The port for the browser to come back to; 0 is any.
+    pub port: u16,
+}
+
+/// The login of one server.
+pub struct OAuth {
+    /// The name to be typed after `mcp_client login`.
+    name: String,
+    url: String,
+    settings: Settings,
+    store: Arc<Store>,
+    visit: Option<Arc<dyn Visit>>,
+    under_way: Mutex<UnderWay>,
+}
+
+#[derive(Default)]
+struct UnderWay {
+    /// The token that was given out last.
+    given: Option<String>,
+    /// Logins, each within a minute of the one before.
+    attempts: u32,
+    last: Option<Instant>,
+}
+
+/// What is stored for a server.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Kept {
+    client: Option<Client>,
+    credentials: Option<StoredCredentials>,
+}
+
+/// A registration, with the secret that rmcp's credentials leave out: without it no restart could refresh.
+#[derive(Clone, Serialize, Deserialize)]
+struct Client {
+    id: String,
+    secret: Option<String>,
+    redirect_uri: String,
+    issuer: Option<String>,
+}
+
+/// What the metadata say.
+struct Discovered {
+    manager: AuthorizationManager,
+    issuer: Option<String>,
+    /// A client may name itself by the address of a document.
+    by_document: bool,
+}
+
+impl OAuth {
+    /// The login of the server `name` at `url`. Without somebody to visit an address it refreshes and never asks.
+    pub fn new(
+        name: &str,
+        url: &str,
+        settings: Settings,
+        store: Arc<Store>,
+        visit: Option<Arc<dyn Visit>>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            url: url.to_owned(),
+            settings,
+            store,
+            visit,
+            under_way: Mutex::default(),
+        }
+    }
+
+    /// Logs in, whether or not there is a token.
+    ///
+    /// # Errors
+    /// Why there is no token now.
+    pub async fn log_in(&self, challenge: Option<&str>) -> Result<()> {
+        self.authorize(challenge, &[]).await
+    }
+
+    /// The token to send, refreshed when it is about to expire.
+    async fn token(&self) -> Result<Option<String>> {
+        let mut under_way = self.under_way.lock().await;
+        let Some(mut credentials) = self.kept()?.credentials else {
+            return Ok(None);
+        };
+        if expires_soon(&credentials) && refresh_token(&credentials).is_some() {
+            match self.refresh(&credentials, None).await {
+                Ok(fresh) => credentials = fresh,
+                // It may be accepted still, and a refusal will say what to do.
+                Err(error) => tracing::warn!(server = self.name, "refreshing the login: {error:#}"),
+            }
+        }
+        under_way.given = access_token(&credentials);
+        Ok(under_way.given.clone())
+    }
+
+    async fn cure(&self, challenge: &Challenge) -> Result<()> {
+        let mut under_way = self.under_way.lock().await;
+        let header = challenge.www_authenticate.as_deref();
+        let kept = self.kept()?.credentials;
+        let refused = under_way.given.take();
+        if under_way.last.is_some_and(|last| last.elapsed() > A_ROW) {
+            under_way.attempts = 0;
+        }
+        let scopes = if challenge.status == 403 {
+            scopes_wanted(&self.url, header).with_context(|| format!("{} forbids it", self.url))?
+        } else {
+            if let Some(credentials) = kept.filter(|_| refused.is_some()) {
+                if access_token(&credentials) != refused {
+                    return Ok(());
+                }
+                if refresh_token(&credentials).is_some() && under_way.attempts == 0 {
+                    match self.refresh(&credentials, header).await {
+                        Ok(_) => {
+                            under_way.attempts = 1;
+                            under_way.last = Some(Instant::now());
+                            return Ok(());
+                        }
+                        Err(error) => {
+                            tracing::info!(server = self.name, "refreshing the login: {error:#}")
+                        }
+                    }
+                }
+            }
+            Vec::new()
+        };
+        if under_way.attempts >= ATTEMPTS {
+            bail!("{} refuses after {ATTEMPTS} logins", self.url);
+        }
+        let outcome = self.authorize(header, &scopes).await;
+        under_way.attempts += 1;
+        under_way.last = Some(Instant::now());
+        outcome
+    }
+
+    /// Gets a new token for these credentials, unless another process has done so.
+    async fn refresh(
+        &self,
+        old: &StoredCredentials,
+        challenge: Option<&str>,
+    ) -> Result<StoredCredentials> {
+        let (store, url) = (Arc::clone(&self.store), self.url.clone());
+        let _lock = tokio::task::spawn_blocking(move || store.lock(&url)).await??;
+        let kept = self.kept()?;
+        let now = kept.credentials.as_ref().and_then(access_token);
+        if let Some(credentials) = kept.credentials.filter(|_| now != access_token(old)) {
+            return Ok(credentials);
+        }
+        let client = kept.client.context("the client's registration is lost")?;
+        let Discovered {
+            mut manager,
+            issuer,
+            ..
+        } = self.discover(challenge).await?;
+        if client.issuer != issuer {
+            bail!("the authorization server is another one now");
+        }
+        manager.configure_client(client.config())?;
+        match manager.refresh_token().await {
+            Ok(_) => self
+                .kept()?
+                .credentials
+                .context("the new token was not kept"),
+            Err(error @ AuthError::TokenRefreshRejected(_)) => {
+                // It will never be accepted again.
+                self.keep(|kept| kept.credentials = None)?;
+                Err(error.into())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Asks the user, with these scopes beside those that were granted.
+    async fn authorize(&self, challenge: Option<&str>, more: &[String]) -> Result<()> {
+        let Some(visit) = &self.visit else {
+            bail!(
+                "{} wants a login: `mcp_client login {}`",
+                self.url,
+                self.name
+            );
+        };
+        let kept = self.kept()?;
+        let mut found = self.discover(challenge).await?;
+        let known = kept.client.filter(|client| client.issuer == found.issuer);
+        let callback = self.callback(known.as_ref()).await?;
+        let mut scopes = match more {
+            [] => found.manager.select_initial_scopes(&[]).await,
+            _ => kept
+                .credentials
+                .map_or_else(Vec::new, |credentials| credentials.granted_scopes),
+        };
+        scopes.extend(
+            more.iter()
+                .filter(|scope| !scopes.contains(scope))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+        let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
+        let redirect_uri = callback.redirect_uri();
+        let client = match known.filter(|client| client.redirect_uri == redirect_uri) {
+            Some(client) => client,
+            None => self.register(&mut found, redirect_uri, &scopes).await?,
+        };
+        let manager = &mut found.manager;
+        manager.configure_client(client.config())?;
+        self.keep(|kept| kept.client = Some(client))?;
+        let url = manager.get_authorization_url(&scopes).await?;
+        let state = parameter(&url, "state").context("the login's address has no state")?;
+        let answered = async {
+            tokio::select! {
+                url = callback.answer(&state) => url,
+                url = visit.visit(url.clone()) => url,
+            }
+        };
+        let answer = tokio::time::timeout(PATIENCE, answered).await;
+        let answer = answer.map_err(|_| anyhow!("nobody logged in within five minutes"))??;
+        if parameter(&answer, "state").as_deref() != Some(&*state) {
+            bail!(
+                "that address belongs to another login; begin again with `mcp_client login {}`",
+                self.name
+            );
+        }
+        if let Some(error) = parameter(&answer, "error") {
+            let why = parameter(&answer, "error_description").unwrap_or_default();
+            bail!(
+                "the login was refused: {} {}",
+                kit::cut(&error, 80),
+                kit::cut(&kit::one_line(&why), 200)
+            );
+        }
+        let AuthorizationCallback {
+            code,
+            csrf_token,
+            issuer,
+            ..
+        } = AuthorizationCallback::from_redirect_url(&answer)?;
+        manager
+            .exchange_code_for_token_with_issuer(&code, &csrf_token, issuer.as_deref())
+            .await?;
+        Ok(())
+    }
+
+    /// Reads the metadata of the resource and of its authorization server.
+    async fn discover(&self, challenge: Option<&str>) -> Result<Discovered> {
+        let mut manager = AuthorizationManager::new(self.url.as_str()).await?;
+        let (store, url) = (Arc::clone(&self.store), self.url.clone());
+        manager.set_credential_store(Slot { store, url });
+        let found = manager.resolve_metadata_from_challenge(challenge).await?;
+        let issuer = found.metadata.issuer.clone();
+        let fields = &found.metadata.additional_fields;
+        let by_document = fields
+            .get("client_id_metadata_document_supported")
+            .is_some_and(|by| *by == true);
+        manager.set_metadata(found.metadata);
+        Ok(Discovered {
+            manager,
+            issuer,
+            by_document,
+        })
+    }
+
+    /// Listens where the registered client is sent back to, or on any port when nobody prescribes one.
+    async fn callback(&self, known: Option<&Client>) -> Result<Callback> {
+        if self.settings.port != 0 {
+            return Callback::bind(self.settings.port).await;
+        }
+        let port = known.and_then(|client| Url::parse(&client.redirect_uri).ok()?.port());
+        match Callback::bind(port.unwrap_or(0)).await {
+            Err(_) if port.is_some() => Callback::bind(0).await,
+            bound => bound,
+        }
+    }
+
+    /// Takes the client that is registered, names our metadata document, or registers, in this order.
+    async fn register(
+        &self,
+        found: &mut Discovered,
+        redirect_uri: String,
+        scopes: &[&str],
+    ) -> Result<Client> {
+        let (id, secret) = match (&self.settings.client_id, &self.settings.metadata_url) {
+            (Some(id), _) => (id.clone(), self.settings.client_secret.clone()),
+            (None, Some(url)) if found.by_document => (url.clone(), None),
+            _ => {
+                let client = found
+                    .manager
+                    .register_client("mcp_client", &redirect_uri, scopes)
+                    .await?;
+                (client.client_id, client.client_secret)
+            }
+        };
+        let issuer = found.issuer.clone();
+        Ok(Client {
+            id,
+            secret,
+            redirect_uri,
+            issuer,
+        })
+    }
+
+    fn kept(&self) -> Result<Kept> {
+        Ok(self.store.load(&self.url)?.unwrap_or_default())
+    }
+
+    fn keep(&self, change: impl FnOnce(&mut Kept)) -> Result<()> {
+        let mut kept = self.kept()?;
+        change(&mut kept);
+        self.store.save(&self.url, &kept)
+    }
+}
+
+impl Login for OAuth {
+    fn authorization(&self) -> BoxFuture<'_, Option<HeaderValue>> {
+        Box::pin(async {
+            let token = self.token().await.unwrap_or_else(|error| {
+                tracing::warn!(server = self.name, "{error:#}");
+                None
+            })?;
+            let mut header = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
+            header.set_sensitive(true);
+            Some(header)
+        })
+    }
+
+    fn challenged(&self, challenge: Challenge) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async move {
+            self.cure(&challenge)
+                .await
+                .map_err(|error| format!("{error:#}"))
+        })
+    }
+}
+
+impl Client {
+    fn config(&self) -> OAuthClientConfig {
+        let config = OAuthClientConfig::new(self.id.clone(), self.redirect_uri.clone());
+        match &self.secret {
+            Some(secret) => config.with_client_secret(secret.clone()),
+            None => config,
+        }
+    }
+}
+
+/// rmcp's view of what is kept for a server. The lock is held by whoever refreshes.
+struct Slot {
+    store: Arc<Store>,
+    url: String,
+}
+
+impl Slot {
+    fn change(&self, credentials: Option<StoredCredentials>) -> Result<()> {
+        let kept: Option<Kept> = self.store.load(&self.url)?;
+        let client = kept.and_then(|kept| kept.client);
+        self.store.save(
+            &self.url,
+            &Kept {
+                client,
+                credentials,
+            },
+        )
+    }
+}
+
+#[async_trait::async_trait]
+impl CredentialStore for Slot {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let kept: Result<Option<Kept>> = self.store.load(&self.url);
+        kept.map(|kept| kept.and_then(|kept| kept.credentials))
+            .map_err(lost)
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        self.change(Some(credentials)).map_err(lost)
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        self.change(None).map_err(lost)
+    }
+}
+
+fn lost(error: anyhow::Error) -> AuthError {
+    AuthError::CredentialStoreError(format!("{error:#}"))
+}
+
+/// The scopes that a 403 says are missing.
+fn scopes_wanted(url: &str, header: Option<&str>) -> Option<Vec<String>> {
+    let parameters = WWWAuthenticateParams::parse(header?, &Url::parse(url).ok()?);
+    let scopes = parameters
+        .scope
+        .filter(|_| parameters.error.as_deref() == Some("insufficient_scope"))?;
+    Some(scopes.split_whitespace().map(str::to_owned).collect())
+}
+
+fn field(credentials: &StoredCredentials, name: &str) -> Option<Value> {
+    let token = serde_json::to_value(credentials.token_response.as_ref()?).ok()?;
+    token.get(name).filter(|value| !value.is_null()).cloned()
+}
+
+fn access_token(credentials: &StoredCredentials) -> Option<String> {
+    Some(field(credentials, "access_token")?.as_str()?.to_owned())
+}
+
+fn refresh_token(credentials: &StoredCredentials) -> Option<Value> {
+    field(credentials, "refresh_token")
+}
+
+fn expires_soon(credentials: &StoredCredentials) -> bool {
+    let expires = field(credentials, "expires_in").and_then(|seconds| seconds.as_u64());
+    let (Some(seconds), Some(received)) = (expires, credentials.token_received_at) else {
+        return false;
+    };
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let early = EARLY.min(Duration::from_secs(seconds) / 10);
+    now + early >= Duration::from_secs(received.saturating_add(seconds))
+}

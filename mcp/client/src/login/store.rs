@@ -1,0 +1,169 @@
+//! Where logins are kept: an encrypted file for each server, readable by its owner alone.
+//!
+//! ChaCha20-Poly1305 (RFC 8439) with a fresh nonce at every write; the server's address is authenticated with the content, so
+//! that one server's file does not open as another's. The key is `MCP_CLIENT_KEY`, or stands in a file of its own.
+//! Invariant: a file is replaced whole or not at all, and no plain text is ever written.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use serde::{Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
+
+/// Bytes of a key.
+const KEY: usize = 32;
+
+/// A folder of encrypted files.
+pub struct Store {
+    folder: PathBuf,
+    key: LessSafeKey,
+}
+
+impl Store {
+    /// Opens the store in `folder`, and makes it when there is none. `key` is 32 bytes in base64; without it the key stands in
+    /// the file `key` of the folder, written at the first use.
+    ///
+    /// # Errors
+    /// When the folder cannot be used or the key has another length.
+    pub fn open(folder: &Path, key: Option<&str>) -> Result<Self> {
+        fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+        let path = folder.join("key");
+        let (text, from) = match key {
+            Some(key) => (key.to_owned(), "MCP_CLIENT_KEY".to_owned()),
+            None => (key_file(&path)?, path.display().to_string()),
+        };
+        let bytes = STANDARD.decode(text.trim()).unwrap_or_default();
+        ensure!(
+            bytes.len() == KEY,
+            "{from} is not {KEY} bytes in base64; `openssl rand -base64 {KEY}` makes such a key"
+        );
+        let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes).map_err(|_| anyhow!("no key"))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            key: LessSafeKey::new(key),
+        })
+    }
+
+    /// Reads what is kept for a server.
+    ///
+    /// # Errors
+    /// When the file was written with another key, or by nobody of ours.
+    pub fn load<T: DeserializeOwned>(&self, url: &str) -> Result<Option<T>> {
+        let path = self.path(url);
+        let mut bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("reading {}", path.display())),
+        };
+        let opened = bytes
+            .split_at_mut_checked(NONCE_LEN)
+            .and_then(|(nonce, sealed)| {
+                let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+                self.key.open_in_place(nonce, Aad::from(url), sealed).ok()
+            });
+        let kept = opened.and_then(|plain| serde_json::from_slice(plain).ok());
+        let why = || {
+            format!(
+                "{} cannot be decrypted: it was written with another key; log out to remove it",
+                path.display()
+            )
+        };
+        kept.map(Some).with_context(why)
+    }
+
+    /// Keeps this for a server.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save<T: Serialize>(&self, url: &str, kept: &T) -> Result<()> {
+        let mut nonce = [0; NONCE_LEN];
+        getrandom::fill(&mut nonce).context("no random numbers")?;
+        let mut sealed = serde_json::to_vec(kept)?;
+        let assumed = Nonce::assume_unique_for_key(nonce);
+        self.key
+            .seal_in_place_append_tag(assumed, Aad::from(url), &mut sealed)
+            .map_err(|_| anyhow!("the login is too large to be kept"))?;
+        let path = self.path(url);
+        let fresh = path.with_extension(kit::fresh_suffix());
+        let written = private(&fresh).and_then(|mut file| {
+            file.write_all(&[&nonce[..], &sealed].concat())?;
+            file.sync_all()?;
+            fs::rename(&fresh, &path)
+        });
+        written.with_context(|| format!("writing {}", path.display()))
+    }
+
+    /// Forgets a server. False when nothing was kept.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub fn remove(&self, url: &str) -> Result<bool> {
+        match fs::remove_file(self.path(url)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error).context("removing a login"),
+        }
+    }
+
+    /// Waits until no other process refreshes this server's login; the lock is free again when it is dropped.
+    ///
+    /// # Errors
+    /// When the lock cannot be taken.
+    pub fn lock(&self, url: &str) -> Result<File> {
+        let path = self.path(url).with_extension("lock");
+        let mut options = OpenOptions::new();
+        let file = options
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&path);
+        let file = file.with_context(|| format!("opening {}", path.display()))?;
+        file.lock()
+            .with_context(|| format!("locking {}", path.display()))?;
+        Ok(file)
+    }
+
+    fn path(&self, url: &str) -> PathBuf {
+        let name: String = Sha256::digest(url)
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        self.folder.join(name)
+    }
+}
+
+/// The key of the file, written when there is none. Of two processes that begin at once one writes and both read.
+fn key_file(path: &Path) -> Result<String> {
+    let mut key = [0; KEY];
+    getrandom::fill(&mut key).context("no random numbers")?;
+    let fresh = path.with_extension(kit::fresh_suffix());
+    if !path.exists() {
+        let written =
+            private(&fresh).and_then(|mut file| file.write_all(STANDARD.encode(key).as_bytes()));
+        // Unlike a rename a link fails when another process was first.
+        let linked = written.and_then(|()| fs::hard_link(&fresh, path));
+        let _ = fs::remove_file(&fresh);
+        match linked {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(error).with_context(|| format!("writing {}", path.display()));
+            }
+            _ => {}
+        }
+    }
+    fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)
+}
