@@ -246,7 +246,7 @@ async fn a_service_on_the_sdk_is_called_in_process() {
     let open: mcp_client::config::Sdk = Arc::new(|| {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         tokio::spawn(async move {
-            let running = mock_servers::mcp::Mock::named("docs")
+            let running = mock_servers::mcp::MockServer::named("docs")
                 .unwrap()
                 .serve(theirs)
                 .await
