@@ -48,7 +48,7 @@ pub fn facts(world: &World) -> Vec<String> {
     // An index of memories in the prompt: `- [file](file.md) — what it says`.
     let index =
         world.system.lines().filter_map(|line| line.strip_prefix("- [")?.split_once(") — ")).map(|(_, fact)| fact);
-    let kept = scene.memory.iter().flat_map(|memory| memory.lines()).filter(|line| !line.starts_with("From "));
+    let kept = scene.memory.iter().flat_map(|memory| memory.lines().skip_while(|line| !line.starts_with("## ")));
     let summary = scene.summary.lines().filter_map(|line| line.strip_prefix("- noted: "));
     let said = scene.asked().flat_map(|(_, text)| facts_in(text));
     let clean = |line: &str| {

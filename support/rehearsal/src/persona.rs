@@ -9,7 +9,7 @@ use crate::act;
 use crate::clause::{Clause, Join};
 use crate::history;
 use crate::pattern::{self, PLAIN};
-use crate::plan::{Act, Plan, Step};
+use crate::plan::{Act, Step};
 use crate::run::{Run, Stop, Used};
 use crate::scene::{Event, Scene, task_of};
 use crate::side;
@@ -64,8 +64,8 @@ fn reply(calls: Vec<Call>, note: &str) -> Reply {
 }
 
 /// What a plan came to, in lines; or the calls that are missing.
-fn runs(run: &Run, plan: &Plan) -> Result<Vec<String>, Reply> {
-    let went = act::plan(run, plan);
+fn runs(run: &Run, steps: &[Step]) -> Result<Vec<String>, Reply> {
+    let went = act::plan(run, steps);
     let outcomes = run.before.borrow();
     let mut lines: Vec<String> = outcomes.iter().map(|outcome| outcome.text.clone()).collect();
     lines.retain(|text| !text.is_empty());
@@ -89,10 +89,9 @@ fn lead(world: &World) -> Result<Vec<String>, Reply> {
     let fresh = scene.asked().next_back().filter(|(at, _)| answered.is_none_or(|answered| *at > answered));
     if let Some((at, text)) = fresh {
         let (at, text) = resumed(world, at, text);
-        let plan = understand::plan(text, world);
-        match plan.refusal {
-            Some(no) => lines.push(refusal(&no)),
-            None => lines = runs(&Run::new(world, at, &used), &plan)?,
+        match understand::plan(text, world) {
+            Err(no) => lines.push(refusal(&no)),
+            Ok(steps) => lines = runs(&Run::new(world, at, &used), &steps)?,
         }
     }
     let more = older(world, fresh.map(|(at, _)| at), answered, &used)?;
@@ -119,12 +118,12 @@ fn older(world: &World, newest: Option<usize>, answered: Option<usize>, used: &U
     }
     let open: Vec<(usize, &str)> = scene.asked().filter(|(at, _)| Some(*at) != newest).collect();
     for (at, text) in &open[open.len().saturating_sub(6)..] {
-        let plan = understand::plan(text, world);
-        if !plan.steps.iter().any(|step| step.act.waits()) {
+        let steps = understand::plan(text, world).unwrap_or_default();
+        if !steps.iter().any(|step| step.act.waits()) {
             continue;
         }
         let run = Run::new(world, *at, used);
-        match act::plan(&run, &plan) {
+        match act::plan(&run, &steps) {
             Err(Stop::Call(calls, note)) if run.waited.get() => return Err(reply(calls, &note)),
             Err(Stop::Call(..)) => {}
             Ok(()) | Err(_) => {
@@ -192,7 +191,7 @@ fn teammate(world: &World) -> Result<Vec<String>, Reply> {
         steps.insert(0, Step { act: Act::of(Make::OwnPlan, &aim), join: Join::Then });
     }
     let run = Run::new(world, since, &Rc::default());
-    let mut lines = runs(&run, &Plan { steps, refusal: None })?;
+    let mut lines = runs(&run, &steps)?;
     lines.extend(refusals);
     if lines.is_empty() {
         let heard = scene.mail().rfind(|(at, mail)| *at >= since && mail.kind != "message");
@@ -228,15 +227,8 @@ fn ordered(order: &str, world: &World) -> Result<Vec<Step>, String> {
     if order.starts_with("Wait for mail") {
         return Ok(Vec::new());
     }
-    let plan = understand::plan(order, world);
-    match plan.refusal {
-        // Mail that asks for nothing is read, and that is all.
-        Some(_) if !is_order(order) => step(Act::Say(format!("I have read: {}", one_line(order, 200)))),
-        Some(no) => Err(refusal(&no)),
-        None => Ok(plan.steps),
-    }
-}
-
-fn is_order(text: &str) -> bool {
-    tokens(text).first().is_some_and(|first| crate::rank::is_verb(&first.low))
+    let is_order = tokens(order).first().is_some_and(|first| crate::rank::is_verb(&first.low));
+    // Mail that asks for nothing is read, and that is all.
+    let read = || step(Act::Say(format!("I have read: {}", one_line(order, 200))));
+    understand::plan(order, world).or_else(|no| if is_order { Err(refusal(&no)) } else { read() })
 }

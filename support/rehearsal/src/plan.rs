@@ -132,15 +132,6 @@ impl Act {
     }
 }
 
-/// What a request was understood as.
-#[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// What is to be done, in order.
-    pub steps: Vec<Step>,
-    /// Why nothing of it is done.
-    pub refusal: Option<Refusal>,
-}
-
 /// A request that is not done, and what would help.
 #[derive(Clone, Debug)]
 pub struct Refusal {

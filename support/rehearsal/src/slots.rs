@@ -59,30 +59,25 @@ impl Clause {
         let most = [(Slot::Path, 1), (Slot::Pair, 2), (Slot::Paths, usize::MAX)];
         let most_paths = most.iter().find(|(slot, _)| takes(slot)).map_or(0, |(_, most)| *most);
         for (at, token) in self.tokens.iter().enumerate() {
-            let may_be_path = slots.paths.len() < most_paths;
             let is_quoted = matches!(token.shape, Shape::Quoted | Shape::Code);
+            let is_file = is_quoted && (token.text.contains(['.', '/']) || self.says("file files"));
             if used[at] {
-            } else if is_quoted && takes(&Slot::Quoted) && slots.quoted.is_empty() {
+                continue;
+            }
+            let count = number(&token.low).filter(|_| matches!(token.shape, Shape::Number | Shape::Word));
+            used[at] = true;
+            if is_quoted && takes(&Slot::Quoted) && slots.quoted.is_empty() {
                 slots.quoted.push(token.text.clone());
-                used[at] = true;
-            } else if may_be_path
-                && (token.shape == Shape::Path
-                    || is_quoted && (token.text.contains(['.', '/']) || self.says("file files")))
-            {
+            } else if slots.paths.len() < most_paths && (token.shape == Shape::Path || is_file) {
                 slots.paths.push(file(&token.text));
-                used[at] = true;
             } else if token.shape == Shape::Key && takes(&Slot::Key) && slots.key.is_none() {
                 slots.key = Some(token.text.clone());
-                used[at] = true;
-            } else if matches!(token.shape, Shape::Number | Shape::Word)
-                && takes(&Slot::Number)
-                && slots.number.is_none()
-            {
-                slots.number = number(&token.low);
-                used[at] = slots.number.is_some();
+            } else if takes(&Slot::Number) && slots.number.is_none() && count.is_some() {
+                slots.number = count;
             } else if takes(&Slot::Names) && (names.contains(&token.low) || self.may_be_name(at)) {
                 slots.names.push(token.low.clone());
-                used[at] = true;
+            } else {
+                used[at] = false;
             }
         }
         self.take_rest(row, &mut slots, &mut used);

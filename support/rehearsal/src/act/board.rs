@@ -115,12 +115,10 @@ fn do_subject(run: &Run, subject: &str) -> Went {
     if let Some((path, text)) = tasks::sample(subject) {
         return write(run, &path, &text, true);
     }
-    let plan = understand::plan(subject, run.world);
-    if let Some(no) = plan.refusal {
-        return Ok(Outcome::failed(format!("I did not do “{subject}”, and it stays open: {}", refusal(&no))));
-    }
+    let steps = understand::plan(subject, run.world)
+        .or_else(|no| fail(format!("I did not do “{subject}”, and it stays open: {}", refusal(&no))))?;
     let inner = run.within();
-    super::plan(&inner, &plan)?;
+    super::plan(&inner, &steps)?;
     Ok(inner.before.into_inner().into_iter().collect())
 }
 

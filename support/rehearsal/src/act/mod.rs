@@ -14,15 +14,14 @@ use serde_json::json;
 
 use crate::clause::Join;
 use crate::history;
-use crate::plan::{Act, Plan, Step};
+use crate::plan::{Act, Step};
 use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::slots::Slots;
 use crate::table::{Make, Row};
 use crate::tools::Can;
 
 /// Runs a plan to its end, or to the next thing that is missing.
-pub fn plan(run: &Run, plan: &Plan) -> Result<(), Stop> {
-    let steps = &plan.steps;
+pub fn plan(run: &Run, steps: &[Step]) -> Result<(), Stop> {
     let mut at = 0;
     while at < steps.len() {
         let beside = |other: &Step| other.join == Join::And && other.act.stands_alone();
@@ -128,7 +127,6 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::Package => python::package(run, dir.unwrap_or("."), &slots.paths),
         Make::Long => write::long(run, path, count),
         Make::ShowLong => told(format!("```python\n{}```", python::long(count))),
-        Make::WriteSkill => write::skill(run, &slots.rest, quoted),
         Make::Abilities => told(history::abilities(run.world, false)),
         Make::More => told(history::abilities(run.world, true)),
         Make::Skills => told(history::skills(run.world)),
@@ -150,6 +148,8 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::OwnPlan => team::own_plan(run, &slots.said),
         Make::Report => team::report(run, &slots.names),
         // What a frame makes of them stands in the plan in their place.
-        Make::Approve | Make::Reject | Make::WaitForThem | Make::LoadSkill | Make::Remember => Ok(Outcome::default()),
+        Make::Approve | Make::Reject | Make::WaitForThem | Make::LoadSkill | Make::Remember | Make::WriteSkill => {
+            Ok(Outcome::default())
+        }
     }
 }

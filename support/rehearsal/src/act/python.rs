@@ -33,10 +33,7 @@ fn stem(path: &str) -> &str {
 /// A text with something added.
 fn added(aspect: &str, text: &str, path: &str) -> String {
     match aspect {
-        "type hints" => set("hints")
-            .split(" | ")
-            .filter_map(|hint| hint.split_once(" => "))
-            .fold(text.to_owned(), |text, (old, new)| text.replace(old, new)),
+        "type hints" => edited("hints", text),
         "docstrings" => with_docstrings(text, &title(stem(path))),
         _ => with_guard(text),
     }
@@ -71,26 +68,20 @@ fn with_guard(text: &str) -> String {
     format!("{}\n\n\nif __name__ == \"__main__\":\n{}\n", head.join("\n").trim_end(), body.join("\n"))
 }
 
-/// A text in better style. Lines with strings keep what is between their marks.
+/// A text in better style: four spaces, and the edits that are known.
 fn mended(text: &str) -> String {
-    const BETTER: [(&str, &str); 6] =
-        [("( ", "("), (" )", ")"), (" :", ":"), ("== None", "is None"), ("!= None", "is not None"), (" = {}", "={}")];
     let narrow = text.lines().any(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let mut out: Vec<String> = Vec::new();
-    for line in text.lines() {
+    let wide = |line: &str| {
         let indent = line.len() - line.trim_start().len();
-        let mut code = line.trim().trim_end_matches(';').to_owned();
-        if !code.contains(['"', '\'']) {
-            code = BETTER.iter().fold(code, |code, (old, new)| code.replace(old, new));
-        }
-        let pad = " ".repeat(if narrow { indent * 2 } else { indent });
-        match code.strip_prefix("import ").filter(|names| names.contains(", ")) {
-            Some(names) => out.extend(names.split(", ").map(|name| format!("{pad}import {name}"))),
-            None if code.is_empty() => out.push(String::new()),
-            None => out.push(format!("{pad}{code}")),
-        }
-    }
-    out.join("\n") + "\n"
+        format!("{}{}\n", " ".repeat(if narrow { indent * 2 } else { indent }), line.trim())
+    };
+    edited("style", &text.lines().map(wide).collect::<String>())
+}
+
+/// A text with the edits of a list: `old => new`.
+fn edited(list: &str, text: &str) -> String {
+    let edits = set(list).split(" | ").filter_map(|edit| edit.split_once(" => "));
+    edits.fold(text.to_owned(), |text, (old, new)| text.replace(old, &new.replace("\\n", "\n")))
 }
 
 /// Makes calls together with the one that says how far the plan is, where there is a tool for it: so many items are done.

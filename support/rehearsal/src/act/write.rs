@@ -87,13 +87,6 @@ pub(super) fn write(run: &Run, path: &str, text: &str, is_new: bool) -> Went {
     Ok(Outcome::told(format!("I {verb} {path}.{empty}")).tagged(path, &text))
 }
 
-/// A skill of these words.
-pub(super) fn skill(run: &Run, name: &str, text: &str) -> Went {
-    let description = text.lines().next().unwrap_or_default();
-    let content = format!("---\nname: {name}\ndescription: {description}\n---\n{text}\n");
-    write(run, &format!("skills/{name}/SKILL.md"), &content, false)
-}
-
 /// What the steps before have found, or the last result of the conversation.
 fn results(run: &Run) -> Vec<(String, String)> {
     let parts = run.found();

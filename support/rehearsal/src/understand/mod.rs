@@ -13,15 +13,15 @@ mod team;
 use crate::clause::{Clause, Join, clause_end, is_filler, segments, sentence_end};
 use crate::history;
 use crate::pattern::set;
-use crate::plan::{Act, Plan, Refusal, Step};
+use crate::plan::{Act, Refusal, Step};
 use crate::table::Make;
 use crate::tasks;
 use crate::tools::Can;
 use crate::words::{Shape, Token, tokens};
 use crate::world::World;
 
-/// Understands a request.
-pub fn plan(text: &str, world: &World) -> Plan {
+/// Understands a request: the steps of it, or why nothing of it is done.
+pub fn plan(text: &str, world: &World) -> Result<Vec<Step>> {
     let mut planner = Planner {
         world,
         steps: Vec::new(),
@@ -31,10 +31,9 @@ pub fn plan(text: &str, world: &World) -> Plan {
         only_looks: None,
         mentioned: None,
     };
-    match planner.read(text).and_then(|()| planner.finish(text)) {
-        Ok(()) => Plan { steps: planner.steps, refusal: None },
-        Err(refusal) => Plan { steps: Vec::new(), refusal: Some(refusal) },
-    }
+    planner.read(text)?;
+    planner.finish(text)?;
+    Ok(planner.steps)
 }
 
 struct Planner<'p, 'w> {

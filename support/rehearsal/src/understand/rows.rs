@@ -4,6 +4,7 @@
 
 use super::{Planner, Result};
 use crate::clause::{Clause, Join};
+use crate::create::Content;
 use crate::history;
 use crate::mcp;
 use crate::plan::Job;
@@ -107,7 +108,11 @@ impl Planner<'_, '_> {
             }
             Make::WriteSkill => {
                 let is_name = |token: &Token| token.shape == Shape::Word && !token.is("that called named which");
-                slots.rest = tokens(&slots.rest).into_iter().find(is_name)?.low;
+                let name = tokens(&slots.rest).into_iter().find(is_name)?.low;
+                let text = slots.quoted.first()?;
+                let head = format!("name: {name}\ndescription: {}", text.lines().next().unwrap_or_default());
+                let content = Content::Given(format!("---\n{head}\n---\n{text}\n"));
+                return Some(Act::Create(format!("skills/{name}/SKILL.md"), content));
             }
             Make::Tool if row.after.contains("worktree") => {
                 slots.rest = one_word(&slots.rest)?;
@@ -124,10 +129,8 @@ impl Planner<'_, '_> {
     }
 
     fn named_or_hired(&self, names: &[String], clause: &Clause) -> Option<Vec<String>> {
-        let all = if self.hired.len() > 1 { &self.hired } else { &self.people };
         let is_all = names.is_empty() && clause.says("both all them they each everybody everyone");
-        let those = if is_all { all.clone() } else { self.those(names) };
-        (!those.is_empty()).then_some(those)
+        Some(if is_all { self.everybody() } else { self.those(names) }).filter(|those| !those.is_empty())
     }
 
     /// The answer to the plans of those that are named, or asked in this request; else of whoever sent one.

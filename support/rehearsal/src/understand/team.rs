@@ -102,9 +102,8 @@ impl Planner<'_, '_> {
         let (whom, what) = (found.tokens("whom"), found.tokens("what"));
         let named = if whom[0].is(PRONOUNS) { Vec::new() } else { names(whom) };
         let is_task = found.label == "hand" || found.label == "task" && says(what, "task tasks");
-        let all = if self.hired.len() > 1 { &self.hired } else { &self.people };
         let is_all = whom[0].is("both each they them everybody everyone");
-        let to = if is_all { all.clone() } else { self.those(&named) };
+        let to = if is_all { self.everybody() } else { self.those(&named) };
         let is_nobody = to.is_empty() || named.is_empty() && self.people.is_empty();
         let is_gone = !what.is_empty() && what.iter().all(|token| token.is("go ."));
         let leaves = is_gone || says(what, "leave shutdown home") && self.world.can(Can::Shutdown);
@@ -163,6 +162,11 @@ impl Planner<'_, '_> {
             }
         }
         is_any
+    }
+
+    /// All that were hired in this request, or are there.
+    pub(super) fn everybody(&self) -> Vec<String> {
+        if self.hired.len() > 1 { self.hired.clone() } else { self.people.clone() }
     }
 
     /// The people that names and pronouns mean.
