@@ -4,7 +4,7 @@
 //! every token is in exactly one clause, so nothing of a request can fall out between two of them.
 
 use crate::rank;
-use crate::words::{FILLERS, Shape, Token, has, tokens};
+use crate::words::{Shape, Token, tokens};
 
 /// How a clause is joined to the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
 
 /// Whether a token carries no meaning of its own.
 pub fn is_filler(token: &Token) -> bool {
-    token.shape == Shape::Mark || token.shape == Shape::Word && has(FILLERS, &token.low)
+    token.shape == Shape::Mark || token.is_filler
 }
 
 impl Clause {

@@ -11,8 +11,8 @@ use crate::clause::{Clause, is_filler};
 use crate::words::{Shape, Token, has, number};
 
 enum Piece {
-    /// One of these words, with spaces between them.
-    Words(String),
+    /// One of these words.
+    Words(Vec<String>),
     /// A slot: its name and its kind.
     Slot(String, String),
 }
@@ -83,8 +83,8 @@ fn piece(word: &str, sets: &HashMap<&str, &str>) -> Piece {
         let (name, kind) = slot.split_once(':').unwrap_or((slot, slot));
         return Piece::Slot(name.to_owned(), kind.to_owned());
     }
-    let words = word.split('|').map(|word| sets.get(word).copied().unwrap_or(word));
-    Piece::Words(words.collect::<Vec<_>>().join(" "))
+    let words = word.split('|').flat_map(|word| sets.get(word).copied().unwrap_or(word).split(' '));
+    Piece::Words(words.map(str::to_owned).collect())
 }
 
 /// A pattern that matched, and what its slots hold.
@@ -144,7 +144,7 @@ struct Matcher<'m> {
 
 impl Matcher<'_> {
     fn skips(&self, token: &Token) -> bool {
-        is_filler(token) || token.is(self.skips)
+        is_filler(token) || !self.skips.is_empty() && token.is(self.skips)
     }
 
     /// Matches pieces from here on, passing over fillers; where they end.
@@ -161,7 +161,10 @@ impl Matcher<'_> {
         let (first, more) = pieces.split_first()?;
         let token = self.tokens.get(at)?;
         let (name, kind) = match first {
-            Piece::Words(words) => return if token.is(words) { self.rest(more, at + 1) } else { None },
+            Piece::Words(words) => {
+                let is_plain = matches!(token.shape, Shape::Word | Shape::Number | Shape::Mark);
+                return if is_plain && words.contains(&token.low) { self.rest(more, at + 1) } else { None };
+            }
             Piece::Slot(name, kind) => (name, kind),
         };
         let ends = match kind.as_str() {

@@ -71,7 +71,7 @@ pub fn nearest(tokens: &[Token]) -> Vec<usize> {
 /// The rows that are nearly as close as the nearest: what is worth offering.
 pub fn close(tokens: &[Token]) -> Vec<usize> {
     let content: Vec<Token> =
-        tokens.iter().filter(|token| token.shape == Shape::Word && !has(FILLERS, &token.low)).cloned().collect();
+        tokens.iter().filter(|token| token.shape == Shape::Word && !token.is_filler).cloned().collect();
     let all = scored(&content);
     let least = all.first().map_or(0.0, |(_, best)| best * 0.6).max(2.5);
     all.into_iter().take_while(|(_, score)| *score >= least).map(|(row, _)| row).collect()
@@ -85,7 +85,7 @@ fn scored(tokens: &[Token]) -> Vec<(usize, f32)> {
         let term = term(token);
         let Some(rows) = index.rows.get(&term).filter(|_| !seen.contains(&term)) else { continue };
         // A filler says little about what is wanted.
-        let weight = if has(FILLERS, &token.low) { 0.2 } else { 1.0 };
+        let weight = if token.is_filler { 0.2 } else { 1.0 };
         let rarity = (1.0 + (ROWS.len() as f32 - rows.len() as f32 + 0.5) / (rows.len() as f32 + 0.5)).ln();
         for (row, count) in rows {
             let length = 1.0 - B + B * index.lengths[*row] / index.average;
@@ -134,5 +134,5 @@ pub fn row(index: usize) -> &'static Row {
 
 /// The tokens of a text without marks.
 pub fn content(text: &str) -> Vec<Token> {
-    tokens(text).into_iter().filter(|token| token.shape != Shape::Mark && !has(FILLERS, &token.low)).collect()
+    tokens(text).into_iter().filter(|token| token.shape != Shape::Mark && !token.is_filler).collect()
 }

@@ -35,6 +35,8 @@ pub struct Token {
     pub stem: String,
     /// What it looks like.
     pub shape: Shape,
+    /// Whether it carries no meaning of its own.
+    pub is_filler: bool,
     /// Where it begins.
     pub start: usize,
     /// Where it ends.
@@ -52,7 +54,7 @@ const QUOTES: [(char, char); 4] = [('"', '"'), ('“', '”'), ('«', '»'), ('�
 
 /// Whether a list of words has this one.
 pub fn has(words: &str, word: &str) -> bool {
-    words.split(' ').any(|one| one == word)
+    words.as_bytes().split(|byte| *byte == b' ').any(|one| one == word.as_bytes())
 }
 
 /// Cuts a text into tokens.
@@ -78,7 +80,8 @@ pub fn tokens(text: &str) -> Vec<Token> {
 fn token(text: &str, shape: Shape, start: usize, end: usize) -> Token {
     let low = text.to_lowercase();
     let stem = if shape == Shape::Word { stem(&low) } else { low.clone() };
-    Token { text: text.to_owned(), low, stem, shape, start, end }
+    let is_filler = shape == Shape::Word && has(FILLERS, &low);
+    Token { text: text.to_owned(), low, stem, shape, is_filler, start, end }
 }
 
 fn quoted(text: &str, at: usize) -> Option<Token> {
