@@ -23,7 +23,7 @@ const READS: &str =
 const ORDERS: &str = "create add make file write move set mark close put trigger deploy launch ship delete remove drop update \
     edit change send post";
 const GENERAL: &str = "server servers mcp tool tools use using via over through what which how about service current connect according titled called \
-    named saying mention its";
+    named saying mention its whether";
 /// What else asks to be told something.
 const TELLS: &str = "list tell show give get display fetch check see read out say";
 

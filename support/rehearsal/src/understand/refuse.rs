@@ -40,7 +40,8 @@ impl Planner<'_, '_> {
 
     /// An offer with names that exist: the file that was named or spoken of, a teammate.
     fn named(&self, offer: &str, tokens: &[Token]) -> String {
-        let said = tokens.iter().find(|token| token.shape == Shape::Path && !token.text.contains('*'));
+        let is_name = |text: &str| !text.contains('*') && text.contains(char::is_alphanumeric);
+        let said = tokens.iter().find(|token| token.shape == Shape::Path && is_name(&token.text));
         let file = said.map(|token| token.text.clone()).or_else(|| self.last_path());
         let file = file.unwrap_or_else(|| "README.md".to_owned());
         let offer = offer.replace("{file}", &file).replace("{dir}", "this directory");

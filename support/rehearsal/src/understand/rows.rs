@@ -47,7 +47,10 @@ impl Planner<'_, '_> {
             let cost = fit.left.len() + usize::from(fit.is_missing) * 2;
             if cost < fewest {
                 fewest = cost;
-                left = fit.left.into_iter().next().unwrap_or_else(|| clause.text().to_owned());
+                // A verb alone says little of what was not understood.
+                let is_verb = |word: &&String| rank::is_verb(&word.to_lowercase());
+                let word = fit.left.iter().find(|word| !is_verb(word)).or(fit.left.first()).cloned();
+                left = word.unwrap_or_else(|| clause.text().to_owned());
             }
         }
         if !no_tool && !self.world.tools.outside().is_empty() {

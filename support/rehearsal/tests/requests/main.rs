@@ -91,6 +91,18 @@ fn a_refusal_helps() {
 }
 
 #[test]
+fn a_choice_that_nobody_made_is_said_before_it_is_taken() {
+    let mut stage = Stage::new();
+    stage.asks("Connect to the deploy server and trigger a deployment");
+    assert_eq!(stage.called(), ["connect_mcp", "mcp__deploy__trigger"]);
+    let said = stage.texts();
+    assert!(said.contains("without its service (api, web, worker), so I take api."), "{said}");
+    // Where the choices are known, it asks.
+    let told = stage.asks("trigger a deployment");
+    assert!(told.contains("`trigger a deployment of web`") && stage.calls.len() == 2, "{told}");
+}
+
+#[test]
 fn what_is_offered_can_be_typed() {
     let told = Stage::new().asks("what else can you do?");
     let offers: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("- ")).collect();

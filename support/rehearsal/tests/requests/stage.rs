@@ -149,6 +149,12 @@ impl Stage {
         })
     }
 
+    /// All that was said.
+    pub fn texts(&self) -> String {
+        let text = |said: &Said| if let Said::Text(text) = said { Some(text.clone()) } else { None };
+        self.said.iter().flat_map(|(_, all)| all.iter().filter_map(text)).collect()
+    }
+
     /// The names of the tools that were called.
     pub fn called(&self) -> Vec<&str> {
         self.calls.iter().map(|(name, _)| name.as_str()).collect()
