@@ -32,6 +32,6 @@ impl Clock for Repl {
     }
 
     fn remark(&self, text: &str) {
-        (**self).remark(&format!("[{text}]"));
+        Repl::remark(self, &format!("[{text}]"));
     }
 }

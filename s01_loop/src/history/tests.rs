@@ -3,17 +3,12 @@
 //! A loop meets each of these sooner or later: an interrupted turn, a notice at the wrong moment, a compacted past.
 //! Invariant: what a test compares is the whole conversation, in a form short enough to read.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::*;
 
 fn call(id: &str) -> ToolCall {
-    ToolCall {
-        id: id.into(),
-        name: "bash".into(),
-        input: json!({"command": "ls"}),
-        extra: Map::new(),
-    }
+    ToolCall::new(id, "bash", json!({"command": "ls"}))
 }
 
 fn asks(ids: &[&str]) -> Message {
@@ -49,16 +44,23 @@ fn shape(history: &History) -> Vec<String> {
 }
 
 #[test]
-fn answers_are_kept_in_the_order_of_the_calls() {
+fn answers_are_kept_in_the_order_of_the_calls_and_a_note_comes_behind_them() {
     let mut history = History::default();
     history.user("go");
     history.push(asks(&["a", "b", "c"]));
-    for id in ["c", "a", "b"] {
+    for id in ["c", "a"] {
         history.answer(&call(id), Output::ok(id.to_uppercase()));
+        history.remind([format!("mail {id}")]);
     }
+    assert_eq!(shape(&history)[2], "a: A | c: C");
+    history.answer(&call("b"), Output::ok("B"));
     assert_eq!(
         shape(&history),
-        ["go", "call a | call b | call c", "a: A | b: B | c: C"]
+        [
+            "go",
+            "call a | call b | call c",
+            "a: A | b: B | c: C | mail c | mail a"
+        ]
     );
 }
 
@@ -84,18 +86,6 @@ fn a_request_that_got_no_reply_is_followed_by_the_next_in_one_message() {
         shape(&history),
         [format!("first | {INTERRUPTED_TURN} | second")]
     );
-}
-
-#[test]
-fn a_note_never_lands_between_a_call_and_its_result() {
-    let mut history = History::default();
-    history.user("go");
-    history.push(asks(&["a", "b"]));
-    history.answer(&call("a"), Output::ok("A"));
-    history.remind(["mail"]);
-    assert_eq!(shape(&history)[2], "a: A");
-    history.answer(&call("b"), Output::ok("B"));
-    assert_eq!(shape(&history)[2], "a: A | b: B | mail");
 }
 
 #[test]

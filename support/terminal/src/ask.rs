@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::state::{Input, Said};
-use crate::{Terminal, text};
+use crate::{Repl, text};
 
 /// How often a question is asked on a terminal before no answer is taken for no.
 const TIMES: usize = 3;
@@ -66,7 +66,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl Terminal {
+impl Repl {
     /// Asks the user to decide: `question` is a line, with details above it if it has several. Dropping the future
     /// withdraws the question; several askers wait in line.
     pub async fn confirm(&self, question: &str) -> Answer {

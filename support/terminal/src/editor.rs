@@ -12,12 +12,14 @@ use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use kit::{STATE_DIR, make_state_folder};
 use nix::errno::Errno;
 use nix::poll::PollTimeout;
 use nix::sys::signal::{Signal, kill};
@@ -39,7 +41,7 @@ use crate::keyboard::Keyboard;
 use crate::plain::is_readable;
 use crate::state::{Key, Mode, State};
 use crate::style::Paint;
-use crate::{Program, is_goodbye, text};
+use crate::{is_goodbye, text};
 
 /// How long the rest of a key may take to come behind its Esc.
 const ESCAPE_MILLIS: u16 = 50;
@@ -54,7 +56,6 @@ const DRAW: &str = "\x1b[A\n";
 /// A terminal with its line editor.
 pub struct Reader {
     keyboard: Arc<Keyboard>,
-    program: Program,
     editor: Editor<Reporter, FileHistory>,
     /// Whether lines can be written down.
     keeps_history: bool,
@@ -68,21 +69,18 @@ pub struct Reader {
 
 impl Reader {
     /// Takes the terminal over; `None` when it cannot be used. Tab completes these words.
-    pub fn open(
-        keyboard: &Arc<Keyboard>,
-        program: &Program,
-        words: Vec<&'static str>,
-    ) -> Option<Self> {
+    pub fn open(keyboard: &Arc<Keyboard>, words: Vec<&'static str>) -> Option<Self> {
         let mut editor = configured(keyboard, words).ok()?;
         let printer = editor.create_external_printer().ok()?;
         // Typed before the program started, in the mode of the shell: whole lines.
         keyboard.with(typed_ahead);
-        let file = program.folder.join("history");
+        let folder = Path::new(STATE_DIR);
+        let file = folder.join("history");
         if let Err(ReadlineError::Io(error)) = editor.load_history(&file)
             && error.kind() == io::ErrorKind::InvalidData
         {
             // Set aside. If it cannot be moved, adding to it will fail and say so.
-            let _ = fs::rename(&file, program.folder.join("history.damaged"));
+            let _ = fs::rename(&file, folder.join("history.damaged"));
         }
         let original = termios::tcgetattr(io::stdin()).ok()?;
         let mut raw = original.clone();
@@ -94,7 +92,6 @@ impl Reader {
             original,
             raw,
             keyboard: keyboard.clone(),
-            program: program.clone(),
             editor,
             keeps_history: true,
             asked: 0,
@@ -176,9 +173,8 @@ impl Reader {
 
     /// Writes down what was added.
     fn keep(&mut self) -> anyhow::Result<()> {
-        let folder = &self.program.folder;
-        (self.program.make_folder)(folder)
-            .with_context(|| format!("creating {}", folder.display()))?;
+        let folder = Path::new(STATE_DIR);
+        make_state_folder(folder).with_context(|| format!("creating {}", folder.display()))?;
         let file = folder.join("history");
         let writing = || format!("writing {}", file.display());
         // Made here: rustyline would empty a file that another session has made meanwhile.

@@ -1,4 +1,4 @@
-//! The terminal: what a program shows and reads.
+//! The terminal as a chapter uses it: what it shows and reads.
 //!
 //! A loop needs the next request, a hook wants to print, a permission needs an answer, a model streams; a terminal is
 //! one. So one value owns it, and its clones may be anywhere. It knows nothing of agents: whoever uses it says what a
@@ -13,7 +13,7 @@
 //! | `plain` | the thread on a pipe, and on a terminal whose lines the system edits |
 //! | `screen`, `style`, `text` | the only writer, and its sign of life; colours; harmless text |
 //! | `ask`, `show` | questions; calls, results, remarks, and what a model says |
-//! | `process` | the command line and piped input |
+//! | `process` | the command line, and input that is piped in whole |
 
 mod ask;
 mod editor;
@@ -28,7 +28,6 @@ mod text;
 
 use std::future::{Future, pending};
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -38,10 +37,10 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 pub use ask::{Answer, Refusal};
-pub use process::{leave_with, piped, refuse, words};
 
 use editor::Reader;
 use keyboard::Keyboard;
+use process::Args;
 use screen::Screen;
 use show::Speech;
 use state::{Input, State};
@@ -49,19 +48,6 @@ use style::{Paint, Style};
 
 /// The exit code of a run that Ctrl-C ended, as a shell counts: 128 and the number of SIGINT.
 const INTERRUPTED: u8 = 130;
-
-/// The program that a terminal belongs to.
-#[derive(Clone, Debug)]
-pub struct Program {
-    /// Its name.
-    pub name: String,
-    /// What stands in front of a typed line.
-    pub prompt: String,
-    /// The folder in which it keeps what was typed.
-    pub folder: PathBuf,
-    /// Makes that folder.
-    pub make_folder: fn(&Path) -> io::Result<()>,
-}
 
 /// A tool call, as far as it is shown.
 #[derive(Clone, Copy, Debug)]
@@ -83,9 +69,9 @@ pub struct Shown<'a> {
     pub is_error: bool,
 }
 
-/// A handle on the terminal. All clones share it; a [named](Terminal::named) one speaks under its name.
+/// A handle on the terminal. All clones share it; a [named](Repl::named) one speaks under its name.
 #[derive(Clone)]
-pub struct Terminal {
+pub struct Repl {
     inner: Arc<Inner>,
     name: Option<Arc<str>>,
     /// Never held across an await.
@@ -94,7 +80,9 @@ pub struct Terminal {
 
 /// What all clones share. Standard input is not touched before somebody wants something of it.
 struct Inner {
-    program: Program,
+    /// The chapter.
+    name: String,
+    prompt: String,
     screen: Arc<Screen>,
     keyboard: Arc<Keyboard>,
     /// Whether requests are typed or piped in; else there is one, from the command line.
@@ -121,18 +109,32 @@ struct Session {
     unattended: bool,
 }
 
-impl Terminal {
+impl Repl {
+    /// The terminal of a chapter, as its command line wants it: a session, or one request. Prints `--help` and leaves;
+    /// an option that nobody knows ends the program with one sentence and exit code 2.
+    pub fn new(chapter: &str) -> Self {
+        match Args::parse(Self::words()) {
+            Args::Typed => Self::typed(chapter),
+            Args::Once(request) => Self::once(chapter, request),
+            Args::Help => Self::leave_with(&process::usage(chapter)),
+            Args::Wrong(sentence) => Self::refuse(chapter, &sentence),
+        }
+    }
+
     /// A session: requests are typed, or piped in.
-    pub fn session(program: Program) -> Self {
-        Self::open(program, None)
+    pub fn typed(chapter: &str) -> Self {
+        Self::open(chapter, None)
     }
 
     /// One request, then the end.
-    pub fn once(program: Program, request: String) -> Self {
-        Self::open(program, Some(request))
+    pub fn once(chapter: &str, request: impl Into<String>) -> Self {
+        Self::open(chapter, Some(request.into()))
     }
 
-    fn open(program: Program, once: Option<String>) -> Self {
+    fn open(chapter: &str, once: Option<String>) -> Self {
+        // The prompt of `s01_loop` is `s01 >> `.
+        let short = chapter.split_once('_').map_or(chapter, |(short, _)| short);
+        let prompt = format!("{short} >> ");
         let style = Style::of_stdout();
         let can_edit = style.can_move && once.is_none();
         let input = match (io::stdin().is_terminal(), can_edit) {
@@ -141,11 +143,12 @@ impl Terminal {
             (false, _) => Input::Pipe,
         };
         let screen = Arc::new(Screen::new(style, io::stdout()));
-        let state = State::new(input, &program.prompt, once.is_none());
+        let state = State::new(input, &prompt, once.is_none());
         let inner = Inner {
             keyboard: Arc::new(Keyboard::new(state, screen.clone())),
             screen,
-            program,
+            name: chapter.to_owned(),
+            prompt,
             is_typed: once.is_none(),
             asking: tokio::sync::Mutex::new(()),
             session: Mutex::new(Session {
@@ -170,19 +173,27 @@ impl Terminal {
     }
 
     /// Shows nothing from now on but questions and what is [printed](Self::print) on purpose; errors go to standard
-    /// error.
-    pub fn be_quiet(&self) {
+    /// error. For callers who want only an answer.
+    pub fn quiet(self) -> Self {
         self.inner.screen.be_quiet();
+        self
     }
 
     /// Tab completes these words at the beginning of a line.
-    pub fn complete(&self, words: Vec<&'static str>) {
+    pub fn completes(self, words: Vec<&'static str>) -> Self {
         self.inner.session().words = words;
+        self
     }
 
     /// Asks nobody from now on: the answer to every question is no.
-    pub fn leave_unattended(&self) {
+    pub fn unattended(self) -> Self {
         self.inner.session().unattended = true;
+        self
+    }
+
+    /// A handle for whoever watches a client's requests.
+    pub fn watcher(&self) -> Arc<Self> {
+        Arc::new(self.clone())
     }
 
     /// Under whose name it speaks, when it is not the main speaker's.
@@ -322,7 +333,7 @@ impl Inner {
             Input::Pipe => line.trim().is_empty(),
         };
         if !is_shown {
-            let prompt = self.screen.style.paint(Paint::Prompt, &self.program.prompt);
+            let prompt = self.screen.style.paint(Paint::Prompt, &self.prompt);
             self.screen.lines(&format!("{prompt}{}", text::echo(&line)));
         }
         Some(line)
@@ -338,7 +349,7 @@ impl Inner {
                 line = &mut line => return line,
                 () = self.keyboard.interrupted() => match self.keyboard.input() {
                     Input::Editor => {}
-                    Input::Plain => self.screen.show_prompt(&self.program.prompt),
+                    Input::Plain => self.screen.show_prompt(&self.prompt),
                     Input::Pipe => {
                         self.screen.leave(INTERRUPTED);
                         return None;
@@ -367,11 +378,10 @@ impl Inner {
             return;
         }
         let words = std::mem::take(&mut session.words);
-        let program = self.program.clone();
         let runtime = Handle::current();
         self.keyboard.start(move |keyboard| {
             if keyboard.input() == Input::Editor {
-                if let Some(reader) = Reader::open(keyboard, &program, words) {
+                if let Some(reader) = Reader::open(keyboard, words) {
                     return reader.serve();
                 }
                 keyboard.with(|state| state.input = Input::Plain);

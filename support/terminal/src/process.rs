@@ -1,7 +1,8 @@
-//! The command line and the piped input.
+//! The command line, and input that is piped in whole.
 //!
-//! They belong to the process as the terminal does, so whoever owns the one owns the others. Invariant: input that is
-//! piped in is waited for only if somebody is there to send it.
+//! They belong to the process as the terminal does, so whoever owns the one owns the others. Invariants: what the user typed
+//! behind a chapter's name is a request or is refused in one sentence; an option is never taken for a request; input that
+//! is piped in is waited for only if somebody is there to send it.
 
 use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsFd;
@@ -10,53 +11,57 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use crate::Repl;
+
 /// How long piped input may take to begin. Whoever starts a program often leaves it a pipe that nobody writes to.
 const BEGINS_WITHIN: Duration = Duration::from_secs(3);
 /// The most bytes of piped input: more than any model reads.
 const MOST_BYTES: u64 = 10_000_000;
 
-/// The words of the command line behind the program's name.
-pub fn words() -> Vec<String> {
-    let words = std::env::args_os().skip(1);
-    words
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect()
-}
-
-/// Prints this, such as the text of `--help`, and leaves.
-pub fn leave_with(text: &str) -> ! {
-    println!("{}", text.trim_end());
-    std::process::exit(0);
-}
-
-/// Says in one sentence what is wrong with the command line, and leaves with exit code 2.
-pub fn refuse(chapter: &str, sentence: &str) -> ! {
-    eprintln!("{chapter}: {sentence}");
-    std::process::exit(2);
-}
-
-/// All that is piped in, if anything is; nothing when standard input is a terminal. Bytes that are no UTF-8 are
-/// replaced.
-///
-/// # Errors
-/// When it is more than a model could read, or cannot be read.
-pub fn piped() -> Result<Option<String>> {
-    let stdin = io::stdin();
-    if stdin.is_terminal() || !begins(&stdin)? {
-        return Ok(None);
+impl Repl {
+    /// The words of the command line behind the program's name.
+    pub fn words() -> Vec<String> {
+        let words = std::env::args_os().skip(1);
+        words
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect()
     }
-    let mut bytes = Vec::new();
-    let mut input = stdin.lock().take(MOST_BYTES + 1);
-    input
-        .read_to_end(&mut bytes)
-        .context("reading standard input")?;
-    ensure!(
-        bytes.len() as u64 <= MOST_BYTES,
-        "more than {MOST_BYTES} bytes are piped in; put them into a file and name it"
-    );
-    let text = String::from_utf8_lossy(&bytes);
-    let text = text.trim_end();
-    Ok((!text.trim().is_empty()).then(|| text.to_owned()))
+
+    /// Prints this, such as the text of `--help`, and leaves.
+    pub fn leave_with(text: &str) -> ! {
+        println!("{}", text.trim_end());
+        std::process::exit(0);
+    }
+
+    /// Says in one sentence what is wrong with the command line, and leaves with exit code 2.
+    pub fn refuse(chapter: &str, sentence: &str) -> ! {
+        eprintln!("{chapter}: {sentence}");
+        std::process::exit(2);
+    }
+
+    /// All that is piped in, if anything is; nothing when standard input is a terminal. Bytes that are no UTF-8 are
+    /// replaced.
+    ///
+    /// # Errors
+    /// When it is more than a model could read, or cannot be read.
+    pub fn piped() -> Result<Option<String>> {
+        let stdin = io::stdin();
+        if stdin.is_terminal() || !begins(&stdin)? {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        let mut input = stdin.lock().take(MOST_BYTES + 1);
+        input
+            .read_to_end(&mut bytes)
+            .context("reading standard input")?;
+        ensure!(
+            bytes.len() as u64 <= MOST_BYTES,
+            "more than {MOST_BYTES} bytes are piped in; put them into a file and name it"
+        );
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_end();
+        Ok((!text.trim().is_empty()).then(|| text.to_owned()))
+    }
 }
 
 /// Whether something comes, if only the end.
@@ -68,4 +73,85 @@ fn begins(stdin: &io::Stdin) -> Result<bool> {
         eprintln!("(nothing came through the pipe; going on without it)");
     }
     Ok(count > 0)
+}
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Args {
+    /// Requests are typed, or piped in.
+    Typed,
+    /// One request, then the end.
+    Once(String),
+    /// How to use this.
+    Help,
+    /// Something else; the sentence says what.
+    Wrong(String),
+}
+
+impl Args {
+    /// Reads the arguments that follow the program's name.
+    pub fn parse(args: impl IntoIterator<Item = String>) -> Self {
+        let mut words = Vec::new();
+        let mut options_end = false;
+        for word in args {
+            match word.as_str() {
+                "--" if !options_end => options_end = true,
+                "-h" | "--help" if !options_end => return Self::Help,
+                option if !options_end && option.starts_with('-') && option.len() > 1 => {
+                    return Self::Wrong(format!("unknown option {option}; try --help"));
+                }
+                _ => words.push(word),
+            }
+        }
+        let request = words.join(" ");
+        if words.is_empty() {
+            Self::Typed
+        } else if request.trim().is_empty() {
+            Self::Wrong("the request is empty; try --help".to_owned())
+        } else {
+            Self::Once(request)
+        }
+    }
+}
+
+/// The text of `--help`.
+pub fn usage(chapter: &str) -> String {
+    format!(
+        "\
+{chapter}              type requests; Ctrl-C or Esc stops a turn; Alt-Enter begins a new line; Ctrl-D, q or exit leaves
+{chapter} \"request\"    run one turn and leave with 0, or with 1 when it failed
+… | {chapter}          each line is a request
+
+ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL choose a real model, MODEL_ID its name; without them a mock model answers.
+"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(args: &[&str]) -> Args {
+        Args::parse(args.iter().map(ToString::to_string))
+    }
+
+    #[test]
+    fn words_are_one_request() {
+        assert_eq!(parse(&[]), Args::Typed);
+        assert_eq!(
+            parse(&["list", "all files"]),
+            Args::Once("list all files".into())
+        );
+        assert_eq!(parse(&["--", "-5 + 3?"]), Args::Once("-5 + 3?".into()));
+    }
+
+    #[test]
+    fn an_option_is_no_request() {
+        assert_eq!(parse(&["--help"]), Args::Help);
+        assert_eq!(
+            parse(&["--resume", "list"]),
+            Args::Wrong("unknown option --resume; try --help".into())
+        );
+        assert!(matches!(parse(&[" "]), Args::Wrong(_)));
+    }
 }

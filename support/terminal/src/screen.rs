@@ -28,12 +28,13 @@ pub struct Screen {
     quiet: AtomicBool,
     /// The exit code of a session that was ended from outside.
     exit: watch::Sender<Option<u8>>,
+    out: Mutex<Box<dyn Write + Send>>,
     /// Never held across an await.
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
-    out: Box<dyn Write + Send>,
     /// What has the line editor draw, while there is one, and the text that it has not drawn yet.
     editor: Option<Box<dyn FnMut() + Send>>,
     fresh: String,
@@ -52,7 +53,7 @@ struct State {
     /// More about it.
     note: String,
     /// When something was written last.
-    wrote: Instant,
+    wrote: Option<Instant>,
     /// Id and name of the main speaker's calls that have no result.
     running: Vec<(String, String)>,
     /// The call that was printed last, if nothing was printed since.
@@ -62,27 +63,12 @@ struct State {
 /// What anybody prints.
 impl Screen {
     pub fn new(style: Style, out: impl Write + Send + 'static) -> Self {
-        let state = State {
-            out: Box::new(out),
-            editor: None,
-            fresh: String::new(),
-            prompt: String::new(),
-            is_begun: false,
-            held: String::new(),
-            column: 0,
-            below: 0,
-            shows_life: false,
-            awaited: None,
-            note: String::new(),
-            wrote: Instant::now(),
-            running: Vec::new(),
-            last_call: None,
-        };
         Self {
             style,
             quiet: AtomicBool::new(false),
             exit: watch::Sender::default(),
-            state: Mutex::new(state),
+            out: Mutex::new(Box::new(out)),
+            state: Mutex::default(),
         }
     }
 
@@ -238,7 +224,7 @@ impl Screen {
 
     /// The editor has closed behind a prompt of so many rows, which are to vanish.
     pub fn clear(&self, rows: usize) {
-        self.write(&mut self.state(), &format!("\x1b[{rows}A\r\x1b[J"));
+        self.write(&format!("\x1b[{rows}A\r\x1b[J"));
     }
 
     /// There is no editor any more.
@@ -253,13 +239,13 @@ impl Screen {
     pub fn show_prompt(&self, prompt: &str) {
         let mut state = self.state();
         if !state.prompt.is_empty() {
-            self.write(&mut state, "\n");
+            self.write("\n");
         } else if !prompt.is_empty() {
             self.finish(&mut state);
         }
         prompt.clone_into(&mut state.prompt);
         let out = state.compose("", &self.style) + prompt;
-        self.write(&mut state, &out);
+        self.write(&out);
     }
 
     /// The user's Enter has ended the line of the prompt.
@@ -292,7 +278,7 @@ impl Screen {
     /// Prints behind the text.
     fn put(&self, state: &mut State, text: &str) {
         if !text.is_empty() {
-            state.wrote = Instant::now();
+            state.wrote = Some(Instant::now());
             state.fresh.push_str(text);
             self.draw(state);
         }
@@ -310,15 +296,16 @@ impl Screen {
             _ if out.is_empty() => out,
             prompt => format!("\n{out}{prompt}"),
         };
-        self.write(state, &out);
+        self.write(&out);
     }
 
-    fn write(&self, state: &mut State, text: &str) {
+    fn write(&self, text: &str) {
         if text.is_empty() {
             return;
         }
-        let written = state.out.write_all(text.as_bytes());
-        match written.and_then(|()| state.out.flush()) {
+        let mut out = self.out.lock().unwrap();
+        let written = out.write_all(text.as_bytes());
+        match written.and_then(|()| out.flush()) {
             Ok(()) => {}
             // The answer goes to a file that cannot hold it.
             Err(error) if error.kind() == io::ErrorKind::StorageFull => self.leave(1),
@@ -344,7 +331,8 @@ impl State {
     /// The sign of life that is due.
     fn life(&self, style: &Style) -> Option<String> {
         let (what, since) = self.awaited.as_ref()?;
-        if !style.can_move || !self.prompt.is_empty() || self.wrote.elapsed() < SILENCE {
+        let silent_since = self.wrote.map_or(*since, |wrote| wrote.max(*since));
+        if !style.can_move || !self.prompt.is_empty() || silent_since.elapsed() < SILENCE {
             return None;
         }
         let frame = since.elapsed().as_millis() / TICK.as_millis();

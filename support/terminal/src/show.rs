@@ -5,7 +5,7 @@
 //! (`text`).
 
 use crate::style::Paint;
-use crate::{Call, Shown, Terminal, text};
+use crate::{Call, Repl, Shown, text};
 
 /// How wide the label is that says whose result follows.
 const LABEL_COLUMNS: usize = 60;
@@ -20,11 +20,10 @@ pub(crate) struct Speech {
 }
 
 /// A model. Each event of a request is a method, called in order; none blocks.
-impl Terminal {
+impl Repl {
     /// A client was made for this endpoint.
     pub fn connected(&self, endpoint: &str) {
-        let program = &self.inner.program.name;
-        self.say(&format!("{program} · {endpoint}"));
+        self.say(&format!("{} · {endpoint}", self.inner.name));
     }
 
     /// A request is on its way.
@@ -93,7 +92,7 @@ impl Terminal {
 }
 
 /// Everybody else.
-impl Terminal {
+impl Repl {
     /// Prints whole lines, above an open prompt.
     pub fn say(&self, text: &str) {
         self.lines(&text::clean(text));
@@ -126,7 +125,7 @@ impl Terminal {
         self.inner.screen.progress(call.id, &text::one_line(text));
     }
 
-    /// Prints whole lines even when everything else is [quiet](Self::be_quiet).
+    /// Prints whole lines even when everything else is [quiet](Self::quiet).
     pub fn print(&self, text: &str) {
         let lines = self.attributed(&text::clean(text));
         self.inner.screen.print(&lines);

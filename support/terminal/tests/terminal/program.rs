@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use terminal::{Call, Shown, Terminal};
+use terminal::{Call, Repl, Shown};
 use testkit::{Class, Terminal as Screen};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::net::UnixStream as Orders;
@@ -97,13 +97,7 @@ fn program() {
             true => None,
             false => Some(Orders::connect(&socket).await.expect("the test listens")),
         };
-        let terminal = Terminal::session(terminal::Program {
-            name: "test".to_owned(),
-            prompt: "s01 >> ".to_owned(),
-            folder: ".harness".into(),
-            make_folder: |folder| std::fs::create_dir_all(folder),
-        });
-        terminal.complete(vec!["/help", "/hold"]);
+        let terminal = Repl::typed("s01_loop").completes(vec!["/help", "/hold"]);
         serve(
             terminal,
             orders.map(|orders| BufReader::new(orders).lines()),
@@ -116,7 +110,7 @@ fn program() {
 
 type OrderLines = Option<Lines<BufReader<Orders>>>;
 
-async fn serve(repl: Terminal, mut orders: OrderLines) -> i32 {
+async fn serve(repl: Repl, mut orders: OrderLines) -> i32 {
     loop {
         tokio::select! {
             line = repl.line() => match line {
@@ -151,7 +145,7 @@ async fn next(orders: &mut OrderLines) -> String {
     }
 }
 
-async fn obey(repl: &Terminal, order: &str, orders: &mut OrderLines) {
+async fn obey(repl: &Repl, order: &str, orders: &mut OrderLines) {
     let (verb, text) = order.split_once(' ').unwrap_or((order, ""));
     match verb {
         // Asks within a turn, as a tool does.
@@ -210,7 +204,7 @@ async fn obey(repl: &Terminal, order: &str, orders: &mut OrderLines) {
     }
 }
 
-async fn ask(repl: &Terminal, question: &str) {
+async fn ask(repl: &Repl, question: &str) {
     let answer = repl.confirm(question).await;
     repl.say(&format!("{question} {answer:?}"));
 }
