@@ -7,15 +7,10 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use s01_loop::{Output, Process, ToolCall, bash};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 fn call(input: Value) -> ToolCall {
-    ToolCall {
-        id: "toolu_1".into(),
-        name: "bash".into(),
-        input,
-        extra: Map::new(),
-    }
+    ToolCall::new("toolu_1", "bash", input)
 }
 
 async fn run(command: &str) -> Output {
@@ -24,40 +19,25 @@ async fn run(command: &str) -> Output {
 }
 
 #[tokio::test]
-async fn output_and_errors_come_in_the_order_they_were_written() {
-    assert_eq!(
-        run("echo a; echo b >&2; echo c").await,
-        Output::ok("a\nb\nc")
-    );
-}
-
-#[tokio::test]
-async fn no_output_and_exit_codes_are_said() {
-    assert_eq!(run("true").await, Output::ok("(no output)"));
-    assert_eq!(
-        run("echo oops; exit 3").await,
-        Output::error("oops\n(exit code 3)")
-    );
-    assert_eq!(
-        run("kill -9 $$").await,
-        Output::error("(no output)\n(killed by signal 9)")
-    );
-}
-
-#[tokio::test]
-async fn a_line_that_is_no_command_is_shown_as_it_was_written() {
+async fn what_a_command_prints_and_how_it_ends_is_said() {
+    for (command, output) in [
+        ("echo a; echo b >&2; echo c", Output::ok("a\nb\nc")),
+        ("true", Output::ok("(no output)")),
+        ("echo oops; exit 3", Output::error("oops\n(exit code 3)")),
+        (
+            "kill -9 $$",
+            Output::error("(no output)\n(killed by signal 9)"),
+        ),
+        // It cannot read the terminal.
+        ("cat; echo end", Output::ok("end")),
+        (r"printf 'a\377b'", Output::ok("a\u{fffd}b")),
+        // The child keeps the pipe open for a while; the result must not wait for it.
+        ("sleep 20 & echo started", Output::ok("started")),
+    ] {
+        assert_eq!(run(command).await, output, "{command}");
+    }
     let Output { text, is_error, .. } = run("echo )").await;
     assert!(is_error && text.contains(": `echo )'"), "{text}");
-}
-
-#[tokio::test]
-async fn a_command_cannot_read_the_terminal() {
-    assert_eq!(run("cat; echo end").await, Output::ok("end"));
-}
-
-#[tokio::test]
-async fn bytes_that_are_no_text_are_replaced() {
-    assert_eq!(run(r"printf 'a\377b'").await, Output::ok("a\u{fffd}b"));
 }
 
 #[tokio::test]
@@ -88,13 +68,6 @@ async fn a_directory_that_is_gone_is_named() {
         "{}",
         output.text
     );
-}
-
-#[tokio::test]
-async fn a_child_left_in_the_background_does_not_hold_up_the_result() {
-    // The child keeps the pipe open for a while; the result must not wait for it.
-    let output = run("sleep 20 & echo started").await;
-    assert_eq!(output, Output::ok("started"));
 }
 
 #[tokio::test(start_paused = true)]

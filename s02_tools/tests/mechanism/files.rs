@@ -8,62 +8,61 @@ use serde_json::json;
 use crate::Bench;
 
 #[tokio::test]
-async fn a_file_is_read_whole_or_in_part() {
-    let bench = Bench::new().file("a.txt", "one\ntwo\nthree\nfour\n");
-    assert_eq!(
-        bench.works("read_file", json!({"path": "a.txt"})).await,
-        "one\ntwo\nthree\nfour\n"
-    );
-    assert_eq!(
-        bench
-            .works(
-                "read_file",
-                json!({"path": "a.txt", "offset": 2, "limit": 2})
-            )
-            .await,
-        "two\nthree\n(lines 2 to 3 of 4; read on with offset 4)"
-    );
-    assert_eq!(
-        bench
-            .works("read_file", json!({"path": "a.txt", "offset": 4}))
-            .await,
-        "four\n"
-    );
-    assert_eq!(
-        bench
-            .fails("read_file", json!({"path": "a.txt", "offset": 5}))
-            .await,
-        "reading a.txt: it has only 4 lines; offset 5 is behind its end"
-    );
-}
-
-#[tokio::test]
-async fn what_cannot_be_read_is_said_in_a_sentence() {
+async fn what_is_read_and_what_cannot_be_is_said() {
     let bench = Bench::new()
+        .file("a.txt", "one\ntwo\nthree\nfour\n")
         .file("empty", "")
         .file("binary", b"a\0b")
         .file("sub/x", "x");
     nix::unistd::mkfifo(&bench.ws.root().join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let bench = &bench;
-    let read = async |path: &str| bench.call("read_file", json!({ "path": path })).await.text;
-    assert_eq!(read("empty").await, "(the file is empty)");
-    assert_eq!(
-        read("missing.txt").await,
-        "reading missing.txt: there is no such file"
-    );
-    assert_eq!(
-        read("sub").await,
-        "reading sub: it is a directory; list it with glob or bash"
-    );
-    assert_eq!(
-        read("binary").await,
-        "reading binary: it is a binary file; use bash to look at it"
-    );
-    assert_eq!(read("pipe").await, "reading pipe: it is not a regular file");
-    assert_eq!(
-        read("sub/x/y").await,
-        "reading sub/x/y: Not a directory (os error 20)"
-    );
+    for (path, offset, limit, said) in [
+        ("a.txt", 1, 9, "one\ntwo\nthree\nfour\n"),
+        (
+            "a.txt",
+            2,
+            2,
+            "two\nthree\n(lines 2 to 3 of 4; read on with offset 4)",
+        ),
+        ("a.txt", 4, 9, "four\n"),
+        (
+            "a.txt",
+            5,
+            9,
+            "reading a.txt: it has only 4 lines; offset 5 is behind its end",
+        ),
+        ("empty", 1, 9, "(the file is empty)"),
+        ("missing", 1, 9, "reading missing: there is no such file"),
+        (
+            "sub",
+            1,
+            9,
+            "reading sub: it is a directory; list it with glob or bash",
+        ),
+        (
+            ".",
+            1,
+            9,
+            "reading .: it is a directory; list it with glob or bash",
+        ),
+        (
+            "binary",
+            1,
+            9,
+            "reading binary: it is a binary file; use bash to look at it",
+        ),
+        ("pipe", 1, 9, "reading pipe: it is not a regular file"),
+        (
+            "sub/x/y",
+            1,
+            9,
+            "reading sub/x/y: Not a directory (os error 20)",
+        ),
+    ] {
+        let input = json!({"path": path, "offset": offset, "limit": limit});
+        let output = bench.call("read_file", input).await;
+        assert_eq!(output.text, said);
+        assert_eq!(output.is_error, said.starts_with("reading "), "{said}");
+    }
 }
 
 #[tokio::test]
@@ -208,35 +207,37 @@ async fn a_reader_never_sees_half_a_file() {
 #[tokio::test]
 async fn an_edit_wants_a_passage_that_occurs_once() {
     let bench = Bench::new().file("a.txt", "one two one\n");
-    let bench = &bench;
-    let edit = async |old: &str, new: &str| {
-        bench
-            .call(
-                "edit_file",
-                json!({"path": "a.txt", "old_text": old, "new_text": new}),
-            )
-            .await
-            .text
-    };
-    assert_eq!(
-        edit("one", "1").await,
-        "editing a.txt: old_text occurs 2 times; add a line before or after it so that it is unique"
-    );
-    assert_eq!(
-        edit("three", "3").await,
-        "editing a.txt: old_text does not occur in it; read the file and copy the passage exactly"
-    );
-    assert_eq!(
-        edit("", "3").await,
-        "editing a.txt: old_text is empty; to write a whole file use write_file"
-    );
-    assert_eq!(
-        edit("two", "two").await,
-        "editing a.txt: old_text and new_text are the same; nothing to change"
-    );
-    assert_eq!(bench.read("a.txt"), "one two one\n");
-    assert_eq!(edit("two", "2").await, "edited a.txt");
-    assert_eq!(bench.read("a.txt"), "one 2 one\n");
+    for (old, new, said, content) in [
+        (
+            "one",
+            "1",
+            "editing a.txt: old_text occurs 2 times; add a line before or after it so that it is unique",
+            "one two one\n",
+        ),
+        (
+            "three",
+            "3",
+            "editing a.txt: old_text does not occur in it; read the file and copy the passage exactly",
+            "one two one\n",
+        ),
+        (
+            "",
+            "3",
+            "editing a.txt: old_text is empty; to write a whole file use write_file",
+            "one two one\n",
+        ),
+        (
+            "two",
+            "two",
+            "editing a.txt: old_text and new_text are the same; nothing to change",
+            "one two one\n",
+        ),
+        ("two", "2", "edited a.txt", "one 2 one\n"),
+    ] {
+        let input = json!({"path": "a.txt", "old_text": old, "new_text": new});
+        assert_eq!(bench.call("edit_file", input).await.text, said);
+        assert_eq!(bench.read("a.txt"), content);
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use s01_loop::{Output, ToolCall, ToolSpec};
 use s02_tools::{Toolbox, Workspace, bash, edit_file, glob, read_file, write_file};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 mod fence;
@@ -60,12 +60,7 @@ impl Bench {
 }
 
 fn call(id: &str, name: &str, input: Value) -> ToolCall {
-    ToolCall {
-        id: id.into(),
-        name: name.into(),
-        input,
-        extra: Map::new(),
-    }
+    ToolCall::new(id, name, input)
 }
 
 #[tokio::test]
