@@ -8,7 +8,6 @@
 use std::collections::HashSet;
 use std::ops::Deref;
 
-use crate::counted::Counted;
 use crate::message::{Block, Message, Role};
 use crate::reply::{Reply, Usage};
 use crate::tool::{Output, ToolCall};
@@ -17,6 +16,9 @@ const INTERRUPTED_CALL: &str =
     "interrupted: the user stopped the turn before this call was answered";
 /// What the conversation says behind a turn that was interrupted.
 pub const INTERRUPTED_TURN: &str = "[The turn above ended before its answer was complete.]";
+
+/// About how many bytes make a token, where nobody has counted.
+const BYTES_PER_TOKEN: u64 = 4;
 
 /// The messages between one user and one model.
 #[derive(Clone, Debug, Default)]
@@ -30,8 +32,8 @@ pub struct History {
     request: String,
     /// Notes that came while calls were unanswered; they follow the last result.
     held: Vec<Block>,
-    /// How large the conversation was when the API last counted it.
-    counted: Counted,
+    /// How many tokens the API last counted, system prompt and tools included, and how many bytes the messages had then.
+    counted: (u64, u64),
     /// What the replies of the current turn have cost.
     spent: Usage,
     /// How many replies the model has given.
@@ -69,7 +71,7 @@ impl History {
         self.push(reply.message());
         self.spent += &reply.usage;
         self.replies += 1;
-        self.counted = self.counted.next(reply.size(), &self.messages);
+        self.counted = (reply.size(), bytes(&self.messages));
     }
 
     /// Adds a message of the model. An empty reply adds nothing: the API would refuse it.
@@ -169,7 +171,10 @@ impl History {
 
     /// How many tokens it would have with these messages in place of ours.
     pub fn tokens_with(&self, messages: &[Message]) -> u64 {
-        self.counted.tokens_now(messages)
+        let ((tokens, before), now) = (self.counted, bytes(messages));
+        let came = now.saturating_sub(before) / BYTES_PER_TOKEN;
+        let went = before.saturating_sub(now) / BYTES_PER_TOKEN;
+        tokens.saturating_add(came).saturating_sub(went)
     }
 
     /// What the replies of the current turn have cost.
@@ -283,6 +288,11 @@ impl Deref for History {
     fn deref(&self) -> &[Message] {
         &self.messages
     }
+}
+
+fn bytes(messages: &[Message]) -> u64 {
+    let sizes = messages.iter().map(|message| message.wire().len() as u64);
+    sizes.sum()
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 pub mod bash;
 mod client;
-mod counted;
 mod error;
 mod history;
 mod mend;

@@ -202,3 +202,16 @@ fn an_empty_reply_an_empty_note_and_a_stray_answer_add_nothing() {
         [json!({"role": "user", "content": [{"type": "text", "text": "go"}]})]
     );
 }
+
+#[test]
+fn the_size_is_what_the_api_counted_and_a_quarter_of_the_bytes_since() {
+    let mut history = History::default();
+    history.user("go");
+    let small = bytes(&history);
+    assert_eq!(history.tokens(), small / 4);
+    history.counted = (1_000, small);
+    history.push(Message::assistant("x".repeat(400)));
+    let came = (bytes(&history) - small) / 4;
+    assert_eq!(history.tokens(), 1_000 + came);
+    assert_eq!(history.tokens_with(&[]), 1_000 - small / 4);
+}
