@@ -10,6 +10,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::git;
+
 /// What cargo tells a program about its package.
 const OF_A_PACKAGE: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
 
@@ -17,6 +19,10 @@ const OF_A_PACKAGE: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
 pub fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args).env_remove("CARGO");
+    // A git hook points git at the repository it runs for; the tests' own repositories must not follow it.
+    for name in git::ELSEWHERE {
+        command.env_remove(name);
+    }
     for (name, _) in std::env::vars_os() {
         let described = |name: &str| OF_A_PACKAGE.iter().any(|start| name.starts_with(start));
         if name.to_str().is_some_and(described) {
@@ -49,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cargo_says_of_this_package_is_not_handed_on() {
+    fn what_cargo_and_git_say_of_another_place_is_not_handed_on() {
         // The test itself is run by cargo.
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
         let command = cargo(&["build"]);
@@ -59,6 +65,7 @@ mod tests {
             "CARGO_MANIFEST_DIR",
             "CARGO_PKG_NAME",
             "CARGO_PKG_VERSION",
+            "GIT_DIR",
         ] {
             assert!(
                 command

@@ -10,8 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::book::browser;
-use crate::cargo::cargo;
-use crate::git;
+use crate::cargo::{cargo, succeeds};
 use crate::terminal;
 use crate::workspace::Workspace;
 
@@ -55,10 +54,10 @@ pub fn run(ws: &Workspace, external: bool) -> Result<()> {
         }
         let began = Instant::now();
         terminal::print(&format!("== {name}: cargo {args}\n"))?;
-        let status = command(args).current_dir(&ws.root).status();
-        let status = status.with_context(|| format!("starting cargo for {name}"))?;
+        let mut command = cargo(&args.split(' ').collect::<Vec<_>>());
+        let passed = succeeds(command.current_dir(&ws.root).stdin(Stdio::null()))?;
         let seconds = began.elapsed().as_secs_f64();
-        if !status.success() {
+        if !passed {
             bail!("{name} failed after {seconds:.1} s; to repeat it: cargo {args}");
         }
         terminal::print(&format!("== {name}: ok in {seconds:.1} s\n"))?;
@@ -83,27 +82,5 @@ fn needs(step: &str) -> Result<()> {
         }
         "book" => browser::tools().map(drop),
         _ => Ok(()),
-    }
-}
-
-fn command(args: &str) -> Command {
-    let mut command = cargo(&args.split(' ').collect::<Vec<_>>());
-    command.stdin(Stdio::null());
-    // A git hook points git at the repository it runs for; the tests' own repositories must not follow it.
-    for name in git::ELSEWHERE {
-        command.env_remove(name);
-    }
-    command
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_step_does_not_follow_the_git_hook_that_calls_it() {
-        let command = command("x tidy");
-        let mut envs = command.get_envs();
-        assert!(envs.any(|(name, value)| name == "GIT_DIR" && value.is_none()));
     }
 }

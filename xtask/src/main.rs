@@ -31,7 +31,6 @@ mod tidy;
 mod tree;
 mod workspace;
 
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -168,12 +167,13 @@ fn run(command: Command) -> Result<()> {
     }
 }
 
-fn report(findings: &[impl Display]) -> Result<()> {
-    let lines: String = findings
-        .iter()
-        .map(|finding| format!("{finding}\n"))
-        .collect();
-    terminal::print(&lines)?;
+fn report(findings: &[String]) -> Result<()> {
+    findings.iter().try_for_each(|it| {
+        terminal::print(&format!(
+            "{it}
+"
+        ))
+    })?;
     match findings.len() {
         0 => Ok(()),
         number => bail!(terminal::counted(number, "finding", "findings")),

@@ -3,7 +3,7 @@
 //! The chapter's own test `session` types the lines, so that `cargo test` compares as well and nothing is built twice.
 //! Invariant: what stands between the markers comes from a run, never from a hand.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 
 use crate::cargo::{cargo, succeeds};
 use crate::workspace::{Chapter, Workspace};
@@ -12,35 +12,31 @@ use crate::workspace::{Chapter, Workspace};
 pub const MARKERS: &str = "session";
 /// The test that records it.
 const TEST: &str = "tests/class/session.rs";
-/// Tells the test to write; `testkit::Session` reads it.
-const WRITE: (&str, &str) = ("SESSION", "write");
 
 /// Compares the session of `wanted`, or of every chapter that has one; or writes it into its README.
 ///
 /// # Errors
 /// When a README shows another session than the chapter's, or a run fails.
 pub fn run(ws: &Workspace, wanted: Option<&Chapter>, write: bool) -> Result<()> {
-    let recorded = |chapter: &&Chapter| ws.text(chapter, TEST).is_some();
-    let chapters: Vec<_> = match wanted {
-        Some(chapter) => vec![chapter],
-        None => ws.chapters.iter().filter(recorded).collect(),
-    };
-    for chapter in chapters {
-        let name = &chapter.name;
-        ensure!(
-            recorded(&chapter),
-            "{name} has no {TEST}; write one that records a session"
-        );
-        let args = ["test", "--quiet", "--package", name, "--test", "class"];
-        let mut command = cargo(&args);
-        command.arg("session::");
-        command.current_dir(&ws.root);
-        if write {
-            command.env(WRITE.0, WRITE.1);
-        }
-        if !succeeds(&mut command)? {
-            bail!("the session of {name} is not what its README shows");
-        }
+    let chosen = ws
+        .chapters
+        .iter()
+        .filter(|it| wanted.is_none_or(|wanted| wanted == *it));
+    let recorded: Vec<_> = chosen.filter(|it| ws.text(it, TEST).is_some()).collect();
+    ensure!(
+        !recorded.is_empty(),
+        "the chapter has no {TEST}; write one that records a session"
+    );
+    let mut command = cargo(&["test", "--quiet", "--no-fail-fast", "--test", "class"]);
+    command.args(recorded.iter().flat_map(|it| ["--package", &it.name]));
+    command.arg("session::").current_dir(&ws.root);
+    if write {
+        // `testkit::Session` reads it.
+        command.env("SESSION", "write");
     }
+    ensure!(
+        succeeds(&mut command)?,
+        "a session is not what its README shows"
+    );
     Ok(())
 }

@@ -81,13 +81,6 @@ mod tests {
     fn lines_are_counted_as_a_reader_of_the_diff_sees_them() {
         let count = Count::between("a\nb\nc\nd\n", "a\nB\nc\nd\ne\n");
 
-        assert_eq!(
-            count,
-            Count {
-                added: 2,
-                removed: 1
-            }
-        );
         assert_eq!((count.changed(), count.to_string().as_str()), (3, "+2 −1"));
         assert_eq!(Count::between("a\n", "a\n"), Count::default());
     }

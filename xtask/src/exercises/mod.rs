@@ -13,9 +13,7 @@ use crate::workspace::{Chapter, Workspace};
 
 pub use outcome::{Outcome, Patience, Verdict, run_tests};
 
-/// The folder of a chapter's exercises.
-pub const FOLDER: &str = "exercises";
-/// The test target that holds them.
+/// The folder of a chapter's exercises, and the test target that holds them.
 pub const TARGET: &str = "exercises";
 const HINT: &str = "Hint: ";
 
@@ -95,7 +93,7 @@ fn title_of(line: &str) -> Option<(usize, &str, u32)> {
 
 /// The exercises of a chapter in their order; of a file that is none, its path and what is wrong with it.
 pub fn of(ws: &Workspace, chapter: &Chapter) -> Vec<Result<Exercise, (String, String)>> {
-    let start = chapter.path(&format!("{FOLDER}/ex"));
+    let start = chapter.path(&format!("{TARGET}/ex"));
     let files = ws
         .tree
         .iter()

@@ -58,29 +58,19 @@ const ALONE: &str = ";\n";
 /// The items of each lesson that is imported from.
 fn lessons(text: &str) -> BTreeMap<&str, Vec<&str>> {
     let statements = text.split("\nuse ").skip(1);
-    let tree = |statement: &'_ str| statement.find(';');
-    statements
-        .filter_map(|statement| statement[..tree(statement)?].split_once("::"))
-        .map(|(lesson, items)| {
-            let list = items
-                .trim_start_matches('{')
-                .trim_end_matches('}')
-                .split(',');
-            let items = list.map(str::trim).filter(|item| !item.is_empty());
-            (lesson, items.collect())
-        })
-        .collect()
+    let trees = statements.filter_map(|statement| statement.split(';').next()?.split_once("::"));
+    let names = |list| str::split(list, ['{', ',', '}']).map(str::trim);
+    let items = |list| names(list).filter(|name| !name.is_empty()).collect();
+    trees.map(|(lesson, list)| (lesson, items(list))).collect()
 }
 
 /// The text with this line in the place of its `use` of the lesson.
 fn with_line(text: &str, lesson: &str, line: &str) -> String {
-    let Some(start) = text.find(&format!("\nuse {lesson}::")) else {
+    let Some((before, rest)) = text.split_once(&format!("\nuse {lesson}::")) else {
         return text.to_owned();
     };
-    let end = text[start..]
-        .find(';')
-        .map_or(text.len(), |end| start + end + 1);
-    format!("{}\n{line}{}", &text[..start], &text[end..])
+    let (_, behind) = rest.split_once(';').unwrap_or_default();
+    format!("{before}\n{line}{behind}")
 }
 
 #[cfg(test)]

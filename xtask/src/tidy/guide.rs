@@ -63,12 +63,10 @@ pub(super) fn members(ws: &Workspace, found: &mut Findings) {
 /// The README of the course lists every chapter.
 pub(super) fn chapters(ws: &Workspace, found: &mut Findings) {
     let text = ws.tree.text(README).unwrap_or_default();
-    let rows: Vec<_> = text.lines().filter(|line| line.starts_with('|')).collect();
     for name in ws.chapters.iter().map(|chapter| &chapter.name) {
-        let link = format!("]({name}");
-        if !rows.iter().any(|row| row.contains(&link)) {
-            let row = format!("add a row with [{name}]({name}/README.md)");
-            let text = format!("the table of chapters does not link {name}; {row}");
+        let row = format!("| [{name}]({name}/README.md) |");
+        if !text.contains(&row) {
+            let text = format!("the table of chapters has no row that begins with {row}; add it");
             found.file(README, text);
         }
     }

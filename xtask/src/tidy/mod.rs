@@ -9,22 +9,11 @@ mod guide;
 mod lessons;
 pub(crate) mod markdown;
 
-use std::fmt;
-
 use crate::workspace::Workspace;
 
-/// One broken rule at one place.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
-    path: String,
-    /// Counted from 1.
-    line: usize,
-    text: String,
-}
-
-/// What the rules have found.
+/// What the rules have found: the file, the line (counted from 1), what is wrong.
 #[derive(Default)]
-struct Findings(Vec<Finding>);
+struct Findings(Vec<(String, usize, String)>);
 
 const RULES: [fn(&Workspace, &mut Findings); 15] = [
     code::headers,
@@ -44,35 +33,24 @@ const RULES: [fn(&Workspace, &mut Findings); 15] = [
     lessons::exercises,
 ];
 
-/// All findings, in the order of their places.
-pub fn findings(ws: &Workspace) -> Vec<Finding> {
-    let mut findings = Findings::default();
-    for rule in RULES {
-        rule(ws, &mut findings);
-    }
-    findings.0.sort();
-    findings.0
+/// All findings, a line each, in the order of their places.
+pub fn findings(ws: &Workspace) -> Vec<String> {
+    let mut found = Findings::default();
+    RULES.iter().for_each(|rule| rule(ws, &mut found));
+    found.0.sort();
+    let line = |(path, line, text)| format!("{path}:{line}: {text}");
+    found.0.into_iter().map(line).collect()
 }
 
 impl Findings {
     /// A finding on a line counted from 0.
     fn at(&mut self, path: &str, line: usize, text: impl Into<String>) {
-        self.0.push(Finding {
-            path: path.to_owned(),
-            line: line + 1,
-            text: text.into(),
-        });
+        self.0.push((path.to_owned(), line + 1, text.into()));
     }
 
     /// A finding that concerns the whole file.
     fn file(&mut self, path: &str, text: impl Into<String>) {
         self.at(path, 0, text);
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.path, self.line, self.text)
     }
 }
 
