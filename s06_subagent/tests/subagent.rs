@@ -1,13 +1,13 @@
 //! Subagents through their tool, with a real client and a model that checks every request.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use mock_servers::model::{
     Block, Fault, MockModel, Options, Reply, Request, StopReason, calls, says,
 };
 use s01_loop::{Output, ToolCall, ToolSpec};
 use s02_tools::{Access, Glob, Tool};
-use s04_hooks::{HookOutput, PreTool};
+use s04_hooks::HookOutput;
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 
@@ -78,30 +78,16 @@ async fn several_work_side_by_side_and_report_in_the_order_of_the_calls() {
 async fn however_a_job_ends_the_lead_gets_a_report_or_why_there_is_none() {
     let cut = |reply: Reply| reply.stops_with(StopReason::MaxTokens);
     let rounds = || (0..30).map(|_| calls("glob", json!({"pattern": "*"})));
+    let error =
+        |why: &str| Output::error(format!("task 1: {why}. What it has changed stays changed."));
+    let half = "The first half\n\n[The report was cut off here: it is longer than a reply may be.]";
+    let unfinished = "not done after 30 rounds, the most there are; hand on smaller jobs";
+    let wordless = "its report was cut off before its first word";
     for (replies, expected) in [
-        (
-            vec![Reply::default()],
-            Output::error("task 1: ended without a report. What it has changed stays changed."),
-        ),
-        (
-            vec![cut(says("The first half"))],
-            Output::ok(
-                "The first half\n\n[The report was cut off here: it is longer than a reply may be.]",
-            ),
-        ),
-        (
-            vec![cut(Reply::default())],
-            Output::error(
-                "task 1: its report was cut off before its first word. What it has changed stays changed.",
-            ),
-        ),
-        (
-            rounds().collect(),
-            Output::error(
-                "task 1: not done after 30 rounds, the most there are; hand on smaller jobs. \
-                 What it has changed stays changed.",
-            ),
-        ),
+        (vec![Reply::default()], error("ended without a report")),
+        (vec![cut(says("The first half"))], Output::ok(half)),
+        (vec![cut(Reply::default())], error(wordless)),
+        (rounds().collect(), error(unfinished)),
     ] {
         let model = MockModel::scripted(replies);
         assert_eq!(one(&new_bench(&model), "Go.").await, expected);
@@ -173,28 +159,17 @@ async fn a_subagent_cannot_do_what_the_policy_forbids() {
 }
 
 #[tokio::test]
-async fn the_lead_s_hooks_see_a_subagent_by_its_name_and_add_to_its_results() {
+async fn the_lead_s_hooks_add_to_a_subagent_s_results() {
     let model = MockModel::scripted([calls("glob", json!({"pattern": "*"})), says("Done.")]);
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let names = Arc::clone(&seen);
     let bench = Bench::new(&model, |tools, hooks| {
-        let hooks = hooks
-            .on_pre_tool(move |PreTool { caller, .. }: PreTool| {
-                let name = caller.map(|caller| caller.name.to_string());
-                names.lock().unwrap().push(name);
-                std::future::ready(HookOutput::Go)
-            })
-            .on_post_tool(async |_| HookOutput::Context("mind the tests".into()));
-        (tools, hooks)
+        let adds = async |_| HookOutput::Context("mind the tests".into());
+        (tools, hooks.on_post_tool(adds))
     });
     one(&bench, "Look.").await;
-    assert_eq!(*seen.lock().unwrap(), [Some("task 1".to_owned())]);
     let last = model.last_request();
     let Some(Block::ToolResult { content, .. }) = last.messages[2].blocks.first() else {
         panic!("{:?}", last.messages[2]);
     };
-    assert!(
-        content.ends_with("<hook-context>\nmind the tests\n</hook-context>"),
-        "{content}"
-    );
+    let added = "<hook-context>\nmind the tests\n</hook-context>";
+    assert!(content.ends_with(added), "{content}");
 }

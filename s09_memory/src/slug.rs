@@ -29,26 +29,3 @@ fn stem(name: &str) -> String {
         stem => stem.to_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_of_any_kind_gets_a_safe_slug_that_is_not_taken() {
-        for (name, expected) in [
-            ("Tabs & Spaces", "tabs-spaces"),
-            ("MEMORY", "memory-2"),
-            ("MEMORY.md", "memory-md"),
-            ("../x", "x"),
-            ("/etc/passwd", "etc-passwd"),
-            ("", "note-3"),
-            ("\u{1f980}", "note-3"),
-            ("a\nb\0c", "a-b-c"),
-        ] {
-            let is_taken = |slug: &str| ["note", "note-2"].contains(&slug);
-            assert_eq!(slug(name, is_taken), expected, "{name:?}");
-        }
-        assert_eq!(slug(&"x".repeat(500), |_| false).len(), MAX_CHARS);
-    }
-}
