@@ -105,13 +105,12 @@ impl Writer<'_> {
         if *old != new {
             self.back_up(old)?;
         }
-        let is_new = |(slug, file): &(&String, &File)| old.get(*slug) != Some(*file);
-        for (slug, file) in new.iter().filter(is_new) {
-            self.put(slug, file)?;
-        }
-        for slug in old.keys().filter(|slug| !new.contains_key(*slug)) {
-            fs::remove_file(self.store.file(slug))
-                .with_context(|| format!("removing {slug}.md"))?;
+        for (slug, file) in changes(old, &new) {
+            match file {
+                Some(file) => self.put(slug, file)?,
+                None => fs::remove_file(self.store.file(slug))
+                    .with_context(|| format!("removing {slug}.md"))?,
+            }
         }
         self.index_settled(true)?;
         Ok(true)
@@ -176,5 +175,46 @@ impl Writer<'_> {
             write_whole(&old.join(format!("{slug}.md")), file.text.as_bytes())?;
         }
         Ok(())
+    }
+}
+
+/// What turns the old set into the new one, in a safe order: files to write, then files to remove.
+fn changes<'a>(
+    old: &'a Memories,
+    new: &'a Memories,
+) -> impl Iterator<Item = (&'a String, Option<&'a File>)> {
+    let is_new = |(slug, file): &(&String, &File)| old.get(*slug) != Some(*file);
+    let written = new.iter().filter(move |it| is_new(it));
+    let removed = old.keys().filter(|slug| !new.contains_key(*slug));
+    let written = written.map(|(slug, file)| (slug, Some(file)));
+    written.chain(removed.map(|slug| (slug, None)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(files: &[(&str, &str)]) -> Memories {
+        let file = |text| File::parse(format!("---\nname: x\n---\n{text}")).unwrap();
+        let files = files.iter();
+        files
+            .map(|(slug, text)| ((*slug).to_owned(), file(text)))
+            .collect()
+    }
+
+    #[test]
+    fn whoever_is_killed_while_a_set_is_replaced_has_lost_no_memory() {
+        let old = set(&[("a", "A"), ("b", "B"), ("c", "C"), ("same", "S")]);
+        let new = set(&[("a", "A and B"), ("new", "C"), ("same", "S")]);
+        let mut live = old.clone();
+        for (slug, file) in changes(&old, &new) {
+            match file {
+                Some(file) => live.insert(slug.clone(), file.clone()),
+                None => live.remove(slug),
+            };
+            let all: String = live.values().map(|file| &*file.entry.content).collect();
+            assert!("ABCS".chars().all(|letter| all.contains(letter)), "{all}");
+        }
+        assert_eq!(live, new);
     }
 }
