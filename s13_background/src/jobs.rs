@@ -5,7 +5,6 @@
 //! in a file that can be read while it runs, and the notice says when that file was cut; it ends with the session at
 //! the latest.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::future::Future;
@@ -48,15 +47,8 @@ pub struct Jobs {
     ws: Workspace,
     repl: Repl,
     notices: Notices,
-    /// A std lock: nothing is awaited while it is held.
-    state: Arc<Mutex<State>>,
-}
-
-#[derive(Default)]
-struct State {
-    started: usize,
-    /// The command of each job that runs.
-    running: BTreeMap<String, String>,
+    /// How many have been started. A std lock: nothing is awaited while it is held.
+    started: Arc<Mutex<usize>>,
 }
 
 /// How a job ended, and how many bytes it wrote.
@@ -84,7 +76,7 @@ impl Jobs {
             ws: ws.clone(),
             repl: repl.clone(),
             notices: notices.clone(),
-            state: Arc::default(),
+            started: Arc::default(),
         }
     }
 
@@ -105,15 +97,6 @@ impl Jobs {
         .touching(Access::Command)
     }
 
-    /// The jobs that run: id and command.
-    pub fn running(&self) -> Vec<(String, String)> {
-        let state = self.state.lock().unwrap();
-        let running = state.running.iter();
-        running
-            .map(|(id, command)| (id.clone(), command.clone()))
-            .collect()
-    }
-
     /// Starts a command and returns what the model is told at once.
     fn start(&self, command: String) -> Result<String> {
         bash::refuse_fatal(&command)?;
@@ -131,9 +114,6 @@ impl Jobs {
     /// Follows a job to its end. The job belongs to the session: Ctrl-C ends the turn that started it, and the job
     /// continues.
     fn follow(&self, job: Job, work: impl Future<Output = Result<Ended>> + Send + 'static) {
-        let mut state = self.state.lock().unwrap();
-        state.running.insert(job.id.clone(), job.command.clone());
-        drop(state);
         let (jobs, at_work) = (self.clone(), self.notices.at_work(job.to_string()));
         tokio::spawn(async move {
             let _at_work = at_work;
@@ -145,14 +125,14 @@ impl Jobs {
 
     /// A job with a number and a file of its own.
     fn new_job(&self, command: String) -> Result<(Job, File)> {
-        let mut state = self.state.lock().unwrap();
-        let id = format!("job_{}", state.started + 1);
+        let mut started = self.started.lock().unwrap();
+        let id = format!("job_{}", *started + 1);
         let output = self
             .ws
             .state("outputs")
             .join(format!("{id}-{}.txt", fresh_suffix()));
         let file = create(&output).with_context(|| format!("creating {}", output.display()))?;
-        state.started += 1;
+        *started += 1;
         let job = Job {
             id,
             command,
@@ -163,7 +143,6 @@ impl Jobs {
 
     /// Tells the user and the model that a job has ended.
     fn ended(&self, job: &Job, ended: Result<Ended>) {
-        self.state.lock().unwrap().running.remove(&job.id);
         let (how, written) = match ended {
             Ok((End::Exit(0), written)) => ("finished, exit code 0".to_owned(), written),
             Ok((end @ End::Exit(_), written)) => (format!("failed, {end}"), written),
@@ -287,10 +266,14 @@ mod tests {
         let jobs = Jobs::new(&ws, &notices, &repl);
         let (job, _) = jobs.new_job("true".to_owned()).unwrap();
         jobs.follow(job, async { panic!("on purpose") });
-        assert_eq!(jobs.running().len(), 1);
         let notice = notices.next_input(&repl).await.unwrap();
         assert!(notice.contains("status: lost: it broke down"), "{notice}");
-        assert!(jobs.running().is_empty() && notices.take().is_empty());
+        assert!(notices.take().is_empty());
+        assert_eq!(
+            notices.next_input(&repl).await,
+            None,
+            "nobody is waited for"
+        );
     }
 
     #[tokio::test]

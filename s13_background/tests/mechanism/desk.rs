@@ -22,7 +22,6 @@ pub struct Desk {
     dir: TempDir,
     pub ws: Workspace,
     pub bash: Tool,
-    pub jobs: Jobs,
     pub notices: Notices,
 }
 
@@ -41,7 +40,6 @@ impl Desk {
             dir,
             bash: jobs.around(bash(&ws)),
             ws,
-            jobs,
             notices,
         }
     }
