@@ -28,7 +28,7 @@ impl Teammate for Worker {
         self.worktrees.assign(&teammate.name, [&teammate.prompt])?;
 
         let mut is_idle = false;
-        let mut work_loop = WorkLoop::new(&self.protocol, &self.board, &self.worktrees, &teammate);
+        let mut work_loop = WorkLoop::new(&self, &teammate);
         while let Some(notes) = work_loop.next(is_idle).await? {
             self.worktrees.assign(&teammate.name, &notes)?;
             history.remind(notes);

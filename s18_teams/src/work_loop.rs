@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use kit::tagged;
-use s12_tasks::{Board, Task};
+use s12_tasks::Task;
 use s15_mailbox::{AgentState, LEAD, Mail, TeammateContext};
-use s16_protocol::Protocol;
-use s17_worktree::Worktrees;
 use tokio::time::{Instant, sleep_until};
+
+use crate::teammate::Worker;
 
 /// How often an idle teammate polls the board for tasks of other processes. Mail and changes by this process wake it at
 /// once.
@@ -33,25 +33,16 @@ pub const ROUNDS_PER_PHASE: usize = 10;
 
 /// What a teammate does next, decided before each round.
 pub struct WorkLoop<'a> {
-    protocol: &'a Protocol,
-    board: &'a Board,
-    worktrees: &'a Worktrees,
+    worker: &'a Worker,
     teammate: &'a TeammateContext,
     rounds: usize,
 }
 
 impl<'a> WorkLoop<'a> {
     /// A loop that begins with work.
-    pub fn new(
-        protocol: &'a Protocol,
-        board: &'a Board,
-        worktrees: &'a Worktrees,
-        teammate: &'a TeammateContext,
-    ) -> Self {
+    pub fn new(worker: &'a Worker, teammate: &'a TeammateContext) -> Self {
         Self {
-            protocol,
-            board,
-            worktrees,
+            worker,
             teammate,
             rounds: 0,
         }
@@ -68,7 +59,7 @@ impl<'a> WorkLoop<'a> {
             self.rounds = 1;
             return self.look_around().await;
         }
-        let Some(mut notes) = self.protocol.next_mail(self.teammate, false).await? else {
+        let Some(mut notes) = self.worker.protocol.next_mail(self.teammate, false).await? else {
             return Ok(None);
         };
         if self.rounds <= ROUNDS_PER_PHASE {
@@ -91,19 +82,19 @@ impl<'a> WorkLoop<'a> {
 
     /// Waits for mail or for a task that it can claim.
     async fn look_around(&mut self) -> Result<Option<Vec<String>>> {
-        let (mut changes, mut turn) = (self.board.changes(), self.teammate.turn_of_lead());
+        let (mut changes, mut turn) = (self.worker.board.changes(), self.teammate.turn_of_lead());
         let mut leaving = Instant::now() + IDLE_TIMEOUT;
         loop {
             // Before the look: what changes afterwards is seen.
             changes.mark_unchanged();
             let is_turn = *turn.borrow_and_update();
             if let Some(task) = self.claim(is_turn)? {
-                let mail = self.protocol.next_mail(self.teammate, false).await?;
+                let mail = self.worker.protocol.next_mail(self.teammate, false).await?;
                 return Ok(mail.map(|mail| with(mail, claimed(&task))));
             }
             tokio::select! {
                 biased;
-                mail = self.protocol.next_mail(self.teammate, true) => return mail,
+                mail = self.worker.protocol.next_mail(self.teammate, true) => return mail,
                 // Board and session outlive the wait, so these end with a change only.
                 _ = changes.changed() => {}
                 _ = turn.changed() => {}
@@ -123,15 +114,20 @@ impl<'a> WorkLoop<'a> {
     /// just created.
     fn claim(&self, is_turn: bool) -> Result<Option<Task>> {
         let name = &self.teammate.name;
-        if self.teammate.has_mail() || self.protocol.is_gated(name) || self.held()?.is_some() {
+        let Worker {
+            protocol,
+            board,
+            worktrees,
+        } = self.worker;
+        if self.teammate.has_mail() || protocol.is_gated(name) || self.held()?.is_some() {
             return Ok(None);
         }
         let is_free = |task: &Task| {
-            let is_new = self.board.age(task).is_some_and(|age| age < CLAIM_DELAY);
+            let is_new = board.age(task).is_some_and(|age| age < CLAIM_DELAY);
             // A task whose worktree is gone would stop one teammate after another.
-            !(is_turn && is_new) && self.worktrees.is_ready(task)
+            !(is_turn && is_new) && worktrees.is_ready(task)
         };
-        let claimed = self.board.claim_first(name, is_free)?;
+        let claimed = board.claim_first(name, is_free)?;
         if let Some(Task { id, subject, .. }) = &claimed {
             self.teammate.set_state(AgentState::Working);
             self.teammate.remark(&format!("[claimed {id}: {subject}]"));
@@ -140,7 +136,8 @@ impl<'a> WorkLoop<'a> {
     }
 
     fn held(&self) -> Result<Option<Task>> {
-        Ok(self.board.held_by(&self.teammate.name)?.into_iter().next())
+        let held = self.worker.board.held_by(&self.teammate.name)?;
+        Ok(held.into_iter().next())
     }
 
     fn say_what_is_left(&self) -> Result<()> {

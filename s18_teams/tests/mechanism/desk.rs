@@ -45,12 +45,7 @@ impl Teammate for Puppet {
     async fn run(self, teammate: TeammateContext) -> Result<()> {
         let taken = self.ends.lock().unwrap().remove(&teammate.name);
         let (mut orders, notes) = taken.expect("spawned by the test");
-        let Worker {
-            protocol,
-            board,
-            worktrees,
-        } = &self.with;
-        let mut work_loop = WorkLoop::new(protocol, board, worktrees, &teammate);
+        let mut work_loop = WorkLoop::new(&self.with, &teammate);
         while let Some(order) = orders.recv().await {
             let next = match order {
                 Order::Round { is_idle } => work_loop.next(is_idle).await?,
