@@ -51,9 +51,8 @@ impl Teammate for Puppet {
                 Order::Round { is_idle } => work_loop.next(is_idle).await?,
                 Order::Fail => bail!("the model cannot be reached"),
             };
-            let is_over = next.is_none();
-            let _ = notes.send(next);
-            if is_over {
+            notes.send(next.clone())?;
+            if next.is_none() {
                 return Ok(());
             }
         }
@@ -152,8 +151,8 @@ impl Desk {
 
     /// A turn of the lead begins.
     pub async fn turn_begins(&self) {
-        let request = Repl::once("test", "Create two tasks.");
-        assert!(self.notices.next_input(&request).await.is_some());
+        let request = Repl::once("test", "go");
+        self.notices.next_input(&request).await.unwrap();
     }
 
     /// It ends: the lead waits for the next request.
@@ -168,11 +167,8 @@ impl Desk {
 
     /// Lets a task name a worktree that is not there.
     pub fn lose_worktree(&self, task: &Task) {
-        let bind = |task: &mut Task| {
-            task.extra.insert("worktree".into(), "gone".into());
-            Ok(())
-        };
-        self.board.update(&task.id, bind).unwrap();
+        let gone = |task: &mut Task| Ok(drop(task.extra.insert("worktree".into(), "gone".into())));
+        self.board.update(&task.id, gone).unwrap();
     }
 
     pub fn writes(&self, to: &str, content: &str) {
