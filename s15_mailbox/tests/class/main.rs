@@ -75,7 +75,7 @@ fn the_rehearsal_understands_other_words_as_well() {
             made,
         ),
         (
-            "Spawn a teammate, alice, for the backend. Tell her to make a schema.sql with a users table.",
+            "Spawn alice as a database developer. Tell her to make a schema.sql with a users table.",
             made,
         ),
         (
