@@ -8,8 +8,6 @@ use serde_json::{Value, json};
 
 use super::client::{asks, hello, post, send};
 
-const BROWSER: [(&str, &str); 1] = [("accept", "text/html,application/xhtml+xml,*/*;q=0.8")];
-
 /// What the stream says behind line `after`, up to the end of exchange `number`.
 fn stream(url: &str, after: u64, number: u64) -> Vec<Value> {
     let address = url.strip_prefix("http://").expect("an http address");
@@ -39,21 +37,14 @@ fn stream(url: &str, after: u64, number: u64) -> Vec<Value> {
 #[test]
 fn a_browser_gets_the_page_and_a_page_from_elsewhere_gets_nothing() {
     let model = MockModel::scripted([]);
-    let page = send(&model, "GET", "/", &BROWSER, b"");
-    assert_eq!(
-        page.header("content-type"),
-        Some("text/html; charset=utf-8")
-    );
+    let browser = ("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    let page = send(&model, "GET", "/", &[browser], b"");
+    let kind = page.header("content-type");
+    assert_eq!(kind, Some("text/html; charset=utf-8"));
     assert!(page.text().contains("Content-Security-Policy"));
-    for (name, value) in [("host", "evil.example"), ("origin", "http://evil.example")] {
-        for path in ["/", "/watch"] {
-            let headers = [(name, value), BROWSER[0]];
-            assert_eq!(
-                send(&model, "GET", path, &headers, b"").status,
-                403,
-                "{path} {name}"
-            );
-        }
+    for other in [("host", "evil.example"), ("origin", "http://evil.example")] {
+        let refused = send(&model, "GET", "/watch", &[other, browser], b"");
+        assert_eq!(refused.status, 403, "{other:?}");
     }
 }
 
@@ -72,34 +63,35 @@ fn the_stream_tells_requests_answers_faults_and_refusals() {
 
     let lines = stream(model.url(), 0, 3);
     assert_eq!(lines[0]["server"], "the mock model");
-    let of = |number: u64, kind: &str| -> Vec<Value> {
-        let mine = |line: &&Value| line["n"] == number && line["kind"] == kind;
-        lines.iter().filter(mine).cloned().collect()
-    };
-    let said = |number| {
-        of(number, "chunk")
+    let of = |number: u64, kind: &str, field: &str| {
+        let mine = lines
             .iter()
-            .map(|line| line["text"].to_string())
-            .collect::<String>()
+            .filter(|line| line["n"] == number && line["kind"] == kind);
+        let values = mine.map(|line| line[field].to_string().replace('"', ""));
+        values.collect::<String>()
     };
-    assert!(said(1).contains("tool_use") && said(3).contains("invalid_request_error"));
-    assert_eq!(of(1, "end")[0]["cut"], false);
-    assert_eq!(
-        (&of(2, "request")[0]["like"], &of(2, "request")[0]["text"]),
-        (&json!(1), &json!(""))
-    );
-    assert_eq!(
-        of(2, "answer")[0]["note"],
-        "fault: half an answer, then the connection closes"
-    );
-    assert_eq!(of(2, "end")[0]["cut"], true);
-    assert_eq!(of(3, "answer")[0]["status"], 400);
-
+    assert!(of(1, "chunk", "text").contains("tool_use"));
+    assert!(of(3, "chunk", "text").contains("invalid_request_error"));
+    for (number, kind, field, value) in [
+        (1, "end", "cut", "false"),
+        (2, "request", "like", "1"),
+        (2, "request", "text", ""),
+        (
+            2,
+            "answer",
+            "note",
+            "fault: half an answer, then the connection closes",
+        ),
+        (2, "end", "cut", "true"),
+        (3, "answer", "status", "400"),
+    ] {
+        assert_eq!(of(number, kind, field), value, "{number} {kind} {field}");
+    }
     let later = stream(model.url(), lines.len() as u64 - 2, 3);
     assert_eq!(
         later.len(),
         2,
-        "the greeting, and the one line that was not seen: {later:?}"
+        "the greeting, and what was not seen: {later:?}"
     );
     // What did not arrive whole is given again.
     request["messages"] = hello()["messages"].clone();

@@ -173,14 +173,14 @@ mod tests {
 
     #[test]
     fn what_differs_from_run_to_run_is_masked() {
-        let cases = [
+        for (line, expected) in [
             (
-                "the mock model at http://127.0.0.1:46553 (no key)",
-                "the mock model at http://127.0.0.1:… (no key)",
+                "model at http://127.0.0.1:46553 (no key)",
+                "model at http://127.0.0.1:… (no key)",
             ),
             (
-                "the pool: 20 tools, made in 412.5 µs, sent in 3 ms",
-                "the pool: 20 tools, made in … µs, sent in … ms",
+                "made in 412.5 µs, sent in 3 ms",
+                "made in … µs, sent in … ms",
             ),
             ("retrying in 2.1 s (3/10)", "retrying in … s (3/10)"),
             ("at 2026-01-31T12:30:05Z, 12:30: live", "at …, …: live"),
@@ -188,35 +188,25 @@ mod tests {
                 "request req_0a1b2c3d4e5f is a deadbeef01",
                 "request req_… is a …",
             ),
-            (
-                "s19 >> Read s19_mcp_plugin 1.2.3, 18 + 5 tools",
-                "s19 >> Read s19_mcp_plugin 1.2.3, 18 + 5 tools",
-            ),
-            (
-                "a default of 10 steps, 5-minute life, deadbeef",
-                "a default of 10 steps, 5-minute life, deadbeef",
-            ),
-        ];
-        for (line, expected) in cases {
+        ] {
             assert_eq!(masked(line), expected);
+        }
+        for line in [
+            "s19 >> Read s19_mcp_plugin 1.2.3, 18 + 5 tools",
+            "a default of 10 steps, 5-minute life, deadbeef",
+        ] {
+            assert_eq!(masked(line), line);
         }
     }
 
     #[test]
     fn a_long_line_goes_on_below_its_beginning() {
-        let line = format!("  {}", "word ".repeat(40));
-        let pieces = wrapped(&line);
-        assert!(
-            pieces
-                .iter()
-                .all(|piece| piece.starts_with("  word") && piece.len() <= COLUMNS)
-        );
+        let words = "word ".repeat(18);
+        let line = format!("  {words}{words}");
+        let piece = format!("  {}", words.trim_end());
         assert_eq!(
-            pieces
-                .iter()
-                .map(|piece| piece.matches("word").count())
-                .sum::<usize>(),
-            40
+            wrapped(&line),
+            [piece.clone() + " word", piece[..piece.len() - 5].to_owned()]
         );
         assert_eq!(wrapped("> bash  ls"), ["> bash  ls"]);
         assert_eq!(wrapped(""), [""]);
@@ -227,9 +217,6 @@ mod tests {
         let tokens = |read: &str| format!("done\n[cache: read {read} · wrote 85 · fresh 0 tokens]");
         assert!(same(&tokens("3,006"), &tokens("3,020")));
         assert!(!same(&tokens("3,006"), &tokens("6,012")));
-        let pool =
-            |tokens: &str| format!("[23 tools; with the prompt {tokens} tokens; made in … µs]");
-        assert!(same(&pool("2,005"), &pool("2,011")));
         assert!(!same("3 tools", "4 tools"));
         assert!(!same("one line", "one line\nand another"));
     }
