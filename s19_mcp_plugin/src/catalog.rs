@@ -258,21 +258,18 @@ mod tests {
         }});
         let catalog = read(&file.to_string());
         assert_eq!(catalog.names().collect::<Vec<_>>(), ["docs", "good"]);
-        assert_eq!(
-            catalog.complaints(),
-            [
-                ".mcp.json: a server has no name",
-                ".mcp.json: brief has a `timeout` of less than 1000 milliseconds",
-                ".mcp.json: key needs the variable ANTHROPIC_API_KEY, which is not set or not given away",
-                ".mcp.json: linked is of type http, and only stdio is supported here; \"command\": \"mcp_client\", \"args\": [\"connect\", \"URL\"] connects it through stdio",
-                ".mcp.json: names has an `env` with A B, which is no name of a variable",
-                ".mcp.json: not one line has a name that is not one line of at most 100 characters without spaces around it",
-                ".mcp.json: nothing has no `command`",
-                ".mcp.json: number is no object with a `command` and its `args`",
-                ".mcp.json: types is wrong at `args[1]`: invalid type: integer `7`, expected a string",
-                ".mcp.json: unset needs the variable NOT_SET_ANYWHERE, which is not set or not given away",
-            ]
-        );
+        let expected = "a server has no name
+brief has a `timeout` of less than 1000 milliseconds
+key needs the variable ANTHROPIC_API_KEY, which is not set or not given away
+linked is of type http, and only stdio is supported here; \"command\": \"mcp_client\", \"args\": [\"connect\", \"URL\"] connects it through stdio
+names has an `env` with A B, which is no name of a variable
+not one line has a name that is not one line of at most 100 characters without spaces around it
+nothing has no `command`
+number is no object with a `command` and its `args`
+types is wrong at `args[1]`: invalid type: integer `7`, expected a string
+unset needs the variable NOT_SET_ANYWHERE, which is not set or not given away";
+        let expected = expected.lines().map(|line| format!(".mcp.json: {line}"));
+        assert_eq!(catalog.complaints(), expected.collect::<Vec<_>>());
     }
 
     #[test]
@@ -285,10 +282,7 @@ mod tests {
         ] {
             let catalog = read(file);
             let complaints = catalog.complaints();
-            assert!(
-                matches!(&complaints[..], [only] if only.contains(sentence)),
-                "{complaints:?}"
-            );
+            assert!(complaints.len() == 1 && complaints[0].contains(sentence));
             assert_eq!(catalog.names().collect::<Vec<_>>(), ["docs"]);
         }
         let directory = tempfile::tempdir().unwrap();

@@ -315,26 +315,15 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_in_one_sentence() {
-        for (line, why) in [
-            ("--colour", "unknown option --colour; try --help"),
-            (
-                "--output-format json hi",
-                "--output-format goes with -p; try --help",
-            ),
-            (
-                "-p --output-format xml hi",
-                "--output-format is text or json, not \"xml\"",
-            ),
-            (
-                "-p hi --output-format",
-                "--output-format needs text or json behind it",
-            ),
-            (
-                "--resume=",
-                "--resume= needs the beginning of an id behind it",
-            ),
-            (" ", "the request is empty; try --help"),
+        for row in [
+            "--colour => unknown option --colour; try --help",
+            "--output-format json hi => --output-format goes with -p; try --help",
+            "-p --output-format xml hi => --output-format is text or json, not \"xml\"",
+            "-p hi --output-format => --output-format needs text or json behind it",
+            "--resume= => --resume= needs the beginning of an id behind it",
+            "  => the request is empty; try --help",
         ] {
+            let (line, why) = row.split_once(" => ").unwrap();
             assert_eq!(parsed(line), Err(why.to_owned()), "{line}");
         }
     }

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use s01_loop::Repl;
 use s02_tools::Toolbox;
-use s19_mcp_plugin::{Mcp, Server, StdioServerConfig};
+use s19_mcp_plugin::{Mcp, Server, StdioServerConfig, Timeouts};
 use serde_json::json;
 
-use crate::peer::{call, said};
+use crate::peer::said;
 use crate::scene::{HEAR, LONG, SHORT, STAY, Scene, answer, hello, tool_call, until};
 
 /// Does not end with its input, and neither does its child.
@@ -21,17 +21,12 @@ const STUBBORN: &str = "trap '' TERM; sleep 1000 & sleep 1000";
 
 #[tokio::test]
 async fn how_a_program_failed_is_one_sentence_without_its_passwords() {
-    for (steps, why) in [
-        (
-            "echo 'no module' >&2; exit 3",
-            "it ended with exit code 3; it last wrote: no module",
-        ),
-        (
-            "echo 'Usage: server'; exit 2",
-            "it ended with exit code 2; it last wrote: Usage: server",
-        ),
-        ("exec >&-; sleep 1000", "it closed the connection"),
+    for row in [
+        "echo 'no module' >&2; exit 3 => it ended with exit code 3; it last wrote: no module",
+        "echo 'Usage: server'; exit 2 => it ended with exit code 2; it last wrote: Usage: server",
+        "exec >&-; sleep 1000 => it closed the connection",
     ] {
+        let (steps, why) = row.split_once(" => ").unwrap();
         let scene = Scene::new();
         let started = Server::start(&scene.script(&[steps]), &scene.ws, SHORT).await;
         let why = format!("the MCP server 'docs' is disconnected: {why}");
@@ -134,22 +129,20 @@ fn the_end_of_the_program_kills_it() {
 
 #[tokio::test]
 async fn a_call_has_a_day_unless_its_server_has_a_timeout_of_its_own() {
-    for (own, within) in [(None, "100000s"), (Some(90), "90s")] {
-        let scene = Scene::new();
-        let config = StdioServerConfig {
-            timeout: own.map(Duration::from_secs),
-            ..scene.docs(&["hang-call"])
-        };
-        let timeouts = s19_mcp_plugin::Timeouts::default();
-        let server = Server::start(&config, &scene.ws, timeouts).await.unwrap();
-        tokio::time::pause();
-        let error = call(&server, "get_version").await.unwrap_err();
-        let why = format!("the MCP server 'docs' did not answer tools/call within {within}");
-        assert_eq!(error.to_string(), why);
-        tokio::time::resume();
-        drop(server);
-        until(|| scene.left().is_empty()).await;
-    }
+    assert_eq!(Timeouts::default().call.as_secs(), 100_000);
+    let scene = Scene::new();
+    let config = StdioServerConfig {
+        timeout: Some(Duration::from_secs(90)),
+        ..scene.docs(&["hang-call"])
+    };
+    let server = Server::start(&config, &scene.ws, Timeouts::default()).await;
+    let server = server.unwrap();
+    tokio::time::pause();
+    let why = "the MCP server 'docs' did not answer tools/call within 90s";
+    assert_eq!(said(&server, "get_version").await, why);
+    tokio::time::resume();
+    drop(server);
+    until(|| scene.left().is_empty()).await;
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ mod middle;
 pub use crook::Crook;
 pub use middle::serve;
 
-/// One thing that goes wrong. The table below says how.
+/// One thing that goes wrong. The list below says how.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
     /// It does what no server should.
@@ -71,124 +71,30 @@ pub enum Place {
 }
 
 /// All faults: the name of each, and what it does.
-const FAULTS: [(&str, Fault, &str); 24] = [
-    ("exit", Fault::Does(Conduct::Exit), "ends at once"),
-    (
-        "noise",
-        Fault::Does(Conduct::Noise),
-        "writes a megabyte to standard error before each answer",
-    ),
-    (
-        "ignores-eof",
-        Fault::Does(Conduct::IgnoresEof),
-        "stays when its input ends, and on SIGTERM",
-    ),
-    (
-        "asks-first",
-        Fault::Does(Conduct::AsksFirst),
-        "sends roots/list, ping and unknown notifications, and waits for the answers",
-    ),
-    (
-        "flood",
-        Fault::Does(Conduct::Flood),
-        "sends 10,000 notifications before each answer",
-    ),
-    (
-        "progress",
-        Fault::Does(Conduct::Progress),
-        "says how far it is before it answers a call",
-    ),
-    (
-        "500-tools",
-        Fault::Lists(crook::five_hundred),
-        "has 500 more tools, in pages of 100",
-    ),
-    (
-        "pages-of-2",
-        Fault::Lists(crook::pages_of_two),
-        "has three more tools, in pages of two",
-    ),
-    (
-        "broken-schema",
-        Fault::Lists(crook::broken_schema),
-        "has a tool whose schema is none",
-    ),
-    (
-        "deep-schema",
-        Fault::Lists(crook::deep_schema),
-        "has a tool whose schema is nested 70 deep",
-    ),
-    (
-        "twins",
-        Fault::Lists(crook::twins),
-        "has two tools that differ in a dot and a slash",
-    ),
-    (
-        "long-name",
-        Fault::Lists(crook::long_name),
-        "has a tool with a name of 200 characters",
-    ),
-    (
-        "rude-description",
-        Fault::Lists(crook::rude_description),
-        "has a tool whose description gives orders",
-    ),
-    (
-        "rude-instructions",
-        Fault::Lists(crook::rude_instructions),
-        "has instructions that give orders, 130,000 characters of them",
-    ),
-    (
-        "rug-pull",
-        Fault::Lists(crook::rug_pull),
-        "has a tool that is another one after each call, and says so",
-    ),
-    (
-        "list-changed",
-        Fault::Lists(crook::list_changed),
-        "has a tool more after the first call, and says so",
-    ),
-    (
-        "hang",
-        Fault::Spoils(Spoil::Hang, Place::Call),
-        "never answers",
-    ),
-    (
-        "die-in",
-        Fault::Spoils(Spoil::Die, Place::Call),
-        "ends instead of an answer",
-    ),
-    (
-        "other-id",
-        Fault::Spoils(Spoil::OtherId, Place::Call),
-        "answers with another id",
-    ),
-    (
-        "string-ids",
-        Fault::Spoils(Spoil::StringIds, Place::Call),
-        "answers with the id as a string",
-    ),
-    (
-        "garbage",
-        Fault::Spoils(Spoil::Garbage, Place::Call),
-        "answers what is no JSON",
-    ),
-    (
-        "lone-surrogate",
-        Fault::Spoils(Spoil::LoneSurrogate, Place::Call),
-        "answers with half a character",
-    ),
-    (
-        "long-line",
-        Fault::Spoils(Spoil::LongLine, Place::Call),
-        "answers with 20 MB on a line",
-    ),
-    (
-        "half-message",
-        Fault::Spoils(Spoil::HalfMessage, Place::Call),
-        "sends half an answer and ends",
-    ),
-];
+const LIST: &str = "  exit              ends at once
+  noise             writes a megabyte to standard error before each answer
+  ignores-eof       stays when its input ends, and on SIGTERM
+  asks-first        sends roots/list, ping and unknown notifications, and waits for the answers
+  flood             sends 10,000 notifications before each answer
+  progress          says how far it is before it answers a call
+  500-tools         has 500 more tools, in pages of 100
+  pages-of-2        has three more tools, in pages of two
+  broken-schema     has a tool whose schema is none
+  deep-schema       has a tool whose schema is nested 70 deep
+  twins             has two tools that differ in a dot and a slash
+  long-name         has a tool with a name of 200 characters
+  rude-description  has a tool whose description gives orders
+  rude-instructions has instructions that give orders, 130,000 characters of them
+  rug-pull          has a tool that is another one after each call, and says so
+  list-changed      has a tool more after the first call, and says so
+  hang              never answers
+  die-in            ends instead of an answer
+  other-id          answers with another id
+  string-ids        answers with the id as a string
+  garbage           answers what is no JSON
+  lone-surrogate    answers with half a character
+  long-line         answers with 20 MB on a line
+  half-message      sends half an answer and ends";
 
 /// Behind the name of a fault that spoils answers: which ones.
 const PLACES: [(&str, Place); 3] = [
@@ -203,7 +109,6 @@ impl Fault {
     /// # Errors
     /// A sentence, when there is none.
     pub fn named(name: &str) -> Result<Self, String> {
-        let called = |name: &str| FAULTS.iter().find(|row| row.0 == name).map(|row| row.1);
         let placed = || {
             let mut places = PLACES.iter();
             places.find_map(
@@ -218,8 +123,40 @@ impl Fault {
     }
 
     /// All faults, one a line, for `--help`.
-    pub fn list() -> String {
-        let line = |(name, _, does)| format!("  {name:<17} {does}");
-        FAULTS.map(line).join("\n")
+    pub fn list() -> &'static str {
+        LIST
     }
+}
+
+/// The fault of this name; one that spoils answers spoils those to calls.
+fn called(name: &str) -> Option<Fault> {
+    let (does, lists) = (Fault::Does, Fault::Lists);
+    let spoils = |spoil| Fault::Spoils(spoil, Place::Call);
+    Some(match name {
+        "exit" => does(Conduct::Exit),
+        "noise" => does(Conduct::Noise),
+        "ignores-eof" => does(Conduct::IgnoresEof),
+        "asks-first" => does(Conduct::AsksFirst),
+        "flood" => does(Conduct::Flood),
+        "progress" => does(Conduct::Progress),
+        "500-tools" => lists(crook::five_hundred),
+        "pages-of-2" => lists(crook::pages_of_two),
+        "broken-schema" => lists(crook::broken_schema),
+        "deep-schema" => lists(crook::deep_schema),
+        "twins" => lists(crook::twins),
+        "long-name" => lists(crook::long_name),
+        "rude-description" => lists(crook::rude_description),
+        "rude-instructions" => lists(crook::rude_instructions),
+        "rug-pull" => lists(crook::rug_pull),
+        "list-changed" => lists(crook::list_changed),
+        "hang" => spoils(Spoil::Hang),
+        "die-in" => spoils(Spoil::Die),
+        "other-id" => spoils(Spoil::OtherId),
+        "string-ids" => spoils(Spoil::StringIds),
+        "garbage" => spoils(Spoil::Garbage),
+        "lone-surrogate" => spoils(Spoil::LoneSurrogate),
+        "long-line" => spoils(Spoil::LongLine),
+        "half-message" => spoils(Spoil::HalfMessage),
+        _ => return None,
+    })
 }
