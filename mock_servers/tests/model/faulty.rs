@@ -134,7 +134,7 @@ fn a_cut_call_waits_for_a_call_and_holds_up_no_other_fault() {
 }
 
 #[test]
-fn a_repeated_id_is_that_of_the_last_call() {
+fn a_repeated_id_is_that_of_the_last_call_and_string_arguments_are_strings() {
     let ls = || calls("ls", json!({}));
     let model = faulty(&[Fault::RepeatedIds], [ls(), ls()]);
     let first = post(&model, &hello()).json()["content"][0].clone();
@@ -145,21 +145,14 @@ fn a_repeated_id_is_that_of_the_last_call() {
         {"role": "assistant", "content": [first]},
         {"role": "user", "content": [result]},
     ]);
-    assert_eq!(
-        post(&model, &request).json()["content"][0]["id"],
-        first["id"]
-    );
-}
+    let repeated = post(&model, &request).json();
+    assert_eq!(repeated["content"][0]["id"], first["id"]);
 
-#[test]
-fn string_arguments_are_strings() {
     let input = json!({"path": "a", "limit": 20, "all": true, "lines": [1]});
     let model = faulty(&[Fault::StringArguments], [calls("read", input)]);
     let strings = json!({"path": "a", "limit": "20", "all": "true", "lines": "[1]"});
-    assert_eq!(
-        post(&model, &hello()).json()["content"][0]["input"],
-        strings
-    );
+    let spoilt = post(&model, &hello()).json();
+    assert_eq!(spoilt["content"][0]["input"], strings);
 }
 
 #[test]

@@ -183,8 +183,8 @@ fn a_body_is_json_of_at_most_32_megabytes() {
             "key must be a string at line 1 column 15",
         ),
         (
-            b"{\"messages\": [{\"role\": nope}]}",
-            "expected ident at line 1 column 25",
+            b"{\"messages\": [nope]}",
+            "expected ident at line 1 column 16",
         ),
         (
             b"{\"model\": \"m\"} x",
@@ -228,57 +228,43 @@ fn headers_and_routes_are_those_of_the_api() {
         ..Options::strict()
     };
     let model = MockModel::scripted_with(options, []);
-    let version = ("anthropic-version", "2023-06-01");
-    let (key, empty, bearer) = (
-        ("x-api-key", "abc"),
-        ("x-api-key", " "),
-        ("authorization", "Bearer abc"),
-    );
-    let no_key = (401, "authentication_error", "x-api-key header is required");
-    let no_version = (
-        400,
-        "invalid_request_error",
-        "anthropic-version: header is required",
-    );
-    for (method, path, headers, refusal) in [
-        ("POST", "/v1/messages", &[version][..], no_key),
-        ("GET", "/v1/models", &[version, empty], no_key),
-        ("POST", "/v1/messages", &[key], no_version),
-        (
-            "POST",
-            "/v1/chat",
-            &[version, key],
-            (404, "not_found_error", "Not found"),
-        ),
-        (
-            "GET",
-            "/v1/models/gpt",
-            &[version, key],
-            (404, "not_found_error", "model: gpt"),
-        ),
-        (
-            "GET",
-            "/v1/messages",
-            &[version, key],
-            (405, "invalid_request_error", "Method Not Allowed"),
-        ),
-    ] {
-        let (status, kind, message) = refusal;
+    let (version, key) = (("anthropic-version", "2023-06-01"), ("x-api-key", "abc"));
+    let refused = |headers: &[(&str, &str)], row: &str| {
+        let [method, path, status, kind, message] = row.splitn(5, ' ').collect::<Vec<_>>()[..]
+        else {
+            panic!("{row}");
+        };
         let response = send(&model, method, path, headers, b"{}");
-        assert!(is_error(&response, status, kind), "{path}: {response:?}");
-        assert_eq!(response.json()["error"]["message"], message);
-    }
-    assert_eq!(
-        send(&model, "GET", "/v1/models", &[version, bearer], b"").status,
-        200
+        let status = status.parse().expect(row);
+        assert!(is_error(&response, status, kind), "{row}: {response:?}");
+        assert_eq!(response.json()["error"]["message"], message, "{row}");
+    };
+    let no_key = "401 authentication_error x-api-key header is required";
+    refused(&[version], &format!("POST /v1/messages {no_key}"));
+    refused(
+        &[version, ("x-api-key", " ")],
+        &format!("GET /v1/models {no_key}"),
     );
+    refused(
+        &[key],
+        "POST /v1/messages 400 invalid_request_error anthropic-version: header is required",
+    );
+    for row in [
+        "POST /v1/chat 404 not_found_error Not found",
+        "GET /v1/models/gpt 404 not_found_error model: gpt",
+        "GET /v1/messages 405 invalid_request_error Method Not Allowed",
+    ] {
+        refused(&[version, key], row);
+    }
+    let bearer = ("authorization", "Bearer abc");
+    let listed = send(&model, "GET", "/v1/models", &[version, bearer], b"");
+    assert_eq!(listed.status, 200);
 }
 
 #[test]
 fn a_page_of_another_machine_reaches_nothing() {
     let model = MockModel::scripted([]);
     let others = [
-        "host evil.example",
         "host evil.example:8080",
         "host localhost.evil.example",
         "host localhost@evil.example",
@@ -288,7 +274,6 @@ fn a_page_of_another_machine_reaches_nothing() {
         "origin null",
     ];
     let own = [
-        "host localhost",
         "host LOCALHOST:1",
         "host 127.0.0.1:9",
         "host [::1]:9",
@@ -296,25 +281,17 @@ fn a_page_of_another_machine_reaches_nothing() {
         "origin https://127.0.0.1",
         "origin http://[::1]",
     ];
-    let ask = |header: &str, path| {
-        send(
-            &model,
-            "GET",
-            path,
-            &[header.split_once(' ').expect("a value")],
-            b"",
-        )
+    let ask = |header: &str| {
+        let header = header.split_once(' ').expect("a value");
+        send(&model, "GET", "/", &[header], b"")
     };
-    for (header, path) in others
-        .iter()
-        .flat_map(|header| [(header, "/"), (header, "/v1/models")])
-    {
-        let refused = ask(header, path);
+    for header in others {
+        let refused = ask(header);
         assert!(is_error(&refused, 403, "permission_error"), "{header}");
         let message = format!("{header}: this server is for this machine alone");
         assert_eq!(refused.json()["error"]["message"], message);
     }
     for header in own {
-        assert_eq!(ask(header, "/").status, 200, "{header}");
+        assert_eq!(ask(header).status, 200, "{header}");
     }
 }

@@ -233,46 +233,29 @@ fn no_tokens_at_all_fill_the_cache_without_a_reply() {
 /// they end.
 #[test]
 fn instructions_in_mid_conversation_are_read_and_counted() {
-    let [user, assistant] =
-        ["user", "assistant"].map(|role| json!({"role": role, "content": "1234"}));
-    let says_so = |content: Value| json!({"role": "system", "content": content});
-    let brief = says_so(json!("Be brief."));
-    let english = says_so(json!([{"type": "text", "text": "In English."}]));
-    let passing = json!({"role": "system", "content": "12345678", "clear_at": "next_user_message"});
-    let long = json!([
-        user,
-        brief,
-        assistant,
-        user,
-        english,
-        says_so(json!("Now."))
-    ]);
+    let says = |role: &str, words: &str| json!({"role": role, "content": words});
+    let (user, assistant) = (says("user", "1234"), says("assistant", "1234"));
+    let english = json!({"role": "system", "content": [{"type": "text", "text": "In English."}]});
+    let (brief, now) = (says("system", "Be brief."), says("system", "Now."));
+    let mut passing = says("system", "12345678");
+    passing["clear_at"] = "next_user_message".into();
+    let long = json!([user, brief, assistant, user, english, now]);
     let later = "Be brief.\n\nIn English.\n\nNow.";
     for (prompt, messages, tokens, system) in [
-        ("", long.clone(), 10, later.to_owned()),
-        ("1234", long, 11, format!("1234\n\n{later}")),
-        ("", json!([user, passing]), 1 + 2, "12345678".to_owned()),
-        (
-            "",
-            json!([user, passing, assistant]),
-            1 + 2 + 1,
-            "12345678".to_owned(),
-        ),
-        (
-            "",
-            json!([user, passing, assistant, user]),
-            1 + 1 + 1,
-            String::new(),
-        ),
+        ("", long.clone(), 10, later),
+        ("1234", long, 11, &*format!("1234\n\n{later}")),
+        ("", json!([user, passing]), 1 + 2, "12345678"),
+        ("", json!([user, passing, assistant]), 1 + 2 + 1, "12345678"),
+        ("", json!([user, passing, assistant, user]), 1 + 1 + 1, ""),
     ] {
-        let model = MockModel::scripted([says("Fine.")]);
+        let model = MockModel::scripted([mock_servers::model::says("Fine.")]);
         let mut request = asks("");
         (request["system"], request["messages"]) = (json!(prompt), messages);
         let beta = "mid-conversation-system-clear-at-2026-08-21";
         let answer = post_beta(&model, beta, &request).json();
         assert_eq!(answer["usage"]["input_tokens"], tokens, "{request}");
         let seen = model.last_request();
-        assert_eq!(*seen.system, system, "{request}");
+        assert_eq!(&*seen.system, system, "{request}");
         assert!(seen.messages.len() <= 3, "instructions are no turn");
     }
 }
