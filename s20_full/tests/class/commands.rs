@@ -2,8 +2,9 @@
 
 use mock_servers::model::{Request, calls, says};
 use serde_json::json;
+use testkit::Key;
 
-use crate::{class, echoing, id, is_side_call, is_subagent, last_texts, model, saved};
+use crate::{PROMPT, class, echoing, id, is_side_call, is_subagent, last_texts, model, saved};
 
 #[test]
 fn a_command_is_told_and_not_sent_and_a_question_about_a_path_is_a_request() {
@@ -114,4 +115,42 @@ fn clear_begins_anew_empties_the_plan_and_keeps_the_old_session() {
     let requests: Vec<_> = sessions.iter().map(|one| &one["request"]).collect();
     assert_eq!(requests, ["plan", "look"]);
     assert!(!last_texts(&model).contains(&"plan".to_owned()));
+}
+
+#[test]
+fn help_is_named_at_the_start_tab_completes_a_command_and_quit_leaves() {
+    let model = model(|_: &Request| says("A request."));
+    let mut terminal = class(&[]).model(&model).terminal(100, 40);
+    terminal
+        .wait_for("[/help lists the commands]")
+        .wait_for(PROMPT);
+    terminal.type_text("/c").press(Key::Tab);
+    // Three commands with nothing more in common: they are shown, and the line stays.
+    terminal.wait_for("/cost  /compact  /clear");
+    terminal.wait_until("the line", |screen| {
+        screen.trim_end().ends_with("s20 >> /c")
+    });
+    terminal.type_text("os").press(Key::Tab).press(Key::Enter);
+    terminal.wait_for("this session   fresh 0").wait_for(PROMPT);
+    terminal.type_text("what is /he").press(Key::Tab);
+    terminal.type_line("lp?").wait_for("A request.");
+    let texts = model.requests()[0].user_texts();
+    assert_eq!(texts, ["what is /help?"], "Tab is no part of a request");
+    assert_eq!(terminal.type_line("/quit").wait_exit(), 0);
+}
+
+#[test]
+fn what_help_shows_can_be_typed_as_it_stands() {
+    let help = class(&[]).asks("help");
+    let lines = help.stdout.lines();
+    let requests: Vec<&str> = lines.filter_map(|line| line.strip_prefix("- ")).collect();
+    assert_eq!(requests.len(), 8, "{}", help.transcript());
+    for request in requests {
+        class(&[])
+            .asks(request)
+            .succeeds()
+            .never_shows("✗")
+            .never_shows("I could not")
+            .never_shows("I am only");
+    }
 }

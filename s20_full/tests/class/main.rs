@@ -20,7 +20,7 @@ use std::sync::Arc;
 use mock_servers::model::{Block, MockModel, Options, Reply, Request, Role, calls, says};
 use serde_json::{Value, json};
 use testkit::team::teammate;
-use testkit::{Class, Key, Ran, Terminal, assert_pool};
+use testkit::{Class, Ran, Terminal, assert_pool};
 
 const PLAN: &str = "Create a todo list for inspecting this repo, then list Python files";
 const DOCS: &str = "Connect to the docs MCP server and search for agent loop";
@@ -423,42 +423,4 @@ fn a_connected_server_costs_no_built_in_its_place_in_the_cache() {
     assert_eq!(built_ins(before), built_ins(after));
     let marked = r#"{"cache_control":{"type":"ephemeral"},"description":"#;
     assert_eq!(built_ins(after).matches(marked).count(), 1);
-}
-
-#[test]
-fn help_is_named_at_the_start_tab_completes_a_command_and_quit_leaves() {
-    let model = model(|_: &Request| says("A request."));
-    let mut terminal = class(&[]).model(&model).terminal(100, 40);
-    terminal
-        .wait_for("[/help lists the commands]")
-        .wait_for(PROMPT);
-    terminal.type_text("/c").press(Key::Tab);
-    // Three commands with nothing more in common: they are shown, and the line stays.
-    terminal.wait_for("/cost  /compact  /clear");
-    terminal.wait_until("the line", |screen| {
-        screen.trim_end().ends_with("s20 >> /c")
-    });
-    terminal.type_text("os").press(Key::Tab).press(Key::Enter);
-    terminal.wait_for("this session   fresh 0").wait_for(PROMPT);
-    terminal.type_text("what is /he").press(Key::Tab);
-    terminal.type_line("lp?").wait_for("A request.");
-    let texts = model.requests()[0].user_texts();
-    assert_eq!(texts, ["what is /help?"], "Tab is no part of a request");
-    assert_eq!(terminal.type_line("/quit").wait_exit(), 0);
-}
-
-#[test]
-fn what_help_shows_can_be_typed_as_it_stands() {
-    let help = class(&[]).asks("help");
-    let lines = help.stdout.lines();
-    let requests: Vec<&str> = lines.filter_map(|line| line.strip_prefix("- ")).collect();
-    assert_eq!(requests.len(), 8, "{}", help.transcript());
-    for request in requests {
-        class(&[])
-            .asks(request)
-            .succeeds()
-            .never_shows("✗")
-            .never_shows("I could not")
-            .never_shows("I am only");
-    }
 }
