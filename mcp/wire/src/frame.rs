@@ -43,8 +43,11 @@ impl Id {
     pub fn parse(raw: &RawValue) -> Option<Self> {
         let text = raw.get();
         match text.as_bytes().first()? {
-            // Escapes differ from writer to writer; what they stand for does not.
-            b'"' if text.contains('\\') => Some(Self::from(&*body::string(raw))),
+            // Escapes differ from writer to writer; what they stand for does not. Some stand for nothing.
+            b'"' if text.contains('\\') => match serde_json::from_str::<String>(text) {
+                Ok(decoded) => Some(Self::from(&*decoded)),
+                Err(_) => Some(Self(text.into())),
+            },
             b'"' | b'-' | b'0'..=b'9' => Some(Self(text.into())),
             _ => None,
         }
@@ -175,39 +178,25 @@ impl Frame {
         // First of all, so that a refusal can name the request that it refuses.
         let named = id.and_then(Id::parse);
         let null = id.is_some_and(|id| id.get() == "null") && error.is_some();
-        let text: Option<Result<Box<str>, _>> =
-            method.map(|method| serde_json::from_str(method.get()));
+        let other_version = version.is_none_or(|version| version.get() != "\"2.0\"");
+        let odd_id = id.is_some() && named.is_none() && !null;
+        let name = method.map(|method| serde_json::from_str::<Box<str>>(method.get()).ok());
         let whats = [method, result, error].iter().flatten().count();
         let rules = [
             (twice, "a member is there twice"),
-            (
-                version.is_none_or(|version| version.get() != "\"2.0\""),
-                "jsonrpc is not \"2.0\"",
-            ),
-            (
-                id.is_some() && named.is_none() && !null,
-                "id is neither a string nor a number",
-            ),
-            (matches!(text, Some(Err(_))), "method is not a string"),
-            (
-                whats == 0,
-                "there is neither a method nor a result nor an error",
-            ),
-            (
-                whats > 1,
-                "there may be only one of method, result and error",
-            ),
-            (
-                id.is_none() && method.is_none(),
-                "an answer without the id of its request",
-            ),
+            (other_version, "jsonrpc is not \"2.0\""),
+            (odd_id, "id is neither a string nor a number"),
+            (name == Some(None), "method is not a string"),
+            (whats == 0, "there is no method, result or error"),
+            (whats > 1, "method, result and error exclude each other"),
+            (id.or(method).is_none(), "an answer needs its request's id"),
         ];
         if let Some((_, why)) = rules.iter().find(|(broken, _)| *broken) {
             return Err(NotAFrame::invalid(named, why));
         }
         Ok(Self {
             id: named,
-            method: text.and_then(Result::ok),
+            method: name.flatten(),
             params: params.map(RawValue::to_owned),
             result: result.map(RawValue::to_owned),
             error: error.map(RawValue::to_owned),

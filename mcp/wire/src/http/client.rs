@@ -12,7 +12,7 @@ use futures_util::future::join_all;
 use hyper::http::header::{ACCEPT, CONTENT_TYPE};
 use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::Response;
-use tokio::task::{AbortHandle, JoinHandle};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::events::{Bounds, Events, Resume, refusal};
@@ -83,8 +83,8 @@ struct State {
     session: Option<HeaderValue>,
     /// What the handshake has agreed on. Without one, to hang up is to cancel.
     version: Option<HeaderValue>,
-    /// Listens for what belongs to no request.
-    standing: Option<AbortHandle>,
+    /// Listens for what belongs to no request. Aborted when it is dropped.
+    standing: JoinSet<()>,
 }
 
 impl Client {
@@ -130,9 +130,9 @@ impl Client {
                 _ => {
                     let ready = frame.calls("notifications/initialized");
                     if self.tell(frame).await && ready {
-                        let standing = tokio::spawn(self.clone().listen()).abort_handle();
-                        let old = self.state.lock().unwrap().standing.replace(standing);
-                        old.inspect(AbortHandle::abort);
+                        let mut standing = JoinSet::new();
+                        standing.spawn(self.clone().listen());
+                        self.state.lock().unwrap().standing = standing;
                     }
                 }
             }
@@ -341,9 +341,7 @@ impl Client {
         if !lost || state.session.is_none() {
             return false;
         }
-        std::mem::take(&mut *state)
-            .standing
-            .inspect(AbortHandle::abort);
+        *state = State::default();
         true
     }
 
@@ -363,9 +361,12 @@ impl Client {
     }
 
     async fn end_session(&self) {
-        let standing = self.state.lock().unwrap().standing.take();
-        standing.inspect(AbortHandle::abort);
-        if self.state.lock().unwrap().session.is_some() {
+        let session = {
+            let mut state = self.state.lock().unwrap();
+            state.standing.abort_all();
+            state.session.is_some()
+        };
+        if session {
             let request = self.request(Method::DELETE).timeout(Duration::from_secs(5));
             let _ = request.send().await;
         }

@@ -15,7 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
-use tokio::task::AbortHandle;
+use tokio::task::JoinSet;
 
 use super::Hosts;
 use super::server::Server;
@@ -63,7 +63,8 @@ impl Default for Options {
 pub struct Listener {
     address: SocketAddr,
     accepted: mpsc::Receiver<Connection>,
-    accepting: AbortHandle,
+    /// Aborted when it is dropped.
+    _accepting: JoinSet<()>,
 }
 
 impl Listener {
@@ -76,11 +77,12 @@ impl Listener {
         let address = listener.local_addr()?;
         let (accept, accepted) = mpsc::channel(1);
         let server = Server::new(options, accept);
-        let accepting = tokio::spawn(run(server, listener)).abort_handle();
+        let mut accepting = JoinSet::new();
+        accepting.spawn(run(server, listener));
         Ok(Self {
             address,
             accepted,
-            accepting,
+            _accepting: accepting,
         })
     }
 
@@ -92,12 +94,6 @@ impl Listener {
     /// The next session, or the connection that all requests without a session share.
     pub async fn accept(&mut self) -> Option<Connection> {
         self.accepted.recv().await
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.accepting.abort();
     }
 }
 

@@ -182,7 +182,7 @@ impl Server {
             if let Some(session) = sessions.get(&name).filter(|it| it.inbox().is_some()) {
                 return Ok(session.clone());
             }
-            if sessions.len() >= self.options.sessions {
+            if name.is_some() && sessions.len() >= self.options.sessions {
                 return Err(no_room());
             }
             let (near, far) = Connection::pair();

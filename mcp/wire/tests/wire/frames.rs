@@ -103,6 +103,8 @@ fn ids_are_equal_when_their_values_are() {
     let id = |text: &str| Id::parse(&raw(text)).unwrap();
     assert_eq!(id(r#""\u0061\/""#), Id::from("a/"));
     assert_ne!(id("\"1\""), id("1"));
+    let half_a_pair = r#""\ud800""#;
+    assert_eq!(id(half_a_pair).as_json(), half_a_pair);
     assert_ne!(
         id("123456789012345678901234567890"),
         id("123456789012345678901234567891")

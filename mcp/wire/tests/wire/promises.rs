@@ -161,7 +161,7 @@ async fn a_reader_that_sleeps_makes_its_sender_wait_and_nobody_else() {
         let asked = carried(&mut link, true, asked).await;
         let writer = link.server.writer.clone();
         let flood = tokio::spawn(async move {
-            let text = "x".repeat(64 << 10);
+            let text = "x".repeat(32 << 10);
             for n in 0..FLOOD {
                 let params = json!({ "n": n, "text": text });
                 let told = Frame::notification("notifications/x", params);
@@ -171,7 +171,7 @@ async fn a_reader_that_sleeps_makes_its_sender_wait_and_nobody_else() {
             writer.send(answer).await.unwrap();
         });
         let mut other = links::lines();
-        for n in 0..500_u64 {
+        for n in 0..100_u64 {
             let asked = Frame::request(n, "ping", ());
             assert_eq!(carried(&mut other, true, asked).await.id, Some(Id::from(n)));
         }
