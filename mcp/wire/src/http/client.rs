@@ -154,7 +154,7 @@ impl Client {
     pub(crate) async fn tell(&self, frame: Frame) -> bool {
         match timeout(PATIENCE, self.post(&frame)).await {
             Ok(Ok(_)) => return true,
-            Ok(Err(error)) => _ = self.inbox.put(Err(error)).await,
+            Ok(Err(came)) => _ = self.inbox.put(came).await,
             Err(_) => {
                 let id = frame.id.filter(|_| frame.method.is_some());
                 self.fail(id, "the server does not answer").await;
@@ -167,7 +167,7 @@ impl Client {
     async fn exchange(self: Arc<Self>, frame: Frame) {
         match self.post(&frame).await {
             // Nobody reads any more: what cannot be handed on is nobody's loss.
-            Err(error) => _ = self.inbox.put(Err(error)).await,
+            Err(came) => _ = self.inbox.put(came).await,
             Ok(None) => {
                 let reason = "the server took the request and did not answer it";
                 self.fail(frame.id, reason).await;
@@ -283,8 +283,8 @@ impl Client {
         request
     }
 
-    /// Posts a frame. None when the server has taken it and says no more.
-    async fn post(&self, frame: &Frame) -> Result<Option<Events>, Error> {
+    /// Posts a frame. None when the server has taken it and says no more; else what there is in the place of a response.
+    async fn post(&self, frame: &Frame) -> Result<Option<Events>, Result<Frame, Error>> {
         let id = frame.id.as_ref().filter(|_| frame.method.is_some());
         let mut about = HeaderMap::new();
         about.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -296,14 +296,15 @@ impl Client {
             Ok(response) => response,
             Err(error) => {
                 let (id, reason) = (id.cloned(), chain(&error));
-                return Err(match error.is_connect() {
-                    true => Error::Unsent { id, reason },
-                    false => Error::unanswered(id, reason),
-                });
+                return Err(Err(if error.is_connect() {
+                    Error::Unsent { id, reason }
+                } else {
+                    Error::unanswered(id, reason)
+                }));
             }
         };
         if !response.status().is_success() {
-            return self.explain(response, id).await.map(Some);
+            return Err(self.explain(response, id).await);
         }
         if frame.calls("initialize") {
             let session = response.headers().get(SESSION).cloned();
@@ -314,7 +315,7 @@ impl Client {
     }
 
     /// A response that is no success: an answer all the same, when its body is one.
-    async fn explain(&self, response: Response, id: Option<&Id>) -> Result<Events, Error> {
+    async fn explain(&self, response: Response, id: Option<&Id>) -> Result<Frame, Error> {
         let status = response.status();
         let (error, frame) = refusal(response, id.cloned()).await;
         if self.is_lost(status, &error) {
@@ -325,7 +326,7 @@ impl Client {
             Some(mut frame) if id.is_some() && !login => {
                 // What could not be read has no id in the answer; here it is known.
                 frame.id = id.cloned();
-                Ok(Events::of(&frame))
+                Ok(frame)
             }
             _ => Err(error),
         }

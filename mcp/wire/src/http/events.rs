@@ -91,16 +91,6 @@ impl Events {
         }
     }
 
-    /// A frame that came some other way.
-    pub(crate) fn of(frame: &Frame) -> Self {
-        let event = Sse::default().data(frame.to_string());
-        Self {
-            events: stream::iter([Ok(event)]).boxed(),
-            reading: Arc::default(),
-            whole: true,
-        }
-    }
-
     /// The next event with data; what a reconnection needs goes to `resume`. None at the end of the stream.
     ///
     /// # Errors

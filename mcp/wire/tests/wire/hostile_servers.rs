@@ -262,16 +262,20 @@ async fn calls_end_however_the_other_side_stops_reading() {
     let client = mcp_wire::http::connect(ClientOptions::new(&silent));
     all_end("http", client).await;
 
-    let old = deaf(|head| {
+    const OLD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: endpoint\ndata: /post\n\n";
+    let silent: fn(&str) -> &'static str = |head| if head.starts_with("GET") { OLD } else { "" };
+    let refuses = |head: &str| {
         if head.starts_with("GET") {
-            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: endpoint\ndata: /post\n\n"
+            OLD
         } else {
-            ""
+            REFUSED
         }
-    });
-    let options = ClientOptions::new(&format!("http://{}/sse", old.await));
-    let client = legacy::connect(options).await.unwrap();
-    all_end("legacy sse", client).await;
+    };
+    for old in [silent, refuses] {
+        let options = ClientOptions::new(&format!("http://{}/sse", deaf(old).await));
+        let client = legacy::connect(options).await.unwrap();
+        all_end("legacy sse", client).await;
+    }
 
     let options = ws::Options::default();
     for ours_accepts in [true, false] {
