@@ -11,7 +11,7 @@ use reqwest::StatusCode;
 use tokio::time::timeout;
 
 use crate::connection::{Connection, Error};
-use crate::http::{Bounds, Client, ClientOptions, Events, Resume, chain, refusal};
+use crate::http::{Client, ClientOptions, Events, chain, large_ones, refusal};
 
 /// For a server to open its stream and to say where frames are posted.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,8 +34,8 @@ async fn open(mut options: ClientOptions) -> Result<Connection, Error> {
         return Err(refusal(response, None).await.0);
     }
     let base = response.url().clone();
-    let mut events = Events::new(response, &Bounds::new(options.limit));
-    let first = events.next(&mut Resume::default()).await;
+    let mut events = Events::new(response, options.limit, &large_ones());
+    let first = events.next().await;
     let first = first.map_err(Error::Broken)?;
     let named = first.filter(|event| event.event.as_deref() == Some("endpoint"));
     let place = named.and_then(|event| base.join(event.data?.trim()).ok());
@@ -63,7 +63,7 @@ async fn open(mut options: ClientOptions) -> Result<Connection, Error> {
 
 fn texts(events: Events) -> impl Stream<Item = Result<String, Error>> {
     stream::unfold(events, |mut events| async {
-        let text = match events.next(&mut Resume::default()).await {
+        let text = match events.next().await {
             Ok(Some(event)) if event.event.as_deref().is_none_or(|it| it == "message") => {
                 Ok(event.data.unwrap_or_default())
             }

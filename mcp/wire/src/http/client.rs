@@ -12,10 +12,11 @@ use futures_util::future::join_all;
 use hyper::http::header::{ACCEPT, CONTENT_TYPE};
 use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::Response;
+use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::events::{Bounds, Events, Resume, refusal};
+use super::events::{Events, large_ones, refusal};
 use super::{chain, is};
 use crate::body;
 use crate::connection::{Closed, Connection, Error, Reader, Writer};
@@ -73,7 +74,7 @@ pub fn connect(options: Options) -> Connection {
 pub(crate) struct Client {
     options: Options,
     inbox: Writer,
-    bounds: Bounds,
+    large: Arc<Semaphore>,
     tools: ToolHeaders,
     state: Mutex<State>,
 }
@@ -90,7 +91,7 @@ struct State {
 impl Client {
     pub(crate) fn new(options: Options, inbox: Writer) -> Self {
         Self {
-            bounds: Bounds::new(options.limit),
+            large: large_ones(),
             options,
             inbox,
             tools: ToolHeaders::default(),
@@ -178,7 +179,7 @@ impl Client {
 
     /// Listens for what belongs to no request, if the server has a stream for it.
     async fn listen(self: Arc<Self>) {
-        if let Ok(Some(events)) = self.get(&Resume::default()).await {
+        if let Ok(Some(events)) = self.get(None).await {
             let _ = self.follow(events, None).await;
         }
     }
@@ -187,11 +188,10 @@ impl Client {
     /// as long as the server has it.
     async fn follow(&self, mut events: Events, request: Option<&Frame>) -> Result<(), Closed> {
         let about = request.and_then(|request| request.id.clone());
-        let mut resume = Resume::default();
         let mut failed = 0;
         loop {
             let broken = loop {
-                let data = match events.next(&mut resume).await {
+                let data = match events.next().await {
                     Ok(Some(event)) => event.data.unwrap_or_default(),
                     Ok(None) => break "the stream ended before the answer".to_owned(),
                     Err(error) => break error,
@@ -220,11 +220,7 @@ impl Client {
                     return Ok(());
                 }
             };
-            if request.is_none() {
-                let beginning = HeaderValue::from_static("");
-                resume.last_event.get_or_insert(beginning);
-            }
-            match self.resume(&resume, &mut failed, request.is_some()).await {
+            match self.resume(events, &mut failed, request.is_some()).await {
                 Some(next) => events = next,
                 None if request.is_none() => return Ok(()),
                 None => {
@@ -237,24 +233,28 @@ impl Client {
 
     /// The stream that continues a broken one. None when the server numbers no events, or does not know it any more; and,
     /// where somebody waits, after some attempts.
-    async fn resume(&self, resume: &Resume, failed: &mut u32, hasty: bool) -> Option<Events> {
-        resume.last_event.as_ref()?;
-        while *failed < ATTEMPTS || !hasty {
-            let wait = resume.retry.unwrap_or(Duration::from_secs(1));
+    async fn resume(&self, broken: Events, failed: &mut u32, hasty: bool) -> Option<Events> {
+        let (last_event, retry) = (broken.last_event.clone(), broken.retry);
+        drop(broken);
+        while !hasty || last_event.is_some() && *failed < ATTEMPTS {
+            let wait = retry.unwrap_or(Duration::from_secs(1));
             sleep(wait * 2_u32.pow((*failed).min(ATTEMPTS))).await;
             *failed += 1;
-            if let Ok(Ok(events)) = timeout(PATIENCE, self.get(resume)).await {
-                return events;
+            if let Ok(Ok(next)) = timeout(PATIENCE, self.get(last_event.clone())).await {
+                return next.map(|mut next| {
+                    (next.last_event, next.retry) = (last_event, retry);
+                    next
+                });
             }
         }
         None
     }
 
     /// Opens a stream. None when the server does not offer it.
-    async fn get(&self, resume: &Resume) -> Result<Option<Events>, String> {
+    async fn get(&self, last_event: Option<HeaderValue>) -> Result<Option<Events>, String> {
         let mut request = self.request(Method::GET);
-        if let Some(id) = resume.last_event.as_ref().filter(|id| !id.is_empty()) {
-            request = request.header(LAST_EVENT, id.clone());
+        if let Some(id) = last_event {
+            request = request.header(LAST_EVENT, id);
         }
         let response = request.send().await.map_err(|error| chain(&error))?;
         if response.status().is_server_error() {
@@ -262,7 +262,11 @@ impl Client {
         }
         let stream =
             response.status() == StatusCode::OK && is(response.headers(), "text/event-stream");
-        Ok(stream.then(|| Events::new(response, &self.bounds)))
+        Ok(stream.then(|| self.events(response)))
+    }
+
+    fn events(&self, response: Response) -> Events {
+        Events::new(response, self.options.limit, &self.large)
     }
 
     fn request(&self, method: Method) -> reqwest::RequestBuilder {
@@ -311,7 +315,7 @@ impl Client {
             self.state.lock().unwrap().session = session;
         }
         let silent = id.is_none() || response.status() == StatusCode::ACCEPTED;
-        Ok((!silent).then(|| Events::new(response, &self.bounds)))
+        Ok((!silent).then(|| self.events(response)))
     }
 
     /// A response that is no success: an answer all the same, when its body is one.

@@ -27,19 +27,9 @@ const LARGE_ONES: usize = 8;
 /// How long a server may take to say why it refuses.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bounds the events of one connection.
-#[derive(Clone)]
-pub(crate) struct Bounds {
-    /// The largest event.
-    limit: usize,
-    large: Arc<Semaphore>,
-}
-
-impl Bounds {
-    pub(crate) fn new(limit: usize) -> Self {
-        let large = Arc::new(Semaphore::new(LARGE_ONES));
-        Self { limit, large }
-    }
+/// What bounds the large events of one connection.
+pub(crate) fn large_ones() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(LARGE_ONES))
 }
 
 /// The events of a response.
@@ -48,6 +38,9 @@ pub(crate) struct Events {
     reading: Arc<Mutex<Reading>>,
     /// There is one event, the body of the response.
     pub(crate) whole: bool,
+    /// Where to go on after it has broken off, and when.
+    pub(crate) last_event: Option<HeaderValue>,
+    pub(crate) retry: Option<Duration>,
 }
 
 /// What has come since the last event.
@@ -57,18 +50,11 @@ struct Reading {
     large: Option<OwnedSemaphorePermit>,
 }
 
-/// Where to go on after a stream has broken off.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Resume {
-    pub(crate) last_event: Option<HeaderValue>,
-    pub(crate) retry: Option<Duration>,
-}
-
 impl Events {
-    pub(crate) fn new(response: Response, bounds: &Bounds) -> Self {
+    pub(crate) fn new(response: Response, limit: usize, large: &Arc<Semaphore>) -> Self {
         let reading = Arc::default();
         let whole = !is(response.headers(), "text/event-stream");
-        let chunks = chunks(response, bounds.clone(), Arc::clone(&reading)).boxed();
+        let chunks = chunks(response, limit, large.clone(), Arc::clone(&reading)).boxed();
         let events = if whole {
             let body = chunks.try_fold(Vec::new(), |mut body, chunk| async move {
                 body.extend_from_slice(&chunk);
@@ -88,14 +74,16 @@ impl Events {
             events,
             reading,
             whole,
+            last_event: None,
+            retry: None,
         }
     }
 
-    /// The next event with data; what a reconnection needs goes to `resume`. None at the end of the stream.
+    /// The next event with data. None at the end of the stream.
     ///
     /// # Errors
     /// Why the stream has broken off.
-    pub(crate) async fn next(&mut self, resume: &mut Resume) -> Result<Option<Sse>, String> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Sse>, String> {
         loop {
             // The last one has been handed on.
             *self.reading.lock().unwrap() = Reading::default();
@@ -105,11 +93,11 @@ impl Events {
             if let Some(id) = &event.id {
                 // One that no header can hold is as good as none.
                 let id = HeaderValue::from_str(id).ok();
-                resume.last_event = id.filter(|id| !id.is_empty());
+                self.last_event = id.filter(|id| !id.is_empty());
             }
             if let Some(retry) = event.retry {
                 // A server can neither put a client to sleep for good nor have it ask without a pause.
-                resume.retry = Some(Duration::from_millis(retry.clamp(30, 600_000)));
+                self.retry = Some(Duration::from_millis(retry.clamp(30, 600_000)));
             }
             if event.data.as_ref().is_some_and(|data| !data.is_empty()) {
                 return Ok(Some(event));
@@ -121,11 +109,12 @@ impl Events {
 /// The body of a response, counted from event to event.
 fn chunks(
     response: Response,
-    bounds: Bounds,
+    limit: usize,
+    large: Arc<Semaphore>,
     reading: Arc<Mutex<Reading>>,
 ) -> impl Stream<Item = io::Result<Bytes>> + Send {
-    let state = (response, bounds, reading);
-    stream::try_unfold(state, |(mut response, bounds, reading)| async move {
+    let state = (response, large, reading);
+    stream::try_unfold(state, move |(mut response, large, reading)| async move {
         let Some(chunk) = response.chunk().await.map_err(io::Error::other)? else {
             return Ok(None);
         };
@@ -135,15 +124,15 @@ fn chunks(
             (reading.bytes, reading.large.is_some())
         };
         // What one event adds to its data: names of fields and line ends.
-        if read > bounds.limit + bounds.limit / 8 + 4096 {
-            let why = format!("an event is longer than {} bytes", bounds.limit);
+        if read > limit + limit / 8 + 4096 {
+            let why = format!("an event is longer than {limit} bytes");
             return Err(io::Error::other(why));
         }
         if read > LARGE && !counted {
-            let large = bounds.large.clone().acquire_owned().await.ok();
-            reading.lock().unwrap().large = large;
+            let counted = large.clone().acquire_owned().await.ok();
+            reading.lock().unwrap().large = counted;
         }
-        Ok(Some((chunk, (response, bounds, reading))))
+        Ok(Some((chunk, (response, large, reading))))
     })
 }
 
@@ -152,9 +141,8 @@ pub(crate) async fn refusal(response: Response, id: Option<Id>) -> (Error, Optio
     let status = response.status().as_u16();
     let challenge = response.headers().get(WWW_AUTHENTICATE);
     let challenge = challenge.and_then(|value| value.to_str().ok().map(str::to_owned));
-    let mut events = Events::new(response, &Bounds::new(LARGE));
-    let mut resume = Resume::default();
-    let said = timeout(PATIENCE, events.next(&mut resume)).await;
+    let mut events = Events::new(response, LARGE, &large_ones());
+    let said = timeout(PATIENCE, events.next()).await;
     let said = said.ok().and_then(Result::ok).flatten();
     let text = said.and_then(|event| event.data).unwrap_or_default();
     let words: Vec<_> = text.split_whitespace().collect();

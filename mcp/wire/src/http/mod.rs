@@ -15,7 +15,7 @@ use hyper::header::CONTENT_TYPE;
 
 pub(crate) use client::Client;
 pub use client::{Options as ClientOptions, connect};
-pub(crate) use events::{Bounds, Events, Resume, refusal};
+pub(crate) use events::{Events, large_ones, refusal};
 pub use host::Hosts;
 pub use listener::{Guard, Listener, Options as ServerOptions};
 
