@@ -145,7 +145,14 @@ impl Client {
         let dialer = Dialer::new(server).map_err(Error::Config)?;
         let held = link::hold(dialer, options.login.clone(), options.patience.clone());
         let (connection, state, task) = held;
-        Self::over(connection, state, task, options, server.timeout).await
+        Self::over(
+            connection,
+            state,
+            task,
+            options,
+            server.timeout.map(Duration::from_millis),
+        )
+        .await
     }
 
     async fn over(

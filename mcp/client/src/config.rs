@@ -4,70 +4,84 @@
 //! comes from a variable stands in no error.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use kit::{BoxFuture, one_line};
 use mcp_wire::{Connection, Error};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A server, ready to be connected. It may hold secrets, so it is never printed whole.
-#[derive(Clone)]
+/// A server, as its entry says it. It may hold secrets, so it is never printed whole.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Server {
     /// What the user calls it.
+    #[serde(skip)]
     pub name: String,
-    /// How it is reached.
+    /// What is spoken with it.
+    #[serde(rename = "type")]
     pub transport: Transport,
-    /// For its calls, when it has a time-out of its own.
-    pub timeout: Option<Duration>,
+    /// The program of a server on stdio.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Added to its environment.
+    pub env: BTreeMap<String, String>,
+    /// The address of a server that has one.
+    pub url: String,
+    /// Sent with each request.
+    pub headers: BTreeMap<String, String>,
+    /// An editor's token; without one it is in the editor's lock file.
+    #[serde(rename = "authToken")]
+    pub token: Option<String>,
+    /// For its calls, in milliseconds.
+    pub timeout: Option<u64>,
     /// What its login needs that discovery does not say.
     pub oauth: OAuth,
-}
-
-/// How a server is reached.
-#[derive(Clone)]
-pub enum Transport {
-    /// A child process that speaks lines.
-    Stdio {
-        /// The program.
-        command: String,
-        /// Its arguments.
-        args: Vec<String>,
-        /// Added to its environment.
-        env: BTreeMap<String, String>,
-    },
-    /// A server with an address.
-    Remote {
-        /// What is spoken there.
-        kind: Remote,
-        /// The address.
-        url: String,
-        /// Sent with each request.
-        headers: BTreeMap<String, String>,
-    },
-    /// A service in this process, ours or another's over a pair of streams.
-    Sdk(Sdk),
+    /// Opens a connection to a service in this process.
+    #[serde(skip)]
+    pub sdk: Option<Sdk>,
 }
 
 /// Opens a connection to a service in this process.
 pub type Sdk = Arc<dyn Fn() -> BoxFuture<'static, Result<Connection, Error>> + Send + Sync>;
 
-/// What is spoken at an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Remote {
+/// The transports.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// A child process that speaks lines.
+    #[default]
+    Stdio,
     /// Streamable HTTP.
     Http,
     /// HTTP+SSE of 2024.
     Sse,
     /// WebSocket.
     Ws,
-    /// HTTP+SSE of an editor, with its token; without one it is in the editor's lock file.
-    SseIde(Option<String>),
+    /// HTTP+SSE of an editor.
+    SseIde,
+    /// A service in this process, ours or another's over a pair of streams.
+    #[serde(skip)]
+    Sdk,
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+            Self::Sse => "sse",
+            Self::Ws => "ws",
+            Self::SseIde => "sse-ide",
+            Self::Sdk => "sdk",
+        })
+    }
 }
 
 /// What a login needs that discovery does not say.
-#[derive(Clone, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct OAuth {
     /// Of a client that was registered by hand.
@@ -78,38 +92,6 @@ pub struct OAuth {
     pub callback_port: Option<u16>,
     /// The scopes to ask for instead of those that the server names.
     pub scopes: Option<Vec<String>>,
-}
-
-/// An entry as the file has it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    #[serde(rename = "type")]
-    kind: Option<Kind>,
-    command: Option<String>,
-    #[serde(default)]
-    args: Vec<String>,
-    #[serde(default)]
-    env: BTreeMap<String, String>,
-    url: Option<String>,
-    #[serde(default)]
-    headers: BTreeMap<String, String>,
-    #[serde(rename = "authToken")]
-    token: Option<String>,
-    /// In milliseconds.
-    timeout: Option<u64>,
-    #[serde(default)]
-    oauth: OAuth,
-}
-
-#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    Stdio,
-    Http,
-    Sse,
-    Ws,
-    SseIde,
 }
 
 impl Server {
@@ -125,32 +107,51 @@ impl Server {
         if name.trim().is_empty() || name != one_line(name) {
             return Err(": a name is one line without spaces around it".to_owned());
         }
-        let mut expanded = entry.clone();
-        expand_all(&mut expanded, "", variable)?;
-        let entry: Entry = serde_path_to_error::deserialize(expanded).map_err(|error| {
-            let path = match error.path().to_string() {
-                path if path == "." => String::new(),
-                path => format!(".{path}"),
+        let mut entry = entry.clone();
+        expand_all(&mut entry, "", variable)?;
+        if let Value::Object(entry) = &mut entry
+            && !entry.contains_key("type")
+        {
+            let url = entry.get("url").map(|url| url.as_str().unwrap_or_default());
+            let kind = match (entry.contains_key("command"), url) {
+                (true, None) => "stdio",
+                (false, Some(url)) if url.starts_with("ws") => "ws",
+                (false, Some(_)) => "http",
+                (true, Some(_)) => {
+                    return Err(": either `command` or `url`, or a `type`".to_owned());
+                }
+                (false, None) => "stdio",
             };
-            // The value may come from a variable.
-            let why = error.into_inner().to_string();
-            let why = if why.contains("string \"") {
-                "the type of its value is wrong".to_owned()
-            } else {
-                why
-            };
-            format!("{path}: {}", one_line(&why))
-        })?;
-        let transport = entry.transport()?;
-        if entry.timeout == Some(0) {
-            return Err(".timeout: it is in milliseconds, and more than 0".to_owned());
+            entry.insert("type".to_owned(), kind.into());
         }
-        Ok(Self {
-            name: name.to_owned(),
-            transport,
-            timeout: entry.timeout.map(Duration::from_millis),
-            oauth: entry.oauth,
-        })
+        let mut server: Self = serde_path_to_error::deserialize(entry).map_err(|error| {
+            let path = Some(error.path().to_string()).filter(|path| path != ".");
+            let path = path.map_or_else(String::new, |path| format!(".{path}"));
+            // It may hold the value of a variable.
+            match error.into_inner().to_string() {
+                why if why.contains("string \"") => {
+                    format!("{path}: a value of another type is needed")
+                }
+                why => format!("{path}: {}", one_line(&why)),
+            }
+        })?;
+        name.clone_into(&mut server.name);
+        let wrong = match server.transport {
+            Transport::Stdio => server
+                .command
+                .trim()
+                .is_empty()
+                .then_some(".command: it is needed, or a `url`"),
+            Transport::Ws => {
+                (!server.is_at(["ws", "wss"])).then_some(".url: it must begin with ws:// or wss://")
+            }
+            _ => (!server.is_at(["http", "https"]))
+                .then_some(".url: it must begin with http:// or https://"),
+        };
+        let wrong = wrong.or_else(|| {
+            (server.timeout == Some(0)).then_some(".timeout: it must be more than 0 ms")
+        });
+        wrong.map_or(Ok(server), |wrong| Err(wrong.to_owned()))
     }
 
     /// A server that is given by its address alone: what is spoken there follows from the scheme, and from a path that ends
@@ -159,110 +160,42 @@ impl Server {
     /// # Errors
     /// When it is no address of a server.
     pub fn at(url: &str, headers: BTreeMap<String, String>) -> Result<Self, String> {
-        let parsed = url.parse::<hyper::Uri>();
-        let parsed = parsed.map_err(|error| format!("{url} is no URL: {error}"))?;
-        let kind = match parsed.scheme_str() {
-            Some("ws" | "wss") => Remote::Ws,
-            Some("http" | "https") if parsed.path().ends_with("/sse") => Remote::Sse,
-            Some("http" | "https") => Remote::Http,
-            _ => {
-                return Err(format!(
-                    "{url} is no URL that begins with http:, https:, ws: or wss:"
-                ));
-            }
-        };
-        Ok(Self {
-            name: parsed.host().unwrap_or_default().to_owned(),
-            transport: Transport::Remote {
-                kind,
-                url: url.to_owned(),
-                headers,
-            },
-            timeout: None,
-            oauth: OAuth::default(),
-        })
-    }
-}
-
-impl Entry {
-    fn transport(&self) -> Result<Transport, String> {
-        let kind = match (self.kind, &self.command, &self.url) {
-            (Some(kind), ..) => kind,
-            (None, Some(_), None) => Kind::Stdio,
-            (None, None, Some(url)) if url.starts_with("ws:") || url.starts_with("wss:") => {
-                Kind::Ws
-            }
-            (None, None, Some(_)) => Kind::Http,
-            _ => return Err(": either `command` or `url` is needed, or a `type`".to_owned()),
-        };
-        let remote = match kind {
-            Kind::Stdio => {
-                let command = self.command.clone().filter(|it| !it.trim().is_empty());
-                return Ok(Transport::Stdio {
-                    command: command.ok_or(".command: a server on stdio needs one")?,
-                    args: self.args.clone(),
-                    env: self.env.clone(),
-                });
-            }
-            Kind::Http => Remote::Http,
-            Kind::Sse => Remote::Sse,
-            Kind::Ws => Remote::Ws,
-            Kind::SseIde => Remote::SseIde(self.token.clone()),
-        };
-        let url = self.url.as_deref().ok_or(".url: this type needs one")?;
-        let schemes = if kind == Kind::Ws {
-            ["ws", "wss"]
-        } else {
-            ["http", "https"]
-        };
-        let parsed = url.parse::<hyper::Uri>().ok();
-        let fits = |uri: &hyper::Uri| uri.scheme_str().is_some_and(|it| schemes.contains(&it));
-        if !parsed.as_ref().is_some_and(fits) {
-            return Err(format!(
-                ".url: it must begin with {}:// or {}://",
-                schemes[0], schemes[1]
-            ));
-        }
-        Ok(Transport::Remote {
-            kind: remote,
+        let mut server = Self {
+            name: url.to_owned(),
             url: url.to_owned(),
-            headers: self.headers.clone(),
+            headers,
+            ..Self::default()
+        };
+        server.transport = if server.is_at(["ws", "wss"]) {
+            Transport::Ws
+        } else if !server.is_at(["http", "https"]) {
+            return Err(format!(
+                "{url} is no URL that begins with http:, https:, ws: or wss:"
+            ));
+        } else if url
+            .split('?')
+            .next()
+            .is_some_and(|path| path.ends_with("/sse"))
+        {
+            Transport::Sse
+        } else {
+            Transport::Http
+        };
+        Ok(server)
+    }
+
+    fn is_at(&self, schemes: [&str; 2]) -> bool {
+        let url = self.url.parse::<hyper::Uri>().ok();
+        url.is_some_and(|url| {
+            url.scheme_str().is_some_and(|it| schemes.contains(&it)) && url.host().is_some()
         })
-    }
-}
-
-impl Transport {
-    /// What the configuration calls it.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Stdio { .. } => "stdio",
-            Self::Sdk(_) => "sdk",
-            Self::Remote { kind, .. } => match kind {
-                Remote::Http => "http",
-                Remote::Sse => "sse",
-                Remote::Ws => "ws",
-                Remote::SseIde(_) => "sse-ide",
-            },
-        }
-    }
-
-    /// Whether it is a process of this machine: those start in smaller batches.
-    pub fn is_local(&self) -> bool {
-        matches!(self, Self::Stdio { .. })
     }
 
     /// The same for two entries that mean the same server: its command line, or its address.
-    pub fn signature(&self) -> Option<String> {
-        match self {
-            Self::Stdio { command, args, .. } => Some(
-                std::iter::once(command)
-                    .chain(args)
-                    .map(|word| format!("{word}\0"))
-                    .collect(),
-            ),
-            Self::Remote { url, .. } => Some(url.trim_end_matches('/').to_owned()),
-            Self::Sdk(_) => None,
-        }
+    pub fn signature(&self) -> String {
+        let words = std::iter::once(&self.command).chain(&self.args);
+        let words: String = words.map(|word| format!("{word}\0")).collect();
+        words + self.url.trim_end_matches('/')
     }
 }
 
@@ -275,48 +208,41 @@ fn expand_all(
         Value::String(text) => {
             let unset = |name| format!("{path}: the variable {name} is not set");
             *text = expand(text, variable).map_err(unset)?;
+            Ok(())
         }
-        Value::Array(items) => {
-            for (at, item) in items.iter_mut().enumerate() {
-                expand_all(item, &format!("{path}[{at}]"), variable)?;
-            }
-        }
-        Value::Object(members) => {
-            for (key, member) in members {
-                expand_all(member, &format!("{path}.{key}"), variable)?;
-            }
-        }
-        _ => {}
+        Value::Array(items) => items
+            .iter_mut()
+            .enumerate()
+            .try_for_each(|(at, item)| expand_all(item, &format!("{path}[{at}]"), variable)),
+        Value::Object(members) => members
+            .iter_mut()
+            .try_for_each(|(key, member)| expand_all(member, &format!("{path}.{key}"), variable)),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The text with `${NAME}` and `${NAME:-default}` replaced; the error is the name of a variable that is not set.
 pub fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
-    let mut expanded = String::new();
-    let mut rest = text;
-    while let Some((before, reference)) = rest.split_once("${") {
-        expanded.push_str(before);
-        let reference = reference.split_once('}').and_then(|(inside, behind)| {
-            let (name, default) = inside
-                .split_once(":-")
-                .map_or((inside, None), |(name, default)| (name, Some(default)));
-            let is_name = name
-                .bytes()
-                .all(|it| it.is_ascii_alphanumeric() || it == b'_')
-                && name.starts_with(|it: char| !it.is_ascii_digit());
-            is_name.then_some((name, default, behind))
-        });
-        // Anything else stays as it is written.
-        let Some((name, default, behind)) = reference else {
-            expanded.push_str("${");
-            rest = &rest[before.len() + 2..];
-            continue;
+    let Some((before, reference)) = text.split_once("${") else {
+        return Ok(text.to_owned());
+    };
+    let found = reference.split_once('}').and_then(|(inside, behind)| {
+        let (name, default) = match inside.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inside, None),
         };
-        let value = variable(name).or_else(|| default.map(str::to_owned));
-        expanded.push_str(&value.ok_or_else(|| name.to_owned())?);
-        rest = behind;
-    }
-    expanded.push_str(rest);
-    Ok(expanded)
+        let allowed = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        let is_name =
+            name.chars().all(allowed) && name.starts_with(|it: char| !it.is_ascii_digit());
+        is_name.then_some((name, default, behind))
+    });
+    let (value, behind) = match found {
+        Some((name, default, behind)) => {
+            let value = variable(name).or_else(|| default.map(str::to_owned));
+            (value.ok_or_else(|| name.to_owned())?, behind)
+        }
+        // Anything else stays as it is written.
+        None => ("${".to_owned(), reference),
+    };
+    Ok(format!("{before}{value}{}", expand(behind, variable)?))
 }

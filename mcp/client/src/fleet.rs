@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream;
 
-use crate::config::Server;
+use crate::config::{Server, Transport};
 
 /// How many servers are connected to at once, and how long each may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub async fn each<T, F: Future<Output = T>>(
     mut tell: impl FnMut(usize, T),
 ) {
     let (local, remote): (Vec<_>, Vec<_>) =
-        (0..servers.len()).partition(|at| servers[*at].transport.is_local());
+        (0..servers.len()).partition(|at| servers[*at].transport == Transport::Stdio);
     let work = &work;
     let lane = |places: Vec<usize>, most: usize| {
         let started = places

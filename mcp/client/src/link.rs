@@ -232,13 +232,13 @@ impl Link {
             let deadline = self.deadline();
             tokio::select! {
                 frame = client.recv(), if self.goodbye.is_none() && self.has_room() => match frame {
-                    Some(Ok(frame)) => self.from_client(frame),
+                    Some(Ok(frame)) => self.client_says(frame),
                     _ => self.goodbye = Some(Instant::now() + GOODBYE),
                 },
                 // Nobody reads: nobody waits for an answer either.
                 () = self.front.closed() => break,
                 came = receive(&mut self.back), if self.up.is_empty() => match came {
-                    Ok(frame) => self.from_server(frame),
+                    Ok(frame) => self.server_says(frame),
                     Err(error) => self.trouble(error),
                 },
                 sent = finish(&mut self.sending) => {
@@ -311,7 +311,7 @@ impl Link {
         let (writer, login, dialer) =
             (back.writer.clone(), self.login.clone(), self.dialer.clone());
         self.sending = Some(Box::pin(async move {
-            if dialer.url().is_some() {
+            if !dialer.url().is_empty() {
                 let header: Option<HeaderValue> = login.authorization().await;
                 dialer.authorize(header);
             }
@@ -325,7 +325,7 @@ impl Link {
             let (dialer, login) = (self.dialer.clone(), self.login.clone());
             let limit = self.patience.connect;
             self.phase = Phase::Opening(Box::pin(async move {
-                if dialer.url().is_some() {
+                if !dialer.url().is_empty() {
                     dialer.authorize(login.authorization().await);
                 }
                 let late = |_| {
@@ -395,7 +395,7 @@ impl Link {
         }
     }
 
-    fn from_client(&mut self, frame: Frame) {
+    fn client_says(&mut self, frame: Frame) {
         match frame.kind() {
             // The question was asked on a connection that is gone.
             Kind::Response if !frame.id.as_ref().is_some_and(|id| self.asked.remove(id)) => return,
@@ -440,7 +440,7 @@ impl Link {
         }
     }
 
-    fn from_server(&mut self, frame: Frame) {
+    fn server_says(&mut self, frame: Frame) {
         match frame.kind() {
             Kind::Response if frame.id == Some(self.own_id()) => return self.greeted(&frame),
             Kind::Response => {
@@ -625,7 +625,7 @@ impl Link {
             return;
         };
         let challenge = Challenge {
-            url: self.dialer.url().unwrap_or_default().to_owned(),
+            url: self.dialer.url().to_owned(),
             status: *status,
             www_authenticate: challenge.clone(),
         };

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::config::{OAuth, Server, Transport};
+use crate::config::Server;
 use crate::link::raw;
 use crate::transport::config_home;
 
@@ -74,6 +74,17 @@ pub enum Standing {
     New,
     /// It is another one than the user has approved.
     Changed,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Ready => "",
+            Self::Disabled => "disabled",
+            Self::New => "not approved",
+            Self::Changed => "changed since it was approved",
+        })
+    }
 }
 
 /// A server that was found.
@@ -214,13 +225,9 @@ impl Catalog {
             let (command, args) = mock_servers::mcp::command(name);
             let server = Server {
                 name: name.to_owned(),
-                transport: Transport::Stdio {
-                    command: command.to_string_lossy().into_owned(),
-                    args,
-                    env: BTreeMap::new(),
-                },
-                timeout: None,
-                oauth: OAuth::default(),
+                command: command.to_string_lossy().into_owned(),
+                args,
+                ..Server::default()
             };
             Found {
                 name: name.to_owned(),
@@ -316,7 +323,7 @@ impl Catalog {
 
     /// Leaves out connectors whose server somebody has configured under another name.
     fn drop_twins(&mut self) {
-        let signature = |found: &Found| found.server.as_ref().ok()?.transport.signature();
+        let signature = |found: &Found| found.server.as_ref().ok().map(Server::signature);
         let others = self
             .found
             .iter()

@@ -3,26 +3,28 @@
 //! The transports are mcp_wire's; here one is chosen, started and watched. Invariants: a child has no key of ours in its
 //! environment unless its entry puts it there, and its last words on standard error are kept for the error.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use kit::one_line;
 use mcp_wire::frame::FRAME_LIMIT;
 use mcp_wire::http::ClientOptions;
 use mcp_wire::{Connection, Error, http, legacy, stdio, ws};
+use rustls::pki_types::InvalidDnsNameError;
 use rustls_platform_verifier::ConfigVerifierExt;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::Command;
 use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-use crate::config::{Remote, Server, Transport};
+use crate::config::{Server, Transport};
 
 /// Variables that a child does not inherit.
 const KEYS: [&str; 3] = [
@@ -39,13 +41,9 @@ const IDE_TOKEN: HeaderName = HeaderName::from_static("x-claude-code-ide-authori
 
 /// Opens connections to one server.
 pub struct Dialer {
-    transport: Transport,
+    server: Server,
     /// Sent with each request; the login's header among them.
-    pub(crate) headers: Arc<Mutex<HeaderMap>>,
-    /// What the configuration says of `Authorization`.
-    configured: Option<HeaderValue>,
-    /// Where editors leave their lock files.
-    ide: PathBuf,
+    headers: Arc<Mutex<HeaderMap>>,
 }
 
 /// An open connection.
@@ -61,119 +59,117 @@ impl Dialer {
     /// When a header of its entry cannot be sent.
     pub fn new(server: &Server) -> Result<Self, String> {
         let mut headers = HeaderMap::new();
-        if let Transport::Remote { headers: own, .. } = &server.transport {
-            for (name, value) in own {
-                let header = name.parse::<HeaderName>().ok();
-                let header = header.zip(value.parse::<HeaderValue>().ok());
-                let (key, mut value) =
-                    header.ok_or_else(|| format!("the header {name} cannot be sent"))?;
-                value.set_sensitive(true);
-                headers.insert(key, value);
-            }
+        for (name, value) in &server.headers {
+            let header = name.parse::<HeaderName>().ok();
+            let header = header.zip(value.parse::<HeaderValue>().ok());
+            let (key, mut value) =
+                header.ok_or_else(|| format!("the header {name} cannot be sent"))?;
+            value.set_sensitive(true);
+            headers.insert(key, value);
         }
+        let headers = Arc::new(Mutex::new(headers));
         Ok(Self {
-            transport: server.transport.clone(),
-            configured: headers.get("authorization").cloned(),
-            headers: Arc::new(Mutex::new(headers)),
-            ide: config_home(&|name| std::env::var(name).ok()).join("ide"),
+            server: server.clone(),
+            headers,
         })
     }
 
-    /// The address, for a login.
-    pub(crate) fn url(&self) -> Option<&str> {
-        match &self.transport {
-            Transport::Remote { url, .. } => Some(url),
-            _ => None,
+    /// The address, for a login; without one there is none.
+    pub(crate) fn url(&self) -> &str {
+        &self.server.url
+    }
+
+    /// Sends the login's header from now on, when there is one.
+    pub(crate) fn authorize(&self, header: Option<HeaderValue>) {
+        if let Some(header) = header {
+            self.headers.lock().unwrap().insert(AUTHORIZATION, header);
         }
     }
 
-    /// Puts the login's header in place of the configuration's.
-    pub(crate) fn authorize(&self, header: Option<HeaderValue>) {
-        let mut headers = self.headers.lock().unwrap();
-        match header.or_else(|| self.configured.clone()) {
-            Some(header) => headers.insert("authorization", header),
-            None => headers.remove("authorization"),
-        };
-    }
-
     pub(crate) async fn open(&self) -> Result<Opened, Error> {
-        let (kind, url) = match &self.transport {
-            Transport::Stdio { command, args, env } => return start(command, args, env),
-            Transport::Sdk(open) => return open().await.map(Opened::from),
-            Transport::Remote { kind, url, .. } => (kind, url),
-        };
-        let connection = match kind {
-            Remote::Http => http::connect(self.options(url)),
-            Remote::Sse => legacy::connect(self.options(url)).await?,
-            Remote::Ws => self.websocket(url).await?,
-            Remote::SseIde(token) => {
-                let token = match token {
-                    Some(token) => token.clone(),
-                    None => self.ide_token(url)?,
-                };
-                let token = token.parse();
-                let token = token.map_err(|_| broken("the editor's token cannot be sent"))?;
+        let connection = match (self.server.transport, &self.server.sdk) {
+            (Transport::Stdio, _) => return start(&self.server),
+            (Transport::Sdk, Some(open)) => open().await?,
+            (Transport::Sdk, None) => return Err(broken("there is no service behind it")),
+            (Transport::Http, _) => http::connect(self.options()),
+            (Transport::Ws, _) => self.websocket().await?,
+            (Transport::Sse, _) => legacy::connect(self.options()).await?,
+            (Transport::SseIde, _) => {
+                let token = self
+                    .server
+                    .token
+                    .clone()
+                    .map_or_else(|| self.ide_token(), Ok)?;
+                let token = token
+                    .parse()
+                    .map_err(|_| broken("the editor's token cannot be sent"))?;
                 self.headers.lock().unwrap().insert(IDE_TOKEN, token);
-                legacy::connect(self.options(url)).await?
+                legacy::connect(self.options()).await?
             }
         };
-        Ok(connection.into())
+        Ok(Opened {
+            connection,
+            process: None,
+        })
     }
 
-    fn options(&self, url: &str) -> ClientOptions {
+    fn options(&self) -> ClientOptions {
         /// Shared by all connections: it holds the roots of TLS.
         static HTTP: LazyLock<reqwest::Client> = LazyLock::new(|| ClientOptions::new("").http);
         ClientOptions {
-            url: url.to_owned(),
+            url: self.server.url.clone(),
             headers: self.headers.clone(),
             http: HTTP.clone(),
             limit: FRAME_LIMIT,
         }
     }
 
-    async fn websocket(&self, url: &str) -> Result<Connection, Error> {
+    async fn websocket(&self) -> Result<Connection, Error> {
+        let headers = self.headers.lock().unwrap().clone();
         let options = ws::Options {
-            headers: self.headers.lock().unwrap().clone(),
+            headers,
             ..ws::Options::default()
         };
+        let url = &self.server.url;
         if url.starts_with("ws:") {
             return ws::connect(url, &options).await;
         }
-        let mut request = url
-            .into_client_request()
-            .map_err(|error| broken(&error.to_string()))?;
+        let failed = |error: &dyn std::fmt::Display| broken(&format!("{url}: {error}"));
+        let mut request = url.into_client_request().map_err(|error| failed(&error))?;
         request.headers_mut().extend(options.headers.clone());
         let protocol = HeaderValue::from_static("mcp");
         request
             .headers_mut()
             .insert("sec-websocket-protocol", protocol);
-        let uri = request.uri();
-        let host = uri
-            .host()
-            .unwrap_or_default()
-            .trim_matches(['[', ']'])
-            .to_owned();
-        let port = uri.port_u16().unwrap_or(443);
-        let failed = |error: std::io::Error| broken(&format!("{host}:{port}: {error}"));
-        let tcp = TcpStream::connect((host.as_str(), port))
-            .await
-            .map_err(failed)?;
+        let host = request.uri().host().unwrap_or_default();
+        let host = host.trim_matches(['[', ']']).to_owned();
+        let port = request.uri().port_u16().unwrap_or(443);
+        let tcp = TcpStream::connect((host.as_str(), port)).await;
+        let tcp = tcp.map_err(|error| failed(&error))?;
         let _ = tcp.set_nodelay(true);
         // Fails when the program has chosen one already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let config = rustls::ClientConfig::with_platform_verifier();
-        let config = config.map_err(|error| broken(&error.to_string()))?;
-        let name = rustls::pki_types::ServerName::try_from(host.clone());
-        let name = name.map_err(|error| broken(&error.to_string()))?;
-        let tls = tokio_rustls::TlsConnector::from(Arc::new(config));
-        let stream = tls.connect(name, tcp).await.map_err(failed)?;
-        ws::over(request, stream, &options).await
+        let config =
+            rustls::ClientConfig::with_platform_verifier().map_err(|error| failed(&error))?;
+        let name = host
+            .try_into()
+            .map_err(|error: InvalidDnsNameError| failed(&error))?;
+        let tls = TlsConnector::from(Arc::new(config))
+            .connect(name, tcp)
+            .await;
+        ws::over(request, tls.map_err(|error| failed(&error))?, &options).await
     }
 
     /// The token that an editor has left for whoever connects to its port.
-    fn ide_token(&self, url: &str) -> Result<String, Error> {
-        let port = url.parse().ok().and_then(|url: hyper::Uri| url.port_u16());
-        let file = self.ide.join(format!("{}.lock", port.unwrap_or(80)));
+    fn ide_token(&self) -> Result<String, Error> {
+        let port = self
+            .server
+            .url
+            .parse()
+            .ok()
+            .and_then(|url: hyper::Uri| url.port_u16());
+        let home = config_home(&|name| std::env::var(name).ok());
+        let file = home.join(format!("ide/{}.lock", port.unwrap_or(80)));
         let text = std::fs::read(&file).ok();
         let lock = text.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
         let token = lock.and_then(|lock| Some(lock["authToken"].as_str()?.to_owned()));
@@ -189,15 +185,6 @@ pub fn config_home(variable: &dyn Fn(&str) -> Option<String>) -> PathBuf {
     )
 }
 
-impl From<Connection> for Opened {
-    fn from(connection: Connection) -> Self {
-        Self {
-            connection,
-            process: None,
-        }
-    }
-}
-
 fn broken(why: &str) -> Error {
     Error::Broken(why.to_owned())
 }
@@ -208,19 +195,21 @@ pub(crate) struct Process {
     said: Arc<Mutex<VecDeque<String>>>,
 }
 
-fn start(program: &str, args: &[String], env: &BTreeMap<String, String>) -> Result<Opened, Error> {
+fn start(server: &Server) -> Result<Opened, Error> {
+    let program = &server.command;
     // Arguments and environment may hold passwords, so the error names the program alone.
     let failed = |error: std::io::Error| broken(&format!("{program} does not start: {error}"));
     let (errors, stderr) = std::io::pipe().map_err(failed)?;
     let errors = Receiver::from_owned_fd(errors.into()).map_err(failed)?;
     let mut command = Command::new(program);
-    command.args(args).stderr(Stdio::from(stderr));
+    command.args(&server.args).stderr(Stdio::from(stderr));
     for key in KEYS {
         command.env_remove(key);
     }
-    let (connection, child) = stdio::spawn(command.envs(env), FRAME_LIMIT).map_err(failed)?;
+    let (connection, child) =
+        stdio::spawn(command.envs(&server.env), FRAME_LIMIT).map_err(failed)?;
     let said = Arc::<Mutex<VecDeque<String>>>::default();
-    tokio::spawn(listen(errors, program.to_owned(), said.clone()));
+    tokio::spawn(listen(errors, server.name.clone(), said.clone()));
     let process = Some(Process { child, said });
     Ok(Opened {
         connection,
@@ -229,7 +218,7 @@ fn start(program: &str, args: &[String], env: &BTreeMap<String, String>) -> Resu
 }
 
 /// Keeps the last lines of a child's standard error.
-async fn listen(errors: Receiver, program: String, said: Arc<Mutex<VecDeque<String>>>) {
+async fn listen(errors: Receiver, server: String, said: Arc<Mutex<VecDeque<String>>>) {
     let mut errors = BufReader::new(errors);
     let mut line = Vec::new();
     loop {
@@ -247,7 +236,7 @@ async fn listen(errors: Receiver, program: String, said: Arc<Mutex<VecDeque<Stri
         if text.is_empty() {
             continue;
         }
-        tracing::debug!(server = program, "{text}");
+        tracing::debug!(server, "{text}");
         let mut said = said.lock().unwrap();
         said.push_back(text);
         if said.len() > TAIL.0 {

@@ -8,10 +8,9 @@ mod arguments;
 mod conformance;
 mod show;
 
-use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use mcp_client::fleet::{self, Limits};
@@ -96,6 +95,9 @@ enum Command {
     #[command(hide = true)]
     Conformance { url: String },
 }
+
+/// What a server lists.
+type Listed = Result<Vec<Box<RawValue>>, Error>;
 
 /// A sentence, and the exit code of its kind.
 struct Failure(i32, String);
@@ -289,22 +291,16 @@ impl Session {
         let mut rows = vec![["SERVER", "SOURCE", "TRANSPORT", "OVERRIDES", ""].map(str::to_owned)];
         for found in &self.catalog.found {
             let overrides: Vec<_> = found.overrides.iter().map(ToString::to_string).collect();
-            let (kind, note) = match (&found.server, found.standing) {
-                (Err(why), _) => ("?", why.as_str()),
-                (Ok(server), Standing::Ready) => (server.transport.kind(), ""),
-                (Ok(server), Standing::Disabled) => (server.transport.kind(), "disabled"),
-                (Ok(server), Standing::New) => (server.transport.kind(), "not approved"),
-                (Ok(server), Standing::Changed) => {
-                    (server.transport.kind(), "changed since it was approved")
-                }
+            let (kind, note) = match &found.server {
+                Err(why) => ("?".to_owned(), why.clone()),
+                Ok(server) => (server.transport.to_string(), found.standing.to_string()),
             };
-            let source = found.source.to_string();
             rows.push([
                 found.name.clone(),
-                source,
-                kind.to_owned(),
+                found.source.to_string(),
+                kind,
                 overrides.join(", "),
-                note.to_owned(),
+                note,
             ]);
         }
         show::table(&rows);
@@ -321,129 +317,122 @@ impl Session {
         }
     }
 
-    /// The servers that can be used, and a note on each of the others.
+    /// The servers that can be used, and why the others cannot.
     fn usable(&self) -> (Vec<Server>, Vec<(String, String)>) {
         let (mut servers, mut others) = (Vec::new(), Vec::new());
         for found in &self.catalog.found {
             match (&found.server, found.standing) {
                 (Ok(server), Standing::Ready) => servers.push(server.clone()),
+                (Ok(_), standing) => others.push((found.name.clone(), standing.to_string())),
                 (Err(why), _) => others.push((found.name.clone(), why.clone())),
-                (_, Standing::Disabled) => others.push((found.name.clone(), "disabled".to_owned())),
-                _ => others.push((found.name.clone(), "not approved".to_owned())),
             }
         }
         (servers, others)
     }
 
+    /// What each server lists, and how long that took.
+    async fn gather(&self, servers: &[Server], what: &'static str) -> Vec<(Listed, Duration)> {
+        let mut gathered = Vec::new();
+        let work = |at: usize| async move {
+            let began = Instant::now();
+            let listed = async {
+                let client = Client::connect(&servers[at], self.options()).await?;
+                let items = match what {
+                    "tools" => client
+                        .tools()
+                        .await
+                        .map(|tools| tools.into_iter().map(|tool| tool.raw).collect()),
+                    _ if body::get(&client.hello, &["capabilities", what]).is_none() => {
+                        Ok(Vec::new())
+                    }
+                    _ => client.list(&format!("{what}/list"), what).await,
+                };
+                client.close().await;
+                items
+            };
+            (listed.await, began.elapsed())
+        };
+        fleet::each(
+            servers,
+            self.limits,
+            work,
+            |at, (listed, time): (Listed, _)| {
+                match &listed {
+                    Ok(items) => eprintln!(
+                        "{}: connected, {}",
+                        servers[at].name,
+                        kit::counted(items.len(), &what[..what.len() - 1])
+                    ),
+                    Err(error) => eprintln!("{}: {error}", servers[at].name),
+                }
+                gathered.push((at, listed, time));
+            },
+        )
+        .await;
+        gathered.sort_by_key(|(at, ..)| *at);
+        gathered
+            .into_iter()
+            .map(|(_, listed, time)| (listed, time))
+            .collect()
+    }
+
     async fn check(&self) -> i32 {
         let (servers, others) = self.usable();
-        let header = ["SERVER", "TRANSPORT", "STATE", "TOOLS", "TIME", ""].map(str::to_owned);
-        let mut rows: Vec<_> = others
-            .into_iter()
-            .map(|(name, why)| {
-                let state = if why == "disabled" {
-                    "disabled"
-                } else {
-                    "unusable"
-                };
-                [name, "-".into(), state.into(), "-".into(), "-".into(), why]
-            })
-            .collect();
+        let dash = || "-".to_owned();
+        let mut rows =
+            vec![["SERVER", "TRANSPORT", "STATE", "TOOLS", "TIME", ""].map(str::to_owned)];
         let mut code = self.wrong();
-        let work = |at: usize| {
-            let (server, options) = (&servers[at], self.options());
-            async move {
-                let began = Instant::now();
-                let client = Client::connect(server, options).await;
-                let tools = match client {
-                    Ok(client) => {
-                        let tools = client.tools().await;
-                        client.close().await;
-                        tools
-                    }
-                    Err(error) => Err(error),
-                };
-                (tools, began.elapsed())
-            }
-        };
-        fleet::each(&servers, self.limits, work, |at, (tools, time)| {
-            let (state, count, why) = match &tools {
+        let gathered = self.gather(&servers, "tools").await;
+        for (server, (listed, time)) in servers.iter().zip(gathered) {
+            let (state, count, why) = match &listed {
                 Ok(tools) => ("connected", tools.len().to_string(), String::new()),
-                Err(error @ Error::NeedsLogin(_)) => ("needs-auth", "-".into(), error.to_string()),
-                Err(error) => ("failed", "-".into(), error.to_string()),
+                Err(error @ Error::NeedsLogin(_)) => ("needs-auth", dash(), error.to_string()),
+                Err(error) => ("failed", dash(), error.to_string()),
             };
-            if tools.is_err() && code == 0 {
+            if listed.is_err() && code == 0 {
                 code = FAILED;
             }
-            let server = &servers[at];
-            eprintln!("{}: {state}", server.name);
             let time = format!("{} ms", time.as_millis());
             rows.push([
                 server.name.clone(),
-                server.transport.kind().into(),
+                server.transport.to_string(),
                 state.into(),
                 count,
                 time,
                 why,
             ]);
-        })
-        .await;
-        rows.sort();
-        rows.insert(0, header);
+        }
+        let others = others
+            .into_iter()
+            .map(|(name, why)| [name, dash(), "unused".into(), dash(), dash(), why]);
+        rows.extend(others);
         show::table(&rows);
         code
     }
 
     /// Tools, resources or prompts, of one server or of all.
     async fn show(mut self, server: Option<String>, what: &'static str) -> Result<i32, Failure> {
-        let servers = match server {
-            Some(name) => vec![self.choose(&name)?],
-            None => {
-                let (servers, others) = self.usable();
-                others
-                    .iter()
-                    .for_each(|(name, why)| eprintln!("{name}: {why}"));
-                servers
-            }
+        let (servers, others) = match server {
+            Some(name) => (vec![self.choose(&name)?], Vec::new()),
+            None => self.usable(),
         };
-        let mut answers = BTreeMap::new();
-        let mut failure = None;
-        let work = |at: usize| {
-            let (server, options) = (&servers[at], self.options());
-            async move {
-                let client = Client::connect(server, options).await?;
-                let items = match what {
-                    "tools" => client
-                        .tools()
-                        .await
-                        .map(|tools| tools.into_iter().map(|tool| tool.raw).collect()),
-                    _ if !has(&client.hello, what) => Ok(Vec::new()),
-                    _ => client.list(&format!("{what}/list"), what).await,
-                };
-                client.close().await;
-                items
-            }
-        };
-        fleet::each(
-            &servers,
-            self.limits,
-            work,
-            |at, items: Result<Vec<Box<RawValue>>, Error>| match items {
-                Ok(items) => _ = answers.insert(servers[at].name.clone(), items),
-                Err(error) => {
-                    eprintln!("{}: {error}", servers[at].name);
-                    failure = Some(Failure::from(error).0);
+        others
+            .iter()
+            .for_each(|(name, why)| eprintln!("{name}: {why}"));
+        let mut code = self.wrong();
+        for (server, (listed, _)) in servers.iter().zip(self.gather(&servers, what).await) {
+            match listed {
+                Ok(items) if items.is_empty() => {}
+                Ok(items) => {
+                    say(&format!("{}:", show::clean(&server.name, 100)));
+                    items
+                        .iter()
+                        .for_each(|item| say(&format!("  {}", show::item(item))));
                 }
-            },
-        )
-        .await;
-        for (server, items) in &answers {
-            say(&format!("{}:", show::clean(server, 100)));
-            items
-                .iter()
-                .for_each(|item| say(&format!("  {}", show::item(item))));
+                Err(error) => code = Failure::from(error).0,
+            }
         }
-        Ok(failure.unwrap_or_else(|| self.wrong()))
+        Ok(code)
     }
 
     async fn call(
@@ -471,7 +460,7 @@ impl Session {
             .call(tool, arguments, |report| bar.report(report))
             .await;
         bar.clear();
-        let code = show::result(&*answer?, out.as_deref()).map_err(config)?;
+        let code = show::result(&answer?, out.as_deref()).map_err(config)?;
         client.close().await;
         Ok(if code { 0 } else { FAILED })
     }
@@ -498,9 +487,4 @@ impl Session {
             .map_err(config)?;
         Ok(0)
     }
-}
-
-/// Whether a server says that it has this.
-fn has(hello: &RawValue, what: &str) -> bool {
-    body::get(hello, &["capabilities", what]).is_some()
 }

@@ -1,6 +1,6 @@
 //! Entries: types, variables, and what is refused with its path.
 
-use mcp_client::config::{Remote, expand};
+use mcp_client::config::expand;
 use mcp_client::{Server, Transport};
 use serde_json::{Value, json};
 
@@ -12,8 +12,8 @@ fn variable(name: &str) -> Option<String> {
     }
 }
 
-fn parse(entry: Value) -> Result<Transport, String> {
-    Server::parse("name", &entry, &variable).map(|server| server.transport)
+fn parse(entry: Value) -> Result<Server, String> {
+    Server::parse("name", &entry, &variable)
 }
 
 #[test]
@@ -36,7 +36,11 @@ fn the_type_follows_from_the_entry_where_it_decides() {
             "sse-ide",
         ),
     ] {
-        assert_eq!(parse(entry.clone()).ok().unwrap().kind(), kind, "{entry}");
+        assert_eq!(
+            parse(entry.clone()).ok().unwrap().transport.to_string(),
+            kind,
+            "{entry}"
+        );
     }
     for (url, kind) in [
         ("http://h/sse", "sse"),
@@ -47,7 +51,7 @@ fn the_type_follows_from_the_entry_where_it_decides() {
             Server::at(url, Default::default())
                 .unwrap()
                 .transport
-                .kind(),
+                .to_string(),
             kind
         );
     }
@@ -73,34 +77,26 @@ fn variables_are_put_into_every_string() {
         );
     }
     let entry = json!({ "type": "${KIND:-http}", "url": "http://${HOST:-h}/", "headers": { "A": "${TOKEN}" } });
-    let Ok(Transport::Remote {
-        kind: Remote::Http,
-        url,
-        headers,
-    }) = parse(entry)
-    else {
-        panic!()
-    };
-    assert_eq!(
-        (url.as_str(), headers["A"].as_str()),
-        ("http://h/", "s3cret")
+    let server = parse(entry).ok().unwrap();
+    let said = (
+        server.transport,
+        server.url.as_str(),
+        server.headers["A"].as_str(),
     );
+    assert_eq!(said, (Transport::Http, "http://h/", "s3cret"));
 }
 
 #[test]
 fn what_is_wrong_is_said_with_its_path_and_without_its_value() {
     for (entry, expected) in [
-        (
-            json!({}),
-            ": either `command` or `url` is needed, or a `type`",
-        ),
+        (json!({}), ".command: it is needed, or a `url`"),
         (
             json!(5),
-            ": invalid type: integer `5`, expected struct Entry",
+            ": invalid type: integer `5`, expected struct Server",
         ),
         (
             json!({ "command": "a", "url": "http://b" }),
-            ": either `command` or `url` is needed, or a `type`",
+            ": either `command` or `url`, or a `type`",
         ),
         (
             json!({ "command": "a", "cwd": "/" }),
@@ -116,21 +112,24 @@ fn what_is_wrong_is_said_with_its_path_and_without_its_value() {
         ),
         (
             json!({ "command": "a", "timeout": "${TOKEN}" }),
-            ".timeout: the type of its value is wrong",
+            ".timeout: a value of another type is needed",
         ),
         (
             json!({ "command": "a", "timeout": 0 }),
-            ".timeout: it is in milliseconds, and more than 0",
+            ".timeout: it must be more than 0 ms",
         ),
         (
             json!({ "command": " " }),
-            ".command: a server on stdio needs one",
+            ".command: it is needed, or a `url`",
         ),
         (
             json!({ "type": "carrier-pigeon" }),
             ".type: unknown variant `carrier-pigeon`, expected one of",
         ),
-        (json!({ "type": "http" }), ".url: this type needs one"),
+        (
+            json!({ "type": "http" }),
+            ".url: it must begin with http:// or https://",
+        ),
         (
             json!({ "type": "ws", "url": "http://h" }),
             ".url: it must begin with ws:// or wss://",

@@ -57,12 +57,9 @@ async fn servers_are_connected_side_by_side_and_one_that_hangs_delays_nobody() {
 #[tokio::test(start_paused = true)]
 async fn processes_of_this_machine_are_started_three_at_a_time() {
     let stdio = |name: String| Server {
-        transport: Transport::Stdio {
-            command: "true".into(),
-            args: Vec::new(),
-            env: Default::default(),
-        },
-        ..late(&name, None)
+        name,
+        command: "true".to_owned(),
+        ..Server::default()
     };
     let servers: Vec<_> = (0..40)
         .map(|number| match number % 4 {
@@ -73,7 +70,7 @@ async fn processes_of_this_machine_are_started_three_at_a_time() {
     let (local, remote) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let most = Mutex::new((0, 0));
     let work = |at: usize| {
-        let running = if servers[at].transport.is_local() {
+        let running = if servers[at].transport == Transport::Stdio {
             &local
         } else {
             &remote

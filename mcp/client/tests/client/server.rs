@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::config::{OAuth, Sdk};
+use mcp_client::config::Sdk;
 use mcp_client::{Options, Patience, Server, Transport};
 use mcp_wire::Connection;
 use mcp_wire::frame::{Frame, Kind};
@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 pub fn server(name: &str, open: Sdk) -> Server {
     Server {
         name: name.to_owned(),
-        transport: Transport::Sdk(open),
-        timeout: None,
-        oauth: OAuth::default(),
+        transport: Transport::Sdk,
+        sdk: Some(open),
+        ..Server::default()
     }
 }
 

@@ -56,7 +56,7 @@ impl Mortal {
             }
             let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
             let deaths = [Death::Unread, Death::Before, Death::After, Death::Answered];
-            let death = (call % 10 == 0 && self.deaths.load(Ordering::Relaxed) < 100)
+            let death = (call.is_multiple_of(10) && self.deaths.load(Ordering::Relaxed) < 100)
                 .then(|| deaths[self.deaths.fetch_add(1, Ordering::Relaxed) % 4]);
             if matches!(death, Some(Death::Unread | Death::Before)) {
                 return true;

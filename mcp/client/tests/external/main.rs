@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use mcp_client::config::OAuth;
-use mcp_client::{Client, Options, Server, Transport};
+use mcp_client::{Client, Options, Server};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
@@ -62,16 +61,11 @@ async fn serving(command: &mut Command) -> (Child, u16) {
 }
 
 fn stdio(program: &Path, args: &[&str]) -> Server {
-    let transport = Transport::Stdio {
-        command: program.to_string_lossy().into_owned(),
-        args: args.iter().map(|&arg| arg.to_owned()).collect(),
-        env: BTreeMap::new(),
-    };
     Server {
         name: "external".to_owned(),
-        transport,
-        timeout: None,
-        oauth: OAuth::default(),
+        command: program.to_string_lossy().into_owned(),
+        args: args.iter().map(|&arg| arg.to_owned()).collect(),
+        ..Server::default()
     }
 }
 
