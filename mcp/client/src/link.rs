@@ -176,8 +176,8 @@ struct Link {
     phase: Phase,
     back: Option<Back>,
     sending: Option<BoxFuture<'static, Result<(), Closed>>>,
-    /// The request among what is being sent.
-    in_hand: Option<Id>,
+    /// What is being sent.
+    in_hand: Option<Flight>,
     telling: Option<BoxFuture<'static, Result<(), Closed>>>,
     /// The client has no more to say; the answers have until then.
     goodbye: Option<Instant>,
@@ -195,8 +195,6 @@ struct Flight {
     order: u64,
     /// Waiting since then because the server is away.
     since: Option<Instant>,
-    /// It has left this task.
-    sent: bool,
     /// A login or a new session has been tried for it.
     remedied: bool,
     /// The logins before it was sent.
@@ -241,12 +239,12 @@ impl Link {
                     Ok(frame) => self.server_says(frame),
                     Err(error) => self.trouble(error),
                 },
-                sent = finish(&mut self.sending) => {
-                    let in_hand = self.in_hand.take().filter(|_| sent.is_ok());
-                    if let Some(flight) = in_hand.and_then(|id| self.flights.get_mut(&id)) {
-                        flight.sent = true;
-                    }
-                }
+                sent = finish(&mut self.sending) => if sent.is_ok()
+                    && let Some(flight) = self.in_hand.take()
+                    && let Some(id) = request(&flight.frame)
+                {
+                    self.flights.insert(id, flight);
+                },
                 _ = finish(&mut self.telling) => {}
                 step = self.phase.step() => match step {
                     Step::Opened(Ok(opened)) => self.opened(opened),
@@ -261,14 +259,22 @@ impl Link {
                 }
             }
         }
-        if let Some(Back {
-            process: Some(process),
-            writer,
-            reader,
-        }) = self.back
-        {
-            drop((writer, reader));
-            process.stop().await;
+        // What is being sent would hold the connection open.
+        (self.sending, self.telling) = (None, None);
+        match self.back {
+            Some(Back {
+                process: Some(process),
+                ..
+            }) => process.stop().await,
+            Some(Back {
+                writer, mut reader, ..
+            }) => {
+                drop(writer);
+                // It ends when the session is over.
+                let ending = async { while reader.recv().await.is_some() {} };
+                let _ = timeout(GOODBYE, ending).await;
+            }
+            None => {}
         }
     }
 
@@ -295,15 +301,21 @@ impl Link {
             return;
         };
         (flight.since, flight.logins) = (None, self.logins);
-        let frame = flight.frame.clone();
-        self.in_hand = request(&frame);
-        if self.in_hand.is_some() && !self.alive {
+        if !self.alive
+            && (flight.frame.calls("initialize") || flight.frame.calls("server/discover"))
+        {
             self.first = Some(Instant::now() + self.patience.connect);
         }
-        if let Some(id) = self.in_hand.clone() {
-            self.flights.insert(id, flight);
+        self.send(flight.frame.clone());
+        self.in_hand = Some(flight);
+    }
+
+    /// Takes back what has not left yet.
+    fn recall(&mut self) {
+        if let Some(flight) = self.in_hand.take() {
+            self.sending = None;
+            self.waiting.push_front(flight);
         }
-        self.send(frame);
     }
 
     fn send(&mut self, frame: Frame) {
@@ -340,6 +352,7 @@ impl Link {
         self.phase = Phase::Open;
         if let Some(hello) = self.hello.clone().filter(|_| self.greet) {
             self.greetings += 1;
+            self.recall();
             self.send(Frame {
                 id: Some(self.own_id()),
                 ..hello
@@ -401,14 +414,16 @@ impl Link {
             Kind::Response if !frame.id.as_ref().is_some_and(|id| self.asked.remove(id)) => return,
             Kind::Notification if frame.calls("notifications/cancelled") => {
                 let Some(id) = cancelled(&frame) else { return };
-                let before = self.waiting.len();
-                self.waiting
-                    .retain(|flight| request(&flight.frame).as_ref() != Some(&id));
+                let is_it = |flight: &Flight| request(&flight.frame).as_ref() == Some(&id);
+                if self.in_hand.as_ref().is_some_and(is_it) {
+                    self.recall();
+                }
+                self.waiting.retain(|flight| !is_it(flight));
                 if let Phase::LoggingIn(_, held) = &mut self.phase {
-                    held.retain(|flight| request(&flight.frame).as_ref() != Some(&id));
+                    held.retain(|flight| !is_it(flight));
                 }
                 // Late, or never sent: the server need not know.
-                if self.flights.remove(&id).is_none() || before != self.waiting.len() {
+                if self.flights.remove(&id).is_none() {
                     return;
                 }
             }
@@ -424,7 +439,6 @@ impl Link {
             frame,
             order: self.sequence,
             since: away.then(Instant::now),
-            sent: false,
             remedied: false,
             logins: self.logins,
         };
@@ -441,10 +455,10 @@ impl Link {
     }
 
     fn server_says(&mut self, frame: Frame) {
+        self.alive = true;
         match frame.kind() {
             Kind::Response if frame.id == Some(self.own_id()) => return self.greeted(&frame),
             Kind::Response => {
-                self.alive = true;
                 let flight = frame.id.as_ref().and_then(|id| self.flights.remove(id));
                 // An answer to what was given up, or was asked on another connection.
                 let Some(flight) = flight else { return };
@@ -487,7 +501,6 @@ impl Link {
             frame: told,
             order: 0,
             since: None,
-            sent: false,
             remedied: false,
             logins: self.logins,
         });
@@ -571,7 +584,6 @@ impl Link {
                 errors::Call::Again => {
                     flight.since.get_or_insert_with(Instant::now);
                     flight.remedied |= !transport;
-                    flight.sent = false;
                     held.push(flight);
                 }
                 errors::Call::Fail if transport => self.refuse(flight, AWAY, &text),
@@ -661,7 +673,8 @@ impl Link {
         if let Some(process) = back.process {
             tokio::spawn(process.stop());
         }
-        (self.sending, self.in_hand, self.failures) = (None, None, 0);
+        self.recall();
+        (self.sending, self.failures) = (None, 0);
         self.asked.clear();
         self.waiting
             .retain(|flight| flight.frame.kind() != Kind::Response);
@@ -669,11 +682,10 @@ impl Link {
         let now = Instant::now();
         let mut again = Vec::new();
         for (_, mut flight) in std::mem::take(&mut self.flights) {
-            if flight.sent && !self.is_repeatable(&flight.frame) {
+            if !self.is_repeatable(&flight.frame) {
                 self.refuse(flight, UNKNOWN, &unknown(why));
             } else {
                 flight.since.get_or_insert(now);
-                flight.sent = false;
                 again.push(flight);
             }
         }

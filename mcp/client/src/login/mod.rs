@@ -26,7 +26,8 @@ pub struct Challenge {
 
 /// The logins of one server.
 pub trait Login: Send + Sync {
-    /// The header to send now; refreshes a token that is about to expire. None sends the headers of the configuration.
+    /// The header to send now; refreshes a token that is about to expire. None sends the headers of the
+    /// configuration. The future may be dropped before its end.
     fn authorization(&self) -> BoxFuture<'_, Option<HeaderValue>>;
 
     /// The server refused. After `Ok` [`Login::authorization`] has a better header and the request is sent once more; an
