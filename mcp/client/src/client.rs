@@ -12,7 +12,7 @@ use kit::BoxFuture;
 use mcp_wire::frame::{Frame, code};
 use mcp_wire::headers::{META_CAPABILITIES, META_VERSION, STATELESS, marked};
 use mcp_wire::peer::{CallError, Incoming, Progress, Request};
-use mcp_wire::{Connection, Peer, body};
+use mcp_wire::{Peer, body};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
@@ -143,28 +143,11 @@ impl Client {
     /// Why it cannot be used.
     pub async fn connect(server: &Server, options: Options) -> Result<Self, Error> {
         let dialer = Dialer::new(server).map_err(Error::Config)?;
-        let held = link::hold(dialer, options.login.clone(), options.patience.clone());
-        let (connection, state, task) = held;
-        Self::over(
-            connection,
-            state,
-            task,
-            options,
-            server.timeout.map(Duration::from_millis),
-        )
-        .await
-    }
-
-    async fn over(
-        connection: Connection,
-        state: watch::Receiver<State>,
-        task: JoinHandle<()>,
-        options: Options,
-        timeout: Option<Duration>,
-    ) -> Result<Self, Error> {
+        let (login, patience) = (options.login.clone(), options.patience.clone());
+        let (connection, state, task) = link::hold(dialer, login, patience);
         let (peer, incoming) = Peer::new(connection);
         tokio::spawn(attend(incoming, options.clone()));
-        let timeout = timeout.unwrap_or(options.call);
+        let timeout = server.timeout.map_or(options.call, Duration::from_millis);
         let mut client = Self {
             peer,
             state,
@@ -174,22 +157,17 @@ impl Client {
             timeout,
             hello: raw(()),
         };
-        let modern = client
-            .options
-            .version
-            .as_deref()
-            .is_some_and(|version| version >= STATELESS);
-        let greeted = match modern {
-            true => Err(None),
-            false => client.initialize().await.map_err(Some),
-        };
-        client.hello = match greeted {
-            Ok(hello) => hello,
-            Err(Some(Error::Server(error))) if !knows_no_handshake(&error) => {
-                return Err(Error::Connection(Error::Server(error).to_string()));
+        let version = client.options.version.as_deref();
+        client.hello = if version.is_some_and(|version| version >= STATELESS) {
+            client.discover().await?
+        } else {
+            match client.initialize().await {
+                Err(Error::Server(error)) if knows_no_handshake(&error) => {
+                    client.discover().await?
+                }
+                Err(error @ Error::Server(_)) => return Err(Error::Connection(error.to_string())),
+                greeted => greeted?,
             }
-            Err(None | Some(Error::Server(_))) => client.discover().await?,
-            Err(Some(error)) => return Err(error),
         };
         Ok(client)
     }

@@ -133,6 +133,7 @@ pub fn hold(
         sending: None,
         in_hand: None,
         telling: None,
+        away: None,
         goodbye: None,
     };
     (near, states, tokio::spawn(link.run(far.reader)))
@@ -179,6 +180,8 @@ struct Link {
     /// What is being sent.
     in_hand: Option<Flight>,
     telling: Option<BoxFuture<'static, Result<(), Closed>>>,
+    /// The server is away, and until then requests wait for it.
+    away: Option<Instant>,
     /// The client has no more to say; the answers have until then.
     goodbye: Option<Instant>,
 }
@@ -193,10 +196,10 @@ struct Back {
 struct Flight {
     frame: Frame,
     order: u64,
-    /// Waiting since then because the server is away.
-    since: Option<Instant>,
     /// A login or a new session has been tried for it.
     remedied: bool,
+    /// How often it was sent again although the server may have acted.
+    repeats: u32,
     /// The logins before it was sent.
     logins: u64,
 }
@@ -300,7 +303,7 @@ impl Link {
         let Some(mut flight) = self.waiting.pop_front() else {
             return;
         };
-        (flight.since, flight.logins) = (None, self.logins);
+        flight.logins = self.logins;
         if !self.alive
             && (flight.frame.calls("initialize") || flight.frame.calls("server/discover"))
         {
@@ -434,21 +437,17 @@ impl Link {
             _ => {}
         }
         self.sequence += 1;
-        let away = !matches!(self.phase, Phase::Open | Phase::Closed);
         let flight = Flight {
             frame,
             order: self.sequence,
-            since: away.then(Instant::now),
             remedied: false,
+            repeats: 0,
             logins: self.logins,
         };
-        if away && self.waiting.len() >= WAITING {
+        // Whoever asks a server that has been away for long hears so at once.
+        if self.waiting.len() >= WAITING || self.away.is_some_and(|until| until <= Instant::now()) {
             let reason = self.reason.clone();
-            self.refuse(
-                flight,
-                AWAY,
-                &format!("{reason}, and {WAITING} messages wait already"),
-            );
+            self.refuse(flight, AWAY, &reason);
         } else {
             self.waiting.push_back(flight);
         }
@@ -481,7 +480,7 @@ impl Link {
     }
 
     fn connected(&mut self) {
-        (self.failures, self.attempts, self.remedied) = (0, 0, false);
+        (self.failures, self.attempts, self.remedied, self.away) = (0, 0, false, None);
         self.state.send_if_modified(|state| {
             std::mem::replace(state, State::Connected) != State::Connected
         });
@@ -500,8 +499,8 @@ impl Link {
         self.waiting.push_front(Flight {
             frame: told,
             order: 0,
-            since: None,
             remedied: false,
+            repeats: 0,
             logins: self.logins,
         });
     }
@@ -527,17 +526,18 @@ impl Link {
         }
     }
 
-    /// Whether a request does no harm when it is made twice.
-    fn is_repeatable(&self, frame: &Frame) -> bool {
-        if !frame.calls("tools/call") {
+    /// Whether a request does no harm when it is made again. One that ends its server each time is not made for ever.
+    fn is_repeatable(&self, flight: &Flight) -> bool {
+        let Flight { frame, repeats, .. } = flight;
+        let harmless = if frame.calls("tools/call") {
+            let params = frame.params.as_deref();
+            let name = params.and_then(|params| body::text(params, &["name"]));
+            name.is_some_and(|name| self.safe_tools.contains(&name))
+        } else {
             let method = frame.method.as_deref().unwrap_or_default();
-            return REPEATABLE.contains(&method.rsplit('/').next().unwrap_or_default());
-        }
-        let name = frame
-            .params
-            .as_deref()
-            .and_then(|params| body::text(params, &["name"]));
-        name.is_some_and(|name| self.safe_tools.contains(&name))
+            REPEATABLE.contains(&method.rsplit('/').next().unwrap_or_default())
+        };
+        harmless && *repeats < errors::IN_A_ROW
     }
 
     fn trouble(&mut self, error: Error) {
@@ -561,7 +561,7 @@ impl Link {
             in_a_row: self.failures,
             repeatable: flight
                 .as_ref()
-                .is_some_and(|flight| self.is_repeatable(&flight.frame)),
+                .is_some_and(|flight| self.is_repeatable(flight)),
             remedied: flight
                 .as_ref()
                 .map_or(self.remedied, |flight| flight.remedied),
@@ -582,8 +582,8 @@ impl Link {
         if let Some(mut flight) = flight {
             match call {
                 errors::Call::Again => {
-                    flight.since.get_or_insert_with(Instant::now);
                     flight.remedied |= !transport;
+                    flight.repeats += u32::from(class != Class::Unsent && transport);
                     held.push(flight);
                 }
                 errors::Call::Fail if transport => self.refuse(flight, AWAY, &text),
@@ -661,6 +661,8 @@ impl Link {
             return;
         }
         self.state.send_replace(State::Failed(why));
+        let patience = Instant::now() + self.patience.away;
+        self.away.get_or_insert(patience);
         let doubled = PAUSES.0 * 2_u32.pow(self.attempts.min(6));
         self.attempts += 1;
         let pause = (self.patience.jitter)(doubled.min(PAUSES.1));
@@ -679,14 +681,13 @@ impl Link {
         self.waiting
             .retain(|flight| flight.frame.kind() != Kind::Response);
         self.greet = self.hello.is_some();
-        let now = Instant::now();
         let mut again = Vec::new();
         for (_, mut flight) in std::mem::take(&mut self.flights) {
-            if !self.is_repeatable(&flight.frame) {
-                self.refuse(flight, UNKNOWN, &unknown(why));
-            } else {
-                flight.since.get_or_insert(now);
+            if self.is_repeatable(&flight) {
+                flight.repeats += 1;
                 again.push(flight);
+            } else {
+                self.refuse(flight, UNKNOWN, &unknown(why));
             }
         }
         self.wait_again(again);
@@ -728,31 +729,17 @@ impl Link {
             Phase::Open => self.first.filter(|_| !self.alive),
             _ => None,
         };
-        let away = self.waiting.iter().filter_map(|flight| flight.since).min();
-        let away = away
-            .filter(|_| self.is_away())
-            .map(|since| since + self.patience.away);
+        let away = self.away.filter(|_| !self.waiting.is_empty());
         [phase, away, self.goodbye].into_iter().flatten().min()
-    }
-
-    /// Whether requests wait for the server, not for somebody who logs in.
-    fn is_away(&self) -> bool {
-        matches!(self.phase, Phase::Pausing(_) | Phase::Greeting(_))
-            || self.alive && matches!(self.phase, Phase::Opening(_))
     }
 
     fn expire(&mut self) {
         let now = Instant::now();
-        if self.is_away() {
-            let (away, reason) = (self.patience.away, self.reason.clone());
-            let late = |flight: &Flight| flight.since.is_some_and(|since| since + away <= now);
-            let (late, rest) = std::mem::take(&mut self.waiting)
-                .into_iter()
-                .partition(late);
-            self.waiting = rest;
-            let late: VecDeque<Flight> = late;
-            late.into_iter()
-                .for_each(|flight| self.refuse(flight, AWAY, &reason));
+        if self.away.is_some_and(|until| until <= now) {
+            let reason = self.reason.clone();
+            for flight in std::mem::take(&mut self.waiting) {
+                self.refuse(flight, AWAY, &reason);
+            }
         }
         match self.phase {
             Phase::Pausing(until) if until <= now => self.proceed(),

@@ -500,3 +500,28 @@ async fn nonsense_is_tolerated_twice_and_ends_the_connection_the_third_time() {
     client.call("deploy", json!({}), |_| {}).await.unwrap();
     assert_eq!(opened.load(Ordering::Relaxed), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_harmless_call_that_ends_its_server_each_time_is_not_made_for_ever() {
+    let calls = Arc::new(AtomicU32::new(0));
+    let counter = calls.clone();
+    let open = served(move |mut connection| {
+        let calls = counter.clone();
+        async move {
+            while let Some(Ok(frame)) = connection.reader.recv().await {
+                if frame.calls("tools/call") {
+                    calls.fetch_add(1, Ordering::Relaxed);
+                    return;
+                }
+                answer(&connection, frame).await;
+            }
+        }
+    });
+    let client = Client::connect(&server("poisoned", open), options())
+        .await
+        .unwrap();
+    client.tools().await.unwrap();
+    let error = client.call("look", json!({}), |_| {}).await.unwrap_err();
+    assert!(matches!(error, Error::Unknown(_)), "{error:?}");
+    assert_eq!(calls.load(Ordering::Relaxed), 4);
+}
