@@ -12,15 +12,19 @@ fn main() -> ExitCode {
         .enable_all()
         .build();
     let code = match runtime {
-        Ok(runtime) => runtime.block_on(async {
-            mock_servers::mcp::serve_when_asked().await;
-            program::run().await
-        }),
+        Ok(runtime) => {
+            let code = runtime.block_on(async {
+                mock_servers::mcp::serve_when_asked().await;
+                program::run().await
+            });
+            // Servers that were started end with their tasks.
+            runtime.shutdown_background();
+            code
+        }
         Err(error) => {
             eprintln!("mcp_client: {error}");
             program::CONNECTION
         }
     };
-    // Standard input may be read still, which would hold up the end.
-    std::process::exit(code)
+    ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }

@@ -193,3 +193,22 @@ fn help_has_three_examples_and_shells_get_completions() {
     let (code, out, _) = typed.run(&["completions", "bash"]);
     assert!(code == 0 && out.contains("_mcp_client()"));
 }
+
+#[test]
+fn nothing_of_a_server_that_hangs_is_left_behind() {
+    let typed = Typed::new();
+    let deaf = json!({ "command": "sh", "args": ["-c", "echo $$ > pid; exec tail -f /dev/null"] });
+    fs::write(
+        typed.home.path().join("x.json"),
+        json!({ "mcpServers": { "deaf": deaf } }).to_string(),
+    )
+    .unwrap();
+    let mut check = typed.command(&["--config", "x.json", "check"]);
+    let output = check.env("MCP_TIMEOUT", "100").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("does not answer within 100ms"));
+    let pid = fs::read_to_string(typed.home.path().join("pid")).unwrap();
+    // One that nobody has waited for has no command line any more.
+    let left = fs::read(format!("/proc/{}/cmdline", pid.trim())).unwrap_or_default();
+    assert!(left.is_empty(), "{}", String::from_utf8_lossy(&left));
+}

@@ -1,0 +1,153 @@
+//! One run of the program: its configuration, and a server of it that is called or connected.
+//!
+//! Invariant: what a project brings along is started after the user has said yes to it, in a terminal, or in the settings.
+
+use std::io::IsTerminal;
+
+use mcp_client::fleet::Limits;
+use mcp_client::sources::{Catalog, Found, Places, Standing};
+use mcp_client::{Client, Options, Patience, Server};
+
+use super::{Call, FAILED, Failure, adaptor, arguments, config, show, variable};
+
+/// The configuration of a run.
+pub struct Session {
+    places: Places,
+    pub catalog: Catalog,
+    pub limits: Limits,
+}
+
+impl Session {
+    /// Reads the configuration; what is wrong with whole files is said at once.
+    pub fn open(file: Option<&std::path::Path>) -> Result<Self, Failure> {
+        let places = Places::usual(&variable);
+        let mut catalog = match file {
+            Some(file) => Catalog::of_file(file, &variable),
+            None => Catalog::read(&places, &variable),
+        };
+        if catalog.found.is_empty() && catalog.wrong.is_empty() && file.is_none() {
+            catalog = Catalog::embedded();
+        }
+        let wrong = catalog.wrong.iter();
+        wrong.for_each(|wrong| eprintln!("mcp_client: {wrong}"));
+        let limits = Limits::from_env(&variable).map_err(config)?;
+        Ok(Self {
+            places,
+            catalog,
+            limits,
+        })
+    }
+
+    /// How servers are spoken to.
+    pub fn options(&self) -> Options {
+        let patience = Patience {
+            connect: self.limits.connect,
+            ..Patience::default()
+        };
+        Options {
+            patience,
+            call: self.limits.call,
+            ..Options::default()
+        }
+    }
+
+    /// The server of this name; asks whether an entry of the project is meant.
+    pub fn choose(&mut self, name: &str) -> Result<Server, Failure> {
+        let Some(found) = self.catalog.get(name).cloned() else {
+            let names: Vec<_> = self
+                .catalog
+                .found
+                .iter()
+                .map(|found| found.name.as_str())
+                .collect();
+            return Err(config(format!(
+                "there is no server {name}; there are: {}",
+                names.join(", ")
+            )));
+        };
+        self.allow(&found).map_err(config)?;
+        found.server.map_err(config)
+    }
+
+    fn allow(&mut self, found: &Found) -> Result<(), String> {
+        let name = &found.name;
+        let why = match found.standing {
+            Standing::Ready => return Ok(()),
+            Standing::Disabled => {
+                return Err(format!(
+                    "{name} is among `disabledMcpjsonServers` of the local settings"
+                ));
+            }
+            Standing::New => "comes with this project",
+            Standing::Changed => "has changed since you approved it",
+        };
+        if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+            eprint!(
+                "{name} {why}: {}\nUse it? [y/N] ",
+                show::clean(&found.entry.to_string(), 500)
+            );
+            let mut answer = String::new();
+            let _ = std::io::stdin().read_line(&mut answer);
+            if matches!(answer.trim(), "y" | "Y" | "yes") {
+                self.places.approve(found)?;
+                let stored = self.catalog.found.iter_mut().filter(|it| it.name == *name);
+                stored.for_each(|it| it.standing = Standing::Ready);
+                return Ok(());
+            }
+        }
+        Err(format!(
+            "{name} {why} and is not approved; `mcp_client tools {name}` in a terminal asks, or name it in \
+             `enabledMcpjsonServers` of .claude/settings.local.json"
+        ))
+    }
+
+    /// Calls a tool and prints its result.
+    pub async fn call(&mut self, wanted: &Call) -> Result<i32, Failure> {
+        let (server, tool) = (self.choose(&wanted.server)?, &wanted.tool);
+        let client = Client::connect(&server, self.options()).await?;
+        let tools = client.tools().await?;
+        let Some(known) = tools.iter().find(|it| it.name == *tool) else {
+            let names: Vec<_> = tools.iter().map(|it| show::clean(&it.name, 60)).collect();
+            let why = format!(
+                "{} has no tool {tool}; it has: {}",
+                server.name,
+                names.join(", ")
+            );
+            return Err(Failure(FAILED, why));
+        };
+        let arguments =
+            arguments::read(known, &wanted.arguments, wanted.json.as_deref()).map_err(config)?;
+        let mut bar = show::Bar::default();
+        let answer = client
+            .call(tool, arguments, |report| bar.report(report))
+            .await;
+        bar.clear();
+        let code = show::result(&answer?, wanted.out.as_deref()).map_err(config)?;
+        client.close().await;
+        Ok(if code { 0 } else { FAILED })
+    }
+
+    /// Puts standard input and output in front of a server.
+    pub async fn connect(&mut self, target: &str, headers: &[String]) -> Result<i32, Failure> {
+        let server = if target.contains("://") {
+            let split = |header: &String| {
+                let (name, value) = header.split_once(':')?;
+                Some((name.trim().to_owned(), value.trim().to_owned()))
+            };
+            let headers = headers.iter().map(|header| {
+                split(header).ok_or_else(|| config(format!("--header {header}: it has no colon")))
+            });
+            Server::at(target, headers.collect::<Result<_, _>>()?).map_err(config)?
+        } else {
+            self.choose(target)?
+        };
+        if std::io::stdin().is_terminal() {
+            eprintln!("{}", adaptor::explain(target));
+            return Ok(0);
+        }
+        adaptor::run(&server, &self.options())
+            .await
+            .map_err(config)?;
+        Ok(0)
+    }
+}
