@@ -105,7 +105,7 @@ impl From<CallError> for Error {
                 match body::text(&error, &["data", REASON]).as_deref() {
                     Some(LOGIN) => Self::NeedsLogin(why),
                     Some(UNKNOWN) => Self::Unknown(why),
-                    Some(AWAY | "refused") => Self::Connection(why),
+                    Some(AWAY) => Self::Connection(why),
                     _ => Self::Server(error),
                 }
             }

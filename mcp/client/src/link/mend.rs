@@ -1,0 +1,267 @@
+//! What a link does when something goes wrong: it carries out what the table of [`errors`] says.
+//!
+//! Invariant: a request that leaves here is waiting again, or is answered; none is forgotten.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_wire::Error;
+use mcp_wire::body;
+use mcp_wire::frame::{Frame, Kind, code};
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::{AWAY, Flight, LOGIN, Link, Phase, REASON, State, Step, UNKNOWN, raw};
+use crate::errors::{self, Call, Class, Link as Next, Seen, classify, decide};
+use crate::login::Challenge;
+
+/// The first pause between two attempts, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
+/// The last words of methods that read, set or greet. What nobody knows may act.
+const REPEATABLE: [&str; 11] = [
+    "list",
+    "read",
+    "get",
+    "ping",
+    "initialize",
+    "discover",
+    "setLevel",
+    "subscribe",
+    "unsubscribe",
+    "complete",
+    "listen",
+];
+
+impl Link {
+    pub(super) fn trouble(&mut self, error: &Error) {
+        let class = classify(error);
+        let id = error.id().or(match error {
+            Error::NotAFrame(not) => not.id.as_ref(),
+            _ => None,
+        });
+        // It concerns the connection itself.
+        let own = self.phase == Phase::Opening || id == Some(&self.own_id());
+        let mut flight = id.and_then(|id| self.work.flights.remove(id));
+        tracing::info!(%error, ?class, "trouble");
+        let transport = !matches!(
+            class,
+            Class::Unauthorized | Class::Scope | Class::SessionLost | Class::Refused
+        );
+        self.health.failures += u32::from(transport || own);
+        let seen = Seen {
+            alive: self.health.alive,
+            in_a_row: self.health.failures,
+            repeatable: flight
+                .as_ref()
+                .is_some_and(|flight| self.is_repeatable(flight)),
+            remedied: flight
+                .as_ref()
+                .map_or(self.health.remedied, |flight| flight.remedied),
+        };
+        let (next, call) = decide(class, seen);
+        let why: Arc<str> = error.to_string().into();
+        if own && call == Call::NeedsLogin {
+            return self.needs_login(&why);
+        }
+        if let Some(flight) = &mut flight {
+            match call {
+                Call::Again => {
+                    flight.remedied |= !transport;
+                    flight.repeats += u32::from(transport && class != Class::Unsent);
+                }
+                Call::Fail => self.refuse(flight, AWAY, &why),
+                Call::Unknown => self.refuse(flight, UNKNOWN, &unknown(&why)),
+                Call::NeedsLogin => {
+                    self.state.send_replace(State::NeedsAuth(why.clone()));
+                    self.refuse(flight, LOGIN, &why);
+                }
+            }
+        }
+        let again = flight.filter(|_| call == Call::Again);
+        if next == Next::Login {
+            return self.log_in(error, again);
+        }
+        self.wait_again(again.into_iter().collect());
+        match next {
+            Next::Keep if own && !self.health.alive => self.close(AWAY, &why),
+            Next::Keep if own => self.reopen(&why),
+            Next::Greet if self.health.hello.is_some() => {
+                let under_way = matches!(self.phase, Phase::Greeting | Phase::LoggingIn) && !own;
+                self.health.greet = true;
+                if !under_way {
+                    self.proceed();
+                }
+            }
+            Next::Keep | Next::Greet | Next::Login => {}
+            Next::Pause => self.pause(&why),
+            Next::Reopen => self.reopen(&why),
+            Next::Close => self.close(AWAY, &why),
+        }
+    }
+
+    /// Whether a request does no harm when it is made again. One that ends its server each time is not made for ever.
+    fn is_repeatable(&self, Flight { frame, repeats, .. }: &Flight) -> bool {
+        let harmless = if frame.calls("tools/call") {
+            let name = frame
+                .params
+                .as_deref()
+                .and_then(|params| body::text(params, &["name"]));
+            name.is_some_and(|name| self.work.safe_tools.contains(&name))
+        } else {
+            let method = frame.method.as_deref().unwrap_or_default();
+            REPEATABLE.contains(&method.rsplit('/').next().unwrap_or_default())
+        };
+        harmless && *repeats < errors::IN_A_ROW
+    }
+
+    fn log_in(&mut self, error: &Error, refused: Option<Flight>) {
+        let Error::Refused {
+            status, challenge, ..
+        } = error
+        else {
+            return;
+        };
+        if let Some(mut flight) = refused {
+            // Refused with a token that has been replaced since: the new one may do.
+            if flight.logins < self.health.logins {
+                flight.remedied = false;
+                return self.wait_again(vec![flight]);
+            }
+            self.work.held.push(flight);
+        } else {
+            self.health.remedied = true;
+        }
+        if self.phase == Phase::LoggingIn {
+            return;
+        }
+        let challenge = Challenge {
+            url: self.dialer.url().to_owned(),
+            status: *status,
+            www_authenticate: challenge.clone(),
+        };
+        let login = self.login.clone();
+        self.enter(Phase::LoggingIn, None);
+        self.busy = Some(Box::pin(async move {
+            Step::LoggedIn(login.challenged(challenge).await)
+        }));
+    }
+
+    pub(super) fn logged_in(&mut self, done: Result<(), String>) {
+        match done {
+            Ok(()) => {
+                self.health.logins += 1;
+                let held = std::mem::take(&mut self.work.held);
+                self.wait_again(held);
+                self.proceed();
+            }
+            Err(why) => self.needs_login(&why),
+        }
+    }
+
+    fn needs_login(&mut self, why: &str) {
+        self.state.send_replace(State::NeedsAuth(why.into()));
+        for flight in std::mem::take(&mut self.work.held) {
+            self.refuse(&flight, LOGIN, why);
+        }
+        if self.server.is_some() && !self.health.greet {
+            self.enter(Phase::Open, None);
+        } else {
+            // Nobody else can be served before somebody logs in; the next request tries again.
+            self.close(LOGIN, why);
+        }
+    }
+
+    /// In front of what waits already, in the order in which they came.
+    fn wait_again(&mut self, mut held: Vec<Flight>) {
+        held.sort_by_key(|flight| std::cmp::Reverse(flight.order));
+        held.into_iter()
+            .for_each(|flight| self.work.waiting.push_front(flight));
+    }
+
+    /// Rests before the next attempt: 1 s, 2 s, 4 s, to a minute, and of that a random part.
+    fn pause(&mut self, why: &str) {
+        self.health.reason = why.into();
+        if matches!(self.phase, Phase::Pausing | Phase::LoggingIn) {
+            return;
+        }
+        self.state.send_replace(State::Failed(why.into()));
+        let now = Instant::now();
+        self.health.away.get_or_insert(now + self.patience.away);
+        let doubled = PAUSES.0 * 2_u32.pow(self.health.attempts.min(6));
+        self.health.attempts += 1;
+        let pause = (self.patience.jitter)(doubled.min(PAUSES.1));
+        self.enter(Phase::Pausing, Some(now + pause));
+    }
+
+    fn reopen(&mut self, why: &str) {
+        self.hang_up(why);
+        self.pause(why);
+    }
+
+    /// Leaves the connection; what was under way waits for the next one, or is given up.
+    fn hang_up(&mut self, why: &str) {
+        let Some(server) = self.server.take() else {
+            return;
+        };
+        if let Some(process) = server.process {
+            tokio::spawn(process.stop());
+        }
+        self.recall();
+        (self.sending, self.health.failures) = (None, 0);
+        self.health.greet = self.health.hello.is_some();
+        self.work.asked.clear();
+        self.work
+            .waiting
+            .retain(|flight| flight.frame.kind() != Kind::Response);
+        let mut again = Vec::new();
+        for (_, mut flight) in std::mem::take(&mut self.work.flights) {
+            if self.is_repeatable(&flight) {
+                flight.repeats += 1;
+                again.push(flight);
+            } else {
+                self.refuse(&flight, UNKNOWN, &unknown(why));
+            }
+        }
+        self.wait_again(again);
+    }
+
+    /// The server cannot be used: all who wait hear so, and the next request tries again.
+    fn close(&mut self, tag: &str, why: &str) {
+        if tag == AWAY {
+            self.state.send_replace(State::Failed(why.into()));
+        }
+        self.health.reason = why.into();
+        self.hang_up(why);
+        let held = std::mem::take(&mut self.work.held);
+        self.wait_again(held);
+        self.refuse_waiting(tag, why);
+        self.enter(Phase::Closed, None);
+    }
+
+    pub(super) fn refuse_waiting(&mut self, tag: &str, why: &str) {
+        for flight in std::mem::take(&mut self.work.waiting) {
+            self.refuse(&flight, tag, why);
+        }
+    }
+
+    /// Answers a request in the server's place.
+    pub(super) fn refuse(&mut self, flight: &Flight, tag: &str, why: &str) {
+        if let Some(id) = flight.request() {
+            let error =
+                json!({ "code": code::INTERNAL_ERROR, "message": why, "data": { REASON: tag } });
+            let error = Some(raw(error));
+            self.work.up.push_back(Frame {
+                id: Some(id),
+                error,
+                ..Frame::default()
+            });
+        }
+    }
+}
+
+fn unknown(why: &str) -> String {
+    format!(
+        "{why}; nobody knows whether the server has done what was asked, so it is not asked again"
+    )
+}
