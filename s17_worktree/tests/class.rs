@@ -46,7 +46,7 @@ fn a_worktree_with_work_in_it_stays_until_the_user_says_so_whatever_a_rule_allow
     terminal
         .wait_for("s17 >>")
         .type_line("Create a worktree called api, add a file, and remove it.")
-        .wait_until("the question of the file", asks("decides what is allowed"))
+        .wait_until("the question of the file", asks("controls permissions"))
         .type_line("y")
         .wait_until("the question of the worktree", asks("would be lost"))
         .type_line("n")
