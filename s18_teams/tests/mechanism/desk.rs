@@ -167,7 +167,10 @@ impl Desk {
 
     /// Lets a task name a worktree that is not there.
     pub fn lose_worktree(&self, task: &Task) {
-        let gone = |task: &mut Task| Ok(drop(task.extra.insert("worktree".into(), "gone".into())));
+        let gone = |task: &mut Task| {
+            task.extra.insert("worktree".into(), "gone".into());
+            Ok(())
+        };
         self.board.update(&task.id, gone).unwrap();
     }
 
