@@ -80,7 +80,7 @@ fn the_rehearsal_lets_alice_leave_in_other_words_as_well() {
 
 /// The prompt and other words for it: a plan, the answer with its id, and only then a change.
 #[test]
-fn the_rehearsal_approves_bob_s_plan_in_other_words_as_well() {
+fn the_rehearsal_approves_bob_s_plan_in_other_words_as_well_and_the_tool_pool_is_known() {
     for prompt in [
         BOB,
         "Recruit bob for a refactoring task. He has to submit a plan first; review it and approve it.",

@@ -71,7 +71,7 @@ fn a_worktree_with_work_in_it_stays_until_the_user_says_so_whatever_a_rule_allow
 /// The prompt and other words for it, with the model a newcomer meets: each file lies in the worktree of its task, also
 /// where variables lead git elsewhere.
 #[test]
-fn the_rehearsal_does_the_prompt_in_other_words_as_well() {
+fn the_rehearsal_does_the_prompt_in_other_words_as_well_and_the_tool_pool_is_known() {
     for prompt in [
         PROMPT,
         "Make two tasks, make worktrees for each of them bound by task_id, spawn alice and bob, and give each one of the tasks.",

@@ -19,6 +19,7 @@ fn class() -> Class {
 /// The tasks, oldest first: so many, all completed by alice or bob.
 #[track_caller]
 fn all_are_done(class: &Class, ran: &Ran, count: usize) -> Vec<Task> {
+    ran.succeeds();
     let board = Board::open(&Workspace::at(class.dir()).unwrap());
     let (listed, _) = board.list().unwrap();
     let tasks: Vec<Task> = listed.into_iter().map(|listed| listed.task).collect();
@@ -46,7 +47,6 @@ fn tasks_that_come_when_everybody_is_idle_are_done_before_the_session_ends_and_t
         "Spawn alice and bob as developers. Let them take tasks from the board.",
         "Create 3 tasks on the board.",
     ]);
-    ran.succeeds();
     all_are_done(&class, &ran, 3);
     team::assert_both_pools(env!("CARGO_MANIFEST_DIR"), &model);
 }
@@ -85,7 +85,6 @@ fn a_task_after_the_other_in_a_small_window_is_done_and_no_request_is_lost() {
         .model(&model)
         .env("MODEL_CONTEXT_TOKENS", "12000");
     let ran = class.types(&["go"]);
-    ran.succeeds();
     all_are_done(&class, &ran, 6);
     let refusals = model.refusals();
     let too_long = |refusal: &Refusal| refusal.message.contains("too long");
@@ -98,7 +97,6 @@ fn a_team_that_stays_does_not_take_the_next_tasks_before_they_have_their_worktre
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
     let ran = class.types(&[TASKS, WORKTREES]);
-    ran.succeeds();
     for task in &all_are_done(&class, &ran, 5)[3..] {
         let worktree = task.extra["worktree"].as_str().unwrap();
         let notes = format!(".harness/worktrees/{worktree}/notes");
@@ -124,7 +122,6 @@ fn the_rehearsal_does_the_prompts_in_other_words_as_well() {
         let model = MockModel::strict_rehearsal();
         let class = class().model(&model);
         let ran = class.types(&[prompt]);
-        ran.succeeds();
         all_are_done(&class, &ran, count);
         let in_worktrees = class.dir().join(".harness/worktrees/events.jsonl").exists();
         let here = class.dir().join("notes").exists();
