@@ -77,6 +77,14 @@ impl<Worker: Teammate> Team<Worker> {
         repl: &Repl,
         worker: Worker,
     ) -> Self {
+        let members = Arc::<Mutex<BTreeMap<String, Member>>>::default();
+        // Weak, because a member holds the notices: a cycle would keep both for ever.
+        let resting = Arc::downgrade(&members);
+        notices.ends(move || {
+            resting
+                .upgrade()
+                .map_or_else(Vec::new, |members| resting_in(&members))
+        });
         Self {
             model: Arc::new(model.clone()),
             ws: ws.clone(),
@@ -86,7 +94,7 @@ impl<Worker: Teammate> Team<Worker> {
             notices: notices.clone(),
             repl: repl.clone(),
             worker,
-            members: Arc::default(),
+            members,
         }
     }
 
@@ -206,4 +214,13 @@ impl<Worker: Teammate> Team<Worker> {
         self.repl.named(name).remark(&format!("[stopped: {why}]"));
         format!("stopped: {why}")
     }
+}
+
+/// The teammates that are idle or waiting.
+fn resting_in(members: &Mutex<BTreeMap<String, Member>>) -> Vec<String> {
+    let members = members.lock().unwrap();
+    let is_resting =
+        |member: &Member| matches!(member.state(), AgentState::Idle | AgentState::Waiting(_));
+    let resting = members.iter().filter(|(_, member)| is_resting(member));
+    resting.map(|(name, _)| name.clone()).collect()
 }
