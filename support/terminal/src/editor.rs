@@ -114,6 +114,8 @@ impl Reader {
             if keyboard.mode() == Mode::Quit {
                 return;
             }
+            let asks = matches!(keyboard.mode(), Mode::Question(_));
+            keyboard.screen.opened(asks);
             let end = self
                 .editor
                 .readline_with_initial(prompt.as_str(), (&draft.0, &draft.1));

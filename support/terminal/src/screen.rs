@@ -40,6 +40,8 @@ struct State {
     fresh: String,
     /// The prompt that is open where no editor draws it.
     prompt: String,
+    /// A question is open: the user is waited for, and nothing else.
+    asks: bool,
     /// The main speaker has begun a line, and whole lines wait for its end.
     is_begun: bool,
     held: String,
@@ -215,6 +217,11 @@ impl Screen {
         self.state().editor = Some(draw);
     }
 
+    /// The editor opens, for a question or for something else.
+    pub fn opened(&self, asks: bool) {
+        self.state().asks = asks;
+    }
+
     /// What the editor has to draw above its prompt, with the cursor where the prompt begins.
     pub fn above(&self) -> String {
         let mut state = self.state();
@@ -332,7 +339,8 @@ impl State {
     fn life(&self, style: &Style) -> Option<String> {
         let (what, since) = self.awaited.as_ref()?;
         let silent_since = self.wrote.map_or(*since, |wrote| wrote.max(*since));
-        if !style.can_move || !self.prompt.is_empty() || silent_since.elapsed() < SILENCE {
+        let waits_for_user = self.asks || !self.prompt.is_empty();
+        if !style.can_move || waits_for_user || silent_since.elapsed() < SILENCE {
             return None;
         }
         let frame = since.elapsed().as_millis() / TICK.as_millis();

@@ -76,6 +76,10 @@ async fn silence_shows_a_sign_of_life_and_what_comes_next_takes_it_away() {
     screen.tick();
     let text = "I will write the fil\nes, all of them at o\nnce. 世界!\n> make";
     assert_eq!(terminal.shows(), format!("{text}\n⠴ running make:… 0s"));
+    screen.opened(true);
+    screen.tick();
+    assert_eq!(terminal.shows(), text, "the user is waited for");
+    screen.opened(false);
     screen.result("1", "< make", "  done");
     screen.idle();
     assert_eq!(terminal.shows(), format!("{text}\n  done"));

@@ -91,6 +91,24 @@ fn a_turn_that_comes_by_itself_prints_above_the_half_line_and_gives_it_back() {
 }
 
 #[test]
+fn several_lines_pasted_while_a_model_talks_are_one_half_typed_request() {
+    let mut program = turn();
+    for piece in [" one", " two", " three"].repeat(20) {
+        program.order(&format!("stream {piece}"));
+    }
+    program
+        .terminal
+        .type_text("\x1b[200~def f():\r    return 1\x1b[201~")
+        .wait_for(" three\ns01 >> def f():\n    return 1");
+    program.order("end");
+    program
+        .terminal
+        .wait_for("the turn ends\ns01 >> def f():\n    return 1")
+        .press(Key::Enter)
+        .wait_for("request: def f():\n    return 1\ns01 >>");
+}
+
+#[test]
 fn a_line_that_a_turn_works_on_is_typed_ahead_no_more() {
     let mut program = Program::start();
     program
