@@ -49,6 +49,13 @@ async function serve(folder) {
   return { server, url: `http://127.0.0.1:${server.address().port}/` };
 }
 
+/** The words of the picture are on every page that shows it; search passes them by. */
+function pictureIndexed(folder) {
+  const indexes = readdirSync(folder).filter((name) => name.startsWith('searchindex'));
+  const found = indexes.filter((name) => readFileSync(join(folder, name), 'utf8').includes('or no sense in it'));
+  return indexes.length ? found.map((name) => `${name} holds the words of the picture`) : ['there is no index'];
+}
+
 /** Pictures for a human eye: [name, page, size, scheme, what to do first]. */
 async function pictures(browser, base, folder) {
   const open = (page) => page.evaluate(() => document.querySelectorAll('details')[1]?.scrollIntoView());
@@ -98,6 +105,7 @@ try {
     ['the address of a pair', () => fragments(browser, url)],
     ['search from a file', () => search(browser, file)],
     ['search from a server', () => search(browser, url)],
+    ['the picture is not to be found', async () => pictureIndexed(BOOK)],
     ['light and dark', () => schemes(browser, file)],
     ['contrast', () => contrast(browser, file)],
     ['drawings and headers are whole', () => whole(browser, file, names, [DESK, PHONE])],

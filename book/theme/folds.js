@@ -1,4 +1,5 @@
-// Folded passages: a link to a file opens the passage that holds it, and a file is drawn when it is opened.
+// Folded passages: a link to a file opens the passage that holds it, and a file is drawn when it is opened. The picture is
+// drawn at once.
 // A drawing tells the style how many columns it has, so that it is never wider than the page.
 //
 // A file stands in the page as a script that is text, so that search passes it by and nothing is coloured unseen.
@@ -36,6 +37,8 @@
     }
     if (target && target.tagName === 'DETAILS') target.scrollIntoView();
   }
+
+  for (const script of document.querySelectorAll('.loop-picture > script')) script.outerHTML = script.textContent;
 
   for (const code of document.querySelectorAll('.content code.language-text')) {
     const lines = code.textContent.split('\n').map((line) => [...line].length);

@@ -43,7 +43,8 @@ pub fn filled(ws: &Workspace, page: &str, text: &str) -> Result<String> {
     Ok(filled)
 }
 
-/// The picture, with the station of the chapter marked.
+/// The picture, with the station of the chapter marked. It stands in a script, which search passes by: its words would be found
+/// on every page that shows it. `book/theme/folds.js` draws it.
 fn picture(ws: &Workspace, page: &str, chapter: Option<&Chapter>) -> Result<String> {
     let path = format!("{WRITTEN}{PICTURE}");
     let svg = ws.tree.text(&path);
@@ -64,7 +65,10 @@ fn picture(ws: &Workspace, page: &str, chapter: Option<&Chapter>) -> Result<Stri
     // An empty line would end the HTML and begin Markdown.
     let lines = svg.lines().map(str::trim).filter(|line| !line.is_empty());
     let lines = lines.collect::<Vec<_>>().join("\n");
-    Ok(format!("<div class=\"loop-picture\">\n{lines}\n</div>\n"))
+    Ok(format!(
+        "<div class=\"loop-picture\">\n<noscript><img alt=\"The loop\" src=\"{up}{PICTURE}\"></noscript>\n\
+         <script type=\"image/svg+xml\">\n{lines}\n</script>\n</div>\n"
+    ))
 }
 
 /// How `main.rs` grows: a bar a chapter, which leads to its page.
@@ -164,8 +168,8 @@ mod tests {
     fn a_page_is_filled_from_the_code() {
         let mechanism = "mechanisms/s02_tools.md";
         let page = fill(mechanism, "# A\n\n<!-- loop -->\n").unwrap();
-        let marked = "# A\n\n<div class=\"loop-picture\">\n<svg>\n<a href=\"../chapters/s02_tools.html\" id=\"station-s02\" data-here \
-            class=\"station\">\n</a>\n<g id=\"station-s01\">\n</svg>\n</div>\n\n";
+        let marked = "# A\n\n<div class=\"loop-picture\">\n<noscript><img alt=\"The loop\" src=\"../loop.svg\"></noscript>\n<script type=\"image/svg+xml\">\n<svg>\n<a href=\"../chapters/s02_tools.html\" id=\"station-s02\" data-here \
+            class=\"station\">\n</a>\n<g id=\"station-s01\">\n</svg>\n</script>\n</div>\n\n";
         assert_eq!(page, marked);
         let whole = fill("loop.md", "<!-- loop -->").unwrap();
         assert!(whole.contains("href=\"chapters/s02") && !whole.contains("data-here"));
