@@ -21,6 +21,7 @@ const PICTURE: &str = "loop.svg";
 pub fn filled(ws: &Workspace, page: &str, text: &str) -> Result<String> {
     let mut chapters = ws.chapters.iter();
     let chapter = chapters.find(|it| page.ends_with(&format!("/{}.md", it.name)));
+    let place = || format!("book/src/{page}");
     let mut filled = String::new();
     for line in text.lines() {
         let marker = line.trim().strip_prefix("<!-- ").unwrap_or_default();
@@ -30,11 +31,12 @@ pub fn filled(ws: &Workspace, page: &str, text: &str) -> Result<String> {
             ("loop", _) => picture(ws, page, chapter)?,
             ("growth", _) => growth(ws),
             ("facts", Some(chapter)) => facts(ws, chapter, page),
-            ("lines", Some(_)) => {
-                lines_of(ws, needles).with_context(|| format!("book/src/{page}"))?
-            }
+            ("lines", Some(_)) => lines_of(ws, needles).with_context(place)?,
             ("facts" | "lines", None) => {
-                bail!("book/src/{page}: {word} needs a page that is named as a chapter is")
+                bail!(
+                    "{}: {word} needs a page that is named as a chapter is",
+                    place()
+                )
             }
             _ => line.to_owned(),
         };
@@ -56,10 +58,8 @@ fn picture(ws: &Workspace, page: &str, chapter: Option<&Chapter>) -> Result<Stri
     }
     if let Some(chapter) = chapter {
         let station = format!("id=\"station-{}\"", chapter.short());
-        ensure!(
-            svg.contains(&station),
-            "{path} has no element with {station}"
-        );
+        let is_there = svg.contains(&station);
+        ensure!(is_there, "{path} has no element with {station}");
         svg = svg.replace(&station, &format!("{station} data-here"));
     }
     // An empty line would end the HTML and begin Markdown.

@@ -47,19 +47,14 @@ impl Exercise {
     /// # Errors
     /// What is wrong with its opening comment, in a sentence.
     fn read(path: &str, text: &str) -> Result<Self, String> {
-        let module = path
-            .rsplit('/')
-            .next()
-            .unwrap_or(path)
-            .trim_end_matches(".rs");
+        let (_, file) = path.rsplit_once('/').unwrap_or(("", path));
+        let module = file.trim_end_matches(".rs");
         let comment = header::lines(text).collect::<Vec<_>>().join("\n");
         let (title, rest) = comment.split_once('\n').unwrap_or((&comment, ""));
         let (number, title, minutes) = title_of(title)
             .ok_or("opens with another line than `Exercise N · title (M minutes).`")?;
-        let paragraphs = rest
-            .split("\n\n")
-            .map(str::trim)
-            .filter(|it| !it.is_empty());
+        let paragraphs = rest.split("\n\n").map(str::trim);
+        let paragraphs = paragraphs.filter(|it| !it.is_empty());
         let (hints, task): (Vec<&str>, Vec<&str>) = paragraphs.partition(|it| it.starts_with(HINT));
         if task.is_empty() || hints.is_empty() {
             return Err("needs a task and at least one paragraph that begins with `Hint: `".into());
@@ -69,16 +64,14 @@ impl Exercise {
                 "is exercise {number}; name the file ex{number}_….rs"
             ));
         }
-        let hints = hints
-            .iter()
-            .map(|hint| hint[HINT.len()..].trim().to_owned());
+        let hints = hints.iter().map(|hint| hint[HINT.len()..].trim());
         Ok(Self {
             number,
             module: module.to_owned(),
             title: title.to_owned(),
             minutes,
             task: task.join("\n\n"),
-            hints: hints.collect(),
+            hints: hints.map(str::to_owned).collect(),
             path: path.to_owned(),
         })
     }
@@ -94,10 +87,8 @@ fn title_of(line: &str) -> Option<(usize, &str, u32)> {
 /// The exercises of a chapter in their order; of a file that is none, its path and what is wrong with it.
 pub fn of(ws: &Workspace, chapter: &Chapter) -> Vec<Result<Exercise, (String, String)>> {
     let start = chapter.path(&format!("{TARGET}/ex"));
-    let files = ws
-        .tree
-        .iter()
-        .filter(|(path, _)| path.starts_with(&start) && path.ends_with(".rs"));
+    let is_one = |path: &str| path.starts_with(&start) && path.ends_with(".rs");
+    let files = ws.tree.iter().filter(|(path, _)| is_one(path));
     let read =
         |(path, text)| Exercise::read(path, text).map_err(|problem| (path.to_owned(), problem));
     files.map(read).collect()

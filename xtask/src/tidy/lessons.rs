@@ -78,7 +78,10 @@ pub(super) fn prompts(ws: &Workspace, found: &mut Findings) {
         let typed: String = files.map(|(_, file)| unescaped(file)).collect();
         if !typed.contains("the_tool_pool") {
             let advice = "write one that ends in assert_pool, for cargo x pool";
-            found.file(&path, format!("no class test the_tool_pool; {advice}"));
+            found.file(
+                &path,
+                format!("no class test names the_tool_pool; {advice}"),
+            );
         }
         let section = markdown::section(text, TRY);
         let mut prompts = markdown::codes(text);

@@ -57,7 +57,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
     ("s02_tools/README.md", "List all files", "List no\n  files", "the prompt `List no files` is not in tests/class.rs; type it in a class test"),
     ("s02_tools/README.md", "1. `List all files`", "List", "no prompts to try; write each as a list item that opens with the prompt in backticks"),
     ("s02_tools/README.md", "Nothing.", "See `a_stale_answer_is_not_taken`.", "names the test a_stale_answer_is_not_taken, which is not there; name another"),
-    ("s02_tools/tests/class.rs", "the_tool_pool", "a_pool", "README.md:1: no class test the_tool_pool; write one that ends in assert_pool, for cargo x pool"),
+    ("s02_tools/tests/class.rs", "the_tool_pool", "a_pool", "README.md:1: no class test names the_tool_pool; write one that ends in assert_pool, for cargo x pool"),
     // Exercises.
     ("s01_loop/exercises/ex1_first.rs", "Exercise 1 ·", "Exercise 1:", "1: opens with another line than `Exercise N · title (M minutes).`"),
     ("s01_loop/README.md", "(exercises/ex1_first.rs)", "(README.md)", "ex1_first.rs:1: the README does not name it; link (exercises/ex1_first.rs)"),
