@@ -93,7 +93,7 @@ pub type Reader = Receiver<Result<Frame, Error>>;
 
 /// Sends frames. When all clones are dropped, the other side is told that no more will come.
 #[derive(Clone, Debug)]
-pub struct Writer(Sender<Result<Frame, Error>>);
+pub struct Writer(pub(crate) Sender<Result<Frame, Error>>);
 
 impl Writer {
     /// Sends a frame, after those sent before; waits while the queue is full.
@@ -120,17 +120,12 @@ impl Writer {
     where
         T: AsRef<[u8]>,
     {
-        let mut source = pin!(source);
-        loop {
-            let text = tokio::select! {
-                () = self.closed() => return,
-                text = source.next() => text,
-            };
-            let came = match text {
-                None => return,
-                Some(Ok(text)) if text.as_ref().trim_ascii().is_empty() => continue,
-                Some(text) => text.and_then(|text| Ok(Frame::parse(text.as_ref())?)),
-            };
+        let mut texts = pin!(source.take_until(self.closed()));
+        while let Some(text) = texts.next().await {
+            if matches!(&text, Ok(text) if text.as_ref().trim_ascii().is_empty()) {
+                continue;
+            }
+            let came = text.and_then(|text| Ok(Frame::parse(text.as_ref())?));
             let broken = matches!(came, Err(Error::Broken(_)));
             if self.put(came).await.is_err() || broken {
                 return;

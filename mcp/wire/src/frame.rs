@@ -304,11 +304,6 @@ impl NotAFrame {
         }
     }
 
-    /// A frame over the limit, which was skipped unread.
-    pub(crate) fn too_long(limit: usize) -> Self {
-        Self::invalid(None, &format!("the frame is longer than {limit} bytes"))
-    }
-
     /// The answer.
     pub fn reply(&self) -> Frame {
         Frame::error(self.id.clone(), self.code, &self.reason)

@@ -28,8 +28,6 @@ pub struct Peer(Arc<Shared>);
 struct Shared {
     writer: Writer,
     state: Mutex<State>,
-    /// Why the connection has ended.
-    ended: watch::Sender<Option<Arc<str>>>,
 }
 
 #[derive(Default)]
@@ -38,6 +36,8 @@ struct State {
     waiting: HashMap<u64, Sender<Progress>>,
     /// Requests of the other side that are being answered. Taken out, one is cancelled.
     answering: HashMap<Id, watch::Sender<()>>,
+    /// Why the connection has ended.
+    ended: Option<Arc<str>>,
 }
 
 /// Why a request has no result.
@@ -66,7 +66,6 @@ impl Peer {
         let shared = Arc::new(Shared {
             writer,
             state: Mutex::default(),
-            ended: watch::Sender::default(),
         });
         let (inbox, incoming) = queue();
         tokio::spawn(route(reader, Arc::downgrade(&shared), inbox));
@@ -89,7 +88,7 @@ impl Peer {
             let mut state = self.0.state.lock().unwrap();
             state.last += 1;
             let id = state.last;
-            if self.0.ended.borrow().is_none() {
+            if state.ended.is_none() {
                 state.waiting.insert(id, waiting);
             }
             id
@@ -119,14 +118,8 @@ impl Peer {
         self.send(Frame::notification(method, params)).await
     }
 
-    /// Sends a frame, unless the connection ends first: its writer may be stuck for ever.
     async fn send(&self, frame: Frame) -> Result<(), Closed> {
-        let mut ended = self.0.ended.subscribe();
-        tokio::select! {
-            biased;
-            _ = ended.wait_for(Option::is_some) => Err(Closed),
-            sent = self.0.writer.send(frame) => sent,
-        }
+        self.0.writer.send(frame).await
     }
 
     /// Sends a frame from where nobody can wait.
@@ -173,7 +166,7 @@ impl Call {
         };
         self.heard = Instant::now();
         event.unwrap_or_else(|| {
-            let why = self.peer.0.ended.borrow().clone();
+            let why = self.peer.0.state.lock().unwrap().ended.clone();
             let why = why.unwrap_or_else(|| "it was answered before".into());
             Progress::Done(Err(CallError::Ended(why)))
         })
@@ -299,7 +292,9 @@ async fn route(mut reader: Reader, shared: Weak<Shared>, inbox: Sender<Incoming>
     }
     if let Some(shared) = shared.upgrade() {
         let mut state = shared.state.lock().unwrap();
-        shared.ended.send_replace(Some(why));
+        state.ended = Some(why);
+        // It may be stuck for ever; nobody waits for it any more.
+        shared.writer.0.close();
         // Each waiter finds its queue closed, and the reason here.
         state.waiting.clear();
         state.answering.clear();

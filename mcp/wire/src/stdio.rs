@@ -65,7 +65,10 @@ where
         let mut line = Vec::new();
         let text = match read_line(&mut input, &mut line, limit).await {
             Ok(0) => return None,
-            Ok(length) if length > limit => Err(NotAFrame::too_long(limit).into()),
+            Ok(length) if length > limit => {
+                let why = format!("the frame is longer than {limit} bytes");
+                Err(NotAFrame::invalid(None, &why).into())
+            }
             Ok(_) => Ok(line),
             Err(error) => Err(Error::Broken(format!("reading: {error}"))),
         };

@@ -69,9 +69,9 @@ impl Options {
 /// When nobody is there, or the server does not speak WebSocket.
 pub async fn connect(url: &str, options: &Options) -> Result<Connection, Error> {
     let mut request = url.into_client_request().map_err(|error| broken(&error))?;
-    request.headers_mut().extend(options.headers.clone());
-    let offer = (SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
-    request.headers_mut().extend([(Some(offer.0), offer.1)]);
+    let headers = request.headers_mut();
+    headers.extend(options.headers.clone());
+    headers.insert(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
     if request.uri().scheme_str() != Some("ws") {
         let reason = "only ws:// is connected here; for wss:// hand over a TLS stream";
         return Err(Error::Broken(reason.to_owned()));

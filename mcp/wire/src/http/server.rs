@@ -341,9 +341,14 @@ fn events(first: Option<Sse>, response: Response) -> Reply {
 
 /// An event with a name for a client that resumes; nothing is resumed without a session.
 fn sse(event: Event, response: &Response) -> Sse {
-    let id = response.session.name.as_ref().map(|_| event.id());
-    let data = Sse::default().data(event.text);
-    Sse { id, ..data }
+    let named = response.session.name.as_ref();
+    let id = named.map(|_| format!("{}-{}", response.stream, event.number));
+    let data = Some(event.text);
+    Sse {
+        id,
+        data,
+        ..Sse::default()
+    }
 }
 
 fn encoded(event: Sse) -> Bytes {

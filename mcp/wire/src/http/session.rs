@@ -68,17 +68,10 @@ struct Call {
 #[derive(Clone)]
 pub(super) struct Event {
     stream: u64,
-    number: u64,
+    pub(super) number: u64,
     pub(super) text: String,
     /// It is the answer, after which the stream ends: the code of its error, or 0.
     pub(super) answer: Option<i64>,
-}
-
-impl Event {
-    /// What a client that resumes calls it.
-    pub(super) fn id(&self) -> String {
-        format!("{}-{}", self.stream, self.number)
-    }
 }
 
 /// A response to a client. Dropped before its end, the client has gone.
