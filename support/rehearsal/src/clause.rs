@@ -187,7 +187,9 @@ impl Clause {
         let Some(first) = self.tokens.first() else { return false };
         // `do you …` asks, `do a …` orders.
         let second_is_you = self.tokens.get(1).is_some_and(|next| next.is("i you we it he she they"));
+        // Whoever likes something orders nothing.
         first.is(WH)
+            || first.is("i") && self.tokens.get(1).is_some_and(|next| next.is("like love hate"))
             || (first.is(AUX) && (second_is_you || !first.is("do have don't")))
             || (self.says("?") && !self.is_polite)
     }

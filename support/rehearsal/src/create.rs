@@ -96,6 +96,7 @@ pub fn read(clause: &Clause) -> Option<New> {
             let tokens = found.tokens("text");
             let is_talk = label == "put" && given.is_none() && says(&tokens[..1], "a an some the")
                 || label == "put" && says(tokens, "what down how why")
+                || given.is_none() && says(&tokens[..1], "the") && says(tokens, "of")
                 || tokens.iter().any(|token| token.shape == Shape::Path)
                 || says(&tokens[..1], "of from");
             left = joined(text).or(Some(text).filter(|_| is_talk || label == "bad")).map(str::to_owned);

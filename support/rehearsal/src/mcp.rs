@@ -70,7 +70,8 @@ pub fn connecting(clause: &Clause, servers: &[String]) -> Option<Result<(Vec<Str
     let is_server = |token: &Token| servers.iter().any(|server| names(token, server));
     let kind = |kind: &str, tokens: &[Token], at: usize| {
         let is_part = |token: &&Token| is_server(token) || token.is(SERVER) || token.is(ALL);
-        let some = tokens[at..].iter().take_while(|token| is_part(token) || is_filler(token)).count();
+        let some =
+            tokens[at..].iter().take_while(|token| is_part(token) || is_filler(token) || token.is("over via")).count();
         let last = tokens[at..at + some].iter().rposition(|token| is_part(&token))?;
         let is_any = tokens[at..=at + last].iter().any(|token| is_server(token) || token.is(ALL));
         (kind == "servers" && is_any).then_some(at + last + 1)
@@ -86,7 +87,7 @@ pub fn connecting(clause: &Clause, servers: &[String]) -> Option<Result<(Vec<Str
         wanted = servers.to_vec();
     }
     if wanted.is_empty() {
-        let is_name = |token: &&Token| !is_filler(token) && !token.is(SERVER);
+        let is_name = |token: &&Token| !is_filler(token) && !token.is(SERVER) && !is_server(token);
         let unknown = found.tokens("unknown").iter().find(is_name).map_or(clause.text(), |token| &token.text);
         if !servers.is_empty() {
             return Some(Err(unknown.to_owned()));

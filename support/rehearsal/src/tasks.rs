@@ -83,6 +83,8 @@ pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
     let found = pattern::find("tasks", clause, PLAIN)?;
     let (what, count) = (found.text("what"), found.tokens("count").first().and_then(|token| number(&token.low)));
     match found.label {
+        // `set the task to done` speaks of one that is there.
+        "one" if clause.tokens[1].is("the this that") => return None,
         // A second task would become a part of the first.
         "one" if says(found.tokens("what"), "task tasks each") => return Some(Err(what.to_owned())),
         "one" => return Some(Ok(vec![spec(what)])),

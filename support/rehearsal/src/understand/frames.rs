@@ -99,7 +99,7 @@ pub(super) fn delegated(clause: &Clause) -> Option<Vec<String>> {
     let job = found.text("job");
     if found.label == "one" {
         let job = sentence(&ordered(job));
-        return (!matches!(job.as_str(), "This." | "It.")).then(|| vec![job]);
+        return (!matches!(job.as_str(), "This." | "It." | "The work.")).then(|| vec![job]);
     }
     let jobs = each_job(job);
     let count = found.tokens("count").first().and_then(|token| number(&token.low)).unwrap_or(1);

@@ -219,7 +219,7 @@ impl Planner<'_, '_> {
                 () => usize::from(about.contains(&token.stem)),
             };
             let left = wanted.iter().find(|token| score(token) == 0);
-            (wanted.iter().map(|token| score(token)).sum::<usize>(), left, *name)
+            (wanted.iter().map(score).sum::<usize>(), left, *name)
         });
         let best = scored.rev().max_by_key(|(score, ..)| *score).filter(|(score, ..)| *score > 0);
         match best {

@@ -22,8 +22,6 @@ const ANYBODY: &str = "teammate teammates people person persons somebody someone
 const ROLES: &str = "developer developers dev devs tester testers engineer engineers reviewer reviewers agent agents \
     worker workers colleague colleagues helper helpers writer writers designer assistant specialist";
 const PRONOUNS: &str = "both each they them everybody everyone her him she he";
-/// What an article stands before is no name.
-const ARTICLES: &str = "the a an our my your this that";
 /// What ends the words of a role.
 const ENDS: &str = "to who called named and with as for";
 
@@ -47,25 +45,22 @@ impl Planner<'_, '_> {
         if found.label != "nobody" && count.is_some_and(|count| count as usize != names.len()) {
             return Err(self.refuse(clause.text(), clause));
         }
+        let role = found.text("role").trim_end_matches('s');
+        let role =
+            ["a ", "an ", "the ", "our "].iter().fold(role, |role, article| role.strip_prefix(article).unwrap_or(role));
         let role = match found.tokens("role").last() {
-            Some(last) if !last.is(ANYBODY) => {
-                let role = found.text("role").trim_end_matches('s');
-                ["a ", "an ", "the ", "our "]
-                    .iter()
-                    .fold(role, |role, article| role.strip_prefix(article).unwrap_or(role))
-            }
-            _ => "developer",
+            Some(_) if found.label == "for" => format!("{role} developer"),
+            Some(last) if !last.is(ANYBODY) => role.to_owned(),
+            _ => "developer".to_owned(),
         };
         if found.label == "nobody" {
-            return Err(nobody(clause, role));
+            return Err(nobody(clause, &role));
         }
         let (tokens, what) = (found.tokens("job"), found.text("job"));
         let is_board = says(tokens, "them tasks board themselves auto-claim");
         let job = match found.label {
             _ if tokens.is_empty() => Job::Wait,
-            // `for a refactoring task` is a job, `for the moon` is none.
-            "task" if says(tokens, "task job") => Job::Text(format!("Do {what}.")),
-            "task" => return Err(self.refuse(what, clause)),
+            "task" => Job::Text(format!("Do {what} task.")),
             _ if is_board && tokens.iter().all(|token| token.shape != Shape::Path) => Job::Board,
             _ => Job::Text(sentence(what)),
         };
@@ -73,7 +68,7 @@ impl Planner<'_, '_> {
             self.check(job)?;
         }
         for name in &names {
-            self.push(Act::Spawn(name.clone(), role.to_owned(), job.clone(), false), clause.join);
+            self.push(Act::Spawn(name.clone(), role.clone(), job.clone(), false), clause.join);
         }
         self.people.extend(names.clone());
         self.hired = names;
@@ -210,11 +205,16 @@ fn names(tokens: &[Token]) -> Vec<String> {
     names.map(|token| token.low.clone()).collect()
 }
 
+/// Whether a name may stand here: right behind a verb, a mark or `to`; what an article or `me` stands before is none.
+fn is_place(tokens: &[Token], at: usize) -> bool {
+    at > 0 && (!tokens[at - 1].is_filler || tokens[at - 1].is("to"))
+}
+
 /// The slots of a clause that hires.
 fn hires(kind: &str, tokens: &[Token], at: usize) -> Option<usize> {
     let words = tokens[at..].iter().take_while(|token| token.shape == Shape::Word && !token.is(ENDS)).count();
     match kind {
-        "names" if at > 0 && !tokens[at - 1].is(ARTICLES) => names_end(tokens, at, can_be_name),
+        "names" if is_place(tokens, at) => names_end(tokens, at, can_be_name),
         // What is called so is a name, whatever the word.
         "named" if tokens[at].shape != Shape::Mark => {
             let joints = tokens[at + 1..].iter().take_while(|token| token.is(", and &")).count();
@@ -233,7 +233,7 @@ fn tells(kind: &str, tokens: &[Token], at: usize, known: &[String]) -> Option<us
     match kind {
         "whom" | "mate" if is(at, PRONOUNS) => Some(at + if is(at + 1, "of") && is(at + 2, PRONOUNS) { 3 } else { 1 }),
         "mate" => known.contains(&tokens[at].low).then_some(at + 1),
-        "whom" if at > 0 && !is(at - 1, ARTICLES) => {
+        "whom" if is_place(tokens, at) => {
             names_end(tokens, at, |token| known.contains(&token.low) || can_be_name(token))
         }
         _ => None,
