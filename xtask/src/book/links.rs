@@ -9,13 +9,14 @@ use crate::tidy::markdown;
 use crate::workspace::Workspace;
 
 /// The files of the repository that stand at the root and are pages.
-pub const ROOT_PAGES: [(&str, &str); 6] = [
+pub const ROOT_PAGES: [(&str, &str); 7] = [
     ("README.md", "index.md"),
     ("GLOSSARY.md", "glossary.md"),
     ("ARCHITECTURE.md", "architecture.md"),
     ("CONTRIBUTING.md", "contributing.md"),
     ("mock_servers/README.md", "mock_servers.md"),
     ("mcp/wire/README.md", "mcp_wire.md"),
+    ("mcp/client/README.md", "mcp_client.md"),
 ];
 
 /// The folder of the pages that are written by hand.
