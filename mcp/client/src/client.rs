@@ -314,8 +314,9 @@ impl Client {
         Ok(tools
             .filter_map(|raw| {
                 let name = body::text(&raw, &["name"])?;
-                let schema = body::get(&raw, &["inputSchema"])?;
-                let schema = serde_json::from_str(schema.get()).ok()?;
+                let schema = body::get(&raw, &["inputSchema"]);
+                let schema = schema.and_then(|schema| serde_json::from_str(schema.get()).ok());
+                let schema: Value = schema.unwrap_or_default();
                 match marked(&schema) {
                     Ok(_) => Some(Tool { name, raw }),
                     Err(why) => {

@@ -437,7 +437,7 @@ impl Link {
     }
 
     fn server_says(&mut self, frame: Frame) {
-        if !std::mem::replace(&mut self.health.alive, true) {
+        if !std::mem::replace(&mut self.health.alive, true) && self.phase == Phase::Open {
             self.until = None;
         }
         match frame.kind() {
