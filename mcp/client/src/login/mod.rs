@@ -6,9 +6,11 @@
 mod callback;
 mod oauth;
 mod store;
+mod xaa;
 
 pub use oauth::{OAuth, Settings, Visit};
 pub use store::Store;
+pub use xaa::Xaa;
 
 use hyper::header::HeaderValue;
 use kit::BoxFuture;

@@ -52,6 +52,8 @@ pub struct Settings {
     pub metadata_url: Option<String>,
     /// The port for the browser to come back to; 0 is any.
     pub port: u16,
+    /// What to ask for; when empty, what the server says it wants.
+    pub scopes: Vec<String>,
 }
 
 /// The login of one server.
@@ -76,9 +78,9 @@ struct UnderWay {
 
 /// What is stored for a server.
 #[derive(Clone, Default, Serialize, Deserialize)]
-struct Kept {
+pub(super) struct Kept {
     client: Option<Client>,
-    credentials: Option<StoredCredentials>,
+    pub credentials: Option<StoredCredentials>,
 }
 
 /// A registration, with the secret that rmcp's credentials leave out: without it no restart could refresh.
@@ -91,9 +93,10 @@ struct Client {
 }
 
 /// What the metadata say.
-struct Discovered {
+pub(super) struct Discovered {
     manager: AuthorizationManager,
-    issuer: Option<String>,
+    pub issuer: Option<String>,
+    pub token_endpoint: String,
     /// A client may name itself by the address of a document.
     by_document: bool,
 }
@@ -117,6 +120,15 @@ impl OAuth {
         }
     }
 
+    /// The address of the server.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// Logs in, whether or not there is a token.
     ///
     /// # Errors
@@ -125,8 +137,8 @@ impl OAuth {
         self.authorize(challenge, &[]).await
     }
 
-    /// The token to send, refreshed when it is about to expire.
-    async fn token(&self) -> Result<Option<String>> {
+    /// The credentials to send, refreshed when they are about to expire.
+    async fn credentials(&self) -> Result<Option<StoredCredentials>> {
         let mut under_way = self.under_way.lock().await;
         let Some(mut credentials) = self.kept()?.credentials else {
             return Ok(None);
@@ -139,7 +151,7 @@ impl OAuth {
             }
         }
         under_way.given = access_token(&credentials);
-        Ok(under_way.given.clone())
+        Ok(Some(credentials))
     }
 
     async fn cure(&self, challenge: &Challenge) -> Result<()> {
@@ -232,6 +244,7 @@ impl OAuth {
         let known = kept.client.filter(|client| client.issuer == found.issuer);
         let callback = self.callback(known.as_ref()).await?;
         let mut scopes = match more {
+            [] if !self.settings.scopes.is_empty() => self.settings.scopes.clone(),
             [] => found.manager.select_initial_scopes(&[]).await,
             _ => kept
                 .credentials
@@ -289,12 +302,13 @@ impl OAuth {
     }
 
     /// Reads the metadata of the resource and of its authorization server.
-    async fn discover(&self, challenge: Option<&str>) -> Result<Discovered> {
+    pub(super) async fn discover(&self, challenge: Option<&str>) -> Result<Discovered> {
         let mut manager = AuthorizationManager::new(self.url.as_str()).await?;
         let (store, url) = (Arc::clone(&self.store), self.url.clone());
         manager.set_credential_store(Slot { store, url });
         let found = manager.resolve_metadata_from_challenge(challenge).await?;
         let issuer = found.metadata.issuer.clone();
+        let token_endpoint = found.metadata.token_endpoint.clone();
         let fields = &found.metadata.additional_fields;
         let by_document = fields
             .get("client_id_metadata_document_supported")
@@ -303,6 +317,7 @@ impl OAuth {
         Ok(Discovered {
             manager,
             issuer,
+            token_endpoint,
             by_document,
         })
     }
@@ -346,11 +361,11 @@ impl OAuth {
         })
     }
 
-    fn kept(&self) -> Result<Kept> {
+    pub(super) fn kept(&self) -> Result<Kept> {
         Ok(self.store.load(&self.url)?.unwrap_or_default())
     }
 
-    fn keep(&self, change: impl FnOnce(&mut Kept)) -> Result<()> {
+    pub(super) fn keep(&self, change: impl FnOnce(&mut Kept)) -> Result<()> {
         let mut kept = self.kept()?;
         change(&mut kept);
         self.store.save(&self.url, &kept)
@@ -360,13 +375,12 @@ impl OAuth {
 impl Login for OAuth {
     fn authorization(&self) -> BoxFuture<'_, Option<HeaderValue>> {
         Box::pin(async {
-            let token = self.token().await.unwrap_or_else(|error| {
+            let credentials = self.credentials().await;
+            let credentials = credentials.unwrap_or_else(|error| {
                 tracing::warn!(server = self.name, "{error:#}");
                 None
-            })?;
-            let mut header = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
-            header.set_sensitive(true);
-            Some(header)
+            });
+            bearer(&credentials?)
         })
     }
 
@@ -439,7 +453,7 @@ fn scopes_wanted(url: &str, header: Option<&str>) -> Option<Vec<String>> {
     Some(scopes.split_whitespace().map(str::to_owned).collect())
 }
 
-fn field(credentials: &StoredCredentials, name: &str) -> Option<Value> {
+pub(super) fn field(credentials: &StoredCredentials, name: &str) -> Option<Value> {
     let token = serde_json::to_value(credentials.token_response.as_ref()?).ok()?;
     token.get(name).filter(|value| !value.is_null()).cloned()
 }
@@ -448,11 +462,19 @@ fn access_token(credentials: &StoredCredentials) -> Option<String> {
     Some(field(credentials, "access_token")?.as_str()?.to_owned())
 }
 
+/// The header that shows the token.
+pub(super) fn bearer(credentials: &StoredCredentials) -> Option<HeaderValue> {
+    let token = access_token(credentials)?;
+    let mut header = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
+    header.set_sensitive(true);
+    Some(header)
+}
+
 fn refresh_token(credentials: &StoredCredentials) -> Option<Value> {
     field(credentials, "refresh_token")
 }
 
-fn expires_soon(credentials: &StoredCredentials) -> bool {
+pub(super) fn expires_soon(credentials: &StoredCredentials) -> bool {
     let expires = field(credentials, "expires_in").and_then(|seconds| seconds.as_u64());
     let (Some(seconds), Some(received)) = (expires, credentials.token_received_at) else {
         return false;

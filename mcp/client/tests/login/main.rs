@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use kit::BoxFuture;
-use mcp_client::login::{Challenge, Login, OAuth, Settings, Store, Visit};
+use mcp_client::login::{Challenge, Login, OAuth, Settings, Store, Visit, Xaa};
 use reqwest::{Client, redirect::Policy};
 use server::{Server, Told};
 use tempfile::TempDir;
@@ -327,4 +327,64 @@ fn a_store_opens_with_its_own_key_and_a_file_for_its_own_server() {
         let mode = path.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{}", path.display());
     }
+}
+
+#[tokio::test]
+async fn one_login_at_the_identity_provider_opens_every_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let provider = Server::start(Told {
+        expires_in: 3600,
+        ..Told::default()
+    })
+    .await;
+    let servers = [
+        Server::start(Told::default()).await,
+        Server::start(Told::default()).await,
+    ];
+    browser();
+    let store = Arc::new(Store::open(folder.path(), None).unwrap());
+    let user = Arc::new(User {
+        pastes: true,
+        ..User::default()
+    });
+    let known = |scopes: &[&str]| Settings {
+        client_id: Some("client-1".to_owned()),
+        scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
+        ..Settings::default()
+    };
+    let asked = user.clone() as Arc<dyn Visit>;
+    let issuer = provider.url().replace("/mcp", "");
+    let idp = Arc::new(OAuth::new(
+        "company",
+        &issuer,
+        known(&["openid"]),
+        store.clone(),
+        Some(asked),
+    ));
+    let logins = servers.each_ref().map(|server| {
+        let own = OAuth::new("files", &server.url(), known(&[]), store.clone(), None);
+        Xaa::new(own, idp.clone())
+    });
+    for (login, server) in logins.iter().zip(&servers) {
+        assert!(login.authorization().await.is_none());
+        login.challenged(refusal(server, 401, None)).await.unwrap();
+        assert_eq!(
+            login.authorization().await.unwrap().to_str().unwrap(),
+            "Bearer access-1"
+        );
+    }
+    assert_eq!(user.logins.load(Ordering::Relaxed), 1);
+    assert_eq!(provider.scopes(), ["openid"]);
+
+    // The provider wants to see the user again.
+    provider.tell(|told| told.revoked = true);
+    logins[0]
+        .challenged(refusal(&servers[0], 401, None))
+        .await
+        .unwrap();
+    assert_eq!(
+        logins[0].authorization().await.unwrap().to_str().unwrap(),
+        "Bearer access-2"
+    );
+    assert_eq!(user.logins.load(Ordering::Relaxed), 2);
 }

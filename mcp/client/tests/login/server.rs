@@ -30,6 +30,7 @@ pub struct Told {
 #[derive(Default)]
 struct Seen {
     told: Told,
+    issuer: String,
     /// The challenge of each code.
     codes: HashMap<String, String>,
     issued: Vec<String>,
@@ -49,6 +50,7 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Mutex::new(Seen {
             told,
+            issuer: format!("http://{address}"),
             ..Seen::default()
         }));
         let shared = Arc::clone(&seen);
@@ -139,7 +141,7 @@ async fn answer(
         "/authorize" => {
             let code = format!("code-{}", seen.codes.len() + 1);
             assert_eq!(asked["code_challenge_method"], "S256");
-            assert_eq!(asked["resource"], format!("{base}/mcp"));
+            assert!(asked["resource"].starts_with(&base));
             seen.codes
                 .insert(code.clone(), asked["code_challenge"].clone());
             seen.scopes
@@ -166,6 +168,9 @@ fn token(seen: &mut Seen, form: &HashMap<String, String>, basic: Option<String>)
     if seen.told.secret && !shown {
         return (401, json!({"error": "invalid_client"}));
     }
+    if let Some(answer) = exchanged(seen, form) {
+        return answer;
+    }
     let granted = if form["grant_type"] == "refresh_token" {
         seen.refreshes += 1;
         // Each refresh token is good once.
@@ -182,11 +187,12 @@ fn token(seen: &mut Seen, form: &HashMap<String, String>, basic: Option<String>)
     (
         200,
         json!({
-            "access_token": format!("access-{number}"),
-            "refresh_token": format!("refresh-{number}"),
-            "token_type": "Bearer",
-            "expires_in": seen.told.expires_in,
-        }),
+                   "access_token": format!("access-{number}"),
+                   "refresh_token": format!("refresh-{number}"),
+                   "token_type": "Bearer",
+                   "expires_in": seen.told.expires_in,
+        "id_token": format!("id-{number}"),
+               }),
     )
 }
 
@@ -194,4 +200,42 @@ fn form(text: &str) -> HashMap<String, String> {
     url::form_urlencoded::parse(text.as_bytes())
         .into_owned()
         .collect()
+}
+
+/// The two exchanges of cross-app access: as a provider an id token for an assertion, as a server an assertion for a token.
+fn exchanged(seen: &mut Seen, form: &HashMap<String, String>) -> Option<(u16, Value)> {
+    match form["grant_type"].rsplit(':').next()? {
+        "token-exchange" => {
+            if seen.told.revoked || form["subject_token"] != format!("id-{}", seen.issued.len()) {
+                seen.told.revoked = false;
+                return Some((400, json!({"error": "invalid_grant"})));
+            }
+            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+            let now = now.unwrap().as_secs();
+            let header = json!({"alg": "ES256", "typ": "oauth-id-jag+jwt"});
+            let claims = json!({
+                "iss": seen.issuer, "sub": "ada", "aud": form["audience"], "client_id": "client-1",
+                "jti": "1", "exp": now + 60, "iat": now, "resource": form["resource"],
+            });
+            let [header, claims] =
+                [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+            let assertion = json!({
+                "access_token": format!("{header}.{claims}.c2ln"),
+                "issued_token_type": "urn:ietf:params:oauth:token-type:id-jag",
+                "token_type": "N_A",
+            });
+            Some((200, assertion))
+        }
+        "jwt-bearer" => {
+            assert_eq!(form["assertion"].split('.').count(), 3);
+            let number = seen.issued.len() + 1;
+            seen.issued.push(format!("access-{number}"));
+            let token = format!("access-{number}");
+            Some((
+                200,
+                json!({"access_token": token, "token_type": "Bearer", "expires_in": 3600}),
+            ))
+        }
+        _ => None,
+    }
 }
