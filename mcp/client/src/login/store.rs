@@ -18,23 +18,25 @@ use sha2::{Digest, Sha256};
 /// Bytes of a key.
 const KEY: usize = 32;
 
-/// A folder of encrypted files.
+/// A folder of encrypted files, made when the first login is kept.
 pub struct Store {
     folder: PathBuf,
-    key: LessSafeKey,
+    key: Option<String>,
 }
 
 impl Store {
-    /// Opens the store in `folder`, and makes it when there is none. `key` is 32 bytes in base64; without it the key stands in
-    /// the file `key` of the folder, written at the first use.
-    ///
-    /// # Errors
-    /// When the folder cannot be used or the key has another length.
-    pub fn open(folder: &Path, key: Option<&str>) -> Result<Self> {
-        fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
-        let path = folder.join("key");
-        let (text, from) = match key {
-            Some(key) => (key.to_owned(), "MCP_CLIENT_KEY".to_owned()),
+    /// The store in `folder`. `key` is 32 bytes in base64; without it the key stands in the file `key` of the folder.
+    pub fn new(folder: &Path, key: Option<String>) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            key,
+        }
+    }
+
+    fn key(&self) -> Result<LessSafeKey> {
+        let path = self.folder.join("key");
+        let (text, from) = match &self.key {
+            Some(key) => (key.clone(), "MCP_CLIENT_KEY".to_owned()),
             None => (key_file(&path)?, path.display().to_string()),
         };
         let bytes = STANDARD.decode(text.trim()).unwrap_or_default();
@@ -43,10 +45,12 @@ impl Store {
             "{from} is not {KEY} bytes in base64; `openssl rand -base64 {KEY}` makes such a key"
         );
         let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes).map_err(|_| anyhow!("no key"))?;
-        Ok(Self {
-            folder: folder.to_owned(),
-            key: LessSafeKey::new(key),
-        })
+        Ok(LessSafeKey::new(key))
+    }
+
+    fn make(&self) -> Result<()> {
+        let made = fs::create_dir_all(&self.folder);
+        made.with_context(|| format!("creating {}", self.folder.display()))
     }
 
     /// Reads what is kept for a server.
@@ -60,11 +64,12 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).with_context(|| format!("reading {}", path.display())),
         };
+        let key = self.key()?;
         let opened = bytes
             .split_at_mut_checked(NONCE_LEN)
             .and_then(|(nonce, sealed)| {
                 let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-                self.key.open_in_place(nonce, Aad::from(url), sealed).ok()
+                key.open_in_place(nonce, Aad::from(url), sealed).ok()
             });
         let kept = opened.and_then(|plain| serde_json::from_slice(plain).ok());
         let why = || {
@@ -81,12 +86,13 @@ impl Store {
     /// # Errors
     /// When the file cannot be written.
     pub fn save<T: Serialize>(&self, url: &str, kept: &T) -> Result<()> {
+        self.make()?;
+        let key = self.key()?;
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).context("no random numbers")?;
         let mut sealed = serde_json::to_vec(kept)?;
         let assumed = Nonce::assume_unique_for_key(nonce);
-        self.key
-            .seal_in_place_append_tag(assumed, Aad::from(url), &mut sealed)
+        key.seal_in_place_append_tag(assumed, Aad::from(url), &mut sealed)
             .map_err(|_| anyhow!("the login is too large to be kept"))?;
         let path = self.path(url);
         let fresh = path.with_extension(kit::fresh_suffix());
@@ -115,6 +121,7 @@ impl Store {
     /// # Errors
     /// When the lock cannot be taken.
     pub fn lock(&self, url: &str) -> Result<File> {
+        self.make()?;
         let path = self.path(url).with_extension("lock");
         let mut options = OpenOptions::new();
         let file = options

@@ -27,6 +27,7 @@ pub async fn run(url: &str) -> Result<i32, Failure> {
                 &params.get().parse().unwrap_or_default(),
             )))
         })),
+        login: super::login::of_the_suite(url, &context),
         ..Options::default()
     };
     let client = Client::connect(&server, options).await?;

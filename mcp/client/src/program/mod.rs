@@ -6,6 +6,7 @@
 mod adaptor;
 mod arguments;
 mod conformance;
+mod login;
 mod session;
 mod show;
 mod survey;
@@ -77,6 +78,15 @@ enum Command {
         #[arg(long, value_name = "HEADER")]
         header: Vec<String>,
     },
+    /// Logs in to a server in the browser
+    Login {
+        server: String,
+        /// Only prints the address, and takes the one that the browser was sent to
+        #[arg(long)]
+        no_browser: bool,
+    },
+    /// Forgets the login of a server
+    Logout { server: String },
     /// Prints completions for a shell
     Completions { shell: clap_complete::Shell },
     /// What the conformance suite wants of a client
@@ -149,6 +159,8 @@ async fn perform(mut session: Session, command: Command) -> Result<i32, Failure>
         Command::Prompts { server } => session.show(server, "prompts").await,
         Command::Call(call) => session.call(&call).await,
         Command::Connect { target, header } => session.connect(&target, &header).await,
+        Command::Login { server, no_browser } => session.log_in(&server, !no_browser).await,
+        Command::Logout { server } => session.log_out(&server),
         Command::Conformance { url } => conformance::run(&url).await,
         Command::Completions { shell } => {
             let mut out = std::io::stdout();

@@ -8,7 +8,7 @@ use mcp_client::fleet::Limits;
 use mcp_client::sources::{Catalog, Found, Places, Standing};
 use mcp_client::{Client, Options, Patience, Server};
 
-use super::{Call, FAILED, Failure, adaptor, arguments, config, show, variable};
+use super::{Call, FAILED, Failure, adaptor, arguments, config, login, show, variable};
 
 /// The configuration of a run.
 pub struct Session {
@@ -38,8 +38,8 @@ impl Session {
         })
     }
 
-    /// How servers are spoken to.
-    pub fn options(&self) -> Options {
+    /// How a server is spoken to.
+    pub fn options(&self, server: &Server) -> Options {
         let patience = Patience {
             connect: self.limits.connect,
             ..Patience::default()
@@ -47,6 +47,7 @@ impl Session {
         Options {
             patience,
             call: self.limits.call,
+            login: login::of(server, None),
             ..Options::default()
         }
     }
@@ -104,7 +105,7 @@ impl Session {
     /// Calls a tool and prints its result.
     pub async fn call(&mut self, wanted: &Call) -> Result<i32, Failure> {
         let (server, tool) = (self.choose(&wanted.server)?, &wanted.tool);
-        let client = Client::connect(&server, self.options()).await?;
+        let client = Client::connect(&server, self.options(&server)).await?;
         let tools = client.tools().await?;
         let Some(known) = tools.iter().find(|it| it.name == *tool) else {
             let names: Vec<_> = tools.iter().map(|it| show::clean(&it.name, 60)).collect();
@@ -145,7 +146,7 @@ impl Session {
             eprintln!("{}", adaptor::explain(target));
             return Ok(0);
         }
-        adaptor::run(&server, &self.options())
+        adaptor::run(&server, &self.options(&server))
             .await
             .map_err(config)?;
         Ok(0)

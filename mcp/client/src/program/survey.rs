@@ -66,7 +66,7 @@ impl Session {
         let work = |at: usize| async move {
             let began = Instant::now();
             let listed = async {
-                let client = Client::connect(&servers[at], self.options()).await?;
+                let client = Client::connect(&servers[at], self.options(&servers[at])).await?;
                 let items = match what {
                     "tools" => client
                         .tools()

@@ -73,7 +73,7 @@ fn refusal(server: &Server, status: u16, header: Option<&str>) -> Challenge {
 
 fn login(folder: &TempDir, server: &Server, user: Option<Arc<User>>) -> OAuth {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let store = Arc::new(Store::open(folder.path(), None).unwrap());
+    let store = Arc::new(Store::new(folder.path(), None));
     let visit = user.map(|user| user as Arc<dyn Visit>);
     OAuth::new("files", &server.url(), Settings::default(), store, visit)
 }
@@ -259,7 +259,7 @@ async fn a_port_in_use_is_named_and_a_client_of_our_own_is_not_registered() {
             port,
             ..Settings::default()
         };
-        let store = Arc::new(Store::open(folder.path(), None).unwrap());
+        let store = Arc::new(Store::new(folder.path(), None));
         let user = Arc::new(User {
             pastes: true,
             ..User::default()
@@ -279,7 +279,7 @@ async fn a_port_in_use_is_named_and_a_client_of_our_own_is_not_registered() {
 #[test]
 fn a_store_opens_with_its_own_key_and_a_file_for_its_own_server() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), None).unwrap();
+    let store = Store::new(folder.path(), None);
     store.save("https://a.example", &"kept").unwrap();
     assert_eq!(
         store
@@ -290,16 +290,14 @@ fn a_store_opens_with_its_own_key_and_a_file_for_its_own_server() {
     );
     assert_eq!(store.load::<String>("https://b.example").unwrap(), None);
     let key = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
-    let other = Store::open(folder.path(), Some(key)).unwrap();
+    let other = Store::new(folder.path(), Some(key.to_owned()));
     let why = other
         .load::<String>("https://a.example")
         .unwrap_err()
         .to_string();
     assert!(why.contains("written with another key"), "{why}");
-    let why = Store::open(folder.path(), Some("short"))
-        .err()
-        .unwrap()
-        .to_string();
+    let short = Store::new(folder.path(), Some("short".to_owned()));
+    let why = short.save("https://c.example", &1).unwrap_err().to_string();
     assert!(
         why.starts_with("MCP_CLIENT_KEY is not 32 bytes in base64"),
         "{why}"
@@ -342,7 +340,7 @@ async fn one_login_at_the_identity_provider_opens_every_server() {
         Server::start(Told::default()).await,
     ];
     browser();
-    let store = Arc::new(Store::open(folder.path(), None).unwrap());
+    let store = Arc::new(Store::new(folder.path(), None));
     let user = Arc::new(User {
         pastes: true,
         ..User::default()
