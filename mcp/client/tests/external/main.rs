@@ -241,13 +241,13 @@ async fn the_last_python_sdk_with_websocket_answers_over_it() {
     .await;
 }
 
-/// Scenarios by revision. Those of logins are not among them.
+/// Scenarios by revision.
 #[tokio::test]
 async fn the_conformance_suite_passes_strictly() {
     let Some(home) = installed("EXTERNAL_SUITE") else {
         return;
     };
-    for (revision, expected) in [("2025-11-25", 4), ("2026-07-28", 7)] {
+    for (revision, expected) in [("2025-11-25", 18), ("2026-07-28", 32)] {
         let output = Command::new(home.join("node_modules/.bin/node"))
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/external/suite.mjs"))
             .arg(&home)
