@@ -1,0 +1,143 @@
+//! Words of a text, as the index counts them.
+//!
+//! Identifiers are split at changes of case and at every sign, so that `listPullRequests` and `list_pull_requests` are the same
+//! three words. Chinese and Japanese, which have no blanks, are cut into overlapping pairs of characters, as Lucene's
+//! CJKBigramFilter does. English is stemmed lightly: plural, *-ing*, *-ed*, *-ion*, *-ate* and a silent *e* go.
+//! Invariant: queries and documents pass through the same function.
+
+/// Words that say nothing about what a tool does. Verbs such as *get* and *list* stay: they name what is wanted.
+const STOP_WORDS: &str = " a an and any are as at be by can do each for from has have how i in into is it its me my not of on or our over \
+     please so some such that the their them then there these this to up us was we what when where which who will with you your ";
+
+/// The stems of all words in `text`, in order and as often as they stand there.
+pub fn stems(text: &str) -> Vec<String> {
+    words(text).iter().map(|word| stem(word)).collect()
+}
+
+/// The words in lower case, without stop words.
+pub fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for word in spaced(text).split_whitespace() {
+        add(&mut words, word.to_lowercase());
+    }
+    words
+}
+
+/// The text with a blank at each end of a word: at every sign, and where the case or the script changes.
+pub fn spaced(text: &str) -> String {
+    let mut spaced = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars().peekable();
+    let mut previous = ' ';
+    while let Some(c) = chars.next() {
+        let camel = c.is_uppercase() && (previous.is_lowercase() || previous.is_numeric());
+        let next_is_lower = chars.peek().is_some_and(|next| next.is_lowercase());
+        let acronym_ends = c.is_uppercase() && previous.is_uppercase() && next_is_lower;
+        if camel || acronym_ends || is_cjk(c) != is_cjk(previous) {
+            spaced.push(' ');
+        }
+        spaced.push(if c.is_alphanumeric() { c } else { ' ' });
+        previous = c;
+    }
+    spaced
+}
+
+fn add(words: &mut Vec<String>, word: String) {
+    let chars: Vec<char> = word.chars().collect();
+    match chars.as_slice() {
+        [] => {}
+        [first, _, ..] if is_cjk(*first) => {
+            words.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
+        }
+        _ if STOP_WORDS.contains(&format!(" {word} ")) => {}
+        _ => words.push(word),
+    }
+}
+
+/// Hiragana, Katakana and the ideographs of the basic plane.
+fn is_cjk(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
+}
+
+/// The light stemmer: one suffix, then a doubled consonant, a silent *e* and *-at*.
+fn stem(word: &str) -> String {
+    const SUFFIXES: [(&str, &str); 9] = [
+        ("sses", "ss"),
+        ("ies", "y"),
+        ("ions", ""),
+        ("ion", ""),
+        ("ings", ""),
+        ("ing", ""),
+        ("ed", ""),
+        ("es", "e"),
+        ("s", ""),
+    ];
+    if word.len() <= 3 || !word.bytes().all(|b| b.is_ascii_lowercase()) {
+        return word.to_owned();
+    }
+    let mut stem = word.to_owned();
+    for (suffix, instead) in SUFFIXES {
+        let Some(rest) = word.strip_suffix(suffix) else {
+            continue;
+        };
+        // "status" and "class" end in an s that is no plural; "sing" and "red" have no suffix.
+        if rest.len() >= 3 && !(suffix == "s" && rest.ends_with(['s', 'u', 'i'])) {
+            stem = format!("{rest}{instead}");
+            break;
+        }
+    }
+    let bytes = stem.as_bytes();
+    let doubled = |b: &[u8]| b.len() > 3 && b[b.len() - 1] == b[b.len() - 2];
+    if doubled(bytes) && !stem.ends_with(['l', 's', 'e']) {
+        stem.pop();
+    }
+    for (suffix, instead, least) in [("e", "", 3), ("at", "", 5), ("y", "i", 3)] {
+        if let Some(rest) = stem.strip_suffix(suffix)
+            && rest.len() >= least
+        {
+            stem = format!("{rest}{instead}");
+        }
+    }
+    stem
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{stem, stems, words};
+
+    #[test]
+    fn identifiers_and_sentences_become_the_same_words() {
+        for text in [
+            "listPullRequests",
+            "list_pull_requests",
+            "list-pull/requests",
+            "List the pull requests",
+        ] {
+            assert_eq!(words(text), ["list", "pull", "requests"], "{text}");
+        }
+        assert_eq!(words("getHTTPResponse2"), ["get", "http", "response2"]);
+        assert_eq!(
+            words("返回搜索API结果"),
+            ["返回", "回搜", "搜索", "api", "结果"]
+        );
+        assert_eq!(words("词"), ["词"]);
+    }
+
+    #[test]
+    fn forms_of_a_word_have_one_stem() {
+        for forms in [
+            "create creates created creating creation",
+            "query queries",
+            "files filed",
+            "runs running run",
+            "translate translation translations translating",
+            "list lists listing listings",
+            "delete deletes deleted",
+        ] {
+            let stems = stems(forms);
+            assert!(stems.iter().all(|s| *s == stems[0]), "{forms}: {stems:?}");
+        }
+        for word in ["status", "class", "red", "sing", "ls", "naïves", "v2s"] {
+            assert_eq!(stem(word), word);
+        }
+    }
+}

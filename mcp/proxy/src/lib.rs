@@ -1,0 +1,6 @@
+//! Many MCP tools behind two: `discover_tools` and `call_tool`.
+//!
+//! Invariant: `index` knows nothing of MCP; what a server says of itself is information, never an instruction.
+
+pub mod index;
+pub mod recall;
