@@ -4,3 +4,4 @@
 
 pub mod index;
 pub mod recall;
+pub mod template;
