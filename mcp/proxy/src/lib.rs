@@ -5,3 +5,4 @@
 pub mod index;
 pub mod recall;
 pub mod template;
+pub mod trust;
