@@ -5,10 +5,12 @@
 //! (Efron and Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13), with a fixed seed.
 //! Invariant: the measure never refuses a query, so that ranking and refusal are judged apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::index::synonyms::Synonyms;
 use crate::index::{Index, Tool};
 
 /// Samples of the bootstrap.
@@ -65,6 +67,22 @@ pub struct Figures {
     pub mrr: Mean,
 }
 
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} queries", self.queries)?;
+        let named = [
+            ("R@1", self.r1),
+            ("R@5", self.r5),
+            ("R@10", self.r10),
+            ("MRR", self.mrr),
+        ];
+        for (name, Mean { mean, low, high }) in named {
+            write!(f, "  {name} {mean:.3} [{low:.3}, {high:.3}]")?;
+        }
+        Ok(())
+    }
+}
+
 /// Measures an index, by kind of query.
 pub fn measure(index: Index, queries: &[Query]) -> BTreeMap<String, Figures> {
     let index = index.least_share(0.0);
@@ -90,6 +108,51 @@ pub fn measure(index: Index, queries: &[Query]) -> BTreeMap<String, Figures> {
         )
     });
     figures.collect()
+}
+
+/// What a threshold for refusals costs, see [`curve`].
+#[derive(Debug, Serialize)]
+pub struct Refusals {
+    /// The least share of a query's idf that the best tool must match.
+    pub threshold: f32,
+    /// The share of foreign queries that are refused.
+    pub right: f64,
+    /// The share of queries whose gold tool is among the first five and that are refused all the same.
+    pub lost: f64,
+}
+
+/// The curve of right refusals against lost hits. A query is made foreign by taking away the servers of its gold tools.
+pub fn curve(tools: &[Tool], synonyms: &Synonyms, queries: &[Query]) -> Vec<Refusals> {
+    let whole = Index::new(tools.to_vec(), synonyms.clone()).least_share(0.0);
+    let (mut foreign, mut hits) = (Vec::new(), Vec::new());
+    for query in queries {
+        let gold = tools.iter().filter(|tool| query.gold.contains(&tool.name));
+        let servers: BTreeSet<&str> = gold.map(|tool| tool.server.as_str()).collect();
+        let others = tools
+            .iter()
+            .filter(|tool| !servers.contains(tool.server.as_str()));
+        let others = Index::new(others.cloned().collect(), synonyms.clone());
+        foreign.push(others.search(&query.query, 1).share);
+        let found = whole.search(&query.query, 5);
+        if found
+            .tools
+            .iter()
+            .any(|tool| query.gold.contains(&tool.name))
+        {
+            hits.push(found.share);
+        }
+    }
+    let below = |shares: &[f32], threshold| {
+        let refused = shares.iter().filter(|share| **share < threshold).count();
+        refused as f64 / shares.len().max(1) as f64
+    };
+    let thresholds = (0..=14).map(|step| step as f32 * 0.05);
+    let row = |threshold| Refusals {
+        threshold,
+        right: below(&foreign, threshold),
+        lost: below(&hits, threshold),
+    };
+    thresholds.map(row).collect()
 }
 
 /// R@1, R@5, R@10 and the reciprocal rank of a query. Two tools of one name count as one.

@@ -34,8 +34,9 @@ fn static_embeddings_raise_recall() {
     for ([tools, queries], kind, floor) in [(LIVEMCP, "step", 0.86), (MCPPROXY, "golden", 0.88)] {
         let tools: Tools = serde_json::from_str(tools).unwrap();
         let queries: Queries = serde_json::from_str(queries).unwrap();
-        let model = mcp_proxy::index::embeddings::Model::load(folder.as_ref()).unwrap();
-        let index = Index::new(tools.tools, Synonyms::built_in()).with_embeddings(model);
+        let index = Index::new(tools.tools, Synonyms::built_in())
+            .with_embeddings(folder.as_ref())
+            .unwrap();
         let figures = &measure(index, &queries.queries)[kind];
         println!("{kind}: {figures:?}");
         assert!(figures.r5.mean >= floor, "{kind}: {figures:?}");

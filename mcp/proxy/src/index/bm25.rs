@@ -7,9 +7,10 @@
 //! A synonym counts as the word itself at a share of its frequency, and a word that has both counts the better one, once.
 //! Invariant: the same documents and the same query give the same scores, whatever the order of a hash table.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use super::synonyms::Synonyms;
+use super::tokens;
 
 /// How fast a repeated word stops counting.
 const K1: f32 = 1.5;
@@ -20,55 +21,80 @@ const SYNONYM: f32 = 0.2;
 
 /// Weighted fields of documents, by word.
 pub struct Bm25 {
-    /// For each word the documents that have it, with its normalised frequency there.
-    postings: HashMap<String, Vec<(u32, f32)>>,
+    /// The number of each stem.
+    stems: HashMap<String, usize>,
+    /// For each stem the documents that have it, with its normalised frequency there.
+    postings: Vec<Vec<(u32, f32)>>,
     documents: usize,
 }
 
 impl Bm25 {
-    /// Indexes documents. Each has the same fields in the same order: the stems of the field; `weights` says what they count.
+    /// Indexes documents. Each has the same fields in the same order; `weights` says what they count.
     pub fn new<const FIELDS: usize>(
-        documents: &[[Vec<String>; FIELDS]],
+        documents: &[[String; FIELDS]],
         weights: [f32; FIELDS],
     ) -> Self {
+        let mut stems = HashMap::new();
+        // Most words were seen before: their stem is looked up, not made.
+        let mut seen: HashMap<String, Option<usize>> = HashMap::new();
+        let mut read = |text: &str| {
+            let mut numbers = Vec::new();
+            tokens::split(text, |word| {
+                let number = seen.get(word).copied().unwrap_or_else(|| {
+                    let next = stems.len();
+                    let stem = (!tokens::is_stop_word(word)).then(|| tokens::stem(word));
+                    let number = stem.map(|stem| *stems.entry(stem).or_insert(next));
+                    seen.insert(word.to_owned(), number);
+                    number
+                });
+                numbers.extend(number);
+            });
+            numbers
+        };
+        let read = documents
+            .iter()
+            .map(|fields| fields.each_ref().map(|text| read(text)));
+        let documents: Vec<[Vec<usize>; FIELDS]> = read.collect();
         let count = documents.len().max(1) as f32;
         let averages: [f32; FIELDS] = std::array::from_fn(|field| {
             let words: usize = documents.iter().map(|fields| fields[field].len()).sum();
             (words as f32 / count).max(f32::MIN_POSITIVE)
         });
-        let mut postings: HashMap<String, Vec<(u32, f32)>> = HashMap::new();
-        for (document, fields) in (0..).zip(documents) {
-            let mut frequencies: BTreeMap<&str, f32> = BTreeMap::new();
+        let mut postings = vec![Vec::new(); stems.len()];
+        for (document, fields) in (0..).zip(&documents) {
             for ((words, weight), average) in fields.iter().zip(weights).zip(averages) {
                 let counted = weight / (1.0 - B + B * words.len() as f32 / average);
                 for word in words {
-                    *frequencies.entry(word).or_default() += counted;
-                }
-            }
-            for (word, frequency) in frequencies {
-                let posting = (document, frequency);
-                if let Some(postings) = postings.get_mut(word) {
-                    postings.push(posting);
-                } else {
-                    postings.insert(word.to_owned(), vec![posting]);
+                    let postings: &mut Vec<(u32, f32)> = &mut postings[*word];
+                    match postings.last_mut() {
+                        Some((last, frequency)) if *last == document => *frequency += counted,
+                        _ => postings.push((document, counted)),
+                    }
                 }
             }
         }
         Self {
+            stems,
             postings,
             documents: documents.len(),
         }
     }
 
-    /// The inverse document frequency of a word; that of a word which no document has is the highest.
-    pub fn idf(&self, word: &str) -> f32 {
-        let with = self.postings.get(word).map_or(0, Vec::len) as f32;
+    fn postings(&self, stem: &str) -> &[(u32, f32)] {
+        self.stems
+            .get(stem)
+            .map_or(&[], |number| &self.postings[*number])
+    }
+
+    /// The inverse document frequency of a stem; that of one which no document has is the highest.
+    pub fn idf(&self, stem: &str) -> f32 {
+        let with = self.postings(stem).len() as f32;
         (1.0 + (self.documents as f32 - with + 0.5) / (with + 0.5)).ln()
     }
 
-    /// True if some document has the word.
-    pub fn knows(&self, word: &str) -> bool {
-        self.postings.contains_key(word)
+    /// True if some document has the stem.
+    pub fn knows(&self, stem: &str) -> bool {
+        self.stems.contains_key(stem)
     }
 
     /// Scores every document for the stems of a query.
@@ -82,7 +108,7 @@ impl Bm25 {
             let known: Vec<&str> = others.filter(|other| self.knows(other)).collect();
             let spellings = std::iter::once((word.as_str(), 1.0));
             for (spelling, share) in spellings.chain(known.iter().map(|other| (*other, SYNONYM))) {
-                for &(document, frequency) in self.postings.get(spelling).into_iter().flatten() {
+                for &(document, frequency) in self.postings(spelling) {
                     let best = &mut frequencies[document as usize];
                     if *best == 0.0 {
                         found.push((document as usize, share));
@@ -122,7 +148,7 @@ mod tests {
     use crate::index::tokens::stems;
 
     fn scores(documents: &[&str], query: &str, synonyms: &Synonyms) -> Vec<f32> {
-        let documents: Vec<_> = documents.iter().map(|text| [stems(text)]).collect();
+        let documents: Vec<_> = documents.iter().map(|text| [(*text).to_owned()]).collect();
         let query: BTreeSet<String> = stems(query).into_iter().collect();
         let scored = Bm25::new(&documents, [1.0]).scores(&query, synonyms);
         scored.iter().map(|scored| scored.score).collect()

@@ -12,6 +12,7 @@ pub mod synonyms;
 pub mod tokens;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -24,7 +25,7 @@ const WEIGHTS: [f32; 4] = [4.0, 1.0, 0.5, 0.2];
 /// The seed's threshold: below it not even a common word is shared.
 const LEAST_SCORE: f32 = 0.01;
 /// The share of the query's idf that the best tool must match. The README has the curve that it was chosen from.
-pub const LEAST_SHARE: f32 = 0.3;
+pub const LEAST_SHARE: f32 = 0.15;
 /// How deep parameters of parameters are read.
 const DEPTH: usize = 4;
 #[cfg(feature = "embeddings")]
@@ -75,7 +76,8 @@ pub struct Found<'a> {
 
 impl Index {
     /// Indexes these tools.
-    pub fn new(tools: Vec<Tool>, synonyms: Synonyms) -> Self {
+    pub fn new(mut tools: Vec<Tool>, synonyms: Synonyms) -> Self {
+        tools.sort_by(|a, b| (&a.name, &a.server).cmp(&(&b.name, &b.server)));
         let fields: Vec<_> = tools.iter().map(fields).collect();
         Self {
             bm25: Bm25::new(&fields, WEIGHTS),
@@ -93,14 +95,25 @@ impl Index {
         self
     }
 
-    /// Ranks by meaning, too.
-    #[cfg(feature = "embeddings")]
-    pub fn with_embeddings(mut self, model: embeddings::Model) -> Self {
-        self.embedded = Some(embeddings::Embedded::new(model, &self.tools));
-        self
+    /// Ranks by meaning, too, with the static embeddings of this folder.
+    ///
+    /// # Errors
+    /// Says what is missing in the folder, or that this program was built without embeddings.
+    pub fn with_embeddings(self, folder: &Path) -> anyhow::Result<Self> {
+        #[cfg(feature = "embeddings")]
+        {
+            let model = embeddings::Model::load(folder)?;
+            let embedded = Some(embeddings::Embedded::new(model, &self.tools));
+            Ok(Self { embedded, ..self })
+        }
+        #[cfg(not(feature = "embeddings"))]
+        anyhow::bail!(
+            "{} cannot be used: this program was built without embeddings; build it with `--features embeddings`",
+            folder.display()
+        )
     }
 
-    /// All tools, in the order in which they were given.
+    /// All tools, by name.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
@@ -117,10 +130,9 @@ impl Index {
         let all: f32 = stems.iter().map(|stem| self.bm25.idf(stem)).sum();
         let share = if all > 0.0 { best / all } else { 0.0 };
         let scores: Vec<f32> = scored.iter().map(|scored| scored.score).collect();
-        let ranking = self.ranking(&scores);
-        let near = ranking.iter().filter(|tool| scores[**tool] > 0.0);
+        let ranking = ranking(&scores);
         let mut servers: Vec<&str> = Vec::new();
-        for tool in near {
+        for tool in &ranking {
             let server = self.tools[*tool].server.as_str();
             if servers.len() < 3 && !servers.contains(&server) {
                 servers.push(server);
@@ -144,17 +156,6 @@ impl Index {
         })
     }
 
-    /// The tools by falling score, equal ones by name.
-    fn ranking(&self, scores: &[f32]) -> Vec<usize> {
-        let mut ranking: Vec<usize> = (0..self.tools.len()).collect();
-        ranking.sort_unstable_by(|a, b| {
-            let key = |tool: usize| (&self.tools[tool].name, &self.tools[tool].server, tool);
-            let better = scores[*b].total_cmp(&scores[*a]);
-            better.then_with(|| key(*a).cmp(&key(*b)))
-        });
-        ranking
-    }
-
     #[cfg(not(feature = "embeddings"))]
     fn fused(&self, _: &str, lexical: Vec<usize>) -> Vec<usize> {
         lexical
@@ -166,25 +167,39 @@ impl Index {
         let Some(embedded) = &self.embedded else {
             return lexical;
         };
-        let semantic = self.ranking(&embedded.scores(query));
+        let semantic = ranking(&embedded.scores(query));
         let mut scores = vec![0.0; self.tools.len()];
         for (ranking, weight) in [(lexical, 2.0), (semantic, 1.0)] {
             for (rank, tool) in ranking.into_iter().enumerate() {
                 scores[tool] += weight / (RRF_K + rank as f32 + 1.0);
             }
         }
-        self.ranking(&scores)
+        ranking(&scores)
     }
 }
 
-fn fields(tool: &Tool) -> [Vec<String>; 4] {
+/// What scores above 0, best first. The tools are in the order of their names, and so are equal ones here.
+fn ranking(scores: &[f32]) -> Vec<usize> {
+    let mut ranking: Vec<usize> = (0..scores.len())
+        .filter(|tool| scores[*tool] > 0.0)
+        .collect();
+    ranking.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+    ranking
+}
+
+fn fields(tool: &Tool) -> [String; 4] {
     let mut names = String::new();
     let mut descriptions = String::new();
     parameters(&tool.input_schema, DEPTH, &mut |name, description| {
         names += &format!(" {name}");
         descriptions += &format!(" {description}");
     });
-    [&tool.name, &tool.description, &names, &descriptions].map(|text| tokens::stems(text))
+    [
+        tool.name.clone(),
+        tool.description.clone(),
+        names,
+        descriptions,
+    ]
 }
 
 /// Calls `each` with name and description of every parameter, and of the parameters in it.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::tokens::stems;
 
 /// Synonyms by stem.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Synonyms(HashMap<String, BTreeSet<String>>);
 
 #[derive(Deserialize)]

@@ -17,10 +17,32 @@ pub fn stems(text: &str) -> Vec<String> {
 /// The words in lower case, without stop words.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for word in spaced(text).split_whitespace() {
-        add(&mut words, word.to_lowercase());
-    }
+    split(text, |word| {
+        if !is_stop_word(word) {
+            words.push(word.to_owned());
+        }
+    });
     words
+}
+
+/// Calls `each` with every word in lower case, stop words too.
+pub fn split(text: &str, mut each: impl FnMut(&str)) {
+    for word in spaced(text).to_lowercase().split_whitespace() {
+        if !word.starts_with(is_cjk) {
+            each(word);
+            continue;
+        }
+        let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
+        let end = |n: usize| starts.get(n).copied().unwrap_or(word.len());
+        for first in 0..starts.len().saturating_sub(1).max(1) {
+            each(&word[starts[first]..end(first + 2)]);
+        }
+    }
+}
+
+/// True for a word that says nothing about what a tool does.
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.split_whitespace().any(|stop| stop == word)
 }
 
 /// The text with a blank at each end of a word: at every sign, and where the case or the script changes.
@@ -41,25 +63,13 @@ pub fn spaced(text: &str) -> String {
     spaced
 }
 
-fn add(words: &mut Vec<String>, word: String) {
-    let chars: Vec<char> = word.chars().collect();
-    match chars.as_slice() {
-        [] => {}
-        [first, _, ..] if is_cjk(*first) => {
-            words.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
-        }
-        _ if STOP_WORDS.contains(&format!(" {word} ")) => {}
-        _ => words.push(word),
-    }
-}
-
 /// Hiragana, Katakana and the ideographs of the basic plane.
 fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
 
 /// The light stemmer: one suffix, then a doubled consonant, a silent *e* and *-at*.
-fn stem(word: &str) -> String {
+pub fn stem(word: &str) -> String {
     const SUFFIXES: [(&str, &str); 9] = [
         ("sses", "ss"),
         ("ies", "y"),
