@@ -130,8 +130,7 @@ fn nobody_is_asked_and_the_model_and_the_script_are_told() {
     assert!(!class.dir().join("made").exists());
 }
 
-/// Nobody waits for a reminder, nor for a teammate that rests, which ends without a word; the job does not end. A script is
-/// told as well.
+/// Nobody waits for a reminder, nor for a teammate that rests, and the job does not end. A script is told as well.
 #[test]
 fn who_leaves_hears_what_ends() {
     let ring = json!({"cron": "0 0 1 1 *", "prompt": "ring", "recurring": false});
@@ -152,7 +151,7 @@ fn who_leaves_hears_what_ends() {
         .wait_for("[mail from alice: result]")
         .type_line("/quit")
         .wait_for("[stopped at the end: job_1: cat gate]\n[ended with the session: cron_")
-        .wait_for(": ring]");
+        .wait_for(": ring · alice]");
     assert_eq!(terminal.wait_exit(), 0);
 
     let model = crate::model(move |request: &Request| match request.calls().len() {
