@@ -9,6 +9,7 @@ use mcp_wire::Error;
 use mcp_wire::body;
 use mcp_wire::frame::{Frame, Kind, code};
 use serde_json::json;
+use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::{AWAY, Flight, LOGIN, Link, Phase, REASON, State, Step, UNKNOWN, raw};
@@ -97,6 +98,70 @@ impl Link {
             Next::Pause => self.pause(&why),
             Next::Reopen => self.reopen(&why),
             Next::Close => self.close(AWAY, &why),
+        }
+    }
+
+    /// Something is due.
+    pub(super) fn expire(&mut self) {
+        let now = Instant::now();
+        if self.health.away.is_some_and(|until| until <= now) {
+            let reason = self.health.reason.clone();
+            self.refuse_waiting(AWAY, &reason);
+        }
+        if self.until.is_some_and(|until| until <= now) {
+            match self.phase {
+                Phase::Pausing => self.proceed(),
+                _ => {
+                    let limit = self.patience.connect;
+                    self.trouble(&Error::Broken(format!(
+                        "the server does not answer within {limit:?}"
+                    )));
+                }
+            }
+        }
+    }
+
+    /// Remembers which tools may be called twice.
+    pub(super) fn learn(&mut self, result: &RawValue) {
+        let tools = body::get(result, &["tools"]).map_or("[]", RawValue::get);
+        let tools: Vec<&RawValue> = serde_json::from_str(tools).unwrap_or_default();
+        for tool in tools {
+            let Some(name) = body::text(tool, &["name"]) else {
+                continue;
+            };
+            let says =
+                |hint| body::get(tool, &["annotations", hint]).is_some_and(|it| it.get() == "true");
+            if says("readOnlyHint") || says("idempotentHint") {
+                self.work.safe_tools.insert(name);
+            } else {
+                self.work.safe_tools.remove(&name);
+            }
+        }
+    }
+
+    /// Our own `initialize` was answered.
+    pub(super) fn greeted(&mut self, answer: &Frame) {
+        if let Some(error) = answer.error.as_deref() {
+            let why = body::text(error, &["message"]).unwrap_or_default();
+            return self.trouble(&Error::Broken(format!(
+                "the server refuses initialize: {why}"
+            )));
+        }
+        self.health.greet = false;
+        self.enter(Phase::Open, None);
+        self.connected();
+        let frame = Frame::notification("notifications/initialized", ());
+        self.work.waiting.push_front(Flight {
+            frame,
+            ..Flight::default()
+        });
+    }
+
+    /// Takes back what has not left yet.
+    pub(super) fn recall(&mut self) {
+        if let Some(flight) = self.work.in_hand.take() {
+            self.sending = None;
+            self.work.waiting.push_front(flight);
         }
     }
 

@@ -5,6 +5,7 @@
 //! request is answered once; nothing is sent a second time unless that table says so; frames stay in order.
 
 mod mend;
+mod state;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -21,63 +22,12 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::login::Login;
 use crate::transport::{Dialer, Opened, Process};
 
+pub use state::{AWAY, Jitter, LOGIN, Patience, REASON, State, UNKNOWN};
+
 /// Requests that wait while there is no connection; one more is refused.
 const WAITING: usize = 1024;
 /// For answers that are still due when the client has no more to say.
 const GOODBYE: Duration = Duration::from_secs(2);
-/// How it stands with a connection.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum State {
-    /// Not connected yet, or not any more and about to be.
-    #[default]
-    Pending,
-    /// The server has answered.
-    Connected,
-    /// It cannot be reached, and why; after it has once been there, attempts go on.
-    Failed(Arc<str>),
-    /// Somebody has to log in, and how.
-    NeedsAuth(Arc<str>),
-    /// The configuration switches it off.
-    Disabled,
-}
-
-/// A random part of a pause, so that many clients do not come back at once.
-pub type Jitter = Arc<dyn Fn(Duration) -> Duration + Send + Sync>;
-
-/// How patient a connection is.
-#[derive(Clone)]
-pub struct Patience {
-    /// For a connection to open, and for `initialize`.
-    pub connect: Duration,
-    /// For a request to wait while the server is away.
-    pub away: Duration,
-    /// Chance.
-    pub jitter: Jitter,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(30),
-            away: Duration::from_secs(10),
-            jitter: Arc::new(full_jitter),
-        }
-    }
-}
-
-fn full_jitter(most: Duration) -> Duration {
-    most.mul_f64(f64::from(getrandom::u32().unwrap_or_default()) / f64::from(u32::MAX))
-}
-
-/// What an error of this crate's own making carries in `data`, so that what is above can tell them apart.
-pub const REASON: &str = "mcp_client";
-/// The server cannot be reached.
-pub const AWAY: &str = "connection";
-/// The connection broke while the server may have been acting.
-pub const UNKNOWN: &str = "outcome-unknown";
-/// Somebody has to log in.
-pub const LOGIN: &str = "needs-auth";
-
 /// Holds a connection to a server; it is opened when the first frame is to be sent. The task ends, and with it the
 /// server's process, when the connection is dropped.
 pub fn hold(
@@ -336,14 +286,6 @@ impl Link {
         }
     }
 
-    /// Takes back what has not left yet.
-    fn recall(&mut self) {
-        if let Some(flight) = self.work.in_hand.take() {
-            self.sending = None;
-            self.work.waiting.push_front(flight);
-        }
-    }
-
     fn enter(&mut self, phase: Phase, until: Option<Instant>) {
         (self.phase, self.until, self.busy) = (phase, until, None);
     }
@@ -478,61 +420,6 @@ impl Link {
         self.state.send_if_modified(|state| {
             std::mem::replace(state, State::Connected) != State::Connected
         });
-    }
-
-    fn greeted(&mut self, answer: &Frame) {
-        if let Some(error) = answer.error.as_deref() {
-            let why = body::text(error, &["message"]).unwrap_or_default();
-            return self.trouble(&Error::Broken(format!(
-                "the server refuses initialize: {why}"
-            )));
-        }
-        self.health.greet = false;
-        self.enter(Phase::Open, None);
-        self.connected();
-        let frame = Frame::notification("notifications/initialized", ());
-        self.work.waiting.push_front(Flight {
-            frame,
-            ..Flight::default()
-        });
-    }
-
-    /// Remembers which tools may be called twice.
-    fn learn(&mut self, result: &RawValue) {
-        let tools = body::get(result, &["tools"]).map_or("[]", RawValue::get);
-        let tools: Vec<&RawValue> = serde_json::from_str(tools).unwrap_or_default();
-        for tool in tools {
-            let Some(name) = body::text(tool, &["name"]) else {
-                continue;
-            };
-            let says =
-                |hint| body::get(tool, &["annotations", hint]).is_some_and(|it| it.get() == "true");
-            if says("readOnlyHint") || says("idempotentHint") {
-                self.work.safe_tools.insert(name);
-            } else {
-                self.work.safe_tools.remove(&name);
-            }
-        }
-    }
-
-    /// Something is due.
-    fn expire(&mut self) {
-        let now = Instant::now();
-        if self.health.away.is_some_and(|until| until <= now) {
-            let reason = self.health.reason.clone();
-            self.refuse_waiting(AWAY, &reason);
-        }
-        if self.until.is_some_and(|until| until <= now) {
-            match self.phase {
-                Phase::Pausing => self.proceed(),
-                _ => {
-                    let limit = self.patience.connect;
-                    self.trouble(&Error::Broken(format!(
-                        "the server does not answer within {limit:?}"
-                    )));
-                }
-            }
-        }
     }
 }
 

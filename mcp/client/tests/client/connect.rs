@@ -11,15 +11,15 @@ use mcp_wire::{Connection, Peer, body};
 use rmcp::ServiceExt;
 use serde_json::json;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
-use super::server::{answer, kind, options, served, server};
+use super::server::{answer, kind, options, seconds, served, server};
 
 /// A server that takes this long to answer `initialize`; without a time it hangs.
 fn late(name: &str, time: Option<u64>) -> Server {
     let open = served(move |connection| async move {
         match time {
-            Some(time) => sleep(Duration::from_secs(time)).await,
+            Some(time) => seconds(time).await,
             None => std::future::pending().await,
         }
         kind(connection).await;
@@ -37,20 +37,14 @@ async fn servers_are_connected_side_by_side_and_one_that_hangs_delays_nobody() {
     let told = Mutex::new(Vec::new());
     let work = |at: usize| Client::connect(&servers[at], options());
     each(&servers, Limits::default(), work, |at, outcome| {
-        let seconds = began.elapsed().as_secs();
-        told.lock().unwrap().push((at, outcome.is_ok(), seconds));
+        let after = began.elapsed().as_secs();
+        told.lock().unwrap().push((at, outcome.is_ok(), after));
     })
     .await;
     let told = told.into_inner().unwrap();
     // Twenty at a time: nineteen after a second, the other ten after two, the one that hangs at its limit.
-    assert_eq!(
-        told.iter().filter(|(.., seconds)| *seconds == 1).count(),
-        19
-    );
-    assert_eq!(
-        told.iter().filter(|(.., seconds)| *seconds == 2).count(),
-        10
-    );
+    assert_eq!(told.iter().filter(|(.., after)| *after == 1).count(), 19);
+    assert_eq!(told.iter().filter(|(.., after)| *after == 2).count(), 10);
     assert_eq!(told.last(), Some(&(0, false, 30)));
 }
 
@@ -84,7 +78,7 @@ async fn processes_of_this_machine_are_started_three_at_a_time() {
             );
             let mut most = most.lock().map(|most| *most).unwrap();
             most = (most.0.max(now.0), most.1.max(now.1));
-            sleep(Duration::from_secs(1)).await;
+            seconds(1).await;
             running.fetch_sub(1, Ordering::Relaxed);
             most
         }

@@ -8,6 +8,7 @@ mod config;
 mod connect;
 mod errors;
 mod program;
+mod refused;
 mod server;
 mod sources;
 mod survive;

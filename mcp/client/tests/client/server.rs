@@ -83,3 +83,8 @@ pub async fn kind(mut connection: Connection) {
         answer(&connection, frame).await;
     }
 }
+
+/// Lets so many seconds of the paused clock go by.
+pub async fn seconds(count: u64) {
+    let _ = tokio::time::timeout(Duration::from_secs(count), std::future::pending::<()>()).await;
+}
