@@ -138,9 +138,8 @@ struct Health {
     failures: u32,
     /// Pauses without an answer in between.
     attempts: u32,
-    /// The server is away, and until then requests wait for it.
+    /// The server is away, for `reason`, and until then requests wait for it.
     away: Option<Instant>,
-    /// Why.
     reason: Arc<str>,
     /// Logins so far.
     logins: u64,
