@@ -84,16 +84,14 @@ pub(super) fn generated(ws: &Workspace, found: &mut Findings) {
     }
 }
 
-/// No path of one machine, and no note to oneself.
+/// No path of one machine, and no note to oneself, but in data that others wrote.
 pub(super) fn leftovers(ws: &Workspace, found: &mut Findings) {
     let goes_on =
         |text: &str| text.ends_with(|c: char| c.is_alphanumeric() || "._-~}>)".contains(c));
-    for (path, text) in files(ws, "") {
+    for (path, text) in files(ws, "").filter(|(path, _)| !path.contains("/data/")) {
         for (line, text) in text.lines().enumerate() {
-            let holds = |held| {
-                text.match_indices(held)
-                    .any(|(at, _)| !goes_on(&text[..at]))
-            };
+            let places = |held| text.match_indices(held).map(|(at, _)| at);
+            let holds = |held| places(held).any(|at| !goes_on(&text[..at]));
             if let Some((held, advice)) = LEFTOVERS.iter().find(|(held, _)| holds(held)) {
                 found.at(path, line, format!("holds {held}…, {advice}"));
             }

@@ -4,6 +4,7 @@
 //! token stands in a header and nowhere else, never in a log or an error.
 
 mod callback;
+mod kept;
 mod oauth;
 mod store;
 mod xaa;

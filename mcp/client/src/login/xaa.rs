@@ -17,7 +17,8 @@ use rmcp::transport::auth::{StoredCredentials, default_oauth_http_client};
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use super::oauth::{OAuth, bearer, expires_soon, field};
+use super::kept::{bearer, expires_soon, field};
+use super::oauth::OAuth;
 use super::{Challenge, Login};
 
 /// The login of one server through an identity provider.
