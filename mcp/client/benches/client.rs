@@ -70,9 +70,12 @@ async fn answer(connection: Connection) {
     let (_peer, mut incoming) = Peer::new(connection);
     while let Some(asked) = incoming.recv().await {
         if let Incoming::Request(request) = asked {
-            let text = json!({ "type": "text", "text": "a simple text" });
-            let hello = json!({ "name": "bench", "version": "1" });
-            let result = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": hello, "content": [text] });
+            let result = if request.frame.calls("initialize") {
+                let info = json!({ "name": "bench", "version": "1" });
+                json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": info })
+            } else {
+                json!({ "content": [{ "type": "text", "text": "a simple text" }] })
+            };
             request.answer(result).await;
         }
     }
