@@ -53,7 +53,8 @@ pub struct Settings {
     pub scopes: Vec<String>,
 }
 
-/// The login of one server.
+/// The login of one server; clones share it.
+#[derive(Clone)]
 pub struct OAuth {
     /// The name to be typed after `mcp_client login`.
     name: String,
@@ -61,7 +62,7 @@ pub struct OAuth {
     settings: Settings,
     store: Arc<Store>,
     visit: Option<Arc<dyn Visit>>,
-    under_way: Mutex<UnderWay>,
+    under_way: Arc<Mutex<UnderWay>>,
 }
 
 #[derive(Default)]
@@ -97,7 +98,7 @@ impl OAuth {
             settings,
             store,
             visit,
-            under_way: Mutex::default(),
+            under_way: Arc::default(),
         }
     }
 
@@ -174,8 +175,20 @@ impl OAuth {
         outcome
     }
 
-    /// Gets a new token for these credentials, unless another process has done so.
+    /// Gets a new token for these credentials. A connection may stop waiting for it; the token that the server then gives is
+    /// kept all the same, for the old refresh token is worth nothing any more.
     async fn refresh(
+        &self,
+        old: &StoredCredentials,
+        challenge: Option<&str>,
+    ) -> Result<StoredCredentials> {
+        let (login, old) = (self.clone(), old.clone());
+        let challenge = challenge.map(str::to_owned);
+        tokio::spawn(async move { login.refreshed(&old, challenge.as_deref()).await }).await?
+    }
+
+    /// A new token, from the server or from another process that was first.
+    async fn refreshed(
         &self,
         old: &StoredCredentials,
         challenge: Option<&str>,

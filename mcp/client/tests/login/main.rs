@@ -4,7 +4,9 @@ mod server;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use futures_util::FutureExt;
 use kit::BoxFuture;
 use mcp_client::login::{Challenge, Login, OAuth, Settings, Store, Visit, Xaa};
 use reqwest::{Client, redirect::Policy};
@@ -112,6 +114,14 @@ async fn a_login_is_kept_encrypted_and_refreshed_by_a_later_process_with_its_sec
     // Two processes begin again and find the token expired: one refreshes, and the token server wants the secret.
     let (second, third) = (login(&folder, &server, None), login(&folder, &server, None));
     server.tell(|told| told.expires_in = 3600);
+    assert!(second.authorization().now_or_never().is_none());
+    let refreshed = async {
+        while server.refreshes() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let refreshed = tokio::time::timeout(Duration::from_secs(30), refreshed).await;
+    refreshed.expect("who stops waiting does not stop the refresh");
     let (a, b) = tokio::join!(header(&second), header(&third));
     assert_eq!(
         (a.as_deref(), b.as_deref()),
@@ -216,7 +226,8 @@ async fn a_403_asks_for_the_missing_scope_beside_the_old_ones_and_three_in_a_row
 
 #[tokio::test]
 async fn an_answer_of_another_issuer_or_another_login_is_refused_before_the_token_is_asked_for() {
-    let forgeries: [(fn(String) -> String, &str); 3] = [
+    type Forge = fn(String) -> String;
+    let forgeries: [(Forge, &str); 3] = [
         (|url| url.replace("iss=http", "iss=https"), "issuer"),
         (|url| url.replace("state=", "state=x"), "another login"),
         (
