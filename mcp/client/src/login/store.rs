@@ -4,9 +4,9 @@
 //! that one server's file does not open as another's. The key is `MCP_CLIENT_KEY`, or stands in a file of its own.
 //! Invariant: a file is replaced whole or not at all, and no plain text is ever written.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -49,7 +49,10 @@ impl Store {
     }
 
     fn make(&self) -> Result<()> {
-        let made = fs::create_dir_all(&self.folder);
+        let made = DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.folder);
         made.with_context(|| format!("creating {}", self.folder.display()))
     }
 
