@@ -1,7 +1,7 @@
 //! A connection that survives: what is above sees one connection, what is below is opened as often as it takes.
 //!
 //! One ordered task moves frames both ways and knows what is under way. When a transport breaks, a session is lost or a
-//! token has expired, it opens, greets or logs in again and repeats what [`errors::decide`] says. Invariants: every
+//! token has expired, it opens, greets or logs in again and repeats what [`decide`](crate::errors::decide) says. Invariants: every
 //! request is answered once; nothing is sent a second time unless that table says so; frames stay in order.
 
 mod mend;
