@@ -4,7 +4,7 @@
 //! Invariants: a word of the request that is neither place nor content is handed back, and content is never made up.
 
 use crate::clause::Clause;
-use crate::pattern::{self, says};
+use crate::pattern::{self, says, set};
 use crate::slots::{ending, file};
 use crate::words::{Shape, Token};
 
@@ -13,25 +13,14 @@ use crate::words::{Shape, Token};
 pub enum Content {
     /// The user's text.
     Given(String),
-    /// A sample that the user named, by the words for it.
-    Sample(Sample),
+    /// A sample that the user named.
+    Sample(String),
     /// What was found: the results before, or what these files say.
     Found(Vec<String>),
     /// The results before, as they are.
     Output,
     /// Nothing was said: an empty file, and only where there is none.
     Nothing,
-}
-
-/// What it can fill a new file with.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Sample {
-    /// A Python function: its signature.
-    Function(String),
-    /// A Python file of which nothing is known.
-    Python,
-    /// A table of a database.
-    Table(String),
 }
 
 /// A file to make.
@@ -82,12 +71,12 @@ pub fn read(clause: &Clause) -> Option<New> {
     let content = match found.label {
         "print" if is_py => Content::Given(format!("print(\"{}\")", text.replace('\\', "\\\\").replace('"', "\\\""))),
         "print" | "given" => given(text),
-        "table" => Content::Sample(Sample::Table(found.text("name").to_lowercase())),
-        "function" => Content::Sample(Sample::Function(found.text("signature").to_owned())),
-        "python" => Content::Sample(Sample::Python),
+        "table" => sample("table-file", &[("{name}", &found.text("name").to_lowercase())]),
+        "function" => function(found.text("signature")),
+        "python" => sample("greet-file", &[]),
         "found" | "summary" => Content::Found(sources),
         "output" => Content::Output,
-        "nothing" if is_python => Content::Sample(Sample::Python),
+        "nothing" if is_python => sample("greet-file", &[]),
         "nothing" => Content::Nothing,
         "put" if matches!(text, "something" | "anything" | "some text") => Content::Nothing,
         label => {
@@ -112,4 +101,18 @@ pub fn read(clause: &Clause) -> Option<New> {
 fn joined(text: &str) -> Option<&str> {
     let at = [" and ", ", ", " then ", " but "].iter().filter_map(|joint| text.find(joint)).min()?;
     Some(text[at..].trim_start_matches([',', ' ']))
+}
+
+/// A sample of `patterns.txt` with its places filled in.
+fn sample(name: &str, places: &[(&str, &str)]) -> Content {
+    let text = set(name).replace("\\n", "\n");
+    Content::Sample(places.iter().fold(text, |text, (place, value)| text.replace(place, value)))
+}
+
+/// A function of this signature. Only a slug has a body that can be known.
+fn function(signature: &str) -> Content {
+    let mut parts = signature.split(['(', ':', ',', ')']).map(str::trim);
+    let (name, argument) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let kind = if name.contains("slug") { "slug-file" } else { "function-file" };
+    sample(kind, &[("{signature}", signature), ("{name}", name), ("{argument}", argument)])
 }

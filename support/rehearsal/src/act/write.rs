@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::look::{is_missing, read, text_of};
 use super::python;
-use crate::create::{Content, Sample};
+use crate::create::Content;
 use crate::history;
 use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::slots::shell;
@@ -17,11 +17,7 @@ use crate::tools::{Call, Can};
 pub(super) fn create(run: &Run, path: &str, content: &Content) -> Went {
     let given = match content {
         Content::Given(text) => return write(run, path, text, false),
-        Content::Sample(Sample::Table(name)) => {
-            format!("CREATE TABLE {name} (\n    id INTEGER PRIMARY KEY,\n    name TEXT NOT NULL\n);")
-        }
-        Content::Sample(Sample::Function(signature)) => python::function(signature, &history::facts(run.world)),
-        Content::Sample(Sample::Python) => python::greeting(&history::facts(run.world)),
+        Content::Sample(text) => python::styled(text, &history::facts(run.world)),
         Content::Nothing => String::new(),
         Content::Found(sources) => return results_to(run, path, Some(sources)),
         Content::Output => return results_to(run, path, None),

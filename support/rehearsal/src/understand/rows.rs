@@ -96,10 +96,10 @@ impl Planner<'_, '_> {
         match row.make {
             Make::LoadSkill | Make::Remember => return None,
             Make::WaitForThem => return (!self.people.is_empty()).then(|| Act::Say(String::new())),
+            Make::Mend if slots.kind.as_ref().is_some_and(|kind| kind != "py") => return None,
             Make::Mend if slots.paths.iter().any(|path| !path.ends_with(".py")) => return None,
             Make::Long | Make::ShowLong if slots.number > Some(400) => return None,
             Make::Report if self.people.is_empty() => return None,
-            Make::Review if slots.kind.as_deref() != Some("py") => return None,
             Make::Package => {
                 let (files, folders): (Vec<_>, Vec<_>) = slots.paths.into_iter().partition(|path| path.contains('.'));
                 let folders: Vec<String> = folders.into_iter().chain(slots.dir).collect();
