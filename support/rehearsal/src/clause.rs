@@ -4,7 +4,7 @@
 //! every token is in exactly one clause, so nothing of a request can fall out between two of them.
 
 use crate::rank;
-use crate::words::{Shape, Token, tokens};
+use crate::words::{Shape, Token, set, tokens};
 
 /// How a clause is joined to the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +30,6 @@ pub struct Clause {
 
 /// A sentence: what ends in a full stop or with its line, cut at its hard joints.
 pub type Segment = (Vec<Token>, Join);
-
-const WH: &str = "what which who how where when why whose";
-const SKIPPED: &str =
-    "also please while waiting meanwhile , and next finally afterwards after that now to then just you";
 
 /// Whether a token stands on a new line.
 fn opens_line(text: &str, all: &[Token], at: usize) -> bool {
@@ -87,8 +83,8 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
         if token.is(";") && at + 1 < tokens.len() {
             return (at, at + 1);
         }
-        let is_colon = token.is(":") && tokens.get(at + 1).is_some_and(|next| next.is(WH));
-        let next = (at + 1..tokens.len()).find(|next| !tokens[*next].is(SKIPPED));
+        let is_colon = token.is(":") && tokens.get(at + 1).is_some_and(|next| next.is(set("wh")));
+        let next = (at + 1..tokens.len()).find(|next| !tokens[*next].is(set("skipped")));
         let Some(next) = next.filter(|_| is_colon || token.is(", and")) else { continue };
         let (verb, after) = (&tokens[next], tokens.get(next + 1));
         // `review the files and fix them` is one thing; so is `claim and work`, where the verb stands alone.
@@ -96,7 +92,7 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
             verb.is("fix mend correct discard") || verb.is("report") && after.is_some_and(|after| after.is("back"));
         let is_alone = after.is_none_or(|after| after.shape == Shape::Mark || after.is("and"));
         let begins = rank::is_verb(&verb.low) && verb.shape == Shape::Word && !is_alone
-            || verb.is(WH) && (asks || is_colon)
+            || verb.is(set("wh")) && (asks || is_colon)
             || verb.is("only but don't never")
             || verb.is("do") && after.is_some_and(|not| not.is("not"));
         let before = &tokens[from..at];
@@ -157,7 +153,6 @@ impl Clause {
 
     /// `could you please`, `I want you to`: politeness before an order.
     fn drop_courtesy(&mut self) {
-        const POLITE: &str = "after that|meanwhile|please|could you|can you|would you|will you|i want you to|i'd like you to|i would like you to|i need you to|i'd like to|let me know|try to|attempt to|help me to|help me|let's|now|ok ,|kindly";
         loop {
             let joints =
                 self.tokens.iter().take_while(|token| token.is(", and to also then finally next just afterwards but"));
@@ -166,7 +161,7 @@ impl Clause {
                 let words = polite.split(' ');
                 words.clone().count() < self.tokens.len() && words.zip(&self.tokens).all(|(word, token)| token.is(word))
             };
-            let Some(polite) = POLITE.split('|').find(is_said) else { break };
+            let Some(polite) = set("polite").split('|').find(is_said) else { break };
             self.is_polite |= polite.contains("you");
             self.tokens.drain(..polite.split(' ').count());
         }
@@ -182,15 +177,13 @@ impl Clause {
 
     /// Whether it asks and does not order.
     pub fn is_question(&self) -> bool {
-        const AUX: &str =
-            "is are was were does did do has have am should may might shall must isn't don't didn't could can";
         let Some(first) = self.tokens.first() else { return false };
         // `do you …` asks, `do a …` orders.
         let second_is_you = self.tokens.get(1).is_some_and(|next| next.is("i you we it he she they"));
         // Whoever likes something orders nothing.
-        first.is(WH)
+        first.is(set("wh"))
             || first.is("i") && self.tokens.get(1).is_some_and(|next| next.is("like love hate"))
-            || (first.is(AUX) && (second_is_you || !first.is("do have don't")))
+            || (first.is(set("aux")) && (second_is_you || !first.is("do have don't")))
             || (self.says("?") && !self.is_polite)
     }
 }

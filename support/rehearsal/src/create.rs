@@ -4,9 +4,9 @@
 //! Invariants: a word of the request that is neither place nor content is handed back, and content is never made up.
 
 use crate::clause::Clause;
-use crate::pattern::{self, says, set};
+use crate::pattern::{self, says};
 use crate::slots::{ending, file};
-use crate::words::{Shape, Token};
+use crate::words::{Shape, Token, set};
 
 /// What goes into a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,12 +34,10 @@ pub struct New {
     pub left: Option<String>,
 }
 
-const OTHERS: &str = "folder worktree worktrees task tasks todo skill package copy";
-
 /// Reads a clause that makes a file; `None` when it is none.
 pub fn read(clause: &Clause) -> Option<New> {
     let makes_folder = says(&clause.tokens, "directory") && !says(&clause.tokens, "current this working same");
-    if says(&clause.tokens, OTHERS) || makes_folder {
+    if says(&clause.tokens, set("no-files")) || makes_folder {
         return None;
     }
     let kind = |kind: &str, tokens: &[Token], at: usize| {

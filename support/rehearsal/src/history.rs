@@ -5,13 +5,13 @@
 use serde_json::Value;
 
 use crate::clause::Clause;
-use crate::pattern::{self, PLAIN, set};
+use crate::pattern::{self, PLAIN};
 use crate::rank;
 use crate::scene::{Event, FIRST, Mail, Past};
 use crate::speak::{block, one_line};
 use crate::table::{Mood, ROWS, Row};
 use crate::tools::Can;
-use crate::words::{has, tokens};
+use crate::words::{has, set, tokens};
 use crate::world::World;
 
 /// How it speaks of itself.
@@ -69,10 +69,8 @@ pub fn facts(world: &World) -> Vec<String> {
 
 /// The words of a question that a fact must have.
 fn wanted(question: &str) -> Vec<String> {
-    const GENERAL: &str = "or what which who how where when why called name remember know told tell did do does about was were said \
-                           say using use code my preferences preference whose prefer things else much its";
     let (general, own): (Vec<_>, Vec<_>) =
-        rank::content(question).into_iter().partition(|token| has(GENERAL, &token.low));
+        rank::content(question).into_iter().partition(|token| has(set("of-questions"), &token.low));
     // `what is my name?` asks for nothing else.
     let name = general.into_iter().filter(|token| own.is_empty() && token.is("name"));
     name.chain(own.clone()).map(|token| token.stem).collect()

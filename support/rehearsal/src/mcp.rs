@@ -6,26 +6,16 @@
 use serde_json::{Map, Value, json};
 
 use crate::clause::{Clause, is_filler};
-use crate::pattern::{self, says, set};
+use crate::pattern::{self, says};
 use crate::rank;
 use crate::tools::{Can, Tools, complete};
 use crate::types::Tool;
-use crate::words::{Shape, Token, has, number, stem};
+use crate::words::{Shape, Token, has, number, set, stem};
 
 /// Words that mean the same to a server.
 fn same() -> impl Iterator<Item = std::str::Split<'static, char>> {
     set("same").split(" | ").map(|group| group.split(' '))
 }
-
-const READS: &str =
-    "search get list status logs log find read show query fetch describe version count check view lookup look";
-/// Verbs that order a change.
-const ORDERS: &str = "create add make file write move set mark close put trigger deploy launch ship delete remove drop update \
-    edit change send post";
-const GENERAL: &str = "server servers mcp tool tools use using via over through what which how about service current connect according titled called \
-    named saying mention its whether";
-/// What else asks to be told something.
-const TELLS: &str = "list tell show give get display fetch check see read out say";
 
 /// The servers that can be connected, as the tool that connects says of itself.
 pub fn available(tools: &Tools) -> Vec<String> {
@@ -134,7 +124,7 @@ pub fn pick(
     let content = clause.tokens.iter().filter(|token| !is_filler(token));
     let content: Vec<Wanted> = content.map(wanted).collect();
     let verb = clause.tokens.first().filter(|first| rank::is_verb(&first.low) && !clause.is_question()).map(wanted);
-    let orders = !clause.is_question() && clause.tokens.first().is_some_and(|first| first.is(ORDERS));
+    let orders = !clause.is_question() && clause.tokens.first().is_some_and(|first| first.is(set("changes")));
     let mut best: Option<(f32, &Tool)> = None;
     for tool in tools.outside().iter().filter(|tool| is_of(tool, server)) {
         let score = nearness(tool, (verb.as_ref(), orders), &content);
@@ -171,7 +161,7 @@ fn is_same(one: &str, other: &str) -> bool {
 
 fn reads(tool: &Tool, names: &[String]) -> bool {
     tool.description.contains("(readOnly)")
-        || (names.first().is_some_and(|verb| has(READS, verb)) && !tool.description.contains("(destructive)"))
+        || (names.first().is_some_and(|verb| has(set("reads"), verb)) && !tool.description.contains("(destructive)"))
 }
 
 /// How near a tool is to the words of a clause; one that reads is none for an order, one that acts needs its own verb.
@@ -224,8 +214,8 @@ fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, 
     let only_reads = reads(tool, &words);
     let is_told = |token: &Token| {
         is_filler(token)
-            || token.is(GENERAL)
-            || only_reads && token.is(TELLS)
+            || token.is(set("of-servers"))
+            || only_reads && token.is(set("tells"))
             || names(token, server)
             || token.shape == Shape::Word && words.iter().any(|word| is_same(word, &token.low))
     };

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::clause::{Clause, is_filler};
-use crate::words::{Shape, Token, has, number};
+use crate::words::{Shape, Token, has, number, set};
 
 enum Piece {
     /// One of these words.
@@ -35,34 +35,23 @@ pub type Kind<'k> = &'k dyn Fn(&str, &[Token], usize) -> Option<usize>;
 /// No such slots.
 pub const PLAIN: Kind = &|_, _, _| None;
 
-/// The rules, and the words of sets.
-type All = (HashMap<&'static str, Rule>, HashMap<&'static str, &'static str>);
-
-static ALL: LazyLock<All> = LazyLock::new(|| {
-    let (mut all, mut sets) = All::default();
+static RULES: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
+    let mut rules: HashMap<&str, Rule> = HashMap::new();
     for line in include_str!("patterns.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if let Some((name, words)) = line.split_once(" = ") {
-            match name.strip_prefix("skip ") {
-                Some(rule) => all.entry(rule).or_default().skips = words,
-                None => drop(sets.insert(name, words)),
-            }
+            name.strip_prefix("skip ").into_iter().for_each(|rule| rules.entry(rule).or_default().skips = words);
             continue;
         }
         let (head, pattern) = line.split_once(": ").expect("a pattern has a head");
         let (rule, label) = head.split_once(' ').unwrap_or((head, ""));
         let spaced = pattern.replace('[', " [ ").replace(']', " ] ");
         for words in expanded(&spaced.split_whitespace().collect::<Vec<_>>()) {
-            let pieces = words.into_iter().map(|word| piece(word, &sets)).collect();
-            all.entry(rule).or_default().patterns.push(Pattern { label, pieces });
+            let pieces = words.into_iter().map(piece).collect();
+            rules.entry(rule).or_default().patterns.push(Pattern { label, pieces });
         }
     }
-    (all, sets)
+    rules
 });
-
-/// What stands behind the name of a set.
-pub fn set(name: &str) -> &'static str {
-    ALL.1[name]
-}
 
 /// A pattern with and without what may be left out.
 fn expanded<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
@@ -78,12 +67,12 @@ fn expanded<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
     [expanded(&with), expanded(&without)].concat()
 }
 
-fn piece(word: &str, sets: &HashMap<&str, &str>) -> Piece {
+fn piece(word: &str) -> Piece {
     if let Some(slot) = word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
         let (name, kind) = slot.split_once(':').unwrap_or((slot, slot));
         return Piece::Slot(name.to_owned(), kind.to_owned());
     }
-    let words = word.split('|').flat_map(|word| sets.get(word).copied().unwrap_or(word).split(' '));
+    let words = word.split('|').flat_map(|word| if word.starts_with('@') { set(word) } else { word }.split(' '));
     Piece::Words(words.map(str::to_owned).collect())
 }
 
@@ -125,7 +114,7 @@ pub fn find_at<'c>(rule: &str, clause: &'c Clause, at: usize, kind: Kind) -> Opt
 }
 
 fn matched<'c>(rule: &str, clause: &'c Clause, (at, is_open): (usize, bool), kind: Kind) -> Option<Found<'c>> {
-    let Rule { patterns, skips } = &ALL.0[rule];
+    let Rule { patterns, skips } = &RULES[rule];
     patterns.iter().find_map(|pattern| {
         let mut matcher = Matcher { tokens: &clause.tokens, kind, is_open, skips, slots: Vec::new() };
         // A pattern with an open end begins where it was looked for, and with no filler.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use crate::table::{ROWS, Row};
-use crate::words::{FILLERS, Shape, Token, has, stem, tokens};
+use crate::words::{Shape, Token, has, set, stem, tokens};
 
 const K1: f32 = 1.2;
 const B: f32 = 0.5;
@@ -113,19 +113,19 @@ pub fn is_known(token: &Token) -> bool {
 /// Whether a word is a verb with which a clause may begin.
 pub fn is_verb(low: &str) -> bool {
     static VERBS: OnceLock<HashSet<String>> = OnceLock::new();
-    VERBS.get_or_init(|| {
-        let firsts = ROWS.iter().flat_map(|row| &row.examples).filter_map(|example| example.split([' ', ',', ':']).next());
-        let not = "what which how who where is are does do did have has the i on from ls in git head tail number beginning and a any all he python work";
-        let more = MORE_VERBS.split(' ');
-        firsts.filter(|word| !has(not, word) && !has(FILLERS, word) && !word.starts_with('{')).chain(more).map(str::to_owned).collect()
-    })
-    .contains(low)
+    VERBS
+        .get_or_init(|| {
+            let firsts =
+                ROWS.iter().flat_map(|row| &row.examples).filter_map(|example| example.split([' ', ',', ':']).next());
+            let more = set("frame-verbs").split(' ');
+            firsts
+                .filter(|word| !has(set("no-verbs"), word) && !has(set("fillers"), word) && !word.starts_with('{'))
+                .chain(more)
+                .map(str::to_owned)
+                .collect()
+        })
+        .contains(low)
 }
-
-/// Verbs of the frames, and of servers' tools.
-const MORE_VERBS: &str = "create write make put run start replace change schedule remind spawn hire recruit ask tell have let \
-    give delegate hand connect trigger deploy plug hook transition set call save store break plan \
-    install send execute try ship launch";
 
 /// A row.
 pub fn row(index: usize) -> &'static Row {

@@ -10,7 +10,7 @@ use crate::rank;
 use crate::scene::{FIRST, LAST, is_name};
 use crate::speak::{cut, one_line};
 use crate::types::{Block, Request};
-use crate::words::{Shape, has, tokens};
+use crate::words::{Shape, has, set, tokens};
 
 /// The answer to a question of the harness itself, told by what it is given: a list, a transcript, a request.
 pub(crate) fn side_call(request: &Request) -> Option<String> {
@@ -52,19 +52,17 @@ fn blocks(text: &str) -> Vec<&str> {
 
 /// Which memories a request needs: those that share a word with it, and matters of style when code is to be written.
 fn chosen(memories: &str, asked: &str) -> String {
-    const STYLE: &str = "tab spac indentation quot styl prefer indent format languag";
-    const CODE: &str =
-        "python script code function creat writ mak preferenc preference lik told tell remember refactor modul know";
     let stems = |text: &str| {
         tokens(text).into_iter().filter(|token| token.shape != Shape::Mark).map(|token| token.stem).collect::<Vec<_>>()
     };
     let content = |text: &str| rank::content(text).into_iter().map(|token| token.stem).collect::<Vec<_>>();
     let (wanted, all) = (content(asked), stems(asked));
-    let is_code = all.iter().any(|word| has(CODE, word)) || asked.contains(".py");
+    let is_code = all.iter().any(|word| has(set("code-stems"), word)) || asked.contains(".py");
     let lines = memories.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
     let needed = lines.filter(|(slug, description)| {
         let own = stems(&format!("{} {description}", slug.replace('-', " ")));
-        own.iter().any(|word| wanted.contains(word)) || (is_code && own.iter().any(|word| has(STYLE, word)))
+        own.iter().any(|word| wanted.contains(word))
+            || (is_code && own.iter().any(|word| has(set("style-stems"), word)))
     });
     json!(needed.take(5).map(|(slug, _)| slug).collect::<Vec<_>>()).to_string()
 }
@@ -111,13 +109,13 @@ fn said(conversation: &str) -> Vec<String> {
 
 /// What the user said that is worth knowing later, and is not known yet.
 fn extracted(memories: &str, conversation: &str) -> String {
-    const GENERAL: &str = "prefer using remember note also not over called than";
     let mut all: Vec<Value> = Vec::new();
     for text in said(conversation) {
         for sentence in text.split_inclusive(['.', '!', '\n']) {
             let Some(fact) = history::fact(sentence).filter(|fact| !fact.is_empty()) else { continue };
             let fact = fact.trim_end_matches('.');
-            let words = rank::content(fact).into_iter().map(|token| token.low).filter(|word| !has(GENERAL, word));
+            let words =
+                rank::content(fact).into_iter().map(|token| token.low).filter(|word| !has(set("of-facts"), word));
             let name = words.take(3).collect::<Vec<_>>().join("-");
             let is_known = memories.contains(fact) || all.iter().any(|known| known["description"] == fact);
             if !is_known && !name.is_empty() {

@@ -9,7 +9,7 @@ use crate::clause::{Clause, is_filler};
 use crate::rank;
 use crate::table::{Row, Slot};
 use crate::tools::Can;
-use crate::words::{Shape, Token, number};
+use crate::words::{Shape, Token, number, set};
 
 /// What the slots of a row were filled with.
 #[derive(Clone, Debug, Default)]
@@ -89,22 +89,19 @@ impl Clause {
 
     /// Whether a word may be the name of somebody: no row knows it, and it is said where a name is said.
     pub fn may_be_name(&self, at: usize) -> bool {
-        const BEFORE: &str = "ask tell for from of to did has let have dismiss approve reject and shut fire called named \
-                              send with request make ,";
         let token = &self.tokens[at];
         let is_free = token.shape == Shape::Word
             && !token.is("everybody everyone somebody someone anybody anyone nobody people team")
             && !rank::is_known(token)
             && !is_filler(token)
             && token.low.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
-        let is_there = at == 0 || self.tokens[at - 1].is(BEFORE);
+        let is_there = at == 0 || self.tokens[at - 1].is(set("before-names"));
         is_free && (is_there || self.source[token.start..token.end].ends_with("'s"))
     }
 
     fn take_kind(&self, slots: &mut Slots, used: &mut [bool]) {
-        const FILES: &str = "file files code script scripts module modules program programs source sources package";
         for (at, token) in self.tokens.iter().enumerate() {
-            let is_kind = self.tokens.get(at + 1).is_some_and(|next| next.is(FILES));
+            let is_kind = self.tokens.get(at + 1).is_some_and(|next| next.is(set("kinds-of")));
             let is_ending = |rest: &&str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric());
             let dotted = token.text.strip_prefix('.').filter(is_ending).filter(|_| token.shape != Shape::Mark);
             let pattern = Some(token.text.as_str()).filter(|text| token.shape == Shape::Path && text.contains('*'));
@@ -118,11 +115,10 @@ impl Clause {
 
     /// The folder, and the words that only say `here`.
     fn take_dir(&self, wanted: bool, slots: &mut Slots, used: &mut [bool]) {
-        const PLACES: &str = "directory folder workspace project repo repository dir codebase";
         for at in 0..self.tokens.len() {
             let token = &self.tokens[at];
-            let is_place = token.is(PLACES);
-            let next_is_place = self.tokens.get(at + 1).is_some_and(|next| next.is(PLACES));
+            let is_place = token.is(set("places"));
+            let next_is_place = self.tokens.get(at + 1).is_some_and(|next| next.is(set("places")));
             used[at] = used[at] || is_place || token.is("current working") && next_is_place;
             if !wanted || slots.dir.is_some() {
                 continue;
@@ -270,7 +266,5 @@ pub fn file(word: &str) -> String {
 
 /// The ending of a kind of files.
 pub fn ending(word: &str) -> Option<&'static str> {
-    const KINDS: &str = "python:py rust:rs markdown:md toml:toml json:json yaml:yaml javascript:js typescript:ts text:txt \
-                         sql:sql html:html css:css shell:sh bash:sh go:go java:java log:log csv:csv txt:txt";
-    KINDS.split(' ').find_map(|kind| kind.strip_prefix(word)?.strip_prefix(':'))
+    set("endings").split(' ').find_map(|kind| kind.strip_prefix(word)?.strip_prefix(':'))
 }

@@ -4,8 +4,8 @@
 //! model. Invariant: each item is the user's text, and each dependency is a subject of the list.
 
 use crate::clause::{Clause, is_filler};
-use crate::pattern::{self, Found, PLAIN, says, set};
-use crate::words::{Shape, Token, has, number, stem, tokens};
+use crate::pattern::{self, Found, PLAIN, says};
+use crate::words::{Shape, Token, has, number, set, stem, tokens};
 
 /// A task to put on the board.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +21,6 @@ fn samples() -> impl Iterator<Item = (&'static str, &'static str)> {
     set("samples").split(" | ").filter_map(|sample| sample.split_once(' '))
 }
 
-/// What ends a list: these verbs order the model and are no task.
-const ORDERS: &str = "spawn hire recruit hand give assign ask tell list show watch report claim let";
 const ORDINALS: [&str; 6] = ["first", "second", "third", "fourth", "fifth", "sixth"];
 const JOINTS: &str = "then and , ;";
 
@@ -118,7 +116,7 @@ fn end_of_list(body: &str) -> usize {
             return token.start;
         }
         let joints = all[..at].iter().rev().take_while(|token| token.is(JOINTS)).count();
-        if token.is(ORDERS) && joints > 0 && depth == 0 {
+        if token.is(set("list-ends")) && joints > 0 && depth == 0 {
             return all[at - joints].start;
         }
     }
@@ -286,9 +284,7 @@ pub fn id_in(text: &str) -> Option<String> {
 
 /// The task of a board that the words mean; the first one that fits when they name none. The error says what is wrong.
 pub fn meant<'a>(words: &str, board: &'a [OnBoard], fits: impl Fn(&OnBoard) -> bool) -> Result<&'a OnBoard, String> {
-    const GENERAL: &str = "task tasks unblocked available free open done as completed mark finished yourself board that blocked \
-                           up one off pending nothing blocks not ones claimable complete_task claim_task in full about";
-    let named = tokens(words).into_iter().filter(|token| !is_filler(token) && !has(GENERAL, &token.low));
+    let named = tokens(words).into_iter().filter(|token| !is_filler(token) && !has(set("of-tasks"), &token.low));
     let wanted: Vec<String> =
         named.flat_map(|token| token.low.split_whitespace().map(stem).collect::<Vec<_>>()).collect();
     if wanted.is_empty() {

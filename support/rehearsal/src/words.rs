@@ -3,6 +3,9 @@
 //! Shapes make the table small: a row says `{path}` where any path may stand. Invariant: a token knows its place in the
 //! source, so a slot is always the user's own text.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// What a token looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
@@ -52,6 +55,16 @@ impl Token {
 
 const QUOTES: [(char, char); 4] = [('"', '"'), ('“', '”'), ('«', '»'), ('„', '“')];
 
+static SETS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let lines = include_str!("patterns.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once(" = ")).collect()
+});
+
+/// A list of `patterns.txt`, by its name.
+pub fn set(name: &str) -> &'static str {
+    SETS.get(name).copied().unwrap_or_else(|| panic!("patterns.txt has no list `{name}`"))
+}
+
 /// Whether a list of words has this one.
 pub fn has(words: &str, word: &str) -> bool {
     words.as_bytes().split(|byte| *byte == b' ').any(|one| one == word.as_bytes())
@@ -80,7 +93,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
 fn token(text: &str, shape: Shape, start: usize, end: usize) -> Token {
     let low = text.to_lowercase();
     let stem = if shape == Shape::Word { stem(&low) } else { low.clone() };
-    let is_filler = shape == Shape::Word && has(FILLERS, &low);
+    let is_filler = shape == Shape::Word && has(set("fillers"), &low);
     Token { text: text.to_owned(), low, stem, shape, is_filler, start, end }
 }
 
@@ -219,18 +232,10 @@ pub fn stem(word: &str) -> String {
     word.strip_suffix('e').filter(|stem| stem.len() > 2).unwrap_or(word).to_owned()
 }
 
-/// Words that carry no meaning of their own. What limits or forbids (not, only, without, if, until) is none of them.
-pub const FILLERS: &str = "a an the this that these those it my our your their me us i we you please kindly now just of to \
-    in on at for from with by and then also there here so as into too well again first next finally \
-    is are be am do does can will have has some any right ok okay hey quickly one let want like need \
-    would could should afterwards thanks simply s new both up back";
-
 /// A count in digits or words.
 pub fn number(word: &str) -> Option<u32> {
-    const WORDS: &str = "zero one two three four five six seven eight nine ten eleven twelve";
-    const MORE: &str = "fifteen:15 twenty:20 thirty:30 forty:40 fifty:50 sixty:60 couple:2 dozen:12";
-    let known = WORDS.split_whitespace().position(|known| known == word).map(|at| at as u32);
-    let more = || MORE.split(' ').find_map(|known| known.strip_prefix(word)?.strip_prefix(':')?.parse().ok());
+    let known = set("numbers").split_whitespace().position(|known| known == word).map(|at| at as u32);
+    let more = || set("counts").split(' ').find_map(|known| known.strip_prefix(word)?.strip_prefix(':')?.parse().ok());
     word.parse().ok().or(known).or_else(more)
 }
 

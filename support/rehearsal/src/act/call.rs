@@ -13,7 +13,7 @@ use crate::speak::sentence;
 use crate::speak::{block, gist, listed, one_line, shown, why};
 use crate::tools::{Call, Can};
 use crate::when::When;
-use crate::words::{has, tokens};
+use crate::words::{has, set, tokens};
 
 pub(super) fn command_line(run: &Run, command: &str, in_background: bool) -> Went {
     let mut args = json!({ "command": command });
@@ -133,13 +133,10 @@ pub(super) fn schedule(run: &Run, when: &When, prompt: &str, durable: bool) -> W
 }
 
 pub(super) fn cancel(run: &Run, words: &str) -> Went {
-    const GENERAL: &str =
-        "job jobs cron scheduled schedule prompt prompts reminder reminders recurring one-shot all it about which";
-    const ALL: &str = "all every both jobs reminders them";
     let done = run.call(Can::ListCrons, json!({}))?;
     let jobs: Vec<&str> = done.text.lines().filter(|line| line.contains("  ")).collect();
     let low = words.to_lowercase();
-    let wanted = rank::content(words).into_iter().filter(|token| !has(GENERAL, &token.low));
+    let wanted = rank::content(words).into_iter().filter(|token| !has(set("of-crons"), &token.low));
     let wanted: Vec<String> = wanted.map(|token| token.stem).collect();
     let is_meant = |line: &&&str| {
         let is_once = line.contains(", once");
@@ -150,7 +147,7 @@ pub(super) fn cancel(run: &Run, words: &str) -> Went {
             && wanted.iter().all(|word| own.contains(word))
     };
     let meant: Vec<&str> = jobs.iter().filter(is_meant).copied().collect();
-    if meant.is_empty() || (meant.len() > 1 && !low.split_whitespace().any(|word| has(ALL, word))) {
+    if meant.is_empty() || (meant.len() > 1 && !low.split_whitespace().any(|word| has(set("all-crons"), word))) {
         let there = match jobs.as_slice() {
             [] => "nothing is scheduled".to_owned(),
             jobs => format!("scheduled are:\n{}", block(&jobs.join("\n"))),

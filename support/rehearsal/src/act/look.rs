@@ -10,7 +10,7 @@ use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::slots::{Slots, shell};
 use crate::speak::{block, gist, listed, shown, why};
 use crate::tools::{Call, Can};
-use crate::words::{Shape, Token, has, tokens};
+use crate::words::{Shape, Token, has, set, tokens};
 
 /// So many files are read at once, and so many in all.
 const AT_ONCE: usize = 4;
@@ -184,12 +184,10 @@ pub(super) fn exists(run: &Run, path: &str, words: &str) -> Went {
 }
 
 pub(super) fn framework(run: &Run) -> Went {
-    const TELLING: &str =
-        "pyproject.toml package.json Cargo.toml setup.cfg tox.ini pytest.ini requirements.txt go.mod pom.xml";
     const KNOWN: [&str; 6] = ["pytest", "vitest", "jest", "mocha", "junit", "unittest"];
     let is_telling = |path: &String| {
         let name = path.rsplit('/').next().unwrap_or(path);
-        has(TELLING, name) || (name.starts_with("test_") && name.ends_with(".py"))
+        has(set("build-files"), name) || (name.starts_with("test_") && name.ends_with(".py"))
     };
     let mut telling = paths(run, "**/*")?;
     telling.retain(is_telling);

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::look::{paths, reads};
 use super::write::{changing, there, without_numbers};
-use crate::pattern::{says, set};
+use crate::pattern::says;
 use crate::run::{Done, Outcome, Run, Stop, Went, fail};
 use crate::slots::Slots;
 use crate::speak::{listed, sentence, why};
 use crate::tools::{Call, Can};
-use crate::words::tokens;
+use crate::words::{set, tokens};
 
 /// What can be made of a file: the list of its edits, the order, and the words that ask for it.
 const ASPECTS: [(&str, &str, &str); 3] = [

@@ -10,10 +10,7 @@ use crate::pattern::{self, PLAIN};
 use crate::plan::{Act, Refusal};
 use crate::slots::file;
 use crate::tools::Can;
-use crate::words::{Shape, Token};
-
-/// Words that ask a server.
-const ASKS: &str = "server search look find our what ask say query up according";
+use crate::words::{Shape, Token, set};
 
 impl Planner<'_, '_> {
     /// What servers are asked.
@@ -46,7 +43,7 @@ impl Planner<'_, '_> {
         }
         let has_file = clause.tokens.iter().any(|token| token.shape == Shape::Path);
         let is_asked = |server: &&String| {
-            let is_there = clause.says(ASKS) || self.world.connected.contains(server);
+            let is_there = clause.says(set("asks")) || self.world.connected.contains(server);
             is_there && !has_file && clause.tokens.iter().any(|token| mcp::names(token, server))
         };
         // `it` and `there` are the server that was spoken of; what is for the board or for files is not for it.
@@ -74,7 +71,7 @@ impl Planner<'_, '_> {
 
     /// Asks a server; one that is connected already tells now what it cannot do.
     fn ask(&mut self, server: String, clause: &Clause) -> Result<()> {
-        let is_said = |token: &&Token| !is_filler(token) && !token.is(ASKS) && !mcp::names(token, &server);
+        let is_said = |token: &&Token| !is_filler(token) && !token.is(set("asks")) && !mcp::names(token, &server);
         if !clause.tokens.iter().any(|token| is_said(&token)) {
             let why = format!("“{}” does not say for what, so I did nothing", clause.text());
             return Err(Refusal {

@@ -13,16 +13,11 @@ use crate::rank;
 use crate::speak::sentence;
 use crate::tools::Can;
 use crate::when;
-use crate::words::{Shape, Token, has, number};
-
-/// Programs that a command may begin with when it stands without backticks.
-const PROGRAMS: &str = "cargo git ls echo sleep npm npx node python python3 pip make pwd date cat grep find true false cd \
-    mkdir touch rm cp mv head tail wc sort uniq sed awk curl wget docker rustc rustup go java gcc which \
-    whoami env ps df du uname printf seq yes diff tar ln chmod pytest uv bash sh exit kill";
+use crate::words::{Shape, Token, has, number, set};
 
 pub(super) fn begins_with_program(command: &str) -> bool {
     let first = command.split_whitespace().next().unwrap_or_default();
-    has(PROGRAMS, first) || first.contains(['/', '=']) || !first.bytes().all(|b| b.is_ascii_alphabetic())
+    has(set("programs"), first) || first.contains(['/', '=']) || !first.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
 impl Planner<'_, '_> {
@@ -31,7 +26,7 @@ impl Planner<'_, '_> {
         let found = pattern::find("command", clause, PLAIN).filter(|_| self.world.can(Can::Bash))?;
         let command = found.text("command");
         let is_quoted = matches!(found.tokens("command"), [one] if matches!(one.shape, Shape::Code | Shape::Quoted));
-        let is_program = command.starts_with("./") || has(PROGRAMS, command.split(' ').next()?);
+        let is_program = command.starts_with("./") || has(set("programs"), command.split(' ').next()?);
         (is_quoted || is_program).then(|| Act::Shell(command.to_owned(), found.label == "background"))
     }
 

@@ -12,12 +12,11 @@ mod team;
 
 use crate::clause::{Clause, Join, clause_end, is_filler, segments, sentence_end};
 use crate::history;
-use crate::pattern::set;
 use crate::plan::{Act, Refusal, Step};
 use crate::table::Make;
 use crate::tasks;
 use crate::tools::Can;
-use crate::words::{Shape, Token, tokens};
+use crate::words::{Shape, Token, set, tokens};
 use crate::world::World;
 
 /// Understands a request: the steps of it, or why nothing of it is done.
@@ -241,13 +240,12 @@ impl Planner<'_, '_> {
 
 /// `wait`, `no, hold on`: nothing is done.
 fn is_held(text: &str) -> bool {
-    const WORDS: &str = "no wait stop hold on a moment second please not yet never mind forget it that cancel oh actually minute do nothing";
     const HOLDS: &str = "wait stop hold mind forget nothing";
     let parts = text.split(['.', ',', '!', ';', '—', '\n', ':']);
     parts.map(tokens).any(|part| {
         let words: Vec<&Token> = part.iter().filter(|token| token.shape != Shape::Mark).collect();
         !words.is_empty()
-            && words.iter().all(|token| token.is(WORDS))
+            && words.iter().all(|token| token.is(set("held")))
             && words.iter().any(|token| token.is(HOLDS))
             && !(words.len() == 2 && words[1].is("it") && words[0].is("stop"))
     })

@@ -5,11 +5,10 @@
 use super::{Planner, Result, plan};
 use crate::clause::Clause;
 use crate::mcp;
-use crate::pattern::set;
 use crate::plan::Refusal;
 use crate::rank;
 use crate::table::Row;
-use crate::words::{Shape, Token};
+use crate::words::{Shape, Token, set};
 use crate::world::World;
 
 impl Planner<'_, '_> {

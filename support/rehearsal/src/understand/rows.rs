@@ -12,17 +12,14 @@ use crate::plan::{Act, Refusal, Step};
 use crate::rank;
 use crate::slots::Slots;
 use crate::table::{Make, Mood, Row, Slot};
-use crate::words::{Shape, Token, has, tokens};
-
-/// Verbs that never only look.
-const ACTING: &str = "commit merge delete remove erase rename move copy append approve reject dismiss discard cancel";
+use crate::words::{Shape, Token, has, set, tokens};
 
 impl Planner<'_, '_> {
     /// The nearest row that accounts for every word.
     pub(super) fn row(&mut self, clause: &Clause) -> Result<()> {
         let (mut left, mut fewest, mut no_tool) = (clause.text().to_owned(), usize::MAX, false);
         // `commit` orders something else than a look at the commits.
-        let orders = clause.tokens.first().is_some_and(|first| first.is(ACTING));
+        let orders = clause.tokens.first().is_some_and(|first| first.is(set("acting")));
         for index in rank::nearest(&clause.tokens).into_iter().take(24) {
             let row = rank::row(index);
             let says = |words: &str| words.is_empty() || clause.tokens.iter().any(|token| has(words, &token.low));

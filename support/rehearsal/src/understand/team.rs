@@ -11,23 +11,11 @@ use crate::plan::{Act, Job, Refusal};
 use crate::rank;
 use crate::speak::{listed, sentence};
 use crate::tools::Can;
-use crate::words::{Shape, Token, number};
-
-/// Verbs at which a new order to the model itself begins.
-const TEAM: &str = "ask tell let have spawn hire recruit request dismiss review approve reject watch give shut";
-const HIRES: &str = "spawn hire recruit engage employ enlist";
-/// Persons that are no role.
-const ANYBODY: &str = "teammate teammates people person persons somebody someone mate mates member members everyone \
-    everybody nobody anyone anybody team others";
-const ROLES: &str = "developer developers dev devs tester testers engineer engineers reviewer reviewers agent agents \
-    worker workers colleague colleagues helper helpers writer writers designer assistant specialist";
-const PRONOUNS: &str = "both each they them everybody everyone her him she he";
-/// What ends the words of a role.
-const ENDS: &str = "to who called named and with as for";
+use crate::words::{Shape, Token, number, set};
 
 impl Planner<'_, '_> {
     pub(super) fn hiring(&mut self, clause: &Clause) -> Option<Result<()>> {
-        let is_hiring = clause.tokens.first()?.is(HIRES);
+        let is_hiring = clause.tokens.first()?.is(set("@hire"));
         match pattern::find("hire", clause, &hires).filter(|_| self.world.can(Can::Spawn)) {
             Some(found) => Some(self.hire(&found, clause)),
             None if is_hiring && self.world.can(Can::Spawn) => {
@@ -50,7 +38,7 @@ impl Planner<'_, '_> {
             ["a ", "an ", "the ", "our "].iter().fold(role, |role, article| role.strip_prefix(article).unwrap_or(role));
         let role = match found.tokens("role").last() {
             Some(_) if found.label == "for" => format!("{role} developer"),
-            Some(last) if !last.is(ANYBODY) => role.to_owned(),
+            Some(last) if !last.is(set("anybody")) => role.to_owned(),
             _ => "developer".to_owned(),
         };
         if found.label == "nobody" {
@@ -81,7 +69,7 @@ impl Planner<'_, '_> {
         let mut at = from;
         let (end, next) = loop {
             let (end, next) = clause_end(tokens, at);
-            if next >= tokens.len() || tokens[next].is(TEAM) {
+            if next >= tokens.len() || tokens[next].is(set("team")) {
                 break (end, next);
             }
             at = next;
@@ -95,7 +83,7 @@ impl Planner<'_, '_> {
 
     fn tell(&mut self, found: &Found, clause: &Clause) -> Result<bool> {
         let (whom, what) = (found.tokens("whom"), found.tokens("what"));
-        let named = if whom[0].is(PRONOUNS) { Vec::new() } else { names(whom) };
+        let named = if whom[0].is(set("pronouns")) { Vec::new() } else { names(whom) };
         let is_task = found.label == "hand" || found.label == "task" && says(what, "task tasks");
         let is_all = whom[0].is("both each they them everybody everyone");
         let to = if is_all { self.everybody() } else { self.those(&named) };
@@ -175,7 +163,7 @@ impl Planner<'_, '_> {
 }
 
 fn is_person(token: &Token) -> bool {
-    token.is(ANYBODY) || token.is(ROLES)
+    token.is(set("anybody")) || token.is(set("roles"))
 }
 
 /// Whether a word can be a name at all.
@@ -212,7 +200,8 @@ fn is_place(tokens: &[Token], at: usize) -> bool {
 
 /// The slots of a clause that hires.
 fn hires(kind: &str, tokens: &[Token], at: usize) -> Option<usize> {
-    let words = tokens[at..].iter().take_while(|token| token.shape == Shape::Word && !token.is(ENDS)).count();
+    let words =
+        tokens[at..].iter().take_while(|token| token.shape == Shape::Word && !token.is(set("role-ends"))).count();
     match kind {
         "names" if is_place(tokens, at) => names_end(tokens, at, can_be_name),
         // What is called so is a name, whatever the word.
@@ -231,7 +220,9 @@ fn hires(kind: &str, tokens: &[Token], at: usize) -> Option<usize> {
 fn tells(kind: &str, tokens: &[Token], at: usize, known: &[String]) -> Option<usize> {
     let is = |at: usize, words: &str| tokens.get(at).is_some_and(|token| token.is(words));
     match kind {
-        "whom" | "mate" if is(at, PRONOUNS) => Some(at + if is(at + 1, "of") && is(at + 2, PRONOUNS) { 3 } else { 1 }),
+        "whom" | "mate" if is(at, set("pronouns")) => {
+            Some(at + if is(at + 1, "of") && is(at + 2, set("pronouns")) { 3 } else { 1 })
+        }
         "mate" => known.contains(&tokens[at].low).then_some(at + 1),
         "whom" if is_place(tokens, at) => {
             names_end(tokens, at, |token| known.contains(&token.low) || can_be_name(token))
