@@ -11,7 +11,7 @@ use crate::scene::{Event, FIRST, Mail, Past};
 use crate::speak::{block, one_line};
 use crate::table::{Mood, ROWS, Row};
 use crate::tools::Can;
-use crate::words::{has, set, tokens};
+use crate::words::{has, set, stems};
 use crate::world::World;
 
 /// How it speaks of itself.
@@ -77,7 +77,7 @@ fn wanted(question: &str) -> Vec<String> {
 }
 
 fn matches(fact: &str, wanted: &[String]) -> usize {
-    let own: Vec<String> = tokens(fact).into_iter().map(|token| token.stem).collect();
+    let own = stems(fact);
     wanted.iter().filter(|word| own.contains(word)).count()
 }
 

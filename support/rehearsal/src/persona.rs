@@ -16,7 +16,7 @@ use crate::side;
 use crate::speak::{announce, gist, one_line, refusal};
 use crate::table::Make;
 use crate::tools::{Call, Can, Tools};
-use crate::types::{Block, Message, Reply, Request};
+use crate::types::{Block, Reply, Request};
 use crate::understand;
 use crate::words::tokens;
 use crate::world::World;
@@ -39,19 +39,14 @@ pub fn answer(request: &Request) -> Reply {
     went.map_or_else(|calls| calls, |lines| Reply { text: lines.join("\n"), ..Reply::default() })
 }
 
-/// The texts of a message.
-fn texts<'m>(message: &'m Message<'_>) -> impl Iterator<Item = &'m str> {
-    message.blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(*text) } else { None })
-}
-
 /// The rest of a reply that was cut: a harness asks for it in a tag, and what was said is the beginning of what is to be said.
 fn continued(request: &Request) -> Option<Reply> {
     let [before @ .., part, asks] = &request.messages[..] else { return None };
     let is_text = part.blocks.iter().chain(&asks.blocks).all(|block| matches!(block, Block::Text(_)));
-    if part.from_user || !is_text || !texts(asks).all(|text| text.trim_start().starts_with('<')) {
+    if part.from_user || !is_text || !asks.texts().all(|text| text.trim_start().starts_with('<')) {
         return None;
     }
-    let said: String = texts(part).collect();
+    let said: String = part.texts().collect();
     let whole = answer(&Request { messages: before.to_vec(), ..request.clone() });
     let rest = whole.text.strip_prefix(said.as_str()).filter(|rest| !rest.is_empty())?;
     Some(Reply { text: rest.to_owned(), ..whole.clone() })

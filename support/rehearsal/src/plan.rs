@@ -132,6 +132,13 @@ impl Act {
     }
 }
 
+impl Refusal {
+    /// A refusal with these offers.
+    pub fn new(why: impl Into<String>, offers: &[&str]) -> Self {
+        Self { why: why.into(), offers: offers.iter().map(|offer| (*offer).to_owned()).collect() }
+    }
+}
+
 /// A request that is not done, and what would help.
 #[derive(Clone, Debug)]
 pub struct Refusal {

@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::types::{Choice, Reply, Request};
+use crate::types::{Choice, Reply, Request, Tool};
+use crate::words::has;
 
 /// A value that obeys the schema; texts in it say `text`.
 pub fn instance(schema: &Value, text: &str) -> Value {
@@ -54,34 +55,24 @@ fn build(schema: &Value, root: &Value, text: &str, depth: usize) -> Value {
 
 /// Makes the reply call what `tool_choice` demands.
 pub fn obey_choice(request: &Request, reply: &mut Reply) {
-    let tool = match &request.choice {
+    let wanted = match &request.choice {
         Choice::Auto | Choice::None => return,
-        Choice::Any => {
-            if !reply.calls.is_empty() {
-                return;
-            }
-            // A tool that reads does no harm when nobody knows what is wanted.
-            let reads = |name: &str| {
-                ["list", "read", "get", "check", "glob", "search"].iter().any(|word| name.to_lowercase().contains(word))
-            };
-            request.tools.iter().find(|tool| reads(tool.name)).or(request.tools.first())
-        }
-        Choice::Tool(name) => {
-            reply.calls.retain(|(called, _)| called == name);
-            if !reply.calls.is_empty() {
-                return;
-            }
-            request.tools.iter().find(|tool| tool.name == name)
-        }
+        Choice::Any => None,
+        Choice::Tool(name) => Some(name),
     };
-    let asked = request.messages.iter().rev().find_map(|message| {
-        message.blocks.iter().rev().find_map(|block| match block {
-            crate::types::Block::Text(text) if message.from_user => Some(text.trim()),
-            _ => None,
-        })
-    });
+    reply.calls.retain(|(called, _)| wanted.is_none_or(|name| name == called));
+    if !reply.calls.is_empty() {
+        return;
+    }
+    // A tool that reads does no harm when nobody knows what is wanted.
+    let reads =
+        |name: &str| name.to_lowercase().split(['_', '-']).any(|word| has("list read get check glob search", word));
+    let is_it = |tool: &&Tool| wanted.map_or_else(|| reads(tool.name), |name| name == tool.name);
+    let tool = request.tools.iter().find(is_it).or(request.tools.first().filter(|_| wanted.is_none()));
+    let asked =
+        request.messages.iter().rev().filter(|message| message.from_user).find_map(|user| user.texts().next_back());
     if let Some(tool) = tool {
-        reply.calls = vec![(tool.name.to_owned(), instance(tool.schema, asked.unwrap_or_default()))];
+        reply.calls = vec![(tool.name.to_owned(), instance(tool.schema, asked.unwrap_or_default().trim()))];
         reply.text = String::new();
     }
 }

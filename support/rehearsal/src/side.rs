@@ -9,15 +9,13 @@ use crate::history;
 use crate::rank;
 use crate::scene::{FIRST, LAST, is_name};
 use crate::speak::{cut, one_line};
-use crate::types::{Block, Request};
-use crate::words::{Shape, has, set, tokens};
+use crate::types::Request;
+use crate::words::{has, set, stems};
 
 /// The answer to a question of the harness itself, told by what it is given: a list, a transcript, a request.
 pub(crate) fn side_call(request: &Request) -> Option<String> {
     let message = request.messages.iter().rfind(|message| message.from_user)?;
-    let texts =
-        message.blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(*text) } else { None });
-    let text = texts.collect::<Vec<_>>().join("\n");
+    let text = message.texts().collect::<Vec<_>>().join("\n");
     let mut blocks = blocks(&text);
     let is_transcript = |block: &str| !paragraphs(block).is_empty();
     let transcript = blocks.iter().copied().position(is_transcript).map(|at| blocks.remove(at));
@@ -52,9 +50,6 @@ fn blocks(text: &str) -> Vec<&str> {
 
 /// Which memories a request needs: those that share a word with it, and matters of style when code is to be written.
 fn chosen(memories: &str, asked: &str) -> String {
-    let stems = |text: &str| {
-        tokens(text).into_iter().filter(|token| token.shape != Shape::Mark).map(|token| token.stem).collect::<Vec<_>>()
-    };
     let content = |text: &str| rank::content(text).into_iter().map(|token| token.stem).collect::<Vec<_>>();
     let (wanted, all) = (content(asked), stems(asked));
     let is_code = all.iter().any(|word| has(set("code-stems"), word)) || asked.contains(".py");

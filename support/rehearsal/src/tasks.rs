@@ -5,7 +5,7 @@
 
 use crate::clause::{Clause, is_filler};
 use crate::pattern::{self, Found, PLAIN, says};
-use crate::words::{Shape, Token, has, number, set, stem, tokens};
+use crate::words::{Shape, Token, has, number, set, stem, stems, tokens};
 
 /// A task to put on the board.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,7 +180,7 @@ fn resolve(reference: &str, tasks: &[TaskSpec]) -> Vec<String> {
         return tasks.last().map(subject).into_iter().collect();
     }
     let wanted: Vec<String> = words.iter().filter(|token| !is_filler(token)).map(|token| token.stem.clone()).collect();
-    let overlap = |task: &TaskSpec| tokens(&task.subject).iter().filter(|token| wanted.contains(&token.stem)).count();
+    let overlap = |task: &TaskSpec| stems(&task.subject).iter().filter(|stem| wanted.contains(stem)).count();
     // Of several that fit as well, the first.
     let best = tasks.iter().rev().filter(|task| overlap(task) > 0).max_by_key(|task| overlap(task));
     best.map(subject).into_iter().collect()
@@ -292,7 +292,7 @@ pub fn meant<'a>(words: &str, board: &'a [OnBoard], fits: impl Fn(&OnBoard) -> b
         return board.iter().find(|task| fits(task)).ok_or_else(none);
     }
     let has_all = |task: &&OnBoard| {
-        let own: Vec<String> = tokens(&task.subject).into_iter().map(|token| token.stem).collect();
+        let own = stems(&task.subject);
         wanted.iter().all(|word| own.contains(word) || task.id.starts_with(word.as_str()) && word.len() > 3)
     };
     let best = board.iter().filter(has_all).min_by_key(|task| tokens(&task.subject).len());

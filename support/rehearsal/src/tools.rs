@@ -163,12 +163,8 @@ fn plain(name: &str) -> String {
 /// The property of a tool that has one of these names.
 fn property<'a>(tool: &Tool<'a>, names: &[&str]) -> Option<&'a str> {
     let properties = tool.schema.get("properties")?.as_object()?;
-    let is_one = |name: &&String| names.iter().any(|known| name.eq_ignore_ascii_case(known));
-    names
-        .iter()
-        .find_map(|known| properties.keys().find(|name| name.eq_ignore_ascii_case(known)))
-        .or_else(|| properties.keys().find(is_one))
-        .map(String::as_str)
+    let named = |known: &&str| properties.keys().find(|name| name.eq_ignore_ascii_case(known));
+    names.iter().find_map(named).map(String::as_str)
 }
 
 /// Fills in what the schema requires beside: its first choice, else the longest text that is given.

@@ -49,6 +49,13 @@ pub struct Message<'a> {
     pub blocks: Vec<Block<'a>>,
 }
 
+impl<'a> Message<'a> {
+    /// Its texts.
+    pub fn texts(&self) -> impl DoubleEndedIterator<Item = &'a str> + '_ {
+        self.blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(*text) } else { None })
+    }
+}
+
 /// Which tools the reply may or must call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Choice {

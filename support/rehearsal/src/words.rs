@@ -232,6 +232,11 @@ pub fn stem(word: &str) -> String {
     word.strip_suffix('e').filter(|stem| stem.len() > 2).unwrap_or(word).to_owned()
 }
 
+/// The words of a text, each without its ending.
+pub fn stems(text: &str) -> Vec<String> {
+    tokens(text).into_iter().map(|token| token.stem).collect()
+}
+
 /// A count in digits or words.
 pub fn number(word: &str) -> Option<u32> {
     let known = set("numbers").split_whitespace().position(|known| known == word).map(|at| at as u32);

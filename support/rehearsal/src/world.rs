@@ -3,7 +3,7 @@
 //! Invariant: it is read from the conversation and the tools on offer, and from nothing else.
 
 use crate::mcp;
-use crate::scene::Scene;
+use crate::scene::{Past, Scene};
 use crate::tools::{Can, Tools};
 use crate::words::has;
 
@@ -41,11 +41,17 @@ impl<'a> World<'a> {
         let here = scene.calls.iter().filter(|call| call.at > newest && Some(call.name) == connect);
         let here: Vec<&str> = here.filter_map(|call| call.input["name"].as_str()).collect();
         let connected = all.into_iter().filter(|server| !here.contains(&server.as_str())).collect();
-        let path = |call: &crate::scene::Past| {
+        let path = |call: &Past| {
             ["path", "file_path", "filePath"].iter().find_map(|name| call.input[*name].as_str()).map(str::to_owned)
         };
         let last_path = scene.calls.iter().rev().filter(|call| !call.failed).find_map(path);
         Self { tools, scene, system, mates, servers, connected, last_path, lent: "" }
+    }
+
+    /// The calls of the tool that can do this.
+    pub fn called(&self, can: Can) -> impl Iterator<Item = &Past<'a>> {
+        let name = self.tools.get(can).map(|tool| tool.name);
+        self.scene.calls.iter().filter(move |call| Some(call.name) == name)
     }
 
     pub fn can(&self, can: Can) -> bool {

@@ -6,8 +6,7 @@ use serde_json::json;
 
 use super::write::write;
 use crate::run::{Outcome, Run, Stop, Went, fail};
-use crate::speak::sentence;
-use crate::speak::{listed, refusal, shown, why};
+use crate::speak::{listed, refusal, sentence, shown, why};
 use crate::tasks::{self, OnBoard, TaskSpec};
 use crate::tools::Can;
 use crate::understand;

@@ -9,11 +9,10 @@ use crate::clause::Clause;
 use crate::mcp;
 use crate::rank;
 use crate::run::{Outcome, Run, Stop, Went, fail};
-use crate::speak::sentence;
-use crate::speak::{block, gist, listed, one_line, shown, why};
+use crate::speak::{block, gist, listed, one_line, sentence, shown, why};
 use crate::tools::{Call, Can};
 use crate::when::When;
-use crate::words::{has, set, tokens};
+use crate::words::{has, set, stems};
 
 pub(super) fn command_line(run: &Run, command: &str, in_background: bool) -> Went {
     let mut args = json!({ "command": command });
@@ -56,18 +55,18 @@ pub(super) fn named(run: &Run, name: &str, input: &Value, note: &str) -> Went {
 /// the first one is taken, and that is said.
 pub(super) fn serve(run: &Run, server: &str, words: &str) -> Went {
     let clause = Clause::of(words);
-    let connect = run.world.tools.get(Can::Connect).map(|tool| tool.name);
-    let is_new = run.world.scene.calls.iter().any(|call| call.at >= run.from && Some(call.name) == connect);
+    let is_new = run.world.called(Can::Connect).any(|call| call.at >= run.from);
     let pick = |may_choose| mcp::pick(&clause, run.world.tools, Some(server), may_choose);
-    let what = match pick(false) {
-        Some(Ok((name, input))) => return named(run, &name, &input, ""),
+    let mut note = String::new();
+    let picked = match pick(false) {
         Some(Err(missing)) if is_new && !missing.choices.is_empty() => {
-            let note = format!("You asked for {}, so I take {}.", missing.what, missing.choices[0]);
-            match pick(true) {
-                Some(Ok((name, input))) => return named(run, &name, &input, &note),
-                _ => missing.what,
-            }
+            note = format!("You asked for {}, so I take {}.", missing.what, missing.choices[0]);
+            pick(true)
         }
+        picked => picked,
+    };
+    let what = match picked {
+        Some(Ok((name, input))) => return named(run, &name, &input, &note),
         Some(Err(missing)) => missing.what,
         None => format!("“{words}”"),
     };
@@ -141,7 +140,7 @@ pub(super) fn cancel(run: &Run, words: &str) -> Went {
     let is_meant = |line: &&&str| {
         let is_once = line.contains(", once");
         let is_reminder = is_once || line.to_lowercase().contains("remind");
-        let own: Vec<String> = tokens(line).into_iter().map(|token| token.stem).collect();
+        let own = stems(line);
         (!low.contains("recurring") || !is_once)
             && (!(low.contains("reminder") || low.contains("one-shot")) || is_reminder)
             && wanted.iter().all(|word| own.contains(word))

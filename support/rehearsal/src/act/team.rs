@@ -7,9 +7,8 @@ use serde_json::json;
 use crate::history;
 use crate::plan::Job;
 use crate::run::{Outcome, Run, Stop, Went, fail};
-use crate::scene::{Event, Mail};
-use crate::speak::sentence;
-use crate::speak::{listed, one_line};
+use crate::scene::Mail;
+use crate::speak::{listed, one_line, sentence};
 use crate::tools::Can;
 use crate::words::{Token, tokens};
 
@@ -60,10 +59,7 @@ fn plan_id(mail: &Mail) -> Option<String> {
 /// Answers plans: of those that are named; else all that wait, and with `all` also those that were asked for.
 pub(super) fn answer_plans(run: &Run, (names, all): (&[String], bool), approve: bool, feedback: &str) -> Went {
     let scene = run.world.scene;
-    let called = |can: Can| {
-        let name = run.world.tools.get(can).map(|tool| tool.name);
-        scene.calls.iter().filter(move |call| Some(call.name) == name && !call.failed)
-    };
+    let called = |can: Can| run.world.called(can).filter(|call| !call.failed);
     let plans: Vec<(usize, &Mail, String)> =
         scene.mail().filter_map(|(at, mail)| Some((at, mail, plan_id(mail)?))).collect();
     let answered = |id: &str| called(Can::ReviewPlan).any(|call| call.at < run.from && call.input["request_id"] == id);
@@ -175,11 +171,9 @@ pub(super) fn own_plan(run: &Run, aim: &str) -> Went {
                 .to_owned();
     }
     run.call(Can::SubmitPlan, json!({"plan": plan}))?;
-    let (scene, submit) = (run.world.scene, run.world.tools.get(Can::SubmitPlan).map(|tool| tool.name));
-    let is_sent = |event: &Event| matches!(event, Event::Called(at) if Some(scene.calls[*at].name) == submit);
-    let sent = scene.events.iter().rposition(is_sent);
+    let sent = run.world.called(Can::SubmitPlan).last().map(|call| call.at);
     let is_answer = |at: usize, mail: &Mail| sent.is_some_and(|sent| at > sent) && mail.kind.contains("approval");
-    match scene.mail().rfind(|(at, mail)| is_answer(*at, mail)) {
+    match run.world.scene.mail().rfind(|(at, mail)| is_answer(*at, mail)) {
         None => Err(Stop::Wait("I wait for the answer to my plan.".into())),
         Some((_, mail)) if mail.text.contains("rejected") => Ok(Outcome::failed(format!(
             "My plan was rejected, so I changed nothing. I was told: {}",

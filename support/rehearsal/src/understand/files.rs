@@ -74,10 +74,8 @@ impl Planner<'_, '_> {
         let is_said = |token: &&Token| !is_filler(token) && !token.is(set("asks")) && !mcp::names(token, &server);
         if !clause.tokens.iter().any(|token| is_said(&token)) {
             let why = format!("“{}” does not say for what, so I did nothing", clause.text());
-            return Err(Refusal {
-                why,
-                offers: vec![format!("search {server} for hooks"), format!("connect to {server}")],
-            });
+            let offers = [&*format!("search {server} for hooks"), &format!("connect to {server}")];
+            return Err(Refusal::new(why, &offers));
         }
         self.server = Some(server.clone());
         if self.world.connected.contains(&server) {
@@ -119,7 +117,7 @@ impl Planner<'_, '_> {
             let can_edit = self.world.can(Can::Edit) || self.world.can(Can::Read) && self.world.can(Can::Write);
             if !can_edit {
                 let why = format!("I have no tool here that edits {path}, so I did nothing");
-                return Some(Err(Refusal { why, offers: self.offers(&clause.tokens) }));
+                return Some(Err(self.no(why, clause)));
             }
             self.push(Act::Replace(path, old, new), clause.join);
             return Some(Ok(()));
@@ -137,10 +135,8 @@ impl Planner<'_, '_> {
         }
         let is_first = self.steps.is_empty() && self.world.scene.calls.is_empty();
         if is_first && matches!(&new.content, Content::Found(sources) if sources.is_empty()) {
-            return Some(Err(Refusal {
-                why: "there is nothing yet that I could write a summary of, so I did nothing".into(),
-                offers: vec!["read README.md, then write a summary to summary.md".into()],
-            }));
+            let why = "there is nothing yet that I could write a summary of, so I did nothing";
+            return Some(Err(Refusal::new(why, &["read README.md, then write a summary to summary.md"])));
         }
         self.push(Act::Create(new.path, new.content), clause.join);
         Some(Ok(()))

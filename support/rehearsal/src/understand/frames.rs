@@ -62,16 +62,11 @@ impl Planner<'_, '_> {
                 return Ok(None);
             }
             let why = format!("“{}” says no time that I understand, so I scheduled nothing", clause.text());
-            let offers = [
-                "remind me in 10 minutes to stretch",
-                "list the files here every 5 minutes",
-                "remind me tomorrow at noon of the meeting",
-            ];
-            return Err(Refusal { why, offers: offers.map(str::to_owned).to_vec() });
+            return Err(Refusal::new(why, &set("times").split(" | ").collect::<Vec<_>>()));
         };
         if !self.world.can(Can::Schedule) {
             let why = format!("I have no tool here that schedules “{}”, so I did nothing", whole.text());
-            return Err(Refusal { why, offers: self.offers(&whole.tokens) });
+            return Err(self.no(why, whole));
         }
         let durable = whole.tokens.iter().any(|token| token.is("durable durably permanently permanent"));
         let prompt = scheduled_prompt(whole, &found);

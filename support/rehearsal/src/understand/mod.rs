@@ -16,7 +16,7 @@ use crate::plan::{Act, Refusal, Step};
 use crate::table::Make;
 use crate::tasks;
 use crate::tools::Can;
-use crate::words::{Shape, Token, set, tokens};
+use crate::words::{Shape, Token, set, stems, tokens};
 use crate::world::World;
 
 /// Understands a request: the steps of it, or why nothing of it is done.
@@ -207,11 +207,9 @@ impl Planner<'_, '_> {
         }
         let is_wanted = |token: &&Token| !is_filler(token) && !token.is(set("loads"));
         let wanted: Vec<&Token> = clause.tokens.iter().filter(is_wanted).collect();
-        let stems =
-            |text: &str| tokens(&text.replace('-', " ")).into_iter().map(|token| token.stem).collect::<Vec<_>>();
         let skills = self.world.skills();
         let scored = skills.iter().map(|(name, description)| {
-            let (own, about) = (stems(name), stems(description));
+            let (own, about) = (stems(&name.replace('-', " ")), stems(&description.replace('-', " ")));
             let score = |token: &&Token| match () {
                 () if token.low == *name => 20,
                 () if own.contains(&token.stem) => 5,

@@ -13,7 +13,11 @@ use crate::world::World;
 
 impl Planner<'_, '_> {
     pub(super) fn refuse(&self, word: &str, clause: &Clause) -> Refusal {
-        let why = format!("I did not understand “{}”, so I did nothing of it", word.trim());
+        self.no(format!("I did not understand “{}”, so I did nothing of it", word.trim()), clause)
+    }
+
+    /// A refusal that offers what is near.
+    pub(super) fn no(&self, why: String, clause: &Clause) -> Refusal {
         Refusal { why, offers: self.offers(&clause.tokens) }
     }
 

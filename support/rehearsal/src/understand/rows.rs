@@ -7,8 +7,7 @@ use crate::clause::{Clause, Join};
 use crate::create::Content;
 use crate::history;
 use crate::mcp;
-use crate::plan::Job;
-use crate::plan::{Act, Refusal, Step};
+use crate::plan::{Act, Job, Refusal, Step};
 use crate::rank;
 use crate::slots::Slots;
 use crate::table::{Make, Mood, Row, Slot};
@@ -66,7 +65,7 @@ impl Planner<'_, '_> {
         }
         if no_tool {
             let why = format!("I have no tool here for “{}”, so I did nothing", clause.text());
-            return Err(Refusal { why, offers: self.offers(&clause.tokens) });
+            return Err(self.no(why, clause));
         }
         Err(self.refuse(&left, clause))
     }
@@ -149,7 +148,7 @@ impl Planner<'_, '_> {
         if let Some(words) = &self.only_looks {
             if self.steps.iter().any(|step| !step.act.only_looks()) {
                 let why = format!("“{words}” and the rest of the request do not go together for me, so I did nothing");
-                return Err(Refusal { why, offers: vec!["what can you do?".into()] });
+                return Err(Refusal::new(why, &["what can you do?"]));
             }
             if self.steps.is_empty() {
                 self.push(Act::Say("All right: I did nothing.".to_owned()), Join::Then);
@@ -167,8 +166,8 @@ impl Planner<'_, '_> {
             }
         }
         if self.steps.is_empty() {
-            let offers = vec!["what can you do?".to_owned(), "list the files here".to_owned()];
-            return Err(Refusal { why: format!("“{}” asks for nothing that I know", text.trim()), offers });
+            let why = format!("“{}” asks for nothing that I know", text.trim());
+            return Err(Refusal::new(why, &["what can you do?", "list the files here"]));
         }
         Ok(())
     }
