@@ -1,13 +1,11 @@
-//! What is known without a tool: what was said, what was done, what is remembered, what can be asked.
+//! What is known without a tool: what was said, what is remembered, what can be asked.
 //!
-//! Invariant: it only tells; an answer to `what did you do?` does nothing.
-
-use serde_json::Value;
+//! Invariant: it only tells, and does nothing.
 
 use crate::clause::Clause;
 use crate::pattern::{self, PLAIN};
 use crate::rank;
-use crate::scene::{Event, FIRST, Mail, Past};
+use crate::scene::{Event, FIRST, Mail};
 use crate::speak::{block, one_line};
 use crate::table::{Mood, ROWS, Row};
 use crate::tools::Can;
@@ -136,39 +134,18 @@ pub fn tools(world: &World) -> String {
     format!("I have {} tools: {}.{served}", own.len() + outside.len(), own.join(", "))
 }
 
-/// The user's first request, also when it lies before a summary.
-pub fn first_request(world: &World) -> String {
-    let scene = world.scene;
-    let summarized = || scene.summary.lines().find_map(|line| line.strip_prefix(FIRST));
-    let now = || scene.asked().next().map(|(_, text)| text);
-    let first = scene.earlier.first().copied().or_else(summarized).or_else(now);
-    format!("You asked first: {}", first.unwrap_or("nothing"))
-}
-
-/// The user's requests before this one.
+/// The user's requests before this one, also those before a summary.
 pub fn requests(world: &World) -> String {
-    let kept = &world.scene.earlier;
-    let summary = world.scene.summary.lines().filter_map(|line| line.strip_prefix("- asked: "));
-    let mut all: Vec<&str> = kept.iter().copied().chain(summary.filter(|asked| !kept.contains(asked))).collect();
+    let first = world.scene.summary.lines().filter_map(|line| line.strip_prefix(FIRST));
+    let summary = first.chain(world.scene.summary.lines().filter_map(|line| line.strip_prefix("- asked: ")));
+    let mut all: Vec<&str> = world.scene.earlier.clone();
+    for asked in summary.collect::<Vec<_>>() {
+        all.extend(Some(asked).filter(|asked| !all.contains(asked)));
+    }
     all.extend(world.scene.asked().map(|(_, text)| text));
     all.pop();
-    listing(
-        "You have asked for this:",
-        all.into_iter().map(|text| one_line(text, 160)),
-        "You have asked for nothing before.",
-    )
-}
-
-/// What was called before this request, and how it went.
-pub fn what_was_done(world: &World, from: usize) -> String {
-    let plain = |value: &Value| one_line(value.as_str().unwrap_or(&value.to_string()), 60);
-    let line = |call: &Past| {
-        let args: Vec<String> = call.input.as_object().into_iter().flatten().map(|(_, value)| plain(value)).collect();
-        format!("{} {}{}", call.name, args.join(", "), if call.failed { " (failed)" } else { "" })
-    };
-    let calls: Vec<String> = world.scene.calls.iter().filter(|call| call.at < from).map(line).collect();
-    let last = calls.iter().skip(calls.len().saturating_sub(12)).cloned();
-    listing("I have called:", last, "I have called no tool in this conversation.")
+    let lines = all.into_iter().map(|text| one_line(text, 160));
+    listing("You have asked for this, the first one first:", lines, "You have asked for nothing before.")
 }
 
 /// Mail as it is told to the user.

@@ -28,7 +28,7 @@ named! {
     Make:
     Shell Say Tool Read About ReadAll List Find Count Exists Framework Verify
     Append Mend Package Long ShowLong WriteSkill
-    Abilities More Skills LoadSkill Tools Remember Recall FirstRequest Requests WhatDidYouDo
+    Abilities More Skills LoadSkill Tools Remember Recall Requests
     Board Unblocked ShowTask Claim Complete WorkBoard CancelCron
     Inbox Leave AskPlan OwnPlan Approve Reject Report WaitForThem
     Worktrees

@@ -184,7 +184,6 @@ pub(super) fn exists(run: &Run, path: &str, words: &str) -> Went {
 }
 
 pub(super) fn framework(run: &Run) -> Went {
-    const KNOWN: [&str; 6] = ["pytest", "vitest", "jest", "mocha", "junit", "unittest"];
     let is_telling = |path: &String| {
         let name = path.rsplit('/').next().unwrap_or(path);
         has(set("build-files"), name) || (name.starts_with("test_") && name.ends_with(".py"))
@@ -193,16 +192,12 @@ pub(super) fn framework(run: &Run) -> Went {
     telling.retain(is_telling);
     telling.sort_by_key(|path| (path.matches('/').count(), path.clone()));
     telling.truncate(4);
-    if telling.is_empty() {
-        return Ok(Outcome::told("I found nothing that tells of a testing framework: no build file and no test."));
-    }
     let found = read(run, &telling)?.found;
-    let says = |word: &str| found.iter().find(|(_, text)| text.contains(word)).map(|(path, _)| path);
-    let known = KNOWN.iter().find_map(|word| Some((*word, says(word)?)));
-    let hit = known.or_else(|| Some(("cargo test, Rust's own", says("[package]")?)));
+    let says = |(word, name): (&str, &'static str)| Some((found.iter().find(|(_, text)| text.contains(word))?, name));
+    let hit = set("frameworks").split(", ").filter_map(|known| known.split_once(": ")).find_map(says);
     Ok(Outcome::told(match hit {
-        Some((name, path)) => format!("The testing framework is {name}: {path} says so."),
-        None => format!("I read {} and found no testing framework in them.", listed(&telling)),
+        Some(((path, _), name)) => format!("The testing framework is {name}: {path} says so."),
+        None => "I found no build file and no test that tells of a testing framework.".to_owned(),
     }))
 }
 

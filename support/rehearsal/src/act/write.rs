@@ -113,14 +113,7 @@ fn results_to(run: &Run, path: &str, sources: Option<&[String]>) -> Went {
         format!("## {title}\n\n{}", if is_file(title) { gist(text) } else { cut(text.trim(), 6_000) })
     };
     let text = format!("# Summary\n\n{}", parts.iter().map(part).collect::<Vec<_>>().join("\n\n"));
-    if !path.is_empty() {
-        return write(run, path, &text, false);
-    }
-    let stem =
-        |title: &str| title.rsplit('/').next().unwrap_or(title).split('.').next().unwrap_or(title).to_lowercase();
-    let files = parts.iter().filter(|(title, _)| is_file(title));
-    let of: String = files.map(|(title, _)| format!("_{}", stem(title))).collect();
-    write_new(run, &if of.is_empty() { "summary.md".to_owned() } else { format!("summary_of{of}.md") }, &text)
+    if path.is_empty() { write_new(run, "summary.md", &text) } else { write(run, path, &text, false) }
 }
 
 /// The text of a file without the line numbers and the tag that another harness puts around it.
@@ -145,20 +138,11 @@ pub(super) fn without_numbers(text: &str) -> String {
 }
 
 pub(super) fn replace(run: &Run, path: &str, old: &str, new: &str) -> Went {
-    let told = format!("I replaced “{old}” by “{new}” in {path}.");
-    let text = text_of(run, path)?;
-    if run.world.tools.can(Can::Edit) {
-        run.text(
-            Can::Edit,
-            json!({"path": path, "old_text": old, "new_text": new}),
-            &format!("I changed nothing in {path}"),
-        )?;
-        return Ok(Outcome::told(told));
-    }
-    match text.matches(old).count() {
-        1 => change(run, path, &text, &text.replacen(old, new, 1), &told),
-        many => fail(format!("“{old}” occurs {many} times in {path}: I changed nothing.")),
-    }
+    // An edit wants a file that was read.
+    text_of(run, path)?;
+    let args = json!({"path": path, "old_text": old, "new_text": new});
+    run.text(Can::Edit, args, &format!("I changed nothing in {path}"))?;
+    Ok(Outcome::told(format!("I replaced “{old}” by “{new}” in {path}.")))
 }
 
 /// Turns what was read into what it shall be: an edit of the lines that differ, or the whole file where nothing edits.

@@ -114,8 +114,7 @@ impl Planner<'_, '_> {
     pub(super) fn files(&mut self, clause: &Clause) -> Option<Result<()>> {
         if let Some((path, old, new)) = replacing(clause) {
             let path = path.or_else(|| self.last_path())?;
-            let can_edit = self.world.can(Can::Edit) || self.world.can(Can::Read) && self.world.can(Can::Write);
-            if !can_edit {
+            if !self.world.can(Can::Edit) {
                 let why = format!("I have no tool here that edits {path}, so I did nothing");
                 return Some(Err(self.no(why, clause)));
             }

@@ -1,9 +1,7 @@
-//! Frames: a command, a tool by its name, a time, a subagent.
+//! Frames: a command, a time, a subagent.
 //!
 //! A frame takes words that no row could hold: a command line, a whole order for somebody else or for later. Invariant: such
 //! an order is understood first, and refused when it is not.
-
-use serde_json::{Value, json};
 
 use super::{Planner, Result};
 use crate::clause::Clause;
@@ -28,20 +26,6 @@ impl Planner<'_, '_> {
         let is_quoted = matches!(found.tokens("command"), [one] if matches!(one.shape, Shape::Code | Shape::Quoted));
         let is_program = command.starts_with("./") || has(set("programs"), command.split(' ').next()?);
         (is_quoted || is_program).then(|| Act::Shell(command.to_owned(), found.label == "background"))
-    }
-
-    /// A tool called by its name, with its arguments as JSON behind it: `call list_crons`.
-    pub(super) fn named_tool(&self, clause: &Clause) -> Option<Act> {
-        let named = |token: &Token| self.world.tools.named(&token.text);
-        let kind = |_: &str, tokens: &[Token], at: usize| named(&tokens[at]).map(|_| at + 1);
-        let found = pattern::find("tool", clause, &kind)?;
-        let tool = named(&found.tokens("name")[0])?;
-        let input = match found.text("input") {
-            "" => json!({}),
-            input => serde_json::from_str(input).ok()?,
-        };
-        let mut required = tool.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        required.all(|name| input.get(name).is_some()).then(|| Act::Named(tool.name.to_owned(), input))
     }
 
     /// `every two minutes`, `in an hour`, `remind me`.

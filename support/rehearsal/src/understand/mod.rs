@@ -12,6 +12,7 @@ mod team;
 
 use crate::clause::{Clause, Join, clause_end, is_filler, segments, sentence_end};
 use crate::history;
+use crate::pattern::{self, PLAIN};
 use crate::plan::{Act, Refusal, Step};
 use crate::table::Make;
 use crate::tasks;
@@ -149,7 +150,8 @@ impl Planner<'_, '_> {
         if clause.tokens.iter().all(|token| token.shape == Shape::Mark || token.is("meanwhile please and then now")) {
             return Ok(());
         }
-        if forbids(clause) {
+        // `do not delete it`: nothing is done, and what the rest of the request does must only look.
+        if pattern::find_at("forbid", clause, 0, PLAIN).is_some() {
             self.only_looks.get_or_insert(clause.text().to_owned());
             return Ok(());
         }
@@ -163,7 +165,7 @@ impl Planner<'_, '_> {
         if clause.is_question() {
             return self.servers(clause).unwrap_or_else(|| self.row(clause));
         }
-        if let Some(act) = self.named_tool(clause).or_else(|| self.command(clause)) {
+        if let Some(act) = self.command(clause) {
             self.push(act, clause.join);
             return Ok(());
         }
@@ -238,21 +240,6 @@ impl Planner<'_, '_> {
 
 /// `wait`, `no, hold on`: nothing is done.
 fn is_held(text: &str) -> bool {
-    const HOLDS: &str = "wait stop hold mind forget nothing";
-    let parts = text.split(['.', ',', '!', ';', '—', '\n', ':']);
-    parts.map(tokens).any(|part| {
-        let words: Vec<&Token> = part.iter().filter(|token| token.shape != Shape::Mark).collect();
-        !words.is_empty()
-            && words.iter().all(|token| token.is(set("held")))
-            && words.iter().any(|token| token.is(HOLDS))
-            && !(words.len() == 2 && words[1].is("it") && words[0].is("stop"))
-    })
-}
-
-/// `do not delete it`: nothing is done, and what the rest of the request does must only look.
-fn forbids(clause: &Clause) -> bool {
-    let mut words = clause.tokens.iter().filter(|token| !token.is("but and please ,"));
-    let first = words.next();
-    first.is_some_and(|first| first.is("don't dont never"))
-        || first.is_some_and(|first| first.is("do")) && words.next().is_some_and(|next| next.is("not"))
+    let parts = text.split(['.', ',', '!', ';', '—', '\n', ':']).map(Clause::whole);
+    parts.into_iter().any(|part| pattern::find("held", &part, PLAIN).is_some_and(|found| found.label.is_empty()))
 }
