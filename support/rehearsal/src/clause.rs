@@ -170,9 +170,6 @@ impl Clause {
             self.tokens.rotate_left(3);
             self.tokens.drain(..usize::from(self.tokens[0].is(",")));
         }
-        if self.tokens.len() > 1 && self.tokens[0].is("try attempt") && self.tokens[1].low.ends_with("ing") {
-            self.tokens.remove(0);
-        }
     }
 
     /// Whether it asks and does not order.

@@ -151,13 +151,8 @@ pub fn requests(world: &World) -> String {
 /// Mail as it is told to the user.
 pub fn news(mail: &Mail) -> String {
     let text = mail.text.trim();
-    let line = |verb: &str| {
-        if text.contains('\n') {
-            format!("{} {verb}:\n{text}", mail.from)
-        } else {
-            format!("{} {verb}: {text}", mail.from)
-        }
-    };
+    let space = if text.contains('\n') { "\n" } else { " " };
+    let line = |verb: &str| format!("{} {verb}:{space}{text}", mail.from);
     match mail.kind.as_str() {
         "result" => line("reports"),
         kind if kind.contains("plan") && kind.contains("request") => {

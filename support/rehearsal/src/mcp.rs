@@ -92,16 +92,13 @@ struct Wanted<'a> {
     token: &'a Token,
     /// Its stem, and those of words that mean the same.
     same: Vec<String>,
-    /// Its stem, as it stands at the beginning of a sentence.
-    capital: String,
 }
 
 fn wanted(token: &Token) -> Wanted<'_> {
     let groups = same().filter(|group| group.clone().any(|word| stem(word) == token.stem));
     let mut same: Vec<String> = groups.flat_map(|group| group.map(stem)).collect();
     same.push(token.stem.clone());
-    let capital = token.stem[..1.min(token.stem.len())].to_uppercase() + token.stem.get(1..).unwrap_or_default();
-    Wanted { token, same, capital }
+    Wanted { token, same }
 }
 
 /// Why a tool cannot be called.
@@ -174,10 +171,8 @@ fn nearness(tool: &Tool, (verb, orders): (Option<&Wanted>, bool), content: &[Wan
         return 0.0;
     }
     let is_id = |name: &str| name.contains("key") || name.ends_with("id");
-    let is_told = |word: &Wanted| {
-        let stem = &word.token.stem;
-        stem.len() > 2 && (tool.description.contains(stem) || tool.description.contains(&word.capital))
-    };
+    let description = tool.description.to_lowercase();
+    let is_told = |word: &Wanted| word.token.stem.len() > 2 && description.contains(&word.token.stem);
     let score = |word: &Wanted| match word.token {
         token if token.shape == Shape::Key && has_property(tool, is_id) => 2.0,
         token if names.contains(&token.stem) => 3.0,

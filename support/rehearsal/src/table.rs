@@ -27,7 +27,7 @@ named! {
     /// What a row makes of its slots, as `act` does it: a command, a text, a call, or what has a name of its own.
     Make:
     Shell Say Tool Read About ReadAll List Find Count Exists Framework Verify
-    Append Mend Package Long ShowLong WriteSkill
+    Mend Package Long ShowLong WriteSkill
     Abilities More Skills LoadSkill Tools Remember Recall Requests
     Board Unblocked ShowTask Claim Complete WorkBoard CancelCron
     Inbox Leave AskPlan OwnPlan Approve Reject Report WaitForThem

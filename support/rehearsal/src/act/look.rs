@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::write::without_numbers;
 use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::slots::{Slots, shell};
-use crate::speak::{block, gist, listed, shown, why};
+use crate::speak::{block, gist, shown, why};
 use crate::tools::{Call, Can};
 use crate::words::{Shape, Token, has, set, tokens};
 

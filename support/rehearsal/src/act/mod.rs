@@ -101,7 +101,6 @@ fn go(act: &Act, run: &Run) -> Went {
 /// The same for what a row makes of its slots.
 fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
     let path = slots.paths.first().map_or("", String::as_str);
-    let quoted = slots.quoted.first().map_or("", String::as_str);
     let dir = slots.dir.as_deref();
     let count = slots.number.unwrap_or_default();
     let told = |text: String| Ok(Outcome::told(text));
@@ -121,7 +120,6 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::Exists => look::exists(run, path, &slots.said),
         Make::Framework => look::framework(run),
         Make::Verify => look::verify(run),
-        Make::Append => write::append(run, path, quoted),
         Make::Mend => python::mend(run, slots),
         Make::Package => python::package(run, dir.unwrap_or("."), &slots.paths),
         Make::Long => write::long(run, path, count),

@@ -145,19 +145,8 @@ pub(super) fn replace(run: &Run, path: &str, old: &str, new: &str) -> Went {
     Ok(Outcome::told(format!("I replaced “{old}” by “{new}” in {path}.")))
 }
 
-/// Turns what was read into what it shall be: an edit of the lines that differ, or the whole file where nothing edits.
-fn change(run: &Run, path: &str, old: &str, new: &str, told: &str) -> Went {
-    let Some(call) = changing(run, path, old, new) else {
-        return fail(format!("I have no tool here that edits {path}."));
-    };
-    let done = run.made(vec![call], "")?.remove(0);
-    if done.failed {
-        return fail(format!("I did not change {path}: {}.", why(&done.text)));
-    }
-    Ok(Outcome::told(told).tagged(path, new))
-}
-
-/// The call for such a change.
+/// The call that turns what was read into what it shall be: an edit of the lines that differ, or the whole file where
+/// nothing edits.
 pub(super) fn changing(run: &Run, path: &str, old: &str, new: &str) -> Option<Call> {
     let whole = || run.world.tools.call(Can::Write, json!({"path": path, "content": new}));
     if !run.world.tools.can(Can::Edit) {
@@ -181,17 +170,6 @@ pub(super) fn changing(run: &Run, path: &str, old: &str, new: &str) -> Option<Ca
             _ => head -= 1,
         }
     }
-}
-
-pub(super) fn append(run: &Run, path: &str, line: &str) -> Went {
-    let told = format!("I added the line to {path}.");
-    let old = text_of(run, path)?;
-    if run.world.tools.can(Can::Edit) || run.world.tools.can(Can::Write) {
-        let end = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
-        return change(run, path, &old, &format!("{old}{end}{line}\n"), &told);
-    }
-    let command = format!("printf '%s\\n' {} >> {}", lines_for_shell(line), shell(path));
-    Ok(run.call(Can::Bash, json!({ "command": command }))?.or_why(told))
 }
 
 pub(super) fn long(run: &Run, path: &str, count: u32) -> Went {

@@ -56,16 +56,6 @@ impl Planner<'_, '_> {
         if let Some(server) = server {
             return Some(self.ask(server, clause));
         }
-        let outside = self.world.tools.outside();
-        let was_outside =
-            self.world.scene.calls.last().is_some_and(|call| outside.iter().any(|tool| tool.name == call.name));
-        if was_outside
-            && !is_local
-            && let Some(Ok((name, input))) = mcp::pick(clause, self.world.tools, None, false)
-        {
-            self.push(Act::Named(name, input), clause.join);
-            return Some(Ok(()));
-        }
         None
     }
 

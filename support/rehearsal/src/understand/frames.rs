@@ -11,7 +11,7 @@ use crate::rank;
 use crate::speak::sentence;
 use crate::tools::Can;
 use crate::when;
-use crate::words::{Shape, Token, has, number, set};
+use crate::words::{Shape, has, number, set};
 
 pub(super) fn begins_with_program(command: &str) -> bool {
     let first = command.split_whitespace().next().unwrap_or_default();

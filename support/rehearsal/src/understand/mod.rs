@@ -210,20 +210,20 @@ impl Planner<'_, '_> {
         let is_wanted = |token: &&Token| !is_filler(token) && !token.is(set("loads"));
         let wanted: Vec<&Token> = clause.tokens.iter().filter(is_wanted).collect();
         let skills = self.world.skills();
-        let scored = skills.iter().map(|(name, description)| {
+        // A skill that says nothing of a word is none for it; its name counts more than what it is for.
+        let score = |(name, description): &(&str, &str)| {
             let (own, about) = (stems(&name.replace('-', " ")), stems(&description.replace('-', " ")));
-            let score = |token: &&Token| match () {
+            let one = |token: &&Token| match () {
                 () if token.low == *name => 20,
                 () if own.contains(&token.stem) => 5,
                 () => usize::from(about.contains(&token.stem)),
             };
-            let left = wanted.iter().find(|token| score(token) == 0);
-            (wanted.iter().map(score).sum::<usize>(), left, *name)
-        });
-        let best = scored.rev().max_by_key(|(score, ..)| *score).filter(|(score, ..)| *score > 0);
-        match best {
-            Some((_, Some(left), _)) => Err(self.refuse(&left.text, &clause)),
-            Some((_, None, name)) => {
+            let all: Vec<usize> = wanted.iter().map(one).collect();
+            if all.contains(&0) { 0 } else { all.iter().sum() }
+        };
+        let scored = skills.iter().rev().map(|skill| (score(skill), skill.0));
+        match scored.max_by_key(|(score, _)| *score).filter(|(score, _)| *score > 0) {
+            Some((_, name)) => {
                 let follows = clause.says("follow first do review") && !clause.says("says say");
                 Ok(Some(Act::Skill(name.to_owned(), follows)))
             }
