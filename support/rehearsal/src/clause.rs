@@ -165,11 +165,6 @@ impl Clause {
             self.is_polite |= polite.contains("you");
             self.tokens.drain(..polite.split(' ').count());
         }
-        // `in the background, run X`: what comes first may as well come last.
-        if self.tokens.len() > 4 && self.tokens[0].is("in") && self.tokens[2].is("background") {
-            self.tokens.rotate_left(3);
-            self.tokens.drain(..usize::from(self.tokens[0].is(",")));
-        }
     }
 
     /// Whether it asks and does not order.
@@ -191,10 +186,8 @@ pub fn sentence_end(text: &str) -> usize {
         if opens_line(text, &all, at) {
             return token.start;
         }
-        // The number of a list ends nothing.
-        let is_item = at > 0 && all[at - 1].shape == Shape::Number && (at == 1 || opens_line(text, &all, at - 1));
         let is_end = token.shape == Shape::Mark && matches!(token.text.as_str(), "." | "!" | "?");
-        if is_end && !is_item && all.get(at + 1).is_none_or(|next| next.start > token.end) {
+        if is_end && all.get(at + 1).is_none_or(|next| next.start > token.end) {
             return token.end;
         }
     }

@@ -7,7 +7,7 @@ use crate::pattern::{self, PLAIN};
 use crate::rank;
 use crate::scene::{Event, FIRST, Mail};
 use crate::speak::{block, one_line};
-use crate::table::{Mood, ROWS, Row};
+use crate::table::{ROWS, Row};
 use crate::tools::Can;
 use crate::words::{has, set, stems};
 use crate::world::World;
@@ -105,7 +105,7 @@ pub fn abilities(world: &World, all: bool) -> String {
     let first = set("offers").split(" | ").filter_map(|offer| offer.split_once(' '));
     let first = first.filter(|(can, _)| Can::read(can).is_some_and(|can| world.tools.can(can)));
     let first = first.map(|(_, offer)| offer.to_owned());
-    let rows = ROWS.iter().filter(can).filter(|row| !row.tools.is_empty() || row.mood == Mood::Acts);
+    let rows = ROWS.iter().filter(can).filter(|row| !row.tools.is_empty() || !row.looks);
     let offers = rows.map(|row| row.offer.replace("{file}", "README.md").replace("{dir}", "this directory"));
     let some = if all { usize::MAX } else { 8 };
     let head = format!("{WHO}. With the tools I was given I can rehearse requests such as these, also in other words:");

@@ -10,7 +10,7 @@ use crate::pattern::{self, says};
 use crate::rank;
 use crate::tools::{Can, Tools, complete};
 use crate::types::Tool;
-use crate::words::{Shape, Token, has, number, set, stem};
+use crate::words::{Shape, Token, has, number, set, stem, unique};
 
 /// Words that mean the same to a server.
 fn same() -> impl Iterator<Item = std::str::Split<'static, char>> {
@@ -35,13 +35,8 @@ pub fn parts(name: &str) -> (&str, &str) {
 
 /// The servers whose tools are on offer.
 pub fn connected(tools: &Tools) -> Vec<String> {
-    let mut servers: Vec<&str> = Vec::new();
-    for (server, _) in tools.outside().iter().map(|tool| parts(tool.name)) {
-        if !server.is_empty() && servers.last() != Some(&server) && !servers.contains(&server) {
-            servers.push(server);
-        }
-    }
-    servers.into_iter().map(str::to_owned).collect()
+    let all = tools.outside().iter().map(|tool| parts(tool.name).0).filter(|server| !server.is_empty());
+    unique(all.map(str::to_owned))
 }
 
 /// Whether a word names this server: `documentation` names docs.

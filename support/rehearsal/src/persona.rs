@@ -18,7 +18,7 @@ use crate::table::Make;
 use crate::tools::{Call, Can, Tools};
 use crate::types::{Block, Reply, Request};
 use crate::understand;
-use crate::words::tokens;
+use crate::words::{tokens, unique};
 use crate::world::World;
 
 /// The reply to a request.
@@ -92,9 +92,7 @@ fn lead(world: &World) -> Result<Vec<String>, Reply> {
     let more = older(world, fresh.map(|(at, _)| at), answered, &used)?;
     lines.extend(news_since(world, answered.or(fresh.map(|(at, _)| at)).unwrap_or(0)));
     lines.extend(more);
-    let mut told: Vec<String> = Vec::new();
-    lines.into_iter().for_each(|line| told.extend(Some(line).filter(|line| !told.contains(line))));
-    Ok(told)
+    Ok(unique(lines.into_iter()))
 }
 
 /// `Go on` is the request before, from where it was interrupted.
@@ -139,10 +137,7 @@ fn news_since(world: &World, since: usize) -> Vec<String> {
         Event::Notice(text) => history::notice(text),
         _ => None,
     });
-    let mut lines: Vec<String> = Vec::new();
-    for line in news {
-        lines.extend(Some(line).filter(|line| !lines.contains(line)));
-    }
+    let mut lines = unique(news);
     if lines.is_empty() && world.scene.newest().is_none_or(|at| at < since) {
         let aside = |event: &Event| if let Event::Notice(text) = event { Some(gist(text)) } else { None };
         lines.extend(events.iter().filter_map(aside).map(|gist| format!("Noted: {gist}")));

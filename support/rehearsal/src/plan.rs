@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::clause::Join;
 use crate::create::Content;
 use crate::slots::Slots;
-use crate::table::{Make, Mood, ROWS, Row};
+use crate::table::{Make, ROWS, Row};
 use crate::tasks::TaskSpec;
 use crate::when::When;
 
@@ -107,7 +107,7 @@ impl Act {
         match self {
             Self::Row(row, slots) => match row.make {
                 Make::Read | Make::About => !slots.paths.is_empty(),
-                Make::List | Make::Find | Make::Count | Make::Exists => true,
+                Make::List | Make::Find | Make::Exists => true,
                 Make::Framework | Make::Board | Make::Unblocked | Make::AskPlan => true,
                 _ => false,
             },
@@ -121,7 +121,7 @@ impl Act {
     /// Whether it changes nothing at all.
     pub fn only_looks(&self) -> bool {
         match self {
-            Self::Row(row, _) => row.mood == Mood::Looks,
+            Self::Row(row, _) => row.looks,
             act => matches!(act, Self::Say(_)),
         }
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::mcp;
 use crate::plan::Refusal;
 use crate::tools::Call;
+use crate::words::unique;
 
 /// A text that is shown whole has at most so many lines.
 const LINES: usize = 40;
@@ -36,19 +37,7 @@ fn intent(call: &Call) -> String {
 
 /// The announcement of calls.
 pub fn announce(calls: &[Call], note: &str) -> String {
-    let mut intents: Vec<String> = Vec::new();
-    for call in calls {
-        let intent = intent(call);
-        if !intents.contains(&intent) {
-            intents.push(intent);
-        }
-    }
-    if intents.len() > 5 {
-        let more = intents.len() - 4;
-        intents.truncate(4);
-        intents.push(format!("do {more} more of the kind"));
-    }
-    let line = format!("I will {}.", listed(&intents));
+    let line = format!("I will {}.", listed(&unique(calls.iter().map(intent))));
     if note.is_empty() { line } else { format!("{note}\n{line}") }
 }
 

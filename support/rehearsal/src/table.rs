@@ -14,19 +14,10 @@ named! {
     Slot: Path Pair Paths Dir Kind Quoted Number Key Names After
 }
 
-/// Whether a row answers a question or does something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
-    /// It only looks: asked for or ordered.
-    Looks,
-    /// It changes or starts something: it must be ordered, with a verb of its own.
-    Acts,
-}
-
 named! {
     /// What a row makes of its slots, as `act` does it: a command, a text, a call, or what has a name of its own.
     Make:
-    Shell Say Tool Read About ReadAll List Find Count Exists Framework Verify
+    Shell Say Tool Read About ReadAll List Find Exists Framework Verify
     Mend Package Long ShowLong WriteSkill
     Abilities More Skills LoadSkill Tools Remember Recall Requests
     Board Unblocked ShowTask Claim Complete WorkBoard CancelCron
@@ -39,8 +30,8 @@ named! {
 pub struct Row {
     /// How it is called in `what can you do?`: ready to type.
     pub offer: &'static str,
-    /// Whether it only looks.
-    pub mood: Mood,
+    /// Whether it only looks: asked for or ordered. What acts must be ordered, with a verb of its own.
+    pub looks: bool,
     /// What is made of it, and the template behind its name.
     pub make: Make,
     pub template: &'static str,
@@ -71,10 +62,7 @@ pub static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
 /// Reads a paragraph; nothing when a name in it is unknown.
 fn row(text: &'static str) -> Option<Row> {
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-    let (mood, offer) = match field("looks") {
-        Some(offer) => (Mood::Looks, offer),
-        None => (Mood::Acts, field("acts")?),
-    };
+    let looks = field("looks");
     let words = |name: &str| field(name).unwrap_or_default();
     let (make, template) = field("make")?.split_once(' ').unwrap_or((field("make")?, ""));
     let named = |name: &str| words(name).split(", ").filter(|slot| !slot.is_empty());
@@ -82,8 +70,8 @@ fn row(text: &'static str) -> Option<Row> {
     let after = named("needs").chain(named("may")).find_map(|slot| slot.strip_prefix("After "));
     let (_, examples) = text.split_once("\nexamples: ")?;
     Some(Row {
-        offer,
-        mood,
+        offer: looks.or_else(|| field("acts"))?,
+        looks: looks.is_some(),
         make: Make::read(make)?,
         template,
         tools: words("tools").split_whitespace().map(Can::read).collect::<Option<_>>()?,

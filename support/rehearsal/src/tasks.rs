@@ -48,10 +48,8 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
         let clause = Clause::whole(&item);
         let found = reference(&clause);
         let own = found.as_ref().map_or(item.as_str(), |found| found.text("own")).trim_end_matches([',', ' ']);
-        // `c where c depends on a` says its own name again.
-        let own = own.split_once(" where ").map_or(own, |(own, _)| own);
         if !own.is_empty() {
-            tasks.push(spec(own.strip_suffix(" where").unwrap_or(own)));
+            tasks.push(spec(own));
         }
         match (found, tasks.as_mut_slice()) {
             // `c with the second blocked by the first` says something of another item.
@@ -175,9 +173,6 @@ fn resolve(reference: &str, tasks: &[TaskSpec]) -> Vec<String> {
     let subject = |task: &TaskSpec| task.subject.clone();
     if let Some(task) = words.iter().find_map(ordinal).and_then(|at| tasks.get(at)) {
         return vec![subject(task)];
-    }
-    if words.iter().any(|token| token.is("previous before last")) {
-        return tasks.last().map(subject).into_iter().collect();
     }
     let wanted: Vec<String> = words.iter().filter(|token| !is_filler(token)).map(|token| token.stem.clone()).collect();
     let overlap = |task: &TaskSpec| stems(&task.subject).iter().filter(|stem| wanted.contains(stem)).count();

@@ -70,6 +70,13 @@ pub fn has(words: &str, word: &str) -> bool {
     words.as_bytes().split(|byte| *byte == b' ').any(|one| one == word.as_bytes())
 }
 
+/// Each of these once, in order.
+pub fn unique<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut kept = Vec::new();
+    all.for_each(|one| kept.extend(Some(one).filter(|one| !kept.contains(one))));
+    kept
+}
+
 /// Cuts a text into tokens.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut found = Vec::new();

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::write::without_numbers;
-use crate::run::{Outcome, Run, Stop, Went, fail};
+use crate::run::{Done, Outcome, Run, Stop, Went, fail};
 use crate::slots::{Slots, shell};
 use crate::speak::{block, gist, shown, why};
 use crate::tools::{Call, Can};
@@ -35,6 +35,12 @@ pub(super) fn reads(run: &Run, path: &str) -> Result<Call, Stop> {
 pub(super) fn text_of(run: &Run, path: &str) -> Result<String, Stop> {
     let (can, args) = reading(run, path);
     Ok(without_numbers(&run.text(can, args, &format!("I could not read {path}"))?))
+}
+
+/// The result of reading a file.
+fn file(run: &Run, path: &str) -> Result<Done, Stop> {
+    let (can, args) = reading(run, path);
+    run.call(can, args)
 }
 
 /// Whether the result of reading says that there is no such file.
@@ -110,10 +116,6 @@ pub(super) fn find(run: &Run, pattern: &str) -> Went {
     Ok(Outcome::told(told).tagged(&format!("The {kind}s"), &paths.join("\n")))
 }
 
-pub(super) fn count(run: &Run, pattern: &str) -> Went {
-    Ok(Outcome::told(format!("There are {} {}s.", paths(run, pattern)?.len(), kind_of(pattern))))
-}
-
 pub(super) fn list(run: &Run, dir: &str) -> Went {
     if !run.world.tools.can(Can::Bash) {
         return find(run, &if dir == "." { "*".to_owned() } else { format!("{dir}/*") });
@@ -170,8 +172,7 @@ pub(super) fn read_all(run: &Run, dir: &str, slots: &Slots) -> Went {
 
 /// Whether a file is there; and what it holds, when the words ask for that too.
 pub(super) fn exists(run: &Run, path: &str, words: &str) -> Went {
-    let (can, args) = reading(run, path);
-    let done = run.call(can, args)?;
+    let done = file(run, path)?;
     if is_missing(&done.text) && (done.failed || done.text.contains("exit code")) {
         return Ok(Outcome::told(format!("{path} does not exist.")));
     }
@@ -212,7 +213,6 @@ pub(super) fn verify(run: &Run) -> Went {
     let Some(path) = named.or_else(|| run.world.last_path.clone()) else {
         return fail("There is no file that I could look at.");
     };
-    let (can, args) = reading(run, &path);
-    let done = run.call(can, args)?;
+    let done = file(run, &path)?;
     Ok(done.or_why(format!("I have looked myself. {path}:\n{}", block(&done.text))))
 }

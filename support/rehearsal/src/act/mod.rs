@@ -116,7 +116,6 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::ReadAll => look::read_all(run, dir.unwrap_or("."), slots),
         Make::List => look::list(run, dir.unwrap_or(".")),
         Make::Find => look::find(run, &slots.pattern()),
-        Make::Count => look::count(run, &slots.pattern()),
         Make::Exists => look::exists(run, path, &slots.said),
         Make::Framework => look::framework(run),
         Make::Verify => look::verify(run),

@@ -192,7 +192,6 @@ impl Planner<'_, '_> {
             {
                 slots.said.push_str(" contents");
             }
-            (Some(Make::Inbox), _) if last_make == act.make() => {}
             (Some(Make::Leave), Some(Act::Row(row, slots)))
                 if row.make == Make::Leave && matches!(&act, Act::Row(_, new) if new.names == slots.names) => {}
             (Some(Make::About), _) if last_make == Some(Make::ReadAll) && act.paths().is_empty() => {}

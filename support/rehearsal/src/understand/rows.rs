@@ -10,7 +10,7 @@ use crate::mcp;
 use crate::plan::{Act, Job, Refusal, Step};
 use crate::rank;
 use crate::slots::Slots;
-use crate::table::{Make, Mood, Row, Slot};
+use crate::table::{Make, Row, Slot};
 use crate::words::{Shape, Token, has, set, tokens};
 
 impl Planner<'_, '_> {
@@ -22,7 +22,7 @@ impl Planner<'_, '_> {
         for index in rank::nearest(&clause.tokens).into_iter().take(24) {
             let row = rank::row(index);
             let says = |words: &str| words.is_empty() || clause.tokens.iter().any(|token| has(words, &token.low));
-            let is_allowed = if row.mood == Mood::Looks { !orders } else { !clause.is_question() };
+            let is_allowed = if row.looks { !orders } else { !clause.is_question() };
             if !says(row.verbs) || !says(row.says) || !is_allowed {
                 continue;
             }
