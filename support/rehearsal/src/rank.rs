@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use crate::table::{ROWS, Row};
+use crate::table::ROWS;
 use crate::words::{Shape, Token, has, set, stem, tokens};
 
 const K1: f32 = 1.2;
@@ -125,11 +125,6 @@ pub fn is_verb(low: &str) -> bool {
                 .collect()
         })
         .contains(low)
-}
-
-/// A row.
-pub fn row(index: usize) -> &'static Row {
-    &ROWS[index]
 }
 
 /// The tokens of a text without marks.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::clause::{Clause, is_filler};
 use crate::rank;
-use crate::table::{Row, Slot};
+use crate::table::{ROWS, Row, Slot};
 use crate::tools::Can;
 use crate::words::{Shape, Token, number, set};
 
@@ -48,7 +48,7 @@ pub struct Fit {
 impl Clause {
     /// Holds a row against this clause.
     pub fn fit(&self, index: usize, names: &[String]) -> Fit {
-        let row = rank::row(index);
+        let row = &ROWS[index];
         let mut used = vec![false; self.tokens.len()];
         let mut slots = Slots { said: self.text().to_owned(), ..Slots::default() };
         let takes = |slot: &Slot| row.needs.contains(slot) || row.may.contains(slot);

@@ -22,7 +22,6 @@ fn samples() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 const ORDINALS: [&str; 6] = ["first", "second", "third", "fourth", "fifth", "sixth"];
-const JOINTS: &str = "then and , ;";
 
 /// The file and the text that a sample's subject asks for.
 pub fn sample(subject: &str) -> Option<(String, String)> {
@@ -113,7 +112,7 @@ fn end_of_list(body: &str) -> usize {
         if is_end && !(at > 0 && all[at - 1].shape == Shape::Number) {
             return token.start;
         }
-        let joints = all[..at].iter().rev().take_while(|token| token.is(JOINTS)).count();
+        let joints = all[..at].iter().rev().take_while(|token| token.is("then and , ;")).count();
         if token.is(set("list-ends")) && joints > 0 && depth == 0 {
             return all[at - joints].start;
         }

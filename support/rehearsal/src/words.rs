@@ -114,13 +114,6 @@ fn quoted(text: &str, at: usize) -> Option<Token> {
         _ => (Shape::Quoted, QUOTES.iter().find(|(open, _)| *open == first)?.1),
     };
     let inner = &rest[first.len_utf8()..];
-    let fence = if shape == Shape::Code { rest.chars().take_while(|c| *c == '`').count() } else { 1 };
-    if fence > 1 {
-        let marks = "`".repeat(fence);
-        let inner = &rest[fence..];
-        let len = inner.find(&marks)?;
-        return Some(token(inner[..len].trim(), shape, at, at + fence + len + fence));
-    }
     // The last mark that ends a word: an apostrophe or a mark inside stays inside.
     let ends = |(place, mark): &(usize, char)| {
         *mark == close && inner[place + mark.len_utf8()..].chars().next().is_none_or(|next| !next.is_alphanumeric())

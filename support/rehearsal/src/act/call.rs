@@ -106,12 +106,9 @@ pub(super) fn skill(run: &Run, name: &str, follows: bool) -> Went {
     let read = read(run, &some)?;
     let line = |(path, text): &(String, String)| format!("- {path}: {} lines; {}", text.lines().count(), gist(text));
     let lines: Vec<String> = read.found.iter().map(line).collect();
-    Ok(Outcome::told(if lines.is_empty() {
-        format!("I have loaded the skill {name}, and found no source files to review.")
-    } else {
-        let lines = lines.join("\n");
-        format!("I have loaded the skill {name} and read what it asks for:\n{lines}\nA verdict is beyond a rehearsal.")
-    }))
+    let lines = if lines.is_empty() { "no source files".to_owned() } else { lines.join("\n") };
+    let verdict = "A verdict is beyond a rehearsal.";
+    Ok(Outcome::told(format!("I have loaded the skill {name} and read what it asks for:\n{lines}\n{verdict}")))
 }
 
 pub(super) fn schedule(run: &Run, when: &When, prompt: &str, durable: bool) -> Went {

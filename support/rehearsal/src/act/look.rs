@@ -204,10 +204,7 @@ pub(super) fn framework(run: &Run) -> Went {
 
 /// Looks at the file that the steps before speak of.
 pub(super) fn verify(run: &Run) -> Went {
-    let parts = run.before.borrow().iter().fold(String::new(), |text, outcome| {
-        let found = outcome.found.iter().map(|(title, body)| format!("{title} {body} "));
-        format!("{text} {} {}", found.collect::<String>(), outcome.text)
-    });
+    let parts: String = run.found().iter().map(|(title, body)| format!("{title} {body} ")).collect();
     let is_file = |token: &Token| token.shape == Shape::Path && token.text.trim_start_matches('.').contains('.');
     let named = tokens(&parts).into_iter().find(is_file).map(|token| token.text);
     let Some(path) = named.or_else(|| run.world.last_path.clone()) else {

@@ -25,8 +25,9 @@ const STYLE: (&str, &str, &str) = ("style", "fix the style of", "");
 fn edited(list: &str, path: &str, text: &str) -> String {
     let edits = set(list).split(" | ").filter_map(|edit| edit.split_once(" => "));
     let edits = edits.map(|(old, new)| (old.replace("\\n", "\n"), new.replace("\\n", "\n")));
-    let new = edits
-        .fold(text.to_owned(), |text, (old, new)| if text.contains(&new) { text } else { text.replace(&old, &new) });
+    let new = edits.fold(text.to_owned(), |text, (old, new)| {
+        if new.contains(&old) && text.contains(&new) { text } else { text.replace(&old, &new) }
+    });
     if list != "docstrings" || new.trim_start().starts_with("\"\"\"") {
         return new;
     }

@@ -63,9 +63,7 @@ impl Planner<'_, '_> {
     fn ask(&mut self, server: String, clause: &Clause) -> Result<()> {
         let is_said = |token: &&Token| !is_filler(token) && !token.is(set("asks")) && !mcp::names(token, &server);
         if !clause.tokens.iter().any(|token| is_said(&token)) {
-            let why = format!("“{}” does not say for what, so I did nothing", clause.text());
-            let offers = [&*format!("search {server} for hooks"), &format!("connect to {server}")];
-            return Err(Refusal::new(why, &offers));
+            return Err(self.refuse(clause.text(), clause));
         }
         self.server = Some(server.clone());
         if self.world.connected.contains(&server) {
@@ -124,8 +122,7 @@ impl Planner<'_, '_> {
         }
         let is_first = self.steps.is_empty() && self.world.scene.calls.is_empty();
         if is_first && matches!(&new.content, Content::Found(sources) if sources.is_empty()) {
-            let why = "there is nothing yet that I could write a summary of, so I did nothing";
-            return Some(Err(Refusal::new(why, &["read README.md, then write a summary to summary.md"])));
+            return Some(Err(self.refuse(clause.text(), clause)));
         }
         self.push(Act::Create(new.path, new.content), clause.join);
         Some(Ok(()))

@@ -7,7 +7,7 @@ use crate::clause::Clause;
 use crate::mcp;
 use crate::plan::Refusal;
 use crate::rank;
-use crate::table::Row;
+use crate::table::{ROWS, Row};
 use crate::words::{Shape, Token, set};
 use crate::world::World;
 
@@ -25,7 +25,7 @@ impl Planner<'_, '_> {
     pub(super) fn offers(&self, tokens: &[Token]) -> Vec<String> {
         const ALWAYS: [&str; 3] = ["list the files here", "read {file}", "what can you do?"];
         let can = |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| self.world.can(*can));
-        let near = rank::close(tokens).into_iter().map(rank::row).filter(can).map(|row| row.offer);
+        let near = rank::close(tokens).into_iter().map(|index| &ROWS[index]).filter(can).map(|row| row.offer);
         let is_file =
             |token: &&Token| token.shape == Shape::Path && token.text.contains('.') && !token.text.contains('*');
         let server = self.world.servers.iter().find(|server| tokens.iter().any(|token| mcp::names(token, server)));
@@ -48,11 +48,8 @@ impl Planner<'_, '_> {
         let file = said.map(|token| token.text.clone()).or_else(|| self.last_path());
         let file = file.unwrap_or_else(|| "README.md".to_owned());
         let offer = offer.replace("{file}", &file).replace("{dir}", "this directory");
-        match self.people.as_slice() {
-            [] => offer,
-            [one] => offer.replace("alice", one).replace("bob", one),
-            [one, two, ..] => offer.replace("alice", one).replace("bob", two),
-        }
+        let people = ["alice", "bob"].into_iter().zip(&self.people);
+        people.fold(offer, |offer, (sample, name)| offer.replace(sample, name))
     }
 
     /// A job for somebody else must be one that can be done, without the lead's servers.

@@ -10,7 +10,7 @@ use crate::mcp;
 use crate::plan::{Act, Job, Refusal, Step};
 use crate::rank;
 use crate::slots::Slots;
-use crate::table::{Make, Row, Slot};
+use crate::table::{Make, ROWS, Row, Slot};
 use crate::words::{Shape, Token, has, set, tokens};
 
 impl Planner<'_, '_> {
@@ -20,7 +20,7 @@ impl Planner<'_, '_> {
         // `commit` orders something else than a look at the commits.
         let orders = clause.tokens.first().is_some_and(|first| first.is(set("acting")));
         for index in rank::nearest(&clause.tokens).into_iter().take(24) {
-            let row = rank::row(index);
+            let row = &ROWS[index];
             let says = |words: &str| words.is_empty() || clause.tokens.iter().any(|token| has(words, &token.low));
             let is_allowed = if row.looks { !orders } else { !clause.is_question() };
             if !says(row.verbs) || !says(row.says) || !is_allowed {
@@ -166,8 +166,7 @@ impl Planner<'_, '_> {
             }
         }
         if self.steps.is_empty() {
-            let why = format!("“{}” asks for nothing that I know", text.trim());
-            return Err(Refusal::new(why, &["what can you do?", "list the files here"]));
+            return Err(self.refuse(text, &Clause::of(text)));
         }
         Ok(())
     }

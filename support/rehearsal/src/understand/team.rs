@@ -15,16 +15,8 @@ use crate::words::{Shape, Token, number, set};
 
 impl Planner<'_, '_> {
     pub(super) fn hiring(&mut self, clause: &Clause) -> Option<Result<()>> {
-        let is_hiring = clause.tokens.first()?.is(set("@hire"));
-        match pattern::find("hire", clause, &hires).filter(|_| self.world.can(Can::Spawn)) {
-            Some(found) => Some(self.hire(&found, clause)),
-            None if is_hiring && self.world.can(Can::Spawn) => {
-                let is_unknown = |token: &&Token| !is_filler(token) && !is_person(token);
-                let unknown = clause.tokens.iter().skip(1).find(is_unknown);
-                Some(Err(unknown.map_or_else(|| nobody(clause, "developer"), |token| self.refuse(&token.text, clause))))
-            }
-            None => None,
-        }
+        let found = pattern::find("hire", clause, &hires).filter(|_| self.world.can(Can::Spawn))?;
+        Some(self.hire(&found, clause))
     }
 
     fn hire(&mut self, found: &Found, clause: &Clause) -> Result<()> {
@@ -34,8 +26,6 @@ impl Planner<'_, '_> {
             return Err(self.refuse(clause.text(), clause));
         }
         let role = found.text("role").trim_end_matches('s');
-        let role =
-            ["a ", "an ", "the ", "our "].iter().fold(role, |role, article| role.strip_prefix(article).unwrap_or(role));
         let role = match found.tokens("role").last() {
             Some(_) if found.label == "for" => format!("{role} developer"),
             Some(last) if !last.is(set("anybody")) => role.to_owned(),
@@ -210,6 +200,8 @@ fn hires(kind: &str, tokens: &[Token], at: usize) -> Option<usize> {
             let more = names_end(tokens, at + 1 + joints, can_be_name).filter(|_| joints > 0);
             more.or(Some(at + 1))
         }
+        // The article of a role is passed over.
+        "role" | "persons" if tokens[at].is("a an the our") => None,
         "role" => (words > 0).then_some(at + words),
         "persons" => (at..at + words).find(|at| is_person(&tokens[*at])).map(|at| at + 1),
         _ => None,
