@@ -46,12 +46,9 @@ pub fn segments(text: &str) -> Vec<Segment> {
         let token = &all[at];
         let new_line = opens_line(text, &all, at);
         let is_mark = |marks: &[&str]| token.shape == Shape::Mark && marks.contains(&token.text.as_str());
-        // The number of a list is no word of the request.
-        let next_is_dot = all.get(at + 1).is_some_and(|next| matches!(next.text.as_str(), "." | ")"));
-        let is_item = (open.is_empty() || new_line) && token.shape == Shape::Number && next_is_dot;
         let is_end = is_mark(&[".", "!", "?", "…"]);
         let is_joint = !open.is_empty() && (token.is("then") || is_mark(&["—", "–", "--", "-"]));
-        if new_line || is_item || is_end || is_joint {
+        if new_line || is_end || is_joint {
             while open.last().is_some_and(|last| last.is(", and")) {
                 open.pop();
             }
@@ -60,10 +57,10 @@ pub fn segments(text: &str) -> Vec<Segment> {
                 found.push((std::mem::take(&mut open), Join::Then));
             }
         }
-        if !is_item && !is_end && !is_joint {
+        if !is_end && !is_joint {
             open.push(token.clone());
         }
-        at += 1 + usize::from(is_item);
+        at += 1;
     }
     if !open.is_empty() {
         found.push((open, Join::Then));

@@ -212,5 +212,5 @@ impl<'r, 'w> Run<'r, 'w> {
 fn same(past: &Value, wanted: &Value) -> bool {
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let is_there = |(name, value): (&String, &Value)| past.get(name).is_some_and(|other| plain(other) == plain(value));
-    past == wanted || wanted.as_object().is_some_and(|wanted| wanted.iter().all(is_there))
+    wanted.as_object().is_some_and(|wanted| wanted.iter().all(is_there))
 }
