@@ -129,8 +129,7 @@ pub fn tools(world: &World) -> String {
         let mark = description.rsplit_once(" (").filter(|(_, mark)| mark.ends_with(')') && !mark.contains(' '));
         mark.map_or((*name).to_owned(), |(_, mark)| format!("{name} ({mark}"))
     };
-    let more = (outside.len() > 60).then(|| format!("and {} more", outside.len() - 60));
-    let served = listing("\nFrom servers:", outside.iter().take(60).map(mark).chain(more), "");
+    let served = listing("\nFrom servers:", outside.iter().map(mark), "");
     format!("I have {} tools: {}.{served}", own.len() + outside.len(), own.join(", "))
 }
 

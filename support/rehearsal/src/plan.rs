@@ -108,7 +108,7 @@ impl Act {
             Self::Row(row, slots) => match row.make {
                 Make::Read | Make::About => !slots.paths.is_empty(),
                 Make::List | Make::Find | Make::Exists => true,
-                Make::Framework | Make::Board | Make::Unblocked | Make::AskPlan => true,
+                Make::Framework | Make::Board | Make::AskPlan => true,
                 _ => false,
             },
             Self::Shell(_, in_background) => *in_background,

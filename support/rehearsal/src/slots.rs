@@ -9,7 +9,7 @@ use crate::clause::{Clause, is_filler};
 use crate::rank;
 use crate::table::{ROWS, Row, Slot};
 use crate::tools::Can;
-use crate::words::{Shape, Token, number, set};
+use crate::words::{Shape, Token, entry, number, set};
 
 /// What the slots of a row were filled with.
 #[derive(Clone, Debug, Default)]
@@ -266,5 +266,5 @@ pub fn file(word: &str) -> String {
 
 /// The ending of a kind of files.
 pub fn ending(word: &str) -> Option<&'static str> {
-    set("endings").split(' ').find_map(|kind| kind.strip_prefix(word)?.strip_prefix(':'))
+    entry("endings", word)
 }

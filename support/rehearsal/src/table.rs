@@ -19,9 +19,9 @@ named! {
     Make:
     Shell Say Tool Read About ReadAll List Find Exists Framework Verify
     Mend Package Long ShowLong WriteSkill
-    Abilities More Skills LoadSkill Tools Remember Recall Requests
-    Board Unblocked ShowTask Claim Complete WorkBoard CancelCron
-    Inbox Leave AskPlan OwnPlan Approve Reject Report WaitForThem
+    Abilities Skills LoadSkill Tools Remember Recall Requests
+    Board Claim Complete WorkBoard CancelCron
+    Inbox Leave AskPlan OwnPlan Answer Report WaitForThem
     Worktrees
 }
 

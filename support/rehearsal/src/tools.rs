@@ -77,13 +77,9 @@ impl<'a> Tools<'a> {
         let plain: Vec<(String, &Tool)> = request.tools.iter().map(|tool| (plain(tool.name), tool)).collect();
         for kind in KINDS.iter() {
             // A name counts only when the properties are there as well: an MCP tool may be called `search` or `write`.
-            let named = kind
-                .names
-                .split(' ')
-                .find_map(|known| plain.iter().find(|(name, tool)| name == known && kind.fits(tool)));
-            if let Some((_, tool)) = named {
-                known.push((kind.can, tool));
-            }
+            let is_it = |known: &str, (name, tool): &(String, &Tool)| name == known && kind.fits(tool);
+            let named = kind.names.split(' ').find_map(|known| plain.iter().find(|one| is_it(known, one)));
+            known.extend(named.map(|(_, tool)| (kind.can, *tool)));
         }
         for kind in KINDS.iter().filter(|kind| !kind.words.is_empty()) {
             if known.iter().any(|(can, _)| *can == kind.can) {

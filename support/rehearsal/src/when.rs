@@ -5,7 +5,7 @@
 
 use crate::clause::Clause;
 use crate::pattern;
-use crate::words::{Shape, Token, number};
+use crate::words::{Shape, Token, entry, has, number, set};
 
 /// When something is to happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +19,6 @@ pub enum When {
     /// Once, so many days from now, at an hour and a minute.
     On(u32, u32, u32),
 }
-
-const DAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
 /// A time and the tokens that say it.
 pub struct Found {
@@ -39,7 +37,7 @@ pub fn find(clause: &Clause) -> Option<Found> {
         "count" => (tokens[at].is("a an") || number(&tokens[at].low).is_some()).then_some(at + 1),
         "cron" => cron_end(clause, at),
         // `on monday` is once, `on mondays` and `every monday` are not.
-        "weekday" => DAYS.contains(&tokens[at].low.as_str()).then_some(at + 1),
+        "weekday" => has(set("weekdays"), &tokens[at].low).then_some(at + 1),
         "days" if !tokens[at].low.ends_with('s') => None,
         "day" | "days" => day(&tokens[at].low).map(|_| at + 1),
         _ => None,
@@ -57,7 +55,7 @@ pub fn find(clause: &Clause) -> Option<Found> {
             template => {
                 let day = found.tokens("day").first().and_then(|token| day(&token.low)).unwrap_or_default();
                 let line = template.replace("{n}", &n.to_string()).replace("{at}", &format!("{minute} {hour}"));
-                let line = line.replace("{day}", &day).replace("{line}", found.text("line"));
+                let line = line.replace("{day}", day).replace("{line}", found.text("line"));
                 let is_step = template.contains("{n}");
                 // A step does not go round evenly beyond an hour, or a day.
                 let most = if template.starts_with("*/") { 60 } else { 24 };
@@ -82,14 +80,8 @@ fn cron_end(clause: &Clause, at: usize) -> Option<usize> {
 }
 
 /// The days of a cron line.
-fn day(word: &str) -> Option<String> {
-    match word {
-        "day" => Some("*".to_owned()),
-        "week" => Some("1".to_owned()),
-        "weekday" | "weekdays" => Some("1-5".to_owned()),
-        "weekend" | "weekends" => Some("0,6".to_owned()),
-        word => DAYS.iter().position(|day| word.trim_end_matches('s') == *day).map(|day| day.to_string()),
-    }
+fn day(word: &str) -> Option<&'static str> {
+    entry("days", word.strip_suffix('s').unwrap_or(word))
 }
 
 /// `at 9:30`, `at noon`, `at 5 pm`: the hour, the minute, and how many tokens say it.

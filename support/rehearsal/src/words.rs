@@ -65,6 +65,11 @@ pub fn set(name: &str) -> &'static str {
     SETS.get(name).copied().unwrap_or_else(|| panic!("patterns.txt has no list `{name}`"))
 }
 
+/// What stands behind this key in a list of `key:value`.
+pub fn entry(list: &str, key: &str) -> Option<&'static str> {
+    set(list).split(' ').find_map(|one| one.strip_prefix(key)?.strip_prefix(':'))
+}
+
 /// Whether a list of words has this one.
 pub fn has(words: &str, word: &str) -> bool {
     words.as_bytes().split(|byte| *byte == b' ').any(|one| one == word.as_bytes())
@@ -240,8 +245,7 @@ pub fn stems(text: &str) -> Vec<String> {
 /// A count in digits or words.
 pub fn number(word: &str) -> Option<u32> {
     let known = set("numbers").split_whitespace().position(|known| known == word).map(|at| at as u32);
-    let more = || set("counts").split(' ').find_map(|known| known.strip_prefix(word)?.strip_prefix(':')?.parse().ok());
-    word.parse().ok().or(known).or_else(more)
+    word.parse().ok().or(known).or_else(|| entry("counts", word)?.parse().ok())
 }
 
 #[cfg(test)]

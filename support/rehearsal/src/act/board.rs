@@ -53,11 +53,6 @@ pub(super) fn show_board(run: &Run, unblocked: bool) -> Went {
     }))
 }
 
-pub(super) fn show_task(run: &Run, words: &str) -> Went {
-    let (id, _) = meant(run, words, |_| true)?;
-    super::call::tool(run, Can::GetTask, json!({"task_id": id}))
-}
-
 pub(super) fn claim(run: &Run, words: &str) -> Went {
     let (id, subject) = meant(run, words, OnBoard::is_free)?;
     run.text(Can::ClaimTask, json!({"task_id": id}), "That did not work")?;

@@ -10,7 +10,7 @@ use crate::run::{Done, Outcome, Run, Stop, Went, fail};
 use crate::slots::{Slots, shell};
 use crate::speak::{block, gist, shown, why};
 use crate::tools::{Call, Can};
-use crate::words::{Shape, Token, has, set, tokens};
+use crate::words::{Shape, Token, entry, has, set, tokens};
 
 /// So many files are read at once, and so many in all.
 const AT_ONCE: usize = 4;
@@ -97,13 +97,9 @@ pub(super) fn paths(run: &Run, pattern: &str) -> Result<Vec<String>, Stop> {
     Ok(lines.filter(is_path).map(str::to_owned).collect())
 }
 
-fn kind_of(pattern: &str) -> &'static str {
-    match pattern.rsplit_once('.').map(|(_, ending)| ending) {
-        Some("py") => "Python file",
-        Some("rs") => "Rust file",
-        Some("md") => "Markdown file",
-        _ => "file",
-    }
+fn kind_of(pattern: &str) -> String {
+    let ending = pattern.rsplit_once('.').map_or("", |(_, ending)| ending);
+    entry("kinds", ending).map_or("file".to_owned(), |kind| format!("{kind} file"))
 }
 
 pub(super) fn find(run: &Run, pattern: &str) -> Went {
@@ -117,9 +113,6 @@ pub(super) fn find(run: &Run, pattern: &str) -> Went {
 }
 
 pub(super) fn list(run: &Run, dir: &str) -> Went {
-    if !run.world.tools.can(Can::Bash) {
-        return find(run, &if dir == "." { "*".to_owned() } else { format!("{dir}/*") });
-    }
     let command = if dir == "." { "ls".to_owned() } else { format!("ls {}", shell(dir)) };
     let text = run.text(Can::Bash, json!({ "command": command }), "That did not work")?;
     Ok(Outcome::told(shown(&text)).tagged("The files", &text))

@@ -121,16 +121,16 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::Verify => look::verify(run),
         Make::Mend => python::mend(run, slots),
         Make::Package => python::package(run, dir.unwrap_or("."), &slots.paths),
-        Make::Long => write::long(run, path, count),
+        Make::Long => {
+            write::write_new(run, if path.is_empty() { "long_module.py" } else { path }, &python::long(count))
+        }
         Make::ShowLong => told(format!("```python\n{}```", python::long(count))),
-        Make::Abilities => told(history::abilities(run.world, false)),
-        Make::More => told(history::abilities(run.world, true)),
+        Make::Abilities => told(history::abilities(run.world, row.template == "all")),
         Make::Skills => told(history::skills(run.world)),
         Make::Tools => told(history::tools(run.world)),
         Make::Recall => told(history::recall(run.world, &slots.said)),
         Make::Requests => told(history::requests(run.world)),
-        Make::Board | Make::Unblocked => board::show_board(run, row.make == Make::Unblocked),
-        Make::ShowTask => board::show_task(run, &slots.rest),
+        Make::Board => board::show_board(run, row.template == "unblocked"),
         Make::Claim => board::claim(run, &slots.rest),
         Make::Complete => board::complete(run, &slots.rest),
         Make::WorkBoard => board::work_board(run),
@@ -142,7 +142,7 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::OwnPlan => team::own_plan(run, &slots.said),
         Make::Report => team::report(run, &slots.names),
         // What a frame makes of them stands in the plan in their place.
-        Make::Approve | Make::Reject | Make::WaitForThem | Make::LoadSkill | Make::Remember | Make::WriteSkill => {
+        Make::Answer | Make::WaitForThem | Make::LoadSkill | Make::Remember | Make::WriteSkill => {
             Ok(Outcome::default())
         }
     }

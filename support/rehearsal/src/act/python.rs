@@ -42,9 +42,8 @@ fn step(run: &Run, items: &[String], done: usize, calls: Vec<Call>) -> Result<Ve
     let todos: Vec<Value> = items.map(|(at, item)| json!({"content": item, "status": status(at)})).collect();
     let plan = run.world.tools.call(Can::Todo, json!({ "todos": todos }));
     let skipped = usize::from(plan.is_some());
-    let said = if done == 0 && calls.is_empty() { "This takes several steps." } else { "" };
     let all: Vec<Call> = plan.into_iter().chain(calls).collect();
-    Ok(run.made(all, said)?.into_iter().skip(skipped).collect())
+    Ok(run.made(all, "")?.into_iter().skip(skipped).collect())
 }
 
 /// Edits Python files: the one that is named, those of a folder whose style is to be fixed, else the first that there is.
@@ -121,12 +120,11 @@ pub(super) fn package(run: &Run, dir: &str, files: &[String]) -> Went {
 /// In the user's style: tabs, single quotes, when a fact that is remembered prefers them.
 pub(super) fn styled(text: &str, facts: &[String]) -> String {
     let facts = facts.join("\n").to_lowercase();
-    let prefers = |wanted: &str, other: &str| match (facts.rfind(wanted), facts.rfind(other)) {
-        (Some(_), None) => true,
-        (Some(at), Some(other_at)) => {
-            at < other_at || facts[..other_at].ends_with("not ") || facts.contains(&format!("over {other}"))
-        }
-        (None, _) => false,
+    // What is preferred is named first; `not spaces` and `over spaces` name nothing.
+    let prefers = |wanted: &str, other: &str| {
+        let facts =
+            ["not ", "over "].iter().fold(facts.clone(), |facts, no| facts.replace(&format!("{no}{other}"), ""));
+        facts.find(wanted).is_some_and(|at| facts.find(other).is_none_or(|other| at < other))
     };
     let mut text = text.to_owned();
     if prefers("single quote", "double quote") {

@@ -163,13 +163,7 @@ pub(super) fn inbox(run: &Run) -> Went {
 
 /// Sends a plan and waits for the answer.
 pub(super) fn own_plan(run: &Run, aim: &str) -> Went {
-    let mut plan = format!("1. Look at what is there.\n2. {}\n3. Check the result and report.", sentence(aim));
-    if run.world.tools.can(Can::ListTasks) && aim.contains("task") {
-        run.call(Can::ListTasks, json!({}))?;
-        plan =
-            "1. Claim a task on the board that is free.\n2. Do its work in a file of its own.\n3. Complete the task."
-                .to_owned();
-    }
+    let plan = format!("1. Look at what is there.\n2. {}\n3. Check the result and report.", sentence(aim));
     run.call(Can::SubmitPlan, json!({"plan": plan}))?;
     let sent = run.world.called(Can::SubmitPlan).last().map(|call| call.at);
     let is_answer = |at: usize, mail: &Mail| sent.is_some_and(|sent| at > sent) && mail.kind.contains("approval");

@@ -171,7 +171,3 @@ pub(super) fn changing(run: &Run, path: &str, old: &str, new: &str) -> Option<Ca
         }
     }
 }
-
-pub(super) fn long(run: &Run, path: &str, count: u32) -> Went {
-    write_new(run, if path.is_empty() { "long_module.py" } else { path }, &python::long(count))
-}

@@ -139,14 +139,8 @@ impl Planner<'_, '_> {
     }
 
     fn clause(&mut self, clause: &Clause) -> Result<()> {
-        let is_file = |token: &&Token| token.shape == Shape::Path && token.text.contains('.');
-        let path = clause.tokens.iter().rfind(is_file).map(|token| token.text.clone());
-        let done = self.part(clause);
-        self.mentioned = path.or(self.mentioned.take());
-        done
-    }
-
-    fn part(&mut self, clause: &Clause) -> Result<()> {
+        let file = clause.tokens.iter().rfind(|token| token.shape == Shape::Path && token.text.contains('.'));
+        self.mentioned = file.map(|file| file.text.clone()).or(self.mentioned.take());
         if clause.tokens.iter().all(|token| token.shape == Shape::Mark || token.is("meanwhile please and then now")) {
             return Ok(());
         }

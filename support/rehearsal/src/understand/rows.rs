@@ -120,8 +120,7 @@ impl Planner<'_, '_> {
             }
             Make::Leave | Make::AskPlan => slots.names = self.named_or_hired(&slots.names, clause)?,
             Make::Report => slots.names = self.those(&slots.names),
-            Make::Approve => return Some(self.answer(slots, clause, true, "Go ahead as planned.")),
-            Make::Reject => return Some(self.answer(slots, clause, false, "Change nothing.")),
+            Make::Answer => return Some(self.answer(slots, clause, row.template == "approve")),
             _ => {}
         }
         Some(Act::Row(row, slots))
@@ -133,12 +132,13 @@ impl Planner<'_, '_> {
     }
 
     /// The answer to the plans of those that are named, or asked in this request; else of whoever sent one.
-    fn answer(&self, slots: Slots, clause: &Clause, approve: bool, why: &str) -> Act {
+    fn answer(&self, slots: Slots, clause: &Clause, approve: bool) -> Act {
         let whose = match slots.names {
             names if !names.is_empty() => names,
             _ if clause.says("her his him") => self.those(&[]),
             _ => planners(&self.steps),
         };
+        let why = if approve { "Go ahead as planned." } else { "Change nothing." };
         let feedback = slots.quoted.into_iter().next().unwrap_or_else(|| why.to_owned());
         Act::Answer { whose, all: clause.says("plans both all their everybody everyone"), approve, feedback }
     }
