@@ -62,10 +62,10 @@ pub fn read(clause: &Clause) -> Option<New> {
     let path = found.tokens("path").first().map(|token| file(&token.text));
     let sources = found.tokens("from").iter().filter(|token| token.shape == Shape::Path);
     let sources: Vec<String> = sources.map(|token| file(&token.text)).collect();
-    let is_python = says(head, "python") && !says(head, "package")
-        || path.as_ref().is_some_and(|path| path.ends_with(".py")) && says(head, "script program module");
+    let is_py = path.as_ref().is_some_and(|path| path.ends_with(".py"));
+    let is_python = says(head, "python") && !says(head, "package") || is_py && says(head, "script program module");
     let given = |text: &str| if text.is_empty() { Content::Nothing } else { Content::Given(text.replace("\\n", "\n")) };
-    let (mut left, is_py) = (None, path.as_ref().is_some_and(|path| path.ends_with(".py")));
+    let mut left = None;
     let content = match found.label {
         "print" if is_py => Content::Given(format!("print(\"{}\")", text.replace('\\', "\\\\").replace('"', "\\\""))),
         "print" | "given" => given(text),

@@ -21,7 +21,10 @@ impl Planner<'_, '_> {
         }
         match mcp::connecting(clause, servers) {
             Some(Ok((wanted, rest))) => {
-                self.connect(wanted.clone(), clause.join);
+                // Servers of another harness are connected already.
+                if self.world.can(Can::Connect) {
+                    self.push(Act::Connect(wanted.clone()), clause.join);
+                }
                 self.server = wanted.first().filter(|_| wanted.len() == 1).cloned();
                 if let (Some(server), false) = (&self.server, rest.is_empty()) {
                     let act = Act::Serve(server.clone(), rest);
@@ -78,7 +81,7 @@ impl Planner<'_, '_> {
         }
         let is_planned = |act: &Act| matches!(act, Act::Connect(known) if known.contains(&server));
         if !self.steps.iter().any(|step| is_planned(&step.act)) {
-            self.connect(vec![server.clone()], clause.join);
+            self.push(Act::Connect(vec![server.clone()]), clause.join);
         }
         self.push(Act::Serve(server, clause.text().to_owned()), Join::Then);
         Ok(())
@@ -90,12 +93,6 @@ impl Planner<'_, '_> {
         let with = missing.choices.iter().map(|choice| format!("{} of {choice}", clause.text()));
         let offers: Vec<String> = with.take(3).collect();
         Refusal { why, offers: if offers.is_empty() { self.offers(&clause.tokens) } else { offers } }
-    }
-
-    fn connect(&mut self, servers: Vec<String>, join: Join) {
-        if self.world.can(Can::Connect) {
-            self.push(Act::Connect(servers), join);
-        }
     }
 
     /// Files that are made or changed.
