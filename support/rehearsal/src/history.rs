@@ -5,11 +5,11 @@
 use crate::clause::Clause;
 use crate::pattern::{self, PLAIN};
 use crate::rank;
-use crate::scene::{Event, FIRST, Mail};
+use crate::scene::{Event, FIRST, Mail, Past};
 use crate::speak::{block, one_line};
 use crate::table::{ROWS, Row};
 use crate::tools::Can;
-use crate::words::{has, set, stems};
+use crate::words::{has, set, stems, unique};
 use crate::world::World;
 
 /// How it speaks of itself.
@@ -133,18 +133,18 @@ pub fn tools(world: &World) -> String {
     format!("I have {} tools: {}.{served}", own.len() + outside.len(), own.join(", "))
 }
 
-/// The user's requests before this one, also those before a summary.
-pub fn requests(world: &World) -> String {
-    let first = world.scene.summary.lines().filter_map(|line| line.strip_prefix(FIRST));
-    let summary = first.chain(world.scene.summary.lines().filter_map(|line| line.strip_prefix("- asked: ")));
-    let mut all: Vec<&str> = world.scene.earlier.clone();
-    for asked in summary.collect::<Vec<_>>() {
-        all.extend(Some(asked).filter(|asked| !all.contains(asked)));
-    }
-    all.extend(world.scene.asked().map(|(_, text)| text));
-    all.pop();
-    let lines = all.into_iter().map(|text| one_line(text, 160));
-    listing("You have asked for this, the first one first:", lines, "You have asked for nothing before.")
+/// The user's requests before this one, also those before a summary, and what was called for them.
+pub fn so_far(world: &World) -> String {
+    let scene = world.scene;
+    let summary = |mark: &'static str| scene.summary.lines().filter_map(move |line| line.strip_prefix(mark));
+    let mut asked = unique(scene.earlier.iter().copied().chain(summary(FIRST)).chain(summary("- asked: ")));
+    asked.extend(scene.asked().map(|(_, text)| text));
+    asked.pop();
+    let failed = |call: &Past| if call.failed { " (failed)" } else { "" };
+    let call = |call: &Past| format!("{} {}{}", call.name, one_line(&call.input.to_string(), 100), failed(call));
+    let asked = asked.into_iter().map(|text| one_line(text, 160));
+    listing("You have asked for this, the first one first:", asked, "You have asked for nothing before.")
+        + &listing("\nI have called:", scene.calls.iter().map(call), "\nI have called no tool.")
 }
 
 /// Mail as it is told to the user.

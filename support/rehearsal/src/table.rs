@@ -19,7 +19,7 @@ named! {
     Make:
     Shell Say Tool Read About ReadAll List Find Exists Framework Verify
     Mend Package Long ShowLong WriteSkill
-    Abilities Skills LoadSkill Tools Remember Recall Requests
+    Abilities Skills LoadSkill Tools Remember Recall SoFar
     Board Claim Complete WorkBoard CancelCron
     Inbox Leave AskPlan OwnPlan Answer Report WaitForThem
     Worktrees

@@ -129,7 +129,7 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::Skills => told(history::skills(run.world)),
         Make::Tools => told(history::tools(run.world)),
         Make::Recall => told(history::recall(run.world, &slots.said)),
-        Make::Requests => told(history::requests(run.world)),
+        Make::SoFar => told(history::so_far(run.world)),
         Make::Board => board::show_board(run, row.template == "unblocked"),
         Make::Claim => board::claim(run, &slots.rest),
         Make::Complete => board::complete(run, &slots.rest),
