@@ -59,14 +59,9 @@ fn ctrl_c_at_a_question_says_no_and_ends_the_turn() {
     terminal.press(Key::CtrlC).wait_for("(interrupted)");
     terminal.type_line("go on").wait_for("All done.");
     assert!(!class.dir().join("a").exists());
-    // The strict model has accepted the request: the call was answered.
-    assert!(
-        model.last_request().results()[0]
-            .1
-            .starts_with("interrupted"),
-        "{:?}",
-        model.last_request().results()
-    );
+    // The strict model has accepted the request: the call was answered, by the question or by the end of the turn.
+    let answers = model.last_request().results();
+    assert!(answers[0].1.contains("interrupted"), "{answers:?}");
 }
 
 #[test]
