@@ -51,6 +51,8 @@ fn a_search_finds_the_chapter_that_teaches_it() {
         );
         assert!(results.len() <= 5 && results.iter().all(|result| result.len() < 500));
     }
+    let answer = talk.call("search", json!({"query": "permission rules"}));
+    assert!(text(&answer).contains("bash(cargo test:*)"), "{answer}");
     let answer = talk.call("search", json!({"query": "xylophone"}));
     assert_eq!(text(&answer), "Nothing found for 'xylophone'.");
     assert_eq!(answer["result"]["isError"], false);

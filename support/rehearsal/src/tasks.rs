@@ -81,7 +81,7 @@ pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
         // `set the task to done` speaks of one that is there.
         "one" if clause.tokens[1].is("the this that") => return None,
         // A second task would become a part of the first.
-        "one" if says(found.tokens("what"), "task tasks each") => return Some(Err(what.to_owned())),
+        "one" if says(found.tokens("what"), "task tasks each another") => return Some(Err(what.to_owned())),
         "one" => return Some(Ok(vec![spec(what)])),
         "whose" => return Some(Err(what.to_owned())),
         "list" => return None,

@@ -105,7 +105,16 @@ fn add(text: &mut String, line: &str) {
     if !text.is_empty() {
         text.push(' ');
     }
-    text.push_str(&without_links(&line.replace(['*', '`'], "")));
+    // What stands in code is meant as it is: `bash(cargo test:*)`.
+    let part = |(n, part): (usize, &str)| {
+        if n % 2 == 0 {
+            part.replace('*', "")
+        } else {
+            part.to_owned()
+        }
+    };
+    let plain: String = line.split('`').enumerate().map(part).collect();
+    text.push_str(&without_links(&plain));
 }
 
 /// `[text](target)` becomes `text`.
