@@ -3,6 +3,8 @@
 /** What the page shows of its diffs, as text. */
 const shown = (page) => page.locator('#pairs pre').evaluateAll((all) => all.map((one) => one.textContent).join(''));
 const said = (page) => page.locator('[data-part="said"]').textContent();
+/** The browser tells of a new address a little after it has drawn it. */
+const leads = (page, end) => page.waitForURL((url) => url.href.endsWith(end), { timeout: 5000 }).then(() => true, () => false);
 const names = (page, part) => page.locator(`section[data-part="${part}"] code`).allTextContents();
 
 /** Each of these is held against what `cargo x diff` prints; tools come and go. */
@@ -26,7 +28,7 @@ export async function pairs(browser, base, expected) {
   // Not by its name: between two letters a busy machine may take longer than the browser waits.
   await page.keyboard.press('Home');
   for (let step = 1; step < 7; step += 1) await page.keyboard.press('ArrowDown');
-  expect(page.url().endsWith('pairs.html#s03..s07'), `the keyboard leads to ${page.url()}`);
+  expect(await leads(page, 'pairs.html#s03..s07'), `the keyboard leads to ${page.url()}`);
   expect((await said(page)).includes('From s03_permission to s07_skills'), `it says ${await said(page)}`);
   const lines = page.locator('#pairs pre span');
   for (const kind of ['added', 'removed']) {
@@ -39,7 +41,7 @@ export async function pairs(browser, base, expected) {
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  expect(page.url().endsWith('#s07..s03'), `swap leads to ${page.url()}`);
+  expect(await leads(page, '#s07..s03'), `swap leads to ${page.url()}`);
   expect((await shown(page)) !== before, 'swap shows the same');
 
   await page.goto(`${base}pairs.html#s11..s12`);
@@ -49,9 +51,9 @@ export async function pairs(browser, base, expected) {
   for (const tool of ['edit_file', 'glob', 'task']) expect(removed.includes(tool), `s11..s12 removes no ${tool}`);
 
   await page.locator('[data-part="after"]').click();
-  expect(page.url().endsWith('#s12..s13'), `the next step leads to ${page.url()}`);
+  expect(await leads(page, '#s12..s13'), `the next step leads to ${page.url()}`);
   await page.locator('[data-part="before"]').click();
-  expect(page.url().endsWith('#s11..s12'), `the step before leads to ${page.url()}`);
+  expect(await leads(page, '#s11..s12'), `the step before leads to ${page.url()}`);
   await page.close();
   return faults;
 }
