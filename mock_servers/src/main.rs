@@ -78,10 +78,7 @@ fn start(arguments: &[String]) -> Result<Start, String> {
     if let Some(name) = arguments.first()
         && mock_servers::mcp::NAMES.contains(&name.as_str())
     {
-        if arguments
-            .iter()
-            .any(|flag| flag == "-h" || flag == "--help")
-        {
+        if arguments.iter().any(|flag| flag == "-h" || flag == "--help") {
             return Ok(Start::Help);
         }
         let served = mock_servers::mcp::Served::parse(arguments.iter().cloned())?;
@@ -153,8 +150,7 @@ fn options<'a>(mut flags: impl Iterator<Item = &'a str>) -> Result<Option<Option
 }
 
 fn number<T: std::str::FromStr>(flag: &str, text: &str) -> Result<T, String> {
-    text.parse()
-        .map_err(|_| format!("{flag} {text}: expected a whole number in range."))
+    text.parse().map_err(|_| format!("{flag} {text}: expected a whole number in range."))
 }
 
 fn usage() -> String {

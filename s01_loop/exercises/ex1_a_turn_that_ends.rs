@@ -32,10 +32,7 @@ fn busy() -> MockModel {
             }
         }
         match done < rounds {
-            true => calls(
-                "bash",
-                json!({ "command": format!("echo round {}", done + 1) }),
-            ),
+            true => calls("bash", json!({ "command": format!("echo round {}", done + 1) })),
             false => says("I am done."),
         }
     };

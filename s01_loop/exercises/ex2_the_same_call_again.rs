@@ -26,9 +26,7 @@ fn call(which: &str) -> Reply {
 
 /// Plays the script; returns what was said, and the letters of the calls that have run.
 fn play(model: &MockModel, lines: &[&str]) -> (Ran, String) {
-    let class = Class::new(env!("CARGO_BIN_EXE_s01_loop"))
-        .file("runs.txt", "")
-        .model(model);
+    let class = Class::new(env!("CARGO_BIN_EXE_s01_loop")).file("runs.txt", "").model(model);
     let ran = class.types(lines);
     (ran, class.read("runs.txt"))
 }
@@ -42,18 +40,9 @@ fn the_third_of_three_equal_calls_is_not_run() {
         runs == "aa",
         "the same call four times: the first two should run, the others not. These have run: {runs}"
     );
-    assert_eq!(
-        ran.code,
-        Some(0),
-        "the turn should go on:\n{}",
-        ran.transcript()
-    );
+    assert_eq!(ran.code, Some(0), "the turn should go on:\n{}", ran.transcript());
     let results = model.last_request().results();
-    assert_eq!(
-        results.len(),
-        4,
-        "four calls need four results: {results:?}"
-    );
+    assert_eq!(results.len(), 4, "four calls need four results: {results:?}");
     for (is_error, text) in &results[2..] {
         assert!(
             *is_error && text.contains("in a row"),

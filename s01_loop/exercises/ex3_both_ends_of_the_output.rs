@@ -45,10 +45,7 @@ async fn the_error_behind_a_flood_is_seen() {
         "the last line should be seen; the output ends with {:?}",
         end(&text)
     );
-    assert!(
-        text.starts_with("first\n"),
-        "the first line should be seen, too"
-    );
+    assert!(text.starts_with("first\n"), "the first line should be seen, too");
     let characters = text.chars().count();
     assert!(
         characters < bash::MAX_OUTPUT + 200,
@@ -67,10 +64,7 @@ async fn both_ends_have_25_000_characters_and_the_note_counts_the_rest() {
         "of 60,000 letters the first and the last 25,000 should be left, with a note between them; \
          left are the first {before} and the last {after}"
     );
-    assert!(
-        note.contains("10000 more bytes"),
-        "10,000 bytes are missing; the note says {note:?}"
-    );
+    assert!(note.contains("10000 more bytes"), "10,000 bytes are missing; the note says {note:?}");
 }
 
 /// The trap: four bytes a character, and a first byte that moves the places where a careless tail begins.
@@ -78,14 +72,8 @@ async fn both_ends_have_25_000_characters_and_the_note_counts_the_rest() {
 #[ignore = "exercise 3"]
 async fn no_character_is_cut_in_two() {
     for start in ["", ".", "..", "..."] {
-        let text = run(&format!(
-            "printf '{start}'; yes 😀 | tr -d '\\n' | head -c 400000"
-        ))
-        .await;
-        let broken = text
-            .chars()
-            .filter(|c| *c == char::REPLACEMENT_CHARACTER)
-            .count();
+        let text = run(&format!("printf '{start}'; yes 😀 | tr -d '\\n' | head -c 400000")).await;
+        let broken = text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();
         assert!(
             broken == 0,
             "behind {start:?}: a character that was cut in two is shown as \u{fffd}; there should be none, \

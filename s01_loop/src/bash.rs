@@ -70,10 +70,9 @@ pub async fn run_command(cwd: &Path, command: &str, limit: Duration) -> Result<O
     let end = match end {
         Ok(end) => end?,
         Err(_) => {
-            return Ok(Output::error(text.with_note(&format!(
-                "timed out after {} s and was killed",
-                limit.as_secs()
-            ))));
+            return Ok(Output::error(
+                text.with_note(&format!("timed out after {} s and was killed", limit.as_secs())),
+            ));
         }
     };
     Ok(match end {
@@ -106,9 +105,7 @@ struct Text {
 impl Text {
     fn add(&mut self, piece: &[u8]) {
         // A character has at most four bytes.
-        let room = (4 * MAX_OUTPUT)
-            .saturating_sub(self.bytes.len())
-            .min(piece.len());
+        let room = (4 * MAX_OUTPUT).saturating_sub(self.bytes.len()).min(piece.len());
         self.bytes.extend_from_slice(&piece[..room]);
         self.dropped += piece.len() - room;
     }
@@ -142,9 +139,8 @@ fn fatal_word(command: &str) -> Option<String> {
     for (index, word) in words.iter().enumerate() {
         if starts_command {
             let name = word.trim_start_matches(['(', '{']);
-            let rest = words[index + 1..]
-                .iter()
-                .map(|word| word.trim_end_matches([';', '&', '|', ')']));
+            let rest =
+                words[index + 1..].iter().map(|word| word.trim_end_matches([';', '&', '|', ')']));
             if is_fatal(name, rest.take_while(|word| !word.is_empty()).collect()) {
                 return Some(name.to_owned());
             }
@@ -162,13 +158,9 @@ fn is_fatal(name: &str, args: Vec<&str>) -> bool {
                 *arg == "--recursive" || arg.starts_with('-') && arg.contains(['r', 'R'])
             };
             args.iter().any(recursive)
-                && args
-                    .iter()
-                    .any(|arg| matches!(*arg, "/" | "/*" | "~" | "~/" | "$HOME"))
+                && args.iter().any(|arg| matches!(*arg, "/" | "/*" | "~" | "~/" | "$HOME"))
         }
-        "dd" => args
-            .iter()
-            .any(|arg| arg.starts_with("of=/dev/") && *arg != "of=/dev/null"),
+        "dd" => args.iter().any(|arg| arg.starts_with("of=/dev/") && *arg != "of=/dev/null"),
         _ => name.starts_with("mkfs") || name.starts_with(":()"),
     }
 }
@@ -219,10 +211,6 @@ mod tests {
         let shown = text.whole();
         assert!(shown.starts_with('ä'));
         assert!(shown.chars().count() < MAX_OUTPUT + 100);
-        assert!(
-            shown.contains("more bytes"),
-            "{}",
-            &shown[shown.len() - 100..]
-        );
+        assert!(shown.contains("more bytes"), "{}", &shown[shown.len() - 100..]);
     }
 }

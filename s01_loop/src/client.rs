@@ -104,11 +104,7 @@ impl Client {
     /// # Errors
     /// When the base URL or the key cannot be used, or the mock model cannot start.
     pub fn new(settings: Settings, watcher: SharedObserver) -> Result<Self> {
-        let mock = if settings.wants_mock() {
-            Some(start_mock()?)
-        } else {
-            None
-        };
+        let mock = if settings.wants_mock() { Some(start_mock()?) } else { None };
         let base_url = match &mock {
             Some(mock) => mock.url(),
             None => settings.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL),
@@ -246,10 +242,7 @@ impl Client {
     /// The request's JSON. Messages and tools were serialized when they were made: they are all of a long conversation.
     fn body(&self, system: &System, history: &[Message], tools: &[ToolSpec]) -> Vec<u8> {
         let marks = self.marks_last_message && !tools.is_empty();
-        let marked = history
-            .last()
-            .filter(|_| marks)
-            .map(Message::with_breakpoint);
+        let marked = history.last().filter(|_| marks).map(Message::with_breakpoint);
         let earlier = history.len() - usize::from(marked.is_some());
         let messages = history[..earlier].iter().chain(&marked).collect();
         let body = Body {
@@ -264,13 +257,7 @@ impl Client {
     }
 
     async fn post(&self, body: Vec<u8>) -> Result<Response, ApiError> {
-        let sent = self
-            .shared
-            .http
-            .post(self.shared.messages_url.clone())
-            .body(body)
-            .send()
-            .await;
+        let sent = self.shared.http.post(self.shared.messages_url.clone()).body(body).send().await;
         let meets = !sent.as_ref().is_err_and(reqwest::Error::is_connect);
         let met = self.shared.met.fetch_or(meets, Ordering::Relaxed) || meets;
         let response = sent.map_err(|error| ApiError::Unreachable {
@@ -356,10 +343,7 @@ fn http_client(url: &Url, credentials: &Credentials) -> Result<reqwest::Client> 
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut headers = HeaderMap::from_iter([
         (CONTENT_TYPE, HeaderValue::from_static("application/json")),
-        (
-            "anthropic-version".parse()?,
-            HeaderValue::from_static(API_VERSION),
-        ),
+        ("anthropic-version".parse()?, HeaderValue::from_static(API_VERSION)),
     ]);
     headers.extend(credentials.header()?);
     let mut builder = reqwest::Client::builder()
@@ -382,7 +366,5 @@ fn http_client(url: &Url, credentials: &Credentials) -> Result<reqwest::Client> 
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost"
-        || host
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

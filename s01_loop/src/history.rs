@@ -114,18 +114,12 @@ impl History {
 
     /// The calls of the last reply that have no result yet.
     fn open_calls(&self) -> impl Iterator<Item = &ToolCall> {
-        let asked = self
-            .messages
-            .iter()
-            .rposition(|message| message.role() == Role::Assistant);
+        let asked = self.messages.iter().rposition(|message| message.role() == Role::Assistant);
         let (calls, answers) = match asked {
             Some(at) => (Some(&self.messages[at]), self.messages.get(at + 1)),
             None => (None, None),
         };
-        let answered: HashSet<&str> = answers
-            .into_iter()
-            .flat_map(Message::answered_ids)
-            .collect();
+        let answered: HashSet<&str> = answers.into_iter().flat_map(Message::answered_ids).collect();
         calls
             .into_iter()
             .flat_map(Message::tool_calls)
@@ -242,20 +236,12 @@ impl History {
         if !self.open_calls().any(|call| call.id == *id) {
             return;
         }
-        let last_reply = self
-            .messages
-            .iter()
-            .rposition(|message| message.role() == Role::Assistant);
+        let last_reply =
+            self.messages.iter().rposition(|message| message.role() == Role::Assistant);
         let asked = last_reply.expect("an open call stands in a reply");
-        let place = |id: &str| {
-            self.messages[asked]
-                .tool_calls()
-                .position(|call| call.id == id)
-        };
-        let mut blocks = self
-            .messages
-            .get(asked + 1)
-            .map_or_else(Vec::new, |message| message.blocks().to_vec());
+        let place = |id: &str| self.messages[asked].tool_calls().position(|call| call.id == id);
+        let mut blocks =
+            self.messages.get(asked + 1).map_or_else(Vec::new, |message| message.blocks().to_vec());
         let at = blocks
             .iter()
             .take_while(|block| match block {

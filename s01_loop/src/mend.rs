@@ -35,10 +35,7 @@ pub(crate) fn mend(block: Block, is_used: impl Fn(&str) -> bool) -> Option<Block
 /// Whether a call has this id, in a reply that is not whole yet or in the messages before it.
 pub(crate) fn is_used(id: &str, blocks: &[Block], earlier: &[Message]) -> bool {
     let is_it = |block: &Block| matches!(block, Block::ToolUse(call) if call.id == id);
-    blocks.iter().any(is_it)
-        || earlier
-            .iter()
-            .any(|message| message.blocks().iter().any(is_it))
+    blocks.iter().any(is_it) || earlier.iter().any(|message| message.blocks().iter().any(is_it))
 }
 
 fn mend_call(mut call: ToolCall, is_used: impl Fn(&str) -> bool) -> ToolCall {

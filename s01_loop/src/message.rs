@@ -308,9 +308,6 @@ mod tests {
         let message = Message::new(Role::User, vec![Block::text("a"), Block::text("b")]);
         let marked = json!(message.with_breakpoint());
         assert_eq!(marked["content"][0].get("cache_control"), None);
-        assert_eq!(
-            marked["content"][1]["cache_control"],
-            json!({"type": "ephemeral"})
-        );
+        assert_eq!(marked["content"][1]["cache_control"], json!({"type": "ephemeral"}));
     }
 }

@@ -106,11 +106,7 @@ mod tests {
         for killed in [&mut first, &mut last] {
             assert_eq!(killed.wait().unwrap().signal(), Some(9));
         }
-        assert_eq!(
-            ended.try_wait().unwrap(),
-            None,
-            "the number may be another's"
-        );
+        assert_eq!(ended.try_wait().unwrap(), None, "the number may be another's");
         ended.kill().unwrap();
         ended.wait().unwrap();
     }

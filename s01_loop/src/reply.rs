@@ -260,8 +260,7 @@ impl<'a> Assembler<'a> {
     /// Takes the token counts of an event: cumulative, and only those it knows.
     fn counted(&mut self, usage: Option<Map<String, Value>>) {
         let counts = usage.into_iter().flatten();
-        self.counts
-            .extend(counts.filter(|(_, count)| count.is_u64()));
+        self.counts.extend(counts.filter(|(_, count)| count.is_u64()));
         let counts = Value::Object(self.counts.clone());
         self.usage = serde_json::from_value(counts).unwrap_or_default();
     }
@@ -334,9 +333,7 @@ fn parse_input(start: Option<&Value>, pieces: &str) -> Option<Value> {
         ("", None) => json!({}),
         (pieces, _) => serde_json::from_str(pieces).ok()?,
     };
-    let unpacked = input
-        .as_str()
-        .and_then(|text| serde_json::from_str(text).ok());
+    let unpacked = input.as_str().and_then(|text| serde_json::from_str(text).ok());
     Some(unpacked.unwrap_or(input))
 }
 

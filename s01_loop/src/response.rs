@@ -23,10 +23,7 @@ const MAX_ERROR: usize = MIB / 16;
 
 /// The response, if it is what was asked for: some other server may live at the address.
 pub(crate) fn a_stream(response: Response) -> Result<Response, ApiError> {
-    let kind = response
-        .headers()
-        .get(CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok());
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     match kind {
         Some(kind) if kind.starts_with("text/event-stream") => Ok(response),
         kind => Err(ApiError::Status {
@@ -88,23 +85,14 @@ pub(crate) async fn refusal(mut response: Response) -> ApiError {
 
 /// `retry-after` in seconds, the form the API uses.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds: f64 = headers
-        .get(RETRY_AFTER)?
-        .to_str()
-        .ok()?
-        .trim()
-        .parse()
-        .ok()?;
+    let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// Enough of a body that is no API error to recognise a proxy's or a wrong server's page.
 fn first_line(text: &str) -> String {
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or("(empty answer)");
+    let line =
+        text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(empty answer)");
     line.chars().take(200).collect()
 }
 

@@ -142,10 +142,7 @@ mod tests {
         assert!(!format!("{settings:?}").contains("sk-secret"));
         let (_, header) = settings.credentials.header().unwrap().unwrap();
         assert!(!format!("{header:?}").contains("sk-secret"));
-        assert_eq!(
-            settings.credentials.redact("bad key sk-secret!"),
-            "bad key [key]!"
-        );
+        assert_eq!(settings.credentials.redact("bad key sk-secret!"), "bad key [key]!");
     }
 
     #[test]

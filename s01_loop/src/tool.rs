@@ -74,12 +74,7 @@ impl ToolSpec {
 
     /// The same tool with a prompt-cache breakpoint after it.
     pub fn breakpoint(&self) -> Self {
-        Self::made(
-            self.name(),
-            self.description(),
-            self.input_schema().clone(),
-            true,
-        )
+        Self::made(self.name(), self.description(), self.input_schema().clone(), true)
     }
 
     fn made(name: &str, description: &str, input_schema: Value, has_breakpoint: bool) -> Self {
@@ -286,10 +281,7 @@ mod tests {
                 }),
             ),
             (json!({}), Err("look: missing field `path`")),
-            (
-                json!({"path": "a", "limit": "ten"}),
-                Err("look: argument `limit`: invalid type"),
-            ),
+            (json!({"path": "a", "limit": "ten"}), Err("look: argument `limit`: invalid type")),
             (json!("a"), Err("look: invalid type: string")),
         ] {
             match (call(input).args::<Args>(), expected) {
@@ -312,9 +304,6 @@ mod tests {
     #[test]
     fn a_failure_is_text_with_its_causes() {
         let failed: Result<String> = Err(anyhow!("no such file").context("reading a.txt"));
-        assert_eq!(
-            Output::from(failed),
-            Output::error("reading a.txt: no such file")
-        );
+        assert_eq!(Output::from(failed), Output::error("reading a.txt: no such file"));
     }
 }

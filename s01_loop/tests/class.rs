@@ -18,10 +18,7 @@ fn started_and_left_it_leaves_no_trace() {
 fn without_key_and_network_the_first_line_names_the_mock_model() {
     let ran = class().types(&["Hello"]);
     let first = ran.stdout.lines().next().unwrap();
-    assert!(
-        first.starts_with("s01_loop · the mock model at http://127.0.0.1:"),
-        "{first}"
-    );
+    assert!(first.starts_with("s01_loop · the mock model at http://127.0.0.1:"), "{first}");
     ran.succeeds().shows("s01 >> Hello");
 }
 
@@ -39,14 +36,10 @@ fn create_a_file() {
 #[test]
 fn outside_a_repository_the_model_reads_the_error() {
     let model = MockModel::strict_rehearsal();
-    let ran = class()
-        .model(&model)
-        .types(&["What is the current git branch?"]);
+    let ran = class().model(&model).types(&["What is the current git branch?"]);
     ran.succeeds().shows("not a git repository");
     assert!(
-        model.last_request().results()[0]
-            .1
-            .contains("(exit code 128)"),
+        model.last_request().results()[0].1.contains("(exit code 128)"),
         "{:?}",
         model.last_request().results()
     );
@@ -73,11 +66,7 @@ fn the_prompts_and_other_words_for_them() {
 #[test]
 fn one_request_on_the_command_line_runs_one_turn() {
     let class = class();
-    class
-        .asks("run `echo once`")
-        .succeeds()
-        .shows("once")
-        .never_shows("s01 >>");
+    class.asks("run `echo once`").succeeds().shows("once").never_shows("s01 >>");
 }
 
 #[test]
@@ -89,11 +78,8 @@ fn a_failed_turn_is_one_sentence_and_exit_code_1() {
     let model = MockModel::start(options, Rehearsal).unwrap();
     let class = class().env("ANTHROPIC_BASE_URL", model.url());
     let ran = class.asks("Hello");
-    ran.fails_with(1)
-        .shows("Error: the model's API answered 401 (authentication_error): ");
-    ran.shows("check ANTHROPIC_API_KEY")
-        .never_shows("Status {")
-        .never_shows("stack backtrace");
+    ran.fails_with(1).shows("Error: the model's API answered 401 (authentication_error): ");
+    ran.shows("check ANTHROPIC_API_KEY").never_shows("Status {").never_shows("stack backtrace");
 }
 
 #[test]
@@ -108,22 +94,14 @@ fn a_failed_turn_leaves_a_session_that_goes_on() {
         .shows("I am back.");
     let request = model.requests().pop().unwrap();
     assert_eq!(request.messages.len(), 1);
-    assert_eq!(
-        request.messages[0].blocks.first(),
-        Some(&Block::Text("first".into()))
-    );
-    assert_eq!(
-        request.messages[0].blocks.last(),
-        Some(&Block::Text("second".into()))
-    );
+    assert_eq!(request.messages[0].blocks.first(), Some(&Block::Text("first".into())));
+    assert_eq!(request.messages[0].blocks.last(), Some(&Block::Text("second".into())));
 }
 
 #[test]
 fn a_wrong_address_is_one_sentence() {
     for address in ["localhost:1", "127.0.0.1:1", "api.example.org"] {
-        let class = class()
-            .env("ANTHROPIC_BASE_URL", address)
-            .env("RUST_BACKTRACE", "1");
+        let class = class().env("ANTHROPIC_BASE_URL", address).env("RUST_BACKTRACE", "1");
         let ran = class.asks("Hello");
         ran.fails_with(1);
         assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.transcript());
@@ -156,19 +134,14 @@ fn where_there_is_no_bash_the_model_is_told_so() {
 #[test]
 fn whoever_wants_to_leave_leaves() {
     for word in ["q", "quit", "exit", ":q", "/quit", " exit "] {
-        class()
-            .types(&[word, "Hello"])
-            .succeeds()
-            .never_shows("Hello");
+        class().types(&[word, "Hello"]).succeeds().never_shows("Hello");
     }
 }
 
 #[test]
 fn the_key_reaches_the_model_and_nobody_else() {
     let model = MockModel::scripted([calls("bash", json!({"command": "env"})), says("Done.")]);
-    let class = class()
-        .model(&model)
-        .env("ANTHROPIC_AUTH_TOKEN", "other-secret");
+    let class = class().model(&model).env("ANTHROPIC_AUTH_TOKEN", "other-secret");
     class
         .types(&["Show the environment"])
         .succeeds()
@@ -229,11 +202,7 @@ fn a_reply_that_calls_a_tool_goes_on_whatever_its_stop_reason() {
             .stops_with(mock_servers::model::StopReason::EndTurn),
         says("Done."),
     ]);
-    class()
-        .model(&model)
-        .types(&["go"])
-        .succeeds()
-        .shows("Done.");
+    class().model(&model).types(&["go"]).succeeds().shows("Done.");
 }
 
 #[test]
@@ -244,12 +213,7 @@ fn arguments_and_ids_that_come_wrong_do_not_end_the_session() {
     model.fault(Fault::CutCall, 1);
     let class = class().file("a.py", "").model(&model);
     class
-        .types(&[
-            "List all Python files",
-            "run `echo x`",
-            "run `echo y`",
-            "Hello",
-        ])
+        .types(&["List all Python files", "run `echo x`", "run `echo y`", "Hello"])
         .succeeds()
         .shows("s01 >> Hello");
 }

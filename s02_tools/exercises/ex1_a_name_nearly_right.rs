@@ -34,13 +34,7 @@ async fn answer(tools: &Toolbox, name: &str) -> String {
 #[ignore = "exercise 1"]
 async fn a_nearly_right_name_finds_its_tool() {
     let tools = toolbox(&["bash", "read_file", "glob"]);
-    for name in [
-        "ReadFile",
-        "read-file",
-        "READ_FILE",
-        "readfile",
-        "read_file",
-    ] {
+    for name in ["ReadFile", "read-file", "READ_FILE", "readfile", "read_file"] {
         let answer = answer(&tools, name).await;
         assert!(
             answer == "read_file",
@@ -79,10 +73,7 @@ fn whoever_asks_hears_of_the_tool_that_runs() {
 async fn names_that_are_nearly_the_same_stay_two_tools() {
     let tools = toolbox(&["find_it", "Find-It", "look"]);
     let looked = answer(&tools, "Look").await;
-    assert!(
-        looked == "look",
-        "a call of `Look` should run look; it was answered: {looked}"
-    );
+    assert!(looked == "look", "a call of `Look` should run look; it was answered: {looked}");
     let names = tools.names();
     assert!(
         names == ["find_it", "Find-It", "look"],
@@ -90,10 +81,7 @@ async fn names_that_are_nearly_the_same_stay_two_tools() {
     );
     for name in ["find_it", "Find-It"] {
         let answer = answer(&tools, name).await;
-        assert!(
-            answer == name,
-            "the exact name `{name}` should win; it was answered: {answer}"
-        );
+        assert!(answer == name, "the exact name `{name}` should win; it was answered: {answer}");
     }
     let answer = answer(&tools, "FINDIT").await;
     assert!(

@@ -107,8 +107,5 @@ async fn a_slow_call_holds_up_one_place_only() {
         "seven of the first eight calls were done, and the ninth was not started: the first one kept it waiting"
     );
     let most = count.most();
-    assert!(
-        most <= 8,
-        "no more than 8 calls should be at work at a time; there were {most}"
-    );
+    assert!(most <= 8, "no more than 8 calls should be at work at a time; there were {most}");
 }

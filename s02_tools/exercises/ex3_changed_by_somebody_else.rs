@@ -71,10 +71,7 @@ impl Desk {
             output.text
         );
         let found = self.content();
-        assert!(
-            found == content,
-            "{what} should leave {content:?}; the file holds {found:?}"
-        );
+        assert!(found == content, "{what} should leave {content:?}; the file holds {found:?}");
     }
 }
 
@@ -90,12 +87,7 @@ async fn what_somebody_else_saved_is_not_overwritten() {
         &edited,
         "one two, and my own work\n",
     );
-    let written = desk
-        .call(
-            "write_file",
-            json!({"path": "a.txt", "content": "all new\n"}),
-        )
-        .await;
+    let written = desk.call("write_file", json!({"path": "a.txt", "content": "all new\n"})).await;
     desk.assert_refused(
         "a write over a file that you saved meanwhile",
         &written,
@@ -104,11 +96,7 @@ async fn what_somebody_else_saved_is_not_overwritten() {
 
     desk.read().await;
     let edited = desk.edit("a.txt", "one", "1").await;
-    assert!(
-        !edited.is_error,
-        "having read it again, the edit should work: {}",
-        edited.text
-    );
+    assert!(!edited.is_error, "having read it again, the edit should work: {}", edited.text);
     assert_eq!(desk.content(), "1 two, and my own work\n");
 }
 
@@ -120,27 +108,14 @@ async fn the_agent_does_not_stumble_over_its_own_work_but_over_that_of_bash() {
     desk.read().await;
     for (old, new) in [("one", "1, one"), ("two", "2, two"), ("1, one", "1")] {
         let edited = desk.edit("a.txt", old, new).await;
-        assert!(
-            !edited.is_error,
-            "edits in a row should work: {}",
-            edited.text
-        );
+        assert!(!edited.is_error, "edits in a row should work: {}", edited.text);
     }
     let input = json!({"path": "a.txt", "content": "all new\n"});
     let written = desk.call("write_file", input).await;
-    assert!(
-        !written.is_error,
-        "a write behind an edit should work: {}",
-        written.text
-    );
-    desk.call("bash", json!({"command": "echo from bash >> a.txt"}))
-        .await;
+    assert!(!written.is_error, "a write behind an edit should work: {}", written.text);
+    desk.call("bash", json!({"command": "echo from bash >> a.txt"})).await;
     let edited = desk.edit("a.txt", "all", "some").await;
-    desk.assert_refused(
-        "an edit behind a command that wrote",
-        &edited,
-        "all new\nfrom bash\n",
-    );
+    desk.assert_refused("an edit behind a command that wrote", &edited, "all new\nfrom bash\n");
 }
 
 /// The second trap: the name that was read need not be the name that is written.
@@ -149,11 +124,7 @@ async fn the_agent_does_not_stumble_over_its_own_work_but_over_that_of_bash() {
 async fn a_file_is_the_same_file_under_every_name() {
     for name in ["./a.txt", "no/../a.txt", "link.txt"] {
         let desk = Desk::new();
-        symlink(
-            desk.dir.path().join("a.txt"),
-            desk.dir.path().join("link.txt"),
-        )
-        .unwrap();
+        symlink(desk.dir.path().join("a.txt"), desk.dir.path().join("link.txt")).unwrap();
         desk.read().await;
         desk.save("one two three\n");
         let edited = desk.edit(name, "one", "1").await;

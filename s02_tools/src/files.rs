@@ -79,10 +79,8 @@ pub fn write_file(ws: &Workspace) -> Tool {
             let was_there = Place::make(&path)
                 .and_then(|place| place.write(input.content.as_bytes()))
                 .with_context(|| format!("writing {}", ws.shown(&path)))?;
-            let (done, size) = (
-                if was_there { "replaced" } else { "created" },
-                input.content.len(),
-            );
+            let (done, size) =
+                (if was_there { "replaced" } else { "created" }, input.content.len());
             Ok(format!("{done} {} ({size} bytes)", ws.shown(&path)))
         },
     )
@@ -92,16 +90,12 @@ pub fn write_file(ws: &Workspace) -> Tool {
 /// The tool edit_file.
 pub fn edit_file(ws: &Workspace) -> Tool {
     let ws = ws.clone();
-    Tool::blocking(
-        "edit_file",
-        "Replace one passage of a file.",
-        move |input: EditFile| {
-            let path = ws.resolve(&input.path)?;
-            edit(&path, &input.old_text, &input.new_text)
-                .with_context(|| format!("editing {}", ws.shown(&path)))?;
-            Ok(format!("edited {}", ws.shown(&path)))
-        },
-    )
+    Tool::blocking("edit_file", "Replace one passage of a file.", move |input: EditFile| {
+        let path = ws.resolve(&input.path)?;
+        edit(&path, &input.old_text, &input.new_text)
+            .with_context(|| format!("editing {}", ws.shown(&path)))?;
+        Ok(format!("edited {}", ws.shown(&path)))
+    })
     .touching(Access::FileToWrite)
 }
 
@@ -109,9 +103,8 @@ fn edit(path: &Path, old: &str, new: &str) -> Result<()> {
     let place = Place::find(path)?;
     let mut bytes = Vec::new();
     place.open()?.read_to_end(&mut bytes)?;
-    let text = String::from_utf8(bytes)
-        .ok()
-        .context("it is not UTF-8 text; use bash to change it")?;
+    let text =
+        String::from_utf8(bytes).ok().context("it is not UTF-8 text; use bash to change it")?;
     place.write(replace_once(&text, old, new)?.as_bytes())?;
     Ok(())
 }
@@ -126,10 +119,7 @@ fn read_lines(path: &Path, first: usize, limit: usize) -> Result<String> {
         if reader.read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        ensure!(
-            !line.contains(&0),
-            "it is a binary file; use bash to look at it"
-        );
+        ensure!(!line.contains(&0), "it is a binary file; use bash to look at it");
         number += 1;
         if wanted.contains(&number) {
             shown.extend_from_slice(&line);
@@ -155,14 +145,8 @@ fn read_lines(path: &Path, first: usize, limit: usize) -> Result<String> {
 }
 
 fn replace_once(text: &str, old: &str, new: &str) -> Result<String> {
-    ensure!(
-        !old.is_empty(),
-        "old_text is empty; to write a whole file use write_file"
-    );
-    ensure!(
-        old != new,
-        "old_text and new_text are the same; nothing to change"
-    );
+    ensure!(!old.is_empty(), "old_text is empty; to write a whole file use write_file");
+    ensure!(old != new, "old_text and new_text are the same; nothing to change");
     match text.matches(old).count() {
         1 => Ok(text.replacen(old, new, 1)),
         // Models write \n; a file from Windows has \r\n.

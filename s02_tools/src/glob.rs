@@ -30,10 +30,8 @@ pub struct Glob {
 pub fn glob(ws: &Workspace) -> Tool {
     let ws = ws.clone();
     let description = "List the files whose path matches a pattern. `**` matches any directories. Ignored files are left out.";
-    Tool::blocking("glob", description, move |input: Glob| {
-        find(&ws, &input.pattern)
-    })
-    .touching(Access::Nothing)
+    Tool::blocking("glob", description, move |input: Glob| find(&ws, &input.pattern))
+        .touching(Access::Nothing)
 }
 
 fn find(ws: &Workspace, pattern: &str) -> Result<String> {

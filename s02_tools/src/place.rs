@@ -85,10 +85,7 @@ impl Place {
         let found = self.look()?.context("there is no such file")?;
         match kind(&found) {
             SFlag::S_IFREG if found.st_size > MAX_FILE => {
-                bail!(
-                    "it has {} bytes; use head, tail or grep in bash",
-                    found.st_size
-                )
+                bail!("it has {} bytes; use head, tail or grep in bash", found.st_size)
             }
             SFlag::S_IFREG => {}
             SFlag::S_IFDIR => bail!("it is a directory; list it with glob or bash"),
@@ -136,11 +133,7 @@ impl Place {
 
     /// What is there under this name, itself and not what it may point to.
     fn look(&self) -> Result<Option<FileStat>> {
-        match fstatat(
-            &self.directory,
-            self.name.as_os_str(),
-            AtFlags::AT_SYMLINK_NOFOLLOW,
-        ) {
+        match fstatat(&self.directory, self.name.as_os_str(), AtFlags::AT_SYMLINK_NOFOLLOW) {
             Ok(found) => Ok(Some(found)),
             Err(Errno::ENOENT) => Ok(None),
             Err(error) => Err(io::Error::from(error).into()),
@@ -149,12 +142,7 @@ impl Place {
 }
 
 fn step(directory: &OwnedFd, name: &Path) -> nix::Result<OwnedFd> {
-    openat(
-        directory,
-        name,
-        DIRECTORY | OFlag::O_NOFOLLOW,
-        Mode::empty(),
-    )
+    openat(directory, name, DIRECTORY | OFlag::O_NOFOLLOW, Mode::empty())
 }
 
 fn make(directory: &OwnedFd, name: &Path) -> nix::Result<OwnedFd> {

@@ -186,7 +186,5 @@ impl Tool {
 async fn off_the_loop<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .context("the tool broke down")?
+    tokio::task::spawn_blocking(work).await.context("the tool broke down")?
 }

@@ -102,11 +102,7 @@ impl Toolbox {
     /// Starts a batch: its calls run side by side.
     pub fn run(&self, batch: impl IntoIterator<Item = impl Into<Step>>) -> Running {
         let steps = batch.into_iter().map(Into::into);
-        Running(
-            steps
-                .map(|step| Box::pin(take(self.clone(), step)) as Answered)
-                .collect(),
-        )
+        Running(steps.map(|step| Box::pin(take(self.clone(), step)) as Answered).collect())
     }
 }
 

@@ -90,16 +90,11 @@ impl Workspace {
         let resolved = self.follow(path)?;
         let allowed = self.allowed.read().unwrap();
         if resolved.starts_with(&self.root)
-            || allowed
-                .iter()
-                .any(|directory| resolved.starts_with(directory))
+            || allowed.iter().any(|directory| resolved.starts_with(directory))
         {
             return Ok(resolved);
         }
-        bail!(
-            "{path} is outside the workspace {}; use a path inside it",
-            self.root.display()
-        )
+        bail!("{path} is outside the workspace {}; use a path inside it", self.root.display())
     }
 
     /// The path as the model should see it: relative to the workspace where possible, `.` for the workspace itself.

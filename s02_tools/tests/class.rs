@@ -21,9 +21,7 @@ fn read_and_tell() {
     let ran = class()
         .model(&model)
         .types(&["Read the file README.md and tell me what this project is about"]);
-    ran.succeeds()
-        .shows("> read_file  README.md")
-        .shows("A small project to play with.");
+    ran.succeeds().shows("> read_file  README.md").shows("A small project to play with.");
     assert_eq!(model.last_request().calls(), [["read_file"]]);
 }
 
@@ -34,10 +32,7 @@ fn create_and_read_back() {
     class
         .types(&[r#"Create a file called test.py that prints "hello", then read it back"#])
         .succeeds();
-    assert_eq!(
-        model.last_request().calls(),
-        [["write_file"], ["read_file"]]
-    );
+    assert_eq!(model.last_request().calls(), [["write_file"], ["read_file"]]);
     assert_eq!(class.read("test.py"), "print(\"hello\")\n");
 }
 
@@ -57,31 +52,19 @@ fn find_files() {
 fn read_two_files_at_once_and_summarise() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
-    class
-        .types(&["Read both README.md and Cargo.toml, then create a summary file"])
-        .succeeds();
+    class.types(&["Read both README.md and Cargo.toml, then create a summary file"]).succeeds();
     assert_eq!(
         model.last_request().calls(),
-        [
-            vec!["read_file", "read_file"],
-            vec!["bash"],
-            vec!["write_file"]
-        ],
+        [vec!["read_file", "read_file"], vec!["bash"], vec!["write_file"]],
         "it looks whether the file is there"
     );
-    let written = std::fs::read_dir(class.dir())
-        .unwrap()
-        .flatten()
-        .map(|entry| entry.path());
+    let written = std::fs::read_dir(class.dir()).unwrap().flatten().map(|entry| entry.path());
     let summary = written
         .into_iter()
         .find(|path| path.to_string_lossy().to_lowercase().contains("summary"))
         .unwrap();
     let summary = std::fs::read_to_string(summary).unwrap();
-    assert!(
-        summary.contains("A small project to play with."),
-        "{summary}"
-    );
+    assert!(summary.contains("A small project to play with."), "{summary}");
 }
 
 #[test]
@@ -94,11 +77,7 @@ fn other_words_do_as_well() {
         ("show me Cargo.toml", "demo"),
     ] {
         let model = MockModel::strict_rehearsal();
-        class()
-            .model(&model)
-            .types(&[request])
-            .succeeds()
-            .shows(shown);
+        class().model(&model).types(&[request]).succeeds().shows(shown);
     }
 }
 
@@ -106,10 +85,7 @@ fn other_words_do_as_well() {
 fn a_path_that_leads_out_is_refused_and_told() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
-    class
-        .types(&["Write hello into ../outside.txt"])
-        .succeeds()
-        .shows("outside the workspace");
+    class.types(&["Write hello into ../outside.txt"]).succeeds().shows("outside the workspace");
     assert!(!class.dir().join("../outside.txt").exists());
 }
 

@@ -65,35 +65,14 @@ fn what_does_more_than_list_asks() {
         ("tar -cf a.tar .", "it writes an archive"),
         ("tar -rtf a.tar b.txt", "it adds to the archive"),
         ("tar -tf a.tar -x", "a later option may be another verb"),
-        (
-            "tar -tf a.tar --checkpoint=1 --checkpoint-action=exec=./evil",
-            "it starts a program",
-        ),
-        (
-            "tar -tf a.tar --checkpoint-act=exec=./evil",
-            "an abbreviation of that",
-        ),
-        (
-            "tar -tf a.tar -I ./evil",
-            "it starts a program to unpack with",
-        ),
+        ("tar -tf a.tar --checkpoint=1 --checkpoint-action=exec=./evil", "it starts a program"),
+        ("tar -tf a.tar --checkpoint-act=exec=./evil", "an abbreviation of that"),
+        ("tar -tf a.tar -I ./evil", "it starts a program to unpack with"),
         ("tar -tIf ./evil a.tar", "the same, in one word"),
-        (
-            "tar -tf a.tar -F ./evil",
-            "it starts a program between two archives",
-        ),
-        (
-            "tar -tvf a.tar --index-file=listing.txt",
-            "it writes the listing to a file",
-        ),
-        (
-            "tar -tf evil.example:a.tar",
-            "a name with a colon is an archive of another machine",
-        ),
-        (
-            "tar -tf a.tar > listing.txt",
-            "it writes the listing to a file",
-        ),
+        ("tar -tf a.tar -F ./evil", "it starts a program between two archives"),
+        ("tar -tvf a.tar --index-file=listing.txt", "it writes the listing to a file"),
+        ("tar -tf evil.example:a.tar", "a name with a colon is an archive of another machine"),
+        ("tar -tf a.tar > listing.txt", "it writes the listing to a file"),
     ] {
         assert_asks(command, why);
     }
@@ -106,10 +85,7 @@ fn what_only_the_shell_knows_asks() {
     assert_passes("tar -tf a.tar");
     for (command, why) in [
         ("tar $options -tf a.tar", "the options are not known"),
-        (
-            "tar -tf $archive",
-            "the variable may hold `evil.example:a.tar`, or several words",
-        ),
+        ("tar -tf $archive", "the variable may hold `evil.example:a.tar`, or several words"),
         ("tar -tf a.tar $names", "the names may be options"),
         (
             "tar -tf *.tar",

@@ -41,22 +41,14 @@ async fn assert_denied(place: &Place, command: &str) {
 
 async fn assert_allowed(place: &Place, command: &str) {
     let said = place.runs(command).await;
-    assert_eq!(
-        said, "",
-        "`{command}` has nothing to do with the rule and should be allowed"
-    );
+    assert_eq!(said, "", "`{command}` has nothing to do with the rule and should be allowed");
 }
 
 #[tokio::test]
 #[ignore = "exercise 2"]
 async fn a_command_that_names_the_file_is_denied() {
     let place = guarded(json!({"deny": ["read_file(.env)"]}));
-    for command in [
-        "cat .env",
-        "head -1 notes.txt .env",
-        "cp .env copy.txt",
-        "grep KEY < .env",
-    ] {
+    for command in ["cat .env", "head -1 notes.txt .env", "cp .env copy.txt", "grep KEY < .env"] {
         assert_denied(&place, command).await;
     }
     for command in ["cat .env.example", "ls", "grep KEY notes.txt", "echo hello"] {

@@ -33,9 +33,7 @@ fn runs(commands: &[&str]) -> MockModel {
 fn the_next_session_does_not_ask() {
     let model = runs(&["mkdir new", "rmdir new", "mkdir new"]);
     let class = class().model(&model);
-    class
-        .types(&["make it", "a", "and away with it", "y"])
-        .succeeds();
+    class.types(&["make it", "a", "and away with it", "y"]).succeeds();
     assert!(!class.dir().join("new").exists());
     // Nobody answers in this session.
     let ran = class.types(&["make it again"]);
@@ -62,9 +60,7 @@ fn all_else_in_the_file_stays() {
     });
     let model = runs(&["mkdir x", "mkdir x", "mkdir y"]);
     let class = class().file(SETTINGS, before.to_string()).model(&model);
-    class
-        .types(&["one", "a", "the same", "another one", "a"])
-        .succeeds();
+    class.types(&["one", "a", "the same", "another one", "a"]).succeeds();
     let mut expected = before;
     expected["permissions"]["allow"] = json!(["bash(touch a)", "bash(mkdir x)", "bash(mkdir y)"]);
     let after: Value = serde_json::from_str(&class.read(SETTINGS)).unwrap();
@@ -84,12 +80,6 @@ fn a_file_that_cannot_be_read_is_left_alone() {
     let ran = class.types(&["spoil it", "y", "make it", "a"]);
     ran.shows("is not remembered");
     let settings = class.read(SETTINGS);
-    assert!(
-        settings == "oops\n",
-        "the broken file should stay as it was; it holds {settings:?}"
-    );
-    assert!(
-        class.dir().join("new").is_dir(),
-        "the call was allowed and should have run"
-    );
+    assert!(settings == "oops\n", "the broken file should stay as it was; it holds {settings:?}");
+    assert!(class.dir().join("new").is_dir(), "the call was allowed and should have run");
 }

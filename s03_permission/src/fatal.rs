@@ -17,9 +17,8 @@ use crate::shell::{Command, Line, Word};
 static REFUSED: LazyLock<(RegexSet, Vec<&str>)> = LazyLock::new(|| {
     let rows = include_str!("fatal.txt").lines();
     let rows = rows.filter_map(|row| row.split_once(" => "));
-    let (patterns, reasons): (Vec<_>, _) = rows
-        .map(|(pattern, why)| (format!("^(?:{pattern})(?: .*)?$"), why))
-        .unzip();
+    let (patterns, reasons): (Vec<_>, _) =
+        rows.map(|(pattern, why)| (format!("^(?:{pattern})(?: .*)?$"), why)).unzip();
     let patterns = RegexSet::new(patterns).expect("the table is well formed");
     (patterns, reasons)
 });
@@ -167,9 +166,5 @@ fn absolute(path: &Word, directory: &str) -> String {
     // The root becomes the empty string.
     let plain = plain.to_string_lossy();
     let plain = plain.trim_end_matches('/');
-    if path.is_fixed {
-        plain.replace(['*', '?', '[', '{'], "_")
-    } else {
-        plain.to_owned()
-    }
+    if path.is_fixed { plain.replace(['*', '?', '[', '{'], "_") } else { plain.to_owned() }
 }

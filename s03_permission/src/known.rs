@@ -21,11 +21,7 @@ static KNOWN: LazyLock<HashMap<&str, Row>> = LazyLock::new(|| {
     let rows = include_str!("known.txt").lines().filter_map(|row| {
         let mut cells = row.split(" |").map(str::trim);
         let names = cells.next()?.split(", ");
-        let row = Row(
-            cells.next()?,
-            cells.next()?,
-            cells.next().unwrap_or_default(),
-        );
+        let row = Row(cells.next()?, cells.next()?, cells.next().unwrap_or_default());
         Some(names.map(move |name| (name, row)))
     });
     rows.flatten().collect()
@@ -106,11 +102,7 @@ fn changes_directory(cd: &Command, root: &Path) -> Option<PathBuf> {
 
 /// Whether a command, redirects included, only reads in each of these directories.
 fn only_reads(command: &Command, places: &[PathBuf]) -> bool {
-    let opens = |word: &Word| {
-        places
-            .iter()
-            .any(|place| opens_secret_or_endless(word, place))
-    };
+    let opens = |word: &Word| places.iter().any(|place| opens_secret_or_endless(word, place));
     let by_table = || {
         let (row, args) = row_of(command)?;
         let has_left = row.has("here") && places.len() > 1;
@@ -130,10 +122,7 @@ fn row_of(command: &Command) -> Option<(&'static Row, &[Word])> {
         usize::from(name == "git" && args.first().is_some_and(|word| word.text == "--no-pager"));
     (0..3).rev().find_map(|count| {
         let (words, rest) = args.get(skipped..)?.split_at_checked(count)?;
-        let words = words
-            .iter()
-            .filter(|word| word.is_fixed)
-            .map(|word| word.text.as_str());
+        let words = words.iter().filter(|word| word.is_fixed).map(|word| word.text.as_str());
         let words: Vec<_> = iter::once(name).chain(words).collect();
         let is_name = words.len() == count + 1 && !words.iter().any(|word| word.contains(' '));
         let row = KNOWN.get(words.join(" ").as_str()).filter(|_| is_name)?;
@@ -156,11 +145,7 @@ fn opens_secret_or_endless(word: &Word, place: &Path) -> bool {
     let glob = path.find(['*', '?', '[']).filter(|_| !word.is_fixed);
     let (certain, open) = path.split_at(glob.unwrap_or(path.len()));
     let directory = certain.rfind('/').map_or(0, |slash| slash + 1);
-    let certain = if open.is_empty() {
-        certain
-    } else {
-        &certain[..directory]
-    };
+    let certain = if open.is_empty() { certain } else { &certain[..directory] };
     // A `*` in the middle of a path may match a link.
     open.contains('/') || is_secret_or_endless(&real(&place.join(certain)))
 }
@@ -173,9 +158,8 @@ impl Row {
     /// Whether all options and operands are allowed. An option's value in a word of its own counts as an operand.
     fn reads(&self, args: &[Word]) -> bool {
         let opens = |word: &Word| word.may_be_option() && !word.text.starts_with('-');
-        let (options, operands): (Vec<_>, Vec<_>) = args
-            .iter()
-            .partition(|word| word.may_be_option() && !opens(word));
+        let (options, operands): (Vec<_>, Vec<_>) =
+            args.iter().partition(|word| word.may_be_option() && !opens(word));
         let is_certain = self.has("certain") || self.has("here");
         let mut each = operands.iter();
         options.iter().all(|option| self.knows(option))
@@ -184,9 +168,9 @@ impl Row {
                 () if self.has("none") => operands.is_empty(),
                 () if self.has("one") => operands.len() < 2 && each.all(|word| word.is_fixed),
                 () if self.has("format") => each.all(|word| word.text.starts_with('+')),
-                () if self.has("prints") => each
-                    .next()
-                    .is_some_and(|word| word.is_fixed && PRINTS.is_match(&word.text)),
+                () if self.has("prints") => {
+                    each.next().is_some_and(|word| word.is_fixed && PRINTS.is_match(&word.text))
+                }
                 () => true,
             }
     }

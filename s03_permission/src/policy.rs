@@ -134,19 +134,13 @@ impl Policy {
     fn decide(&self, tool: &Tool, call: &ToolCall) -> (Decision, Option<String>) {
         let touches = tool.touches();
         let is_file = matches!(touches, Access::FileToRead | Access::FileToWrite);
-        let named = call
-            .input
-            .get("path")
-            .and_then(Value::as_str)
-            .filter(|_| is_file);
+        let named = call.input.get("path").and_then(Value::as_str).filter(|_| is_file);
         let path = match named.map(|path| self.ws.resolve(path)).transpose() {
             Ok(path) => path,
             Err(error) => return (Decision::Deny(format!("{error:#}")), None),
         };
         // Without a command nothing runs; the tool reports the missing argument.
-        let command = tool
-            .shell_command(call)
-            .filter(|_| touches == Access::Command);
+        let command = tool.shell_command(call).filter(|_| touches == Access::Command);
         let seen = Call {
             tool: tool.name(),
             line: command.as_deref().map(Line::parse),
@@ -163,11 +157,8 @@ impl Policy {
         };
         let (decision, always) = self.rules.lock().unwrap().decide(&seen, default);
         let blind = || format!("{SETTINGS_FILE} cannot be read, so a deny rule may be missing");
-        let insisting = [
-            self.guarded(touches, &seen),
-            tool.reason_to_ask(call),
-            self.is_blind.then(blind),
-        ];
+        let insisting =
+            [self.guarded(touches, &seen), tool.reason_to_ask(call), self.is_blind.then(blind)];
         let insisting: Vec<String> = insisting.into_iter().flatten().collect();
         let asked = match decision {
             decision if insisting.is_empty() => return (decision, always),
@@ -210,25 +201,17 @@ fn denied(why: &str) -> String {
 /// The call as the user sees it: its whole input with line breaks, and the command that it runs if that is not part of the
 /// input.
 fn shown(tool: &Tool, call: &ToolCall) -> String {
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let fields = call.input.as_object();
     let is_command = fields.is_some_and(|it| it.len() == 1 && it.contains_key("command"));
     let mut lines: Vec<String> = match fields {
-        Some(fields) if !is_command => fields
-            .iter()
-            .rev()
-            .map(|(name, value)| format!("{name}: {}", text(value)))
-            .collect(),
+        Some(fields) if !is_command => {
+            fields.iter().rev().map(|(name, value)| format!("{name}: {}", text(value))).collect()
+        }
         _ => vec![text(call.input.get("command").unwrap_or(&call.input))],
     };
     let given = call.input.get("command").map(text);
-    let runs = tool
-        .shell_command(call)
-        .filter(|runs| given.as_ref() != Some(runs));
+    let runs = tool.shell_command(call).filter(|runs| given.as_ref() != Some(runs));
     lines.extend(runs.map(|runs| format!("runs: {runs}")));
     // Runs of empty lines become a count, so that they cannot push a part of the call off the screen.
     let gaps = Regex::new(r"\n(?:[^\S\n]*\n){2,}").expect("the pattern is well formed");
@@ -247,8 +230,6 @@ fn allow_directories(ws: &Workspace, settings: &Value) -> Vec<String> {
             "permissions.additionalDirectories in {SETTINGS_FILE} is not a list of paths"
         )];
     };
-    let refused = directories
-        .iter()
-        .filter_map(|directory| ws.allow_directory(directory).err());
+    let refused = directories.iter().filter_map(|directory| ws.allow_directory(directory).err());
     refused.map(|error| format!("{error:#}")).collect()
 }

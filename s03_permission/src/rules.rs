@@ -86,13 +86,9 @@ impl Rules {
             Some(&rules.find(|rule| rule.hits(call))?.shown)
         };
         let covers = |command: &Command| {
-            self.of("allow", call.tool)
-                .any(|rule| rule.pattern.covers(command))
+            self.of("allow", call.tool).any(|rule| rule.pattern.covers(command))
         };
-        let unread = call
-            .line
-            .as_ref()
-            .map(|line| unread(line, call.root, covers));
+        let unread = call.line.as_ref().map(|line| unread(line, call.root, covers));
         let all_read = unread.as_ref().is_some_and(Vec::is_empty);
         let mut commands = call.line.iter().flat_map(|line| &line.commands);
         let allows = |rule: &Rule| rule.pattern.is_call(call);
@@ -140,9 +136,7 @@ impl Rule {
     fn parse(list: &str, rule: &str) -> Result<Self, String> {
         let (shown, list) = (rule.trim().to_owned(), list.to_owned());
         let (tool, brackets) = shown.split_once('(').unwrap_or((&shown, "*)"));
-        let pattern = brackets
-            .strip_suffix(')')
-            .ok_or("its closing bracket is missing")?;
+        let pattern = brackets.strip_suffix(')').ok_or("its closing bracket is missing")?;
         let tool = tool.trim().to_lowercase();
         let is_name = |c: char| c.is_alphanumeric() || "_-*".contains(c);
         if tool.is_empty() || !tool.chars().all(is_name) {
@@ -322,33 +316,19 @@ fn always_rule(call: &Call) -> String {
         return call.tool.to_owned();
     };
     let open = unread(line, call.root, |_| false);
-    let part = line
-        .commands
-        .iter()
-        .find(|command| open == [quoted(command)]);
-    let pattern = part
-        .and_then(subcommand)
-        .unwrap_or_else(|| line.text.trim().replace('*', r"\*"));
+    let part = line.commands.iter().find(|command| open == [quoted(command)]);
+    let pattern = part.and_then(subcommand).unwrap_or_else(|| line.text.trim().replace('*', r"\*"));
     format!("{}({pattern})", call.tool)
 }
 
 /// The command and its subcommand, for programs that consist of subcommands.
 fn subcommand(command: &Command) -> Option<String> {
-    const MANY: [&str; 11] = [
-        "cargo", "gh", "git", "go", "npm", "pip", "pip3", "pnpm", "rustup", "uv", "yarn",
-    ];
-    let name = command
-        .name()
-        .filter(|name| MANY.contains(name) && command.redirects_only_read())?;
+    const MANY: [&str; 11] =
+        ["cargo", "gh", "git", "go", "npm", "pip", "pip3", "pnpm", "rustup", "uv", "yarn"];
+    let name =
+        command.name().filter(|name| MANY.contains(name) && command.redirects_only_read())?;
     let mut words = command.args().iter();
-    let mut word = || {
-        Some(
-            words
-                .next()
-                .filter(|it| it.is_fixed && !it.may_be_option())?
-                .shown(),
-        )
-    };
+    let mut word = || Some(words.next().filter(|it| it.is_fixed && !it.may_be_option())?.shown());
     let mut shown = format!("{name} {}", word()?);
     // `npm run` and the like run a script of this name.
     if shown.ends_with(" run") && name != "cargo" && name != "go" {

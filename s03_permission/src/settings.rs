@@ -26,9 +26,6 @@ pub fn read_settings(ws: &Workspace) -> Result<Value> {
     };
     let settings: Value = serde_json::from_str(&text)
         .with_context(|| format!("{shown} is not valid JSON and is ignored until it is fixed"))?;
-    ensure!(
-        settings.is_object(),
-        "{shown} is not a JSON object and is ignored"
-    );
+    ensure!(settings.is_object(), "{shown} is not a JSON object and is ignored");
     Ok(settings)
 }

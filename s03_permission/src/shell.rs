@@ -118,13 +118,11 @@ impl Command {
 
     /// Whether its redirects write nothing.
     pub fn redirects_only_read(&self) -> bool {
-        self.redirects
-            .iter()
-            .all(|(operator, target)| match target.text.as_str() {
-                _ if operator == "<" => true,
-                "/dev/null" => target.is_fixed,
-                text => operator == ">&" && matches!(text, "0" | "1" | "2" | "-"),
-            })
+        self.redirects.iter().all(|(operator, target)| match target.text.as_str() {
+            _ if operator == "<" => true,
+            "/dev/null" => target.is_fixed,
+            text => operator == ">&" && matches!(text, "0" | "1" | "2" | "-"),
+        })
     }
 }
 
@@ -238,9 +236,7 @@ fn search(source: &str, commands: &mut Vec<Command>) -> Option<()> {
     // Variables that the line itself sets: `x=rm; $x f` runs `rm f`.
     let mut variables = HashMap::from([("HOME", "/root")]);
     let mut parser = tree_sitter::Parser::new();
-    parser
-        .set_language(&tree_sitter_bash::LANGUAGE.into())
-        .ok()?;
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
     let tree = parser.parse(source, None)?;
     // Nested commands are read once per level. Beyond this budget the search stops; the line asks in any case.
     let mut budget: usize = 100_000;

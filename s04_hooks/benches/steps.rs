@@ -22,26 +22,16 @@ fn main() {
     let chapter = std::env::args()
         .skip(1)
         .find(|arg| !arg.starts_with('-'))
-        .map_or_else(
-            || PathBuf::from(env!("CARGO_BIN_EXE_s04_hooks")),
-            PathBuf::from,
-        );
+        .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_s04_hooks")), PathBuf::from);
     let chapter = chapter.canonicalize().expect("the chapter's binary exists");
-    println!(
-        "{}, {STEPS} steps",
-        chapter.file_name().unwrap_or_default().display()
-    );
+    println!("{}, {STEPS} steps", chapter.file_name().unwrap_or_default().display());
     println!(
         "| step | ms, median | first {EDGE} | last {EDGE} | last / first | start to request, ms | peak MB |"
     );
     println!("|---|---|---|---|---|---|---|");
     for (name, tool, input) in [
         ("bash `true`", "bash", json!({"command": "true"})),
-        (
-            "read a small file",
-            "read_file",
-            json!({"path": "small.txt"}),
-        ),
+        ("read a small file", "read_file", json!({"path": "small.txt"})),
     ] {
         harness(&chapter, tool, &input).print(name);
         bare(tool, &input).print(&format!("{name}, bare loop"));
@@ -62,16 +52,11 @@ impl Run {
             sorted.sort();
             sorted[sorted.len() / 2].as_secs_f64() * 1e3
         };
-        let (first, last) = (
-            ms(&self.steps[..EDGE]),
-            ms(&self.steps[self.steps.len() - EDGE..]),
-        );
-        let start = self.start.map_or("–".to_owned(), |start| {
-            format!("{:.1}", start.as_secs_f64() * 1e3)
-        });
-        let peak = self
-            .peak_kb
-            .map_or("–".to_owned(), |kb| format!("{:.1}", kb as f64 / 1024.0));
+        let (first, last) = (ms(&self.steps[..EDGE]), ms(&self.steps[self.steps.len() - EDGE..]));
+        let start = self
+            .start
+            .map_or("–".to_owned(), |start| format!("{:.1}", start.as_secs_f64() * 1e3));
+        let peak = self.peak_kb.map_or("–".to_owned(), |kb| format!("{:.1}", kb as f64 / 1024.0));
         let median = ms(&self.steps);
         println!(
             "| {name} | {median:.2} | {first:.2} | {last:.2} | {:.2} | {start} | {peak} |",
@@ -128,10 +113,7 @@ fn model(tool: &str, input: &Value) -> (MockModel, Arc<Log>) {
         keep: 1,
         ..Options::default()
     };
-    (
-        MockModel::start(options, brain).expect("loopback has a free port"),
-        log,
-    )
+    (MockModel::start(options, brain).expect("loopback has a free port"), log)
 }
 
 /// The chapter's binary, one request on its command line.
@@ -171,26 +153,14 @@ async fn bare(tool: &str, input: &Value) -> Run {
         let body = format!(
             r#"{{"model":"claude-sonnet-5-5","max_tokens":8000,"stream":true,"messages":[{messages}]}}"#
         );
-        let request = http
-            .post(&url)
-            .header("anthropic-version", "2023-06-01")
-            .body(body);
-        let reply = request
-            .send()
-            .await
-            .expect("an answer")
-            .text()
-            .await
-            .expect("a whole answer");
+        let request = http.post(&url).header("anthropic-version", "2023-06-01").body(body);
+        let reply = request.send().await.expect("an answer").text().await.expect("a whole answer");
         let Some(id) = reply.split('"').find(|word| word.starts_with("toolu_")) else {
             return log.run(None);
         };
         let output = match tool {
             "bash" => {
-                let ran = tokio::process::Command::new("bash")
-                    .args(["-c", "true"])
-                    .output()
-                    .await;
+                let ran = tokio::process::Command::new("bash").args(["-c", "true"]).output().await;
                 format!("{:?}", ran.expect("bash runs").status.code())
             }
             _ => std::fs::read_to_string(file.path()).expect("the file is there"),
@@ -198,10 +168,7 @@ async fn bare(tool: &str, input: &Value) -> Run {
         let use_block = json!({"type": "tool_use", "id": id, "name": tool, "input": input});
         let result = json!({"type": "tool_result", "tool_use_id": id, "content": output});
         let asked = json!({"role": "assistant", "content": [use_block]});
-        messages.push_str(&format!(
-            ",{asked},{}",
-            json!({"role": "user", "content": [result]})
-        ));
+        messages.push_str(&format!(",{asked},{}", json!({"role": "user", "content": [result]})));
     }
 }
 

@@ -38,10 +38,7 @@ fn answer(field: &str, value: Value) -> Value {
 }
 
 fn reads_the_key() -> MockModel {
-    MockModel::scripted([
-        calls("read_file", json!({"path": "key.txt"})),
-        says("Done."),
-    ])
+    MockModel::scripted([calls("read_file", json!({"path": "key.txt"})), says("Done.")])
 }
 
 #[tokio::test]
@@ -63,15 +60,9 @@ async fn a_hook_replaces_the_text_and_the_next_one_sees_that() {
         "the text should be replaced and the failure stay one: {expected:?}. It became {output:?}"
     );
     let seen = seen.lock().unwrap().clone();
-    assert!(
-        seen == "KEY=***",
-        "the next hook should see the new text; it saw {seen:?}"
-    );
+    assert!(seen == "KEY=***", "the next hook should see the new text; it saw {seen:?}");
     let refused = hooks.post_tool(&call, Output::refused("not today")).await;
-    assert!(
-        refused.text == "not today",
-        "a refused call has no output to replace"
-    );
+    assert!(refused.text == "not today", "a refused call has no output to replace");
 }
 
 #[test]

@@ -74,10 +74,7 @@ fn a_refused_prompt_does_not_swallow_it() {
         "the first prompt was refused, so `indent with tabs` should go along with the second; the model read {texts:?}"
     );
     let starts = class.read("starts.txt");
-    assert!(
-        starts == "started\n",
-        "the command should have run once; it left {starts:?}"
-    );
+    assert!(starts == "started\n", "the command should have run once; it left {starts:?}");
 }
 
 /// The second trap: hooks are cloned for other agents.
@@ -98,16 +95,10 @@ async fn another_agent_is_no_session() {
             "side job".to_owned(),
         ),
         ("the lead", lead.prompt("go".into()).await, with_rules("go")),
-        (
-            "the same agent again",
-            before.prompt("side job".into()).await,
-            "side job".to_owned(),
-        ),
+        ("the same agent again", before.prompt("side job".into()).await, "side job".to_owned()),
         (
             "an agent made later",
-            lead.for_agent("after", Policy::open(&ws, repl))
-                .prompt("side job".into())
-                .await,
+            lead.for_agent("after", Policy::open(&ws, repl)).prompt("side job".into()).await,
             "side job".to_owned(),
         ),
     ];

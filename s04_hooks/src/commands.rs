@@ -88,9 +88,9 @@ impl Hooks {
                 let commands = Entry::read(entry).and_then(|entry| entry.commands(ws, repl));
                 match commands.and_then(|commands| hooks.clone().with_commands(event, commands)) {
                     Ok(added) => hooks = added,
-                    Err(error) => repl.say(&format!(
-                        "settings.json, hooks of {event}: {error:#}; left out"
-                    )),
+                    Err(error) => {
+                        repl.say(&format!("settings.json, hooks of {event}: {error:#}; left out"))
+                    }
                 }
             }
         }
@@ -106,24 +106,21 @@ impl Hooks {
     }
 
     fn with_commands(self, event: &str, commands: Vec<CommandHook>) -> Result<Self> {
-        commands
-            .into_iter()
-            .map(Arc::new)
-            .try_fold(self, |hooks, hook| {
-                Ok(match event {
-                    "UserPromptSubmit" => {
-                        hooks.on_prompt(move |event| on_prompt(Arc::clone(&hook), event))
-                    }
-                    "PreToolUse" => {
-                        hooks.on_pre_tool(move |event| on_pre_tool(Arc::clone(&hook), event))
-                    }
-                    "PostToolUse" => {
-                        hooks.on_post_tool(move |event| on_post_tool(Arc::clone(&hook), event))
-                    }
-                    "Stop" => hooks.on_stop(move |event| on_stop(Arc::clone(&hook), event)),
-                    other => bail!("unknown event {other}"),
-                })
+        commands.into_iter().map(Arc::new).try_fold(self, |hooks, hook| {
+            Ok(match event {
+                "UserPromptSubmit" => {
+                    hooks.on_prompt(move |event| on_prompt(Arc::clone(&hook), event))
+                }
+                "PreToolUse" => {
+                    hooks.on_pre_tool(move |event| on_pre_tool(Arc::clone(&hook), event))
+                }
+                "PostToolUse" => {
+                    hooks.on_post_tool(move |event| on_post_tool(Arc::clone(&hook), event))
+                }
+                "Stop" => hooks.on_stop(move |event| on_stop(Arc::clone(&hook), event)),
+                other => bail!("unknown event {other}"),
             })
+        })
     }
 }
 
@@ -161,17 +158,10 @@ async fn on_post_tool(
 }
 
 async fn on_stop(hook: Arc<CommandHook>, Stop { again, .. }: Stop) -> HookOutput {
-    let says = hook
-        .say(
-            json!({ "hook_event_name": "Stop", "stop_hook_active": again }),
-            false,
-        )
-        .await;
+    let says =
+        hook.say(json!({ "hook_event_name": "Stop", "stop_hook_active": again }), false).await;
     if let HookOutput::Block(reason) = &says {
-        hook.repl.say(&format!(
-            "the hook `{}` wants the turn to go on: {reason}",
-            hook.command
-        ));
+        hook.repl.say(&format!("the hook `{}` wants the turn to go on: {reason}", hook.command));
     }
     says
 }
@@ -183,15 +173,10 @@ impl Entry {
             serde_json::from_value(entry.clone()).context("an entry cannot be read")?;
         entry.matcher = entry.matcher.replace(".*", "*");
         let plain = |c: char| c.is_alphanumeric() || "_-*| ".contains(c);
-        let stars_at_the_end = entry
-            .matcher
-            .split('|')
-            .all(|name| !name.trim().trim_end_matches('*').contains('*'));
+        let stars_at_the_end =
+            entry.matcher.split('|').all(|name| !name.trim().trim_end_matches('*').contains('*'));
         if !entry.matcher.chars().all(plain) || !stars_at_the_end {
-            bail!(
-                "the matcher {:?} is more than names, `|` and a `*` at the end",
-                entry.matcher
-            );
+            bail!("the matcher {:?} is more than names, `|` and a `*` at the end", entry.matcher);
         }
         Ok(entry)
     }
@@ -252,10 +237,7 @@ impl CommandHook {
     }
 
     fn broke(&self, how: &str) -> HookOutput {
-        self.repl.say(&format!(
-            "the hook `{}` {how}; going on without it",
-            self.command
-        ));
+        self.repl.say(&format!("the hook `{}` {how}; going on without it", self.command));
         HookOutput::Go
     }
 
@@ -347,11 +329,7 @@ mod tests {
                 false,
                 HookOutput::Rewrite(json!({"command": "ls"})),
             ),
-            (
-                r#"{"hookSpecificOutput": {"additionalContext": "hm"}}"#,
-                false,
-                context("hm"),
-            ),
+            (r#"{"hookSpecificOutput": {"additionalContext": "hm"}}"#, false, context("hm")),
             (r#"{"other": 1}"#, true, HookOutput::Go),
         ] {
             assert_eq!(said(answer, speaks), expected, "{answer}");

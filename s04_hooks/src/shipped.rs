@@ -31,10 +31,8 @@ pub fn permission(
 ) -> impl Fn(PreTool) -> BoxFuture<'static, HookOutput> + Send + Sync + 'static {
     let policy = policy.clone();
     move |event| {
-        let policy = event
-            .caller
-            .as_ref()
-            .map_or_else(|| policy.clone(), |caller| caller.policy.clone());
+        let policy =
+            event.caller.as_ref().map_or_else(|| policy.clone(), |caller| caller.policy.clone());
         Box::pin(async move {
             if event.blocked.is_some() {
                 // Another hook has said no; the user need not be asked.
@@ -104,15 +102,9 @@ fn summarize(turn: &[Message]) -> Option<String> {
         matches!(block, Block::ToolResult { tool_use_id, is_error: true, .. }
             if calls.iter().any(|call| call.id == *tool_use_id))
     };
-    let failed = turn
-        .iter()
-        .flat_map(Message::blocks)
-        .filter(is_failure)
-        .count();
-    let by_tool: Vec<String> = counts
-        .iter()
-        .map(|(tool, count)| format!("{tool} {count}"))
-        .collect();
+    let failed = turn.iter().flat_map(Message::blocks).filter(is_failure).count();
+    let by_tool: Vec<String> =
+        counts.iter().map(|(tool, count)| format!("{tool} {count}")).collect();
     let failures = match failed {
         0 => String::new(),
         failed => format!("; {failed} failed"),
@@ -126,11 +118,7 @@ fn append(path: &Path, line: &str) -> std::io::Result<()> {
     if let Some(directory) = path.parent() {
         make_state_folder(directory)?;
     }
-    let mut file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .mode(0o600)
-        .open(path)?;
+    let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
     // One write for the whole line: two agents may log at once.
     file.write_all(format!("{line}\n").as_bytes())
 }

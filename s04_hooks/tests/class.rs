@@ -38,24 +38,14 @@ fn a_turn_is_summed_up_and_logged() {
     for (request, shown) in [
         ("Read the file README.md", "[summary] 1 call: read_file 1"),
         ("what does README.md say?", "[summary] 1 call: read_file 1"),
-        (
-            "make notes.md with the text hello",
-            "[summary] 1 call: write_file 1",
-        ),
-        (
-            "show me README.md, then list the files here",
-            "[summary] 2 calls: ",
-        ),
+        ("make notes.md with the text hello", "[summary] 1 call: write_file 1"),
+        ("show me README.md, then list the files here", "[summary] 2 calls: "),
     ] {
         let model = MockModel::strict_rehearsal();
         let class = class().model(&model);
         class.types(&[request]).succeeds().shows(shown);
         let entry = &log(&class)[0];
-        assert!(
-            entry["tool"]
-                .as_str()
-                .is_some_and(|tool| tool.contains("_file"))
-        );
+        assert!(entry["tool"].as_str().is_some_and(|tool| tool.contains("_file")));
         assert_eq!(entry["blocked"], Value::Null);
         assert_eq!(class.read(".harness/.gitignore"), "*\n");
     }
@@ -71,16 +61,10 @@ fn creating_goes_through_until_a_hook_says_no() {
     let model = MockModel::strict_rehearsal();
     let refuse = "grep -q '\\.txt' && { echo 'no text files today' >&2; exit 2; } || exit 0";
     let guarded = class_with_hook("PreToolUse", "write_file|edit_file", refuse).model(&model);
-    guarded
-        .types(&["Create a file called test.txt"])
-        .succeeds()
-        .shows("no text files today");
+    guarded.types(&["Create a file called test.txt"]).succeeds().shows("no text files today");
     assert!(!guarded.dir().join("test.txt").exists());
     // Nobody said what the file shall hold, so the model looks first whether there is one.
-    assert_eq!(
-        model.last_request().results()[1],
-        (true, "no text files today".to_owned())
-    );
+    assert_eq!(model.last_request().results()[1], (true, "no text files today".to_owned()));
     assert_eq!(
         log(&guarded)[1]["blocked"],
         "no text files today",
@@ -92,15 +76,9 @@ fn creating_goes_through_until_a_hook_says_no() {
 fn deleting_in_tmp_asks_and_the_refusal_is_logged() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
-    class
-        .types(&["Delete all temporary files in /tmp", "n"])
-        .succeeds()
-        .shows("[y]es");
+    class.types(&["Delete all temporary files in /tmp", "n"]).succeeds().shows("[y]es");
     assert!(
-        log(&class)[0]["blocked"]
-            .as_str()
-            .unwrap()
-            .contains("the user said no"),
+        log(&class)[0]["blocked"].as_str().unwrap().contains("the user said no"),
         "{:?}",
         log(&class)
     );
@@ -116,10 +94,7 @@ fn a_hook_gets_its_event_as_json() {
     assert_eq!(event["tool_name"], "read_file");
     assert_eq!(event["tool_input"], json!({"path": "README.md"}));
     assert_eq!(event["tool_response"]["is_error"], false);
-    assert_eq!(
-        event["cwd"],
-        class.dir().canonicalize().unwrap().display().to_string()
-    );
+    assert_eq!(event["cwd"], class.dir().canonicalize().unwrap().display().to_string());
 }
 
 #[test]
@@ -129,16 +104,10 @@ fn a_rewrite_is_what_runs_and_what_the_user_is_asked_about() {
         json!({"hookSpecificOutput": {"updatedInput": {"command": "touch rewritten"}}}).to_string();
     let class = class_with_hook("PreToolUse", "bash", &format!("echo '{rewrite}'")).model(&model);
     // `ls` needs no permission, what it was rewritten to does.
-    class
-        .types(&["go", "n"])
-        .succeeds()
-        .shows("touch rewritten")
-        .shows("[y]es");
+    class.types(&["go", "n"]).succeeds().shows("touch rewritten").shows("[y]es");
     assert!(!class.dir().join("rewritten").exists());
     assert!(
-        model.last_request().results()[0]
-            .1
-            .contains("the user said no"),
+        model.last_request().results()[0].1.contains("the user said no"),
         "{:?}",
         model.last_request().results()
     );
@@ -160,10 +129,7 @@ fn context_reaches_the_model_beside_prompt_and_output() {
         ["go\n\n<hook-context>\nthe branch is main\n</hook-context>"]
     );
     let output = &model.last_request().results()[0].1;
-    assert!(
-        output.ends_with("<hook-context>\nmind the tests\n</hook-context>"),
-        "{output}"
-    );
+    assert!(output.ends_with("<hook-context>\nmind the tests\n</hook-context>"), "{output}");
 }
 
 #[test]
@@ -188,37 +154,21 @@ fn a_stop_hook_that_always_objects_goes_round_three_times() {
     let ends = "[the turn ends after 3 more rounds, although a Stop hook still objects]\n";
     assert_eq!(ran.succeeds().stdout.matches(ends).count(), 2);
     let texts = model.last_request().user_texts();
-    assert_eq!(
-        texts
-            .iter()
-            .filter(|text| text.contains("run the tests"))
-            .count(),
-        6,
-        "{texts:?}"
-    );
+    assert_eq!(texts.iter().filter(|text| text.contains("run the tests")).count(), 6, "{texts:?}");
 }
 
 #[test]
 fn a_stop_hook_is_told_when_it_has_objected_before() {
     let model = MockModel::scripted([says("1"), says("2")]);
     let once = "grep -q '\"stop_hook_active\":true' && exit 0; echo 'once more' >&2; exit 2";
-    class_with_hook("Stop", "", once)
-        .model(&model)
-        .types(&["go"])
-        .succeeds();
-    assert_eq!(
-        model.last_request().user_texts(),
-        ["go", "<stop-hook>\nonce more\n</stop-hook>"]
-    );
+    class_with_hook("Stop", "", once).model(&model).types(&["go"]).succeeds();
+    assert_eq!(model.last_request().user_texts(), ["go", "<stop-hook>\nonce more\n</stop-hook>"]);
 }
 
 #[test]
 fn a_hook_that_breaks_or_hangs_is_told_and_stops_nothing() {
     for (command, told) in [
-        (
-            "echo oops >&2; exit 1",
-            "ended with exit code 1: oops; going on without it",
-        ),
+        ("echo oops >&2; exit 1", "ended with exit code 1: oops; going on without it"),
         ("kill -9 $$", "ended with signal 9"),
         ("no_such_program_here", "ended with exit code 127"),
         ("exit 1", "ended with exit code 1; going on without it"),
@@ -262,10 +212,8 @@ fn settings_that_make_no_sense_are_told_and_the_rest_is_used() {
         "Stop": [{"hooks": [{"type": "command", "command": "true", "timeout": -1}]}],
     }});
     let model = makes("read_file", json!({"path": "README.md"}));
-    let ran = class()
-        .file(".harness/settings.json", settings.to_string())
-        .model(&model)
-        .types(&["go"]);
+    let ran =
+        class().file(".harness/settings.json", settings.to_string()).model(&model).types(&["go"]);
     ran.succeeds()
         .shows("hooks of PreToolUse: an entry cannot be read")
         .shows("the matcher \"write_(file)?\" is more than names")
@@ -281,10 +229,7 @@ fn an_unknown_event_refuses_every_prompt_and_names_the_events_there_are() {
     for (hooks, said) in [
         (json!({"pretooluse": hook}), "no hook event \"pretooluse\""),
         (json!({"PreTool": []}), known),
-        (
-            json!({"Stop": hook, "BeforeLunch": 7}),
-            "no hook event \"BeforeLunch\"",
-        ),
+        (json!({"Stop": hook, "BeforeLunch": 7}), "no hook event \"BeforeLunch\""),
         (json!([hook]), "`hooks` must be an object of events"),
     ] {
         let model = MockModel::scripted([]);

@@ -42,11 +42,7 @@ async fn every_hook_has_seen_what_runs_and_a_no_to_what_was_rewritten_counts_no_
     let hooks = Hooks::new()
         .on_pre_tool(watching(&seen))
         .on_pre_tool(async |PreTool { call, .. }: PreTool| {
-            if call.input == "bad" {
-                HookOutput::Block("bad".into())
-            } else {
-                HookOutput::Go
-            }
+            if call.input == "bad" { HookOutput::Block("bad".into()) } else { HookOutput::Go }
         })
         .on_pre_tool(async |_| HookOutput::Rewrite(json!("good")))
         .on_pre_tool(watching(&seen));
@@ -72,9 +68,7 @@ async fn hooks_that_undo_each_other_end_the_call() {
     let always = |input: &'static str| {
         move |_: PreTool| std::future::ready(HookOutput::Rewrite(json!(input)))
     };
-    let hooks = Hooks::new()
-        .on_pre_tool(always("safe"))
-        .on_pre_tool(always("forced"));
+    let hooks = Hooks::new().on_pre_tool(always("safe")).on_pre_tool(always("forced"));
     let step = hooks.pre_tool(&Toolbox::new(), call(json!("asked"))).await;
     assert!(matches!(step, Step::Refuse(_, reason) if reason.contains("undo each other")));
 }
@@ -83,30 +77,21 @@ async fn hooks_that_undo_each_other_end_the_call() {
 async fn a_refused_call_is_no_business_of_post_tool_hooks() {
     let hooks = Hooks::new().on_post_tool(async |_| HookOutput::Context("seen".into()));
     let refused = Output::refused("no");
-    assert_eq!(
-        hooks.post_tool(&call(json!({})), refused.clone()).await,
-        refused
-    );
+    assert_eq!(hooks.post_tool(&call(json!({})), refused.clone()).await, refused);
 }
 
 #[tokio::test]
 async fn another_agent_has_its_own_name_policy_and_count_of_stops() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let names = Arc::clone(&seen);
-    let lead = Hooks::new()
-        .on_stop(async |_| HookOutput::Block("more".into()))
-        .on_pre_tool(move |PreTool { caller, .. }: PreTool| {
-            names
-                .lock()
-                .unwrap()
-                .push(caller.map(|caller| caller.name.to_string()));
+    let lead = Hooks::new().on_stop(async |_| HookOutput::Block("more".into())).on_pre_tool(
+        move |PreTool { caller, .. }: PreTool| {
+            names.lock().unwrap().push(caller.map(|caller| caller.name.to_string()));
             std::future::ready(HookOutput::Go)
-        });
-    let dir = tempfile::tempdir().unwrap();
-    let policy = Policy::open(
-        &Workspace::at(dir.path()).unwrap(),
-        Repl::typed("s04_hooks"),
+        },
     );
+    let dir = tempfile::tempdir().unwrap();
+    let policy = Policy::open(&Workspace::at(dir.path()).unwrap(), Repl::typed("s04_hooks"));
     let alice = lead.for_agent("alice", policy);
     lead.pre_tool(&Toolbox::new(), call(json!({}))).await;
     alice.pre_tool(&Toolbox::new(), call(json!({}))).await;
@@ -114,10 +99,7 @@ async fn another_agent_has_its_own_name_policy_and_count_of_stops() {
 
     let history = History::default();
     while alice.stop(&history).await.is_some() {}
-    assert!(
-        lead.stop(&history).await.is_some(),
-        "alice has used up the lead's rounds"
-    );
+    assert!(lead.stop(&history).await.is_some(), "alice has used up the lead's rounds");
 }
 
 #[tokio::test]
@@ -131,9 +113,7 @@ async fn contexts_add_up() {
         hooks.prompt("go".into()).await,
         PromptDecision::Go(format!("go{}{}", tagged("one"), tagged("two")))
     );
-    let output = hooks
-        .post_tool(&call(json!({})), Output::error("oops"))
-        .await;
+    let output = hooks.post_tool(&call(json!({})), Output::error("oops")).await;
     assert_eq!(output, Output::error(format!("oops{}", tagged("three"))));
 }
 

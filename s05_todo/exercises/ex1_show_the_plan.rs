@@ -18,11 +18,7 @@ use super::{class, list};
 #[test]
 #[ignore = "exercise 1"]
 fn slash_todo_shows_the_plan_as_it_is_now() {
-    let items = [
-        ("completed", "read it"),
-        ("in_progress", "write it"),
-        ("pending", "run it"),
-    ];
+    let items = [("completed", "read it"), ("in_progress", "write it"), ("pending", "run it")];
     let model = MockModel::scripted([calls("todo_write", list(&items)), says("So far.")]);
     let ran = class().model(&model).types(&["/todo", "go", "/todo"]);
     assert_eq!(
@@ -31,20 +27,13 @@ fn slash_todo_shows_the_plan_as_it_is_now() {
         "the model was to be asked twice, both times for `go`; `/todo` was sent to it, too\n{}",
         ran.transcript()
     );
-    let (before, after) = ran
-        .stdout
-        .split_once("So far.")
-        .expect("the answer to `go` is on the screen");
+    let (before, after) =
+        ran.stdout.split_once("So far.").expect("the answer to `go` is on the screen");
     assert!(
         before.contains("the plan is empty"),
         "the first `/todo` was to say `the plan is empty`\n{before}"
     );
-    for line in [
-        "[x] read it",
-        "[>] write it",
-        "[ ] run it",
-        "1 of 3 completed; now: write it",
-    ] {
+    for line in ["[x] read it", "[>] write it", "[ ] run it", "1 of 3 completed; now: write it"] {
         assert!(
             after.contains(line),
             "behind the answer `/todo` was to show the line {line:?}, and showed\n{after}"
@@ -65,9 +54,7 @@ fn looking_at_the_plan_is_no_round() {
         "the conversation was to hold no `/todo`: {texts:?}"
     );
     ran.shows("[ ] later");
-    let reminded = texts
-        .iter()
-        .position(|text| text.starts_with("<todo-reminder>"));
+    let reminded = texts.iter().position(|text| text.starts_with("<todo-reminder>"));
     assert_eq!(
         reminded,
         Some(4),

@@ -17,12 +17,7 @@ use super::{class, list};
 fn screen(lists: &[&[(&str, &str)]]) -> String {
     let writes = lists.iter().map(|items| calls("todo_write", list(items)));
     let model = MockModel::scripted(writes.chain([says("Done.")]));
-    class()
-        .model(&model)
-        .types(&["go"])
-        .succeeds()
-        .stdout
-        .clone()
+    class().model(&model).types(&["go"]).succeeds().stdout.clone()
 }
 
 /// The lines on the screen that tell of an item that vanished.
@@ -35,11 +30,7 @@ fn vanished(screen: &str) -> Vec<&str> {
 #[ignore = "exercise 2"]
 fn an_open_item_that_is_left_out_is_shown_below_the_new_list() {
     let screen = screen(&[
-        &[
-            ("completed", "read it"),
-            ("in_progress", "write it"),
-            ("pending", "run the tests"),
-        ],
+        &[("completed", "read it"), ("in_progress", "write it"), ("pending", "run the tests")],
         &[("completed", "write it")],
     ]);
     assert!(

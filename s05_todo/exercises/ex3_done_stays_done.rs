@@ -31,11 +31,7 @@ async fn write(todo: &Todo, items: &[(&str, &str)]) -> Output {
 async fn a_list_that_opens_a_completed_item_again_changes_nothing() {
     let todo = todo();
     write(&todo, &[("completed", "read it"), ("pending", "write it")]).await;
-    let answer = write(
-        &todo,
-        &[("in_progress", "write it"), ("pending", "read  it")],
-    )
-    .await;
+    let answer = write(&todo, &[("in_progress", "write it"), ("pending", "read  it")]).await;
     assert!(
         answer.is_error,
         "`read it` was completed and is pending again; the list was to be refused, and the model reads: {}",
@@ -60,16 +56,8 @@ async fn a_list_that_opens_a_completed_item_again_changes_nothing() {
 async fn a_text_may_stand_twice_an_item_may_go_and_a_plan_that_is_done_is_over() {
     let todo = todo();
     let lists: [&[(&str, &str)]; 7] = [
-        &[
-            ("in_progress", "run the tests"),
-            ("pending", "mend it"),
-            ("pending", "run the tests"),
-        ],
-        &[
-            ("completed", "run the tests"),
-            ("in_progress", "mend it"),
-            ("pending", "run the tests"),
-        ],
+        &[("in_progress", "run the tests"), ("pending", "mend it"), ("pending", "run the tests")],
+        &[("completed", "run the tests"), ("in_progress", "mend it"), ("pending", "run the tests")],
         // The completed one is left out; the other is as open as it was.
         &[("in_progress", "mend it"), ("pending", "run the tests")],
         &[
@@ -95,11 +83,7 @@ async fn a_text_may_stand_twice_an_item_may_go_and_a_plan_that_is_done_is_over()
     let twice = [("completed", "a"), ("completed", "a"), ("pending", "b")];
     write(&todo, &twice[2..]).await;
     write(&todo, &twice).await;
-    let answer = write(
-        &todo,
-        &[("completed", "a"), ("pending", "a"), ("pending", "b")],
-    )
-    .await;
+    let answer = write(&todo, &[("completed", "a"), ("pending", "a"), ("pending", "b")]).await;
     assert!(
         answer.is_error,
         "of two completed `a` one is pending again; the list was to be refused, and the model reads: {}",

@@ -40,11 +40,7 @@ impl Plan {
         let mut now = None;
         for (index, item) in items.iter_mut().enumerate() {
             // A line of a checklist is one line.
-            item.content = item
-                .content
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ");
+            item.content = item.content.split_whitespace().collect::<Vec<_>>().join(" ");
             if item.content.is_empty() {
                 bail!("todos[{index}]: the content is empty; say what is to be done");
             }

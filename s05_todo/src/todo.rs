@@ -73,8 +73,7 @@ impl Todo {
         let is_due = *rounds == QUIET_ROUNDS;
         *rounds = if is_due { 1 } else { *rounds + 1 };
         if is_due {
-            self.repl
-                .remark(&format!("[reminded of the plan: {}]", plan.progress()));
+            self.repl.remark(&format!("[reminded of the plan: {}]", plan.progress()));
         }
         is_due.then(|| reminder(plan))
     }

@@ -26,9 +26,7 @@ fn kinds(request: &Request) -> Vec<Vec<&'static str>> {
         Block::Text(_) | Block::ToolUse { .. } | Block::Other(_) => "text",
     };
     let users = request.messages.iter().step_by(2);
-    users
-        .map(|message| message.blocks.iter().map(kind).collect())
-        .collect()
+    users.map(|message| message.blocks.iter().map(kind).collect()).collect()
 }
 
 /// The plans that the model wrote in a turn: how many items each has, and how many of them are completed.
@@ -39,9 +37,7 @@ fn plans(request: &Request) -> Vec<(usize, usize)> {
         Block::ToolUse { .. } | Block::Text(_) | Block::ToolResult { .. } | Block::Other(_) => None,
     });
     let is_completed = |item: &&Value| item["status"] == "completed";
-    todos
-        .map(|items| (items.len(), items.iter().filter(is_completed).count()))
-        .collect()
+    todos.map(|items| (items.len(), items.iter().filter(is_completed).count())).collect()
 }
 
 /// Asserts that a plan came first, that more of it was completed each time, and that nothing was left open.
@@ -49,22 +45,10 @@ fn follows_a_plan(model: &MockModel) {
     let request = model.last_request();
     let plans = plans(&request);
     assert!(plans.len() > 2, "{plans:?}");
-    assert!(
-        plans.is_sorted_by_key(|(_, completed)| *completed),
-        "{plans:?}"
-    );
-    assert!(
-        plans
-            .last()
-            .is_some_and(|(items, completed)| items == completed),
-        "{plans:?}"
-    );
-    let failed: Vec<String> = request
-        .results()
-        .into_iter()
-        .filter(|(failed, _)| *failed)
-        .map(|(_, text)| text)
-        .collect();
+    assert!(plans.is_sorted_by_key(|(_, completed)| *completed), "{plans:?}");
+    assert!(plans.last().is_some_and(|(items, completed)| items == completed), "{plans:?}");
+    let failed: Vec<String> =
+        request.results().into_iter().filter(|(failed, _)| *failed).map(|(_, text)| text).collect();
     assert_eq!(failed, [""; 0]);
 }
 
@@ -112,11 +96,7 @@ fn each_prompt_is_done_by_a_plan() {
 
 #[test]
 fn a_plan_is_a_checklist_on_the_screen_and_a_line_for_the_model() {
-    let items = [
-        ("completed", "read it"),
-        ("in_progress", "write it"),
-        ("pending", "run it"),
-    ];
+    let items = [("completed", "read it"), ("in_progress", "write it"), ("pending", "run it")];
     let model = MockModel::scripted([calls("todo_write", list(&items)), says("Done.")]);
     class().model(&model).types(&["go"]).succeeds().shows(
         "\n  [x] read it\n  [>] write it\n  [ ] run it\n  1 of 3 completed; now: write it\n",
@@ -152,13 +132,7 @@ fn a_reminder_stands_behind_the_results_and_comes_once_for_parallel_calls() {
     let reminded = vec!["result", "result", "result", "reminder"];
     assert_eq!(
         kinds(&model.last_request()),
-        [
-            vec!["text"],
-            vec!["result"],
-            results.clone(),
-            results,
-            reminded
-        ]
+        [vec!["text"], vec!["result"], results.clone(), results, reminded]
     );
 }
 
@@ -171,15 +145,9 @@ fn a_plan_left_open_is_recalled_in_a_later_turn_behind_the_request() {
         says("3"),
         says("4"),
     ]);
-    class()
-        .model(&model)
-        .types(&["one", "two", "three", "four"])
-        .succeeds();
+    class().model(&model).types(&["one", "two", "three", "four"]).succeeds();
     let kinds = kinds(&model.last_request());
-    assert_eq!(
-        kinds[2..],
-        [vec!["text"], vec!["text"], vec!["text", "reminder"]]
-    );
+    assert_eq!(kinds[2..], [vec!["text"], vec!["text"], vec!["text", "reminder"]]);
 }
 
 #[test]

@@ -31,14 +31,8 @@ async fn the_model_is_told_how_far_the_plan_is() {
     for (items, progress) in [
         (&[][..], "the plan is empty"),
         (&[("pending", "a")], "0 of 1 completed; none in progress"),
-        (
-            &[("completed", "a"), ("in_progress", "b"), ("pending", "c")],
-            "1 of 3 completed; now: b",
-        ),
-        (
-            &[("completed", "a"), ("completed", "b")],
-            "2 of 2 completed",
-        ),
+        (&[("completed", "a"), ("in_progress", "b"), ("pending", "c")], "1 of 3 completed; now: b"),
+        (&[("completed", "a"), ("completed", "b")], "2 of 2 completed"),
     ] {
         assert_eq!(write(&todo, list(items)).await, Output::ok(progress));
     }

@@ -19,10 +19,7 @@ use super::Bench;
 
 /// Whether the newest message has the note as its last block.
 fn is_warned(request: &Request) -> bool {
-    let last = request
-        .messages
-        .last()
-        .and_then(|message| message.blocks.last());
+    let last = request.messages.last().and_then(|message| message.blocks.last());
     matches!(last, Some(Block::Text(text)) if text.starts_with("<last-round>"))
 }
 
@@ -46,11 +43,7 @@ async fn a_subagent_that_is_warned_reports_what_it_has() {
         Output::ok("I found half of it."),
         "the subagent reports as soon as it reads `<last-round>` behind the results, and never did"
     );
-    assert_eq!(
-        model.requests().len(),
-        MAX_ROUNDS,
-        "it was to be warned in the last round"
-    );
+    assert_eq!(model.requests().len(), MAX_ROUNDS, "it was to be warned in the last round");
 }
 
 #[tokio::test]
@@ -65,14 +58,7 @@ async fn the_warning_comes_once_and_the_limit_stays() {
         "a subagent that goes on was to be stopped after {MAX_ROUNDS} rounds: {report:?}"
     );
     let requests = model.requests();
-    let warned = requests
-        .iter()
-        .enumerate()
-        .filter(|(_, request)| is_warned(request));
+    let warned = requests.iter().enumerate().filter(|(_, request)| is_warned(request));
     let rounds: Vec<usize> = warned.map(|(index, _)| index + 1).collect();
-    assert_eq!(
-        rounds,
-        [MAX_ROUNDS],
-        "the rounds whose request ends with `<last-round>`"
-    );
+    assert_eq!(rounds, [MAX_ROUNDS], "the rounds whose request ends with `<last-round>`");
 }

@@ -19,9 +19,7 @@ use super::Bench;
 /// A tool that sends something away, and does not mind what goes on beside it.
 fn send() -> Tool {
     let spec = ToolSpec::new::<Glob>("send", "Sends something.");
-    Tool::new(spec, |_| async { Output::ok("sent") })
-        .touching(Access::Harness)
-        .side_by_side()
+    Tool::new(spec, |_| async { Output::ok("sent") }).touching(Access::Harness).side_by_side()
 }
 
 #[tokio::test]
@@ -59,10 +57,7 @@ async fn it_is_one_job_that_only_reads_and_not_the_next() {
     ] {
         bench.task(input).await;
     }
-    let counts = model
-        .requests()
-        .into_iter()
-        .map(|request| request.tools.len());
+    let counts = model.requests().into_iter().map(|request| request.tools.len());
     assert_eq!(
         counts.collect::<Vec<_>>(),
         [2, 5, 5],
@@ -77,9 +72,5 @@ async fn it_is_one_job_that_only_reads_and_not_the_next() {
     );
     let specs = bench.lead.specs();
     let schema = specs[0].input_schema();
-    assert_eq!(
-        schema["required"],
-        json!(["description"]),
-        "`only_reads` may be left out"
-    );
+    assert_eq!(schema["required"], json!(["description"]), "`only_reads` may be left out");
 }

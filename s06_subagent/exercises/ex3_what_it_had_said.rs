@@ -44,14 +44,9 @@ async fn a_request_that_fails_does_not_take_the_last_words_with_it() {
         (tools, hooks)
     });
     let answer = bench.task(json!({"description": "Find the parser."})).await;
+    assert!(answer.is_error && answer.text.contains("stopped in round 4"), "{answer:?}");
     assert!(
-        answer.is_error && answer.text.contains("stopped in round 4"),
-        "{answer:?}"
-    );
-    assert!(
-        answer
-            .text
-            .ends_with("Its last words: The parser is in lex.rs."),
+        answer.text.ends_with("Its last words: The parser is in lex.rs."),
         "the lead was to read `Its last words: The parser is in lex.rs.` at the end, and reads: {}",
         answer.text
     );
@@ -64,13 +59,8 @@ async fn one_that_is_stopped_has_last_words_if_it_has_said_anything() {
     let silent = || (1..MAX_ROUNDS).map(|_| calls("glob", everything()));
     let first = says("Half is done.").and_calls("glob", everything());
     let second = calls("glob", everything());
-    let model = MockModel::scripted(
-        [first]
-            .into_iter()
-            .chain(silent())
-            .chain([second])
-            .chain(silent()),
-    );
+    let model =
+        MockModel::scripted([first].into_iter().chain(silent()).chain([second]).chain(silent()));
     let bench = Bench::new(&model, |tools, hooks| (tools, hooks));
     let talked = bench.task(json!({"description": "Do it."})).await;
     assert!(
@@ -78,9 +68,7 @@ async fn one_that_is_stopped_has_last_words_if_it_has_said_anything() {
         "it had said `Half is done.` in its first round, and the lead reads: {}",
         talked.text
     );
-    let silent = bench
-        .task(json!({"description": "Do it without a word."}))
-        .await;
+    let silent = bench.task(json!({"description": "Do it without a word."})).await;
     assert!(
         silent.text.ends_with("What it has changed stays changed."),
         "it had said nothing, and the lead reads: {}",

@@ -46,9 +46,8 @@ impl Subagent {
             if !reply.wants_tools() {
                 let report = self.report(&reply)?;
                 let tokens = grouped(history.tokens());
-                self.repl.remark(&format!(
-                    "[done in round {round}: a conversation of {tokens} tokens]"
-                ));
+                self.repl
+                    .remark(&format!("[done in round {round}: a conversation of {tokens} tokens]"));
                 return Ok(report);
             }
             run_calls(&reply, &self.tools, &self.hooks, &self.repl, &mut history).await;

@@ -84,10 +84,7 @@ fn a_job_is_handed_on_and_its_report_comes_back() {
         let ran = class.types(&[request]);
         ran.succeeds().shows("task 1 │ > ").shows(shown);
         let (lead, others) = calls_of_lead(&class);
-        assert!(
-            lead.iter().all(|tool| tool == "task"),
-            "{request}: {lead:?}"
-        );
+        assert!(lead.iter().all(|tool| tool == "task"), "{request}: {lead:?}");
         assert!(others > 0, "{request}");
     }
 }
@@ -103,23 +100,14 @@ fn a_file_is_made_in_a_task_and_verified_by_the_lead() {
     let (lead, _) = calls_of_lead(&class);
     assert_eq!(lead[0], "task");
     assert!(lead.len() > 1, "the lead looks itself: {lead:?}");
-    assert!(
-        class
-            .read("string_tools.py")
-            .contains("def slugify(text: str)")
-    );
+    assert!(class.read("string_tools.py").contains("def slugify(text: str)"));
 }
 
 #[test]
 fn a_subagent_asks_under_its_name_and_a_no_is_a_no() {
     for (answer, exists) in [("n", false), ("y", true)] {
-        let model = team(
-            "touch a file",
-            [
-                calls("bash", json!({"command": "touch a"})),
-                says("I tried."),
-            ],
-        );
+        let model =
+            team("touch a file", [calls("bash", json!({"command": "touch a"})), says("I tried.")]);
         let class = class().model(&model);
         class
             .types(&["go", answer])
@@ -148,12 +136,7 @@ fn an_always_counts_for_the_lead_and_for_all_subagents() {
     model.script_for(SUBAGENT, [touch(), says("1"), touch(), says("2")]);
     let ran = class().model(&model).types(&["go", "always"]);
     ran.succeeds().shows("All done.");
-    assert_eq!(
-        ran.stdout.matches("[y]es").count(),
-        1,
-        "{}",
-        ran.transcript()
-    );
+    assert_eq!(ran.stdout.matches("[y]es").count(), 1, "{}", ran.transcript());
 }
 
 #[test]
@@ -204,10 +187,7 @@ fn the_tool_pool() {
     let requests = model.requests();
     let lead = requests[0].tool_names();
     let subagent = requests[1].tool_names();
-    assert_pool(
-        env!("CARGO_MANIFEST_DIR"),
-        [("lead", lead), ("subagent", subagent)],
-    );
+    assert_pool(env!("CARGO_MANIFEST_DIR"), [("lead", lead), ("subagent", subagent)]);
 }
 
 /// Longer than anything here takes; only a failure waits so long.
@@ -223,14 +203,9 @@ fn bash(command: &str) -> Reply {
 fn session(allowed: &[&str], brain: fn(&Request) -> Reply) -> (Class, MockModel, Terminal) {
     let model = MockModel::start(Options::strict(), brain).expect("loopback has a free port");
     let class = Class::new(env!("CARGO_BIN_EXE_s06_subagent"))
-        .file(
-            ".harness/settings.json",
-            json!({"permissions": {"allow": allowed}}).to_string(),
-        )
+        .file(".harness/settings.json", json!({"permissions": {"allow": allowed}}).to_string())
         .model(&model);
-    let made = Command::new("mkfifo")
-        .arg(class.dir().join("gate"))
-        .status();
+    let made = Command::new("mkfifo").arg(class.dir().join("gate")).status();
     assert!(made.is_ok_and(|status| status.success()), "mkfifo");
     let mut terminal = class.terminal(100, 40);
     terminal.wait_for("s06 >>");
@@ -252,10 +227,7 @@ fn watch(dir: &Path) -> Receiver<()> {
 
 /// Lets the command that reads the pipe go on.
 fn open(dir: &Path) {
-    File::options()
-        .write(true)
-        .open(dir.join("gate"))
-        .expect("somebody reads the pipe");
+    File::options().write(true).open(dir.join("gate")).expect("somebody reads the pipe");
 }
 
 fn is_subagent(request: &Request) -> bool {
@@ -281,16 +253,11 @@ fn ctrl_c_ends_the_commands_of_all_subagents_and_the_lead_knows() {
         .wait_for("task 2 │ > bash")
         .press(Key::CtrlC)
         .wait_for("(interrupted)\ns06 >>");
-    holders
-        .recv_timeout(PATIENCE)
-        .expect("every process of the commands has gone");
+    holders.recv_timeout(PATIENCE).expect("every process of the commands has gone");
     terminal.type_line("never mind").wait_for("As you wish.");
     let results = model.last_request().results();
     let is_told = |(failed, text): &(bool, String)| *failed && text.starts_with("interrupted");
-    assert!(
-        results.len() == 2 && results.iter().all(is_told),
-        "{results:?}"
-    );
+    assert!(results.len() == 2 && results.iter().all(is_told), "{results:?}");
 }
 
 #[test]
@@ -305,15 +272,9 @@ fn while_one_subagent_asks_the_other_goes_on() {
             (false, _, _) => says("All done."),
         }
     });
-    terminal
-        .type_line("go")
-        .wait_for("task 1 │ run it?")
-        .wait_for(QUESTION);
+    terminal.type_line("go").wait_for("task 1 │ run it?").wait_for(QUESTION);
     // The other one comes to its end behind the open question, which holds its lines back.
     open(&class.dir());
-    terminal
-        .wait_for("task 2 │ [done in round 2")
-        .type_line("y")
-        .wait_for("All done.");
+    terminal.wait_for("task 2 │ [done in round 2").type_line("y").wait_for("All done.");
     assert!(class.dir().join("asked").exists());
 }

@@ -27,16 +27,13 @@ async fn one(bench: &Bench, description: &str) -> Output {
 /// A tool that ends only when two calls of it run at the same time.
 fn meet() -> Tool {
     let barrier = Arc::new(Barrier::new(2));
-    Tool::new(
-        ToolSpec::new::<Glob>("meet", "Waits for the other."),
-        move |_| {
-            let barrier = Arc::clone(&barrier);
-            async move {
-                barrier.wait().await;
-                Output::ok("met")
-            }
-        },
-    )
+    Tool::new(ToolSpec::new::<Glob>("meet", "Waits for the other."), move |_| {
+        let barrier = Arc::clone(&barrier);
+        async move {
+            barrier.wait().await;
+            Output::ok("met")
+        }
+    })
     .touching(Access::Nothing)
 }
 
@@ -98,11 +95,7 @@ async fn however_a_job_ends_the_lead_gets_a_report_or_why_there_is_none() {
     let Output { text, is_error, .. } = one(&bench, "a").await;
     let why = "task 1: stopped in round 1: the model's API answered 500";
     assert!(is_error && text.starts_with(why), "{text}");
-    assert_eq!(
-        one(&bench, "b").await,
-        Output::ok("Well."),
-        "only that job's end"
-    );
+    assert_eq!(one(&bench, "b").await, Output::ok("Well."), "only that job's end");
 }
 
 #[tokio::test]
@@ -111,10 +104,7 @@ async fn a_wrong_description_is_named_and_starts_nobody() {
     let bench = new_bench(&model);
     for (input, why) in [
         (json!({}), "missing field `description`"),
-        (
-            json!({"description": " \n"}),
-            "the description is empty; say what is to be done",
-        ),
+        (json!({"description": " \n"}), "the description is empty; say what is to be done"),
         (
             json!({"description": 7}),
             "argument `description`: invalid type: integer `7`, expected a string",
@@ -130,26 +120,16 @@ async fn a_wrong_description_is_named_and_starts_nobody() {
 async fn a_subagent_cannot_do_what_the_policy_forbids() {
     let model = MockModel::scripted([
         calls("bash", json!({"command": "sudo true"}))
-            .and_calls(
-                "write_file",
-                json!({"path": "../outside.txt", "content": ""}),
-            )
+            .and_calls("write_file", json!({"path": "../outside.txt", "content": ""}))
             .and_calls("glob", json!({"pattern": "*"})),
         says("It was denied."),
     ]);
     let bench = new_bench(&model);
     assert_eq!(one(&bench, "Try.").await, Output::ok("It was denied."));
     let results = model.last_request().results();
-    assert!(
-        results[0].1.starts_with("permission denied: "),
-        "{results:?}"
-    );
+    assert!(results[0].1.starts_with("permission denied: "), "{results:?}");
     let failed: Vec<bool> = results.iter().map(|(failed, _)| *failed).collect();
-    assert_eq!(
-        failed,
-        [true, true, false],
-        "every call of the reply is answered"
-    );
+    assert_eq!(failed, [true, true, false], "every call of the reply is answered");
     let outside = bench.dir.path().parent().unwrap().join("outside.txt");
     assert!(!outside.exists());
     let log = std::fs::read_to_string(bench.dir.path().join(".harness/log.jsonl")).unwrap();

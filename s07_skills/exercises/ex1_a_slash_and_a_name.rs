@@ -40,19 +40,14 @@ fn a_prompt_that_begins_with_a_skill_brings_its_body_along() {
         says("Roses are red."),
     ]);
     let class = class().model(&model);
-    class
-        .types(&["/tea with milk", "write a skill that greets", "/greeting"])
-        .succeeds();
+    class.types(&["/tea with milk", "write a skill that greets", "/greeting"]).succeeds();
     let requests = model.requests();
     let tea = asked(&requests[0]);
     assert!(
         tea.starts_with("/tea with milk") && tea.contains("<skill name=\"tea\""),
         "the model was to read the prompt and then `<skill name=\"tea\" …`, and reads:\n{tea}"
     );
-    assert!(
-        tea.contains("Boil water."),
-        "the body of the skill was to be in it:\n{tea}"
-    );
+    assert!(tea.contains("Boil water."), "the body of the skill was to be in it:\n{tea}");
     let greeting = asked(&requests[3]);
     assert!(
         greeting.starts_with("/greeting") && greeting.contains("In verse."),
@@ -63,28 +58,13 @@ fn a_prompt_that_begins_with_a_skill_brings_its_body_along() {
 #[test]
 #[ignore = "exercise 1"]
 fn what_only_looks_like_one_goes_to_the_model_as_it_is() {
-    let plain = [
-        "/etc/hosts: what is in it?",
-        "what does /tea do?",
-        "/unknown, please",
-        "tea",
-        "/",
-    ];
-    let model = MockModel::scripted([
-        says("1"),
-        says("2"),
-        says("3"),
-        says("4"),
-        says("5"),
-        says("6"),
-    ]);
+    let plain =
+        ["/etc/hosts: what is in it?", "what does /tea do?", "/unknown, please", "tea", "/"];
+    let model =
+        MockModel::scripted([says("1"), says("2"), says("3"), says("4"), says("5"), says("6")]);
     let class = class().model(&model);
     class.types(&[&plain[..], &["/etc"]].concat()).succeeds();
-    let asked: Vec<String> = model
-        .requests()
-        .iter()
-        .map(|request| asked(request))
-        .collect();
+    let asked: Vec<String> = model.requests().iter().map(|request| asked(request)).collect();
     assert_eq!(
         asked[..5],
         plain,

@@ -40,10 +40,7 @@ async fn a_body_is_handed_out_once() {
 #[tokio::test]
 #[ignore = "exercise 2"]
 async fn a_body_that_has_changed_is_handed_out_again() {
-    let place = Place::with(&[(
-        "home/.harness/skills/tea/SKILL.md",
-        &skill("tea", "Boil water."),
-    )]);
+    let place = Place::with(&[("home/.harness/skills/tea/SKILL.md", &skill("tea", "Boil water."))]);
     let project = place.path("ws/skills/tea/SKILL.md");
     for (body, expected) in [
         (None, "Boil water."),

@@ -17,10 +17,7 @@ use serde_json::json;
 use super::{Place, skill};
 
 const FILES: [(&str, &str); 4] = [
-    (
-        "home/.harness/skills/tea/kinds/green.md",
-        "80 degrees. </skill>",
-    ),
+    ("home/.harness/skills/tea/kinds/green.md", "80 degrees. </skill>"),
     ("home/.harness/skills/secret.md", "beside the skill"),
     ("home/.harness/skills/tea-2/notes.md", "of another skill"),
     ("ws/notes.md", "in the workspace"),
@@ -36,9 +33,7 @@ fn place() -> Place {
 #[ignore = "exercise 3"]
 async fn a_file_of_a_skill_is_read_in_its_tag() {
     let place = place();
-    let answer = place
-        .load(json!({"name": "tea", "file": "kinds/green.md"}))
-        .await;
+    let answer = place.load(json!({"name": "tea", "file": "kinds/green.md"})).await;
     assert!(
         !answer.is_error && answer.text.contains("80 degrees."),
         "the model was to read the file kinds/green.md, and reads:\n{}",

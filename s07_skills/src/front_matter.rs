@@ -29,10 +29,7 @@ impl<'a> FrontMatter<'a> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut lines = text.split_inclusive('\n');
         let first = lines.next().unwrap_or_default();
-        ensure!(
-            first.trim_end() == FENCE,
-            "it has no front matter; its first line must be `---`"
-        );
+        ensure!(first.trim_end() == FENCE, "it has no front matter; its first line must be `---`");
         let mut end = first.len();
         let fence = lines
             .find(|line| {
@@ -71,11 +68,7 @@ fn fields(yaml: &str) -> Result<BTreeMap<String, Option<String>>> {
     for event in Parser::new_from_str(yaml) {
         // The file has one line above the YAML.
         let (event, _) = event.map_err(|error| {
-            anyhow!(
-                "line {}: {}",
-                error.marker().line() + 1,
-                plain(error.info())
-            )
+            anyhow!("line {}: {}", error.marker().line() + 1, plain(error.info()))
         })?;
         let text = match event {
             Event::Nothing
@@ -136,11 +129,7 @@ mod tests {
             ">-\n  Reads\n  a: file",
             "|-\n  Reads a: file",
         ] {
-            assert_eq!(
-                description(value).as_deref(),
-                Some("Reads a: file"),
-                "{value}"
-            );
+            assert_eq!(description(value).as_deref(), Some("Reads a: file"), "{value}");
         }
         for value in ["7", "1.10", "007", "true", "1e3", "0x1f"] {
             assert_eq!(description(value).as_deref(), Some(value));
@@ -174,10 +163,7 @@ mod tests {
             ("---\n- a\n---\n", "`name: value`"),
             ("---\njust text\n---\n", "`name: value`"),
             ("---\nname: a\nname: b\n---\n", "`name` stands there twice"),
-            (
-                "---\nname: a\ndescription: Use this: now\n---\n",
-                "line 3: a value",
-            ),
+            ("---\nname: a\ndescription: Use this: now\n---\n", "line 3: a value"),
         ] {
             let error = format!("{:#}", FrontMatter::read(text).unwrap_err());
             assert!(error.contains(why) && !error.contains('\n'), "{error}");

@@ -64,10 +64,7 @@ mod tests {
     use super::*;
 
     fn read(name: &str, description: &str) -> Result<Skill> {
-        Skill::read(
-            &format!("---\nname: {name}\ndescription: {description}\n---\nBody.\n"),
-            None,
-        )
+        Skill::read(&format!("---\nname: {name}\ndescription: {description}\n---\nBody.\n"), None)
     }
 
     #[test]

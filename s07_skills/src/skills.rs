@@ -102,10 +102,7 @@ impl Skills {
         let skills = self.0.read();
         let skill = skills.get(name.trim()).with_context(|| {
             let names: Vec<&str> = skills.keys().map(String::as_str).collect();
-            format!(
-                "there is no skill `{name}`; the skills are {}",
-                names.join(", ")
-            )
+            format!("there is no skill `{name}`; the skills are {}", names.join(", "))
         })?;
         let folder = skill.folder.as_deref().map_or_else(String::new, |folder| {
             let folder = self.0.ws.shown(folder).replace('"', "&quot;");
@@ -125,9 +122,7 @@ impl Shared {
         for folder in &self.folders {
             let files = skill_files(folder).unwrap_or_else(|error| {
                 let folder = self.ws.shown(folder);
-                problems.insert(format!(
-                    "the folder of skills {folder} cannot be read: {error:#}"
-                ));
+                problems.insert(format!("the folder of skills {folder} cannot be read: {error:#}"));
                 Vec::new()
             });
             for file in files {

@@ -7,10 +7,7 @@ use testkit::{Class, assert_pool};
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s07_skills"))
         .file("README.md", "# Demo\n\nA small project.\n")
-        .file(
-            "area.py",
-            "def area(width, height):\n    return width + height\n",
-        )
+        .file("area.py", "def area(width, height):\n    return width + height\n")
 }
 
 /// A sentence of a body, and of no description.
@@ -34,9 +31,7 @@ fn started_and_left_it_leaves_no_trace() {
 #[test]
 fn the_skills_are_told_from_the_prompt_without_a_call() {
     let model = MockModel::strict_rehearsal();
-    let class = class()
-        .file("skills/tea/SKILL.md", skill("tea", "Boil water."))
-        .model(&model);
+    let class = class().file("skills/tea/SKILL.md", skill("tea", "Boil water.")).model(&model);
     let ran = class.types(&["What skills are available?"]);
     ran.succeeds().never_shows("> load_skill");
     for name in ["agent-builder", "code-review", "mcp-builder", "pdf", "tea"] {
@@ -75,14 +70,8 @@ fn other_words_do_as_well() {
     for (request, shown) in [
         ("Which skills do you have?", "mcp-builder: "),
         ("Use the pdf skill", "> load_skill  pdf"),
-        (
-            "Please load the skill for building MCP servers",
-            "> load_skill  mcp-builder",
-        ),
-        (
-            "Get the agent-builder skill and tell me what it says",
-            "> load_skill  agent-builder",
-        ),
+        ("Please load the skill for building MCP servers", "> load_skill  mcp-builder"),
+        ("Get the agent-builder skill and tell me what it says", "> load_skill  agent-builder"),
         (
             "Load the tea skill",
             "there is no skill `tea`; the skills are agent-builder, code-review, mcp-builder, pdf",
@@ -98,17 +87,11 @@ fn other_words_do_as_well() {
 fn a_skill_of_the_project_is_in_the_next_round() {
     let new = skill("greeting", "Say hello in verse.");
     let model = MockModel::scripted([
-        calls(
-            "write_file",
-            json!({"path": "skills/greeting/SKILL.md", "content": new}),
-        ),
+        calls("write_file", json!({"path": "skills/greeting/SKILL.md", "content": new})),
         calls("load_skill", json!({"name": "greeting"})),
         says("Hello."),
     ]);
-    class()
-        .model(&model)
-        .types(&["write a skill, then use it"])
-        .succeeds();
+    class().model(&model).types(&["write a skill, then use it"]).succeeds();
     let requests = model.requests();
     let line = "\n- greeting: Use it for greeting.";
     assert!(!requests[0].system.contains(line));
@@ -122,18 +105,12 @@ fn a_skill_of_the_project_is_in_the_next_round() {
 fn the_users_skills_come_from_the_home_of_this_run() {
     let model = MockModel::scripted([calls("load_skill", json!({"name": "mine"})), says("Done.")]);
     class()
-        .file(
-            "../home/.harness/skills/mine/SKILL.md",
-            skill("mine", "My own way."),
-        )
+        .file("../home/.harness/skills/mine/SKILL.md", skill("mine", "My own way."))
         .model(&model)
         .types(&["go"])
         .succeeds();
     let (_, loaded) = &model.last_request().results()[0];
-    assert!(
-        loaded.contains("/.harness/skills/mine\">\nMy own way."),
-        "{loaded}"
-    );
+    assert!(loaded.contains("/.harness/skills/mine\">\nMy own way."), "{loaded}");
 }
 
 #[test]
@@ -142,51 +119,25 @@ fn a_broken_skill_is_named_once_and_the_others_work() {
     let ran = class()
         .file("skills/good/SKILL.md", skill("good", "Good."))
         .file("skills/headless/SKILL.md", "# A title\n")
-        .file(
-            "skills/colon/SKILL.md",
-            "---\nname: colon\ndescription: now: or never\n---\n",
-        )
+        .file("skills/colon/SKILL.md", "---\nname: colon\ndescription: now: or never\n---\n")
         .file("skills/mute/SKILL.md", "---\nname: mute\n---\n")
         .file("skills/shout/SKILL.md", skill("SHOUT", "Loud."))
-        .file(
-            "skills/latin/SKILL.md",
-            b"---\nname: latin\ndescription: caf\xe9\n---\n",
-        )
+        .file("skills/latin/SKILL.md", b"---\nname: latin\ndescription: caf\xe9\n---\n")
         .model(&model)
         .types(&["Hello", "Hello again"]);
     ran.succeeds();
     for (folder, why) in [
-        (
-            "headless",
-            "it has no front matter; its first line must be `---`",
-        ),
-        (
-            "colon",
-            "line 3: a value that holds `: ` must stand in quotes",
-        ),
-        (
-            "mute",
-            "its front matter has no description, and without one nobody would load it",
-        ),
-        (
-            "shout",
-            "its name must be 1 to 64 characters of a-z, 0-9 and -, not \"SHOUT\"",
-        ),
+        ("headless", "it has no front matter; its first line must be `---`"),
+        ("colon", "line 3: a value that holds `: ` must stand in quotes"),
+        ("mute", "its front matter has no description, and without one nobody would load it"),
+        ("shout", "its name must be 1 to 64 characters of a-z, 0-9 and -, not \"SHOUT\""),
         ("latin", "it is not UTF-8 text"),
     ] {
         let sentence = format!("the skill skills/{folder}/SKILL.md is left out: {why}\n");
-        assert_eq!(
-            ran.stdout.matches(&sentence).count(),
-            1,
-            "{sentence}{}",
-            ran.transcript()
-        );
+        assert_eq!(ran.stdout.matches(&sentence).count(), 1, "{sentence}{}", ran.transcript());
     }
     let system = &model.last_request().system;
-    assert!(
-        system.contains("- good: ") && system.contains("- pdf: "),
-        "{system}"
-    );
+    assert!(system.contains("- good: ") && system.contains("- pdf: "), "{system}");
 }
 
 #[test]
@@ -197,8 +148,5 @@ fn the_tool_pool() {
     let requests = model.requests();
     let [names, subagent] = [0, 1].map(|at| requests[at].tool_names());
     assert!(!requests[1].system.contains("# Skills"), "of a subagent");
-    assert_pool(
-        env!("CARGO_MANIFEST_DIR"),
-        [("lead", names), ("subagent", subagent)],
-    );
+    assert_pool(env!("CARGO_MANIFEST_DIR"), [("lead", names), ("subagent", subagent)]);
 }

@@ -52,27 +52,15 @@ async fn the_project_wins_over_the_user_and_the_user_over_the_shipped() {
         ("ws/skills/pdf/SKILL.md", skill("pdf", "The project's.")),
         ("home/.harness/skills/pdf/SKILL.md", skill("pdf", "Mine.")),
         ("home/.harness/skills/mail/SKILL.md", skill("mail", "Mine.")),
-        (
-            "home/.harness/skills/x/SKILL.md",
-            skill("code-review", "Mine."),
-        ),
+        ("home/.harness/skills/x/SKILL.md", skill("code-review", "Mine.")),
     ]);
     assert_eq!(listed(&place), ["mail: Use it for mail."]);
     let home = place.path("home/.harness/skills");
     let home = home.display();
     for (name, start) in [
-        (
-            "pdf",
-            "<skill name=\"pdf\" folder=\"skills/pdf\">\nThe project's.\n</skill>".to_owned(),
-        ),
-        (
-            "mail",
-            format!("<skill name=\"mail\" folder=\"{home}/mail\">\nMine."),
-        ),
-        (
-            "code-review",
-            format!("<skill name=\"code-review\" folder=\"{home}/x\">\nMine."),
-        ),
+        ("pdf", "<skill name=\"pdf\" folder=\"skills/pdf\">\nThe project's.\n</skill>".to_owned()),
+        ("mail", format!("<skill name=\"mail\" folder=\"{home}/mail\">\nMine.")),
+        ("code-review", format!("<skill name=\"code-review\" folder=\"{home}/x\">\nMine.")),
         ("mcp-builder", "<skill name=\"mcp-builder\">\n".to_owned()),
     ] {
         let loaded = load(&place, name).await.text;

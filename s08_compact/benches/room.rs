@@ -68,10 +68,7 @@ impl Model for Counting {
     ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(async move {
             let reply = Model::send(&self.client, system, history, tools).await?;
-            self.spent
-                .lock()
-                .unwrap()
-                .push(reply.usage.total() - reply.usage.output_tokens);
+            self.spent.lock().unwrap().push(reply.usage.total() - reply.usage.output_tokens);
             Ok(reply)
         })
     }

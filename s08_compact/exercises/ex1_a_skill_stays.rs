@@ -23,10 +23,7 @@ const LARGE: usize = 14_000;
 
 fn skill() -> Output {
     let rule = "Read twice before you write. ";
-    Output::ok(format!(
-        "<skill name=\"tea\">\n{}\n</skill>",
-        rule.repeat(200)
-    ))
+    Output::ok(format!("<skill name=\"tea\">\n{}\n</skill>", rule.repeat(200)))
 }
 
 /// What became of each result.
@@ -37,11 +34,7 @@ fn results(history: &History) -> Vec<&'static str> {
         Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => None,
     };
     let fate = |text: String| {
-        if text.starts_with("[old result of ") {
-            "a line"
-        } else {
-            "as it was"
-        }
+        if text.starts_with("[old result of ") { "a line" } else { "as it was" }
     };
     blocks.filter_map(text).map(fate).collect()
 }

@@ -33,10 +33,8 @@ fn slash_compact_summarizes_with_a_focus_and_is_no_prompt() {
     let lines = ["read notes.md", "/compact the names of the files", "go on"];
     let ran = class().model(&model).types(&lines);
     let requests = model.requests();
-    let summaries: Vec<_> = requests
-        .iter()
-        .filter(|request| request.system.starts_with(SUMMARIZER))
-        .collect();
+    let summaries: Vec<_> =
+        requests.iter().filter(|request| request.system.starts_with(SUMMARIZER)).collect();
     assert_eq!(
         summaries.len(),
         1,
@@ -75,8 +73,5 @@ fn with_nothing_to_summarize_nobody_is_asked_and_other_words_are_prompts() {
         ran.transcript()
     );
     let said = ran.stdout.matches("there is nothing to summarize").count();
-    assert_eq!(
-        said, 2,
-        "how often the user reads that there is nothing to summarize"
-    );
+    assert_eq!(said, 2, "how often the user reads that there is nothing to summarize");
 }

@@ -28,9 +28,7 @@ fn summary(history: &History) -> String {
 /// The lines in it that name a changed file.
 fn changed(summary: &str) -> Vec<&str> {
     let lines = summary.lines();
-    lines
-        .filter(|line| line.starts_with("(changed: "))
-        .collect()
+    lines.filter(|line| line.starts_with("(changed: ")).collect()
 }
 
 fn written() -> Output {
@@ -47,20 +45,13 @@ async fn the_summary_names_the_files_that_were_changed() {
         &mut history,
         &[
             ("write_file", "src/a.rs", written()),
-            (
-                "edit_file",
-                "src/b.rs",
-                Output::error("the text does not occur"),
-            ),
+            ("edit_file", "src/b.rs", Output::error("the text does not occur")),
             ("read_file", "src/c.rs", Output::ok("c")),
         ],
     );
     round(
         &mut history,
-        &[
-            ("edit_file", "src/a.rs", written()),
-            ("edit_file", "src/d.rs", written()),
-        ],
+        &[("edit_file", "src/a.rs", written()), ("edit_file", "src/d.rs", written())],
     );
     three_reads(&mut history, 20_000);
     stage.compactor.shrink(&mut history).await;
@@ -85,36 +76,22 @@ async fn a_second_summary_knows_what_the_first_one_named() {
     history.user("mend it");
     round(
         &mut history,
-        &[
-            ("write_file", "src/a.rs", written()),
-            ("write_file", "src/z.rs", written()),
-        ],
+        &[("write_file", "src/a.rs", written()), ("write_file", "src/z.rs", written())],
     );
     three_reads(&mut history, 20_000);
     stage.compactor.shrink(&mut history).await;
     round(
         &mut history,
-        &[
-            ("write_file", "src/b.rs", written()),
-            ("edit_file", "src/a.rs", written()),
-        ],
+        &[("write_file", "src/b.rs", written()), ("edit_file", "src/a.rs", written())],
     );
     three_reads(&mut history, 20_000);
     stage.compactor.shrink(&mut history).await;
-    assert_eq!(
-        stage.model.requests().len(),
-        2,
-        "two summaries were asked for"
-    );
+    assert_eq!(stage.model.requests().len(), 2, "two summaries were asked for");
     let summary = summary(&history);
     assert!(summary.starts_with("Second."), "{summary}");
     assert_eq!(
         changed(&summary),
-        [
-            "(changed: src/a.rs)",
-            "(changed: src/z.rs)",
-            "(changed: src/b.rs)"
-        ],
+        ["(changed: src/a.rs)", "(changed: src/z.rs)", "(changed: src/b.rs)"],
         "a.rs and z.rs were changed before the first summary, b.rs and again a.rs after it\n{summary}"
     );
 }

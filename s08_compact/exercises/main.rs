@@ -31,9 +31,6 @@ fn round(history: &mut History, calls: &[(&str, &str, Output)]) {
 /// Three rounds, each of which reads a file of so many characters.
 fn three_reads(history: &mut History, chars: usize) {
     for path in ["a.txt", "b.txt", "c.txt"] {
-        round(
-            history,
-            &[("read_file", path, Output::ok("x".repeat(chars)))],
-        );
+        round(history, &[("read_file", path, Output::ok("x".repeat(chars)))]);
     }
 }

@@ -163,8 +163,7 @@ impl Compactor {
                 let before = grouped(history.tokens());
                 history.replace(messages);
                 let after = grouped(history.tokens());
-                self.repl
-                    .remark(&format!("[compacted: {what}, {before} → {after} tokens]"));
+                self.repl.remark(&format!("[compacted: {what}, {before} → {after} tokens]"));
             }
             Err(error) => self.repl.remark(&format!("[not compacted: {error:#}]")),
         }
@@ -176,8 +175,7 @@ impl Compactor {
         let least = asked.map_or(budget.least, |_| 0).max(LEAST);
         if parts.replaced_bytes() < least {
             if asked.is_some() {
-                self.repl
-                    .remark("[not compacted: there is nothing to summarize]");
+                self.repl.remark("[not compacted: there is nothing to summarize]");
             }
             return;
         }
@@ -189,8 +187,7 @@ impl Compactor {
         self.state.failures.store(failures, Ordering::Relaxed);
         self.apply(history, change.map(Some));
         if failures == MAX_FAILURES {
-            self.repl
-                .remark("[automatic summaries are switched off: three in a row have failed]");
+            self.repl.remark("[automatic summaries are switched off: three in a row have failed]");
         }
     }
 
@@ -208,14 +205,8 @@ impl Compactor {
         let text = summary::ask(&*self.model, parts, asked.unwrap_or_default(), most).await?;
         let messages = parts.with_summary(&text, &kept);
         let is_shorter = history.tokens_with(&messages) < history.tokens();
-        ensure!(
-            is_shorter || asked.is_some(),
-            "the summary is longer than what it replaces"
-        );
-        let what = format!(
-            "{} summarized",
-            counted(parts.replaced_messages(), "message")
-        );
+        ensure!(is_shorter || asked.is_some(), "the summary is longer than what it replaces");
+        let what = format!("{} summarized", counted(parts.replaced_messages(), "message"));
         Ok(Change { what, messages })
     }
 }

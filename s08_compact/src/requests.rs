@@ -39,9 +39,8 @@ pub fn earlier<'a>(
     if requests.is_empty() {
         return None;
     }
-    let lengths = successors(Some(most), |length| {
-        (*length > SHORTEST).then(|| (length / 2).max(SHORTEST))
-    });
+    let lengths =
+        successors(Some(most), |length| (*length > SHORTEST).then(|| (length / 2).max(SHORTEST)));
     let mut lists = lengths.map(|length| list(&requests, length));
     let fitting = lists.find(|list| list.len() <= most);
     let list = fitting.unwrap_or_else(|| without_middle(&list(&requests, SHORTEST), most));
@@ -60,15 +59,11 @@ fn requests_in(block: &Block) -> Vec<String> {
         return items.filter(|item| !item.trim().is_empty()).collect();
     }
     let text = text(block).filter(|text| is_said_by_user(text) && gap(block).is_none());
-    text.map(|text| without_context(text).trim().to_owned())
-        .into_iter()
-        .collect()
+    text.map(|text| without_context(text).trim().to_owned()).into_iter().collect()
 }
 
 fn told(block: &Block) -> Option<&str> {
-    text(block)?
-        .strip_prefix(&*format!("<{TAG}>\n"))?
-        .strip_suffix(&*format!("\n</{TAG}>"))
+    text(block)?.strip_prefix(&*format!("<{TAG}>\n"))?.strip_suffix(&*format!("\n</{TAG}>"))
 }
 
 fn list(requests: &[String], length: usize) -> String {

@@ -44,11 +44,7 @@ pub async fn side_call(model: &dyn Model, system: &str, question: String) -> Res
     let mut history = History::default();
     history.user(question);
     let reply = model.send(&System::from(system), &mut history, &[]).await?;
-    ensure!(
-        !reply.is_cut(),
-        "the answer was cut ({})",
-        reply.stop_reason
-    );
+    ensure!(!reply.is_cut(), "the answer was cut ({})", reply.stop_reason);
     let text = reply.message().text();
     ensure!(!text.trim().is_empty(), "the answer was empty");
     Ok(text)

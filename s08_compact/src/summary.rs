@@ -102,9 +102,7 @@ pub async fn ask(model: &dyn Model, parts: &Parts, focus: &str, most: usize) -> 
         let focus = harmless("focus", focus.trim());
         question.push_str(&format!("\n<focus>{focus}</focus>"));
     }
-    side_call(model, SYSTEM, question)
-        .await
-        .context("asking for a summary")
+    side_call(model, SYSTEM, question).await.context("asking for a summary")
 }
 
 /// Whether this block is a summary that was put there.

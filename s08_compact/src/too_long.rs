@@ -59,18 +59,12 @@ mod tests {
         for (error, expected) in [
             (status(400, invalid, words), true),
             (status(400, invalid, both), true),
-            (
-                status(413, "request_too_large", "Request exceeds the maximum size"),
-                true,
-            ),
+            (status(413, "request_too_large", "Request exceeds the maximum size"), true),
             (status(413, invalid, words), true),
             (status(400, invalid, "max_tokens: 413 > 400"), false),
             (status(400, "permission_error", words), false),
             (status(429, "rate_limit_error", words), false),
-            (
-                status(500, "api_error", "error 413 behind the proxy"),
-                false,
-            ),
+            (status(500, "api_error", "error 413 behind the proxy"), false),
         ] {
             assert_eq!(says(&error), expected, "{error}");
         }

@@ -56,11 +56,7 @@ fn paragraph(role: Role, block: &Block, most: usize) -> Option<String> {
     let (speaker, text) = match block {
         Block::Text { text, .. } => {
             // An earlier summary is all that is left of its time; it is not cut again.
-            let most = if summary::is_summary(block) {
-                usize::MAX
-            } else {
-                most
-            };
+            let most = if summary::is_summary(block) { usize::MAX } else { most };
             let speaker = match role {
                 Role::User => "User",
                 Role::Assistant => "Assistant",

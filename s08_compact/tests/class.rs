@@ -12,25 +12,14 @@ fn class() -> Class {
     let files = [
         ("README.md", "# Tea timer\n\nA timer for tea.\n"),
         ("Cargo.toml", "[package]\nname = \"tea_timer\"\n"),
-        (
-            "s01_loop/README.md",
-            "# The loop\n\nCall, run, feed back.\n",
-        ),
-        (
-            "s08_compact/README.md",
-            "# Room\n\nThe cheapest layer first.\n",
-        ),
-        (
-            "s08_compact/Cargo.toml",
-            "[package]\nname = \"s08_compact\"\n",
-        ),
+        ("s01_loop/README.md", "# The loop\n\nCall, run, feed back.\n"),
+        ("s08_compact/README.md", "# Room\n\nThe cheapest layer first.\n"),
+        ("s08_compact/Cargo.toml", "[package]\nname = \"s08_compact\"\n"),
         ("s08_compact/src/lib.rs", "//! Makes room.\n\nmod layers;\n"),
         ("s08_compact/src/layers.rs", &layers),
     ];
     let class = Class::new(env!("CARGO_BIN_EXE_s08_compact"));
-    files
-        .iter()
-        .fold(class, |class, (name, text)| class.file(name, text))
+    files.iter().fold(class, |class, (name, text)| class.file(name, text))
 }
 
 /// The files of the workspace that a request to read the chapter must reach.
@@ -50,9 +39,7 @@ fn window(tokens: u32) -> Options {
 
 /// A class whose model has a window of this size, and says so.
 fn small(class: Class, model: &MockModel) -> Class {
-    class
-        .model(model)
-        .env("MODEL_CONTEXT_TOKENS", model.context_tokens().to_string())
+    class.model(model).env("MODEL_CONTEXT_TOKENS", model.context_tokens().to_string())
 }
 
 fn scripted(tokens: u32, replies: impl IntoIterator<Item = Reply>) -> MockModel {
@@ -70,19 +57,14 @@ fn read(path: &str) -> Reply {
 /// The files that the model has read, in order, whatever was compacted in between.
 fn files_read(ran: &Ran) -> Vec<&str> {
     let calls = ran.stdout.lines();
-    calls
-        .filter_map(|line| line.strip_prefix("> read_file  "))
-        .collect()
+    calls.filter_map(|line| line.strip_prefix("> read_file  ")).collect()
 }
 
 /// The lines about compaction, without their figures.
 fn layers(ran: &Ran) -> Vec<&str> {
     let lines = ran.stdout.lines();
     let lines = lines.filter_map(|line| line.strip_prefix("[compacted: "));
-    lines
-        .filter_map(|line| line.split_once(", "))
-        .map(|(what, _)| what)
-        .collect()
+    lines.filter_map(|line| line.split_once(", ")).map(|(what, _)| what).collect()
 }
 
 #[test]
@@ -94,9 +76,7 @@ fn started_and_left_it_leaves_no_trace() {
 #[test]
 fn with_room_each_request_begins_with_the_whole_one_before() {
     let model = MockModel::scripted((0..30).map(|_| says("Yes.")));
-    let lines: Vec<String> = (0..30)
-        .map(|number| format!("is {number} a number?"))
-        .collect();
+    let lines: Vec<String> = (0..30).map(|number| format!("is {number} a number?")).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let ran = class().model(&model).types(&lines);
     ran.succeeds().never_shows("[compacted:");
@@ -124,11 +104,7 @@ fn every_file_is_read_although_old_results_go() {
                 ran.transcript()
             );
         }
-        assert!(
-            files_read(&ran).len() <= 3 + 2 * CHAPTER.len(),
-            "{}",
-            ran.transcript()
-        );
+        assert!(files_read(&ran).len() <= 3 + 2 * CHAPTER.len(), "{}", ran.transcript());
     }
 }
 
@@ -136,19 +112,10 @@ fn every_file_is_read_although_old_results_go() {
 fn twenty_turns_of_chat_are_summarized_and_the_first_request_is_still_known() {
     let model = rehearsal(6_000);
     let chat = ["What else can you do?"; 20];
-    let lines = [
-        &["Read the file README.md"][..],
-        &chat,
-        &["What did I ask you first?"],
-    ]
-    .concat();
+    let lines = [&["Read the file README.md"][..], &chat, &["What did I ask you first?"]].concat();
     let ran = small(class(), &model).types(&lines);
-    ran.succeeds()
-        .shows(" messages summarized, ")
-        .never_shows("<conversation-summary>");
-    let answers = ran
-        .stdout
-        .matches("I am the rehearsal model of this course");
+    ran.succeeds().shows(" messages summarized, ").never_shows("<conversation-summary>");
+    let answers = ran.stdout.matches("I am the rehearsal model of this course");
     assert_eq!(answers.count(), 20);
     let summarized = layers(&ran).len();
     assert!((2..=8).contains(&summarized), "{}", ran.transcript());
@@ -160,23 +127,11 @@ fn twenty_turns_of_chat_are_summarized_and_the_first_request_is_still_known() {
 fn the_files_of_a_request_are_read() {
     let three = ["README.md", "Cargo.toml", "s01_loop/README.md"];
     for (request, files) in [
-        (
-            "Read the file README.md, then read Cargo.toml, then read s01_loop/README.md",
-            &three[..],
-        ),
-        (
-            "look at README.md, Cargo.toml and s01_loop/README.md, please",
-            &three,
-        ),
-        (
-            "please read all the files in the directory s08_compact",
-            &CHAPTER,
-        ),
+        ("Read the file README.md, then read Cargo.toml, then read s01_loop/README.md", &three[..]),
+        ("look at README.md, Cargo.toml and s01_loop/README.md, please", &three),
+        ("please read all the files in the directory s08_compact", &CHAPTER),
         ("I want you to read each file in s08_compact", &CHAPTER),
-        (
-            "Open all files in s08_compact and tell me what they are",
-            &CHAPTER,
-        ),
+        ("Open all files in s08_compact and tell me what they are", &CHAPTER),
     ] {
         let model = MockModel::strict_rehearsal();
         let ran = class().model(&model).types(&[request]);
@@ -193,18 +148,10 @@ fn each_layer_says_in_one_line_what_it_did() {
     let large = "a line of a large file\n".repeat(2_000);
     let rounds = ["large.txt"].into_iter().chain(["a.txt"; 5]).map(read);
     let model = scripted(8_000, rounds.chain([says("Done.")]));
-    let class = class()
-        .file("large.txt", large)
-        .file("a.txt", "x".repeat(2_000));
+    let class = class().file("large.txt", large).file("a.txt", "x".repeat(2_000));
     let ran = small(class, &model).types(&["go"]);
-    assert_eq!(
-        layers(ran.succeeds()),
-        ["1 result kept in files", "3 results"]
-    );
-    let line = ran
-        .stdout
-        .lines()
-        .find(|line| line.starts_with("[compacted: 1 result kept"));
+    assert_eq!(layers(ran.succeeds()), ["1 result kept in files", "3 results"]);
+    let line = ran.stdout.lines().find(|line| line.starts_with("[compacted: 1 result kept"));
     let line = line.unwrap().strip_suffix(" tokens]").unwrap();
     let (before, after) = line.rsplit_once(", ").unwrap().1.split_once(" → ").unwrap();
     let number = |text: &str| text.replace(',', "").parse::<u32>().unwrap();
@@ -238,11 +185,7 @@ fn a_prompt_that_the_api_finds_too_long_is_made_shorter_and_sent_again() {
     model.script_for("You summarize a conversation", [says("Read once.")]);
     let class = class().file("big.txt", "x".repeat(16_000)).model(&model);
     let ran = class.types(&["what is in big.txt?"]);
-    let did = [
-        "1 result kept in files",
-        "1 result",
-        "3 messages summarized",
-    ];
+    let did = ["1 result kept in files", "1 result", "3 messages summarized"];
     assert_eq!(layers(ran.succeeds().shows("Done.")), did);
     assert_eq!(model.refusals().len(), 1);
     assert_eq!(model.last_request().user_texts()[1], "what is in big.txt?");
@@ -266,23 +209,14 @@ fn two_hundred_rounds_of_large_outputs_fit_into_a_small_window() {
         class = class.file(name, content(size));
     }
     let ran = class.types(&[REQUEST]);
-    ran.succeeds()
-        .shows("The ninth door is green.")
-        .never_shows("too long");
+    ran.succeeds().shows("The ninth door is green.").never_shows("too long");
     for what in ["kept in files", "messages summarized", "results"] {
-        assert!(
-            layers(&ran).iter().any(|layer| layer.contains(what)),
-            "{what}"
-        );
+        assert!(layers(&ran).iter().any(|layer| layer.contains(what)), "{what}");
     }
     let requests = model.requests();
-    let (summaries, rounds): (Vec<_>, Vec<_>) = requests
-        .iter()
-        .partition(|request| request.system.starts_with("You summarize"));
-    assert_eq!(
-        (rounds.len(), summaries.len()),
-        (ROUNDS + 1, brain.summaries())
-    );
+    let (summaries, rounds): (Vec<_>, Vec<_>) =
+        requests.iter().partition(|request| request.system.starts_with("You summarize"));
+    assert_eq!((rounds.len(), summaries.len()), (ROUNDS + 1, brain.summaries()));
     for request in rounds {
         assert!(request.user_texts().iter().any(|text| text == REQUEST));
     }
@@ -295,8 +229,5 @@ fn the_tool_pool() {
     class().model(&model).types(&["Hello"]).succeeds();
     let requests = model.requests();
     let [names, subagent] = [0, 1].map(|at| requests[at].tool_names());
-    assert_pool(
-        env!("CARGO_MANIFEST_DIR"),
-        [("lead", names), ("subagent", subagent)],
-    );
+    assert_pool(env!("CARGO_MANIFEST_DIR"), [("lead", names), ("subagent", subagent)]);
 }

@@ -44,10 +44,7 @@ fn a_memory_with_a_key_is_left_out_and_the_rest_is_kept() {
     );
     ran.shows("[remembered: tabs]\n").shows("[not remembered: ");
     let index = class.read(".harness/memory/MEMORY.md");
-    assert!(
-        !index.contains("deploy"),
-        "the index still lists it\n{index}"
-    );
+    assert!(!index.contains("deploy"), "the index still lists it\n{index}");
 }
 
 #[test]
@@ -84,10 +81,7 @@ async fn a_key_is_found_wherever_it_stands() {
 async fn a_word_that_only_looks_like_one_is_kept() {
     let stage = Stage::new();
     let looks_like_one = json!([
-        entry(
-            "page",
-            "Look at the task-management-dashboard-component first."
-        ),
+        entry("page", "Look at the task-management-dashboard-component first."),
         entry("library", "The project uses sk-learn."),
         entry("key", &format!("The key is {KEY}."))
     ]);

@@ -98,9 +98,7 @@ async fn nobody_is_reminded_of_a_memory_because_it_is_old() {
     let memory = stage.memory();
     let note = memory.recall(&asking("Which tabs?")).await.unwrap();
     says_its_age(&note, 47);
-    let note = memory
-        .recall(&asking("What was written some days ago?"))
-        .await;
+    let note = memory.recall(&asking("What was written some days ago?")).await;
     assert_eq!(
         note, None,
         "the request and the memory `tabs` have no word in common but those of the line about its age"

@@ -36,11 +36,7 @@ fn class(model: &MockModel) -> Class {
 /// A model that says fine to everything, and of memories that there is nothing to choose and nothing to keep.
 fn model() -> MockModel {
     let brain = |request: &Request| {
-        if request.system.starts_with(LEAD) {
-            says("Fine.")
-        } else {
-            says("[]")
-        }
+        if request.system.starts_with(LEAD) { says("Fine.") } else { says("[]") }
     };
     MockModel::start(Options::strict(), brain).unwrap()
 }
@@ -48,12 +44,8 @@ fn model() -> MockModel {
 /// What the lead was asked, each request by the last thing the user said in it.
 fn asked(model: &MockModel) -> Vec<String> {
     let requests = model.requests();
-    let leads = requests
-        .iter()
-        .filter(|request| request.system.starts_with(LEAD));
-    leads
-        .filter_map(|request| request.user_texts().pop())
-        .collect()
+    let leads = requests.iter().filter(|request| request.system.starts_with(LEAD));
+    leads.filter_map(|request| request.user_texts().pop()).collect()
 }
 
 /// What is in the folder of the memory and what the user can still get back, by file names.
@@ -74,8 +66,7 @@ fn a_forgotten_memory_is_out_of_the_folder_the_index_and_the_prompt() {
     let model = model();
     let class = class(&model);
     let ran = class.types(&["/forget quotes", "go"]);
-    ran.succeeds()
-        .shows("forgot quotes; its file is in .harness/memory.old\n");
+    ran.succeeds().shows("forgot quotes; its file is in .harness/memory.old\n");
     assert_eq!(
         files(&class),
         [vec!["MEMORY.md", "indent.md"], vec!["quotes.md"]],
@@ -86,20 +77,11 @@ fn a_forgotten_memory_is_out_of_the_folder_the_index_and_the_prompt() {
         "- [mine](mine.md) — by hand\n- [Tabs & Spaces](indent.md) — about Tabs & Spaces\n",
         "the index was to lose the line of `quotes` and to keep the others, the one by hand among them"
     );
-    assert_eq!(
-        asked(&model),
-        ["go"],
-        "the model was to be sent `go` and nothing of the command"
-    );
+    assert_eq!(asked(&model), ["go"], "the model was to be sent `go` and nothing of the command");
     let requests = model.requests();
-    let lead = requests
-        .iter()
-        .find(|request| request.system.starts_with(LEAD));
+    let lead = requests.iter().find(|request| request.system.starts_with(LEAD));
     let prompt = &lead.expect("the lead was asked to go").system;
-    assert!(
-        !prompt.contains("quotes"),
-        "the system prompt still names `quotes`\n{prompt}"
-    );
+    assert!(!prompt.contains("quotes"), "the system prompt still names `quotes`\n{prompt}");
 }
 
 #[test]
@@ -108,8 +90,7 @@ fn a_memory_is_forgotten_by_its_name_whatever_its_file_is_called() {
     let model = model();
     let class = class(&model);
     let ran = class.types(&["  /forget   Tabs & Spaces "]);
-    ran.succeeds()
-        .shows("forgot Tabs & Spaces; its file is in .harness/memory.old\n");
+    ran.succeeds().shows("forgot Tabs & Spaces; its file is in .harness/memory.old\n");
     assert_eq!(
         files(&class),
         [vec!["MEMORY.md", "quotes.md"], vec!["indent.md"]],
@@ -125,10 +106,7 @@ fn a_name_that_leads_elsewhere_is_no_memory() {
     for name in ["../notes", "indent", "MEMORY", "mine", ""] {
         let line = format!("/forget {name}");
         let ran = class.types(&[&line]);
-        ran.succeeds()
-            .shows("there is no memory")
-            .shows("quotes")
-            .shows("Tabs & Spaces");
+        ran.succeeds().shows("there is no memory").shows("quotes").shows("Tabs & Spaces");
         assert_eq!(
             files(&class),
             [vec!["MEMORY.md", "indent.md", "quotes.md"], vec![]],
@@ -151,14 +129,10 @@ fn only_a_line_that_begins_with_the_word_is_the_command() {
         "/forget quotes",
         "What does /forget quotes do?",
     ]);
-    ran.succeeds()
-        .shows("forgot quotes; its file is in .harness/memory.old\n");
+    ran.succeeds().shows("forgot quotes; its file is in .harness/memory.old\n");
     assert_eq!(
         asked(&model),
-        [
-            "/forgetful people use notes",
-            "What does /forget quotes do?"
-        ],
+        ["/forgetful people use notes", "What does /forget quotes do?"],
         "three lines were typed; the second is the command, the others were to go to the model"
     );
 }

@@ -65,10 +65,7 @@ impl Entry {
 /// A description as one line; without one, the beginning of the content stands for it.
 pub fn description(written: &str, content: &str) -> String {
     let line = Some(one_line(written)).filter(|line| !line.is_empty());
-    cut(
-        &line.unwrap_or_else(|| one_line(content)),
-        DESCRIPTION_CHARS,
-    )
+    cut(&line.unwrap_or_else(|| one_line(content)), DESCRIPTION_CHARS)
 }
 
 #[cfg(test)]
@@ -90,12 +87,7 @@ mod tests {
         assert_eq!(Entry::read(&written), Some(expected));
         let short = Entry::read(&json!({"name": "a", "description": 7, "content": "b\nc"}));
         assert_eq!(short.unwrap().description, "b c");
-        for nothing in [
-            json!([]),
-            json!("text"),
-            json!({"name": "x"}),
-            json!({"content": "x"}),
-        ] {
+        for nothing in [json!([]), json!("text"), json!({"name": "x"}), json!({"content": "x"})] {
             assert_eq!(Entry::read(&nothing), None);
         }
     }

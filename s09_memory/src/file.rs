@@ -118,9 +118,7 @@ fn scalar(line: &str) -> String {
     let json = Value::from(line).to_string();
     // JSON takes these as they are, YAML does not.
     let unprintable = ['\u{feff}', '\u{fffe}', '\u{ffff}'];
-    unprintable.iter().fold(json, |json, &c| {
-        json.replace(c, &format!("\\u{:04x}", u32::from(c)))
-    })
+    unprintable.iter().fold(json, |json, &c| json.replace(c, &format!("\\u{:04x}", u32::from(c))))
 }
 
 #[cfg(test)]

@@ -27,9 +27,7 @@ fn line(slug: &str, entry: &Entry) -> String {
 /// so are those that point to one that `is_gone`.
 pub fn merge(text: &str, memories: &Memories, is_gone: impl Fn(&str) -> bool) -> String {
     let is_ours = |slug| memories.contains_key(slug) || is_gone(slug);
-    let theirs = text
-        .lines()
-        .filter(|line| !target(line).is_some_and(is_ours));
+    let theirs = text.lines().filter(|line| !target(line).is_some_and(is_ours));
     let theirs = theirs.collect::<Vec<_>>().join("\n");
     let theirs = theirs.trim_matches('\n');
     let last = theirs.lines().last();
@@ -38,9 +36,7 @@ pub fn merge(text: &str, memories: &Memories, is_gone: impl Fn(&str) -> bool) ->
         Some(last) if last.starts_with("- ") => "\n",
         Some(_) => "\n\n",
     };
-    let lines = memories
-        .iter()
-        .map(|(slug, file)| line(slug, &file.entry) + "\n");
+    let lines = memories.iter().map(|(slug, file)| line(slug, &file.entry) + "\n");
     format!("{theirs}{between}{}", lines.collect::<String>())
 }
 
@@ -82,12 +78,8 @@ mod tests {
         let file = |about: &str| {
             File::parse(format!("---\nname: tabs\ndescription: {about}\n---\n")).unwrap()
         };
-        let memories = memories
-            .iter()
-            .map(|slug| ((*slug).to_owned(), file("prefers tabs")));
-        merge(text, &memories.collect(), |slug| {
-            known.contains(&slug) && slug != "damaged"
-        })
+        let memories = memories.iter().map(|slug| ((*slug).to_owned(), file("prefers tabs")));
+        merge(text, &memories.collect(), |slug| known.contains(&slug) && slug != "damaged")
     }
 
     #[test]
@@ -102,12 +94,7 @@ mod tests {
             (&both, &known, &[], theirs),
             (&both, &[], &[], &both),
             ("Prose.", &[], &["tabs"], &format!("Prose.\n\n{TABS}\n")),
-            (
-                "- [Tabs!](./tabs.md) — old words\n",
-                &[],
-                &["tabs"],
-                &format!("{TABS}\n"),
-            ),
+            ("- [Tabs!](./tabs.md) — old words\n", &[], &["tabs"], &format!("{TABS}\n")),
             ("\n", &[], &["tabs"], &format!("{TABS}\n")),
         ] {
             let merged = merged(text, known, memories);
@@ -124,10 +111,7 @@ mod tests {
         assert!(short.ends_with("x\n(100 more lines in MEMORY.md)"));
         let long = lines(&"x".repeat(1_000));
         assert!(long.chars().count() < MAX_CHARS + LINE_CHARS);
-        assert_eq!(
-            long.lines().next().map(|line| line.chars().count()),
-            Some(LINE_CHARS)
-        );
+        assert_eq!(long.lines().next().map(|line| line.chars().count()), Some(LINE_CHARS));
         assert!(long.ends_with("(238 more lines in MEMORY.md)"), "{long}");
     }
 }

@@ -79,9 +79,7 @@ impl Agent {
             self.history.remind(self.todo.nag());
             self.compactor.shrink(&mut self.history).await;
             let specs = self.tools.specs();
-            let system = System::from(SYSTEM)
-                .and(self.skills.catalogue())
-                .and(self.memory.index());
+            let system = System::from(SYSTEM).and(self.skills.catalogue()).and(self.memory.index());
             let reply = match self.client.send(system, &self.history, &specs).await {
                 Err(why) if self.compactor.recover(&why, &mut self.history).await => continue,
                 reply => reply?,

@@ -167,8 +167,7 @@ impl Memory {
         ensure!(is_replaced, "one of them has changed meanwhile");
         // Said when nothing could be merged, too: it was a request, and it made the user wait.
         let new = after.len();
-        self.repl
-            .remark(&format!("[consolidated: {count} → {new} memories]"));
+        self.repl.remark(&format!("[consolidated: {count} → {new} memories]"));
         Ok(())
     }
 
@@ -177,8 +176,7 @@ impl Memory {
         let found = self.store.read();
         for sentence in &found.damaged {
             if self.seen.lock().unwrap().damaged.insert(sentence.clone()) {
-                self.repl
-                    .remark(&format!("[memory: {}]", one_line(sentence)));
+                self.repl.remark(&format!("[memory: {}]", one_line(sentence)));
             }
         }
         found
@@ -222,14 +220,8 @@ fn plausible(before: &[&Entry], after: &[Entry]) -> Result<()> {
     );
     let old: usize = before.iter().map(|entry| entry.content.len()).sum();
     let new: usize = after.iter().map(|entry| entry.content.len()).sum();
-    ensure!(
-        new * PLAUSIBLE_TEXT >= old,
-        "the answer has only {new} of {old} bytes"
-    );
+    ensure!(new * PLAUSIBLE_TEXT >= old, "the answer has only {new} of {old} bytes");
     let names: HashSet<&str> = after.iter().map(|entry| entry.name.as_str()).collect();
-    ensure!(
-        names.len() == after.len(),
-        "two memories in the answer have one name"
-    );
+    ensure!(names.len() == after.len(), "two memories in the answer have one name");
     Ok(())
 }

@@ -65,10 +65,7 @@ pub async fn choose<'a>(
         let named = named.map(|(_, entry)| *entry);
         chosen.extend(named.filter(|entry| !chosen.contains(entry)));
     }
-    ensure!(
-        answer.is_empty() || !chosen.is_empty(),
-        "the answer names no memory there is"
-    );
+    ensure!(answer.is_empty() || !chosen.is_empty(), "the answer names no memory there is");
     Ok(chosen)
 }
 
@@ -89,10 +86,7 @@ pub async fn extract(model: &dyn Model, index: &str, history: &History) -> Resul
     );
     let answer = array(&side_call(model, EXTRACT, question).await?)?;
     let entries: Vec<Entry> = answer.iter().filter_map(Entry::read).collect();
-    ensure!(
-        answer.is_empty() || !entries.is_empty(),
-        "the answer holds no memory"
-    );
+    ensure!(answer.is_empty() || !entries.is_empty(), "the answer holds no memory");
     Ok(entries)
 }
 
@@ -117,10 +111,7 @@ fn array(answer: &str) -> Result<Vec<Value>> {
             return Ok(values);
         }
     }
-    bail!(
-        "the answer is not a JSON array: {}",
-        cut(answer.trim(), 100)
-    )
+    bail!("the answer is not a JSON array: {}", cut(answer.trim(), 100))
 }
 
 #[cfg(test)]
@@ -131,11 +122,8 @@ mod tests {
 
     #[test]
     fn an_array_is_found_in_what_surrounds_it() {
-        for answer in [
-            "[\"a\"]",
-            "```json\n[\"a\"]\n```",
-            "The one [of them] that fits:\n[\"a\"]",
-        ] {
+        for answer in ["[\"a\"]", "```json\n[\"a\"]\n```", "The one [of them] that fits:\n[\"a\"]"]
+        {
             assert_eq!(array(answer).unwrap(), [json!("a")], "{answer}");
         }
         assert_eq!(array(" [] ").unwrap(), Vec::<Value>::new());

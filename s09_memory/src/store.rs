@@ -80,10 +80,9 @@ impl Store {
                 }
                 // Another process has just removed it.
                 Err(_) if !path.exists() => {}
-                Err(error) => found.damaged.push(format!(
-                    "{}/{name} is ignored and left as it is: {error:#}",
-                    self.shown
-                )),
+                Err(error) => found
+                    .damaged
+                    .push(format!("{}/{name} is ignored and left as it is: {error:#}", self.shown)),
             }
         }
         found.damaged.sort();
@@ -110,10 +109,7 @@ fn memory_in(path: &Path) -> Result<File> {
 /// The bytes of a regular file, one more than the limit at most. A link may lead out of the workspace, a pipe would keep us
 /// waiting.
 fn read_bounded(path: &Path) -> Result<Vec<u8>> {
-    ensure!(
-        fs::symlink_metadata(path)?.is_file(),
-        "it is no regular file"
-    );
+    ensure!(fs::symlink_metadata(path)?.is_file(), "it is no regular file");
     let mut bytes = Vec::new();
     let file = fs::File::open(path)?;
     file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;

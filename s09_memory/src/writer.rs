@@ -134,11 +134,7 @@ impl Writer<'_> {
         let count = memories.len();
         let new = IndexState {
             version: 1,
-            settled: if is_settled {
-                count
-            } else {
-                state.settled.min(count)
-            },
+            settled: if is_settled { count } else { state.settled.min(count) },
             slugs: memories.into_keys().collect(),
         };
         if new != state {
@@ -197,9 +193,7 @@ mod tests {
     fn set(files: &[(&str, &str)]) -> Memories {
         let file = |text| File::parse(format!("---\nname: x\n---\n{text}")).unwrap();
         let files = files.iter();
-        files
-            .map(|(slug, text)| ((*slug).to_owned(), file(text)))
-            .collect()
+        files.map(|(slug, text)| ((*slug).to_owned(), file(text))).collect()
     }
 
     #[test]

@@ -62,10 +62,7 @@ fn a_second_process_obeys_what_the_first_was_told() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
     class.types(&[PYTHON]).succeeds().never_shows("[recalled");
-    assert!(
-        !class.read("test.py").contains('\t'),
-        "nobody has said so yet"
-    );
+    assert!(!class.read("test.py").contains('\t'), "nobody has said so yet");
     fs::remove_file(class.dir().join("test.py")).unwrap();
     class.types(&[TABS]).succeeds().shows("[remembered: ");
     let index = class.read(".harness/memory/MEMORY.md");
@@ -75,10 +72,7 @@ fn a_second_process_obeys_what_the_first_was_told() {
     let python = class.read("test.py");
     let indented = indented(&python);
     assert!(!indented.is_empty(), "nothing in it is indented: {python}");
-    assert!(
-        indented.iter().all(|line| line.starts_with('\t')),
-        "{python}"
-    );
+    assert!(indented.iter().all(|line| line.starts_with('\t')), "{python}");
 }
 
 #[test]
@@ -93,10 +87,7 @@ fn a_second_preference_stands_beside_the_first() {
     let python = class.read("test.py");
     assert!(python.contains("\n\t") && python.contains('\''), "{python}");
     assert!(!python.replace("\"\"\"", "").contains('"'), "{python}");
-    let mut bodies = model
-        .requests()
-        .into_iter()
-        .map(|request| request.body.clone());
+    let mut bodies = model.requests().into_iter().map(|request| request.body.clone());
     assert!(bodies.all(|body| !String::from_utf8_lossy(&body).contains("test-key")));
     for path in ["MEMORY.md", ".index.json"] {
         let text = class.read(format!(".harness/memory/{path}"));
@@ -140,22 +131,13 @@ fn the_index_is_in_the_prompt_and_the_memory_behind_the_request() {
     let class = class_knowing("tabs", "Indent with tabs.").model(&model);
     class.types(&["go"]).succeeds().shows("[recalled: tabs]");
     let request = &leads(&model)[0];
-    let (_, index) = request
-        .system
-        .split_once("\n\n# Memory\n")
-        .expect("a section of its own");
-    assert!(
-        index.ends_with("\n\n- [tabs](tabs.md) — about tabs"),
-        "{index}"
-    );
+    let (_, index) = request.system.split_once("\n\n# Memory\n").expect("a section of its own");
+    assert!(index.ends_with("\n\n- [tabs](tabs.md) — about tabs"), "{index}");
     let [Block::Text(asked), Block::Text(note)] = request.messages[0].blocks.as_slice() else {
         panic!("{:?}", request.messages);
     };
     assert_eq!(asked, "go");
-    assert!(
-        note.starts_with("<memory>\n") && note.contains("\nIndent with tabs.\n"),
-        "{note}"
-    );
+    assert!(note.starts_with("<memory>\n") && note.contains("\nIndent with tabs.\n"), "{note}");
 }
 
 #[test]
@@ -173,10 +155,7 @@ fn a_memory_that_the_model_writes_itself_shows_in_the_next_round() {
 #[test]
 fn what_side_calls_answer_is_not_shown_but_what_became_of_it() {
     let model = lead(&["One.", "Two."]);
-    let secret_format = json!([
-        entry("tabs", "Indent with tabs."),
-        entry("quotes", "Single.")
-    ]);
+    let secret_format = json!([entry("tabs", "Indent with tabs."), entry("quotes", "Single.")]);
     model.script_for(EXTRACT, [says(secret_format.to_string()), says("[]")]);
     model.script_for(CHOOSE, [says("[]")]);
     class()
@@ -217,9 +196,7 @@ fn a_side_call_that_fails_is_one_remark_and_the_turn_succeeds() {
     let model = lead(&["Fine."]);
     model.script_for(CHOOSE, [says("tabs, of course")]);
     model.script_for(EXTRACT, [says("nothing")]);
-    let ran = class_knowing("tabs", "Indent with tabs.")
-        .model(&model)
-        .asks("about tabs");
+    let ran = class_knowing("tabs", "Indent with tabs.").model(&model).asks("about tabs");
     ran.succeeds()
         .shows("[memories chosen by words in common: the answer is not a JSON array: tabs, of course]\n[recalled: tabs]\n")
         .shows("[nothing remembered: the answer is not a JSON array: nothing]\n");
@@ -231,9 +208,7 @@ fn what_is_kept_is_not_called_forgotten_when_only_the_index_cannot_be_written() 
     let model = lead(&["Noted."]);
     let memory = r#"[{"name":"tabs","description":"Tabs","type":"user","content":"Tabs."}]"#;
     model.script_for(EXTRACT, [says(memory)]);
-    let class = class()
-        .file(".harness/memory/MEMORY.md/in_the_way", "")
-        .model(&model);
+    let class = class().file(".harness/memory/MEMORY.md/in_the_way", "").model(&model);
     class
         .asks("I prefer tabs")
         .succeeds()
@@ -246,9 +221,7 @@ fn what_is_kept_is_not_called_forgotten_when_only_the_index_cannot_be_written() 
 fn a_damaged_memory_is_named_once_and_left_alone() {
     let model = lead(&["One.", "Two."]);
     model.script_for(EXTRACT, [says("[]"), says("[]")]);
-    let class = class()
-        .file(".harness/memory/tabs.md", "just text")
-        .model(&model);
+    let class = class().file(".harness/memory/tabs.md", "just text").model(&model);
     let ran = class.types(&["go", "on"]);
     ran.succeeds();
     let told = ran.stdout.matches(
@@ -289,10 +262,7 @@ fn two_processes_in_one_folder_lose_no_memory() {
     });
     let index = class.read(".harness/memory/MEMORY.md");
     for lesson in 0..24 {
-        assert!(
-            index.contains(&format!("- [lesson {lesson}](lesson-{lesson}.md)")),
-            "{index}"
-        );
+        assert!(index.contains(&format!("- [lesson {lesson}](lesson-{lesson}.md)")), "{index}");
         class.read(format!(".harness/memory/lesson-{lesson}.md"));
     }
 }
@@ -312,8 +282,5 @@ fn the_tool_pool() {
     class().model(&model).types(&["Hello"]).succeeds();
     let requests = model.requests();
     let [names, subagent] = [0, 1].map(|at| requests[at].tool_names());
-    assert_pool(
-        env!("CARGO_MANIFEST_DIR"),
-        [("lead", names), ("subagent", subagent)],
-    );
+    assert_pool(env!("CARGO_MANIFEST_DIR"), [("lead", names), ("subagent", subagent)]);
 }

@@ -47,36 +47,27 @@ fn mechanisms(runtime: &Runtime, agent: &Agent) {
         .on_pre_tool(async |_| HookOutput::Go)
         .on_post_tool(async |_| HookOutput::Go)
         .on_stop(async |_| HookOutput::Go);
-    for (name, hooks) in [
-        ("hooks, nobody attached", Hooks::new()),
-        ("hooks, one on each event", one_each),
-    ] {
-        row(name, || {
-            runtime.block_on(one_turn(&hooks, &agent.tools, &history))
-        });
+    for (name, hooks) in
+        [("hooks, nobody attached", Hooks::new()), ("hooks, one on each event", one_each)]
+    {
+        row(name, || runtime.block_on(one_turn(&hooks, &agent.tools, &history)));
     }
     row("todo.nag", || agent.todo.nag());
     row(&format!("compactor.shrink, {MESSAGES} messages"), || {
         runtime.block_on(agent.compactor.shrink(&mut history));
     });
-    row("skills.catalogue, none on disk", || {
-        agent.skills.catalogue()
-    });
+    row("skills.catalogue, none on disk", || agent.skills.catalogue());
     let many = twenty_skills(&agent.repl);
     row("skills.catalogue, 20 on disk", || many.1.catalogue());
     row("memory.index", || agent.memory.index());
-    row("memory.recall, nothing known", || {
-        runtime.block_on(agent.memory.recall(&history))
-    });
+    row("memory.recall, nothing known", || runtime.block_on(agent.memory.recall(&history)));
 }
 
 /// The system prompt and the tools, written and kept.
 fn prompts(agent: &Agent) {
     row("Context::read", || Context::read(&agent.ws, &agent.tools));
     let context = agent.context();
-    let mut fresh: Vec<PromptCache> = (0..=ROUNDS)
-        .map(|_| PromptCache::new(&agent.repl))
-        .collect();
+    let mut fresh: Vec<PromptCache> = (0..=ROUNDS).map(|_| PromptCache::new(&agent.repl)).collect();
     row("prompt, assembled the first time", || {
         let mut prompt = fresh.pop().expect("one a round");
         let assembled = prompt.assemble(context.clone());
@@ -185,9 +176,5 @@ fn row<T>(name: &str, mut work: impl FnMut() -> T) {
     let mut times: Vec<Duration> = (0..ROUNDS).map(once).collect();
     times.sort();
     let micros = |at: usize| times[at].as_secs_f64() * 1e6;
-    println!(
-        "| {name} | {:.2} | {:.2} |",
-        micros(ROUNDS / 2),
-        micros(ROUNDS * 95 / 100)
-    );
+    println!("| {name} | {:.2} | {:.2} |", micros(ROUNDS / 2), micros(ROUNDS * 95 / 100));
 }

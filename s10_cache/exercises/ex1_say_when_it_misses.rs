@@ -19,10 +19,7 @@ use super::{class, lead};
 fn new_skill(name: &str) -> Reply {
     let about = "what it is good for and what it is not ".repeat(6);
     let skill = format!("---\nname: {name}\ndescription: {about}\n---\nDo it.\n");
-    calls(
-        "write_file",
-        json!({"path": format!("skills/{name}/SKILL.md"), "content": skill}),
-    )
+    calls("write_file", json!({"path": format!("skills/{name}/SKILL.md"), "content": skill}))
 }
 
 /// The lines about missed caches, each with the report above it.
@@ -49,10 +46,7 @@ fn share(report: &str) -> u64 {
 #[ignore = "exercise 1"]
 fn a_turn_that_reads_little_is_reported() {
     let skills = [new_skill("tea"), new_skill("coffee")];
-    let replies = [says("Hi.")]
-        .into_iter()
-        .chain(skills)
-        .chain([says("Written.")]);
+    let replies = [says("Hi.")].into_iter().chain(skills).chain([says("Written.")]);
     let model = lead(replies);
     let ran = class().model(&model).types(&["Hello", "write two skills"]);
     ran.succeeds();
@@ -74,13 +68,8 @@ fn a_turn_that_reads_little_is_reported() {
 #[test]
 #[ignore = "exercise 1"]
 fn only_the_requests_of_this_turn_count() {
-    let replies = [
-        new_skill("tea"),
-        new_skill("coffee"),
-        says("Two."),
-        new_skill("cake"),
-        says("One more."),
-    ];
+    let replies =
+        [new_skill("tea"), new_skill("coffee"), says("Two."), new_skill("cake"), says("One more.")];
     let typed = ["write two skills", "and another"];
     let model = lead(replies);
     let ran = class().model(&model).types(&typed);

@@ -24,9 +24,7 @@ fn write(path: &str, content: &str) -> Reply {
 
 /// How many lines say that the instructions were rebuilt.
 fn rebuilt(ran: &Ran) -> usize {
-    ran.stdout
-        .matches("[prompt rebuilt: instructions]\n")
-        .count()
+    ran.stdout.matches("[prompt rebuilt: instructions]\n").count()
 }
 
 /// The texts of the sections of the last request, and whether a breakpoint stands behind each.
@@ -67,12 +65,8 @@ fn the_file_stands_in_the_stable_part_of_the_prompt() {
         "it was to hold the text of AGENTS.md\n{}",
         texts[instructions]
     );
-    let marked = sections
-        .iter()
-        .filter(|(_, has_breakpoint)| *has_breakpoint);
-    let marked: Vec<&str> = marked
-        .map(|(text, _)| text.lines().next().unwrap_or(""))
-        .collect();
+    let marked = sections.iter().filter(|(_, has_breakpoint)| *has_breakpoint);
+    let marked: Vec<&str> = marked.map(|(text, _)| text.lines().next().unwrap_or("")).collect();
     assert!(
         matches!(&marked[..], ["# Skills", _]),
         "the two breakpoints of the prompt were to stay where they are: behind the skills, and at the end; they stand \
@@ -94,16 +88,11 @@ fn what_is_written_into_it_counts_in_the_next_request() {
     let requests = leads(&model);
     let has = |text: &str| -> Vec<bool> {
         let prompts = requests.iter();
-        prompts
-            .map(|request| request.system.contains(text))
-            .collect()
+        prompts.map(|request| request.system.contains(text)).collect()
     };
     assert_eq!(
         (has("Write tests first."), has("Write tests last.")),
-        (
-            vec![false, true, false, false],
-            vec![false, false, true, true]
-        ),
+        (vec![false, true, false, false], vec![false, false, true, true]),
         "the model wrote the file in its first reply and changed it in its second; the next request each time was to have \
          the new text\n{}",
         ran.transcript()
@@ -127,10 +116,8 @@ fn a_file_with_nothing_in_it_is_no_section() {
     ]);
     let ran = class().model(&model).types(&["go"]);
     ran.succeeds();
-    let has_section: Vec<bool> = leads(&model)
-        .iter()
-        .map(|request| request.system.contains(HEADING))
-        .collect();
+    let has_section: Vec<bool> =
+        leads(&model).iter().map(|request| request.system.contains(HEADING)).collect();
     assert_eq!(
         has_section,
         [false, false, true, false],

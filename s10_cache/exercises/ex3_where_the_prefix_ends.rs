@@ -33,18 +33,13 @@ fn reads(files: usize) -> impl Iterator<Item = Reply> {
 /// What was printed about the end of the cached messages.
 fn said(ran: &Ran) -> Vec<&str> {
     let lines = ran.stdout.lines();
-    lines
-        .filter(|line| line.starts_with("[the cached messages end"))
-        .collect()
+    lines.filter(|line| line.starts_with("[the cached messages end")).collect()
 }
 
 /// What was to be printed, by the requests that the model has got.
 fn expected(model: &MockModel) -> Vec<String> {
     let requests = leads(model);
-    let sent: Vec<Vec<Value>> = requests
-        .iter()
-        .map(|request| messages(&request.json()))
-        .collect();
+    let sent: Vec<Vec<Value>> = requests.iter().map(|request| messages(&request.json())).collect();
     let pairs = sent.windows(2).filter_map(|pair| {
         let (before, after) = (&pair[0], &pair[1]);
         let same = std::iter::zip(before, after).take_while(|(old, new)| old == new);
@@ -58,9 +53,7 @@ fn expected(model: &MockModel) -> Vec<String> {
 /// The messages of a request, without the breakpoint, which moves.
 fn messages(request: &Value) -> Vec<Value> {
     let mut messages = request["messages"].as_array().cloned().unwrap_or_default();
-    let contents = messages
-        .iter_mut()
-        .filter_map(|message| message["content"].as_array_mut());
+    let contents = messages.iter_mut().filter_map(|message| message["content"].as_array_mut());
     for block in contents.flatten().filter_map(Value::as_object_mut) {
         block.remove("cache_control");
     }
@@ -75,10 +68,7 @@ fn it_is_said_where_room_was_made_and_how_far_the_prefix_goes() {
     let ran = class.model(&model).types(&["read them", "all of them?"]);
     ran.succeeds();
     let expected = expected(&model);
-    assert!(
-        !expected.is_empty(),
-        "twenty files do not fit into this window"
-    );
+    assert!(!expected.is_empty(), "twenty files do not fit into this window");
     assert_eq!(
         said(&ran),
         expected,
@@ -93,13 +83,8 @@ fn a_summary_that_leaves_fewer_messages_is_told_and_what_is_only_added_is_not() 
     let compact = calls("compact", json!({"focus": "the files"}));
     let replies = reads(3).chain([compact, says("Done."), says("You're welcome.")]);
     let model = lead_with(200_000, replies);
-    model.script_for(
-        "You summarize a conversation",
-        [says("Three files were read.")],
-    );
-    let ran = class_with(3)
-        .model(&model)
-        .types(&["read them, then compact", "thank you"]);
+    model.script_for("You summarize a conversation", [says("Three files were read.")]);
+    let ran = class_with(3).model(&model).types(&["read them, then compact", "thank you"]);
     ran.succeeds();
     assert_eq!(
         said(&ran),

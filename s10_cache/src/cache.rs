@@ -186,9 +186,8 @@ mod tests {
     #[test]
     fn a_breakpoint_that_a_tool_brings_is_the_only_one() {
         let place = Place::new();
-        let tools = Toolbox::new()
-            .with(bash(&place.ws).breakpoint())
-            .with(tool("late", "Comes and goes."));
+        let tools =
+            Toolbox::new().with(bash(&place.ws).breakpoint()).with(tool("late", "Comes and goes."));
         let (_, specs) = cache().assemble(Context::read(&place.ws, &tools));
         let has: Vec<bool> = specs.iter().map(ToolSpec::has_breakpoint).collect();
         assert_eq!(has, [true, false]);

@@ -82,7 +82,5 @@ impl Context {
 
 /// Whether the directory belongs to a git repository. A worktree has a file `.git` where a clone has a directory.
 fn is_git(directory: &Path) -> bool {
-    directory
-        .ancestors()
-        .any(|ancestor| ancestor.join(".git").exists())
+    directory.ancestors().any(|ancestor| ancestor.join(".git").exists())
 }

@@ -32,9 +32,7 @@ fn reports(ran: &Ran) -> Vec<(u64, u64, u64)> {
     let reports = lines.filter(|line| line.starts_with("[cache: "));
     let numbers = |report: &str| {
         let digits = |part: &str| part.replace(|c: char| !c.is_ascii_digit(), "");
-        let parts = report
-            .split(" · ")
-            .map(|part| digits(part).parse().unwrap());
+        let parts = report.split(" · ").map(|part| digits(part).parse().unwrap());
         let numbers: Vec<u64> = parts.collect();
         (numbers[0], numbers[1], numbers[2])
     };
@@ -65,10 +63,7 @@ fn the_second_request_hits_a_memory_appears_in_the_next_and_most_of_the_input_is
         .shows("name = \"demo\"");
     let line = "- [test](test.md) — test memory";
     assert_eq!(class.read(".harness/memory/MEMORY.md").trim(), line);
-    let known: Vec<bool> = leads(&model)
-        .iter()
-        .map(|it| it.system.contains(line))
-        .collect();
+    let known: Vec<bool> = leads(&model).iter().map(|it| it.system.contains(line)).collect();
     assert!(!known[0] && known.is_sorted() && known.ends_with(&[true, true]));
     let turns = reports(&ran);
     assert_eq!(turns.len(), 3, "{}", ran.transcript());
@@ -87,11 +82,7 @@ fn what_changes_in_the_workspace_rebuilds_its_section_and_nothing_else() {
     let skill = json!({"path": "skills/tea/SKILL.md", "content": skill});
     for (call, lines, section) in [
         (calls("write_file", skill), &["go"][..], "skills"),
-        (
-            calls("bash", json!({"command": "git init -q"})),
-            &["go", "y"],
-            "workspace",
-        ),
+        (calls("bash", json!({"command": "git init -q"})), &["go", "y"], "workspace"),
     ] {
         let model = lead(1, [call, says("Done.")]);
         let ran = class().model(&model).types(lines);
@@ -104,11 +95,7 @@ fn the_day_is_the_one_of_the_users_time_zone() {
     // 26 hours apart: never the same day.
     let days = ["EARLY-14", "LATE+12"].map(|zone| {
         let model = lead(1, [says("Hi.")]);
-        class()
-            .env("TZ", zone)
-            .model(&model)
-            .types(&["Hello"])
-            .succeeds();
+        class().env("TZ", zone).model(&model).types(&["Hello"]).succeeds();
         let request = leads(&model).pop().expect("a request");
         let last = request.system.lines().last().expect("a date").to_owned();
         assert!(last.starts_with("Today is "), "{last}");
@@ -178,10 +165,7 @@ fn the_tool_pool_and_a_subagents_requests_end_in_a_breakpoint_too() {
     class().model(&model).types(&["Hello"]).succeeds();
     let requests = model.requests();
     let [names, subagent] = [0, 1].map(|at| requests[at].tool_names());
-    assert_pool(
-        env!("CARGO_MANIFEST_DIR"),
-        [("lead", names), ("subagent", subagent)],
-    );
+    assert_pool(env!("CARGO_MANIFEST_DIR"), [("lead", names), ("subagent", subagent)]);
     let messages = requests[1].json()["messages"].to_string();
     assert!(messages.contains("cache_control"), "{messages}");
 }

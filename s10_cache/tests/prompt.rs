@@ -56,11 +56,7 @@ impl Place {
     /// Sends what the cache makes of a context.
     async fn send(&mut self, context: Context, history: &History) -> Usage {
         let (system, tools) = self.cache.assemble(context);
-        self.client
-            .send(system, history, &tools)
-            .await
-            .unwrap()
-            .usage
+        self.client.send(system, history, &tools).await.unwrap().usage
     }
 }
 
@@ -98,10 +94,7 @@ async fn there_are_four_breakpoints_and_each_has_its_place() {
     place.send(place.context(), &history).await;
     let first = place.model.last_request().json();
     // Identity, tools, workspace | date.
-    assert_eq!(
-        breakpoints(&first),
-        ["tool 5", "system 3", "system 4", "message 1"]
-    );
+    assert_eq!(breakpoints(&first), ["tool 5", "system 3", "system 4", "message 1"]);
     let full = place.context().servers("docs").skills("pdf").memory("tabs");
     place.send(full, &history).await;
     // Identity, tools, workspace, servers, skills | memory, date.
@@ -121,13 +114,9 @@ async fn a_changed_memory_leaves_the_stable_sections_in_the_cache() {
     let mut place = Place::new(3);
     let history = asked("Hello");
     let context = place.context().skills(long(2_000));
-    let first = place
-        .send(context.clone().memory(long(100)), &history)
-        .await;
+    let first = place.send(context.clone().memory(long(100)), &history).await;
     assert_eq!(first.cache_read_input_tokens, 0);
-    let second = place
-        .send(context.clone().memory(long(120)), &history)
-        .await;
+    let second = place.send(context.clone().memory(long(120)), &history).await;
     let stable = first.cache_creation_input_tokens - 100;
     assert!(second.cache_read_input_tokens > 2_000, "{second:?}");
     assert!(second.cache_read_input_tokens <= stable, "{second:?}");
@@ -177,10 +166,7 @@ async fn read_in_each_round(window: u64) -> Vec<u64> {
         read.push(usage.cache_read_input_tokens);
         let id = format!("toolu_{index}");
         let call = ToolCall::new(id, "read_file", json!({"path": "a.txt"}));
-        history.push(Message::new(
-            Role::Assistant,
-            vec![Block::ToolUse(call.clone())],
-        ));
+        history.push(Message::new(Role::Assistant, vec![Block::ToolUse(call.clone())]));
         history.answer(&call, Output::ok(long(500)));
     }
     read
@@ -190,15 +176,8 @@ async fn read_in_each_round(window: u64) -> Vec<u64> {
 #[tokio::test]
 async fn room_is_made_late_and_seldom_because_the_common_prefix_ends_there() {
     let misses = |read: &[u64]| read.windows(2).filter(|pair| pair[1] < pair[0]).count();
-    let (large, small) = (
-        read_in_each_round(200_000).await,
-        read_in_each_round(8_000).await,
-    );
-    assert_eq!(
-        (misses(&large), misses(&small)),
-        (0, 1),
-        "{large:?} {small:?}"
-    );
+    let (large, small) = (read_in_each_round(200_000).await, read_in_each_round(8_000).await);
+    assert_eq!((misses(&large), misses(&small)), (0, 1), "{large:?} {small:?}");
     // The prompt and ten results.
     assert!(large[11] > 10 * 500, "{large:?}");
 }

@@ -27,13 +27,8 @@ async fn a_request_waits_for_five_minutes_at_most() {
         [100.0; 3],
         "the server asks for 100 s each time: three waits are five minutes, and a fourth is one too many"
     );
-    let error = sent
-        .expect_err("the request ends with the server's refusal")
-        .to_string();
-    assert!(
-        error.contains("429"),
-        "the last error was the server's 429, not {error:?}"
-    );
+    let error = sent.expect_err("the request ends with the server's refusal").to_string();
+    assert!(error.contains("429"), "the last error was the server's 429, not {error:?}");
     assert_eq!(
         diary.remarks().last().map(String::as_str),
         Some("giving up after 300 s of waiting"),
@@ -54,10 +49,7 @@ async fn a_wait_that_would_exceed_it_is_not_begun() {
     );
     assert_eq!(
         (diary.waits(), diary.remarks().pop().unwrap_or_default()),
-        (
-            vec![110.0; 2],
-            "giving up after 220 s of waiting".to_owned()
-        ),
+        (vec![110.0; 2], "giving up after 220 s of waiting".to_owned()),
         "two waits of 110 s leave 80 s, and the server asks for 110"
     );
 }

@@ -47,10 +47,7 @@ async fn an_empty_reply_is_asked_for_again() {
     );
     assert_eq!(
         (diary.remarks(), diary.waits()),
-        (
-            vec!["the reply was empty: asking again (1/2)".to_owned()],
-            vec![]
-        ),
+        (vec!["the reply was empty: asking again (1/2)".to_owned()], vec![]),
         "the user was to read one line about it, and nobody was to wait"
     );
     let asked = model.requests();

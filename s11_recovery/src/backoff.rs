@@ -25,9 +25,7 @@ const JITTER: f64 = 0.25;
 /// number from 0 to 1.
 pub fn wait(failures: u32, chance: f64) -> Duration {
     let doubled = FIRST.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
-    doubled
-        .min(LONGEST)
-        .mul_f64(1.0 + JITTER * chance.clamp(0.0, 1.0))
+    doubled.min(LONGEST).mul_f64(1.0 + JITTER * chance.clamp(0.0, 1.0))
 }
 
 /// The wait that the server asks for.
@@ -48,9 +46,7 @@ mod tests {
     #[test]
     fn a_wait_doubles_up_to_32_seconds_and_gets_at_most_a_quarter_more() {
         let waits = |chance| (1..MAX_TRIES).map(move |failures| wait(failures, chance).as_millis());
-        let exact = [
-            500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 32_000, 32_000,
-        ];
+        let exact = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 32_000, 32_000];
         assert!(waits(0.0).eq(exact));
         assert!(waits(1.0).eq(exact.map(|wait| wait + wait / 4)));
         assert_eq!(wait(u32::MAX, 0.0), LONGEST);

@@ -160,11 +160,7 @@ impl RetryState {
             };
         }
         self.failures += 1;
-        self.overloads = if is_overload(&error) {
-            self.overloads + 1
-        } else {
-            0
-        };
+        self.overloads = if is_overload(&error) { self.overloads + 1 } else { 0 };
         let asked = backoff::asked(&error);
         if self.failures >= self.most_tries(&error)
             || asked.is_some_and(|wait| wait > LONGEST_ASKED)
@@ -243,13 +239,7 @@ mod tests {
 
     #[test]
     fn whatever_fails_in_whatever_order_a_request_ends() {
-        let errors = [
-            status(400),
-            status(413),
-            status(429),
-            status(500),
-            status(529),
-        ];
+        let errors = [status(400), status(413), status(429), status(500), status(529)];
         // Each number, written to base five, is an order of errors.
         for order in 0..5_usize.pow(6) {
             let mut tried = everything_allowed();
@@ -265,18 +255,9 @@ mod tests {
     fn a_refusal_behind_an_answer_is_no_refusal_of_the_raised_limit() {
         let mut tried = everything_allowed();
         tried.is_on_trial = true;
-        assert!(matches!(
-            tried.next(Err(status(529)), 0.0),
-            Outcome::Retry { .. }
-        ));
-        assert!(matches!(
-            tried.next(Err(status(400)), 0.0),
-            Outcome::TakeBack
-        ));
-        assert!(matches!(
-            tried.next(Err(status(400)), 0.0),
-            Outcome::GiveUp(_)
-        ));
+        assert!(matches!(tried.next(Err(status(529)), 0.0), Outcome::Retry { .. }));
+        assert!(matches!(tried.next(Err(status(400)), 0.0), Outcome::TakeBack));
+        assert!(matches!(tried.next(Err(status(400)), 0.0), Outcome::GiveUp(_)));
     }
     #[test]
     fn overloads_that_are_not_in_a_row_leave_the_model_as_it_is() {

@@ -26,19 +26,13 @@ pub fn remark(outcome: &Outcome, tried: &RetryState, client: &Client) -> Option<
         Outcome::FallBack => {
             let (times, other) = (tried.overloads, client.fallback()?);
             let other = other.model();
-            Some(format!(
-                "overloaded {times} times in a row: asking `{other}` for this reply"
-            ))
+            Some(format!("overloaded {times} times in a row: asking `{other}` for this reply"))
         }
         Outcome::Escalate { limit, .. } => {
             let limit = grouped(*limit);
-            Some(format!(
-                "asking again with a limit of {limit} tokens; the reply begins again"
-            ))
+            Some(format!("asking again with a limit of {limit} tokens; the reply begins again"))
         }
-        Outcome::TakeBack => Some(format!(
-            "that limit was refused: asking for the rest {count}"
-        )),
+        Outcome::TakeBack => Some(format!("that limit was refused: asking for the rest {count}")),
         Outcome::Continue(reply) if reply.lost_a_call => {
             Some(format!("asking for the call in smaller parts {count}"))
         }
@@ -74,11 +68,7 @@ fn retry(after: Duration, error: &ApiError, tried: &RetryState) -> String {
             "; the reply begins again"
         }
     };
-    let way_out = if after < LONG_WAIT {
-        ""
-    } else {
-        "; Ctrl-C ends the turn"
-    };
+    let way_out = if after < LONG_WAIT { "" } else { "; Ctrl-C ends the turn" };
     format!("retrying in {seconds:.1} s ({failures}/{tries}): {why}{again}{way_out}")
 }
 
@@ -110,9 +100,7 @@ fn giving_up(error: &ApiError, tried: &RetryState, client: &Client) -> Option<St
         && tried.has_fallen_back()
     {
         let other = other.model();
-        return Some(format!(
-            "giving up: `{other}` (FALLBACK_MODEL_ID) was refused"
-        ));
+        return Some(format!("giving up: `{other}` (FALLBACK_MODEL_ID) was refused"));
     }
     let tries = tried.most_tries(error);
     if tried.failures >= tries {

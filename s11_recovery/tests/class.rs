@@ -67,8 +67,7 @@ fn armed_faults_are_got_over_with_waits_that_can_be_read() {
 #[test]
 fn a_wait_of_an_hour_is_not_begun() {
     let ran = class().types(&["  /fault   429=3600 ", "what does README.md say?"]);
-    ran.fails_with(1)
-        .shows("giving up: the server asks for a wait of 3600 s]\nError: ");
+    ran.fails_with(1).shows("giving up: the server asks for a wait of 3600 s]\nError: ");
 }
 
 #[test]
@@ -94,20 +93,14 @@ fn crowded() -> (Class, MockModel) {
     };
     let model = MockModel::start(options, Rehearsal).unwrap();
     let class = (1..9).fold(class(), |class, number| {
-        class.file(
-            format!("file{number}.txt"),
-            format!("{number} and more text\n").repeat(700),
-        )
+        class.file(format!("file{number}.txt"), format!("{number} and more text\n").repeat(700))
     });
     (class.model(&model), model)
 }
 
 #[test]
 fn what_does_not_fit_is_sent_again_shorter() {
-    for request in [
-        "Read every file in this workspace",
-        "open all the files of this folder",
-    ] {
+    for request in ["Read every file in this workspace", "open all the files of this folder"] {
         let (class, model) = crowded();
         let ran = class.types(&[request]);
         ran.succeeds()
@@ -129,16 +122,8 @@ fn limits(model: &MockModel) -> Vec<u32> {
 #[test]
 fn a_call_that_was_cut_runs_when_it_has_come_whole() {
     for (request, file, functions) in [
-        (
-            "Write a very long module: 40 functions with docstrings",
-            "long_module.py",
-            40,
-        ),
-        (
-            "create a huge Python module called tea.py with 45 documented functions",
-            "tea.py",
-            45,
-        ),
+        ("Write a very long module: 40 functions with docstrings", "long_module.py", 40),
+        ("create a huge Python module called tea.py with 45 documented functions", "tea.py", 45),
     ] {
         let model = MockModel::strict_rehearsal();
         let class = class().model(&model);
@@ -162,8 +147,5 @@ fn the_tool_pool() {
     class().model(&model).types(&["Hello"]).succeeds();
     let requests = model.requests();
     let [names, subagent] = [0, 1].map(|at| requests[at].tool_names());
-    assert_pool(
-        env!("CARGO_MANIFEST_DIR"),
-        [("lead", names), ("subagent", subagent)],
-    );
+    assert_pool(env!("CARGO_MANIFEST_DIR"), [("lead", names), ("subagent", subagent)]);
 }

@@ -32,14 +32,8 @@ async fn a_task_is_claimed_shown_and_completed_by_its_subject() {
     let task = desk.task("Set up the schema", &[]);
     for (tool, answer) in [
         ("get_task", format!("[ ] {} Set up the schema", task.id)),
-        (
-            "claim_task",
-            format!("{} is yours: Set up the schema", task.id),
-        ),
-        (
-            "complete_task",
-            format!("{} is completed: Set up the schema", task.id),
-        ),
+        ("claim_task", format!("{} is yours: Set up the schema", task.id)),
+        ("complete_task", format!("{} is completed: Set up the schema", task.id)),
     ] {
         assert_eq!(
             call(&desk, tool, " set up  the SCHEMA ").await,
@@ -47,10 +41,7 @@ async fn a_task_is_claimed_shown_and_completed_by_its_subject() {
             "{tool} was to take the subject for the task"
         );
     }
-    assert_eq!(
-        desk.board.get(&task.id).unwrap().task.status,
-        Status::Completed
-    );
+    assert_eq!(desk.board.get(&task.id).unwrap().task.status, Status::Completed);
 }
 
 #[tokio::test]
@@ -85,10 +76,7 @@ async fn a_refusal_says_which_task_it_is_about() {
     let desk = Desk::new();
     let schema = desk.task("schema", &[]);
     let docs = desk.task("docs", &["schema"]);
-    let expected = format!(
-        "{} is blocked by {}; complete that first",
-        docs.id, schema.id
-    );
+    let expected = format!("{} is blocked by {}; complete that first", docs.id, schema.id);
     assert_eq!(
         call(&desk, "claim_task", "docs").await,
         (true, expected),

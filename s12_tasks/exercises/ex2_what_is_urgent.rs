@@ -57,15 +57,7 @@ fn the_most_urgent_task_comes_first_and_the_oldest_among_equals() {
     }
     assert_eq!(
         order(&desk),
-        [
-            "highest",
-            "high",
-            "also high",
-            "plain",
-            "odd",
-            "zero",
-            "low"
-        ],
+        ["highest", "high", "also high", "plain", "odd", "zero", "low"],
         "the priorities are 7, 5, 5, none, \"very\", 0 and -3"
     );
 }

@@ -38,16 +38,10 @@ fn is_refused(desk: &Desk, task: &Task, result: Result<Task>, names: &[&str]) {
     };
     let sentence = format!("{error:#}");
     for name in names {
-        assert!(
-            sentence.contains(name),
-            "the refusal was to name {name}: {sentence:?}"
-        );
+        assert!(sentence.contains(name), "the refusal was to name {name}: {sentence:?}");
     }
     let now = desk.board.get(&task.id).unwrap().task;
-    assert_eq!(
-        now, *task,
-        "the change was refused, and written all the same"
-    );
+    assert_eq!(now, *task, "the change was refused, and written all the same");
 }
 
 #[test]
@@ -68,12 +62,7 @@ fn no_task_waits_for_itself_through_others() {
     let tests = desk.task("tests", &["endpoints"]);
     desk.task("docs", &["schema", "tests"]);
     let refused = block(&desk, &schema, &[&tests]);
-    is_refused(
-        &desk,
-        &schema,
-        refused,
-        &[&schema.id, &endpoints.id, &tests.id],
-    );
+    is_refused(&desk, &schema, refused, &[&schema.id, &endpoints.id, &tests.id]);
 }
 
 #[test]

@@ -181,12 +181,8 @@ impl Board {
     pub fn claim_first(&self, agent: &str, wants: impl Fn(&Task) -> bool) -> Result<Option<Task>> {
         let _lock = self.store.lock()?;
         let (listed, _) = self.list()?;
-        let first = listed
-            .into_iter()
-            .find(|listed| listed.is_claimable() && wants(&listed.task));
-        first
-            .map(|listed| self.take(listed.task, agent))
-            .transpose()
+        let first = listed.into_iter().find(|listed| listed.is_claimable() && wants(&listed.task));
+        first.map(|listed| self.take(listed.task, agent)).transpose()
     }
 
     /// Completes a task and returns it with those that are unblocked by it.
@@ -295,11 +291,7 @@ impl Board {
     /// The tasks in `blocked_by` that still exist.
     fn blockers(&self, task: &Task) -> Result<Vec<Task>> {
         let read = task.blocked_by.iter().map(|id| self.store.read(id));
-        Ok(read
-            .collect::<Result<Vec<_>>>()?
-            .into_iter()
-            .flatten()
-            .collect())
+        Ok(read.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
     fn listed(&self, task: &Task, others: &[Task]) -> Listed {
@@ -324,11 +316,8 @@ fn resolve(tasks: &[Task], name: &str, own_subject: &str) -> Result<String> {
     let name = one_line(name);
     let has_name = |task: &&Task| task.subject.to_lowercase() == name.to_lowercase();
     let named: Vec<&Task> = tasks.iter().filter(has_name).collect();
-    let open: Vec<&Task> = named
-        .iter()
-        .copied()
-        .filter(|task| task.status != Status::Completed)
-        .collect();
+    let open: Vec<&Task> =
+        named.iter().copied().filter(|task| task.status != Status::Completed).collect();
     match (&open[..], &named[..]) {
         ([task], _) | ([], [.., task]) => Ok(task.id.clone()),
         ([], []) if name.to_lowercase() == own_subject.to_lowercase() => {
@@ -339,10 +328,7 @@ fn resolve(tasks: &[Task], name: &str, own_subject: &str) -> Result<String> {
         ),
         (several, _) => {
             let ids: Vec<&str> = several.iter().map(|task| task.id.as_str()).collect();
-            bail!(
-                "create_task: {name:?} is the subject of {}; give the id",
-                ids.join(" and ")
-            )
+            bail!("create_task: {name:?} is the subject of {}; give the id", ids.join(" and "))
         }
     }
 }

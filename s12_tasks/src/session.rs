@@ -42,11 +42,8 @@ impl Session {
         let path = self.folder.join(&id);
         let opening = || format!("writing the session file {}", path.display());
         make_state_folder(&self.folder).with_context(opening)?;
-        let file = OpenOptions::new()
-            .create_new(true)
-            .write(true)
-            .open(&path)
-            .with_context(opening)?;
+        let file =
+            OpenOptions::new().create_new(true).write(true).open(&path).with_context(opening)?;
         file.lock().with_context(opening)?;
         *held = Some((id.clone(), file));
         Ok(id)
@@ -100,10 +97,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let ws = Workspace::at(dir.path()).unwrap();
         let (one, other) = (Session::new(&ws), Session::new(&ws));
-        assert!(
-            !ws.state("sessions").exists(),
-            "nothing is written before it is needed"
-        );
+        assert!(!ws.state("sessions").exists(), "nothing is written before it is needed");
         let id = one.id().unwrap();
         assert_eq!(id, one.id().unwrap());
         assert!(one.is_alive(&id) && other.is_alive(&id));

@@ -83,14 +83,12 @@ impl Store {
                 Ok(Err(error)) => found.damaged.push(self.set_aside(&path, &error)),
                 // Somebody has taken it away since the folder was read.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => found
-                    .damaged
-                    .push(format!("{} cannot be read: {error}", path.display())),
+                Err(error) => {
+                    found.damaged.push(format!("{} cannot be read: {error}", path.display()))
+                }
             }
         }
-        found
-            .tasks
-            .sort_by(|a, b| (number(&a.id), &a.id).cmp(&(number(&b.id), &b.id)));
+        found.tasks.sort_by(|a, b| (number(&a.id), &a.id).cmp(&(number(&b.id), &b.id)));
         Ok(found)
     }
 

@@ -33,11 +33,7 @@ impl Board {
 
     /// The tools of an agent that works on tasks, one at a time, but does not make them.
     pub fn worker_tools(&self, agent: &str) -> [Tool; 3] {
-        [
-            self.list_tasks(),
-            self.claim_task(agent, true),
-            self.complete_task(agent),
-        ]
+        [self.list_tasks(), self.claim_task(agent, true), self.complete_task(agent)]
     }
 
     /// The board as a model and a user read it, one line a task.
@@ -80,18 +76,14 @@ impl Board {
 
     fn get_task(&self) -> Tool {
         let board = self.clone();
-        Tool::blocking(
-            "get_task",
-            "Show one task in full.",
-            move |input: TaskId| {
-                let listed = board.get(&input.task_id)?;
-                let mut text = line(&listed);
-                if !listed.task.description.is_empty() {
-                    text = format!("{text}\n\n{}", listed.task.description);
-                }
-                Ok(text)
-            },
-        )
+        Tool::blocking("get_task", "Show one task in full.", move |input: TaskId| {
+            let listed = board.get(&input.task_id)?;
+            let mut text = line(&listed);
+            if !listed.task.description.is_empty() {
+                text = format!("{text}\n\n{}", listed.task.description);
+            }
+            Ok(text)
+        })
         .touching(Access::Nothing)
     }
 
@@ -120,21 +112,14 @@ impl Board {
             "Complete a task that is yours, after its work is done. Says what is unblocked by it.";
         Tool::blocking("complete_task", description, move |input: TaskId| {
             let (task, freed) = board.complete(&input.task_id, &agent)?;
-            Ok(format!(
-                "{} is completed: {}{}",
-                task.id,
-                task.subject,
-                unblocked(&freed)
-            ))
+            Ok(format!("{} is completed: {}{}", task.id, task.subject, unblocked(&freed)))
         })
         .touching(Access::Harness)
     }
 }
 
 fn unblocked(freed: &[Task]) -> String {
-    let lines = freed
-        .iter()
-        .map(|task| format!("\nunblocked: {} {}", task.id, task.subject));
+    let lines = freed.iter().map(|task| format!("\nunblocked: {} {}", task.id, task.subject));
     lines.collect()
 }
 

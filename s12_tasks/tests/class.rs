@@ -90,21 +90,11 @@ fn tasks_in_other_words() {
     }
     for (words, shown) in [
         (&["show me the board"][..], "[ ] 0004-"),
-        (
-            &["what is unblocked?"],
-            "Unblocked now: setup database schema (0001-",
-        ),
+        (&["what is unblocked?"], "Unblocked now: setup database schema (0001-"),
         (&["claim the write tests task"], "is blocked by 0002-"),
+        (&["take the next task and finish it"], " is completed: setup database schema"),
         (
-            &["take the next task and finish it"],
-            " is completed: setup database schema",
-        ),
-        (
-            &[
-                "claim the docs task",
-                "claim the schema task",
-                "complete it",
-            ],
+            &["claim the docs task", "claim the schema task", "complete it"],
             " is completed: setup database schema",
         ),
     ] {
@@ -134,9 +124,7 @@ fn an_unknown_task_and_a_wrong_argument_are_answers_for_the_model() {
     class().model(&model).types(&["go"]).succeeds();
     let results = model.last_request().results();
     for (result, reason) in
-        results
-            .iter()
-            .zip(["there is no task", "task_id", "neither an id nor a subject"])
+        results.iter().zip(["there is no task", "task_id", "neither an id nor a subject"])
     {
         assert!(result.0 && result.1.contains(reason), "{}", result.1);
     }

@@ -67,10 +67,9 @@ async fn each_job_has_a_time_of_its_own() {
     advance(Duration::from_secs(10)).await;
     drop(one);
     let first = desk.notices(1).await;
-    for (notice, job, took) in [
-        (&first[0], "job: job_1", "took: 100 s"),
-        (&second[0], "job: job_2", "took: 30 s"),
-    ] {
+    for (notice, job, took) in
+        [(&first[0], "job: job_1", "took: 100 s"), (&second[0], "job: job_2", "took: 30 s")]
+    {
         assert!(
             line(notice, "job: ") == Some(job) && line(notice, "took: ") == Some(took),
             "{job} was to say {took:?}; the notice:\n{notice}"

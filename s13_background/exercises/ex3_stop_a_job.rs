@@ -49,10 +49,7 @@ fn brain(request: &Request) -> Reply {
 fn run(lines: &[&str]) -> (Ran, Vec<String>) {
     let model = MockModel::start(Options::strict(), brain).unwrap();
     let class = Class::new(env!("CARGO_BIN_EXE_s13_background"))
-        .file(
-            ".harness/settings.json",
-            json!({"permissions": {"allow": ["bash"]}}).to_string(),
-        )
+        .file(".harness/settings.json", json!({"permissions": {"allow": ["bash"]}}).to_string())
         .model(&model);
     Gate::new(&class.dir());
     let ran = class.types(lines);
@@ -69,10 +66,7 @@ fn a_job_is_stopped_and_the_model_learns_it_from_the_one_notice() {
         !texts.iter().any(|text| text.contains("/stop")),
         "a command is not for the model; it was sent: {texts:#?}"
     );
-    let notices: Vec<_> = texts
-        .iter()
-        .filter(|text| text.starts_with(NOTICE))
-        .collect();
+    let notices: Vec<_> = texts.iter().filter(|text| text.starts_with(NOTICE)).collect();
     assert_eq!(notices.len(), 1, "one notice was to come: {texts:#?}");
     assert!(
         notices[0].contains("\nstatus: stopped by the user\n"),
@@ -98,10 +92,7 @@ fn what_a_stopped_job_has_written_is_told() {
 fn what_does_not_run_is_not_stopped() {
     let (ran, texts) = run(&["start it", "/stop job_7", "let it go on"]);
     ran.shows("no such job: job_7");
-    let notices: Vec<_> = texts
-        .iter()
-        .filter(|text| text.starts_with(NOTICE))
-        .collect();
+    let notices: Vec<_> = texts.iter().filter(|text| text.starts_with(NOTICE)).collect();
     assert!(
         notices.len() == 1 && notices[0].contains("status: finished, exit code 0"),
         "job_1 was to go on to its end: {texts:#?}"

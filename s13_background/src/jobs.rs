@@ -127,10 +127,7 @@ impl Jobs {
     fn new_job(&self, command: String) -> Result<(Job, File)> {
         let mut started = self.started.lock().unwrap();
         let id = format!("job_{}", *started + 1);
-        let output = self
-            .ws
-            .state("outputs")
-            .join(format!("{id}-{}.txt", fresh_suffix()));
+        let output = self.ws.state("outputs").join(format!("{id}-{}.txt", fresh_suffix()));
         let file = create(&output).with_context(|| format!("creating {}", output.display()))?;
         *started += 1;
         let job = Job {
@@ -182,8 +179,7 @@ async fn run(mut process: Process, mut file: File, most: usize) -> Result<Ended>
     let mut written = 0_usize;
     while let Some(piece) = process.read().await? {
         let room = most.saturating_sub(written).min(piece.len());
-        file.write_all(&piece[..room])
-            .context("writing its output")?;
+        file.write_all(&piece[..room]).context("writing its output")?;
         written += piece.len();
     }
     Ok((process.end().await?, written))
@@ -234,10 +230,7 @@ mod tests {
         for (output, tail) in [
             (" \n".to_owned(), "(no output)".to_owned()),
             ("short\n".to_owned(), "short".to_owned()),
-            (
-                "äö".repeat(3_000) + "end\n",
-                format!("…{}öend", "öä".repeat(998)),
-            ),
+            ("äö".repeat(3_000) + "end\n", format!("…{}öend", "öä".repeat(998))),
         ] {
             std::fs::write(&path, &output).unwrap();
             let (size, read) = read_end(&path).unwrap();
@@ -269,11 +262,7 @@ mod tests {
         let notice = notices.next_input(&repl).await.unwrap();
         assert!(notice.contains("status: lost: it broke down"), "{notice}");
         assert!(notices.take().is_empty());
-        assert_eq!(
-            notices.next_input(&repl).await,
-            None,
-            "nobody is waited for"
-        );
+        assert_eq!(notices.next_input(&repl).await, None, "nobody is waited for");
     }
 
     #[tokio::test]

@@ -184,13 +184,7 @@ impl Notices {
     async fn last(&self) -> Option<String> {
         // Lets a task that waited for the end of the turn register as at work before the first look.
         yield_now().await;
-        let began = *self
-            .shared
-            .state
-            .lock()
-            .unwrap()
-            .ended
-            .get_or_insert_with(Instant::now);
+        let began = *self.shared.state.lock().unwrap().ended.get_or_insert_with(Instant::now);
         loop {
             let mut changed = self.shared.changed.subscribe();
             let is_anybody = !self.who_works().is_empty();
@@ -238,10 +232,9 @@ impl Notices {
     fn say_who_stops(&self, repl: &Repl) {
         let endings = self.shared.endings.lock().unwrap();
         let others = endings.iter().flat_map(|ending| ending()).collect();
-        for (what, names) in [
-            ("stopped at the end", self.who_works()),
-            ("ended with the session", others),
-        ] {
+        for (what, names) in
+            [("stopped at the end", self.who_works()), ("ended with the session", others)]
+        {
             if !names.is_empty() {
                 repl.warn(&format!("[{what}: {}]", names.join(" · ")));
             }

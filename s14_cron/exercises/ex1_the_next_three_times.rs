@@ -44,10 +44,7 @@ async fn once_is_once_and_the_list_has_one_line_a_job() {
     let desk = Desk::new();
     let session = desk.session();
     let once = session.told("schedule_cron", job("0 9 * * 1", false)).await;
-    assert!(
-        !once.contains("then "),
-        "a job that fires once has no further times:\n{once}"
-    );
+    assert!(!once.contains("then "), "a job that fires once has no further times:\n{once}");
     let every = session.told("schedule_cron", job("0 9 * * 1", true)).await;
     assert!(
         every.contains("\nthen 2026-03-09 09:00, "),

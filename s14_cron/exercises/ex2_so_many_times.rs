@@ -55,11 +55,7 @@ async fn what_is_left_outlives_the_session_and_missed_firings_are_one() {
     drop(session);
     desk.set("2026-02-27T11:00:30");
     let next = desk.session();
-    assert_eq!(
-        next.notices.take().len(),
-        1,
-        "26 firings were missed; they count as one"
-    );
+    assert_eq!(next.notices.take().len(), 1, "26 firings were missed; they count as one");
     drop(next);
     let mut fired = 0;
     for minute in ["02", "04", "06"] {

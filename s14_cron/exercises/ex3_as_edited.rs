@@ -56,10 +56,7 @@ async fn edited_fields_count_from_the_next_look_on() {
 async fn edited_fields_count_after_a_restart_and_what_was_missed_fires_all_the_same() {
     let desk = Desk::new();
     let session = desk.session();
-    for (cron, prompt) in [
-        ("0 12 * * *", "water the plants"),
-        ("0 13 * * *", "feed the cat"),
-    ] {
+    for (cron, prompt) in [("0 12 * * *", "water the plants"), ("0 13 * * *", "feed the cat")] {
         let job = json!({"cron": cron, "prompt": prompt, "durable": true});
         session.told("schedule_cron", job).await;
     }

@@ -107,10 +107,7 @@ impl Cron {
             extra: Map::new(),
         };
         jobs.change(|jobs| {
-            ensure!(
-                jobs.len() < MAX_JOBS,
-                "there are {MAX_JOBS} jobs already; cancel one first"
-            );
+            ensure!(jobs.len() < MAX_JOBS, "there are {MAX_JOBS} jobs already; cancel one first");
             jobs.push(job.clone());
             Ok(job)
         })
@@ -186,9 +183,7 @@ impl Shared {
     fn ending(&self) -> Vec<String> {
         let jobs = self.jobs.of_session().into_iter();
         let waiting = jobs.filter(|job| !job.handed_over);
-        waiting
-            .map(|job| format!("{}: {}", job.id, job.prompt_line()))
-            .collect()
+        waiting.map(|job| format!("{}: {}", job.id, job.prompt_line())).collect()
     }
 
     fn complain(&self, complaint: String) {

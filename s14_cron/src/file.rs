@@ -154,9 +154,7 @@ impl JobStore {
         let name = format!("cron.json.damaged-{}", fresh_suffix());
         fs::rename(&self.path, self.path.with_file_name(&name))
             .context("setting cron.json aside")?;
-        self.repl.remark(&format!(
-            "[cron.json cannot be read ({error}); it was kept as {name}]"
-        ));
+        self.repl.remark(&format!("[cron.json cannot be read ({error}); it was kept as {name}]"));
         Ok(())
     }
 }

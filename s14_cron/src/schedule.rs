@@ -34,9 +34,7 @@ impl Schedule {
     /// When they cannot be read, or no minute ever matches them.
     pub fn parse(text: &str) -> Result<Self> {
         let text = kit::one_line(text);
-        let nickname = NICKNAMES
-            .iter()
-            .find(|(name, _)| *name == text.to_lowercase());
+        let nickname = NICKNAMES.iter().find(|(name, _)| *name == text.to_lowercase());
         let fields = nickname.map_or(text.as_str(), |(_, fields)| fields);
         if fields.split(' ').count() != 5 {
             bail!(
@@ -56,10 +54,7 @@ impl Schedule {
     fn read(fields: &str) -> Result<Self, cronexpr::Error> {
         let mut options = ParseOptions::default();
         options.fallback_timezone_option = FallbackTimezoneOption::System;
-        let names_hours = !fields
-            .split(' ')
-            .nth(1)
-            .is_some_and(|hour| hour.starts_with('*'));
+        let names_hours = !fields.split(' ').nth(1).is_some_and(|hour| hour.starts_with('*'));
         Ok(Self {
             crontab: parse_crontab_with(fields, options)?,
             names_hours,
@@ -95,9 +90,7 @@ mod tests {
     use super::*;
 
     fn next(fields: &str, moment: &str) -> String {
-        let next = Schedule::parse(fields)
-            .unwrap()
-            .after(moment.parse().unwrap());
+        let next = Schedule::parse(fields).unwrap().after(moment.parse().unwrap());
         // The machine's own zone, so that the test means the same everywhere.
         let zoned = next.unwrap().to_zoned(jiff::tz::TimeZone::system());
         zoned.strftime("%a %d %H:%M").to_string()
@@ -127,11 +120,7 @@ mod tests {
             // A day of the month or a day of the week: either will do.
             ("0 9 13 * mon", "Mon 02 09:00"),
         ] {
-            assert_eq!(
-                next(fields, &local("2026-02-27T10:06:52")),
-                expected,
-                "{fields}"
-            );
+            assert_eq!(next(fields, &local("2026-02-27T10:06:52")), expected, "{fields}");
         }
     }
 
@@ -154,10 +143,7 @@ mod tests {
         assert_eq!(times("30 2 * * *", autumn, 2), "25 00:30, 26 01:30");
         // Every hour is meant.
         let night = "2026-10-25T00:00:00Z";
-        assert_eq!(
-            times("30 * * * *", night, 3),
-            "25 00:30, 25 01:30, 25 02:30"
-        );
+        assert_eq!(times("30 * * * *", night, 3), "25 00:30, 25 01:30, 25 02:30");
         assert_eq!(times("30 2 * * *", spring, 1), "30 00:30");
         assert_eq!(times("30 3 * * *", spring, 1), "29 01:30");
     }
@@ -175,10 +161,7 @@ mod tests {
             ("0 0 31 2 *", "never comes"),
         ] {
             let error = Schedule::parse(fields).unwrap_err().to_string();
-            assert!(
-                error.contains(reason) && !error.contains('\n'),
-                "{fields}: {error}"
-            );
+            assert!(error.contains(reason) && !error.contains('\n'), "{fields}: {error}");
         }
     }
 }

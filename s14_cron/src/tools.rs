@@ -70,16 +70,6 @@ impl Cron {
 /// `cron_k3f9x2ab  */2 * * * *  next 2026-11-22 01:30, this session only  print the current date`
 fn line(job: &Job) -> String {
     let once = if job.recurring { "" } else { ", once" };
-    let life = if job.durable {
-        ", durable"
-    } else {
-        ", this session only"
-    };
-    format!(
-        "{}  {}  next {}{once}{life}  {}",
-        job.id,
-        job.cron,
-        local(job.next),
-        job.prompt_line()
-    )
+    let life = if job.durable { ", durable" } else { ", this session only" };
+    format!("{}  {}  next {}{once}{life}  {}", job.id, job.cron, local(job.next), job.prompt_line())
 }

@@ -65,31 +65,11 @@ fn a_prompt_is_scheduled_listed_and_cancelled_and_the_reminder_stays() {
 #[test]
 fn schedules_and_reminders_in_other_words() {
     for (words, cron, prompt) in [
-        (
-            "Set up a recurring job to read hello.py every hour",
-            "0 * * * *",
-            "read hello.py",
-        ),
-        (
-            "Summarize hello.py every day at 9:30",
-            "30 9 * * *",
-            "Summarize hello.py",
-        ),
-        (
-            "On weekdays at 17:00 remind me to go home",
-            "0 17 * * 1-5",
-            "remind me to go home",
-        ),
-        (
-            "remind me in 10 minutes to stretch",
-            "",
-            "remind me to stretch",
-        ),
-        (
-            "remind me of the meeting in 3 minutes.",
-            "",
-            "remind me of the meeting",
-        ),
+        ("Set up a recurring job to read hello.py every hour", "0 * * * *", "read hello.py"),
+        ("Summarize hello.py every day at 9:30", "30 9 * * *", "Summarize hello.py"),
+        ("On weekdays at 17:00 remind me to go home", "0 17 * * 1-5", "remind me to go home"),
+        ("remind me in 10 minutes to stretch", "", "remind me to stretch"),
+        ("remind me of the meeting in 3 minutes.", "", "remind me of the meeting"),
     ] {
         let (model, ran) = rehearse(&[words]);
         let made = inputs(&model, "schedule_cron");
@@ -120,17 +100,11 @@ fn stored(prompt: &str, recurring: bool, seconds: i64) -> String {
 fn what_was_missed_is_done_at_the_next_start() {
     let model = MockModel::strict_rehearsal();
     let class = class()
-        .file(
-            ".harness/cron.json",
-            stored("list the Python files", false, -600),
-        )
+        .file(".harness/cron.json", stored("list the Python files", false, -600))
         .model(&model);
     let ran = class.types(&["Hello"]);
-    ran.succeeds()
-        .shows("[missed at ")
-        .shows("run now: list the Python files]");
-    ran.shows("I found 1 Python file: ")
-        .shows("Hello! I am the rehearsal model.");
+    ran.succeeds().shows("[missed at ").shows("run now: list the Python files]");
+    ran.shows("I found 1 Python file: ").shows("Hello! I am the rehearsal model.");
     let left: Value =
         serde_json::from_slice(&fs::read(class.dir().join(".harness/cron.json")).unwrap()).unwrap();
     assert_eq!(left["jobs"], json!([]));
@@ -143,9 +117,7 @@ fn a_scheduled_prompt_is_under_the_policy_as_any_other() {
         .file(".harness/cron.json", stored("run `touch made`", true, -600))
         .model(&model)
         .types(&["n", "Hello"]);
-    ran.succeeds()
-        .shows("touch made")
-        .shows("I did not run `touch made`");
+    ran.succeeds().shows("touch made").shows("I did not run `touch made`");
 }
 
 #[test]

@@ -86,10 +86,7 @@ fn claims(processes: usize) {
     let start = |number| start("--claim", directory.path(), &first(number));
     let (mut took, all) = together(processes, start, || {});
     let rate = took.len() as f64 / all.as_secs_f64();
-    println!(
-        "| {processes} | {rate:.0} | {} |",
-        middle_and_end(&mut took)
-    );
+    println!("| {processes} | {rate:.0} | {} |", middle_and_end(&mut took));
 }
 
 fn mail(processes: usize) {

@@ -37,10 +37,7 @@ async fn everybody_but_the_sender_gets_it() {
         scene.mail.join(name).unwrap();
     }
     let told = to_all(&scene.mail, "alice", "I am done.").await;
-    assert_eq!(
-        told.text, "sent to bob, carol, lead",
-        "the answer of the tool"
-    );
+    assert_eq!(told.text, "sent to bob, carol, lead", "the answer of the tool");
     for name in ["bob", "carol", LEAD] {
         let mail = scene.mail.drain(name).unwrap();
         assert!(

@@ -67,17 +67,11 @@ async fn the_note_comes_once_and_last_and_the_limit_holds() {
     let (model, mail) = ends(stubborn).await;
     let requests = model.requests();
     assert_eq!(requests.len(), 10, "ten rounds, ten requests");
-    assert_eq!(
-        mail.kind, "error",
-        "who goes on all the same is stopped: {mail:?}"
-    );
+    assert_eq!(mail.kind, "error", "who goes on all the same is stopped: {mail:?}");
     let told: Vec<usize> = (1..)
         .zip(requests.iter())
         .filter(|(_, request)| {
-            request
-                .user_texts()
-                .iter()
-                .any(|text| text.contains("<last-round>"))
+            request.user_texts().iter().any(|text| text.contains("<last-round>"))
         })
         .map(|(round, _)| round)
         .collect();

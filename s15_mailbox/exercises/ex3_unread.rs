@@ -52,11 +52,7 @@ async fn the_team_shows_what_nobody_has_read() {
             "two messages wait for alice and none for bob; /team shows the left, and was to show the right"
         );
     }
-    assert_eq!(
-        contents(&scene.mail, "alice"),
-        ["one", "two"],
-        "to look is not to read"
-    );
+    assert_eq!(contents(&scene.mail, "alice"), ["one", "two"], "to look is not to read");
     assert_eq!(
         team.shown(),
         "alice  backend developer  working\nbob    backend developer  working"

@@ -38,9 +38,7 @@ pub struct Mail {
 impl Mail {
     /// A message of this kind.
     pub fn new(from: &str, to: &str, kind: &str, content: impl Into<String>) -> Self {
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             id: String::new(),
             from: from.to_owned(),
@@ -67,10 +65,7 @@ impl Mail {
     /// The message as its reader's model sees it: whole, and in a tag that its content cannot close.
     pub fn shown(&self) -> String {
         let content = kit::harmless("mail", self.content.trim());
-        format!(
-            "<mail from=\"{}\" type=\"{}\">\n{}\n</mail>",
-            self.from, self.kind, content
-        )
+        format!("<mail from=\"{}\" type=\"{}\">\n{}\n</mail>", self.from, self.kind, content)
     }
 }
 

@@ -259,10 +259,7 @@ impl Mailboxes {
         if let Some(bell) = self.members.lock().unwrap().get(name) {
             return Ok(bell.clone());
         }
-        bail!(
-            "there is no agent {name:?}; there are {}",
-            self.names().join(", ")
-        )
+        bail!("there is no agent {name:?}; there are {}", self.names().join(", "))
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -80,11 +80,8 @@ impl<Worker: Teammate> Team<Worker> {
         let members = Arc::<Mutex<BTreeMap<String, Member>>>::default();
         // Weak, because a member holds the notices: a cycle would keep both for ever.
         let resting = Arc::downgrade(&members);
-        notices.ends(move || {
-            resting
-                .upgrade()
-                .map_or_else(Vec::new, |members| resting_in(&members))
-        });
+        notices
+            .ends(move || resting.upgrade().map_or_else(Vec::new, |members| resting_in(&members)));
         Self {
             model: Arc::new(model.clone()),
             ws: ws.clone(),
@@ -103,12 +100,8 @@ impl<Worker: Teammate> Team<Worker> {
         let team = self.clone();
         let description =
             "Start a teammate that works beside you. Its mail comes by itself; do not wait for it.";
-        Tool::blocking(
-            "spawn_teammate",
-            description,
-            move |input: SpawnTeammate| team.spawn(input),
-        )
-        .touching(Access::Harness)
+        Tool::blocking("spawn_teammate", description, move |input: SpawnTeammate| team.spawn(input))
+            .touching(Access::Harness)
     }
 
     /// UserPromptSubmit: `/team` shows who does what, and nothing is sent.
@@ -198,9 +191,7 @@ impl<Worker: Teammate> Team<Worker> {
                 at_work: None,
             };
         });
-        Ok(format!(
-            "{name} is at work; its mail comes to you by itself"
-        ))
+        Ok(format!("{name} is at work; its mail comes to you by itself"))
     }
 
     /// Reports a failed teammate to the lead.

@@ -32,10 +32,7 @@ pub fn send_message(mail: &Mailboxes, from: &str) -> Tool {
     let description = "Write to another agent by name. The lead is called lead.";
     Tool::blocking("send_message", description, move |input: SendMessage| {
         let SendMessage { to, content } = input;
-        ensure!(
-            !content.trim().is_empty(),
-            "send_message: the content is empty"
-        );
+        ensure!(!content.trim().is_empty(), "send_message: the content is empty");
         mail.send(Mail::new(&from, &to, "message", content))?;
         Ok(format!("sent to {to}"))
     })

@@ -40,10 +40,7 @@ async fn each_is_asked_and_answers() {
     }
     let told = desk.shutdown("all").await;
     assert!(
-        !told.is_error
-            && ["alice", "bob", "carol"]
-                .iter()
-                .all(|name| told.text.contains(name)),
+        !told.is_error && ["alice", "bob", "carol"].iter().all(|name| told.text.contains(name)),
         "three were to be asked and named; the answer: {}",
         told.text
     );
@@ -63,19 +60,11 @@ async fn who_was_asked_before_keeps_nobody_here() {
     assert!(!desk.shutdown("bob").await.is_error);
     desk.spawn("alice").await;
     let told = desk.shutdown("all").await;
-    assert!(
-        !told.is_error,
-        "alice could be asked; the answer: {}",
-        told.text
-    );
+    assert!(!told.is_error, "alice could be asked; the answer: {}", told.text);
     desk.mail_with("alice has left as asked").await;
     desk.spawn("carol").await;
     let told = desk.shutdown("all").await;
-    assert!(
-        !told.is_error,
-        "carol could be asked; the answer: {}",
-        told.text
-    );
+    assert!(!told.is_error, "carol could be asked; the answer: {}", told.text);
     desk.mail_with("carol has left as asked").await;
     let asked = desk.mail.drain("bob").unwrap();
     assert_eq!(asked.len(), 1, "bob was to be asked once: {asked:#?}");

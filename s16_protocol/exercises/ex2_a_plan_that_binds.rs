@@ -98,10 +98,7 @@ async fn a_new_bob_starts_free() {
     let id = desk.plan().await;
     desk.review(&id, true, "").await;
     desk.mail_with("Done.").await;
-    assert!(
-        !desk.has("b.py"),
-        "the plan names a.py, and b.py was written"
-    );
+    assert!(!desk.has("b.py"), "the plan names a.py, and b.py was written");
     desk.shutdown("bob").await;
     desk.until("gone").await;
     desk.spawn("bob").await;

@@ -93,11 +93,7 @@ impl Requests {
             bail!("there is no request {id:?}");
         };
         ensure!(request.kind == kind, "{id} is no {}", kind.request());
-        ensure!(
-            request.to == by,
-            "{id} is to be answered by {}, not by {by}",
-            request.to
-        );
+        ensure!(request.to == by, "{id} is to be answered by {}, not by {by}", request.to);
         ensure!(!request.is_answered, "{id} has been answered already");
         send(&request.from)?;
         request.is_answered = true;
@@ -125,11 +121,8 @@ impl Requests {
         else {
             return false;
         };
-        let (kind, from, to) = if *is_answered {
-            (kind.response(), to, from)
-        } else {
-            (kind.request(), from, to)
-        };
+        let (kind, from, to) =
+            if *is_answered { (kind.response(), to, from) } else { (kind.request(), from, to) };
         mail.kind == kind && mail.from == *from && mail.to == *to
     }
 
@@ -160,9 +153,7 @@ mod tests {
     #[test]
     fn an_answer_counts_with_the_right_id_sender_and_type_and_once() {
         let mut requests = Requests::default();
-        let id = &requests
-            .open(Kind::Plan, "bob", "lead", |_| Ok(()))
-            .unwrap();
+        let id = &requests.open(Kind::Plan, "bob", "lead", |_| Ok(())).unwrap();
         let mut answer = |id: &str, kind, by: &str| {
             let answered = requests.answer(id, kind, by, |_| Ok(()));
             answered.map_or_else(|error| error.to_string(), |()| "answered".to_owned())
@@ -184,9 +175,7 @@ mod tests {
         let mut requests = Requests::default();
         let open = requests.open(Kind::Plan, "bob", "lead", |_| bail!("the disk is full"));
         assert!(open.is_err() && requests.open_from(Kind::Plan, "bob").is_none());
-        let id = requests
-            .open(Kind::Plan, "bob", "lead", |_| Ok(()))
-            .unwrap();
+        let id = requests.open(Kind::Plan, "bob", "lead", |_| Ok(())).unwrap();
         let answered = requests.answer(&id, Kind::Plan, "lead", |_| bail!("the disk is full"));
         assert!(answered.is_err());
         assert_eq!(requests.open_from(Kind::Plan, "bob"), Some(&*id));

@@ -82,29 +82,19 @@ impl Protocol {
     }
 
     fn request_shutdown(&self, teammate: &str) -> Result<String> {
-        ensure!(
-            teammate != LEAD,
-            "request_shutdown: the lead does not leave"
-        );
+        ensure!(teammate != LEAD, "request_shutdown: the lead does not leave");
         let text = "Please stop and leave.";
         let id = self.send(Kind::Shutdown, LEAD, teammate, text)?;
-        Ok(format!(
-            "asked {teammate} to leave ({id}); the answer comes by itself"
-        ))
+        Ok(format!("asked {teammate} to leave ({id}); the answer comes by itself"))
     }
 
     fn request_plan(&self, teammate: &str, task: &str) -> Result<String> {
-        ensure!(
-            teammate != LEAD,
-            "request_plan: ask a teammate, not yourself"
-        );
+        ensure!(teammate != LEAD, "request_plan: ask a teammate, not yourself");
         ensure!(!task.trim().is_empty(), "request_plan: the task is empty");
         let text = format!("Before you change anything, send a plan with submit_plan for: {task}");
         let mut state = self.state();
         if let Some(id) = state.requests.open_from(Kind::Plan, teammate) {
-            return Ok(format!(
-                "{teammate} has sent a plan already, {id}; it comes by itself"
-            ));
+            return Ok(format!("{teammate} has sent a plan already, {id}; it comes by itself"));
         }
         self.mail.send(Mail::new(LEAD, teammate, "message", text))?;
         // Nobody has read the message before the gate is closed: both wait for the lock.

@@ -67,11 +67,7 @@ fn the_rehearsal_lets_alice_leave_in_other_words_as_well() {
         assert_eq!(class.read(file), "");
         let lead = lead(&model);
         assert_eq!(lead.calls(), [["spawn_teammate"], ["request_shutdown"]]);
-        assert!(
-            lead.results()[1]
-                .1
-                .starts_with("asked alice to leave (req_")
-        );
+        assert!(lead.results()[1].1.starts_with("asked alice to leave (req_"));
         assert_eq!(mail(&lead, "alice", "shutdown_response").len(), 1);
         all_matched(&lead);
         team::assert_knows_its_job_alone(&model, "alice", prompt);
@@ -98,17 +94,11 @@ fn the_rehearsal_approves_bob_s_plan_in_other_words_as_well_and_the_tool_pool_is
         assert!(class.read("hello.py").contains("\"\"\""), "a docstring");
         // The plan is on the screen before the answer to it.
         let at = |text: &str| ran.stdout.find(text).unwrap_or_else(|| panic!("{text}"));
-        assert!(
-            at("bob │ plan:") < at("> review_plan"),
-            "{}",
-            ran.transcript()
-        );
+        assert!(at("bob │ plan:") < at("> review_plan"), "{}", ran.transcript());
         let lead = lead(&model);
         all_matched(&lead);
         let results = lead.results();
-        let approved = results
-            .iter()
-            .filter(|(_, text)| text.ends_with(" is approved"));
+        let approved = results.iter().filter(|(_, text)| text.ends_with(" is approved"));
         let plans = mail(&lead, "bob", "plan_approval_request");
         assert!(!plans.is_empty() && approved.count() == plans.len());
         team::assert_knows_its_job_alone(&model, "bob", prompt);

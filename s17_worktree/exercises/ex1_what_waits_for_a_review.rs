@@ -24,10 +24,7 @@ async fn keep(yard: &Yard) -> String {
 #[track_caller]
 fn says(kept: &str, wanted: &[&str]) {
     for words in wanted {
-        assert!(
-            kept.contains(words),
-            "keep_worktree should say {words:?}; it said {kept:?}"
-        );
+        assert!(kept.contains(words), "keep_worktree should say {words:?}; it said {kept:?}");
     }
 }
 
@@ -52,10 +49,7 @@ async fn commits_and_files_are_counted() {
 async fn hidden_files_are_files() {
     let yard = Yard::new();
     let directory = yard.create("api").await;
-    git(
-        yard.ws.root(),
-        &["config", "status.showUntrackedFiles", "no"],
-    );
+    git(yard.ws.root(), &["config", "status.showUntrackedFiles", "no"]);
     fs::create_dir(directory.join("new")).unwrap();
     for name in ["new/one.txt", "new/two.txt", "three.txt"] {
         write(directory.join(name));

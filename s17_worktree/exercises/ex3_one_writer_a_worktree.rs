@@ -83,10 +83,7 @@ async fn a_path_has_many_spellings() {
 async fn all_else_stays_as_it_was() {
     let (yard, task) = yard_with_alice().await;
     let refused = write(&yard, LEAD, HERS).await;
-    assert!(
-        refused.is_err(),
-        "the lead should not write {HERS} while alice works there"
-    );
+    assert!(refused.is_err(), "the lead should not write {HERS} while alice works there");
     let read = call(&yard, LEAD, "read_file", json!({"path": HERS})).await;
     read.expect("anybody may read it");
     yard.create("ui").await;

@@ -51,10 +51,7 @@ pub async fn git(directory: &Path, args: &[&str]) -> Result<String> {
         Ok(Ok(End::Exit(0))) => Ok(String::from_utf8_lossy(&answer).trim_end().to_owned()),
         Ok(Ok(end)) => bail!("git {name}: {}", words_of(&mut complaints, &end)),
         Ok(Err(error)) => Err(error),
-        Err(_) => bail!(
-            "git {name} took longer than {} s and was stopped",
-            GIT_TIMEOUT.as_secs()
-        ),
+        Err(_) => bail!("git {name} took longer than {} s and was stopped", GIT_TIMEOUT.as_secs()),
     }
 }
 
@@ -62,9 +59,7 @@ pub async fn git(directory: &Path, args: &[&str]) -> Result<String> {
 fn words_of(complaints: &mut File, end: &End) -> String {
     let mut bytes = Vec::new();
     // Without readable words the exit status is the message.
-    let _ = complaints
-        .rewind()
-        .and_then(|()| complaints.read_to_end(&mut bytes));
+    let _ = complaints.rewind().and_then(|()| complaints.read_to_end(&mut bytes));
     match String::from_utf8_lossy(&bytes).trim() {
         "" => end.to_string(),
         words => words.to_owned(),
@@ -83,9 +78,7 @@ mod tests {
     #[tokio::test]
     async fn a_word_is_one_word_whatever_is_in_it() {
         let dir = tempfile::tempdir().unwrap();
-        let error = git(dir.path(), &["it's; touch x", "$(touch y)"])
-            .await
-            .unwrap_err();
+        let error = git(dir.path(), &["it's; touch x", "$(touch y)"]).await.unwrap_err();
         assert!(error.to_string().contains("it's; touch x"), "{error}");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }

@@ -15,12 +15,7 @@ const INSTEAD: &str = "commit it and merge the branch, keep the worktree, or pas
 
 /// Refuses when this directory has files that are in no commit.
 pub(crate) async fn check_files(name: &str, directory: &Path) -> Result<()> {
-    let status = [
-        "status",
-        "--porcelain",
-        "--untracked-files=all",
-        "--ignore-submodules=none",
-    ];
+    let status = ["status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none"];
     let changed = git(directory, &status).await?;
     refuse(name, "uncommitted files", &changed)
 }
@@ -50,8 +45,5 @@ fn refuse(name: &str, what: &str, lost: &str) -> Result<()> {
     }
     let count = lost.lines().count();
     let first: Vec<&str> = lost.lines().take(SHOWN).collect();
-    bail!(
-        "the worktree {name} has {what} ({count}):\n{}\n{INSTEAD}",
-        first.join("\n")
-    )
+    bail!("the worktree {name} has {what} ({count}):\n{}\n{INSTEAD}", first.join("\n"))
 }

@@ -77,9 +77,8 @@ impl Worktrees {
     {
         let worktrees = self.clone();
         Tool::new(ToolSpec::new::<Input>(name, description), move |call| {
-            let done = call
-                .args::<Input>()
-                .map(|input| tokio::spawn(work(worktrees.clone(), input)));
+            let done =
+                call.args::<Input>().map(|input| tokio::spawn(work(worktrees.clone(), input)));
             async move {
                 match done {
                     // Goes on when the turn is cancelled: half a worktree would be in the way.

@@ -25,20 +25,14 @@ impl Worktrees {
         let Some(name) = held.iter().find_map(worktree_of) else {
             return Ok(ws.clone());
         };
-        ensure!(
-            self.is_there(name),
-            "the worktree {name} of its task is gone"
-        );
+        ensure!(self.is_there(name), "the worktree {name} of its task is gone");
         let directory = self.directory(name);
         let directory =
             fs::canonicalize(&directory).with_context(|| format!("opening the worktree {name}"))?;
         let inside = directory.join(self.below_repository());
         fs::create_dir_all(&inside).with_context(|| format!("opening the worktree {name}"))?;
         let work_dir = ws.moved_to(inside)?;
-        ensure!(
-            work_dir.root().starts_with(&directory),
-            "the worktree {name} leads out of itself"
-        );
+        ensure!(work_dir.root().starts_with(&directory), "the worktree {name} leads out of itself");
         Ok(work_dir)
     }
 

@@ -83,19 +83,14 @@ impl Worktrees {
         }
         if head.is_some() {
             let path = self.directory(name);
-            self.git(&["worktree", "remove", "--force", &path.to_string_lossy()])
-                .await?;
+            self.git(&["worktree", "remove", "--force", &path.to_string_lossy()]).await?;
         }
         binding::unbind(&self.board, name)?;
         if self.has_branch(name).await {
-            self.git(&["branch", "--quiet", "-D", &branch(name)])
-                .await?;
+            self.git(&["branch", "--quiet", "-D", &branch(name)]).await?;
         }
         self.record("removed", name, None)?;
-        Ok(format!(
-            "removed the worktree {name} and its branch {}",
-            branch(name)
-        ))
+        Ok(format!("removed the worktree {name} and its branch {}", branch(name)))
     }
 
     pub(crate) async fn keep(&self, name: &str) -> Result<String> {
@@ -131,8 +126,7 @@ impl Worktrees {
     async fn add(&self, name: &str, task_id: Option<&str>) -> Result<()> {
         let (path, branch) = (self.directory(name), branch(name));
         let path = path.to_string_lossy();
-        self.git(&["worktree", "add", "--quiet", "-b", &branch, &path, "HEAD"])
-            .await?;
+        self.git(&["worktree", "add", "--quiet", "-b", &branch, &path, "HEAD"]).await?;
         match task_id {
             Some(id) => binding::bind(&self.board, id, name),
             None => Ok(()),
@@ -143,9 +137,7 @@ impl Worktrees {
     async fn roll_back(&self, name: &str) {
         let path = self.directory(name);
         // Errors are ignored: part of it may not exist, and the error that matters is the first one.
-        let _ = self
-            .git(&["worktree", "remove", "--force", &path.to_string_lossy()])
-            .await;
+        let _ = self.git(&["worktree", "remove", "--force", &path.to_string_lossy()]).await;
         let _ = self.git(&["branch", "--quiet", "-D", &branch(name)]).await;
     }
 
@@ -205,10 +197,7 @@ impl Worktrees {
             None if listed.is_empty() => bail!("there is no worktree {name:?}; there are none"),
             None => {
                 let names: Vec<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();
-                bail!(
-                    "there is no worktree {name:?}; there are {}",
-                    names.join(", ")
-                )
+                bail!("there is no worktree {name:?}; there are {}", names.join(", "))
             }
         }
     }
@@ -233,9 +222,7 @@ impl Worktrees {
 
     async fn has_branch(&self, name: &str) -> bool {
         let branch = full_branch(name);
-        self.git(&["rev-parse", "--verify", "--quiet", &branch])
-            .await
-            .is_ok()
+        self.git(&["rev-parse", "--verify", "--quiet", &branch]).await.is_ok()
     }
 
     async fn git(&self, args: &[&str]) -> Result<String> {
@@ -253,9 +240,7 @@ impl Worktrees {
 
     /// Writes what was done to events.jsonl.
     fn record(&self, event: &str, name: &str, task_id: Option<&str>) -> Result<()> {
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let ts = now.as_millis() as u64;
         let entry = json!({ "ts": ts, "event": event, "name": name, "task_id": task_id });
         let writing = "writing .harness/worktrees/events.jsonl";
@@ -265,8 +250,7 @@ impl Worktrees {
             .append(true)
             .open(self.folder.join("events.jsonl"))
             .context(writing)?;
-        file.write_all(format!("{entry}\n").as_bytes())
-            .context(writing)
+        file.write_all(format!("{entry}\n").as_bytes()).context(writing)
     }
 }
 

@@ -25,10 +25,7 @@ fn a_worktree_with_work_in_it_stays_until_the_user_says_so_whatever_a_rule_allow
     };
     let model = MockModel::scripted([
         calls("create_worktree", json!({"name": "api"})),
-        calls(
-            "write_file",
-            json!({"path": ".harness/worktrees/api/new.txt", "content": "mine\n"}),
-        ),
+        calls("write_file", json!({"path": ".harness/worktrees/api/new.txt", "content": "mine\n"})),
         remove(false),
         remove(true),
         says("It holds work. Shall I discard it?"),
@@ -36,9 +33,7 @@ fn a_worktree_with_work_in_it_stays_until_the_user_says_so_whatever_a_rule_allow
         says("It is gone."),
     ]);
     let settings = json!({"permissions": {"allow": ["remove_worktree"]}}).to_string();
-    let class = class()
-        .file(".harness/settings.json", settings)
-        .model(&model);
+    let class = class().file(".harness/settings.json", settings).model(&model);
     let mut terminal = class.terminal(100, 40);
     let asks = |why: &'static str| {
         move |screen: &str| screen.contains(why) && screen.trim_end().ends_with("[N]o:")
@@ -55,15 +50,10 @@ fn a_worktree_with_work_in_it_stays_until_the_user_says_so_whatever_a_rule_allow
     // An "always" would have been for this one, too.
     terminal
         .type_line("yes, discard it")
-        .wait_until("another question", |screen| {
-            screen.trim_end().ends_with("[N]o:")
-        });
+        .wait_until("another question", |screen| screen.trim_end().ends_with("[N]o:"));
     terminal.type_line("a").wait_for("It is gone.");
     let results = model.last_request().results();
-    assert!(
-        results[2].0 && results[2].1.contains("?? new.txt"),
-        "{results:?}"
-    );
+    assert!(results[2].0 && results[2].1.contains("?? new.txt"), "{results:?}");
     assert!(results[3].0 && !results[4].0, "{results:?}");
     assert!(!class.dir().join(".harness/worktrees/api").exists());
 }

@@ -70,10 +70,7 @@ async fn another_task_is_counted_anew() {
         let note = goes_on(&mut alice).await;
         assert!(note.contains(&api.id), "{note:?}");
         let told = desk.told();
-        assert!(
-            told.is_empty(),
-            "time {time} with the second task is too early: {told:?}"
-        );
+        assert!(told.is_empty(), "time {time} with the second task is too early: {told:?}");
     }
     goes_on(&mut alice).await;
     let told = desk.told();

@@ -127,8 +127,7 @@ fn the_rehearsal_does_the_prompts_in_other_words_as_well() {
         let here = class.dir().join("notes").exists();
         assert_ne!(here, in_worktrees, "{}", ran.transcript());
         if prompt.contains("Report") {
-            ran.shows("blockedBy=[\"write notes/tools.md\"]")
-                .shows("All is done:");
+            ran.shows("blockedBy=[\"write notes/tools.md\"]").shows("All is done:");
         }
     }
 }

@@ -26,9 +26,7 @@ const REQUESTS: usize = 15;
 const SERVE: &str = "serve";
 
 fn main() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
     let arguments: Vec<String> = std::env::args().collect();
     if let [_, word, count] = &arguments[..]
@@ -49,10 +47,7 @@ fn main() {
 async fn row(count: usize) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let ws = Workspace::at(directory.path()).expect("a workspace");
-    let built_in = Toolbox::new()
-        .with(bash(&ws))
-        .with(read_file(&ws))
-        .with(write_file(&ws));
+    let built_in = Toolbox::new().with(bash(&ws)).with(read_file(&ws)).with(write_file(&ws));
     let mcp = connected(&ws, count).await;
 
     let pool = || built_in.clone().with_all(mcp.tools());
@@ -72,10 +67,7 @@ async fn row(count: usize) {
 
     let share = |prompt: Duration| {
         let harness = (made + prompt).as_secs_f64();
-        format!(
-            "{:.0} %",
-            100.0 * harness / (harness + request.as_secs_f64())
-        )
+        format!("{:.0} %", 100.0 * harness / (harness + request.as_secs_f64()))
     };
     let bytes = system.size() + specs.iter().map(|spec| spec.wire().len()).sum::<usize>();
     println!(
@@ -152,10 +144,7 @@ async fn serve(count: usize) {
     let server = (0..count).fold(MockServer::new("many", ""), |server, number| {
         server.tool(MockTool::dummy(tool(number)))
     });
-    let running = server
-        .serve(stdio_pipes())
-        .await
-        .expect("the client shakes hands");
+    let running = server.serve(stdio_pipes()).await.expect("the client shakes hands");
     let _ = running.waiting().await;
 }
 
@@ -171,10 +160,5 @@ fn tool(number: usize) -> Tool {
     });
     let description = "Looks up a record by its key and gives its fields, the newest version unless another is named.";
     let reads = ToolAnnotations::new().read_only(number.is_multiple_of(2));
-    Tool::new(
-        format!("look_up_record_{number}"),
-        description,
-        object(schema),
-    )
-    .annotate(reads)
+    Tool::new(format!("look_up_record_{number}"), description, object(schema)).annotate(reads)
 }

@@ -46,9 +46,7 @@ fn echo() {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout());
     let mut line = String::new();
     while input.read_line(&mut line).is_ok_and(|count| count > 0) {
-        output
-            .write_all(format!("{answer}\n").as_bytes())
-            .expect("somebody reads");
+        output.write_all(format!("{answer}\n").as_bytes()).expect("somebody reads");
         line.clear();
     }
 }
@@ -98,10 +96,7 @@ async fn sdk_client() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("it starts again");
-    let pipes = (
-        child.stdout.take().expect("piped"),
-        child.stdin.take().expect("piped"),
-    );
+    let pipes = (child.stdout.take().expect("piped"), child.stdin.take().expect("piped"));
     let client = ().serve(pipes).await.expect("they shake hands");
     let took = time(async || {
         let call = CallToolRequestParams::new(TOOL);
@@ -117,10 +112,7 @@ async fn first_call() {
     for _ in 0..STARTS {
         let began = Instant::now();
         let server = start().await;
-        server
-            .call(TOOL, json!({}), |_| {})
-            .await
-            .expect("an answer");
+        server.call(TOOL, json!({}), |_| {}).await.expect("an answer");
         took.push(began.elapsed());
         server.shut_down().await;
     }
@@ -136,9 +128,7 @@ async fn start() -> Server {
         ..StdioServerConfig::default()
     };
     let ws = Workspace::here().expect("a folder");
-    Server::start(&config, &ws, Timeouts::default())
-        .await
-        .expect("it starts")
+    Server::start(&config, &ws, Timeouts::default()).await.expect("it starts")
 }
 
 async fn time(mut call: impl AsyncFnMut()) -> Vec<Duration> {

@@ -41,15 +41,8 @@ async fn a_server_that_is_off_is_gone_and_the_model_knows() {
     let scene = Scene::new();
     let mcp = connected(&scene, &[scene.docs(&[])]).await;
     let told = typed(&scene, &mcp, "/mcp off docs").await;
-    assert!(
-        told.contains("docs"),
-        "the answer should name docs: {told:?}"
-    );
-    assert_eq!(
-        offered(&mcp),
-        [""; 0],
-        "no tool of docs is offered any more"
-    );
+    assert!(told.contains("docs"), "the answer should name docs: {told:?}");
+    assert_eq!(offered(&mcp), [""; 0], "no tool of docs is offered any more");
     let section = mcp.servers();
     assert!(
         section.contains("- docs is gone") && section.contains("user"),
@@ -64,11 +57,7 @@ async fn a_server_that_is_off_is_gone_and_the_model_knows() {
     .expect("the process of docs should have ended");
     assert_eq!(left, [""; 0]);
     connect(&mcp, "docs").await;
-    assert_eq!(
-        offered(&mcp).len(),
-        2,
-        "connected again, it offers its tools"
-    );
+    assert_eq!(offered(&mcp).len(), 2, "connected again, it offers its tools");
     assert!(!mcp.servers().contains("gone"), "{}", mcp.servers());
     mcp.shut_down().await;
     drop(scene);
@@ -80,11 +69,7 @@ async fn one_that_does_not_want_to_go_is_not_offered_either() {
     let scene = Scene::new();
     let mcp = connected(&scene, &[scene.docs(&["ignores-eof"])]).await;
     typed(&scene, &mcp, "/mcp off docs").await;
-    assert_eq!(
-        offered(&mcp),
-        [""; 0],
-        "no tool of docs is offered any more"
-    );
+    assert_eq!(offered(&mcp), [""; 0], "no tool of docs is offered any more");
     assert!(mcp.servers().contains("user"), "{}", mcp.servers());
 }
 
@@ -95,12 +80,7 @@ async fn the_others_stay() {
     let both = ["docs", "docs2"].map(|name| named(name, scene.docs(&[])));
     let mcp = connected(&scene, &both).await;
     let before = offered(&mcp);
-    for line in [
-        "/mcp off",
-        "/mcp off doc",
-        "/mcp off nothing",
-        "/mcp off docs docs2",
-    ] {
+    for line in ["/mcp off", "/mcp off doc", "/mcp off nothing", "/mcp off docs docs2"] {
         typed(&scene, &mcp, line).await;
         assert_eq!(offered(&mcp), before, "{line:?} should disconnect nobody");
     }

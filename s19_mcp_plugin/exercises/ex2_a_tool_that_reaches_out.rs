@@ -59,10 +59,7 @@ async fn its_mark_is_its_own_in_the_description_and_in_the_list_of_tools() {
     let scene = Scene::new();
     let reaches = json!({"readOnlyHint": true, "openWorldHint": true});
     let mcp = offered(&scene, &[("fetch", "Fetches a page.", reaches)]).await;
-    assert_eq!(
-        tool(&mcp, "mcp__docs__fetch").spec().description(),
-        "Fetches a page. (openWorld)"
-    );
+    assert_eq!(tool(&mcp, "mcp__docs__fetch").spec().description(), "Fetches a page. (openWorld)");
     let answers = mcp.command(&scene.ws, &Toolbox::new());
     let text = "/tools".to_owned();
     let HookOutput::Block(shown) = answers(Prompt { text }).await else {
@@ -79,12 +76,7 @@ async fn its_mark_is_its_own_in_the_description_and_in_the_list_of_tools() {
 async fn nobody_else_has_it_and_no_server_writes_it_itself() {
     let scene = Scene::new();
     let tools = [
-        (
-            "read",
-            "Reads.",
-            json!({"readOnlyHint": true}),
-            "Reads. (readOnly)",
-        ),
+        ("read", "Reads.", json!({"readOnlyHint": true}), "Reads. (readOnly)"),
         (
             "near",
             "Reads. (openWorld)",
@@ -98,9 +90,7 @@ async fn nobody_else_has_it_and_no_server_writes_it_itself() {
             "Drops all. (destructive)",
         ),
     ];
-    let listed = tools
-        .clone()
-        .map(|(name, words, annotations, _)| (name, words, annotations));
+    let listed = tools.clone().map(|(name, words, annotations, _)| (name, words, annotations));
     let mcp = offered(&scene, &listed).await;
     for (name, _, _, expected) in tools {
         let tool = tool(&mcp, &format!("mcp__docs__{name}"));

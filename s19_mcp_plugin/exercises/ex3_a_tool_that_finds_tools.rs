@@ -32,9 +32,7 @@ async fn thousand(scene: &Scene) -> Mcp {
 fn finder(mcp: &Mcp) -> Tool {
     let tools = mcp.tools();
     let count = tools.len();
-    let finder = tools
-        .into_iter()
-        .find(|tool| tool.name() == "find_mcp_tools");
+    let finder = tools.into_iter().find(|tool| tool.name() == "find_mcp_tools");
     finder.unwrap_or_else(|| {
         panic!("find_mcp_tools should be offered; there are {count} other tools")
     })
@@ -60,24 +58,14 @@ async fn what_is_found_is_offered_and_nothing_else() {
     for name in ["mcp__a__tool_007", "mcp__b__tool_007"] {
         assert!(found.contains(name), "{name} should be named: {found:?}");
     }
-    assert_eq!(
-        offered(&mcp),
-        ["find_mcp_tools", "mcp__a__tool_007", "mcp__b__tool_007"]
-    );
+    assert_eq!(offered(&mcp), ["find_mcp_tools", "mcp__a__tool_007", "mcp__b__tool_007"]);
     let said = find(&mcp, "mcp__b__ version").await;
     assert!(said.contains("mcp__b__get_version"), "{said:?}");
-    assert!(
-        !said.contains("mcp__a__get_version"),
-        "every word counts: {said:?}"
-    );
+    assert!(!said.contains("mcp__a__get_version"), "every word counts: {said:?}");
     let tools = offered(&mcp);
     let mut in_order = tools[1..].to_vec();
     in_order.sort_by_key(|name| !name.starts_with("mcp__a__"));
-    assert_eq!(
-        tools[1..],
-        in_order,
-        "those of a come first, whenever they were found"
-    );
+    assert_eq!(tools[1..], in_order, "those of a come first, whenever they were found");
     assert!(
         tools.contains(&"mcp__a__tool_007".to_owned()),
         "what was found before is still offered: {tools:?}"
@@ -94,11 +82,7 @@ async fn a_search_that_finds_too_much_or_nothing_says_so() {
     let scene = Scene::new();
     let mcp = thousand(&scene).await;
     let found = find(&mcp, "tool_").await;
-    assert_eq!(
-        found.matches("mcp__").count(),
-        20,
-        "the first 20 should be named: {found:?}"
-    );
+    assert_eq!(found.matches("mcp__").count(), 20, "the first 20 should be named: {found:?}");
     assert_eq!(offered(&mcp).len(), 21, "only what was named is offered");
     let before = offered(&mcp);
     let said = find(&mcp, "no such thing anywhere").await;

@@ -29,10 +29,7 @@ async fn connected(scene: &scene::Scene, servers: &[StdioServerConfig]) -> Mcp {
 /// Calls connect_mcp.
 async fn connect(mcp: &Mcp, name: &str) {
     let said = call(&mcp.connect_tool(), json!({ "name": name })).await;
-    assert!(
-        said.starts_with("Connected to "),
-        "connect_mcp said {said:?}"
-    );
+    assert!(said.starts_with("Connected to "), "connect_mcp said {said:?}");
 }
 
 /// Calls a tool.

@@ -71,9 +71,7 @@ impl Catalog {
     /// These servers, and those of the workspace's file, which wins: the user wrote it.
     pub fn read(root: &Path, own: &[StdioServerConfig]) -> Self {
         let known = |server: &StdioServerConfig| Known::Server(server.clone(), None);
-        let own = own
-            .iter()
-            .map(|server| (server.name.clone(), known(server)));
+        let own = own.iter().map(|server| (server.name.clone(), known(server)));
         let mut servers: BTreeMap<_, _> = own.collect();
         let complaint = match entries(root) {
             Ok(entries) => {
@@ -137,10 +135,7 @@ fn named(name: &str, entry: Value) -> Result<Known> {
         name == one_line(name, MAX_SERVER_NAME),
         "has a name that is not one line of at most {MAX_SERVER_NAME} characters without spaces around it"
     );
-    ensure!(
-        entry.is_object(),
-        "is no object with a `command` and its `args`"
-    );
+    ensure!(entry.is_object(), "is no object with a `command` and its `args`");
     let entry: Entry = serde_path_to_error::deserialize(entry).map_err(|error| {
         let path = error.path().to_string();
         let wrong = format!("is wrong at `{path}`: {}", error.into_inner());

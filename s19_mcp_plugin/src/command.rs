@@ -40,9 +40,7 @@ impl Mcp {
         let lines: Vec<_> = lines.collect();
         let widths = lines.iter().map(|(name, _)| name.chars().count());
         let width = widths.max().unwrap_or(0);
-        let lines = lines
-            .iter()
-            .map(|(name, status)| format!("{name:width$}  {status}"));
+        let lines = lines.iter().map(|(name, status)| format!("{name:width$}  {status}"));
         let complaint = self.catalog().complaint;
         lines.chain(complaint).collect::<Vec<_>>().join("\n")
     }

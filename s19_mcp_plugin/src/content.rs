@@ -15,16 +15,8 @@ pub(crate) fn output(result: &CallToolResult) -> Output {
     let mut parts: Vec<String> = result.content.iter().map(block).collect();
     parts.extend(structured(result));
     parts.retain(|part| !part.trim().is_empty());
-    let text = if parts.is_empty() {
-        "(no output)".to_owned()
-    } else {
-        parts.join("\n")
-    };
-    if result.is_error {
-        Output::error(text)
-    } else {
-        Output::ok(text)
-    }
+    let text = if parts.is_empty() { "(no output)".to_owned() } else { parts.join("\n") };
+    if result.is_error { Output::error(text) } else { Output::ok(text) }
 }
 
 fn block(block: &Value) -> String {
@@ -89,10 +81,7 @@ fn is_told(data: &Value, texts: &[&str]) -> bool {
 
 /// About how many bytes are in a text of base64.
 fn size(base64: &str) -> String {
-    format!(
-        "{} bytes",
-        grouped(base64.trim_end_matches('=').len() * 3 / 4)
-    )
+    format!("{} bytes", grouped(base64.trim_end_matches('=').len() * 3 / 4))
 }
 
 fn named<'a>(name: &'a str, nameless: &'a str) -> &'a str {

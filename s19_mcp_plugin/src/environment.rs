@@ -40,10 +40,9 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 pub(crate) fn timeouts(variable: impl Fn(&str) -> Option<String>) -> (Timeouts, Vec<String>) {
     let mut timeouts = Timeouts::default();
     let mut wrong = Vec::new();
-    for (name, timeout) in [
-        ("MCP_TIMEOUT", &mut timeouts.start),
-        ("MCP_TOOL_TIMEOUT", &mut timeouts.call),
-    ] {
+    for (name, timeout) in
+        [("MCP_TIMEOUT", &mut timeouts.start), ("MCP_TOOL_TIMEOUT", &mut timeouts.call)]
+    {
         match variable(name).map(|value| value.trim().parse()) {
             None => {}
             Some(Ok(milliseconds @ 1..)) => *timeout = Duration::from_millis(milliseconds),
@@ -127,16 +126,8 @@ mod tests {
             ("${NONE:-}", "", "''"),
             ("${EMPTY:-8080}", "", "\"${EMPTY}\""),
             ("${TOKEN:-none}", "s3cret", "\"${TOKEN}\""),
-            (
-                "`${HOME}` $5 \"",
-                "`/users/ada` $5 \"",
-                "\"\\`${HOME}\\` \\$5 \\\"\"",
-            ),
-            (
-                "$HOME ${not a name} ${",
-                "$HOME ${not a name} ${",
-                "'$HOME ${not a name} ${'",
-            ),
+            ("`${HOME}` $5 \"", "`/users/ada` $5 \"", "\"\\`${HOME}\\` \\$5 \\\"\""),
+            ("$HOME ${not a name} ${", "$HOME ${not a name} ${", "'$HOME ${not a name} ${'"),
             ("${${HOME}", "${/users/ada", "\"\\${${HOME}\""),
         ] {
             let expected = Expanded {
@@ -151,21 +142,13 @@ mod tests {
     /// What the user is shown is what a shell would run.
     #[test]
     fn a_shell_reads_the_shown_word_as_the_value() {
-        for text in [
-            "it's",
-            "${HOME}'s \"x\" `y` $z \\",
-            "${NONE:-$(id)}",
-            "a\nb ${TOKEN}",
-            "!x ${HOME}",
-        ] {
+        for text in
+            ["it's", "${HOME}'s \"x\" `y` $z \\", "${NONE:-$(id)}", "a\nb ${TOKEN}", "!x ${HOME}"]
+        {
             let Expanded { value, shown } = expand(text, &variable).unwrap();
             let mut bash = std::process::Command::new("bash");
             bash.args(["-c", &format!("printf %s {shown}")]);
-            let said = bash
-                .env("HOME", "/users/ada")
-                .env("TOKEN", "s3cret")
-                .output()
-                .unwrap();
+            let said = bash.env("HOME", "/users/ada").env("TOKEN", "s3cret").output().unwrap();
             assert_eq!(String::from_utf8(said.stdout).unwrap(), value, "{shown}");
         }
     }

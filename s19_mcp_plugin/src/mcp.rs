@@ -147,8 +147,7 @@ impl Mcp {
                 }
             }
         });
-        tool.runs(move |call| judging.would_run(call))
-            .side_by_side()
+        tool.runs(move |call| judging.would_run(call)).side_by_side()
     }
 
     /// The tools of all connected servers, under their names in the pool.
@@ -203,13 +202,10 @@ impl Mcp {
     /// How each server is, by name.
     pub(crate) fn statuses(&self) -> BTreeMap<String, String> {
         let (catalog, connected) = (self.catalog(), self.connected());
-        let known = catalog
-            .servers
-            .into_iter()
-            .map(|(name, known)| match known {
-                Known::Server(..) => (name, "available".to_owned()),
-                Known::Unusable(why) => (name, format!("cannot be used: it {why}")),
-            });
+        let known = catalog.servers.into_iter().map(|(name, known)| match known {
+            Known::Server(..) => (name, "available".to_owned()),
+            Known::Unusable(why) => (name, format!("cannot be used: it {why}")),
+        });
         let mut statuses: BTreeMap<_, _> = known.collect();
         for (name, failed) in &self.state().failed {
             statuses.insert(name.clone(), format!("failed: {}", failed.why));

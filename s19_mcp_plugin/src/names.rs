@@ -12,9 +12,7 @@ pub const MAX_NAME: usize = 128;
 /// The name with every character that the API does not take replaced by `_`.
 pub fn normalize_mcp_name(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    name.chars()
-        .map(|c| if allowed(c) { c } else { '_' })
-        .collect()
+    name.chars().map(|c| if allowed(c) { c } else { '_' }).collect()
 }
 
 /// The names in the pool of all these tools, each given with its server, in the same order.
@@ -32,13 +30,11 @@ pub(crate) fn names_in_pool(tools: &[(&str, &str)]) -> Vec<String> {
         |name: &str| name.len() > MAX_NAME || disputed.contains(name) || ends_like_a_suffix(name);
     let names = plain.iter().zip(tools);
     names
-        .map(|(name, (server, tool))| {
-            if is_taken(name) {
-                with_suffix(name, server, tool)
-            } else {
-                name.clone()
-            }
-        })
+        .map(
+            |(name, (server, tool))| {
+                if is_taken(name) { with_suffix(name, server, tool) } else { name.clone() }
+            },
+        )
         .collect()
 }
 
@@ -50,8 +46,7 @@ fn plain(server: &str, tool: &str) -> String {
 /// Whether the name could be one that another tool gets.
 fn ends_like_a_suffix(name: &str) -> bool {
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    name.rsplit_once('_')
-        .is_some_and(|(_, end)| end.len() == 16 && end.bytes().all(is_hex))
+    name.rsplit_once('_').is_some_and(|(_, end)| end.len() == 16 && end.bytes().all(is_hex))
 }
 
 /// The name, cut to its place, and what tells its tool from all others.
@@ -123,11 +118,7 @@ mod tests {
         }
         let just_fits = "x".repeat(MAX_NAME - "mcp__docs__".len());
         // One that is listed twice disputes nothing.
-        for tools in [
-            &[&*just_fits][..],
-            &["search", "get_version"],
-            &["search"; 2],
-        ] {
+        for tools in [&[&*just_fits][..], &["search", "get_version"], &["search"; 2]] {
             let listed: Vec<_> = tools.iter().map(|tool| ("docs", *tool)).collect();
             let plain = tools.iter().map(|tool| format!("mcp__docs__{tool}"));
             assert_eq!(names_in_pool(&listed), plain.collect::<Vec<_>>());

@@ -80,12 +80,8 @@ impl ToolPins {
     /// Pins those of a server's tools that were never met. `define` defines one.
     pub fn meet<T>(&self, server: &str, tools: &[(&str, T)], define: impl Fn(&T) -> Value) {
         let mut state = self.state();
-        let new = tools
-            .iter()
-            .filter(|(name, _)| state.pin(server, name).is_none());
-        let new: Vec<_> = new
-            .map(|(name, tool)| ((*name).to_owned(), define(tool)))
-            .collect();
+        let new = tools.iter().filter(|(name, _)| state.pin(server, name).is_none());
+        let new: Vec<_> = new.map(|(name, tool)| ((*name).to_owned(), define(tool))).collect();
         if !state.is_lost && !new.is_empty() {
             self.record(&mut state, server, &new, false);
         }
@@ -137,23 +133,14 @@ impl ToolPins {
 
     /// What the file holds; nothing when there is no file.
     fn read(&self) -> Result<Content> {
-        let reading = || {
-            format!(
-                "reading {}; move it away to begin anew",
-                self.file.display()
-            )
-        };
+        let reading = || format!("reading {}; move it away to begin anew", self.file.display());
         let bytes = match fs::read(&self.file) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Content::default()),
             bytes => bytes.with_context(reading)?,
         };
         let content: Content = serde_json::from_slice(&bytes).with_context(reading)?;
         let version = content.version;
-        ensure!(
-            version == VERSION,
-            "{}: its version is {version}, not {VERSION}",
-            reading()
-        );
+        ensure!(version == VERSION, "{}: its version is {version}, not {VERSION}", reading());
         Ok(content)
     }
 
@@ -273,11 +260,7 @@ mod tests {
             ("c", 20, true, true),
         ] {
             let new = vec![(tool.to_owned(), "x".repeat(bytes).into())];
-            assert_eq!(
-                put(&mut pins, &new, was_asked, 1_000),
-                is_put,
-                "{tool} {bytes}"
-            );
+            assert_eq!(put(&mut pins, &new, was_asked, 1_000), is_put, "{tool} {bytes}");
         }
     }
 
@@ -305,11 +288,7 @@ mod tests {
                 y = "y".repeat(78),
             )
         );
-        let of = |value: u32| {
-            (0..10)
-                .map(|n| (format!("k{n}"), json!(value)))
-                .collect::<Value>()
-        };
+        let of = |value: u32| (0..10).map(|n| (format!("k{n}"), json!(value))).collect::<Value>();
         let shown = changes(&of(1), &of(2));
         assert_eq!(shown.lines().count(), MOST_SHOWN + 1);
         assert!(shown.ends_with("\n  and 6 more"), "{shown}");

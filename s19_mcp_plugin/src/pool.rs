@@ -50,10 +50,7 @@ struct Offered {
 
 /// Assembles the pool from what the servers list at this moment. A tool that was never met is pinned as it is.
 pub(crate) fn assemble_tool_pool(servers: &[Server], pins: &ToolPins, repl: &Repl) -> Pool {
-    let lists: Vec<_> = servers
-        .iter()
-        .map(|server| (server, server.tools()))
-        .collect();
+    let lists: Vec<_> = servers.iter().map(|server| (server, server.tools())).collect();
     let listed = lists
         .iter()
         .flat_map(|(server, tools)| tools.iter().map(|tool| (server.name(), &*tool.name)));
@@ -89,8 +86,7 @@ pub(crate) fn assemble_tool_pool(servers: &[Server], pins: &ToolPins, repl: &Rep
         }
         pins.meet(server.name(), &met, |tool| definition(tool));
         let left_out = left_out.into_iter();
-        pool.left_out
-            .extend(left_out.map(|out| (server.name().to_owned(), out)));
+        pool.left_out.extend(left_out.map(|out| (server.name().to_owned(), out)));
     }
     pool
 }
@@ -140,16 +136,13 @@ impl Offered {
         let listed = listed.iter().find(|tool| tool.name == name);
         let mut asked = self.asked.lock().unwrap();
         asked.remove(&call.id);
-        [Some(&self.tool), listed]
-            .into_iter()
-            .flatten()
-            .find_map(|tool| {
-                let now = definition(tool);
-                let reason = self.pins.reason_to_ask(server, name, &now)?;
-                asked.insert(call.id.clone(), now);
-                let warning = warning(&tool.annotations);
-                Some(warning.map_or(reason.clone(), |warning| format!("{reason}; {warning}")))
-            })
+        [Some(&self.tool), listed].into_iter().flatten().find_map(|tool| {
+            let now = definition(tool);
+            let reason = self.pins.reason_to_ask(server, name, &now)?;
+            asked.insert(call.id.clone(), now);
+            let warning = warning(&tool.annotations);
+            Some(warning.map_or(reason.clone(), |warning| format!("{reason}; {warning}")))
+        })
     }
 
     /// A call that the user was asked about runs because the answer was yes.
@@ -200,11 +193,7 @@ fn visible(schema: &Value) -> Value {
 /// What the model reads: the server's words without invisible characters, and a mark for what the tool may do. A mark that
 /// the server has written itself is removed.
 fn description(tool: &protocol::Tool) -> String {
-    let mark = if warning(&tool.annotations).is_none() {
-        READ_ONLY
-    } else {
-        DESTRUCTIVE
-    };
+    let mark = if warning(&tool.annotations).is_none() { READ_ONLY } else { DESTRUCTIVE };
     format!("{} {mark}", words(tool)).trim_start().to_owned()
 }
 
@@ -213,9 +202,7 @@ fn words(tool: &protocol::Tool) -> String {
     let titles = || tool.title.as_ref().or(tool.annotations.title.as_ref());
     let words = tool.description.as_ref().or_else(titles);
     let words = plain(words.map_or("", String::as_str), MAX_DESCRIPTION);
-    let words = [READ_ONLY, DESTRUCTIVE]
-        .iter()
-        .fold(words, |words, mark| words.replace(mark, ""));
+    let words = [READ_ONLY, DESTRUCTIVE].iter().fold(words, |words, mark| words.replace(mark, ""));
     words.trim().to_owned()
 }
 

@@ -138,11 +138,7 @@ impl Tool {
             let named = serde_json::from_str::<Named>(entry);
             let tool = named.map_or("a tool without a name".to_owned(), |named| named.name);
             let path = one_line(&error.path().to_string(), MAX_PATH);
-            let at = if path == "." {
-                String::new()
-            } else {
-                format!(" at `{path}`")
-            };
+            let at = if path == "." { String::new() } else { format!(" at `{path}`") };
             let why = one_line(&format!("cannot be read{at}: {}", error.inner()), MAX_WRONG);
             LeftOut { tool, why }
         })
@@ -204,11 +200,7 @@ mod tests {
     fn a_malformed_tool_is_named_in_a_short_line() {
         let long = json!({ "name": "x", "title": { "a\u{1b}": "x".repeat(1_000_000) } });
         for (entry, tool, why) in [
-            (
-                "{}",
-                "a tool without a name",
-                "cannot be read: missing field `name`",
-            ),
+            ("{}", "a tool without a name", "cannot be read: missing field `name`"),
             (
                 r#"{"name": "x", "annotations": {"readOnlyHint": "yes"}}"#,
                 "x",

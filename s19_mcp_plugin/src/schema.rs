@@ -12,9 +12,7 @@ use serde_json::{Map, Value};
 const MAX_DEPTH: usize = 100;
 
 /// The types of JSON Schema.
-const TYPES: [&str; 7] = [
-    "array", "boolean", "integer", "null", "number", "object", "string",
-];
+const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
 /// What is wrong with a tool's input schema, if anything.
 pub(crate) fn flaw(schema: &Value) -> Option<String> {
@@ -31,10 +29,7 @@ pub(crate) fn flaw(schema: &Value) -> Option<String> {
     if let Some(choice) = choices.iter().find(|name| keywords.contains_key(**name)) {
         return Some(format!("`{choice}` stands at the top"));
     }
-    let mut names = schema["properties"]
-        .as_object()
-        .into_iter()
-        .flat_map(Map::keys);
+    let mut names = schema["properties"].as_object().into_iter().flat_map(Map::keys);
     if let Some(name) = names.find(|name| !is_argument_name(name)) {
         return Some(format!("`{name}` cannot be the name of an argument"));
     }
@@ -61,9 +56,9 @@ fn below(schema: &Value, path: &str) -> Option<String> {
             ("required", value) if !are_names(value) => wrong(),
             // Draft 4 has booleans here, drafts 4 to 7 a list there.
             ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => wrong(),
-            ("properties" | "$defs" | "definitions", Value::Object(named)) => named
-                .iter()
-                .find_map(|(name, schema)| below(schema, &format!("{path}.{name}"))),
+            ("properties" | "$defs" | "definitions", Value::Object(named)) => {
+                named.iter().find_map(|(name, schema)| below(schema, &format!("{path}.{name}")))
+            }
             ("properties" | "$defs" | "definitions", _) => wrong(),
             ("anyOf" | "oneOf" | "allOf", Value::Array(several)) if !several.is_empty() => {
                 several.iter().find_map(|schema| below(schema, path))
@@ -95,13 +90,8 @@ fn is_type(value: &Value) -> bool {
 /// Whether it is a list of strings, none twice.
 fn are_names(value: &Value) -> bool {
     let mut seen = HashSet::new();
-    let mut is_new = |name: &Value| {
-        name.as_str()
-            .is_some_and(|name| seen.insert(name.to_owned()))
-    };
-    value
-        .as_array()
-        .is_some_and(|names| names.iter().all(&mut is_new))
+    let mut is_new = |name: &Value| name.as_str().is_some_and(|name| seen.insert(name.to_owned()));
+    value.as_array().is_some_and(|names| names.iter().all(&mut is_new))
 }
 
 #[cfg(test)]

@@ -147,8 +147,7 @@ impl Server {
         let ready = async {
             let hello = initialize(&connection, timeouts.start).await?;
             if hello.capabilities.tools.is_some() {
-                list.read(&connection, timeouts.start, began + timeouts.start)
-                    .await?;
+                list.read(&connection, timeouts.start, began + timeouts.start).await?;
             }
             anyhow::Ok(hello)
         };
@@ -213,9 +212,8 @@ impl Server {
         } = &*self.inner;
         let params = json!({ "name": tool, "arguments": arguments });
         let on_progress: OnProgress = Box::new(on_progress);
-        let result = connection
-            .request("tools/call", params, timeouts.call, Some(on_progress))
-            .await;
+        let result =
+            connection.request("tools/call", params, timeouts.call, Some(on_progress)).await;
         list.up_to_date().await;
         result
     }
@@ -250,9 +248,7 @@ impl List {
             let seen = *self.seen.borrow();
             let changed = changes.wait_for(|changes| *changes > seen).await;
             let now = *changed.expect("the sender lives as long as the list");
-            let _ = self
-                .read(&connection, within, Instant::now() + within)
-                .await;
+            let _ = self.read(&connection, within, Instant::now() + within).await;
             self.seen.send_replace(now);
             // Some servers say that it has changed each time they are asked for it.
             let _ = timeout(BETWEEN_LISTS, self.is_wanted.notified()).await;
@@ -285,9 +281,7 @@ async fn initialize(connection: &Connection, within: Duration) -> Result<Initial
         "capabilities": {},
         "clientInfo": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
     });
-    let hello: InitializeResult = connection
-        .request("initialize", params, within, None)
-        .await?;
+    let hello: InitializeResult = connection.request("initialize", params, within, None).await?;
     let (name, version) = (connection.name(), &*hello.protocol_version);
     if !KNOWN_VERSIONS.contains(&version) {
         let (version, known) = (one_line(version, 40), KNOWN_VERSIONS.join(", "));
@@ -302,9 +296,7 @@ async fn all_pages(connection: &Connection, within: Duration) -> Result<Listed> 
     let (name, mut size, mut params) = (connection.name(), 0, json!({}));
     let (mut tools, mut malformed) = (Vec::new(), Vec::new());
     for _ in 0..MAX_PAGES {
-        let page: ListToolsResult = connection
-            .request("tools/list", params, within, None)
-            .await?;
+        let page: ListToolsResult = connection.request("tools/list", params, within, None).await?;
         for entry in page.tools {
             size += entry.get().len();
             match Tool::parse(entry.get()) {

@@ -57,15 +57,10 @@ mod tests {
     fn what_nobody_sees_is_taken_out() {
         assert_eq!(plain("a\u{1b}[31mb\u{7}c", 99), "a [31mb c");
         assert_eq!(plain("ad\u{200b}min\u{202e}txt", 99), "admintxt");
-        let tags: String = "rm -rf"
-            .chars()
-            .map(|c| char::from_u32(0xe0000 + c as u32).unwrap())
-            .collect();
+        let tags: String =
+            "rm -rf".chars().map(|c| char::from_u32(0xe0000 + c as u32).unwrap()).collect();
         assert_eq!(plain(&format!("Adds.{tags}"), 99), "Adds.");
-        assert_eq!(
-            plain("Größe: 5 µm\nzwei Zeilen", 99),
-            "Größe: 5 µm\nzwei Zeilen"
-        );
+        assert_eq!(plain("Größe: 5 µm\nzwei Zeilen", 99), "Größe: 5 µm\nzwei Zeilen");
     }
 
     #[test]

@@ -21,15 +21,10 @@ const ANSWERED: &str = "[cache: read";
 
 fn main() {
     let model = MockModel::start(Options::default(), answer).expect("loopback has a free port");
-    let class = Class::new(EXE)
-        .file("page.txt", "All work and no play. ".repeat(93))
-        .model(&model);
+    let class = Class::new(EXE).file("page.txt", "All work and no play. ".repeat(93)).model(&model);
     let mut times: Vec<f64> = (0..STARTS).map(|_| start(&class)).collect();
     times.sort_by(f64::total_cmp);
-    println!(
-        "start to the first prompt, median of {STARTS}: {:.1} ms",
-        times[STARTS / 2]
-    );
+    println!("start to the first prompt, median of {STARTS}: {:.1} ms", times[STARTS / 2]);
     let mut session = Session::start(&class, &model);
     session.reads_until(READY);
     println!("memory, idle: {}", session.memory());
@@ -48,10 +43,7 @@ fn answer(request: &Request) -> Reply {
     if request.system.starts_with("You extract memories") {
         return says("[]");
     }
-    let last = request
-        .messages
-        .last()
-        .and_then(|message| message.blocks.first());
+    let last = request.messages.last().and_then(|message| message.blocks.first());
     match last {
         Some(Block::ToolResult { .. }) => says("That was the page."),
         _ => calls("read_file", json!({"path": "page.txt"})),
@@ -97,9 +89,7 @@ impl Session {
 
     fn reads_until(&mut self, text: &str) -> String {
         let mut lines = self.stdout.by_ref().map_while(Result::ok);
-        lines
-            .find(|line| line.contains(text))
-            .expect("the session says so")
+        lines.find(|line| line.contains(text)).expect("the session says so")
     }
 
     fn types(&mut self, line: &str) {

@@ -57,10 +57,7 @@ fn a_conversation_is_written_whole() {
         text.len()
     );
     assert!(ran.stdout.contains("notes/talk.md"), "{}", ran.transcript());
-    assert!(
-        !text.contains("/export"),
-        "a command is no part of the conversation"
-    );
+    assert!(!text.contains("/export"), "a command is no part of the conversation");
 }
 
 #[test]
@@ -82,11 +79,7 @@ fn nothing_is_written_over_and_nothing_outside() {
         "# Demo\n\nA small project.\n",
         "a file that was there should be left alone"
     );
-    assert!(
-        !outside.exists(),
-        "{} is outside the workspace",
-        outside.display()
-    );
+    assert!(!outside.exists(), "{} is outside the workspace", outside.display());
     ran.shows("README.md").shows("outside the workspace");
     assert_eq!(asked(&model), 1, "no command should reach the model");
 }

@@ -26,10 +26,8 @@ fn works(request: &Request) -> Reply {
         text.contains("ToolResult")
     });
     match (last.starts_with("work"), has_answered) {
-        (true, false) => calls("read_file", json!({"path": "README.md"})).and_calls(
-            "write_file",
-            json!({"path": "made.txt", "content": "made\n"}),
-        ),
+        (true, false) => calls("read_file", json!({"path": "README.md"}))
+            .and_calls("write_file", json!({"path": "made.txt", "content": "made\n"})),
         (true, true) => says("Done."),
         (false, _) => echo(request),
     }
@@ -40,13 +38,7 @@ fn works(request: &Request) -> Reply {
 fn the_last_request_goes_with_all_that_came_of_it() {
     let model = model(works);
     let class = class().model(&model);
-    let ran = class.types(&[
-        "My name is Ada.",
-        "work on it",
-        "/undo",
-        "Who am I?",
-        "/help",
-    ]);
+    let ran = class.types(&["My name is Ada.", "work on it", "/undo", "Who am I?", "/help"]);
     ran.succeeds().shows("4 messages").shows("/undo ");
     assert_eq!(
         last_texts(&model),
@@ -55,10 +47,7 @@ fn the_last_request_goes_with_all_that_came_of_it() {
         ran.transcript()
     );
     let requests = model.requests();
-    assert!(
-        requests.last().unwrap().calls().is_empty(),
-        "nor of its calls"
-    );
+    assert!(requests.last().unwrap().calls().is_empty(), "nor of its calls");
     assert_eq!(class.read("made.txt"), "made\n", "files stay as they are");
     assert_eq!(asked(&model), 4, "no command should reach the model");
 }
@@ -88,10 +77,7 @@ fn once_more_takes_back_the_one_before() {
     let ran = class.runs(&["--resume"], "/undo\nsix\n");
     ran.succeeds();
     let texts = last_texts(&model);
-    assert!(
-        texts.contains(&"one".to_owned()) && texts.contains(&"six".to_owned()),
-        "{texts:?}"
-    );
+    assert!(texts.contains(&"one".to_owned()) && texts.contains(&"six".to_owned()), "{texts:?}");
 }
 
 #[test]
@@ -100,15 +86,8 @@ fn with_nothing_to_undo_the_user_is_told() {
     let model = model(echo);
     let class = class().model(&model);
     let ran = class.types(&["/undo", "hi", "/undo", "/undo", "What did I say?"]);
-    ran.succeeds()
-        .shows("nothing to undo")
-        .never_shows("did you mean");
-    assert_eq!(
-        last_texts(&model),
-        ["What did I say?"],
-        "{}",
-        ran.transcript()
-    );
+    ran.succeeds().shows("nothing to undo").never_shows("did you mean");
+    assert_eq!(last_texts(&model), ["What did I say?"], "{}", ran.transcript());
 }
 
 /// A session of which nothing is left must not come back whole.

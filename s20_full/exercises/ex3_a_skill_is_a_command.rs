@@ -20,10 +20,7 @@ fn skill(name: &str, body: &str) -> String {
 
 fn with_skills() -> Class {
     class()
-        .file(
-            "skills/greeting/SKILL.md",
-            skill("greeting", "Say hello in verse."),
-        )
+        .file("skills/greeting/SKILL.md", skill("greeting", "Say hello in verse."))
         .file("skills/clear/SKILL.md", skill("clear", "Wash the dishes."))
         .file("skills/team/SKILL.md", skill("team", "Play football."))
 }
@@ -55,9 +52,7 @@ fn commands_of_the_harness_come_first() {
     let model = model(echo);
     let class = with_skills().model(&model);
     let ran = class.types(&["hi", "/clear", "/team", "/greeting", "what now?"]);
-    ran.succeeds()
-        .shows("a new session; the old one is kept")
-        .shows("there is no teammate yet");
+    ran.succeeds().shows("a new session; the old one is kept").shows("there is no teammate yet");
     assert_eq!(
         asked(&model),
         3,
@@ -96,13 +91,8 @@ fn what_is_no_skill_is_what_it_was() {
         let last = request.user_texts().pop().unwrap_or_default();
         last.contains("<skill name=")
     });
-    let count = with_skill
-        .filter(|request| !crate::is_aside(request))
-        .count();
-    assert_eq!(
-        count, 1,
-        "only the line that is the command brings the skill"
-    );
+    let count = with_skill.filter(|request| !crate::is_aside(request)).count();
+    assert_eq!(count, 1, "only the line that is the command brings the skill");
     assert_eq!(
         asked(&model),
         3,

@@ -27,9 +27,7 @@ fn model(lead: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> MockModel 
 
 fn is_aside(request: &Request) -> bool {
     let begins = |begin: &&str| request.system.starts_with(begin);
-    ["You choose", "You extract", "You summarize"]
-        .iter()
-        .any(begins)
+    ["You choose", "You extract", "You summarize"].iter().any(begins)
 }
 
 /// Repeats what the user said last.

@@ -33,35 +33,15 @@ const fn command(name: &'static str, words: &'static str, does: &'static str) ->
 /// All commands, in the order of `/help`.
 const ALL: &[Command] = &[
     command("/help", "", "this list"),
-    command(
-        "/tools",
-        "",
-        "the tools of the next request, and what it costs to collect them",
-    ),
+    command("/tools", "", "the tools of the next request, and what it costs to collect them"),
     command("/mcp", "", "the MCP servers, connected and available"),
     command("/tasks", "", "the task board"),
     command("/team", "", "the teammates, and what each does"),
-    command(
-        "/cost",
-        "",
-        "the tokens that this session has cost, and how full the window is",
-    ),
-    command(
-        "/compact",
-        "[FOCUS]",
-        "replace the conversation so far by a summary",
-    ),
+    command("/cost", "", "the tokens that this session has cost, and how full the window is"),
+    command("/compact", "[FOCUS]", "replace the conversation so far by a summary"),
     command("/clear", "", "begin a new session; the old one is kept"),
-    command(
-        "/resume",
-        "[ID]",
-        "the saved sessions, or go on with one of them",
-    ),
-    command(
-        "/fault",
-        "[NAME N]",
-        "make the mock model fail, to watch the recovery",
-    ),
+    command("/resume", "[ID]", "the saved sessions, or go on with one of them"),
+    command("/fault", "[NAME N]", "make the mock model fail, to watch the recovery"),
     command("/exit", "", "the same as /quit"),
     command("/quit", "", "leave, as q and Ctrl-D do"),
 ];
@@ -182,11 +162,7 @@ impl Commands {
             lines.push(format!("this program   {}", tokens(&program)));
         }
         let (now, window) = (history.tokens(), self.client.context_tokens());
-        lines.push(format!(
-            "conversation   {} of {} tokens",
-            grouped(now),
-            grouped(window)
-        ));
+        lines.push(format!("conversation   {} of {} tokens", grouped(now), grouped(window)));
         lines.join("\n")
     }
 }
@@ -197,9 +173,7 @@ fn parse(line: &str) -> Option<(&str, &str)> {
     let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let word = name.strip_prefix('/')?;
     let is_word = word.starts_with(|c: char| c.is_ascii_alphabetic())
-        && word
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     let is_known = ALL.iter().any(|command| command.name == name);
     let is_path = !is_known && Path::new(name).exists();
     (is_word && !is_path).then(|| (name, words.trim()))
@@ -207,14 +181,8 @@ fn parse(line: &str) -> Option<(&str, &str)> {
 
 fn help() -> String {
     let typed = |command: &Command| format!("{} {}", command.name, command.words);
-    let width = ALL
-        .iter()
-        .map(|command| typed(command).len())
-        .max()
-        .unwrap_or(0);
-    let lines = ALL
-        .iter()
-        .map(|command| format!("{:width$}  {}", typed(command), command.does));
+    let width = ALL.iter().map(|command| typed(command).len()).max().unwrap_or(0);
+    let lines = ALL.iter().map(|command| format!("{:width$}  {}", typed(command), command.does));
     let rest = "Everything else is a request to the model. Ctrl-C stops a turn.".to_owned();
     lines.chain([rest]).collect::<Vec<_>>().join("\n")
 }
@@ -223,15 +191,9 @@ fn help() -> String {
 fn unknown(name: &str) -> String {
     // The beginning of a name means that name.
     let changes = |near: &str| {
-        if near.starts_with(name) {
-            0
-        } else {
-            distance(name, near)
-        }
+        if near.starts_with(name) { 0 } else { distance(name, near) }
     };
-    let nearest = ALL
-        .iter()
-        .map(|command| (changes(command.name), command.name));
+    let nearest = ALL.iter().map(|command| (changes(command.name), command.name));
     match nearest.min() {
         Some((0..=2, near)) => {
             format!("there is no command {name}; did you mean {near}? Nothing was sent.")
@@ -271,10 +233,7 @@ mod tests {
     #[test]
     fn a_command_is_a_slash_and_a_word_and_no_path() {
         assert_eq!(parse("/help"), Some(("/help", "")));
-        assert_eq!(
-            parse("  /compact  the schema "),
-            Some(("/compact", "the schema"))
-        );
+        assert_eq!(parse("  /compact  the schema "), Some(("/compact", "the schema")));
         assert_eq!(parse("/halp me"), Some(("/halp", "me")));
         for request in [
             "/etc/hosts is what?",

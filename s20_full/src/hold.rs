@@ -50,7 +50,5 @@ impl Drop for Hold {
 fn is_at(file: &File, path: &Path) -> bool {
     let inode = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     let named = fs::metadata(path).map(inode);
-    file.metadata()
-        .map(inode)
-        .is_ok_and(|open| named.is_ok_and(|named| named == open))
+    file.metadata().map(inode).is_ok_and(|open| named.is_ok_and(|named| named == open))
 }

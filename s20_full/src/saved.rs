@@ -108,10 +108,7 @@ impl Folder {
     pub(crate) fn write(&self, head: &Head, messages: &[Message]) -> Result<()> {
         let head_json = serde_json::to_string(head).context("a session is JSON")?;
         let open = head_json.strip_suffix('}').expect("a head is an object");
-        let size: usize = messages
-            .iter()
-            .map(|message| message.wire().len() + 2)
-            .sum();
+        let size: usize = messages.iter().map(|message| message.wire().len() + 2).sum();
         let mut json = String::with_capacity(open.len() + size + 32);
         let _ = write!(json, "{open},\"messages\":[");
         for (index, message) in messages.iter().enumerate() {
@@ -225,7 +222,5 @@ fn free_name(folder: &Path, id: &str) -> PathBuf {
         number => format!("{id}-{number}.json"),
     });
     let mut paths = names.map(|name| folder.join(name));
-    paths
-        .find(|path| !path.exists())
-        .expect("numbers do not end")
+    paths.find(|path| !path.exists()).expect("numbers do not end")
 }

@@ -91,8 +91,7 @@ impl Sessions {
             Err(_) if state.failed => {}
             Err(error) => {
                 state.failed = true;
-                self.repl
-                    .remark(&format!("[the session is not kept: {error:#}]"));
+                self.repl.remark(&format!("[the session is not kept: {error:#}]"));
             }
         }
     }
@@ -126,20 +125,13 @@ impl Sessions {
     /// written. Then nothing has changed.
     pub fn switch_to(&self, prefix: &str, history: &mut History) -> Result<String> {
         let listed = self.folder.list()?;
-        let matching = || {
-            listed
-                .iter()
-                .filter(|listed| listed.head.id.starts_with(prefix))
-        };
+        let matching = || listed.iter().filter(|listed| listed.head.id.starts_with(prefix));
         let ids: Vec<&str> = matching().map(|listed| listed.head.id.as_str()).collect();
         let id = match ids[..] {
             [id] => id,
             [] => bail!("there is no saved session {prefix:?}; /resume lists those there are"),
             _ if ids.contains(&prefix) => prefix,
-            _ => bail!(
-                "{prefix:?} is the beginning of {}; give more of the id",
-                ids.join(" and ")
-            ),
+            _ => bail!("{prefix:?} is the beginning of {}; give more of the id", ids.join(" and ")),
         };
         ensure!(!self.is_open(id), "{id} is the session you are in");
         let hold = self.folder.hold(id)?;
@@ -156,11 +148,7 @@ impl Sessions {
         if listed.is_empty() {
             return Ok("there is no saved session yet".to_owned());
         }
-        let mut lines: Vec<String> = listed
-            .iter()
-            .take(LISTED)
-            .map(|one| self.line(one))
-            .collect();
+        let mut lines: Vec<String> = listed.iter().take(LISTED).map(|one| self.line(one)).collect();
         if listed.len() > LISTED {
             lines.push(format!("and {} older ones", listed.len() - LISTED));
         }
@@ -296,9 +284,7 @@ fn ended(age: &str) -> String {
 /// A hash of all messages.
 fn fingerprint(messages: &[Message]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    messages
-        .iter()
-        .for_each(|message| message.wire().hash(&mut hasher));
+    messages.iter().for_each(|message| message.wire().hash(&mut hasher));
     hasher.finish()
 }
 

@@ -186,11 +186,7 @@ impl Start {
     fn as_json(&self, answer: Answer) -> String {
         let answer = Answer {
             kind: "result",
-            subtype: if answer.is_error {
-                "error_during_execution"
-            } else {
-                "success"
-            },
+            subtype: if answer.is_error { "error_during_execution" } else { "success" },
             duration_ms: self.began.elapsed().as_millis(),
             ..answer
         };
@@ -201,8 +197,7 @@ impl Start {
 /// The text of the last message, if it is the model's.
 fn last_text(history: &History) -> String {
     let last = history.last().filter(|last| last.role() == Role::Assistant);
-    last.map(|last| last.text().trim().to_owned())
-        .unwrap_or_default()
+    last.map(|last| last.text().trim().to_owned()).unwrap_or_default()
 }
 
 /// Parses a command line.
@@ -297,10 +292,7 @@ mod tests {
         ] {
             let line = run(line);
             assert_eq!((&*line.words.join(" "), line.print), ("hello there", true));
-            assert_eq!(
-                (line.format, line.resumed),
-                (Some(Format::Json), Resumed::No)
-            );
+            assert_eq!((line.format, line.resumed), (Some(Format::Json), Resumed::No));
         }
         assert_eq!(run("-- -p").words, ["-p"]);
         for line in ["--resume", "--resume -p go on"] {

@@ -38,10 +38,7 @@ pub fn take_out(ws: &Workspace, chapter: &Chapter) -> Result<Vec<Emptied>> {
         let text = ws.text(chapter, file);
         let text =
             text.with_context(|| format!("{manifest}: `start` names {file}, which is not there"))?;
-        let named = chapter
-            .start
-            .iter()
-            .filter_map(|it| it.strip_prefix(file)?.strip_prefix("::"));
+        let named = chapter.start.iter().filter_map(|it| it.strip_prefix(file)?.strip_prefix("::"));
         let names: Vec<_> = named.collect();
         let found = empty(file, text, &names);
         for name in names {
@@ -101,9 +98,7 @@ fn empty(file: &str, text: &str, names: &[&str]) -> Emptied {
 pub fn holes(ws: &Workspace, chapter: &Chapter) -> Result<Vec<(String, String)>> {
     let mut holes = Vec::new();
     for Emptied { file, bodies, .. } in take_out(ws, chapter)? {
-        let open = bodies
-            .into_iter()
-            .filter(|(_, body)| body.contains("todo!"));
+        let open = bodies.into_iter().filter(|(_, body)| body.contains("todo!"));
         holes.extend(open.map(|(name, _)| (file.clone(), name)));
     }
     Ok(holes)
@@ -126,9 +121,7 @@ mod tests {
         let bodies =
             [("new", new), ("outer", outer)].map(|(name, body)| (name.into(), body.into()));
         assert_eq!(emptied.bodies, bodies);
-        let expected = TEXT
-            .replace(new, "        todo!()\n")
-            .replace(outer, "    todo!()\n");
+        let expected = TEXT.replace(new, "        todo!()\n").replace(outer, "    todo!()\n");
         assert_eq!(emptied.text, expected);
 
         let one = empty("src/plan.rs", TEXT, &["outer"]);
@@ -138,10 +131,7 @@ mod tests {
     fn class(start: &str, bash: &str) -> Workspace {
         let course = format!("adds = \"the loop\"\nstart = [{start}]");
         let manifest = fixture::manifest("s01_loop", &course, "");
-        fixture::course(&[
-            ("s01_loop/Cargo.toml", &manifest),
-            ("s01_loop/src/bash.rs", bash),
-        ])
+        fixture::course(&[("s01_loop/Cargo.toml", &manifest), ("s01_loop/src/bash.rs", bash)])
     }
 
     #[test]
@@ -151,10 +141,7 @@ mod tests {
         let open = |bash: &str| {
             let ws = class(order, bash);
             let chapter = ws.chapter("s01").unwrap();
-            let names = holes(&ws, chapter)
-                .unwrap()
-                .into_iter()
-                .map(|(_, name)| name);
+            let names = holes(&ws, chapter).unwrap().into_iter().map(|(_, name)| name);
             (take_out(&ws, chapter).unwrap(), names.collect::<Vec<_>>())
         };
         let (emptied, none) = open(bash);
@@ -162,23 +149,15 @@ mod tests {
         assert_eq!(open(&emptied[0].text).1, ["go", "run"]);
 
         for (start, told) in [
-            (
-                "",
-                "the chapter does not say what a student builds; write start = [\"src/…\"]",
-            ),
-            (
-                "\"src/plan.rs\"",
-                "`start` names src/plan.rs, which is not there",
-            ),
+            ("", "the chapter does not say what a student builds; write start = [\"src/…\"]"),
+            ("\"src/plan.rs\"", "`start` names src/plan.rs, which is not there"),
             (
                 "\"src/bash.rs::stop\"",
                 "`start` names src/bash.rs::stop, which is no function there",
             ),
         ] {
             let ws = class(start, bash);
-            let error = take_out(&ws, ws.chapter("s01").unwrap())
-                .unwrap_err()
-                .to_string();
+            let error = take_out(&ws, ws.chapter("s01").unwrap()).unwrap_err().to_string();
             assert_eq!(error, format!("s01_loop/Cargo.toml: {told}"));
         }
     }

@@ -47,9 +47,7 @@ impl Row<'_> {
         ];
         let (of, changed, limit) = measured.into_iter().find(|(_, it, limit)| it > limit)?;
         let chapter = &self.chapter.name;
-        Some(format!(
-            "{chapter} changes {changed} lines of {of}; {limit} are allowed"
-        ))
+        Some(format!("{chapter} changes {changed} lines of {of}; {limit} are allowed"))
     }
 
     fn line(&self) -> String {
@@ -166,10 +164,7 @@ mod tests {
             ("s01_loop/src/main.rs", "a\n"),
             ("s02_tools/src/main.rs", "b\nc\n"),
             ("CONTRIBUTING.md", old),
-            (
-                "s02_tools/README.md",
-                "`main.rs` <!-- step -->?<!-- /step -->\n",
-            ),
+            ("s02_tools/README.md", "`main.rs` <!-- step -->?<!-- /step -->\n"),
         ]);
         let row = "| s02_tools | s01_loop | +2 −1 |  | 3 | 60 |\n";
         let table = format!("before\n<!-- budget -->\n\n{HEAD}{row}\n<!-- /budget -->\nafter\n");

@@ -60,17 +60,11 @@ mod tests {
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
         let command = cargo(&["build"]);
 
-        for name in [
-            "CARGO",
-            "CARGO_MANIFEST_DIR",
-            "CARGO_PKG_NAME",
-            "CARGO_PKG_VERSION",
-            "GIT_DIR",
-        ] {
+        for name in
+            ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_PKG_VERSION", "GIT_DIR"]
+        {
             assert!(
-                command
-                    .get_envs()
-                    .any(|(key, value)| key == name && value.is_none()),
+                command.get_envs().any(|(key, value)| key == name && value.is_none()),
                 "{name}"
             );
         }

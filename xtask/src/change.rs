@@ -60,9 +60,7 @@ pub fn lessons(
 /// Both lists as one.
 fn marked(before: Option<Vec<String>>, now: Vec<String>) -> Vec<(char, String)> {
     let is_new = |name: &String| before.as_ref().is_some_and(|before| !before.contains(name));
-    let kept = now
-        .iter()
-        .map(|name| (if is_new(name) { '+' } else { ' ' }, name));
+    let kept = now.iter().map(|name| (if is_new(name) { '+' } else { ' ' }, name));
     let gone = before.iter().flatten().filter(|name| !now.contains(name));
     let all = kept.chain(gone.map(|name| ('-', name)));
     all.map(|(mark, name)| (mark, name.clone())).collect()
@@ -76,46 +74,25 @@ mod tests {
 
     fn shown(all: Vec<Marked>) -> Vec<String> {
         let names = |names: Vec<(char, String)>| {
-            names
-                .iter()
-                .map(|it| format!(" {}{}", it.0, it.1))
-                .collect::<String>()
+            names.iter().map(|it| format!(" {}{}", it.0, it.1)).collect::<String>()
         };
-        all.into_iter()
-            .map(|(of, all)| format!("{of}:{}", names(all)))
-            .collect()
+        all.into_iter().map(|(of, all)| format!("{of}:{}", names(all))).collect()
     }
 
     #[test]
     fn tools_and_imports_come_and_go() {
         let ws = fixture::course(&[
-            (
-                "s01_loop/tests/pool.txt",
-                "lead: glob, bash\nsubagent: bash\n",
-            ),
-            (
-                "s02_tools/tests/pool.txt",
-                "lead: bash, task\nteammate: bash\n",
-            ),
+            ("s01_loop/tests/pool.txt", "lead: glob, bash\nsubagent: bash\n"),
+            ("s02_tools/tests/pool.txt", "lead: bash, task\nteammate: bash\n"),
             ("s01_loop/src/main.rs", "use s01_loop::{Client, bash};\n"),
             ("s02_tools/src/main.rs", "use s02_tools::Toolbox;\n"),
         ]);
         let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
 
-        let agents = [
-            "lead:  bash +task -glob",
-            "teammate: +bash",
-            "subagent: -bash",
-        ];
+        let agents = ["lead:  bash +task -glob", "teammate: +bash", "subagent: -bash"];
         assert_eq!(shown(tools(&ws, Some(first), second)), agents);
-        assert_eq!(
-            shown(tools(&ws, None, first)),
-            ["lead:  glob  bash", "subagent:  bash"]
-        );
+        assert_eq!(shown(tools(&ws, None, first)), ["lead:  glob  bash", "subagent:  bash"]);
         let imports = lessons(&ws, Some(first), second, MAIN).unwrap();
-        assert_eq!(
-            shown(imports),
-            ["s01_loop: -Client -bash", "s02_tools: +Toolbox"]
-        );
+        assert_eq!(shown(imports), ["s01_loop: -Client -bash", "s02_tools: +Toolbox"]);
     }
 }

@@ -66,9 +66,7 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
     let fail = if broken.len() == 1 { "fails" } else { "fail" };
     let number = counted(broken.len(), "test", "tests");
     let told = told(test, &chapter.name);
-    terminal::print(&format!(
-        "{report}\n{number} of the chapter itself {fail}:\n{told}"
-    ))?;
+    terminal::print(&format!("{report}\n{number} of the chapter itself {fail}:\n{told}"))?;
     bail!("not done yet")
 }
 
@@ -157,21 +155,14 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
     // The others say what is wrong with what is written.
     let (waiting, failed): (Vec<_>, Vec<_>) =
         failed.partition(|it| it.message.contains("not yet implemented"));
-    let passed = outcomes
-        .iter()
-        .filter(|it| it.verdict == Verdict::Passed)
-        .count();
+    let passed = outcomes.iter().filter(|it| it.verdict == Verdict::Passed).count();
     let passed = counted(passed, "test", "tests");
     let waits = match waiting.len() {
         0 => String::new(),
         1 => ", 1 waits for a body".to_owned(),
         number => format!(", {number} wait for a body"),
     };
-    let title = format!(
-        "{}: {passed} pass, {} fail{waits}",
-        chapter.name,
-        failed.len()
-    );
+    let title = format!("{}: {passed} pass, {} fail{waits}", chapter.name, failed.len());
     let mut text = format!("{}\n\n", bold(&title));
     text += &match holes.first() {
         None => "Every body is written.\n".to_owned(),
@@ -197,10 +188,7 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
 fn tests(ws: &Workspace, which: &[&str]) -> Result<Vec<Outcome>> {
     let cargo = |command: &str| {
         let mut command = cargo(&[command]);
-        command
-            .args(which)
-            .current_dir(&ws.root)
-            .stdin(Stdio::null());
+        command.args(which).current_dir(&ws.root).stdin(Stdio::null());
         command
     };
     let built = cargo("build").status().context("starting cargo build")?;

@@ -23,10 +23,7 @@ const STEPS: [(&str, &str); 12] = [
     ("features", "x features"),
     ("clippy", "clippy --workspace --all-targets -- -D warnings"),
     // Tests may unwrap, their helpers among them, which clippy cannot tell from other code.
-    (
-        "unwrap",
-        "clippy --workspace -- -D warnings -D clippy::unwrap_used",
-    ),
+    ("unwrap", "clippy --workspace -- -D warnings -D clippy::unwrap_used"),
     ("machete", "machete"),
     ("deny", "deny check bans licenses sources"),
     ("doc", "doc --workspace --no-deps"),
@@ -62,11 +59,7 @@ pub fn run(ws: &Workspace, external: bool) -> Result<()> {
         }
         terminal::print(&format!("== {name}: ok in {seconds:.1} s\n"))?;
     }
-    let all = if skipped.is_empty() {
-        "all"
-    } else {
-        "all other"
-    };
+    let all = if skipped.is_empty() { "all" } else { "all other" };
     let seconds = started.elapsed().as_secs_f64();
     let last = format!("== {all} checks passed in {seconds:.1} s{skipped}\n");
     Ok(terminal::print(&last)?)

@@ -24,10 +24,7 @@ pub fn show(ws: &Workspace, from: Option<&Chapter>, to: &Chapter) -> String {
     }
     // The chapters whose new files a person meets between the two.
     let first = from.map_or(to.number, |from| from.number + 1);
-    let met = ws
-        .chapters
-        .iter()
-        .filter(|it| (first..=to.number).contains(&it.number));
+    let met = ws.chapters.iter().filter(|it| (first..=to.number).contains(&it.number));
     parts.extend(met.filter_map(|chapter| new_files(ws, chapter)));
     parts.extend(gains(ws, from, to));
     parts.join("\n")
@@ -56,10 +53,7 @@ fn title(from: Option<&Chapter>, to: &Chapter) -> String {
 /// The diff of one carried file as a person reads it.
 pub fn unified(Pair { old, new }: &Pair<'_>) -> String {
     let diff = TextDiff::from_lines(old.1, new.1);
-    let names = [
-        red(&format!("--- {}", old.0)),
-        green(&format!("+++ {}", new.0)),
-    ];
+    let names = [red(&format!("--- {}", old.0)), green(&format!("+++ {}", new.0))];
     let mut text = names.join("\n") + "\n";
     for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
         let first = hunk.ops().first().map_or(0, |op| op.old_range().start);
@@ -158,10 +152,8 @@ mod tests {
 
     #[test]
     fn the_class_sees_the_step_the_new_files_and_the_lessons() {
-        let ws = fixture::course(&[
-            ("s01_loop/src/main.rs", FIRST),
-            ("s02_tools/src/main.rs", SECOND),
-        ]);
+        let ws =
+            fixture::course(&[("s01_loop/src/main.rs", FIRST), ("s02_tools/src/main.rs", SECOND)]);
         let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
 
         assert_eq!(
@@ -199,12 +191,8 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop, - only the
     #[test]
     fn a_hunk_is_headed_by_what_it_stands_in() {
         let text = "use x;\n\nimpl<T> Agent<T> {\n    pub async fn turn(&mut self) {\n        functional();\n";
-        let heads = [
-            (0, ""),
-            (2, ""),
-            (3, "impl<T> Agent<T> {"),
-            (5, "pub async fn turn(&mut self) {"),
-        ];
+        let heads =
+            [(0, ""), (2, ""), (3, "impl<T> Agent<T> {"), (5, "pub async fn turn(&mut self) {")];
         for (line, head) in heads {
             assert_eq!(scope(text, line), head, "{line}");
         }
@@ -217,15 +205,9 @@ Lessons that src/main.rs imports from (+ is not imported in s01_loop, - only the
             ("s01_loop/src/main.rs", FIRST),
             ("s02_tools/src/main.rs", SECOND),
             ("s01_loop/src/teammate.rs", &teammate("crate::Client")),
-            (
-                "s02_tools/src/teammate.rs",
-                &teammate("s01_loop::{Client, Repl}"),
-            ),
+            ("s02_tools/src/teammate.rs", &teammate("s01_loop::{Client, Repl}")),
             ("s01_loop/tests/pool.txt", "lead: bash, glob\n"),
-            (
-                "s02_tools/tests/pool.txt",
-                "lead: bash, task\nsubagent: bash\n",
-            ),
+            ("s02_tools/tests/pool.txt", "lead: bash, task\nsubagent: bash\n"),
         ]);
         let (first, second) = (ws.chapter("s01").unwrap(), ws.chapter("s02").unwrap());
         let holds = |from, to, there: &[&str], not: &str| {

@@ -48,10 +48,7 @@ pub fn run(ws: &Workspace, only: Option<&str>) -> Result<()> {
     let examined = ws.members.iter().filter(has_test);
     let mut names: Vec<_> = examined.filter_map(Member::package).collect();
     names.retain(|name| only.is_none_or(|only| only == *name));
-    ensure!(
-        !names.is_empty(),
-        "this is no crate with a test that is called external"
-    );
+    ensure!(!names.is_empty(), "this is no crate with a test that is called external");
     let mut installed = Vec::new();
     for name in kits()?.into_keys().filter(|name| name != "playwright") {
         match prepare(&name) {
@@ -99,12 +96,7 @@ pub fn prepare(name: &str) -> Result<(String, PathBuf)> {
         succeed("npm", &home, NPM, &kit.packages)?;
         if kit.packages.iter().any(|it| it.starts_with("node@")) {
             // The script of node itself fetches the program for this machine.
-            succeed(
-                "npm",
-                &home,
-                "rebuild --prefix . --loglevel=error node",
-                &[],
-            )?;
+            succeed("npm", &home, "rebuild --prefix . --loglevel=error node", &[])?;
         }
         Ok(())
     })?;
@@ -136,18 +128,9 @@ fn succeed(program: &str, folder: &Path, args: &str, more: &[String]) -> Result<
     let said = [output.stderr, output.stdout].concat();
     let said = String::from_utf8_lossy(&said);
     // Advice and warnings stand around it; without a line that calls itself an error, the last one is the best there is.
-    let error = said
-        .lines()
-        .find(|line| line.to_lowercase().contains("error"));
-    let line = error
-        .or(said.trim().lines().next_back())
-        .unwrap_or("no word why")
-        .trim();
-    ensure!(
-        output.status.success(),
-        "{program} ended with {}: {line}",
-        output.status
-    );
+    let error = said.lines().find(|line| line.to_lowercase().contains("error"));
+    let line = error.or(said.trim().lines().next_back()).unwrap_or("no word why").trim();
+    ensure!(output.status.success(), "{program} ended with {}: {line}", output.status);
     Ok(())
 }
 
@@ -168,10 +151,7 @@ mod tests {
         };
         installed("a@1", true).unwrap();
         installed("a@1", false).unwrap();
-        assert_eq!(
-            installed("a@2", false).unwrap_err(),
-            "the registry is not there"
-        );
+        assert_eq!(installed("a@2", false).unwrap_err(), "the registry is not there");
         assert!(!home.join("a@1").exists() && !home.join("installed").exists());
         installed("a@2", true).unwrap();
         assert!(home.join("a@2").exists());
@@ -184,14 +164,8 @@ mod tests {
             error.unwrap_err().to_string()
         };
         let missing = fails("no-such-program", "");
-        assert!(
-            missing.starts_with("no-such-program does not start: "),
-            "{missing}"
-        );
-        assert_eq!(
-            fails("sh", "exit 3"),
-            "sh ended with exit status: 3: no word why"
-        );
+        assert!(missing.starts_with("no-such-program does not start: "), "{missing}");
+        assert_eq!(fails("sh", "exit 3"), "sh ended with exit status: 3: no word why");
         let script = "echo advice >&2; echo 'npm error code ENOTFOUND' >&2; echo more >&2; exit 1";
         let line = "sh ended with exit status: 1: npm error code ENOTFOUND";
         assert_eq!(fails("sh", script), line);

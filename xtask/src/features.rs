@@ -22,15 +22,11 @@ pub fn findings(ws: &Workspace) -> Result<Vec<String>> {
     for Chapter { name, .. } in &ws.chapters {
         // One line a dependency: `name version|its,features`.
         let mut tree = cargo(&["tree", "--locked", "--edges", "normal", "--prefix", "none"]);
-        tree.args(["--format", "{p}|{f}", "--package", name])
-            .current_dir(&ws.root);
+        tree.args(["--format", "{p}|{f}", "--package", name]).current_dir(&ws.root);
         let output = tree.output().context("starting cargo tree")?;
         let complaint = git::complaint(&output);
         ensure!(output.status.success(), "cargo tree of {name}: {complaint}");
-        trees.push((
-            name.as_str(),
-            String::from_utf8_lossy(&output.stdout).into_owned(),
-        ));
+        trees.push((name.as_str(), String::from_utf8_lossy(&output.stdout).into_owned()));
     }
     Ok(differences(&trees, &ws.metadata.rebuilt))
 }
@@ -78,13 +74,7 @@ mod tests {
         let found = |features: [&str; 3], allowed: &[&str]| {
             let tree = |features: &str| format!("s0 v0.1.0|\nschemars v1.2.3|{features} (*)\n");
             let trees: Vec<_> = chapters.into_iter().zip(features.map(tree)).collect();
-            differences(
-                &trees,
-                &allowed
-                    .iter()
-                    .map(|it| (*it).to_owned())
-                    .collect::<Vec<_>>(),
-            )
+            differences(&trees, &allowed.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
         };
         let may = ["schemars from s03_permission"];
         let gains = "schemars v1.2.3 has the features [chrono,std] in s03_permission and [std] in s02_tools; ask for the same ones in s02_tools";

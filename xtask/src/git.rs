@@ -29,12 +29,7 @@ pub fn command(folder: &Path) -> Command {
 pub fn run(folder: &Path, args: &[&str]) -> Result<String> {
     let output = output(folder, args)?;
     if !output.status.success() {
-        bail!(
-            "git {} in {}: {}",
-            args.join(" "),
-            folder.display(),
-            complaint(&output)
-        );
+        bail!("git {} in {}: {}", args.join(" "), folder.display(), complaint(&output));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

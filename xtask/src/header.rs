@@ -12,17 +12,11 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// The first sentence of the header: up to the first `.`, `?` or `!` that ends a word, within the first paragraph.
 pub fn first_sentence(text: &str) -> Option<String> {
-    let paragraph = lines(text)
-        .take_while(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ");
-    let end = paragraph
-        .match_indices(['.', '?', '!'])
-        .map(|(at, _)| at + 1)
-        .find(|&end| {
-            let rest = &paragraph[end..];
-            rest.is_empty() || rest.starts_with(' ')
-        })?;
+    let paragraph = lines(text).take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    let end = paragraph.match_indices(['.', '?', '!']).map(|(at, _)| at + 1).find(|&end| {
+        let rest = &paragraph[end..];
+        rest.is_empty() || rest.starts_with(' ')
+    })?;
     Some(paragraph[..end].to_owned())
 }
 
@@ -34,14 +28,8 @@ mod tests {
     fn the_first_sentence_ends_at_its_full_stop() {
         let text = "//! Mailboxes: one `.jsonl` file per\n//! agent. A second sentence.\n//!\n//! More.\nuse x;\n";
 
-        assert_eq!(
-            first_sentence(text).unwrap(),
-            "Mailboxes: one `.jsonl` file per agent."
-        );
-        assert_eq!(
-            first_sentence("//! glob: which files?\n").unwrap(),
-            "glob: which files?"
-        );
+        assert_eq!(first_sentence(text).unwrap(), "Mailboxes: one `.jsonl` file per agent.");
+        assert_eq!(first_sentence("//! glob: which files?\n").unwrap(), "glob: which files?");
         assert_eq!(first_sentence("//! A title\n//!\n//! A sentence.\n"), None);
         assert_eq!(first_sentence("use x;\n"), None);
     }

@@ -21,10 +21,7 @@ const TESTS: [&str; 2] = ["the_tool_pool", "the_prompt"];
 /// When a chapter offers other tools than its pool names, or a run fails.
 pub fn run(ws: &Workspace, write: bool) -> Result<()> {
     let mut command = cargo(&["test", "--quiet", "--workspace", "--no-fail-fast"]);
-    command
-        .args(["--test", "class", "--"])
-        .args(TESTS)
-        .current_dir(&ws.root);
+    command.args(["--test", "class", "--"]).args(TESTS).current_dir(&ws.root);
     if write {
         // What the test and insta want to hear.
         command.env("POOL", "write").env("INSTA_UPDATE", "always");
@@ -52,9 +49,7 @@ pub fn read<'a>(ws: &'a Workspace, chapter: &'a Chapter) -> Pools<'a> {
     let text = carrier.and_then(|carrier| ws.text(carrier, FILE));
     let lines = text.unwrap_or_default().lines();
     let agents = lines.filter_map(|line| line.split_once(": "));
-    agents
-        .map(|(agent, tools)| (agent, tools.split(", ").collect()))
-        .collect()
+    agents.map(|(agent, tools)| (agent, tools.split(", ").collect())).collect()
 }
 
 /// A README with the numbers of tools as they are, in rows such as `| lead tools | 5 | 6 |`: those of the base, and those
@@ -66,9 +61,7 @@ pub fn counted(ws: &Workspace, chapter: &Chapter, readme: &str) -> String {
         let mut cells: Vec<String> = line.split('|').map(str::to_owned).collect();
         for (cell, pool) in cells.iter_mut().skip(2).zip(&pools) {
             let tools = pool.iter().flatten().find(|(name, _)| *name == agent);
-            let tail = cell
-                .trim_start()
-                .trim_start_matches(|c: char| c.is_ascii_digit());
+            let tail = cell.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
             if let Some((_, tools)) = tools.filter(|_| tail.len() < cell.trim_start().len()) {
                 *cell = format!(" {}{tail}", tools.len());
             }
@@ -99,10 +92,7 @@ mod tests {
     fn the_numbers_of_a_readme_follow_from_the_pools() {
         let ws = fixture::course(&[
             ("s01_loop/tests/pool.txt", "lead: bash\n"),
-            (
-                "s02_tools/tests/pool.txt",
-                "lead: bash, glob\nteammate: bash\n",
-            ),
+            ("s02_tools/tests/pool.txt", "lead: bash, glob\nteammate: bash\n"),
         ]);
         let readme = "| x | 7 | 7 |\n| lead tools | 5 | 6, and more |\n| teammate tools | | 9 |\n";
         assert_eq!(

@@ -81,18 +81,13 @@ impl VisitMut for Found {
 
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     let says_test = |it: &Attribute| it.parse_args::<syn::Ident>().is_ok_and(|it| it == "test");
-    attributes
-        .iter()
-        .any(|it| it.path().is_ident("cfg") && says_test(it))
+    attributes.iter().any(|it| it.path().is_ident("cfg") && says_test(it))
 }
 
 /// The full paths that a file's `use` lines name, local names left out.
 fn uses(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for item in syn::parse_file(text)
-        .into_iter()
-        .flat_map(|file| file.items)
-    {
+    for item in syn::parse_file(text).into_iter().flat_map(|file| file.items) {
         if let Item::Use(it) = item {
             flatten("", &it.tree, &mut found);
         }
@@ -155,10 +150,7 @@ mod tests {
             ("b", 14..15, true),
             ("c", 18..19, false),
         ];
-        assert_eq!(
-            found,
-            expected.map(|(name, body, tests)| (name.to_owned(), body, tests))
-        );
+        assert_eq!(found, expected.map(|(name, body, tests)| (name.to_owned(), body, tests)));
     }
 
     #[test]
@@ -179,11 +171,7 @@ mod tests {
         assert_eq!(uses(text), expected);
         let lessons = lessons(text, "s16_protocol");
         let own = ["Own", "self"].map(str::to_owned).into();
-        assert_eq!(
-            (lessons.len(), &lessons["s16_protocol"]),
-            (3, &own),
-            "anyhow is no lesson"
-        );
+        assert_eq!((lessons.len(), &lessons["s16_protocol"]), (3, &own), "anyhow is no lesson");
     }
 
     #[test]

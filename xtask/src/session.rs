@@ -18,15 +18,9 @@ const TEST: &str = "tests/class/session.rs";
 /// # Errors
 /// When a README shows another session than the chapter's, or a run fails.
 pub fn run(ws: &Workspace, wanted: Option<&Chapter>, write: bool) -> Result<()> {
-    let chosen = ws
-        .chapters
-        .iter()
-        .filter(|it| wanted.is_none_or(|wanted| wanted == *it));
+    let chosen = ws.chapters.iter().filter(|it| wanted.is_none_or(|wanted| wanted == *it));
     let recorded: Vec<_> = chosen.filter(|it| ws.text(it, TEST).is_some()).collect();
-    ensure!(
-        !recorded.is_empty(),
-        "the chapter has no {TEST}; write one that records a session"
-    );
+    ensure!(!recorded.is_empty(), "the chapter has no {TEST}; write one that records a session");
     let mut command = cargo(&["test", "--quiet", "--no-fail-fast", "--test", "class"]);
     command.args(recorded.iter().flat_map(|it| ["--package", &it.name]));
     command.arg("session::").current_dir(&ws.root);
@@ -34,9 +28,6 @@ pub fn run(ws: &Workspace, wanted: Option<&Chapter>, write: bool) -> Result<()> 
         // `testkit::Session` reads it.
         command.env("SESSION", "write");
     }
-    ensure!(
-        succeeds(&mut command)?,
-        "a session is not what its README shows"
-    );
+    ensure!(succeeds(&mut command)?, "a session is not what its README shows");
     Ok(())
 }

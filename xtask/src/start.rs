@@ -34,10 +34,7 @@ pub fn run(ws: &Workspace, chapter: &Chapter, folder: &Path) -> Result<()> {
     let manifest = fs::read_to_string(root.join("Cargo.toml"));
     let manifest = manifest.context("reading the copy's Cargo.toml")?;
     let Chapter { name, .. } = chapter;
-    copy.write(
-        "Cargo.toml",
-        format!("{manifest}\n{MARK}\nchapter = {name:?}\n"),
-    )?;
+    copy.write("Cargo.toml", format!("{manifest}\n{MARK}\nchapter = {name:?}\n"))?;
     let mut list = String::new();
     for file in &emptied {
         let path = chapter.path(&file.file);
@@ -82,11 +79,7 @@ fn fresh(ws: &Workspace, folder: &Path) -> Result<PathBuf> {
     );
     fs::create_dir_all(folder).with_context(doing)?;
     let is_empty = fs::read_dir(folder).with_context(doing)?.next().is_none();
-    ensure!(
-        is_empty,
-        "{} is not empty; name a folder that is not there yet",
-        folder.display()
-    );
+    ensure!(is_empty, "{} is not empty; name a folder that is not there yet", folder.display());
     folder.canonicalize().with_context(doing)
 }
 
@@ -107,10 +100,7 @@ mod tests {
         let inside = fresh(&course, &course.root.join("new/one")).unwrap_err();
         assert!(inside.to_string().ends_with("name a folder beside it"));
         let error = fresh(&course, dir.path()).unwrap_err().to_string();
-        assert!(
-            error.ends_with("is not empty; name a folder that is not there yet"),
-            "{error}"
-        );
+        assert!(error.ends_with("is not empty; name a folder that is not there yet"), "{error}");
     }
 
     #[test]

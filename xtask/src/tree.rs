@@ -21,13 +21,7 @@ impl Tree {
     /// # Errors
     /// When `root` is in no git checkout, or a listed file cannot be read.
     pub fn read(root: &Path) -> Result<Self> {
-        let which = [
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ];
+        let which = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
         let listed = git::run(root, &which)?;
         let mut files = BTreeMap::new();
         for path in listed.split_terminator('\0') {
@@ -35,10 +29,7 @@ impl Tree {
             // Another one is deleted but not yet committed as deleted, or a folder.
             if place.is_file() {
                 let bytes = fs::read(place).with_context(|| format!("reading {path}"))?;
-                files.insert(
-                    path.to_owned(),
-                    String::from_utf8(bytes).unwrap_or_default(),
-                );
+                files.insert(path.to_owned(), String::from_utf8(bytes).unwrap_or_default());
             }
         }
         Ok(Self(files))
@@ -56,9 +47,7 @@ impl Tree {
 
     /// All files in the order of their paths.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0
-            .iter()
-            .map(|(path, text)| (path.as_str(), text.as_str()))
+        self.0.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
     /// The files below `folder` (no trailing slash), in the order of their paths.

@@ -232,10 +232,7 @@ impl Chapter {
 pub fn chapter_number(name: &str) -> Option<u32> {
     let (digits, word) = name.strip_prefix('s')?.split_once('_')?;
     let is_number = digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits
-        .parse()
-        .ok()
-        .filter(|_| is_number && !word.is_empty())
+    digits.parse().ok().filter(|_| is_number && !word.is_empty())
 }
 
 fn parse<T: serde::de::DeserializeOwned>(tree: &Tree, path: &str) -> Result<T> {
@@ -279,14 +276,8 @@ mod tests {
     fn what_a_chapter_has_to_say_is_said_or_missed() {
         for (course, missed) in [
             ("base = \"s01_loop\"", "missing field `adds`"),
-            (
-                "adds = \"a\"\nbase = \"s02_tools\"",
-                "names no earlier chapter as its base",
-            ),
-            (
-                "adds = \"a\"\nbase = \"s01_loop\"\nmore = 1",
-                "unknown field `more`",
-            ),
+            ("adds = \"a\"\nbase = \"s02_tools\"", "names no earlier chapter as its base"),
+            ("adds = \"a\"\nbase = \"s01_loop\"\nmore = 1", "unknown field `more`"),
         ] {
             let manifest = fixture::manifest("s02_tools", course, "");
             let tree = fixture::tree(&[("s02_tools/Cargo.toml", &manifest)]);

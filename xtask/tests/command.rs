@@ -14,21 +14,12 @@ fn course(lines: usize) -> TempDir {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     };
-    write(
-        "Cargo.toml",
-        "[workspace]\nmembers = [\"s01_loop\", \"s02_tools\"]\n",
-    );
+    write("Cargo.toml", "[workspace]\nmembers = [\"s01_loop\", \"s02_tools\"]\n");
     let course = "[package.metadata.course]\nadds = \"a\"\nminutes = 30\nstart = []\n";
     write("s01_loop/Cargo.toml", course);
     write("s01_loop/src/main.rs", "fn main() {}\n");
-    write(
-        "s02_tools/Cargo.toml",
-        &format!("{course}base = \"s01_loop\"\n"),
-    );
-    write(
-        "s02_tools/src/main.rs",
-        &"fn main() { /* and more */ }\n".repeat(lines),
-    );
+    write("s02_tools/Cargo.toml", &format!("{course}base = \"s01_loop\"\n"));
+    write("s02_tools/src/main.rs", &"fn main() { /* and more */ }\n".repeat(lines));
     assert!(
         Command::new("git")
             .args(["init", "--quiet"])
@@ -58,15 +49,10 @@ fn said(command: &mut Command) -> (Option<i32>, String, String) {
 #[test]
 fn a_diff_is_printed_without_colours_and_from_any_folder_of_the_course() {
     let course = course(1);
-    let (code, shown, errors) = said(&mut xtask(
-        &course.path().join("s01_loop/src"),
-        &["diff", "2"],
-    ));
+    let (code, shown, errors) =
+        said(&mut xtask(&course.path().join("s01_loop/src"), &["diff", "2"]));
     assert_eq!((code, errors.as_str()), (Some(0), ""));
-    assert!(
-        shown.contains("\n-fn main() {}\n+fn main() { /* and more */ }\n"),
-        "{shown}"
-    );
+    assert!(shown.contains("\n-fn main() {}\n+fn main() { /* and more */ }\n"), "{shown}");
 }
 
 #[test]
@@ -74,11 +60,7 @@ fn a_reader_may_close_the_pipe() {
     // More than a pipe holds, so that the program is still writing when its reader leaves.
     let course = course(10_000);
     let mut diff = xtask(course.path(), &["diff", "2"]);
-    let mut child = diff
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = diff.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
@@ -92,14 +74,8 @@ fn a_mistake_is_one_sentence_and_an_exit_status() {
             &["diff", "s09"][..],
             "there is no chapter \"s09\"; the chapters are s01_loop, s02_tools\n",
         ),
-        (
-            &["budget"],
-            "s02_tools changes 71 lines of carried files; 60 are allowed",
-        ),
-        (
-            &["tidy"],
-            "s01_loop/src/main.rs:1: no header; open with `//!`",
-        ),
+        (&["budget"], "s02_tools changes 71 lines of carried files; 60 are allowed"),
+        (&["tidy"], "s01_loop/src/main.rs:1: no header; open with `//!`"),
     ] {
         let (code, shown, errors) = said(&mut xtask(course.path(), args));
         assert_eq!(code, Some(1));

@@ -37,10 +37,7 @@ impl Course {
             ("s01_loop/Cargo.toml", MANIFEST),
             (LIB, LIBRARY),
             (CLASS, TEST),
-            (
-                "s01_loop/exercises/main.rs",
-                "//! The exercises.\n\nmod ex1_blanks;\n",
-            ),
+            ("s01_loop/exercises/main.rs", "//! The exercises.\n\nmod ex1_blanks;\n"),
             (EX1, EXERCISE),
             (PATCH1, PATCH),
         ] {
@@ -71,9 +68,7 @@ impl Course {
     fn x(&self, folder: &Path, args: &[&str], ok: bool, parts: &[&str]) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
         command.args(args).current_dir(folder).stdin(Stdio::null());
-        command
-            .env_remove("CARGO_TARGET_DIR")
-            .env("CARGO_NET_OFFLINE", "true");
+        command.env_remove("CARGO_TARGET_DIR").env("CARGO_NET_OFFLINE", "true");
         command.env("CARGO_BUILD_BUILD_DIR", self.0.path().join("build"));
         let output = command.output().unwrap();
         let [said, wrong] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
@@ -97,12 +92,7 @@ fn an_exercise_is_off_then_fails_with_a_hint_then_is_done() {
         true,
         &["s01_loop: 0 of 1 exercises done\n\n  off    1  blanks (10 minutes)\n"],
     );
-    course.x(
-        &course.root(),
-        &["check"],
-        false,
-        &["name a chapter: cargo x check s05\n"],
-    );
+    course.x(&course.root(), &["check"], false, &["name a chapter: cargo x check s05\n"]);
 
     let on = EXERCISE.replace("#[ignore = \"exercise 1\"]\n", "");
     course.write(EX1, &on);
@@ -113,11 +103,7 @@ fn an_exercise_is_off_then_fails_with_a_hint_then_is_done() {
         "exercise 1 is not done yet\n",
     ];
     course.check(&[], false, &failed);
-    course.check(
-        &["--hint", "2"],
-        false,
-        &["\nHint 2 of 2: the standard library has another.\n"],
-    );
+    course.check(&["--hint", "2"], false, &["\nHint 2 of 2: the standard library has another.\n"]);
 
     course.write(LIB, SOLVED);
     course.check(
@@ -143,20 +129,13 @@ fn an_exercise_is_not_done_by_half() {
     let course = Course::new();
     course.write(LIB, SOLVED);
     course.write(EX1, &format!("{EXERCISE}\n#[test]\nfn one_is_on() {{}}\n"));
-    let half = [
-        "  part   1  blanks (1 of 2 tests on)\n",
-        "take the other #[ignore] lines out of",
-    ];
+    let half = ["  part   1  blanks (1 of 2 tests on)\n", "take the other #[ignore] lines out of"];
     course.check(&[], true, &half);
 
     // Which of two is shown does not depend on which was quicker.
     let two = "#[test]\nfn b() {\n    panic!(\"first\");\n}\n\n#[test]\nfn a() {\n    panic!(\"second\");\n}\n";
     course.write(EX1, &format!("{EXERCISE}\n{two}"));
-    course.check(
-        &[],
-        false,
-        &["b, in s01_loop/exercises/ex1_blanks.rs:17\n\n    first\n"],
-    );
+    course.check(&[], false, &["b, in s01_loop/exercises/ex1_blanks.rs:17\n\n    first\n"]);
 }
 
 #[test]
@@ -164,12 +143,7 @@ fn a_mechanism_is_built_anew_under_its_tests() {
     let course = Course::new();
     let folder = course.0.path().join("mine");
     let start = ["start", "s01", folder.to_str().unwrap()];
-    course.x(
-        &course.root(),
-        &start,
-        true,
-        &["\n  s01_loop/src/lib.rs  count\n"],
-    );
+    course.x(&course.root(), &start, true, &["\n  s01_loop/src/lib.rs  count\n"]);
     let library = folder.join("s01_loop/src/lib.rs");
     let emptied = "/// Counts the words.\npub fn count(text: &str) -> usize {\n    todo!()\n}\n";
     assert!(fs::read_to_string(&library).unwrap().ends_with(emptied));
@@ -177,18 +151,8 @@ fn a_mechanism_is_built_anew_under_its_tests() {
     // A copy knows what it was made for.
     let waits = "s01_loop: 0 tests pass, 0 fail, 1 waits for a body\n\n1 body to write. Next: count in s01_loop/src/lib.rs\n";
     course.x(&folder, &["check"], false, &[waits]);
-    course.x(
-        &folder,
-        &["start", "s01", "../other"],
-        false,
-        &["this is a copy already"],
-    );
-    course.x(
-        &course.root(),
-        &["start", "s01", "mine"],
-        false,
-        &["lies inside the course"],
-    );
+    course.x(&folder, &["start", "s01", "../other"], false, &["this is a copy already"]);
+    course.x(&course.root(), &["start", "s01", "mine"], false, &["lies inside the course"]);
     let there = "is not empty; name a folder that is not there yet\n";
     course.x(&course.root(), &start, false, &[there]);
 
@@ -196,21 +160,9 @@ fn a_mechanism_is_built_anew_under_its_tests() {
     let fails = "\nA test of what you have written fails:\n\nwords are counted, in s01_loop/tests/class.rs:5\n";
     course.x(&folder, &["check", "s01"], false, &[fails]);
     fs::write(&library, LIBRARY).unwrap();
-    course.x(
-        &folder,
-        &["check", "s01"],
-        true,
-        &["Done: the mechanism is yours.\n"],
-    );
-    let lock = Command::new("git")
-        .args(["status", "--short"])
-        .current_dir(&folder)
-        .output();
-    assert_eq!(
-        lock.unwrap().stdout,
-        b" M s01_loop/src/lib.rs\n",
-        "cargo has changed nothing"
-    );
+    course.x(&folder, &["check", "s01"], true, &["Done: the mechanism is yours.\n"]);
+    let lock = Command::new("git").args(["status", "--short"]).current_dir(&folder).output();
+    assert_eq!(lock.unwrap().stdout, b" M s01_loop/src/lib.rs\n", "cargo has changed nothing");
 }
 
 #[test]
@@ -227,37 +179,18 @@ fn what_the_exercises_prove_and_what_proves_nothing() {
     for _ in 0..2 {
         course.x(&course.root(), &["exercises", "s01"], true, &proved);
     }
-    let zero = PATCH.replace(
-        "split_whitespace().count()",
-        "find(\"  \").map_or(0, |_| 2)",
-    );
+    let zero = PATCH.replace("split_whitespace().count()", "find(\"  \").map_or(0, |_| 2)");
     let ungraded = "its class tests pass without the bodies of `start`; nothing grades the student";
     for (path, text, told) in [
-        (
-            LIB,
-            SOLVED,
-            "two_blanks_are_one passes without the patch; it tests nothing",
-        ),
+        (LIB, SOLVED, "two_blanks_are_one passes without the patch; it tests nothing"),
         (
             PATCH1,
             &PATCH.replace("_whitespace()", "(' ').skip(0)"),
             "two_blanks_are_one fails with the patch",
         ),
-        (
-            PATCH1,
-            &zero,
-            "words_are_counted fails with the patch of 1 blanks; mend one of them",
-        ),
-        (
-            PATCH1,
-            &PATCH.replace("text.split(' ')", "text.words()"),
-            "patch does not apply",
-        ),
-        (
-            PATCH1,
-            &PATCH.replace("whitespace()", "blanks()"),
-            "it does not compile",
-        ),
+        (PATCH1, &zero, "words_are_counted fails with the patch of 1 blanks; mend one of them"),
+        (PATCH1, &PATCH.replace("text.split(' ')", "text.words()"), "patch does not apply"),
+        (PATCH1, &PATCH.replace("whitespace()", "blanks()"), "it does not compile"),
         (CLASS, "//! No test.\n", ungraded),
     ] {
         let before = fs::read_to_string(course.root().join(path)).unwrap();
@@ -270,9 +203,7 @@ fn what_the_exercises_prove_and_what_proves_nothing() {
 #[test]
 fn the_whole_course_is_proved_with_patches_that_fit_on_each_other() {
     let course = Course::new();
-    let second = EXERCISE
-        .replace("Exercise 1", "Exercise 2")
-        .replace("exercise 1", "exercise 2");
+    let second = EXERCISE.replace("Exercise 1", "Exercise 2").replace("exercise 1", "exercise 2");
     let second = second.replace("two_blanks_are_one", "nothing_has_no_words");
     let second = second.replace("count(\"a  b\"), 2", "count(\"\"), 0");
     course.write("s01_loop/exercises/ex2_nothing.rs", &second);
@@ -280,22 +211,11 @@ fn the_whole_course_is_proved_with_patches_that_fit_on_each_other() {
     course.write("s01_loop/exercises/main.rs", main);
     // The same lines: it does not fit on the first one, and goes by itself.
     course.write("s01_loop/exercises/ex2_nothing.patch", PATCH);
-    let alone = [
-        "s01  1 blanks: solved by patch",
-        "s01  2 blanks: solved by patch",
-    ];
+    let alone = ["s01  1 blanks: solved by patch", "s01  2 blanks: solved by patch"];
     course.x(&course.root(), &["exercises"], true, &alone);
 
     let below = "--- a/s01_loop/src/lib.rs\n+++ b/s01_loop/src/lib.rs\n@@ -6,1 +6,2 @@\n }\n+\n";
     course.write("s01_loop/exercises/ex2_nothing.patch", below);
-    course.x(
-        &course.root(),
-        &["exercises"],
-        true,
-        &["s01  1 blanks, 2 blanks: solved by patch"],
-    );
-    assert!(
-        !course.0.path().join("build/exercises").exists(),
-        "the copy is removed"
-    );
+    course.x(&course.root(), &["exercises"], true, &["s01  1 blanks, 2 blanks: solved by patch"]);
+    assert!(!course.0.path().join("build/exercises").exists(), "the copy is removed");
 }

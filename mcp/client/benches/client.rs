@@ -55,9 +55,8 @@ async fn serve(transport: &str) {
             }
         }
         _ => {
-            let mut listener = Listener::bind(([127, 0, 0, 1], 0).into(), ServerOptions::default())
-                .await
-                .unwrap();
+            let mut listener =
+                Listener::bind(([127, 0, 0, 1], 0).into(), ServerOptions::default()).await.unwrap();
             eprintln!("http://{}/mcp", listener.address());
             while let Some(client) = listener.accept().await {
                 tokio::spawn(answer(client));
@@ -89,11 +88,7 @@ fn own(args: &[&str]) -> Command {
 
 /// A program that says in its first line where it listens.
 async fn listening(args: &[&str]) -> (Child, String) {
-    let mut child = own(args)
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = own(args).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let url = lines.next_line().await.unwrap().unwrap();
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
@@ -103,10 +98,7 @@ async fn listening(args: &[&str]) -> (Child, String) {
 fn child(args: &[&str]) -> Server {
     Server {
         name: "bench".to_owned(),
-        command: std::env::current_exe()
-            .unwrap()
-            .to_string_lossy()
-            .into_owned(),
+        command: std::env::current_exe().unwrap().to_string_lossy().into_owned(),
         args: args.iter().map(|&arg| arg.to_owned()).collect(),
         ..Server::default()
     }
@@ -124,11 +116,7 @@ async fn bare(connection: Connection) -> Call {
         let peer = peer.clone();
         Box::pin(async move {
             let params = json!({ "name": "simple", "arguments": {} });
-            peer.call("tools/call", params)
-                .await
-                .result()
-                .await
-                .unwrap();
+            peer.call("tools/call", params).await.result().await.unwrap();
         })
     })
 }
@@ -149,10 +137,7 @@ macro_rules! sdk {
         Box::new(move || {
             let client = client.clone();
             Box::pin(async move {
-                client
-                    .call_tool(CallToolRequestParams::new("simple"))
-                    .await
-                    .unwrap();
+                client.call_tool(CallToolRequestParams::new("simple")).await.unwrap();
             }) as BoxFuture<'static, ()>
         }) as Call
     }};
@@ -172,24 +157,12 @@ async fn measure() {
     let paths: Vec<(&str, Call)> = vec![
         ("stdio, bare", bare(raw).await),
         ("stdio", ours(&child(&["serve", "stdio"])).await),
-        (
-            "stdio, the SDK",
-            sdk!(TokioChildProcess::new(own(&["serve", "stdio"])).unwrap()),
-        ),
-        (
-            "http, bare",
-            bare(http::connect(ClientOptions::new(&http_url))).await,
-        ),
+        ("stdio, the SDK", sdk!(TokioChildProcess::new(own(&["serve", "stdio"])).unwrap())),
+        ("http, bare", bare(http::connect(ClientOptions::new(&http_url))).await),
         ("http", ours(&at(&http_url)).await),
-        (
-            "http, the SDK",
-            sdk!(StreamableHttpClientTransport::from_uri(http_url.clone())),
-        ),
+        ("http, the SDK", sdk!(StreamableHttpClientTransport::from_uri(http_url.clone()))),
         ("http, through connect", ours(&connect(&http_url)).await),
-        (
-            "ws, bare",
-            bare(ws::connect(&ws_url, &ws::Options::default()).await.unwrap()).await,
-        ),
+        ("ws, bare", bare(ws::connect(&ws_url, &ws::Options::default()).await.unwrap()).await),
         ("ws", ours(&at(&ws_url)).await),
         ("ws, through connect", ours(&connect(&ws_url)).await),
     ];
@@ -234,11 +207,7 @@ async fn many(url: &str) {
         }
     })
     .await;
-    println!(
-        "{} of 30 servers connected after {} ms, one hangs",
-        clients.len(),
-        last.as_millis()
-    );
+    println!("{} of 30 servers connected after {} ms, one hangs", clients.len(), last.as_millis());
     println!(
         "{} idle connections over HTTP: {} KiB each",
         clients.len(),
@@ -250,6 +219,5 @@ async fn many(url: &str) {
 fn memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.trim().split(' ').next()?.parse().ok())
-        .unwrap_or_default()
+    line.and_then(|line| line.trim().split(' ').next()?.parse().ok()).unwrap_or_default()
 }

@@ -272,11 +272,7 @@ impl Client {
         params["inputResponses"] = responses;
         match asked.get("requestState") {
             Some(state) => params["requestState"] = state.clone(),
-            None => {
-                _ = params
-                    .as_object_mut()
-                    .map(|params| params.remove("requestState"))
-            }
+            None => _ = params.as_object_mut().map(|params| params.remove("requestState")),
         }
         Ok(())
     }
@@ -293,9 +289,7 @@ impl Client {
             let part = body::get(&page, &[key]).map_or("[]", RawValue::get);
             let part = serde_json::from_str::<Vec<Box<RawValue>>>(part);
             items.extend(part.map_err(|_| {
-                Error::Connection(format!(
-                    "the server answers {method} without a list of {key}"
-                ))
+                Error::Connection(format!("the server answers {method} without a list of {key}"))
             })?);
             match body::text(&page, &["nextCursor"]) {
                 Some(cursor) if params["cursor"] != *cursor => params["cursor"] = cursor.into(),
@@ -339,8 +333,7 @@ impl Client {
         mut progress: impl FnMut(&RawValue) + Send,
     ) -> Result<Box<RawValue>, Error> {
         let params = json!({ "name": tool, "arguments": arguments });
-        self.ask_with_progress("tools/call", params, Some(&mut progress))
-            .await
+        self.ask_with_progress("tools/call", params, Some(&mut progress)).await
     }
 
     /// Closes the connection and ends the server's process.
@@ -389,17 +382,8 @@ async fn attend(mut incoming: mcp_wire::peer::Receiver<Incoming>, options: Optio
 }
 
 async fn reply(request: Request, options: Options) {
-    let method = request
-        .frame
-        .method
-        .as_deref()
-        .unwrap_or_default()
-        .to_owned();
-    let params = request
-        .frame
-        .params
-        .clone()
-        .unwrap_or_else(|| raw(json!({})));
+    let method = request.frame.method.as_deref().unwrap_or_default().to_owned();
+    let params = request.frame.params.clone().unwrap_or_else(|| raw(json!({})));
     // Dropped, it is refused.
     if let Some(answer) = answer(&options, &method, params).await {
         request.answer(answer).await;

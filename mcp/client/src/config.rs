@@ -137,11 +137,9 @@ impl Server {
         })?;
         name.clone_into(&mut server.name);
         let wrong = match server.transport {
-            Transport::Stdio => server
-                .command
-                .trim()
-                .is_empty()
-                .then_some(".command: it is needed, or a `url`"),
+            Transport::Stdio => {
+                server.command.trim().is_empty().then_some(".command: it is needed, or a `url`")
+            }
             Transport::Ws => {
                 (!server.is_at(["ws", "wss"])).then_some(".url: it must begin with ws:// or wss://")
             }
@@ -169,14 +167,8 @@ impl Server {
         server.transport = if server.is_at(["ws", "wss"]) {
             Transport::Ws
         } else if !server.is_at(["http", "https"]) {
-            return Err(format!(
-                "{url} is no URL that begins with http:, https:, ws: or wss:"
-            ));
-        } else if url
-            .split('?')
-            .next()
-            .is_some_and(|path| path.ends_with("/sse"))
-        {
+            return Err(format!("{url} is no URL that begins with http:, https:, ws: or wss:"));
+        } else if url.split('?').next().is_some_and(|path| path.ends_with("/sse")) {
             Transport::Sse
         } else {
             Transport::Http

@@ -93,11 +93,7 @@ pub enum Call {
 /// The table.
 pub fn decide(class: Class, seen: Seen) -> (Link, Call) {
     let third = seen.in_a_row >= IN_A_ROW;
-    let repeated = if seen.repeatable {
-        Call::Again
-    } else {
-        Call::Unknown
-    };
+    let repeated = if seen.repeatable { Call::Again } else { Call::Unknown };
     match class {
         Class::Broken | Class::Unsent | Class::Unanswered if !seen.alive => {
             (Link::Close, Call::Fail)

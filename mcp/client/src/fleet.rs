@@ -70,9 +70,7 @@ pub async fn each<T, F: Future<Output = T>>(
         (0..servers.len()).partition(|at| servers[*at].transport == Transport::Stdio);
     let work = &work;
     let lane = |places: Vec<usize>, most: usize| {
-        let started = places
-            .into_iter()
-            .map(move |at| async move { (at, work(at).await) });
+        let started = places.into_iter().map(move |at| async move { (at, work(at).await) });
         stream::iter(started).buffer_unordered(most)
     };
     let mut both = stream::select(lane(local, limits.local), lane(remote, limits.remote));

@@ -8,9 +8,7 @@ mod program;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let code = match runtime {
         Ok(runtime) => {
             let code = runtime.block_on(async {

@@ -196,11 +196,7 @@ impl Catalog {
         for plugin in plugins {
             catalog.add(Source::Plugin, &plugin, variable);
         }
-        catalog.add(
-            Source::Connectors,
-            &places.home.join("connectors.json"),
-            variable,
-        );
+        catalog.add(Source::Connectors, &places.home.join("connectors.json"), variable);
         catalog.drop_twins();
         catalog.found.sort_by(|a, b| a.name.cmp(&b.name));
         catalog
@@ -212,9 +208,7 @@ impl Catalog {
         if path.exists() {
             catalog.add(Source::File, path, variable);
         } else {
-            catalog
-                .wrong
-                .push(format!("{}: there is no such file", path.display()));
+            catalog.wrong.push(format!("{}: there is no such file", path.display()));
         }
         catalog
     }
@@ -261,9 +255,7 @@ impl Catalog {
                 }
                 Some(Value::Object(_)) => {
                     let field = file.keys().next().cloned().unwrap_or_default();
-                    return self
-                        .wrong
-                        .push(format!("{}: {field}: unknown field", path.display()));
+                    return self.wrong.push(format!("{}: {field}: unknown field", path.display()));
                 }
                 _ => {
                     let why = "mcpServers: an object of servers is missing";
@@ -300,8 +292,7 @@ impl Catalog {
         let settings = read(&places.local()).ok().flatten().unwrap_or_default();
         let approval = Approval::deserialize(Value::Object(settings));
         let approval = approval.unwrap_or_else(|error| {
-            self.wrong
-                .push(format!("{}: {error}", places.local().display()));
+            self.wrong.push(format!("{}: {error}", places.local().display()));
             Approval::default()
         });
         for found in &mut self.found[from..] {

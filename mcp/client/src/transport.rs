@@ -27,11 +27,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use crate::config::{Server, Transport};
 
 /// Variables that a child does not inherit.
-const KEYS: [&str; 3] = [
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "MCP_CLIENT_KEY",
-];
+const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "MCP_CLIENT_KEY"];
 /// What is kept of a child's standard error: lines, and characters of each.
 const TAIL: (usize, usize) = (5, 300);
 /// For a child whose output has ended to end itself.
@@ -95,14 +91,9 @@ impl Dialer {
             (Transport::Ws, _) => self.websocket().await?,
             (Transport::Sse, _) => legacy::connect(self.options()).await?,
             (Transport::SseIde, _) => {
-                let token = self
-                    .server
-                    .token
-                    .clone()
-                    .map_or_else(|| self.ide_token(), Ok)?;
-                let token = token
-                    .parse()
-                    .map_err(|_| broken("the editor's token cannot be sent"))?;
+                let token = self.server.token.clone().map_or_else(|| self.ide_token(), Ok)?;
+                let token =
+                    token.parse().map_err(|_| broken("the editor's token cannot be sent"))?;
                 self.headers.lock().unwrap().insert(IDE_TOKEN, token);
                 legacy::connect(self.options()).await?
             }
@@ -138,9 +129,7 @@ impl Dialer {
         let mut request = url.into_client_request().map_err(|error| failed(&error))?;
         request.headers_mut().extend(options.headers.clone());
         let protocol = HeaderValue::from_static("mcp");
-        request
-            .headers_mut()
-            .insert("sec-websocket-protocol", protocol);
+        request.headers_mut().insert("sec-websocket-protocol", protocol);
         let host = request.uri().host().unwrap_or_default();
         let host = host.trim_matches(['[', ']']).to_owned();
         let port = request.uri().port_u16().unwrap_or(443);
@@ -151,23 +140,14 @@ impl Dialer {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let config =
             rustls::ClientConfig::with_platform_verifier().map_err(|error| failed(&error))?;
-        let name = host
-            .try_into()
-            .map_err(|error: InvalidDnsNameError| failed(&error))?;
-        let tls = TlsConnector::from(Arc::new(config))
-            .connect(name, tcp)
-            .await;
+        let name = host.try_into().map_err(|error: InvalidDnsNameError| failed(&error))?;
+        let tls = TlsConnector::from(Arc::new(config)).connect(name, tcp).await;
         ws::over(request, tls.map_err(|error| failed(&error))?, &options).await
     }
 
     /// The token that an editor has left for whoever connects to its port.
     fn ide_token(&self) -> Result<String, Error> {
-        let port = self
-            .server
-            .url
-            .parse()
-            .ok()
-            .and_then(|url: hyper::Uri| url.port_u16());
+        let port = self.server.url.parse().ok().and_then(|url: hyper::Uri| url.port_u16());
         let home = config_home(&|name| std::env::var(name).ok());
         let file = home.join(format!("ide/{}.lock", port.unwrap_or(80)));
         let text = std::fs::read(&file).ok();
@@ -225,11 +205,7 @@ async fn listen(errors: Receiver, server: String, said: Arc<Mutex<VecDeque<Strin
         line.clear();
         // A line without an end is read in parts.
         let mut part = tokio::io::AsyncReadExt::take(&mut errors, 64 << 10);
-        if !part
-            .read_until(b'\n', &mut line)
-            .await
-            .is_ok_and(|read| read > 0)
-        {
+        if !part.read_until(b'\n', &mut line).await.is_ok_and(|read| read > 0) {
             return;
         }
         let text = kit::cut(&one_line(&String::from_utf8_lossy(&line)), TAIL.1);

@@ -39,13 +39,7 @@ pub const TOOLS: [(&str, &[Argument]); 28] = [
     ("test_input_required_result_multi_round", &[]),
     ("test_input_required_result_tampered_state", &[]),
     ("test_input_required_result_capabilities", &[]),
-    (
-        "test_headers",
-        &[
-            ("region", "string", "Region"),
-            ("count", "integer", "Count"),
-        ],
-    ),
+    ("test_headers", &[("region", "string", "Region"), ("count", "integer", "Count")]),
     ("json_schema_2020_12_tool", &[("name", "string", "")]),
     ("test_reconnection", &[]),
 ];
@@ -77,10 +71,7 @@ pub fn tools() -> Vec<Value> {
             schema["properties"]["address"] = json!({ "$ref": "#/$defs/address" });
             schema["additionalProperties"] = json!(false);
         }
-        let description = format!(
-            "A fixture of the conformance suite: {}",
-            name.replace('_', " ")
-        );
+        let description = format!("A fixture of the conformance suite: {}", name.replace('_', " "));
         json!({ "name": name, "description": description, "inputSchema": schema })
     };
     TOOLS.iter().map(tool).collect()
@@ -115,9 +106,7 @@ pub fn content(name: &str) -> Option<Value> {
 /// What a tool asks the user, and the form.
 pub fn form(name: &str) -> Option<(&'static str, Value)> {
     let texts = |names: &[&str]| -> Value {
-        let texts = names
-            .iter()
-            .map(|name| ((*name).to_owned(), json!({ "type": "string" })));
+        let texts = names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" })));
         Value::Object(texts.collect())
     };
     let titled = |names: [&str; 3]| {
@@ -155,10 +144,7 @@ pub fn form(name: &str) -> Option<(&'static str, Value)> {
         ),
         _ => return None,
     };
-    Some((
-        message,
-        json!({ "type": "object", "properties": properties }),
-    ))
+    Some((message, json!({ "type": "object", "properties": properties })))
 }
 
 /// As `prompts/list` shows them.

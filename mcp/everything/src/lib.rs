@@ -4,10 +4,7 @@
 //! to the client, subscriptions and several rounds of input, under the names that the official conformance suite asks for.
 //! Invariant: by itself it passes the whole suite in both lifecycles, so what fails through a program is the program's.
 
-#![expect(
-    deprecated,
-    reason = "sampling and logs belong to the revisions before 2026-07-28"
-)]
+#![expect(deprecated, reason = "sampling and logs belong to the revisions before 2026-07-28")]
 
 mod fixtures;
 mod rounds;
@@ -66,9 +63,7 @@ impl Default for Everything {
 /// # Errors
 /// When the client does not begin as the protocol says.
 pub async fn serve_stdio() -> Result<(), Box<dyn std::error::Error>> {
-    let running = Everything::default()
-        .serve(rmcp::transport::stdio())
-        .await?;
+    let running = Everything::default().serve(rmcp::transport::stdio()).await?;
     running.waiting().await?;
     Ok(())
 }
@@ -141,10 +136,9 @@ impl Everything {
                 let message = SamplingMessage::user_text(asked("prompt"));
                 let request = CreateMessageRequestParams::new(vec![message], 100);
                 match cx.peer.create_message(request).await {
-                    Ok(answer) => Ok(says(&format!(
-                        "the model says: {}",
-                        json!(answer)["content"]
-                    ))),
+                    Ok(answer) => {
+                        Ok(says(&format!("the model says: {}", json!(answer)["content"])))
+                    }
                     Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
                 }
             }
@@ -182,16 +176,11 @@ impl ServerHandler for Everything {
         _: Option<PaginatedRequestParams>,
         _: Context,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(result(
-            json!({ "tools": fixtures::tools(), "ttlMs": 1000, "cacheScope": "public" }),
-        ))
+        Ok(result(json!({ "tools": fixtures::tools(), "ttlMs": 1000, "cacheScope": "public" })))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        fixtures::tools()
-            .into_iter()
-            .find(|tool| tool["name"] == name)
-            .map(model)
+        fixtures::tools().into_iter().find(|tool| tool["name"] == name).map(model)
     }
 
     async fn call_tool(
@@ -215,9 +204,7 @@ impl ServerHandler for Everything {
         }
         let answer = match name.as_str() {
             "test_missing_capability" => {
-                let able = cx
-                    .client_capabilities()
-                    .is_some_and(|it| it.sampling.is_some());
+                let able = cx.client_capabilities().is_some_and(|it| it.sampling.is_some());
                 if !able {
                     let needed = model(json!({ "sampling": {} }));
                     return Err(ErrorData::missing_required_client_capability(needed));
@@ -226,11 +213,7 @@ impl ServerHandler for Everything {
             }
             "test_trigger_tool_change" | "test_trigger_prompt_change" => {
                 let prompts = name.contains("prompt");
-                let _ = self.changes.send(if prompts {
-                    Change::Prompts
-                } else {
-                    Change::Tools
-                });
+                let _ = self.changes.send(if prompts { Change::Prompts } else { Change::Tools });
                 says("told all subscribers")
             }
             "test_headers" => says(&json!(request.arguments).to_string()),
@@ -251,9 +234,7 @@ impl ServerHandler for Everything {
             .iter()
             .map(|(uri, kind)| json!({ "uri": uri, "name": uri, "mimeType": kind }))
             .collect();
-        Ok(result(
-            json!({ "resources": resources, "ttlMs": 1000, "cacheScope": "public" }),
-        ))
+        Ok(result(json!({ "resources": resources, "ttlMs": 1000, "cacheScope": "public" })))
     }
 
     async fn list_resource_templates(
@@ -274,9 +255,7 @@ impl ServerHandler for Everything {
         _: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.as_str();
-        let id = uri
-            .strip_prefix("test://template/")
-            .and_then(|it| it.strip_suffix("/data"));
+        let id = uri.strip_prefix("test://template/").and_then(|it| it.strip_suffix("/data"));
         let content = match (uri, id) {
             ("test://static-binary", _) => {
                 json!({ "uri": uri, "mimeType": "image/png", "blob": IMAGE })
@@ -333,9 +312,7 @@ impl ServerHandler for Everything {
         _: Option<PaginatedRequestParams>,
         _: Context,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(result(
-            json!({ "prompts": prompts(), "ttlMs": 1000, "cacheScope": "public" }),
-        ))
+        Ok(result(json!({ "prompts": prompts(), "ttlMs": 1000, "cacheScope": "public" })))
     }
 
     async fn get_prompt(
@@ -374,13 +351,9 @@ impl ServerHandler for Everything {
         request: CompleteRequestParams,
         _: Context,
     ) -> Result<CompleteResult, ErrorData> {
-        let values = [
-            format!("{}-1", request.argument.value),
-            format!("{}-2", request.argument.value),
-        ];
-        Ok(result(
-            json!({ "completion": { "values": values, "total": 2, "hasMore": false } }),
-        ))
+        let values =
+            [format!("{}-1", request.argument.value), format!("{}-2", request.argument.value)];
+        Ok(result(json!({ "completion": { "values": values, "total": 2, "hasMore": false } })))
     }
 
     async fn set_level(&self, _: SetLevelRequestParams, _: Context) -> Result<(), ErrorData> {

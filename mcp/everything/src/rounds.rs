@@ -14,9 +14,7 @@ use crate::{model, refuse};
 /// Signs what goes out. The key lives as long as the process.
 static SEAL: LazyLock<RequestStateCodec> = LazyLock::new(|| {
     let now = std::time::SystemTime::now();
-    let since = now
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |since| since.as_nanos());
+    let since = now.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     RequestStateCodec::new(format!("{since:032x}{:032x}", std::process::id()))
 });
 
@@ -50,18 +48,11 @@ pub fn of(tool: &str) -> Option<Rounds> {
     let (rounds, state): (&'static [&'static [(&'static str, Question)]], bool) =
         match tool.strip_prefix("test_input_required_result_")? {
             "elicitation" => (&[&[NAME]], false),
-            "sampling" => (
-                &[&[(
-                    "capital_question",
-                    Sampling("What is the capital of France?"),
-                )]],
-                false,
-            ),
+            "sampling" => {
+                (&[&[("capital_question", Sampling("What is the capital of France?"))]], false)
+            }
             "list_roots" => (&[&[ROOTS]], false),
-            "capabilities" => (
-                &[&[NAME, ("greeting", Sampling("Say hello")), ROOTS]],
-                false,
-            ),
+            "capabilities" => (&[&[NAME, ("greeting", Sampling("Say hello")), ROOTS]], false),
             "request_state" | "tampered_state" => {
                 (&[&[("confirm", Form("Please confirm", "ok"))]], true)
             }
@@ -69,10 +60,7 @@ pub fn of(tool: &str) -> Option<Rounds> {
             "multi_round" => (
                 &[
                     &[("step1", Form("Step 1: What is your name?", "name"))],
-                    &[(
-                        "step2",
-                        Form("Step 2: What is your favorite color?", "color"),
-                    )],
+                    &[("step2", Form("Step 2: What is your favorite color?", "color"))],
                 ],
                 true,
             ),
@@ -139,9 +127,7 @@ impl Rounds {
         let questions = self.rounds.get(round).copied().unwrap_or_default();
         // A client that says nothing of what it can do is asked everything.
         let asked: Vec<_> = questions.iter().filter(|it| able(it)).collect();
-        let answered = asked
-            .iter()
-            .all(|(key, _)| answers.get(*key).is_some_and(Value::is_object));
+        let answered = asked.iter().all(|(key, _)| answers.get(*key).is_some_and(Value::is_object));
         if answered && (state.is_some() || !self.state) && !asked.is_empty() {
             round += 1;
             if round == self.rounds.len() {
@@ -151,9 +137,8 @@ impl Rounds {
             }
         }
         let questions = self.rounds[round].iter().filter(|it| able(it));
-        let questions: serde_json::Map<_, _> = questions
-            .map(|(key, question)| ((*key).to_owned(), question.ask()))
-            .collect();
+        let questions: serde_json::Map<_, _> =
+            questions.map(|(key, question)| ((*key).to_owned(), question.ask())).collect();
         let mut result = json!({ "resultType": "input_required", "inputRequests": questions });
         if self.state {
             result["requestState"] = json!(SEAL.seal(round.to_string().as_bytes()));

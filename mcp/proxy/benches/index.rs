@@ -16,14 +16,8 @@ fn main() {
         name: format!("{}_{number}", tool.name),
         ..tool.clone()
     };
-    let many: Vec<Tool> = tools
-        .tools
-        .iter()
-        .cycle()
-        .take(TOOLS)
-        .enumerate()
-        .map(numbered)
-        .collect();
+    let many: Vec<Tool> =
+        tools.tools.iter().cycle().take(TOOLS).enumerate().map(numbered).collect();
     let mut builds = Vec::new();
     for _ in 0..9 {
         let tools = many.clone();

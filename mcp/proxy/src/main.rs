@@ -81,9 +81,7 @@ fn run(command: Command) -> Result<()> {
             let mut groups = Synonyms::built_in();
             if let Some(path) = synonyms {
                 let text = text(&path)?;
-                groups = groups
-                    .with(&text)
-                    .with_context(|| format!("in {}", path.display()))?;
+                groups = groups.with(&text).with_context(|| format!("in {}", path.display()))?;
             }
             let tools = read::<Tools>(&tools)?.tools;
             let queries = read::<Queries>(&queries)?.queries;
@@ -93,11 +91,7 @@ fn run(command: Command) -> Result<()> {
                 None => index,
             };
             let figures = measure(index, &queries);
-            let curve = if refusals {
-                curve(&tools, &groups, &queries)
-            } else {
-                Vec::new()
-            };
+            let curve = if refusals { curve(&tools, &groups, &queries) } else { Vec::new() };
             if !json {
                 for (kind, figures) in &figures {
                     println!("{kind}: {figures}");
@@ -138,25 +132,13 @@ fn scan(corpus: &Corpus, json: bool) {
     let mut categories = std::collections::BTreeMap::new();
     for entry in &corpus.entries {
         let signs = trust::signs(&entry.description, &BTreeSet::new());
-        let (flagged, passed) = categories
-            .entry((&entry.label, &entry.category))
-            .or_insert((0, 0));
+        let (flagged, passed) = categories.entry((&entry.label, &entry.category)).or_insert((0, 0));
         *if signs.is_empty() { passed } else { flagged } += 1;
         let wrong = signs.is_empty() == (entry.label == "malicious");
         if !json && (wrong || !signs.is_empty()) {
-            let verdict = if signs.is_empty() {
-                "missed"
-            } else {
-                "flagged"
-            };
-            let said = signs
-                .iter()
-                .map(|sign| format!("{} ({:?})", sign.category, sign.words));
-            println!(
-                "{} {verdict}: {}",
-                entry.id,
-                said.collect::<Vec<_>>().join("; ")
-            );
+            let verdict = if signs.is_empty() { "missed" } else { "flagged" };
+            let said = signs.iter().map(|sign| format!("{} ({:?})", sign.category, sign.words));
+            println!("{} {verdict}: {}", entry.id, said.collect::<Vec<_>>().join("; "));
         }
     }
     let rows = categories.into_iter().map(|((label, category), (flagged, passed))| {

@@ -70,12 +70,7 @@ pub struct Figures {
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} queries", self.queries)?;
-        let named = [
-            ("R@1", self.r1),
-            ("R@5", self.r5),
-            ("R@10", self.r10),
-            ("MRR", self.mrr),
-        ];
+        let named = [("R@1", self.r1), ("R@5", self.r5), ("R@10", self.r10), ("MRR", self.mrr)];
         for (name, Mean { mean, low, high }) in named {
             write!(f, "  {name} {mean:.3} [{low:.3}, {high:.3}]")?;
         }
@@ -128,17 +123,11 @@ pub fn curve(tools: &[Tool], synonyms: &Synonyms, queries: &[Query]) -> Vec<Refu
     for query in queries {
         let gold = tools.iter().filter(|tool| query.gold.contains(&tool.name));
         let servers: BTreeSet<&str> = gold.map(|tool| tool.server.as_str()).collect();
-        let others = tools
-            .iter()
-            .filter(|tool| !servers.contains(tool.server.as_str()));
+        let others = tools.iter().filter(|tool| !servers.contains(tool.server.as_str()));
         let others = Index::new(others.cloned().collect(), synonyms.clone());
         foreign.push(others.search(&query.query, 1).share);
         let found = whole.search(&query.query, 5);
-        if found
-            .tools
-            .iter()
-            .any(|tool| query.gold.contains(&tool.name))
-        {
+        if found.tools.iter().any(|tool| query.gold.contains(&tool.name)) {
             hits.push(found.share);
         }
     }
@@ -165,12 +154,7 @@ fn one(index: &Index, query: &Query) -> [f64; 4] {
     }
     let is_gold = |name: &&str| query.gold.iter().any(|gold| gold == name);
     let recall = |k: usize| {
-        let found = names
-            .iter()
-            .take(k)
-            .copied()
-            .filter(|name| is_gold(name))
-            .count();
+        let found = names.iter().take(k).copied().filter(|name| is_gold(name)).count();
         found as f64 / query.gold.len().max(1) as f64
     };
     let first = names.iter().position(is_gold);

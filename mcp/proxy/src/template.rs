@@ -55,9 +55,7 @@ pub fn arguments(schema: &Value) -> Value {
 pub fn first_sentence(description: &str) -> String {
     let line = description.split_whitespace().collect::<Vec<_>>().join(" ");
     let ends = [". ", "! ", "? ", "。"];
-    let end = ends
-        .iter()
-        .filter_map(|end| line.find(end).map(|at| at + end.trim_end().len()));
+    let end = ends.iter().filter_map(|end| line.find(end).map(|at| at + end.trim_end().len()));
     let sentence = &line[..end.min().unwrap_or(line.len())];
     match sentence.char_indices().nth(SENTENCE) {
         Some((cut, _)) => format!("{}…", &sentence[..cut]),
@@ -79,11 +77,7 @@ impl<'a> Maker<'a> {
             for name in part["required"].as_array().into_iter().flatten() {
                 let Some(name) = name.as_str() else { continue };
                 let property = self.property(schema, name, depth).unwrap_or(&Value::Null);
-                let path = if path.is_empty() {
-                    name.to_owned()
-                } else {
-                    format!("{path}.{name}")
-                };
+                let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
                 filled.insert(name.to_owned(), self.fill(property, &path, depth));
             }
         }
@@ -104,8 +98,7 @@ impl<'a> Maker<'a> {
             if !others.is_empty() {
                 let shown: Vec<String> = others.iter().take(VALUES).map(Value::to_string).collect();
                 let more = if others.len() > VALUES { ", …" } else { "" };
-                self.notes
-                    .push(format!("{path}: or {}{more}", shown.join(", ")));
+                self.notes.push(format!("{path}: or {}{more}", shown.join(", ")));
             }
             return first.clone();
         }
@@ -131,9 +124,7 @@ impl<'a> Maker<'a> {
     fn plain(&self, schema: &'a Value, depth: usize) -> &'a Value {
         let mut schema = schema;
         for _ in 0..=depth {
-            let union = ["oneOf", "anyOf"]
-                .iter()
-                .find_map(|key| schema[*key].as_array());
+            let union = ["oneOf", "anyOf"].iter().find_map(|key| schema[*key].as_array());
             let chosen = union.and_then(|all| all.iter().find(|one| one["type"] != "null"));
             schema = match (schema["$ref"].as_str(), chosen) {
                 (Some(reference), _) => self.referred(reference),
@@ -147,9 +138,7 @@ impl<'a> Maker<'a> {
     /// What a reference within the schema names; one that leads elsewhere is never fetched.
     fn referred(&self, reference: &str) -> &'a Value {
         let pointer = reference.strip_prefix('#');
-        pointer
-            .and_then(|pointer| self.root.pointer(pointer))
-            .unwrap_or(&Value::Null)
+        pointer.and_then(|pointer| self.root.pointer(pointer)).unwrap_or(&Value::Null)
     }
 
     /// A schema and all schemas that must hold with it.
@@ -164,24 +153,14 @@ impl<'a> Maker<'a> {
 
     fn property(&self, schema: &'a Value, name: &str, depth: usize) -> Option<&'a Value> {
         let parts = self.parts(schema, depth);
-        parts
-            .into_iter()
-            .find_map(|part| part["properties"].get(name))
+        parts.into_iter().find_map(|part| part["properties"].get(name))
     }
 
     fn kind(&self, schema: &'a Value, depth: usize) -> &'a str {
-        let types = schema["type"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str);
-        let named = schema["type"]
-            .as_str()
-            .or_else(|| types.into_iter().find(|kind| *kind != "null"));
-        let guessed = if self
-            .parts(schema, depth)
-            .iter()
-            .any(|part| part["properties"].is_object())
+        let types = schema["type"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let named =
+            schema["type"].as_str().or_else(|| types.into_iter().find(|kind| *kind != "null"));
+        let guessed = if self.parts(schema, depth).iter().any(|part| part["properties"].is_object())
         {
             "object"
         } else if schema.get("items").is_some() {
@@ -240,18 +219,9 @@ fn date(name: &str, schema: &Value) -> Option<&'static str> {
         Some(_) => return None,
         None => {}
     }
-    let description = schema["description"]
-        .as_str()
-        .unwrap_or_default()
-        .to_lowercase();
+    let description = schema["description"].as_str().unwrap_or_default().to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| description.contains(word));
-    if says(&[
-        "yyyy-mm-ddt",
-        "yyyy-mm-dd hh",
-        "rfc 3339",
-        "rfc3339",
-        "date-time",
-    ]) {
+    if says(&["yyyy-mm-ddt", "yyyy-mm-dd hh", "rfc 3339", "rfc3339", "date-time"]) {
         return Some(DATE_TIME);
     }
     if says(&["yyyy-mm-dd"]) {
@@ -270,9 +240,5 @@ fn date(name: &str, schema: &Value) -> Option<&'static str> {
 fn snake_case(name: &str) -> String {
     let spaced = crate::index::tokens::spaced(name).to_lowercase();
     let snake = spaced.split_whitespace().collect::<Vec<_>>().join("_");
-    if snake.is_empty() {
-        "value".to_owned()
-    } else {
-        snake
-    }
+    if snake.is_empty() { "value".to_owned() } else { snake }
 }

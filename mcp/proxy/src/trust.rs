@@ -42,10 +42,7 @@ fn table() -> Vec<Known> {
     let mut category = "";
     let mut table = Vec::new();
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        match line
-            .split_once(' ')
-            .map(|(points, pattern)| (points.parse(), pattern))
-        {
+        match line.split_once(' ').map(|(points, pattern)| (points.parse(), pattern)) {
             Some((Ok(points), pattern)) => table.push(Known {
                 category,
                 points,
@@ -60,9 +57,7 @@ fn table() -> Vec<Known> {
 fn regex(pattern: &str) -> Regex {
     let mut builder = RegexBuilder::new(pattern);
     builder.case_insensitive(true).multi_line(true);
-    builder
-        .build()
-        .expect("the table's expressions are compiled by a test")
+    builder.build().expect("the table's expressions are compiled by a test")
 }
 
 /// What is suspicious in a text that a server wrote; empty when it may be shown. A tool may speak of its `siblings`, the other
@@ -89,10 +84,7 @@ pub fn signs(text: &str, siblings: &BTreeSet<&str>) -> Vec<Sign> {
     let own = cited.replace_all(text, "such as …");
     for known in table {
         let category = known.category;
-        let mut found = known
-            .regex
-            .find_iter(&own)
-            .map(|found| found.as_str().trim());
+        let mut found = known.regex.find_iter(&own).map(|found| found.as_str().trim());
         let names_sibling = |words: &str| siblings.iter().any(|name| words.contains(name));
         if let Some(words) = found.find(|words| category != OTHER_TOOL || !names_sibling(words)) {
             points += known.points;
@@ -102,11 +94,7 @@ pub fn signs(text: &str, siblings: &BTreeSet<&str>) -> Vec<Sign> {
             });
         }
     }
-    if points < SUSPICIOUS {
-        Vec::new()
-    } else {
-        signs
-    }
+    if points < SUSPICIOUS { Vec::new() } else { signs }
 }
 
 /// Characters that a person does not see and a model reads: zero width, direction, tags, and controls but white space.

@@ -3,14 +3,10 @@
 use mcp_proxy::index::{Index, synonyms::Synonyms};
 use mcp_proxy::recall::{Queries, Tools, measure};
 
-const LIVEMCP: [&str; 2] = [
-    include_str!("../data/livemcp_tools.json"),
-    include_str!("../data/livemcp_step_queries.json"),
-];
-const MCPPROXY: [&str; 2] = [
-    include_str!("../data/mcpproxy_tools.json"),
-    include_str!("../data/mcpproxy_queries.json"),
-];
+const LIVEMCP: [&str; 2] =
+    [include_str!("../data/livemcp_tools.json"), include_str!("../data/livemcp_step_queries.json")];
+const MCPPROXY: [&str; 2] =
+    [include_str!("../data/mcpproxy_tools.json"), include_str!("../data/mcpproxy_queries.json")];
 
 #[test]
 fn recall_stays_above_its_floors() {
@@ -34,9 +30,8 @@ fn static_embeddings_raise_recall() {
     for ([tools, queries], kind, floor) in [(LIVEMCP, "step", 0.86), (MCPPROXY, "golden", 0.88)] {
         let tools: Tools = serde_json::from_str(tools).unwrap();
         let queries: Queries = serde_json::from_str(queries).unwrap();
-        let index = Index::new(tools.tools, Synonyms::built_in())
-            .with_embeddings(folder.as_ref())
-            .unwrap();
+        let index =
+            Index::new(tools.tools, Synonyms::built_in()).with_embeddings(folder.as_ref()).unwrap();
         let figures = &measure(index, &queries.queries)[kind];
         println!("{kind}: {figures:?}");
         assert!(figures.r5.mean >= floor, "{kind}: {figures:?}");

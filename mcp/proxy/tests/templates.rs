@@ -16,39 +16,21 @@ const PROPERTIES: [(&str, &str); 34] = [
     (r#"{"type":"null"}"#, "null"),
     (r#"{"type":["null","integer"]}"#, "0"),
     (r#"{"type":"string","format":"date"}"#, r#""<YYYY-MM-DD>""#),
-    (
-        r#"{"type":"string","format":"date-time"}"#,
-        r#""<YYYY-MM-DDThh:mm:ssZ>""#,
-    ),
+    (r#"{"type":"string","format":"date-time"}"#, r#""<YYYY-MM-DDThh:mm:ssZ>""#),
     (r#"{"type":"string","format":"time"}"#, r#""<hh:mm:ss>""#),
     (r#"{"type":"string","format":"uri"}"#, r#""<x>""#),
-    (
-        r#"{"type":"string","description":"Day, as YYYY-MM-DD"}"#,
-        r#""<YYYY-MM-DD>""#,
-    ),
-    (
-        r#"{"type":"string","description":"An ISO 8601 moment"}"#,
-        r#""<YYYY-MM-DDThh:mm:ssZ>""#,
-    ),
-    (
-        r#"{"type":"string","description":"YYYY-MM-DDThh:mm"}"#,
-        r#""<YYYY-MM-DDThh:mm:ssZ>""#,
-    ),
+    (r#"{"type":"string","description":"Day, as YYYY-MM-DD"}"#, r#""<YYYY-MM-DD>""#),
+    (r#"{"type":"string","description":"An ISO 8601 moment"}"#, r#""<YYYY-MM-DDThh:mm:ssZ>""#),
+    (r#"{"type":"string","description":"YYYY-MM-DDThh:mm"}"#, r#""<YYYY-MM-DDThh:mm:ssZ>""#),
     (r#"{"enum":["b","a"]}"#, r#""b""#),
     (r#"{"type":"integer","enum":[3]}"#, "3"),
     (r#"{"const":{"a":1}}"#, r#"{"a":1}"#),
     (r#"{"type":"string","default":"main"}"#, r#""main""#),
     (r#"{"type":"integer","default":null}"#, "null"),
     (r#"{"type":"array"}"#, "[]"),
-    (
-        r#"{"type":"array","items":{"type":"string"}}"#,
-        r#"["<x>"]"#,
-    ),
+    (r#"{"type":"array","items":{"type":"string"}}"#, r#"["<x>"]"#),
     (r#"{"items":{"type":"integer"}}"#, "[0]"),
-    (
-        r#"{"type":"array","prefixItems":[{"type":"number"}]}"#,
-        "[0.0]",
-    ),
+    (r#"{"type":"array","prefixItems":[{"type":"number"}]}"#, "[0.0]"),
     (
         r#"{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"note":{}},"required":["id"]}}"#,
         r#"[{"id":0}]"#,
@@ -163,18 +145,13 @@ Ready to call with call_tool:
 # Optional: activityDate YYYY-MM-DD, duration integer, tags array
 "#;
     assert_eq!(recipe(&tool, "call_tool"), expected);
-    let many: Value = (0..30)
-        .map(|n| (format!("p{n:02}"), json!({"type": "string"})))
-        .collect();
+    let many: Value = (0..30).map(|n| (format!("p{n:02}"), json!({"type": "string"}))).collect();
     let tool = Tool {
         input_schema: json!({"properties": many}),
         ..tool
     };
     let recipe = recipe(&tool, "call_tool");
-    assert!(
-        recipe.contains("p14 string, and 15 more (detail: \"schema\" shows all)"),
-        "{recipe}"
-    );
+    assert!(recipe.contains("p14 string, and 15 more (detail: \"schema\" shows all)"), "{recipe}");
 }
 
 #[test]

@@ -37,18 +37,14 @@ fn main() {
         Some("--http" | "--stdio") => _ = forward::main(),
         Some("serve") => run(serve(args[1].clone())),
         Some("everything") => run(async move {
-            mcp_everything::main(args.into_iter().skip(1))
-                .await
-                .unwrap();
+            mcp_everything::main(args.into_iter().skip(1)).await.unwrap();
         }),
         _ => run(measure()),
     }
 }
 
 fn run(work: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.unwrap().block_on(work);
     // Standard input may be read still.
     std::process::exit(0);
@@ -73,9 +69,7 @@ async fn serve(transport: String) {
                 sessions: 2 * IDLE,
                 ..Default::default()
             };
-            let mut listener = Listener::bind(([127, 0, 0, 1], 0).into(), options)
-                .await
-                .unwrap();
+            let mut listener = Listener::bind(([127, 0, 0, 1], 0).into(), options).await.unwrap();
             eprintln!("http://{}/mcp", listener.address());
             while let Some(client) = listener.accept().await {
                 tokio::spawn(answer(client));
@@ -89,20 +83,14 @@ async fn answer(connection: Connection) {
     while let Some(asked) = incoming.recv().await {
         if let Incoming::Request(request) = asked {
             let text = json!({ "type": "text", "text": "a simple text" });
-            request
-                .answer(json!({ "protocolVersion": "2025-11-25", "content": [text] }))
-                .await;
+            request.answer(json!({ "protocolVersion": "2025-11-25", "content": [text] })).await;
         }
     }
 }
 
 /// A program that says in its first line where it listens.
 async fn listening(args: &[&str]) -> (Child, String) {
-    let mut child = own(args)
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = own(args).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let url = lines.next_line().await.unwrap().unwrap();
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
@@ -138,11 +126,7 @@ async fn ours(name: &'static str, connection: Connection, alive: Vec<Child>) -> 
         let peer = peer.clone();
         Box::pin(async move {
             let params = json!({ "name": "test_simple_text", "arguments": {} });
-            peer.call("tools/call", params)
-                .await
-                .result()
-                .await
-                .unwrap();
+            peer.call("tools/call", params).await.result().await.unwrap();
         })
     });
     Way {
@@ -185,12 +169,8 @@ async fn ways() -> Vec<Way> {
     let mut ways = vec![
         ours("in process", near, vec![]).await,
         ours("stdio", child(&["serve", "stdio"]), vec![]).await,
-        ours(
-            "stdio, forward, stdio",
-            child(&["--stdio", "--", bench, "serve", "stdio"]),
-            vec![],
-        )
-        .await,
+        ours("stdio, forward, stdio", child(&["--stdio", "--", bench, "serve", "stdio"]), vec![])
+            .await,
         ours("stdio, the SDK's server", child(&["everything"]), vec![]).await,
         ours(
             "stdio, forward, the SDK's server",
@@ -200,33 +180,19 @@ async fn ways() -> Vec<Way> {
         .await,
     ];
     let process = TokioChildProcess::new(own(&["everything"])).unwrap();
-    ways.push(sdk(
-        "stdio, the SDK at both ends",
-        ().serve(process).await.unwrap(),
-        vec![],
-    ));
+    ways.push(sdk("stdio, the SDK at both ends", ().serve(process).await.unwrap(), vec![]));
     for (name, args) in [
         ("http", &["serve", "http"][..]),
-        (
-            "http, forward, stdio",
-            &["--http", "0", "--", bench, "serve", "stdio"],
-        ),
+        ("http, forward, stdio", &["--http", "0", "--", bench, "serve", "stdio"]),
         ("http, the SDK's server", &["everything", "--http", "0"]),
-        (
-            "http, forward, the SDK's server",
-            &["--http", "0", "--", bench, "everything"],
-        ),
+        ("http, forward, the SDK's server", &["--http", "0", "--", bench, "everything"]),
     ] {
         let (server, url) = listening(args).await;
         ways.push(ours(name, http::connect(ClientOptions::new(&url)), vec![server]).await);
     }
     let (server, url) = listening(&["everything", "--http", "0"]).await;
     let transport = StreamableHttpClientTransport::from_uri(url);
-    ways.push(sdk(
-        "http, the SDK at both ends",
-        ().serve(transport).await.unwrap(),
-        vec![server],
-    ));
+    ways.push(sdk("http, the SDK at both ends", ().serve(transport).await.unwrap(), vec![server]));
     let (server, url) = listening(&["serve", "ws"]).await;
     let connection = ws::connect(&url, &ws::Options::default()).await.unwrap();
     ways.push(ours("websocket", connection, vec![server]).await);
@@ -255,12 +221,7 @@ async fn measure() {
         let calls = (CALLS / UNDER_WAY * UNDER_WAY) as f64 / began.elapsed().as_secs_f64();
         way.times.sort();
         let at = |share: usize| way.times[CALLS * share / 100].as_secs_f64() * 1e6;
-        println!(
-            "| {} | {:.0} | {:.0} | {calls:.0} |",
-            way.name,
-            at(50),
-            at(99)
-        );
+        println!("| {} | {:.0} | {:.0} | {calls:.0} |", way.name, at(50), at(99));
     }
     let http = idle("http").await;
     let ws = idle("ws").await;
@@ -290,8 +251,5 @@ fn memory(child: &Child) -> u64 {
     let mut ps = std::process::Command::new("ps");
     let pid = child.id().unwrap().to_string();
     let said = ps.args(["-o", "rss=", "-p", &pid]).output().unwrap();
-    String::from_utf8_lossy(&said.stdout)
-        .trim()
-        .parse()
-        .unwrap()
+    String::from_utf8_lossy(&said.stdout).trim().parse().unwrap()
 }

@@ -40,9 +40,7 @@ pub(crate) async fn main() -> ExitCode {
 }
 
 async fn http(port: &str, command: &[&str]) -> Result<(), String> {
-    let port: u16 = port
-        .parse()
-        .map_err(|_| format!("{port} is no port\n{USAGE}"))?;
+    let port: u16 = port.parse().map_err(|_| format!("{port} is no port\n{USAGE}"))?;
     let address = (Ipv4Addr::LOCALHOST, port).into();
     let listener = Listener::bind(address, ServerOptions::default()).await;
     let mut listener = listener.map_err(|error| format!("listening on port {port}: {error}"))?;

@@ -13,8 +13,7 @@ use serde_json::value::RawValue;
 
 /// The value at `path`, a key for each level.
 pub fn get<'a>(body: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
-    path.iter()
-        .try_fold(body, |body, key| Some(look(body, key)?.hit?.1))
+    path.iter().try_fold(body, |body, key| Some(look(body, key)?.hit?.1))
 }
 
 /// The string at `path`.
@@ -32,20 +31,13 @@ pub fn set(body: &RawValue, path: &[&str], value: &RawValue) -> Option<Box<RawVa
     if let Some((_, old)) = found.hit {
         return spliced(text, place(text, old), set(old, deeper, value)?.get());
     }
-    let added = path
-        .iter()
-        .rev()
-        .fold(value.get().to_owned(), |inner, key| {
-            format!("{{{}:{inner}}}", serde_json::Value::from(*key))
-        });
+    let added = path.iter().rev().fold(value.get().to_owned(), |inner, key| {
+        format!("{{{}:{inner}}}", serde_json::Value::from(*key))
+    });
     let comma = if found.before.is_some() { "," } else { "" };
     let end = text.len() - 1;
     // Of what was added for this level, the braces are there already.
-    spliced(
-        text,
-        end..end,
-        &[comma, &added[1..added.len() - 1]].concat(),
-    )
+    spliced(text, end..end, &[comma, &added[1..added.len() - 1]].concat())
 }
 
 /// The body without the key at `path`. None when it is not there.

@@ -162,9 +162,9 @@ impl Frame {
             let name = body::string(key);
             match MEMBERS.iter().position(|member| *member == name) {
                 Some(at) => twice |= found[at].replace(value).is_some(),
-                None => [",", key.get(), ":", value.get()]
-                    .iter()
-                    .for_each(|part| extra.push_str(part)),
+                None => {
+                    [",", key.get(), ":", value.get()].iter().for_each(|part| extra.push_str(part))
+                }
             }
         });
         match read {

@@ -95,10 +95,7 @@ impl ToolHeaders {
             "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
             _ => "",
         };
-        let mut wanted = vec![
-            (VERSION, own_version(frame)),
-            (METHOD, Some(method.to_owned())),
-        ];
+        let mut wanted = vec![(VERSION, own_version(frame)), (METHOD, Some(method.to_owned()))];
         wanted.extend(text(key).map(|name| (NAME, Some(name))));
         let tool = text("name").filter(|_| method == "tools/call");
         let marks = tool.and_then(|tool| self.0.lock().unwrap().get(&tool).cloned());

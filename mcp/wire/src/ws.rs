@@ -55,9 +55,7 @@ impl Default for Options {
 impl Options {
     fn config(&self) -> Option<WebSocketConfig> {
         let config = WebSocketConfig::default();
-        let config = config
-            .max_message_size(Some(self.limit))
-            .max_frame_size(Some(self.limit));
+        let config = config.max_message_size(Some(self.limit)).max_frame_size(Some(self.limit));
         // What is written goes out, or the writer waits; and an idle connection costs little.
         Some(config.write_buffer_size(0).read_buffer_size(16 << 10))
     }

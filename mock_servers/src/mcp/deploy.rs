@@ -148,9 +148,7 @@ impl Deployments {
         let mut log = vec![format!("{name} {} is live", first_version(service))];
         for (version, one) in (first_version(service) + 1..).zip(of_service) {
             let steps = steps(&name, version);
-            let so_far = steps
-                .into_iter()
-                .filter(|(after, _)| one.at + *after <= now);
+            let so_far = steps.into_iter().filter(|(after, _)| one.at + *after <= now);
             log.extend(
                 so_far.map(|(after, step)| {
                     format!("{:>7.1}s {step}", (one.at + after).as_secs_f64())
@@ -185,15 +183,9 @@ fn steps(service: &str, version: u32) -> [(Duration, String); 5] {
     let second = Duration::from_secs(1);
     [
         (Duration::ZERO, format!("{service} {version} is queued")),
-        (
-            QUEUED,
-            format!("{service} {version} is running: building the image"),
-        ),
+        (QUEUED, format!("{service} {version} is running: building the image")),
         (QUEUED + second, "image built, 214 tests passed".to_owned()),
-        (
-            QUEUED + 3 * second,
-            "2 of 2 instances answer their health check".to_owned(),
-        ),
+        (QUEUED + 3 * second, "2 of 2 instances answer their health check".to_owned()),
         (QUEUED + RUNNING, format!("{service} {version} is live")),
     ]
 }

@@ -19,12 +19,8 @@ use tokio::net::TcpListener;
 use super::MockServer;
 
 /// The origins whose pages may ask: those of this machine.
-const ORIGINS: [&str; 4] = [
-    "http://127.0.0.1:*",
-    "http://localhost:*",
-    "https://127.0.0.1:*",
-    "https://localhost:*",
-];
+const ORIGINS: [&str; 4] =
+    ["http://127.0.0.1:*", "http://localhost:*", "https://127.0.0.1:*", "https://localhost:*"];
 
 /// A socket that listens.
 pub struct Server {

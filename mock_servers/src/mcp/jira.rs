@@ -91,12 +91,9 @@ pub fn server() -> MockServer {
             "Find issues that have all words of the query.",
             move |Query { query }| search.search(&query),
         ))
-        .tool(MockTool::new(
-            "get_issue",
-            Effect::Reads,
-            "Read one issue.",
-            move |Key { key }| get.issue(&key, |_| {}),
-        ))
+        .tool(MockTool::new("get_issue", Effect::Reads, "Read one issue.", move |Key { key }| {
+            get.issue(&key, |_| {})
+        }))
         .tool(MockTool::new(
             "create_issue",
             Effect::Adds,
@@ -147,9 +144,7 @@ impl Tracker {
     fn issue(&self, key: &str, change: impl Fn(&mut Issue)) -> Result<String, String> {
         let key = filled("key", key)?;
         let mut issues = self.issues.lock().unwrap();
-        let found = issues
-            .iter_mut()
-            .find(|issue| issue.key.eq_ignore_ascii_case(key));
+        let found = issues.iter_mut().find(|issue| issue.key.eq_ignore_ascii_case(key));
         let issue = found.ok_or_else(|| format!("key: there is no issue '{key}'"))?;
         change(issue);
         Ok(issue.text())

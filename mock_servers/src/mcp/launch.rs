@@ -25,11 +25,7 @@ impl Served {
         let mut port = None;
         let mut faults = Vec::new();
         while let Some(flag) = arguments.next() {
-            let mut value = || {
-                arguments
-                    .next()
-                    .ok_or_else(|| format!("{flag} needs a value."))
-            };
+            let mut value = || arguments.next().ok_or_else(|| format!("{flag} needs a value."));
             match flag.as_str() {
                 "--stdio" => port = None,
                 "--http" => {
@@ -63,11 +59,7 @@ impl Served {
             return Ok(());
         }
         let (input, output) = stdio_pipes();
-        if self
-            .faults
-            .iter()
-            .any(|fault| !matches!(fault, Fault::Lists(_)))
-        {
+        if self.faults.iter().any(|fault| !matches!(fault, Fault::Lists(_))) {
             return faults::serve(self.mock, self.faults, input, output).await;
         }
         let running = self.mock.serve((input, output)).await;

@@ -98,11 +98,7 @@ impl MockServer {
     /// The tools there are at the moment.
     fn tools(&self) -> impl Iterator<Item = &MockTool> {
         let ([before, after], is_called) = &*self.called;
-        let called = if is_called.load(Ordering::Relaxed) {
-            after
-        } else {
-            before
-        };
+        let called = if is_called.load(Ordering::Relaxed) { after } else { before };
         self.tools.iter().map(|tool| &**tool).chain(called)
     }
 
@@ -114,16 +110,10 @@ impl MockServer {
 impl ServerHandler for MockServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools();
-        let capabilities = if self.changes() {
-            capabilities.enable_tool_list_changed()
-        } else {
-            capabilities
-        };
+        let capabilities =
+            if self.changes() { capabilities.enable_tool_list_changed() } else { capabilities };
         ServerConfig::new(capabilities.build())
-            .with_server_info(Implementation::new(
-                self.name.as_str(),
-                env!("CARGO_PKG_VERSION"),
-            ))
+            .with_server_info(Implementation::new(self.name.as_str(), env!("CARGO_PKG_VERSION")))
             .with_instructions(self.instructions.as_str())
     }
 
@@ -140,9 +130,7 @@ impl ServerHandler for MockServer {
             Some(Ok(from)) if from < all.len() => from,
             Some(_) => return Err(ErrorData::invalid_params("cursor: not one of mine", None)),
         };
-        let to = self
-            .page
-            .map_or(all.len(), |size| all.len().min(from + size));
+        let to = self.page.map_or(all.len(), |size| all.len().min(from + size));
         let mut result = ListToolsResult::with_all_items(all[from..to].to_vec());
         result.next_cursor = (to < all.len()).then(|| to.to_string());
         Ok(result)

@@ -57,18 +57,12 @@ pub fn server() -> MockServer {
             "Find pages that have all words of the query; gives their ids and titles.",
             move |Query { query }| search.search(&query),
         ))
-        .tool(MockTool::new(
-            "get_page",
-            Effect::Reads,
-            "Read one page.",
-            move |Id { id }| get.get(&id),
-        ))
-        .tool(MockTool::new(
-            "create_page",
-            Effect::Adds,
-            "Create a page.",
-            move |new: NewPage| create.create(&new),
-        ))
+        .tool(MockTool::new("get_page", Effect::Reads, "Read one page.", move |Id { id }| {
+            get.get(&id)
+        }))
+        .tool(MockTool::new("create_page", Effect::Adds, "Create a page.", move |new: NewPage| {
+            create.create(&new)
+        }))
 }
 
 impl Notes {
@@ -108,8 +102,7 @@ impl Notes {
         let id = filled("id", id)?;
         let pages = self.pages.lock().unwrap();
         let page = pages.iter().find(|page| page.id == id);
-        page.map(Page::text)
-            .ok_or_else(|| format!("id: there is no page '{id}'"))
+        page.map(Page::text).ok_or_else(|| format!("id: there is no page '{id}'"))
     }
 
     fn create(&self, new: &NewPage) -> Result<String, String> {

@@ -65,9 +65,7 @@ impl MockTool {
 
 /// The schema without the formats of Rust's numbers, which no other language's validator has heard of.
 fn plain(schema: &JsonObject) -> JsonObject {
-    let kept = schema
-        .iter()
-        .filter(|(key, value)| *key != "format" || value.is_object());
+    let kept = schema.iter().filter(|(key, value)| *key != "format" || value.is_object());
     kept.map(|(key, value)| {
         let value = match value {
             Value::Object(inner) => Value::Object(plain(inner)),
@@ -95,11 +93,7 @@ fn read<A: DeserializeOwned>(arguments: JsonObject) -> Result<A, String> {
         let field = error.path().to_string();
         let wrong = error.into_inner();
         // Of a field that is missing or too many the message itself has the name.
-        if field == "." {
-            wrong.to_string()
-        } else {
-            format!("{field}: {wrong}")
-        }
+        if field == "." { wrong.to_string() } else { format!("{field}: {wrong}") }
     })
 }
 
@@ -136,11 +130,7 @@ pub fn has_all_words(text: &str, query: &str) -> bool {
 /// The results one a line, or `none` when there are no results.
 pub fn listed(found: impl Iterator<Item = String>, none: &str) -> String {
     let lines = found.collect::<Vec<_>>().join("\n");
-    if lines.is_empty() {
-        none.to_owned()
-    } else {
-        lines
-    }
+    if lines.is_empty() { none.to_owned() } else { lines }
 }
 
 /// A variant in the word of the protocol.

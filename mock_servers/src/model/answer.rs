@@ -70,15 +70,8 @@ impl Ids {
 impl Answer {
     /// The message for a reply. `cut_call` cuts its first tool call in half.
     pub fn new(reply: Reply, max_tokens: u32, cut_call: bool, ids: &Ids) -> Self {
-        let calls = reply
-            .blocks
-            .iter()
-            .any(|block| matches!(block, ReplyBlock::ToolUse { .. }));
-        let usual = if calls {
-            StopReason::ToolUse
-        } else {
-            StopReason::EndTurn
-        };
+        let calls = reply.blocks.iter().any(|block| matches!(block, ReplyBlock::ToolUse { .. }));
+        let usual = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
         let mut answer = Self {
             blocks: Vec::new(),
             stop_reason: reply.stop_reason.unwrap_or(usual),
@@ -130,11 +123,7 @@ impl Answer {
         self.tokens += tokens(&name) + tokens(kept);
         let json = kept.to_owned();
         let is_whole = json.len() == whole.len();
-        let input = if is_whole {
-            input
-        } else {
-            complete_part(input, json.len())
-        };
+        let input = if is_whole { input } else { complete_part(input, json.len()) };
         self.blocks.push(AnswerBlock::Call {
             id,
             name,
@@ -192,11 +181,8 @@ mod tests {
         for max_tokens in 1..20 {
             let answer = Answer::new(reply.clone(), max_tokens, false, &Ids::default());
             assert_eq!(answer.tokens, whole.min(max_tokens), "{answer:?}");
-            let reason = if max_tokens >= whole {
-                StopReason::ToolUse
-            } else {
-                StopReason::MaxTokens
-            };
+            let reason =
+                if max_tokens >= whole { StopReason::ToolUse } else { StopReason::MaxTokens };
             assert_eq!(answer.stop_reason, reason, "{max_tokens}");
         }
     }

@@ -144,7 +144,6 @@ impl Body for Steps {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.length
-            .map_or_else(SizeHint::default, SizeHint::with_exact)
+        self.length.map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }

@@ -185,48 +185,22 @@ mod tests {
     /// Stories of prompts: pieces of a thousand tokens by their number, with `*` and `^` for a breakpoint of five minutes
     /// and of an hour; then what is read, written and neither, in thousands. `+4` lets four minutes pass.
     const STORIES: [(&str, &[&str]); 8] = [
-        (
-            "written once, read afterwards",
-            &["1 2* 3 = 0 2 1", "1 2* 4 = 2 0 1"],
-        ),
-        (
-            "a breakpoint that moves",
-            &["1 2* = 0 2 0", "1 2 3* = 2 1 0"],
-        ),
-        (
-            "a change before the breakpoint",
-            &["1 2* = 0 2 0", "9 2* = 0 2 0"],
-        ),
+        ("written once, read afterwards", &["1 2* 3 = 0 2 1", "1 2* 4 = 2 0 1"]),
+        ("a breakpoint that moves", &["1 2* = 0 2 0", "1 2 3* = 2 1 0"]),
+        ("a change before the breakpoint", &["1 2* = 0 2 0", "9 2* = 0 2 0"]),
         ("below the minimum", &["1* 2 = 0 0 2", "1* 2 = 0 0 2"]),
         (
             "a hit renews the five minutes",
-            &[
-                "1 2* = 0 2 0",
-                "+4",
-                "1 2* = 2 0 0",
-                "+4",
-                "1 2* = 2 0 0",
-                "+5",
-                "1 2* = 0 2 0",
-            ],
+            &["1 2* = 0 2 0", "+4", "1 2* = 2 0 0", "+4", "1 2* = 2 0 0", "+5", "1 2* = 0 2 0"],
         ),
-        (
-            "an hour is an hour",
-            &["1 2^ = 0 2 0", "+59", "1 2^ = 2 0 0", "+60", "1 2^ = 0 2 0"],
-        ),
+        ("an hour is an hour", &["1 2^ = 0 2 0", "+59", "1 2^ = 2 0 0", "+60", "1 2^ = 0 2 0"]),
         (
             "nineteen blocks on",
-            &[
-                "1 2* = 0 2 0",
-                "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21* = 2 19 0",
-            ],
+            &["1 2* = 0 2 0", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21* = 2 19 0"],
         ),
         (
             "more than twenty blocks back",
-            &[
-                "1 2* = 0 2 0",
-                "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22* = 0 22 0",
-            ],
+            &["1 2* = 0 2 0", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22* = 0 22 0"],
         ),
     ];
 
@@ -260,10 +234,7 @@ mod tests {
                 let found = found.map(|thousands| thousands.to_string()).join(" ");
                 assert_eq!(found, expected, "{story}: {step}");
                 let lives = (usage.written_5m > 0, usage.written_1h > 0);
-                assert!(
-                    lives != (true, true) && (!step.contains('^') || !lives.0),
-                    "{story}"
-                );
+                assert!(lives != (true, true) && (!step.contains('^') || !lives.0), "{story}");
             }
             let other = cache.charge("another", &[piece("1"), piece("2*")]);
             assert_eq!(other.read, 0, "another model shares nothing");

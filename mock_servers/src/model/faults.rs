@@ -45,42 +45,18 @@ pub enum Fault {
 
 /// Every fault: its text form, and what becomes of the request.
 const FAULTS: [(&str, Fault, &str); 12] = [
-    (
-        "429",
-        Fault::RateLimited { retry_after: 1 },
-        "a 429 with retry-after",
-    ),
+    ("429", Fault::RateLimited { retry_after: 1 }, "a 429 with retry-after"),
     ("529", Fault::Overloaded, "a 529, overloaded"),
     ("500", Fault::Internal, "a 500"),
     ("too_long", Fault::TooLong, "a 400, prompt is too long"),
     ("drop", Fault::Drop, "no answer, the connection closes"),
-    (
-        "drop_stream",
-        Fault::DropStream,
-        "half an answer, then the connection closes",
-    ),
+    ("drop_stream", Fault::DropStream, "half an answer, then the connection closes"),
     ("stall", Fault::Stall, "half an answer, then silence"),
-    (
-        "malformed",
-        Fault::Malformed,
-        "a stream with a line that is not JSON",
-    ),
-    (
-        "error_event",
-        Fault::ErrorEvent,
-        "half an answer, then an error event",
-    ),
+    ("malformed", Fault::Malformed, "a stream with a line that is not JSON"),
+    ("error_event", Fault::ErrorEvent, "half an answer, then an error event"),
     ("cut", Fault::CutCall, "a tool call cut in the middle"),
-    (
-        "repeat_ids",
-        Fault::RepeatedIds,
-        "a tool call with the id of an earlier one",
-    ),
-    (
-        "string_args",
-        Fault::StringArguments,
-        "tool arguments turned into strings",
-    ),
+    ("repeat_ids", Fault::RepeatedIds, "a tool call with the id of an earlier one"),
+    ("string_args", Fault::StringArguments, "tool arguments turned into strings"),
 ];
 
 /// How often one fault can be armed at once.
@@ -95,12 +71,7 @@ impl Fault {
 
     /// Whether the answer is right and does not arrive whole, so that the request is made again.
     pub(super) fn breaks_the_answer(self) -> bool {
-        let breaks = [
-            Self::DropStream,
-            Self::Stall,
-            Self::Malformed,
-            Self::ErrorEvent,
-        ];
+        let breaks = [Self::DropStream, Self::Stall, Self::Malformed, Self::ErrorEvent];
         breaks.contains(&self)
     }
 
@@ -157,10 +128,7 @@ impl Display for Fault {
 ///
 /// The error is a sentence that says what is wrong and which faults there are.
 pub fn faults(text: &str) -> Result<Vec<Fault>, String> {
-    let items = text
-        .split(',')
-        .map(str::trim)
-        .filter(|item| !item.is_empty());
+    let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
     let mut all = Vec::new();
     for item in items {
         let (fault, count): (Fault, u32) = match item.split_once(':') {
@@ -180,9 +148,9 @@ pub(super) fn command(line: &str, queue: &mut VecDeque<Fault>) -> String {
             queue.clear();
             return "All faults are off.".to_owned();
         }
-        (Some(fault), count, None) => fault
-            .parse::<Fault>()
-            .and_then(|fault| Ok((fault, count.map_or(Ok(1), times)?))),
+        (Some(fault), count, None) => {
+            fault.parse::<Fault>().and_then(|fault| Ok((fault, count.map_or(Ok(1), times)?)))
+        }
         _ => Err("write `/fault NAME` or `/fault NAME TIMES`".to_owned()),
     };
     match armed {
@@ -196,10 +164,7 @@ pub(super) fn command(line: &str, queue: &mut VecDeque<Fault>) -> String {
         }
         Err(reason) => {
             let off = "  off          none from here on";
-            format!(
-                "Nothing is armed: {reason}.\n\nFaults:\n{}\n{off}",
-                Fault::list()
-            )
+            format!("Nothing is armed: {reason}.\n\nFaults:\n{}\n{off}", Fault::list())
         }
     }
 }
@@ -291,11 +256,7 @@ mod tests {
             let mut queue = VecDeque::new();
             let said = command(line, &mut queue);
             assert!(said.starts_with(expected), "{said}");
-            assert_eq!(
-                said.contains("  drop_stream "),
-                expected.ends_with(": "),
-                "{said}"
-            );
+            assert_eq!(said.contains("  drop_stream "), expected.ends_with(": "), "{said}");
             assert_eq!(queue.len(), count, "{line}");
         }
     }

@@ -95,13 +95,8 @@ async fn route(shared: &Shared, request: Request<Incoming>, id: &str) -> Result<
     match path.as_str() {
         "/v1/messages" => message(shared, &read(request).await?, &betas, id),
         "/v1/messages/count_tokens" => {
-            let tokens = shared
-                .count(&read(request).await?, &betas)
-                .map_err(Ending::Refused)?;
-            Ok(sent(
-                json!({"input_tokens": tokens}),
-                format!("{tokens} tokens"),
-            ))
+            let tokens = shared.count(&read(request).await?, &betas).map_err(Ending::Refused)?;
+            Ok(sent(json!({"input_tokens": tokens}), format!("{tokens} tokens")))
         }
         "/v1/models" => {
             let query = request.uri().query().unwrap_or_default();
@@ -140,10 +135,7 @@ pub fn of_this_machine(headers: &HeaderMap) -> Result<(), Ending> {
             && !is_loopback(value)
         {
             let value = value.as_bytes().escape_ascii();
-            return refuse(
-                403,
-                format!("{name} {value}: this server is for this machine alone"),
-            );
+            return refuse(403, format!("{name} {value}: this server is for this machine alone"));
         }
     }
     Ok(())
@@ -151,10 +143,7 @@ pub fn of_this_machine(headers: &HeaderMap) -> Result<(), Ending> {
 
 /// Whether a `Host` or an `Origin` is this machine, with any scheme and port.
 fn is_loopback(value: &HeaderValue) -> bool {
-    let uri = value
-        .to_str()
-        .ok()
-        .and_then(|text| text.parse::<Uri>().ok());
+    let uri = value.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
     uri.as_ref().and_then(Uri::host).is_some_and(|host| {
         let host = host.to_ascii_lowercase();
         ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str())
@@ -175,18 +164,13 @@ fn has_key(headers: &HeaderMap) -> bool {
     let key = headers.get("x-api-key").map(HeaderValue::as_bytes);
     let authorization = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
     let bearer = authorization.and_then(|value| value.strip_prefix(b"Bearer "));
-    key.into_iter()
-        .chain(bearer)
-        .any(|secret| !secret.trim_ascii().is_empty())
+    key.into_iter().chain(bearer).any(|secret| !secret.trim_ascii().is_empty())
 }
 
 /// Reads the body. One that is too long is read to its end, so that the client hears why it is refused.
 pub async fn read(request: Request<Incoming>) -> Result<Bytes, Ending> {
     let mut incoming = request.into_body();
-    let announced = incoming
-        .size_hint()
-        .exact()
-        .and_then(|length| usize::try_from(length).ok());
+    let announced = incoming.size_hint().exact().and_then(|length| usize::try_from(length).ok());
     let mut body = BytesMut::with_capacity(announced.unwrap_or(0).min(MOST_BYTES));
     let mut length = 0;
     while let Some(frame) = incoming.frame().await {
@@ -216,11 +200,8 @@ fn message(shared: &Shared, body: &Bytes, betas: &Betas, request_id: &str) -> Re
         }
         Outcome::Dropped => return Err(Ending::Dropped),
     };
-    let content_type = if answered.stream {
-        "text/event-stream; charset=utf-8"
-    } else {
-        "application/json"
-    };
+    let content_type =
+        if answered.stream { "text/event-stream; charset=utf-8" } else { "application/json" };
     let id = shared.ids.fresh("msg");
     let speed = shared.options.tokens_per_second;
     let fault = answered.fault.map(|fault| format!("fault: {fault}"));
@@ -236,10 +217,7 @@ fn note(answered: &Answered) -> String {
     let usage = answered.usage;
     let form = if answered.stream { "stream" } else { "plain" };
     let (input, read, written) = (usage.input, usage.read, usage.written());
-    let fault = answered
-        .fault
-        .map(|fault| format!(" fault: {fault}"))
-        .unwrap_or_default();
+    let fault = answered.fault.map(|fault| format!(" fault: {fault}")).unwrap_or_default();
     let output = answered.answer.tokens;
     format!("{form} {input} in, {read} read, {written} written, {output} out{fault}")
 }

@@ -72,11 +72,7 @@ pub fn page(query: &str, window: u32) -> Result<Value, Flaw> {
     }
     let has_more = models.len() > limit;
     let count = models.len().min(limit);
-    let models = if backwards {
-        &models[models.len() - count..]
-    } else {
-        &models[..count]
-    };
+    let models = if backwards { &models[models.len() - count..] } else { &models[..count] };
     Ok(json!({
         "data": models.iter().map(|model| model.json(window)).collect::<Vec<_>>(),
         "has_more": has_more,
@@ -87,10 +83,7 @@ pub fn page(query: &str, window: u32) -> Result<Value, Flaw> {
 
 /// The body of `GET /v1/models/{id}`.
 pub fn one(id: &str, window: u32) -> Option<Value> {
-    MODELS
-        .iter()
-        .find(|model| model.id == id)
-        .map(|model| model.json(window))
+    MODELS.iter().find(|model| model.id == id).map(|model| model.json(window))
 }
 
 impl Model {

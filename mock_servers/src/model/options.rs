@@ -108,12 +108,8 @@ mod tests {
     use super::*;
 
     fn from(pairs: &[(&str, &str)]) -> Result<Options, String> {
-        let get = |name: &str| {
-            pairs
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, v)| v.to_string())
-        };
+        let get =
+            |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, v)| v.to_string());
         Options::from_variables(get)
     }
 

@@ -173,11 +173,7 @@ impl Reader {
         // A conversation that only grew replaces its earlier state.
         let grew = |old: &Seen| {
             old.messages.len() <= seen.messages.len()
-                && old
-                    .messages
-                    .iter()
-                    .zip(&seen.messages)
-                    .all(|(a, b)| Arc::ptr_eq(a, b))
+                && old.messages.iter().zip(&seen.messages).all(|(a, b)| Arc::ptr_eq(a, b))
         };
         self.conversations.retain(|old| !grew(old));
         self.conversations.truncate(MOST_CONVERSATIONS - 1);
@@ -188,9 +184,7 @@ impl Reader {
 impl Parts {
     /// Checks what spans the parts.
     fn together(self, betas: &Betas) -> Result<Read, Refusal> {
-        let sent = self
-            .messages
-            .ok_or_else(|| Flaw::at("messages", "Field required"))?;
+        let sent = self.messages.ok_or_else(|| Flaw::at("messages", "Field required"))?;
         let tools = self.tools.unwrap_or_default();
         let system = self.system.unwrap_or_default();
         let options = self.options;

@@ -14,11 +14,7 @@ pub struct Rehearsal;
 impl Brain for Rehearsal {
     fn answer(&self, request: &Request) -> Reply {
         let answer = rehearsal::answer(&asked(request));
-        let reply = if answer.text.is_empty() {
-            Reply::default()
-        } else {
-            says(answer.text)
-        };
+        let reply = if answer.text.is_empty() { Reply::default() } else { says(answer.text) };
         let mut reply = answer
             .calls
             .into_iter()
@@ -51,16 +47,10 @@ fn asked(request: &Request) -> rehearsal::Request<'_> {
     if let Some(options) = options(&request.body) {
         asked.choice = choice(&options["tool_choice"]);
         let format = &options["output_config"]["format"];
-        let format = if format.is_object() {
-            format
-        } else {
-            &options["output_format"]
-        };
+        let format = if format.is_object() { format } else { &options["output_format"] };
         asked.format = format.get("schema").cloned();
         let stops = options["stop_sequences"].as_array().into_iter().flatten();
-        asked.stops = stops
-            .filter_map(|stop| stop.as_str().map(str::to_owned))
-            .collect();
+        asked.stops = stops.filter_map(|stop| stop.as_str().map(str::to_owned)).collect();
     }
     asked
 }
@@ -86,12 +76,7 @@ fn block(block: &Block) -> Option<rehearsal::Block<'_>> {
 /// than all the rest.
 fn options(body: &[u8]) -> Option<Value> {
     let body = std::str::from_utf8(body).ok()?;
-    let names = [
-        "\"tool_choice\"",
-        "\"output_config\"",
-        "\"output_format\"",
-        "\"stop_sequences\"",
-    ];
+    let names = ["\"tool_choice\"", "\"output_config\"", "\"output_format\"", "\"stop_sequences\""];
     let is_set = names.iter().any(|name| body.contains(name));
     is_set.then(|| serde_json::from_str(body).ok()).flatten()
 }

@@ -56,11 +56,7 @@ impl<'a> Scanner<'a> {
 
     /// Takes `byte`, which must come next.
     pub fn expect(&mut self, byte: u8) -> Result<(), Malformed> {
-        if self.take(byte) {
-            Ok(())
-        } else {
-            Err(Malformed)
-        }
+        if self.take(byte) { Ok(()) } else { Err(Malformed) }
     }
 
     /// Takes one value.
@@ -74,11 +70,7 @@ impl<'a> Scanner<'a> {
 
     /// Takes the rest of the text, which must be white space.
     pub fn end(&mut self) -> Result<(), Malformed> {
-        if self.peek().is_none() {
-            Ok(())
-        } else {
-            Err(Malformed)
-        }
+        if self.peek().is_none() { Ok(()) } else { Err(Malformed) }
     }
 }
 
@@ -87,9 +79,7 @@ pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let mut done = 0;
     // Large chunks first: comparing them is one memcmp, and most of a conversation is equal.
     for chunk in [4096, 64, 1] {
-        let pairs = a[done..]
-            .chunks_exact(chunk)
-            .zip(b[done..].chunks_exact(chunk));
+        let pairs = a[done..].chunks_exact(chunk).zip(b[done..].chunks_exact(chunk));
         done += pairs.take_while(|(x, y)| x == y).count() * chunk;
     }
     done

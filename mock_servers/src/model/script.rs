@@ -49,18 +49,14 @@ impl Mind {
         let mut scripts = self.scripts.lock().unwrap();
         if let Some(script) = find(&mut scripts, request) {
             script.used += 1;
-            return script
-                .replies
-                .pop_front()
-                .ok_or_else(|| too_many(script, request));
+            return script.replies.pop_front().ok_or_else(|| too_many(script, request));
         }
         drop(scripts);
         match &self.brain {
             Some(brain) => Ok(brain.answer(request)),
-            None => Err(format!(
-                "no script for this agent. Its system prompt: {:.200}",
-                request.system
-            )),
+            None => {
+                Err(format!("no script for this agent. Its system prompt: {:.200}", request.system))
+            }
         }
     }
 
@@ -99,17 +95,12 @@ impl Script {
 
 /// The script with the most specific match.
 fn find<'a>(scripts: &'a mut [Script], request: &Request) -> Option<&'a mut Script> {
-    let matching = scripts
-        .iter_mut()
-        .filter(|script| request.system.contains(&script.agent));
+    let matching = scripts.iter_mut().filter(|script| request.system.contains(&script.agent));
     matching.max_by_key(|script| script.agent.len())
 }
 
 fn too_many(script: &Script, request: &Request) -> String {
-    let last = request
-        .messages
-        .last()
-        .and_then(|message| message.blocks.last());
+    let last = request.messages.last().and_then(|message| message.blocks.last());
     let last = match last {
         Some(Block::Text(text)) => text.clone(),
         Some(other) => format!("{other:?}"),

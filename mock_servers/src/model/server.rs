@@ -142,13 +142,10 @@ impl MockModel {
         let url = format!("http://{}", listener.local_addr()?);
         let shared = Arc::new(Shared::new(options, mind));
         let (stop, stopped) = oneshot::channel();
-        let runtime = runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
         let served = Arc::clone(&shared);
-        let thread = std::thread::Builder::new()
-            .name("mock-model".to_owned())
-            .spawn(move || {
+        let thread =
+            std::thread::Builder::new().name("mock-model".to_owned()).spawn(move || {
                 let respond = move |request| respond(Arc::clone(&served), request);
                 runtime.block_on(serve(listener, respond, stopped));
             })?;
@@ -164,10 +161,7 @@ impl MockModel {
         let mut state = self.shared.state();
         let mut complaints = std::mem::take(&mut state.failures);
         if self.shared.options.strict {
-            let refused = state
-                .refusals
-                .iter()
-                .map(|refusal| format!("refused: {refusal}"));
+            let refused = state.refusals.iter().map(|refusal| format!("refused: {refusal}"));
             complaints.extend(refused);
         }
         drop(state);
@@ -179,10 +173,7 @@ impl MockModel {
 impl Drop for MockModel {
     fn drop(&mut self) {
         drop(self.stop.take());
-        let crashed = self
-            .thread
-            .take()
-            .is_some_and(|thread| thread.join().is_err());
+        let crashed = self.thread.take().is_some_and(|thread| thread.join().is_err());
         if std::thread::panicking() {
             return;
         }
@@ -190,11 +181,7 @@ impl Drop for MockModel {
         if crashed {
             complaints.push("its thread panicked".to_owned());
         }
-        assert!(
-            complaints.is_empty(),
-            "the mock model complains:\n- {}",
-            complaints.join("\n- ")
-        );
+        assert!(complaints.is_empty(), "the mock model complains:\n- {}", complaints.join("\n- "));
     }
 }
 

@@ -159,13 +159,10 @@ impl Shared {
     /// Answers `POST /v1/messages/count_tokens`.
     pub fn count(&self, body: &Bytes, betas: &Betas) -> Result<u32, Refusal> {
         let mut state = self.state();
-        let read = state
-            .reader
-            .read(body, betas)
-            .and_then(|read| match &read.options.model {
-                Some(_) => Ok(read),
-                None => Err(Flaw::at("model", "Field required").into()),
-            });
+        let read = state.reader.read(body, betas).and_then(|read| match &read.options.model {
+            Some(_) => Ok(read),
+            None => Err(Flaw::at("model", "Field required").into()),
+        });
         if let Err(refusal) = &read {
             state.refusals.push(refusal.clone());
         }
@@ -181,10 +178,7 @@ impl Shared {
         let mut read = state.reader.read(body, betas)?;
         let required = |name| Refusal::from(Flaw::at(name, "Field required"));
         let model = read.options.model.take().ok_or_else(|| required("model"))?;
-        let max_tokens = read
-            .options
-            .max_tokens
-            .ok_or_else(|| required("max_tokens"))?;
+        let max_tokens = read.options.max_tokens.ok_or_else(|| required("max_tokens"))?;
         let most = models::most_output(&model);
         if max_tokens > most {
             let rule = "which is the maximum allowed number of output tokens for";
@@ -280,17 +274,12 @@ fn instead_of_an_answer(fault: Fault, read: &Read) -> Option<Outcome> {
 }
 
 fn too_long(tokens: u32, most: u32) -> Refusal {
-    Refusal::invalid(format!(
-        "prompt is too long: {tokens} tokens > {most} maximum"
-    ))
+    Refusal::invalid(format!("prompt is too long: {tokens} tokens > {most} maximum"))
 }
 
 /// The line of the last user message that arms a fault.
 fn fault_command(request: &Request) -> Option<&str> {
-    let last = request
-        .messages
-        .last()
-        .filter(|message| message.role == Role::User)?;
+    let last = request.messages.last().filter(|message| message.role == Role::User)?;
     last.blocks.iter().find_map(|block| match block {
         Block::Text(text) if text.split_whitespace().next() == Some("/fault") => {
             text.trim_start().lines().next()

@@ -52,10 +52,8 @@ pub fn plain(answer: &Answer, envelope: &Envelope<'_>) -> Bytes {
 /// The streamed form. A delta carries at most `delta` tokens.
 pub fn events(answer: &Answer, envelope: &Envelope<'_>, delta: u32) -> Vec<Event> {
     let start = message(envelope, Vec::new(), None, 1);
-    let mut events = vec![
-        event("message_start", json!({"message": start}), 0),
-        event("ping", json!({}), 0),
-    ];
+    let mut events =
+        vec![event("message_start", json!({"message": start}), 0), event("ping", json!({}), 0)];
     for (index, block) in answer.blocks.iter().enumerate() {
         events.extend(block_events(index, block, delta));
     }
@@ -76,12 +74,9 @@ pub fn error_event(body: &Value) -> Bytes {
 
 fn block_events(index: usize, block: &AnswerBlock, delta: u32) -> Vec<Event> {
     let (start, kind, field, text) = match block {
-        AnswerBlock::Text(text) => (
-            json!({"type": "text", "text": ""}),
-            "text_delta",
-            "text",
-            text.as_str(),
-        ),
+        AnswerBlock::Text(text) => {
+            (json!({"type": "text", "text": ""}), "text_delta", "text", text.as_str())
+        }
         AnswerBlock::Call { id, name, json, .. } => {
             let start = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
             let arguments = if json == "{}" { "" } else { json };

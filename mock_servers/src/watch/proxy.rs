@@ -48,17 +48,13 @@ impl Proxy {
         match reqwest::Url::parse(&upstream) {
             Ok(url) if ["http", "https"].contains(&url.scheme()) && url.has_host() => {}
             _ => {
-                return Err(format!(
-                    "--upstream {upstream}: expected an http or https URL."
-                ));
+                return Err(format!("--upstream {upstream}: expected an http or https URL."));
             }
         }
         // Somebody may have installed one already; any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
-        let client = client
-            .build()
-            .map_err(|error| format!("TLS cannot be set up: {error}"))?;
+        let client = client.build().map_err(|error| format!("TLS cannot be set up: {error}"))?;
         let taken = |error: io::Error| format!("Port {port} cannot be taken: {error}");
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(taken)?;
         listener.set_nonblocking(true).map_err(taken)?;
@@ -109,10 +105,7 @@ async fn route(watched: &Watched, request: Request<Incoming>) -> Result<Response
         return Ok(response);
     }
     let is_message = path == "/v1/messages" && request.method() == Method::POST;
-    let rest = request
-        .uri()
-        .path_and_query()
-        .map_or("/", |rest| rest.as_str());
+    let rest = request.uri().path_and_query().map_or("/", |rest| rest.as_str());
     let url = format!("{}{rest}", watched.upstream);
     let method = request.method().clone();
     let mut headers = request.headers().clone();
@@ -132,13 +125,7 @@ async fn forward(
     body: Bytes,
     mut exchange: Option<Exchange>,
 ) -> Result<Response<Steps>, Ending> {
-    let sent = watched
-        .client
-        .request(method, url)
-        .headers(headers)
-        .body(body)
-        .send()
-        .await;
+    let sent = watched.client.request(method, url).headers(headers).body(body).send().await;
     let mut answer = match sent {
         Ok(answer) => answer,
         Err(error) => {
@@ -196,14 +183,7 @@ async fn forward(
 
 /// Takes away what belongs to one connection and not to the message.
 fn strip(headers: &mut HeaderMap) {
-    for name in [
-        HOST,
-        CONNECTION,
-        TRANSFER_ENCODING,
-        CONTENT_LENGTH,
-        TE,
-        UPGRADE,
-    ] {
+    for name in [HOST, CONNECTION, TRANSFER_ENCODING, CONTENT_LENGTH, TE, UPGRADE] {
         headers.remove(name);
     }
 }

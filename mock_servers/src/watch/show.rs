@@ -65,10 +65,7 @@ impl Show {
 /// A request as lines: system prompt, tools, messages.
 fn lines(request: &Value, system: &str) -> Vec<String> {
     let items = |name: &str| request[name].as_array().into_iter().flatten();
-    let mut lines: Vec<_> = system
-        .lines()
-        .map(|line| cut(&format!("system: {line}")))
-        .collect();
+    let mut lines: Vec<_> = system.lines().map(|line| cut(&format!("system: {line}"))).collect();
     lines.extend(items("tools").map(|tool| cut(&format!("tool: {}", text(&tool["name"])))));
     for message in items("messages") {
         let role = text(&message["role"]);
@@ -86,12 +83,7 @@ fn block(role: &str, block: &Value) -> Vec<String> {
             let label = format!("{role} calls {}", text(&block["name"]));
             // As it was streamed, it is a text.
             let input = &block["input"];
-            labelled(
-                &label,
-                &input
-                    .as_str()
-                    .map_or_else(|| input.to_string(), str::to_owned),
-            )
+            labelled(&label, &input.as_str().map_or_else(|| input.to_string(), str::to_owned))
         }
         Some("tool_result") if block["is_error"] == true => {
             labelled("result (error)", &text(&block["content"]))

@@ -128,9 +128,7 @@ impl Tape {
     }
 
     fn push(&self, state: &mut State, mut line: Value) {
-        line["ms"] = u64::try_from(self.began.elapsed().as_millis())
-            .unwrap_or(u64::MAX)
-            .into();
+        line["ms"] = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX).into();
         let line = Bytes::from(line.to_string());
         if state.bytes + line.len() > MOST_BYTES {
             state.clear();
@@ -142,19 +140,15 @@ impl Tape {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state
-            .lock()
-            .expect("no thread panics while it records")
+        self.state.lock().expect("no thread panics while it records")
     }
 }
 
 impl State {
     /// A request as what is new in it against the recent one that it shares most with.
     fn request(&self, number: u64, body: &Bytes) -> Value {
-        let shared = self
-            .recent
-            .iter()
-            .map(|(number, earlier)| (shared_prefix(earlier, body), *number));
+        let shared =
+            self.recent.iter().map(|(number, earlier)| (shared_prefix(earlier, body), *number));
         let (keep, like) = shared.max().unzip();
         let text = String::from_utf8_lossy(&body[keep.unwrap_or(0)..]);
         json!({"kind": "request", "n": number, "like": like, "keep": keep, "text": text})
@@ -253,11 +247,7 @@ mod tests {
         let third = lines.iter().find(|line| line["n"] == 3).expect("a third");
         assert_eq!((&third["like"], &third["text"]), (&json!(1), &json!("öß")));
         let keep = third["keep"].as_u64().expect("a number");
-        assert_eq!(
-            keep as usize,
-            body("").len(),
-            "the bytes of ü and ö begin alike"
-        );
+        assert_eq!(keep as usize, body("").len(), "the bytes of ü and ö begin alike");
     }
 
     #[test]
@@ -289,10 +279,6 @@ mod tests {
         let mut next = 0;
         while !tape.piece(&mut next).is_empty() {}
         assert_eq!(next, 80, "a request and its end, each with a number");
-        assert_eq!(
-            lines(&tape)[0]["like"],
-            Value::Null,
-            "it leans on nothing that is gone"
-        );
+        assert_eq!(lines(&tape)[0]["like"], Value::Null, "it leans on nothing that is gone");
     }
 }

@@ -13,19 +13,11 @@ use serde_json::json;
 use super::{SERVERS, installed, run};
 
 /// A request, what the answer must say, and a file with what it must hold afterwards.
-type Asked = (
-    &'static str,
-    &'static str,
-    Option<(&'static str, &'static str)>,
-);
+type Asked = (&'static str, &'static str, Option<(&'static str, &'static str)>);
 
 const REQUESTS: [Asked; 5] = [
     ("read README.md", "A small project.", None),
-    (
-        "create notes.md with the text hello",
-        "I created notes.md.",
-        Some(("notes.md", "hello\n")),
-    ),
+    ("create notes.md with the text hello", "I created notes.md.", Some(("notes.md", "hello\n"))),
     (
         "replace small with tiny in README.md",
         "tiny",
@@ -48,20 +40,14 @@ fn asks(name: &str, command: impl Fn(&Path, &str, &str) -> Command) {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", &folder)
-            .envs([
-                ("ANTHROPIC_BASE_URL", model.url()),
-                ("ANTHROPIC_API_KEY", "any"),
-            ])
+            .envs([("ANTHROPIC_BASE_URL", model.url()), ("ANTHROPIC_API_KEY", "any")])
             .envs(
                 ["DISABLE_AUTOUPDATER", "IS_SANDBOX", "DISABLE_TELEMETRY"].map(|name| (name, "1")),
             )
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .envs(
-                [
-                    "OPENCODE_DISABLE_AUTOUPDATE",
-                    "OPENCODE_DISABLE_MODELS_FETCH",
-                ]
-                .map(|name| (name, "1")),
+                ["OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH"]
+                    .map(|name| (name, "1")),
             )
             .current_dir(&folder);
         let output = run(&mut command);
@@ -86,19 +72,11 @@ fn claude_code_is_answered() {
             json!({"mcpServers": {"docs": {"command": SERVERS, "args": ["docs", "--stdio"]}}});
         fs::write(folder.join("mcp.json"), servers.to_string()).expect("a file");
         let mut command = Command::new(&program);
-        command
-            .args([
-                "-p",
-                request,
-                "--mcp-config",
-                "mcp.json",
-                "--strict-mcp-config",
-            ])
-            .args([
-                "--model",
-                "claude-sonnet-4-5",
-                "--dangerously-skip-permissions",
-            ]);
+        command.args(["-p", request, "--mcp-config", "mcp.json", "--strict-mcp-config"]).args([
+            "--model",
+            "claude-sonnet-4-5",
+            "--dangerously-skip-permissions",
+        ]);
         command
     });
 }

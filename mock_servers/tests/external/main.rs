@@ -75,14 +75,7 @@ fn the_inspector_lists_and_calls_their_tools() {
 
             let [tool, field, value] = expected.call;
             let argument = format!("{field}={value}");
-            let call = [
-                "--method",
-                "tools/call",
-                "--tool-name",
-                tool,
-                "--tool-arg",
-                &argument,
-            ];
+            let call = ["--method", "tools/call", "--tool-name", tool, "--tool-arg", &argument];
             let (code, result) = ask(target, &call);
             let text = result["content"][0]["text"].as_str().unwrap_or_default();
             let right = code == Some(0)
@@ -90,10 +83,8 @@ fn the_inspector_lists_and_calls_their_tools() {
                 && text.contains(expected.result);
             assert!(right, "{target:?}: {code:?} {result}");
 
-            let (code, refused) = ask(
-                target,
-                &["--method", "tools/call", "--tool-name", "no_such_tool"],
-            );
+            let (code, refused) =
+                ask(target, &["--method", "tools/call", "--tool-name", "no_such_tool"]);
             assert!(
                 code != Some(0) && refused["error"].is_object(),
                 "{target:?}: {code:?} {refused}"
@@ -108,9 +99,7 @@ fn the_python_sdk_lists_and_calls_their_tools() {
         return;
     };
     let expected = expected();
-    let over_http = expected
-        .each_ref()
-        .map(|expected| Http::start(expected.server));
+    let over_http = expected.each_ref().map(|expected| Http::start(expected.server));
     let story: Vec<_> = expected
         .iter()
         .zip(&over_http)
@@ -149,21 +138,13 @@ fn installed(variable: &str) -> Option<PathBuf> {
 }
 
 fn run(command: &mut Command) -> Output {
-    command
-        .env("NO_PROXY", "127.0.0.1")
-        .stdin(Stdio::null())
-        .output()
-        .expect("it starts")
+    command.env("NO_PROXY", "127.0.0.1").stdin(Stdio::null()).output().expect("it starts")
 }
 
 /// Its exit code, and the JSON that it printed: a result, or an error.
 fn said(command: &mut Command) -> (Option<i32>, Value) {
     let output = run(command);
-    let text = if output.status.success() {
-        output.stdout
-    } else {
-        output.stderr
-    };
+    let text = if output.status.success() { output.stdout } else { output.stderr };
     let json = serde_json::from_slice(&text);
     let json = json.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&text)));
     (output.status.code(), json)
@@ -186,9 +167,7 @@ impl Http {
             .expect("our own binary starts");
         let stdout = child.stdout.take().expect("stdout is piped");
         let mut url = String::new();
-        BufReader::new(stdout)
-            .read_line(&mut url)
-            .expect("its first line");
+        BufReader::new(stdout).read_line(&mut url).expect("its first line");
         Self {
             child,
             url: url.trim().to_owned(),

@@ -14,10 +14,7 @@ fn every_readme_of_a_chapter_is_in_the_corpus() {
     let corpus = include_str!("../../src/mcp/docs/corpus.rs");
     for entry in root.read_dir().expect("the workspace can be read") {
         let entry = entry.expect("the workspace can be read");
-        let name = entry
-            .file_name()
-            .into_string()
-            .expect("folders have plain names");
+        let name = entry.file_name().into_string().expect("folders have plain names");
         let chapter = name.starts_with('s') && name[1..].starts_with(|c: char| c.is_ascii_digit());
         if chapter && entry.path().join("README.md").is_file() {
             let line = format!("\"{name}/README.md\"\n");
@@ -45,10 +42,7 @@ fn a_search_finds_the_chapter_that_teaches_it() {
         let answer = talk.call("search", json!({"query": query}));
         let results: Vec<&str> = text(&answer).split("\n\n").collect();
         let (best, _) = results[0].split_once('\n').expect("a title and an excerpt");
-        assert!(
-            best.ends_with(&format!("({path})")),
-            "{query}: {results:#?}"
-        );
+        assert!(best.ends_with(&format!("({path})")), "{query}: {results:#?}");
         assert!(results.len() <= 5 && results.iter().all(|result| result.len() < 500));
     }
     let answer = talk.call("search", json!({"query": "permission rules"}));

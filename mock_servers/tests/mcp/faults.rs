@@ -7,11 +7,7 @@ use serde_json::{Value, json};
 use crate::talk::{Talk, hello, names, start, start_with, text};
 
 fn version(talk: &mut Talk) {
-    talk.ask(
-        1,
-        "tools/call",
-        json!({"name": "get_version", "arguments": {}}),
-    );
+    talk.ask(1, "tools/call", json!({"name": "get_version", "arguments": {}}));
 }
 
 /// The answer to a ping that follows: what was asked before it has not been answered.
@@ -30,16 +26,12 @@ fn an_answer_is_spoilt_or_never_comes_and_the_server_lives_on() {
     let spoilt: [(&str, Check); 5] = [
         ("other-id", |line| parsed(line)["id"] == 999_999),
         ("string-ids", |line| parsed(line)["id"] == "1"),
-        ("garbage", |line| {
-            std::str::from_utf8(line).is_err() && parsed(line).is_null()
-        }),
+        ("garbage", |line| std::str::from_utf8(line).is_err() && parsed(line).is_null()),
         ("lone-surrogate", |line| {
             let text = String::from_utf8_lossy(line);
             text.contains(r#""text":"\ud800""#) && parsed(line).is_null()
         }),
-        ("long-line", |line| {
-            line.len() > 20_000_000 && parsed(line)["id"] == 1
-        }),
+        ("long-line", |line| line.len() > 20_000_000 && parsed(line)["id"] == 1),
     ];
     for (fault, check) in spoilt {
         let mut talk = start_with("docs", fault);
@@ -66,11 +58,7 @@ fn an_answer_is_spoilt_or_never_comes_and_the_server_lives_on() {
 fn a_server_ends_at_once_in_a_request_or_in_an_answer() {
     for (fault, begun, sentence) in [
         ("exit", "", "The server ends at once, as it was asked to.\n"),
-        (
-            "die-in-call",
-            "",
-            "The server ends in a request, as it was asked to.\n",
-        ),
+        ("die-in-call", "", "The server ends in a request, as it was asked to.\n"),
         (
             "half-message",
             r#"{"jsonrpc":"2.0","id":1,"result""#,
@@ -101,10 +89,7 @@ fn a_list_changes_with_a_call() {
     let after = names(&talk.answer("tools/list", json!({})));
     assert_eq!([&before[..], &["late".to_owned()]].concat(), after);
     for name in ["late", "get.page", "get/page"] {
-        assert_eq!(
-            text(&talk.call(name, json!({}))),
-            format!("This is {name}.")
-        );
+        assert_eq!(text(&talk.call(name, json!({}))), format!("This is {name}."));
     }
 }
 

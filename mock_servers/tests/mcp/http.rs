@@ -37,12 +37,8 @@ fn post(address: &str, headers: &[(&str, &str)], body: &Value) -> (String, Strin
     let sent = stream.write_all(format!("{request}\r\n{body}").as_bytes());
     sent.expect("the server reads");
     let mut response = String::new();
-    stream
-        .read_to_string(&mut response)
-        .expect("the server answers");
-    let (head, body) = response
-        .split_once("\r\n\r\n")
-        .expect("a response has a head");
+    stream.read_to_string(&mut response).expect("the server answers");
+    let (head, body) = response.split_once("\r\n\r\n").expect("a response has a head");
     (head.to_lowercase(), body.to_owned())
 }
 
@@ -52,13 +48,9 @@ fn initialize() -> Value {
 
 /// The one message of an event stream or of a body.
 fn message(body: &str) -> Value {
-    let data = body
-        .lines()
-        .map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
+    let data = body.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
     let mut messages = data.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    messages
-        .find(Value::is_object)
-        .unwrap_or_else(|| panic!("no message: {body}"))
+    messages.find(Value::is_object).unwrap_or_else(|| panic!("no message: {body}"))
 }
 
 #[test]
@@ -66,9 +58,7 @@ fn a_session_of_2025_11_25_lists_and_calls() {
     let (_talk, address) = served(&["docs", "--http", "0"]);
     let (head, body) = post(&address, &[], &initialize());
     assert_eq!(message(&body)["result"]["protocolVersion"], "2025-11-25");
-    let session = head
-        .lines()
-        .find_map(|line| line.strip_prefix("mcp-session-id: "));
+    let session = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
     let session = [("mcp-session-id", session.expect("there is a session"))];
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let (head, _) = post(&address, &session, &ready);
@@ -104,10 +94,7 @@ fn another_origin_or_host_is_refused() {
     let (_talk, address) = served(&["docs", "--http", "0"]);
     let status = |header: (&str, &str)| {
         let (head, _) = post(&address, &[header], &initialize());
-        head.split(' ')
-            .nth(1)
-            .expect("a status line has a status")
-            .to_owned()
+        head.split(' ').nth(1).expect("a status line has a status").to_owned()
     };
     assert_eq!(status(("origin", "http://evil.example")), "403");
     assert_eq!(status(("origin", "null")), "403");

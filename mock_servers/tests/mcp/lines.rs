@@ -80,10 +80,7 @@ fn a_wrong_command_line_is_a_sentence_on_standard_error() {
         (&["docs", "--port"], "There is no option `--port`."),
         (&["docs", "--fault"], "--fault needs a value."),
         (&["docs", "--fault", "x"], "There is no fault `x`."),
-        (
-            &["docs", "--http", "x"],
-            "--http x: expected a port, 0 for a free one.",
-        ),
+        (&["docs", "--http", "x"], "--http x: expected a port, 0 for a free one."),
         (
             &["docs", "--http", "0", "--fault", "hang"],
             "Over HTTP only the list of tools can be at fault.",

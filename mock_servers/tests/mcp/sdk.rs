@@ -43,10 +43,7 @@ fn text(result: &CallToolResult) -> &str {
 
 /// A line of the table: the name, what is required, and the hints.
 fn row(tool: &Tool) -> String {
-    let hints = tool
-        .annotations
-        .as_ref()
-        .expect("every tool has annotations");
+    let hints = tool.annotations.as_ref().expect("every tool has annotations");
     let said = [
         ("readOnly", hints.read_only_hint),
         ("destructive", hints.destructive_hint),
@@ -57,11 +54,7 @@ fn row(tool: &Tool) -> String {
     let said = said.map(|(name, _)| *name).collect::<Vec<_>>().join(" ");
     let required = tool.input_schema.get("required");
     let required = required.map_or("[]".to_owned(), Value::to_string);
-    assert_eq!(
-        tool.input_schema["additionalProperties"], false,
-        "{}",
-        tool.name
-    );
+    assert_eq!(tool.input_schema["additionalProperties"], false, "{}", tool.name);
     format!("{}{required} {said}", tool.name)
 }
 

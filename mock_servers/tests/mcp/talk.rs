@@ -17,10 +17,7 @@ pub struct Talk {
 /// Starts `mock_servers` with these words.
 pub fn start(words: &[&str]) -> Talk {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mock_servers"));
-    let pipes = command
-        .args(words)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped());
+    let pipes = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = pipes.stderr(Stdio::piped()).spawn().expect("it starts");
     let input = child.stdin.take();
     let output = BufReader::new(child.stdout.take().expect("it is piped"));
@@ -52,9 +49,7 @@ impl Talk {
     /// The next line, without its end; empty at the end of the output.
     pub fn line(&mut self) -> Vec<u8> {
         let mut line = Vec::new();
-        self.output
-            .read_until(b'\n', &mut line)
-            .expect("the pipe can be read");
+        self.output.read_until(b'\n', &mut line).expect("the pipe can be read");
         line.pop_if(|last| *last == b'\n');
         line
     }
@@ -93,13 +88,9 @@ impl Talk {
         self.hang_up();
         let mut errors = String::new();
         let stderr = self.child.stderr.as_mut().expect("it is piped");
-        stderr
-            .read_to_string(&mut errors)
-            .expect("the log is UTF-8");
+        stderr.read_to_string(&mut errors).expect("the log is UTF-8");
         let mut rest = Vec::new();
-        self.output
-            .read_to_end(&mut rest)
-            .expect("the pipe can be read");
+        self.output.read_to_end(&mut rest).expect("the pipe can be read");
         (rest, errors, self.child.wait().expect("it ends"))
     }
 }
@@ -138,7 +129,5 @@ pub fn names(answer: &Value) -> Vec<String> {
     let tools = answer["result"]["tools"].as_array();
     let tools = tools.unwrap_or_else(|| panic!("no tools: {answer}"));
     let names = tools.iter().map(|tool| tool["name"].as_str());
-    names
-        .map(|name| name.expect("a tool has a name").to_owned())
-        .collect()
+    names.map(|name| name.expect("a tool has a name").to_owned()).collect()
 }

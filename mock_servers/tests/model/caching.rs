@@ -32,11 +32,7 @@ fn user(content: impl Into<Value>) -> Value {
 /// What was read, written, and neither.
 fn usage(model: &MockModel, request: &Value) -> [u64; 3] {
     let usage = post(model, request).json()["usage"].take();
-    let fields = [
-        "cache_read_input_tokens",
-        "cache_creation_input_tokens",
-        "input_tokens",
-    ];
+    let fields = ["cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens"];
     fields.map(|field| usage[field].as_u64().expect(field))
 }
 

@@ -47,10 +47,7 @@ impl Response {
                 let (event, data) = block.split_once('\n').expect("two lines");
                 let event = event.strip_prefix("event: ").expect("an event line");
                 let data = data.strip_prefix("data: ").expect("a data line");
-                (
-                    event.to_owned(),
-                    serde_json::from_str(data).expect("JSON data"),
-                )
+                (event.to_owned(), serde_json::from_str(data).expect("JSON data"))
             })
             .collect()
     }
@@ -63,10 +60,7 @@ pub fn post(model: &MockModel, body: &Value) -> Response {
 
 /// Posts a body to `/v1/messages` and asks for these betas, in a list with commas.
 pub fn post_beta(model: &MockModel, betas: &str, body: &Value) -> Response {
-    let headers = [
-        ("anthropic-version", "2023-06-01"),
-        ("anthropic-beta", betas),
-    ];
+    let headers = [("anthropic-version", "2023-06-01"), ("anthropic-beta", betas)];
     let body = body.to_string();
     send(model, "POST", "/v1/messages", &headers, body.as_bytes())
 }
@@ -85,10 +79,7 @@ pub fn send(
     headers: &[(&str, &str)],
     body: &[u8],
 ) -> Response {
-    let address = model
-        .url()
-        .strip_prefix("http://")
-        .expect("an http address");
+    let address = model.url().strip_prefix("http://").expect("an http address");
     let mut stream = TcpStream::connect(address).expect("the mock model listens");
     let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
     if headers.iter().all(|(name, _)| *name != "host") {
@@ -137,10 +128,7 @@ fn parse(raw: &[u8]) -> Response {
     };
     let head = std::str::from_utf8(&raw[..end]).expect("the head is ASCII");
     let mut lines = head.split("\r\n");
-    let status = lines
-        .next()
-        .and_then(|line| line.split(' ').nth(1))
-        .expect("a status line");
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)).expect("a status line");
     let headers = lines.map(|line| {
         let (name, value) = line.split_once(": ").expect("a header");
         (name.to_lowercase(), value.to_owned())

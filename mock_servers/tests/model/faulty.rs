@@ -108,21 +108,13 @@ fn a_stream_has_a_line_that_is_not_json_or_ends_with_an_error() {
     let events = post(&model, &streamed(hello())).events();
     let (name, data) = events.last().expect("an event");
     assert_eq!(events[0].0, "message_start");
-    assert_eq!(
-        (name.as_str(), &data["error"]["type"]),
-        ("error", &json!("overloaded_error"))
-    );
+    assert_eq!((name.as_str(), &data["error"]["type"]), ("error", &json!("overloaded_error")));
     post(&model, &hello());
 }
 
 #[test]
 fn a_cut_call_waits_for_a_call_and_holds_up_no_other_fault() {
-    let write = || {
-        calls(
-            "write",
-            json!({"append": true, "content": "all of it, word for word"}),
-        )
-    };
+    let write = || calls("write", json!({"append": true, "content": "all of it, word for word"}));
     let faults = [Fault::CutCall, Fault::Internal];
     let model = faulty(&faults, [says("Not yet."), write(), write()]);
     assert_eq!(post(&model, &hello()).json()["stop_reason"], "end_turn");
@@ -158,18 +150,11 @@ fn a_repeated_id_is_that_of_the_last_call_and_string_arguments_are_strings() {
 #[test]
 fn faults_are_armed_through_the_handle_and_by_a_message() {
     let model = MockModel::start(Options::strict(), Rehearsal).expect("a free port");
-    let statuses = |count| {
-        (0..count)
-            .map(|_| post(&model, &hello()).status)
-            .collect::<Vec<_>>()
-    };
+    let statuses = |count| (0..count).map(|_| post(&model, &hello()).status).collect::<Vec<_>>();
     let said = |line| post(&model, &asks(line)).json()["content"][0]["text"].to_string();
     model.fault(Fault::Overloaded, 1);
     assert_eq!(statuses(2), [529, 200]);
-    assert_eq!(
-        said("/fault 500 2"),
-        "\"Armed. The next 2 requests get a 500.\""
-    );
+    assert_eq!(said("/fault 500 2"), "\"Armed. The next 2 requests get a 500.\"");
     assert_eq!(statuses(3), [500, 500, 200]);
     let wrong = said("/fault 501");
     let listed = wrong.contains("there is no fault `501`") && wrong.contains("drop_stream");

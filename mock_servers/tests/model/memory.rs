@@ -33,9 +33,7 @@ fn fresh(body: &Value) -> Request {
 fn assert_same(one: &Request, other: &Request) {
     let blocks = |request: &Request| {
         let messages = request.messages.iter();
-        messages
-            .map(|message| (message.role, message.blocks.clone()))
-            .collect::<Vec<_>>()
+        messages.map(|message| (message.role, message.blocks.clone())).collect::<Vec<_>>()
     };
     assert_eq!(blocks(one), blocks(other));
 }
@@ -47,15 +45,7 @@ fn a_conversation_that_grows_shrinks_and_changes_is_read_right() {
     changed[4]["content"][0]["content"] = json!("[cleared]");
     let mut compacted = rounds(1);
     compacted[0]["content"] = json!("Summary: all was read. Read one more.");
-    let states = [
-        &rounds(1),
-        &rounds(3),
-        &long,
-        &changed,
-        &compacted,
-        &long,
-        &rounds(2),
-    ];
+    let states = [&rounds(1), &rounds(3), &long, &changed, &compacted, &long, &rounds(2)];
     let model = MockModel::scripted(states.map(|_| says("Fine.")));
     for state in states {
         post(&model, &request(state));
@@ -73,10 +63,7 @@ fn what_was_read_before_is_shared() {
     post(&model, &request(&rounds(3)));
     post(&model, &request(&rounds(4)));
     let seen = model.requests();
-    assert!(std::sync::Arc::ptr_eq(
-        &seen[0].messages[5],
-        &seen[1].messages[5]
-    ));
+    assert!(std::sync::Arc::ptr_eq(&seen[0].messages[5], &seen[1].messages[5]));
 }
 
 #[test]
@@ -103,10 +90,5 @@ fn only_the_last_requests_are_kept() {
         post(&model, &request(&rounds(count)));
     }
     let kept = model.wait_for_requests(3);
-    assert_eq!(
-        kept.iter()
-            .map(|request| request.messages.len())
-            .collect::<Vec<_>>(),
-        [5, 7]
-    );
+    assert_eq!(kept.iter().map(|request| request.messages.len()).collect::<Vec<_>>(), [5, 7]);
 }

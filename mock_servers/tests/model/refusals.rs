@@ -112,9 +112,7 @@ fn is_error(response: &Response, status: u16, kind: &str) -> bool {
 fn every_row_of_the_table() {
     let model = MockModel::start(Options::default(), |_: &Request| says("Fine."));
     let model = model.expect("a free port");
-    let rows = ROWS
-        .lines()
-        .filter(|row| !row.is_empty() && !row.starts_with('#'));
+    let rows = ROWS.lines().filter(|row| !row.is_empty() && !row.starts_with('#'));
     let mut found = Vec::new();
     for row in rows.clone() {
         let (betas, row) = match row.strip_prefix('[') {
@@ -137,11 +135,7 @@ fn every_row_of_the_table() {
             }
         }
     }
-    assert!(
-        rows.count() > 180 && found.is_empty(),
-        "{}",
-        found.join("\n")
-    );
+    assert!(rows.count() > 180 && found.is_empty(), "{}", found.join("\n"));
 }
 
 /// What the tool runners of the official SDKs ask for first; at this code they go on without a thread.
@@ -150,10 +144,9 @@ fn a_thread_is_refused_with_the_code_that_clients_know() {
     let model = MockModel::scripted([]);
     let continued = json!({"type": "continue", "previous_message_id": "msg_1"});
     // The second sends only the new turn along: the place of what is wrong with it would say nothing.
-    for (thread, messages) in [
-        (json!({"type": "create"}), json!([message("u")])),
-        (continued, json!([])),
-    ] {
+    for (thread, messages) in
+        [(json!({"type": "create"}), json!([message("u")])), (continued, json!([]))]
+    {
         let mut request = hello();
         (request["thread"], request["messages"]) = (thread, messages);
         let refused = post_beta(&model, "message-threads-2026-08-12", &request);
@@ -161,10 +154,7 @@ fn a_thread_is_refused_with_the_code_that_clients_know() {
         let error = &refused.json()["error"];
         let message = "thread: message threads are not kept here. Send the full conversation without `thread`.";
         assert_eq!(error["message"], message);
-        assert_eq!(
-            error["details"],
-            json!({"error_code": "thread_unsupported_request"})
-        );
+        assert_eq!(error["details"], json!({"error_code": "thread_unsupported_request"}));
     }
     model.refusals();
 }
@@ -174,26 +164,11 @@ fn a_body_is_json_of_at_most_32_megabytes() {
     let model = MockModel::scripted([]);
     let rows: [(&[u8], &str); 6] = [
         (b"", "EOF while parsing a value at line 1 column 0"),
-        (
-            b"[]",
-            "expected one object, nested less than 128 levels deep",
-        ),
-        (
-            b"{\"model\": \"m\",}",
-            "key must be a string at line 1 column 15",
-        ),
-        (
-            b"{\"messages\": [nope]}",
-            "expected ident at line 1 column 16",
-        ),
-        (
-            b"{\"model\": \"m\"} x",
-            "trailing characters at line 1 column 16",
-        ),
-        (
-            b"{\"model\": \"\xff\"}",
-            "invalid utf-8 sequence of 1 bytes from index 11",
-        ),
+        (b"[]", "expected one object, nested less than 128 levels deep"),
+        (b"{\"model\": \"m\",}", "key must be a string at line 1 column 15"),
+        (b"{\"messages\": [nope]}", "expected ident at line 1 column 16"),
+        (b"{\"model\": \"m\"} x", "trailing characters at line 1 column 16"),
+        (b"{\"model\": \"\xff\"}", "invalid utf-8 sequence of 1 bytes from index 11"),
     ];
     for (body, reason) in rows {
         let response = post_bytes(&model, "/v1/messages", body);
@@ -241,10 +216,7 @@ fn headers_and_routes_are_those_of_the_api() {
     };
     let no_key = "401 authentication_error x-api-key header is required";
     refused(&[version], &format!("POST /v1/messages {no_key}"));
-    refused(
-        &[version, ("x-api-key", " ")],
-        &format!("GET /v1/models {no_key}"),
-    );
+    refused(&[version, ("x-api-key", " ")], &format!("GET /v1/models {no_key}"));
     refused(
         &[key],
         "POST /v1/messages 400 invalid_request_error anthropic-version: header is required",

@@ -30,13 +30,8 @@ fn each_agent_has_its_own_script() {
     let model = MockModel::scripted([says("I lead.")]);
     model.script_for("You are alice", [says("Alice, one."), says("Alice, two.")]);
     model.script_for("You are bob", [says("Bob.")]);
-    let answers = [
-        "You are alice.",
-        "You lead.",
-        "You are bob.",
-        "You are alice.",
-    ]
-    .map(|system| text(&post(&model, &agent(system)).json()).to_owned());
+    let answers = ["You are alice.", "You lead.", "You are bob.", "You are alice."]
+        .map(|system| text(&post(&model, &agent(system)).json()).to_owned());
     assert_eq!(answers, ["Alice, one.", "I lead.", "Bob.", "Alice, two."]);
 }
 
@@ -47,10 +42,7 @@ fn a_request_too_many_gets_a_500_and_fails_the_test() {
     let second = post(&model, &asks("Second?"));
     assert_eq!(second.status, 500);
     let message = second.json()["error"]["message"].to_string();
-    assert!(
-        message.contains("one request too many") && message.contains("Second?"),
-        "{message}"
-    );
+    assert!(message.contains("one request too many") && message.contains("Second?"), "{message}");
     assert!(complaint(model).contains("one request too many"));
 }
 
@@ -59,10 +51,7 @@ fn a_reply_not_used_fails_the_test() {
     let model = MockModel::scripted([says("One."), says("Two.")]);
     post(&model, &asks("First?"));
     let complaint = complaint(model);
-    assert!(
-        complaint.contains("unused replies: 1, after 1 requests"),
-        "{complaint}"
-    );
+    assert!(complaint.contains("unused replies: 1, after 1 requests"), "{complaint}");
 }
 
 #[test]

@@ -19,18 +19,8 @@ fn the_python_sdk_works_unchanged() {
     let home = directory("python-sdk");
     let python = home.join("bin/python");
     let installed = install(&home, |home| {
-        run(Command::new("python3")
-            .args(["-m", "venv", "--clear"])
-            .arg(home))?;
-        let pip = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--retries=0",
-            "--timeout=10",
-            PYTHON_SDK,
-        ];
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(home))?;
+        let pip = ["-m", "pip", "install", "--quiet", "--retries=0", "--timeout=10", PYTHON_SDK];
         run(Command::new(&python).args(pip))
     });
     match installed {
@@ -44,17 +34,8 @@ fn the_typescript_sdk_works_unchanged() {
     let home = directory("typescript-sdk");
     let installed = install(&home, |home| {
         run(Command::new("node").arg("--version"))?;
-        let npm = [
-            "install",
-            "--loglevel=error",
-            "--fetch-retries=0",
-            "--fetch-timeout=10000",
-        ];
-        run(Command::new("npm")
-            .args(npm)
-            .arg("--prefix")
-            .arg(home)
-            .arg(TYPESCRIPT_SDK))
+        let npm = ["install", "--loglevel=error", "--fetch-retries=0", "--fetch-timeout=10000"];
+        run(Command::new("npm").args(npm).arg("--prefix").arg(home).arg(TYPESCRIPT_SDK))
     });
     match installed {
         Ok(()) => {
@@ -69,10 +50,7 @@ fn the_typescript_sdk_works_unchanged() {
 
 /// Calls the first tool on offer, and tells its result.
 fn brain(request: &Request) -> Reply {
-    let last = request
-        .messages
-        .last()
-        .and_then(|message| message.blocks.first());
+    let last = request.messages.last().and_then(|message| message.blocks.first());
     match (last, request.tools.first()) {
         (Some(Block::ToolResult { content, .. }), _) => says(format!("The tool says: {content}")),
         (_, Some(tool)) => {
@@ -90,16 +68,10 @@ fn examine(command: &mut Command) {
     };
     let model = MockModel::start(options, brain).expect("a free port");
     // Neither a key nor a login of the machine belongs to the test.
-    for variable in [
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "ANTHROPIC_BASE_URL",
-    ] {
+    for variable in ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"] {
         command.env_remove(variable);
     }
-    command
-        .env("HOME", env!("CARGO_TARGET_TMPDIR"))
-        .env("NO_PROXY", "127.0.0.1");
+    command.env("HOME", env!("CARGO_TARGET_TMPDIR")).env("NO_PROXY", "127.0.0.1");
     let output = command.arg(model.url()).output().expect("it starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
@@ -114,9 +86,7 @@ fn directory(name: &str) -> PathBuf {
 }
 
 fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/model")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model").join(name)
 }
 
 /// Installs once; a mark tells a whole installation from half of one.
@@ -133,10 +103,8 @@ fn install(home: &Path, steps: impl Fn(&Path) -> Result<(), String>) -> Result<(
 
 fn run(command: &mut Command) -> Result<(), String> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("{program}: {error}"))?;
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
     if output.status.success() {
         return Ok(());
     }

@@ -13,9 +13,7 @@ fn stream(url: &str, after: u64, number: u64) -> Vec<Value> {
     let address = url.strip_prefix("http://").expect("an http address");
     let mut connection = TcpStream::connect(address).expect("the server listens");
     let head = format!("GET /watch HTTP/1.1\r\nhost: {address}\r\nlast-event-id: {after}\r\n\r\n");
-    connection
-        .write_all(head.as_bytes())
-        .expect("the request is sent");
+    connection.write_all(head.as_bytes()).expect("the request is sent");
     let mut text = String::new();
     loop {
         let mut bytes = [0; 4096];
@@ -25,10 +23,7 @@ fn stream(url: &str, after: u64, number: u64) -> Vec<Value> {
         let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
         let lines = data.filter_map(|data| serde_json::from_str::<Value>(data).ok());
         let lines = lines.collect::<Vec<_>>();
-        if lines
-            .iter()
-            .any(|line| line["kind"] == "end" && line["n"] == number)
-        {
+        if lines.iter().any(|line| line["kind"] == "end" && line["n"] == number) {
             return lines;
         }
     }
@@ -64,9 +59,7 @@ fn the_stream_tells_requests_answers_faults_and_refusals() {
     let lines = stream(model.url(), 0, 3);
     assert_eq!(lines[0]["server"], "the mock model");
     let of = |number: u64, kind: &str, field: &str| {
-        let mine = lines
-            .iter()
-            .filter(|line| line["n"] == number && line["kind"] == kind);
+        let mine = lines.iter().filter(|line| line["n"] == number && line["kind"] == kind);
         let values = mine.map(|line| line[field].to_string().replace('"', ""));
         values.collect::<String>()
     };
@@ -76,23 +69,14 @@ fn the_stream_tells_requests_answers_faults_and_refusals() {
         (1, "end", "cut", "false"),
         (2, "request", "like", "1"),
         (2, "request", "text", ""),
-        (
-            2,
-            "answer",
-            "note",
-            "fault: half an answer, then the connection closes",
-        ),
+        (2, "answer", "note", "fault: half an answer, then the connection closes"),
         (2, "end", "cut", "true"),
         (3, "answer", "status", "400"),
     ] {
         assert_eq!(of(number, kind, field), value, "{number} {kind} {field}");
     }
     let later = stream(model.url(), lines.len() as u64 - 2, 3);
-    assert_eq!(
-        later.len(),
-        2,
-        "the greeting, and what was not seen: {later:?}"
-    );
+    assert_eq!(later.len(), 2, "the greeting, and what was not seen: {later:?}");
     // What did not arrive whole is given again.
     request["messages"] = hello()["messages"].clone();
     post(&model, &request);
@@ -108,20 +92,12 @@ impl Watch {
         use std::io::{BufRead, BufReader};
         use std::process::{Command, Stdio};
         let mut command = Command::new(env!("CARGO_BIN_EXE_mock_servers"));
-        command
-            .args(["watch", "--upstream", upstream])
-            .args(flags)
-            .env("NO_PROXY", "127.0.0.1");
-        let child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
+        command.args(["watch", "--upstream", upstream]).args(flags).env("NO_PROXY", "127.0.0.1");
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = child.expect("the program starts");
         let mut url = String::new();
         let output = child.stdout.take().expect("it is piped");
-        BufReader::new(output)
-            .read_line(&mut url)
-            .expect("it prints its address");
+        BufReader::new(output).read_line(&mut url).expect("it prints its address");
         Self(child, url.trim().to_owned())
     }
 
@@ -133,9 +109,7 @@ impl Watch {
         let text = format!(
             "{head} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\nx-api-key: s3cret\r\nanthropic-version: 2023-06-01\r\ncontent-length: {length}\r\n\r\n{body}"
         );
-        connection
-            .write_all(text.as_bytes())
-            .expect("the request is sent");
+        connection.write_all(text.as_bytes()).expect("the request is sent");
         let mut answer = String::new();
         let _ = connection.read_to_string(&mut answer);
         answer
@@ -168,10 +142,7 @@ fn the_proxy_passes_streams_and_keeps_no_key() {
     assert!(answer.contains("\"data\""), "{answer}");
     model.fault(Fault::DropStream, 1);
     let answer = watch.exchange("POST /v1/messages", &request.to_string());
-    assert!(
-        answer.contains("message_start") && !answer.ends_with("0\r\n\r\n"),
-        "{answer}"
-    );
+    assert!(answer.contains("message_start") && !answer.ends_with("0\r\n\r\n"), "{answer}");
 
     let lines = stream(&watch.1, 0, 2);
     assert_eq!(lines[0]["server"], model.url());
@@ -191,9 +162,6 @@ fn an_upstream_that_is_away_is_one_sentence() {
     let watch = Watch::before(&address, &[]);
     let answer = watch.exchange("POST /v1/messages", &hello().to_string());
     assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
-    assert!(
-        answer.contains(&format!("{address} cannot be reached: ")),
-        "{answer}"
-    );
+    assert!(answer.contains(&format!("{address} cannot be reached: ")), "{answer}");
     watch.end();
 }

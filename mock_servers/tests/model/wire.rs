@@ -13,10 +13,7 @@ fn limited(mut request: Value, max_tokens: u32) -> Value {
 
 /// Puts the deltas of one block together.
 fn joined(events: &[(String, Value)], field: &str) -> String {
-    events
-        .iter()
-        .filter_map(|(_, data)| data["delta"][field].as_str())
-        .collect()
+    events.iter().filter_map(|(_, data)| data["delta"][field].as_str()).collect()
 }
 
 fn reads() -> mock_servers::model::Reply {
@@ -28,11 +25,7 @@ fn a_plain_answer_is_one_message() {
     let model = MockModel::scripted([reads()]);
     let response = post(&model, &hello());
     assert_eq!(response.header("content-type"), Some("application/json"));
-    assert!(
-        response
-            .header("request-id")
-            .is_some_and(|id| id.starts_with("req_"))
-    );
+    assert!(response.header("request-id").is_some_and(|id| id.starts_with("req_")));
     let mut body = response.json();
     for (place, prefix) in [("/id", "msg_01"), ("/content/1/id", "toolu_01")] {
         let id = body.pointer_mut(place).expect(place).take();
@@ -116,10 +109,7 @@ fn what_is_longer_than_max_tokens_is_cut() {
         let plain = post(&model, &request).json();
         let events = post(&model, &streamed(request)).events();
         let reason = events[events.len() - 2].1["delta"]["stop_reason"].clone();
-        assert_eq!(
-            (&plain["stop_reason"], &reason),
-            (&json!("max_tokens"), &reason)
-        );
+        assert_eq!((&plain["stop_reason"], &reason), (&json!("max_tokens"), &reason));
         assert_eq!(plain["usage"]["output_tokens"], max_tokens);
         (plain["content"][0].clone(), events)
     };
@@ -150,11 +140,7 @@ fn tokens_are_counted_without_an_answer() {
                 {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}}]},
         ],
     });
-    let response = post_bytes(
-        &model,
-        "/v1/messages/count_tokens",
-        request.to_string().as_bytes(),
-    );
+    let response = post_bytes(&model, "/v1/messages/count_tokens", request.to_string().as_bytes());
     assert_eq!(
         response.json(),
         json!({"input_tokens": 2 + (1 + 1 + 5) + 2 + (1 + 1) + 1 + 1600 + 2 + 3000})
@@ -172,12 +158,7 @@ fn models_are_listed_in_pages() {
         send(&model, "GET", &format!("/v1/models{path}"), &[version], b"")
     };
     // The third is what the chapters ask for unless they are told another.
-    let known = [
-        "claude-opus-5-5",
-        "claude-sonnet-5-5",
-        "claude-sonnet-4-6",
-        "claude-haiku-4-5",
-    ];
+    let known = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-sonnet-4-6", "claude-haiku-4-5"];
     for (query, ids, has_more) in [
         ("", 0..4, false),
         ("?limit=1", 0..1, true),
@@ -194,10 +175,7 @@ fn models_are_listed_in_pages() {
         let expected = (json!(known[ids.clone()].first()), json!(known[ids].last()));
         assert_eq!(ends, (&expected.0, &expected.1), "{query}");
     }
-    assert_eq!(
-        get("/claude-opus-5-5").json()["display_name"],
-        "Claude Opus 5.5"
-    );
+    assert_eq!(get("/claude-opus-5-5").json()["display_name"], "Claude Opus 5.5");
     let limit = "limit: Input should be a whole number from 1 to 1000";
     for (query, message) in [
         ("?limit=0", limit),
@@ -218,10 +196,7 @@ fn no_tokens_at_all_fill_the_cache_without_a_reply() {
     request["system"] =
         json!([{"type": "text", "text": "s".repeat(8000), "cache_control": control}]);
     let warm = post(&model, &request).json();
-    assert_eq!(
-        (&warm["content"], &warm["stop_reason"]),
-        (&json!([]), &json!("max_tokens"))
-    );
+    assert_eq!((&warm["content"], &warm["stop_reason"]), (&json!([]), &json!("max_tokens")));
     let usage = &warm["usage"];
     assert_eq!(usage["cache_creation_input_tokens"], 2000);
     assert_eq!(usage["output_tokens"], 0);
@@ -276,10 +251,7 @@ fn messages_of_one_role_are_combined_and_the_order_of_keys_does_not_matter() {
     let head = r#""model":"m","max_tokens":10,"system":"S""#;
     let second = r#"{"role":"user","content":[{"type":"text","text":"Two."}]}"#;
     let talk = format!(r#""messages" : [ {{"content":"One.","role":"user"}}, {second} ]"#);
-    for body in [
-        format!("{{{head},{talk}}}"),
-        format!(" {{ {talk} , {head} }} "),
-    ] {
+    for body in [format!("{{{head},{talk}}}"), format!(" {{ {talk} , {head} }} ")] {
         let response = post_bytes(&model, "/v1/messages", body.as_bytes());
         assert_eq!(response.status, 200, "{body}");
     }

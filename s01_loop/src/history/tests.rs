@@ -12,10 +12,7 @@ fn call(id: &str) -> ToolCall {
 }
 
 fn asks(ids: &[&str]) -> Message {
-    Message::new(
-        Role::Assistant,
-        ids.iter().map(|id| Block::ToolUse(call(id))).collect(),
-    )
+    Message::new(Role::Assistant, ids.iter().map(|id| Block::ToolUse(call(id))).collect())
 }
 
 /// Role and content of each message, short enough to compare by eye.
@@ -32,14 +29,7 @@ fn shape(history: &History) -> Vec<String> {
     };
     history
         .iter()
-        .map(|message| {
-            message
-                .blocks()
-                .iter()
-                .map(block)
-                .collect::<Vec<_>>()
-                .join(" | ")
-        })
+        .map(|message| message.blocks().iter().map(block).collect::<Vec<_>>().join(" | "))
         .collect()
 }
 
@@ -56,11 +46,7 @@ fn answers_are_kept_in_the_order_of_the_calls_and_a_note_comes_behind_them() {
     history.answer(&call("b"), Output::ok("B"));
     assert_eq!(
         shape(&history),
-        [
-            "go",
-            "call a | call b | call c",
-            "a: A | b: B | c: C | mail c | mail a"
-        ]
+        ["go", "call a | call b | call c", "a: A | b: B | c: C | mail c | mail a"]
     );
 }
 
@@ -82,10 +68,7 @@ fn a_request_that_got_no_reply_is_followed_by_the_next_in_one_message() {
     let mut history = History::default();
     history.user("first");
     history.user("second");
-    assert_eq!(
-        shape(&history),
-        [format!("first | {INTERRUPTED_TURN} | second")]
-    );
+    assert_eq!(shape(&history), [format!("first | {INTERRUPTED_TURN} | second")]);
 }
 
 #[test]
@@ -93,9 +76,7 @@ fn a_cut_that_tears_a_call_from_its_result_is_mended() {
     let results = |ids: &[&str]| {
         Message::new(
             Role::User,
-            ids.iter()
-                .map(|id| call(id).answer(Output::ok(id.to_uppercase())))
-                .collect(),
+            ids.iter().map(|id| call(id).answer(Output::ok(id.to_uppercase()))).collect(),
         )
     };
     let mut history = History::default();
@@ -136,10 +117,7 @@ fn compaction_in_the_middle_of_a_turn_keeps_the_turn_open_and_its_notes() {
     assert_eq!(shape(&history)[2], "a: A | mail");
     assert_eq!(history.turn().len(), 3);
     history.user("next");
-    assert_eq!(
-        shape(&history)[2],
-        format!("a: A | mail | {INTERRUPTED_TURN} | next")
-    );
+    assert_eq!(shape(&history)[2], format!("a: A | mail | {INTERRUPTED_TURN} | next"));
     assert_eq!(history.turn().len(), 1);
 }
 
@@ -170,15 +148,9 @@ fn a_message_that_fits_is_taken_as_it_is() {
     for id in ["a", "b"] {
         history.answer(&call(id), Output::ok("x".repeat(400)));
     }
-    let old: Vec<*const str> = history
-        .iter()
-        .map(|message| &raw const *message.wire())
-        .collect();
+    let old: Vec<*const str> = history.iter().map(|message| &raw const *message.wire()).collect();
     history.replace(history.to_vec());
-    let new: Vec<*const str> = history
-        .iter()
-        .map(|message| &raw const *message.wire())
-        .collect();
+    let new: Vec<*const str> = history.iter().map(|message| &raw const *message.wire()).collect();
     assert!(std::iter::zip(&old, &new).all(|(old, new)| std::ptr::eq(*old, *new)));
     let less = history.tokens_with(&history[..1]);
     assert!(less + 200 < history.tokens(), "{less}");
@@ -193,14 +165,9 @@ fn an_empty_reply_an_empty_note_and_a_stray_answer_add_nothing() {
     history.remind([" "]);
     history.answer(&call("a"), Output::ok("A"));
     assert_eq!(shape(&history), ["go"]);
-    let stored: Vec<Value> = history
-        .iter()
-        .map(|message| serde_json::from_str(message.wire()).unwrap())
-        .collect();
-    assert_eq!(
-        stored,
-        [json!({"role": "user", "content": [{"type": "text", "text": "go"}]})]
-    );
+    let stored: Vec<Value> =
+        history.iter().map(|message| serde_json::from_str(message.wire()).unwrap()).collect();
+    assert_eq!(stored, [json!({"role": "user", "content": [{"type": "text", "text": "go"}]})]);
 }
 
 #[test]

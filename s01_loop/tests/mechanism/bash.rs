@@ -24,10 +24,7 @@ async fn what_a_command_prints_and_how_it_ends_is_said() {
         ("echo a; echo b >&2; echo c", Output::ok("a\nb\nc")),
         ("true", Output::ok("(no output)")),
         ("echo oops; exit 3", Output::error("oops\n(exit code 3)")),
-        (
-            "kill -9 $$",
-            Output::error("(no output)\n(killed by signal 9)"),
-        ),
+        ("kill -9 $$", Output::error("(no output)\n(killed by signal 9)")),
         // It cannot read the terminal.
         ("cat; echo end", Output::ok("end")),
         (r"printf 'a\377b'", Output::ok("a\u{fffd}b")),
@@ -44,11 +41,7 @@ async fn what_a_command_prints_and_how_it_ends_is_said() {
 async fn a_flood_of_output_is_cut_with_a_note() {
     let output = run("yes | head -c 3000000").await;
     assert!(output.text.chars().count() < bash::MAX_OUTPUT + 200);
-    assert!(
-        output.text.contains("more bytes"),
-        "{}",
-        &output.text[output.text.len() - 100..]
-    );
+    assert!(output.text.contains("more bytes"), "{}", &output.text[output.text.len() - 100..]);
 }
 
 #[tokio::test]
@@ -62,9 +55,7 @@ async fn a_directory_that_is_gone_is_named() {
     let output = bash::run(Path::new("/no/such/place"), &call(json!({"command": "ls"}))).await;
     assert!(
         output.is_error
-            && output
-                .text
-                .starts_with("starting bash in /no/such/place, which is gone: "),
+            && output.text.starts_with("starting bash in /no/such/place, which is gone: "),
         "{}",
         output.text
     );
@@ -74,23 +65,14 @@ async fn a_directory_that_is_gone_is_named() {
 async fn a_command_that_takes_too_long_is_killed() {
     // Paused time jumps to the limit as soon as nothing else is to be done.
     let directory = tempfile::tempdir().unwrap();
-    let output = bash::run_command(directory.path(), "sleep 1000", bash::TIMEOUT)
-        .await
-        .unwrap();
-    assert_eq!(
-        output,
-        Output::error("(no output)\n(timed out after 120 s and was killed)")
-    );
+    let output = bash::run_command(directory.path(), "sleep 1000", bash::TIMEOUT).await.unwrap();
+    assert_eq!(output, Output::error("(no output)\n(timed out after 120 s and was killed)"));
 }
 
 #[tokio::test]
 async fn a_process_that_nobody_waits_for_dies_with_all_its_children() {
     let directory = tempfile::tempdir().unwrap();
-    nix::unistd::mkfifo(
-        &directory.path().join("alive"),
-        nix::sys::stat::Mode::S_IRWXU,
-    )
-    .unwrap();
+    nix::unistd::mkfifo(&directory.path().join("alive"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     // Parent, child and grandchild hold the pipe open. Reading from it ends when the last of them is dead.
     let mut process = Process::start(
         directory.path(),
@@ -101,14 +83,9 @@ async fn a_process_that_nobody_waits_for_dies_with_all_its_children() {
     let (sender, died) = mpsc::channel();
     std::thread::spawn(move || {
         let mut pipe = File::open(pipe).unwrap();
-        sender
-            .send(pipe.read_to_end(&mut Vec::new()).is_ok())
-            .unwrap();
+        sender.send(pipe.read_to_end(&mut Vec::new()).is_ok()).unwrap();
     });
     assert_eq!(process.read().await.unwrap(), Some(&b"started\n"[..]));
     drop(process);
-    assert!(
-        died.recv_timeout(Duration::from_secs(20))
-            .expect("a child has survived")
-    );
+    assert!(died.recv_timeout(Duration::from_secs(20)).expect("a child has survived"));
 }

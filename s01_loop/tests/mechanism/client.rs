@@ -51,12 +51,7 @@ impl Notebook {
     }
 
     fn text(&self) -> String {
-        self.0
-            .lock()
-            .unwrap()
-            .iter()
-            .filter_map(|line| line.strip_prefix("text "))
-            .collect()
+        self.0.lock().unwrap().iter().filter_map(|line| line.strip_prefix("text ")).collect()
     }
 }
 
@@ -90,22 +85,13 @@ async fn a_request_has_all_there_is_and_its_text_is_seen_while_it_arrives() {
     ]);
     let notebook = Arc::new(Notebook::default());
     let client = client_of(&model).watched_by(notebook.clone());
-    let reply = client
-        .send("Be brief.", &asking("hi"), &tools())
-        .await
-        .unwrap();
+    let reply = client.send("Be brief.", &asking("hi"), &tools()).await.unwrap();
     assert_eq!(reply.message().text(), "Hello, this is a longer sentence.");
     assert_eq!(notebook.text(), reply.message().text());
-    assert_eq!(
-        notebook.kinds(),
-        ["waiting", "text", "call", "spent", "done"]
-    );
+    assert_eq!(notebook.kinds(), ["waiting", "text", "call", "spent", "done"]);
     assert!(reply.wants_tools());
     let usage = &reply.usage;
-    assert!(
-        usage.input_tokens > 0 && usage.output_tokens > 0,
-        "{usage:?}"
-    );
+    assert!(usage.input_tokens > 0 && usage.output_tokens > 0, "{usage:?}");
     let request = &model.requests()[0];
     assert_eq!(&*request.system, "Be brief.");
     assert_eq!(request.tools[0].name, "bash");
@@ -132,10 +118,8 @@ async fn breakpoints_are_sent_where_they_were_put_and_none_with_a_question_besid
     let model = MockModel::scripted([says("Hi."), says("Hi.")]);
     let client = client_of(&model).with_breakpoint_on_last_message();
     let mark = json!({"type": "ephemeral"});
-    for (tools, expected) in [
-        (&[bash::spec().breakpoint()][..], mark.clone()),
-        (&[], json!(null)),
-    ] {
+    for (tools, expected) in [(&[bash::spec().breakpoint()][..], mark.clone()), (&[], json!(null))]
+    {
         let system = System::from("Be brief.").breakpoint();
         client.send(system, &asking("hello"), tools).await.unwrap();
         let body = model.last_request().json();
@@ -151,11 +135,8 @@ async fn a_reply_that_is_cut_or_empty_leaves_a_history_that_can_be_sent() {
     let call = calls("bash", json!({"command": "x".repeat(4_000)}));
     let text = says("I write it.").and_calls("bash", json!({"command": "x".repeat(4_000)}));
     let empty = Reply::default().stops_with(StopReason::EndTurn);
-    for (sent, kept, is_cut) in [
-        (text, "I write it.", true),
-        (call, "", true),
-        (empty, "", false),
-    ] {
+    for (sent, kept, is_cut) in [(text, "I write it.", true), (call, "", true), (empty, "", false)]
+    {
         let model = MockModel::scripted([sent, says("Shorter then.")]);
         let client = client_of(&model).with_max_tokens(50);
         let mut history = asking("write a long file");
@@ -182,17 +163,12 @@ async fn an_error_status_carries_the_servers_own_words() {
         "{error:?}"
     );
     assert!(
-        error
-            .to_string()
-            .ends_with("check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN"),
+        error.to_string().ends_with("check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN"),
         "{error}"
     );
 
     model.fault(Fault::RateLimited { retry_after: 7 }, 1);
-    let error = client_of(&model)
-        .send("", &asking("hi"), &[])
-        .await
-        .unwrap_err();
+    let error = client_of(&model).send("", &asking("hi"), &[]).await.unwrap_err();
     assert!(
         matches!(error, ApiError::Status { status: 429, retry_after: Some(wait), .. } if wait == Duration::from_secs(7)),
         "{error:?}"
@@ -224,11 +200,7 @@ async fn a_stream_that_breaks_is_an_error_of_its_own_kind() {
         model.fault(fault, 1);
         let notebook = Arc::new(Notebook::default());
         let client = client_of(&model).watched_by(notebook.clone());
-        let error = client
-            .send("", &asking("hi"), &[])
-            .await
-            .unwrap_err()
-            .to_string();
+        let error = client.send("", &asking("hi"), &[]).await.unwrap_err().to_string();
         assert!(error.starts_with(expected), "{fault:?}: {error}");
         assert_eq!(notebook.kinds().last().unwrap(), "done", "{fault:?}");
     }
@@ -252,15 +224,9 @@ pub fn server_that_answers(answer: String) -> String {
 async fn a_model_that_falls_silent_is_given_up() {
     let model = talking_model(Options::default());
     model.fault(Fault::Stall, 1);
-    let error = client_of(&model)
-        .send("", &asking("hi"), &[])
-        .await
-        .unwrap_err();
+    let error = client_of(&model).send("", &asking("hi"), &[]).await.unwrap_err();
     assert!(
-        matches!(
-            error,
-            ApiError::Interrupted { .. } | ApiError::Unreachable { .. }
-        ),
+        matches!(error, ApiError::Interrupted { .. } | ApiError::Unreachable { .. }),
         "{error:?}"
     );
 }
@@ -282,13 +248,7 @@ fn a_base_url_is_understood_or_refused_with_a_sentence() {
         "http://localhost:11434/v1",
         "http://localhost:11434/v1/",
     ] {
-        assert!(
-            client(url)
-                .unwrap()
-                .endpoint()
-                .ends_with("at http://localhost:11434"),
-            "{url}"
-        );
+        assert!(client(url).unwrap().endpoint().ends_with("at http://localhost:11434"), "{url}");
     }
     for url in ["localhost:11434", "not a url", "ftp://example.com"] {
         let error = format!("{:#}", client(url).err().unwrap());
@@ -301,9 +261,7 @@ fn without_key_and_url_the_mock_model_is_embedded() {
     let client = Client::new(Settings::default(), Arc::new(Unobserved)).unwrap();
     assert!(client.mock().is_some());
     assert!(
-        client
-            .endpoint()
-            .starts_with("the mock model at http://127.0.0.1:"),
+        client.endpoint().starts_with("the mock model at http://127.0.0.1:"),
         "{}",
         client.endpoint()
     );

@@ -39,10 +39,7 @@ async fn whatever_a_reply_holds_the_next_request_can_be_sent() {
         (call("a.b/c", "bash"), Some(call("a_b_c", "bash"))),
         (call("", "web.search"), Some(call("call", "web_search"))),
         (call("a", ""), Some(call("a", "unnamed"))),
-        (
-            call("a", &"n".repeat(200)),
-            Some(call("a", &"n".repeat(128))),
-        ),
+        (call("a", &"n".repeat(200)), Some(call("a", &"n".repeat(128)))),
         (json!({"type": "tool_use"}), Some(call("call", "unnamed"))),
         (
             json!({"type": "tool_use", "id": 7, "name": "bash", "input": ["ls"], "index": 0}),
@@ -52,10 +49,7 @@ async fn whatever_a_reply_holds_the_next_request_can_be_sent() {
         (json!({"type": "thinking", "thinking": "unsigned"}), None),
         (json!({"type": "text"}), None),
         (json!({"text": "no type"}), None),
-        (
-            json!({"type": "tool_result", "tool_use_id": "a", "content": "b"}),
-            None,
-        ),
+        (json!({"type": "tool_result", "tool_use_id": "a", "content": "b"}), None),
         (
             json!({"type": "text", "text": "a", "logprobs": []}),
             Some(json!({"type": "text", "text": "a"})),
@@ -69,14 +63,9 @@ async fn whatever_a_reply_holds_the_next_request_can_be_sent() {
 
 #[tokio::test]
 async fn an_id_is_used_once_in_a_conversation() {
-    let twice = says("So.")
-        .and_block(call("a b", "bash"))
-        .and_block(call("a/b", "bash"));
+    let twice = says("So.").and_block(call("a b", "bash")).and_block(call("a/b", "bash"));
     let (replies, _) = next_request_after([twice.clone(), twice]).await;
-    let ids = replies
-        .iter()
-        .flat_map(Reply::tool_calls)
-        .map(|call| call.id);
+    let ids = replies.iter().flat_map(Reply::tool_calls).map(|call| call.id);
     assert_eq!(ids.collect::<Vec<_>>(), ["a_b", "a_b_2", "a_b_3", "a_b_4"]);
 }
 

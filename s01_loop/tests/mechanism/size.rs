@@ -27,10 +27,7 @@ fn the_context_window_is_a_setting_and_must_be_a_number() {
     let client_of_mock = Client::new(believing, Arc::new(Unobserved)).unwrap();
     assert_eq!(client_of_mock.context_tokens(), 1_000);
     let error = client("many").err().unwrap().to_string();
-    assert!(
-        error.starts_with("MODEL_CONTEXT_TOKENS is no number"),
-        "{error}"
-    );
+    assert!(error.starts_with("MODEL_CONTEXT_TOKENS is no number"), "{error}");
 }
 
 #[tokio::test]
@@ -72,10 +69,7 @@ async fn a_reply_in_parts_has_no_seam_and_costs_all_of_them_but_is_as_large_as_i
     assert_eq!(joined.message().text(), "One, two, three.");
     assert_eq!(joined.message().blocks().len(), 2);
     assert!(joined.wants_tools());
-    assert_eq!(
-        (joined.stop_reason.as_str(), joined.usage.total()),
-        ("tool_use", cost)
-    );
+    assert_eq!((joined.stop_reason.as_str(), joined.usage.total()), ("tool_use", cost));
     history.reply(&joined);
     assert_eq!(history.tokens(), size);
     assert_eq!(history.spent().total(), cost);

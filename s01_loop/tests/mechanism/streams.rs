@@ -22,15 +22,9 @@ fn server_of(blocks: &[(Value, Value)], stop_reason: &str) -> String {
         json!({"type": "message_delta", "delta": {"stop_reason": stop_reason}, "usage": null}),
     );
     events.push(json!({"type": "message_stop"}));
-    let body: String = events
-        .iter()
-        .map(|event| format!("data: {event}\n\n"))
-        .collect();
+    let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close";
-    server_that_answers(format!(
-        "{head}\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    ))
+    server_that_answers(format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()))
 }
 
 /// A server that begins like this and goes on for ever, and how many bytes it got rid of.
@@ -58,10 +52,7 @@ fn thinking() -> (Value, Value) {
 }
 
 fn text(text: &str) -> (Value, Value) {
-    (
-        json!({"type": "text", "text": ""}),
-        json!({"type": "text_delta", "text": text}),
-    )
+    (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}))
 }
 
 fn call(input: &str) -> (Value, Value) {
@@ -76,10 +67,7 @@ async fn reply_of(blocks: &[(Value, Value)], stop_reason: &str) -> (Reply, Arc<N
     let notebook = Arc::new(Notebook::default());
     let client =
         client_at(&server_of(blocks, stop_reason), Default::default()).watched_by(notebook.clone());
-    (
-        client.send("", &asking("go"), &tools()).await.unwrap(),
-        notebook,
-    )
+    (client.send("", &asking("go"), &tools()).await.unwrap(), notebook)
 }
 
 #[tokio::test]
@@ -107,17 +95,11 @@ async fn thinking_is_kept_with_its_signature_before_what_follows_it() {
 
 #[tokio::test]
 async fn a_reply_never_ends_in_thinking() {
-    for blocks in [
-        vec![thinking()],
-        vec![text("Hi."), thinking()],
-        vec![thinking(), call(r#"{"comm"#)],
-    ] {
+    for blocks in
+        [vec![thinking()], vec![text("Hi."), thinking()], vec![thinking(), call(r#"{"comm"#)]]
+    {
         let (reply, _) = reply_of(&blocks, "max_tokens").await;
-        let last = reply
-            .message()
-            .blocks()
-            .last()
-            .map(|block| json!(block)["type"].clone());
+        let last = reply.message().blocks().last().map(|block| json!(block)["type"].clone());
         assert!(last.is_none() || last == Some("text".into()), "{last:?}");
     }
 }
@@ -146,17 +128,9 @@ async fn of_two_calls_with_bad_json_a_cut_takes_the_last_and_the_other_is_seen()
 #[tokio::test]
 async fn how_a_reply_ended_is_said_when_it_is_unusual() {
     for (blocks, stop_reason, said) in [
-        (
-            vec![],
-            "refusal",
-            "notice the model ended its reply with `refusal`",
-        ),
+        (vec![], "refusal", "notice the model ended its reply with `refusal`"),
         (vec![], "end_turn", "notice the model answered nothing"),
-        (
-            vec![text("Hi")],
-            "model_context_window_exceeded",
-            "notice the reply was cut",
-        ),
+        (vec![text("Hi")], "model_context_window_exceeded", "notice the reply was cut"),
         (
             vec![call(r#"{"comm"#)],
             "max_tokens",
@@ -185,28 +159,17 @@ async fn an_answer_that_cannot_be_read_is_one_sentence_without_the_key() {
             "Bad proxy",
             "answered 502 (no Messages API error): Bad proxy — ask again",
         ),
-        (
-            "401 No",
-            NO,
-            "answered 401 (authentication_error): invalid key [key] — ",
-        ),
+        ("401 No", NO, "answered 401 (authentication_error): invalid key [key] — "),
         (
             "200 OK\r\ncontent-type: text/html",
             "<p>",
             "answered 200 (no Messages API stream): its content type is text/html — ",
         ),
-        (
-            "200 OK\r\ncontent-type: text/event-stream",
-            EVENT,
-            "invalid key [key]",
-        ),
+        ("200 OK\r\ncontent-type: text/event-stream", EVENT, "invalid key [key]"),
     ] {
         let length = body.len();
         let answer = format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\n\r\n{body}");
-        let client = client_at(
-            &server_that_answers(answer),
-            Credentials::api_key("sk-secret-1"),
-        );
+        let client = client_at(&server_that_answers(answer), Credentials::api_key("sk-secret-1"));
         let error = client.send("", &asking("hi"), &[]).await.unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
         assert!(!format!("{error:?}").contains("sk-secret-1"), "{error:?}");

@@ -9,10 +9,7 @@ use crate::{last_text, model, session};
 #[test]
 fn ctrl_c_ends_a_running_command_with_all_it_started() {
     let command = "exec 3> gate; sleep 1000 & echo started; sleep 1000";
-    let model = model([
-        calls("bash", json!({"command": command})),
-        says("as you wish"),
-    ]);
+    let model = model([calls("bash", json!({"command": command})), says("as you wish")]);
     let (class, mut terminal) = session(&model);
     let gate = Gate::new(&class.dir());
     let holders = gate.watch();
@@ -21,15 +18,10 @@ fn ctrl_c_ends_a_running_command_with_all_it_started() {
     terminal.press(Key::CtrlC).wait_for("(interrupted)\ns01 >>");
     holders.wait_for("every process of the command has gone");
 
-    terminal
-        .type_line("never mind")
-        .wait_for("as you wish\ns01 >>");
+    terminal.type_line("never mind").wait_for("as you wish\ns01 >>");
     let requests = model.requests();
     let last = requests[1].messages.last().expect("a message");
-    assert!(
-        matches!(&last.blocks[0], Block::ToolResult { is_error: true, .. }),
-        "{last:?}"
-    );
+    assert!(matches!(&last.blocks[0], Block::ToolResult { is_error: true, .. }), "{last:?}");
     assert_eq!(last_text(&requests[1]), "never mind");
 }
 
@@ -62,10 +54,7 @@ fn ctrl_c_ends_a_reply_in_the_middle() {
 #[test]
 fn sigterm_ends_the_session_as_a_shell_reports_it() {
     // The command's parent is the chapter.
-    let model = model([calls(
-        "bash",
-        json!({"command": "kill -TERM $PPID; cat gate"}),
-    )]);
+    let model = model([calls("bash", json!({"command": "kill -TERM $PPID; cat gate"}))]);
     let (class, mut terminal) = session(&model);
     let _gate = Gate::new(&class.dir());
     terminal.type_line("stop yourself");

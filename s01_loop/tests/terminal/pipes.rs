@@ -16,12 +16,8 @@ fn class() -> Class {
 #[test]
 fn piped_lines_are_typed_lines() {
     let model = model([says("one"), says("two")]);
-    let ran = class()
-        .model(&model)
-        .types(&["first", "", "second", "q", "never"]);
-    ran.succeeds()
-        .shows("s01 >> first\none\ns01 >> second\ntwo\n")
-        .never_shows("never");
+    let ran = class().model(&model).types(&["first", "", "second", "q", "never"]);
+    ran.succeeds().shows("s01 >> first\none\ns01 >> second\ntwo\n").never_shows("never");
     assert!(!ran.stdout.contains('\x1b'), "{}", ran.transcript());
 }
 
@@ -68,16 +64,8 @@ fn parallel_calls_are_told_apart() {
 
 #[test]
 fn wrong_options_are_one_sentence() {
-    class()
-        .arg("--frobnicate")
-        .types(&[])
-        .fails_with(2)
-        .complains("unknown option --frobnicate");
-    class()
-        .arg("--help")
-        .types(&[])
-        .succeeds()
-        .shows("s01_loop \"request\"");
+    class().arg("--frobnicate").types(&[]).fails_with(2).complains("unknown option --frobnicate");
+    class().arg("--help").types(&[]).succeeds().shows("s01_loop \"request\"");
 }
 
 #[test]
@@ -90,20 +78,14 @@ fn a_reader_who_leaves_ends_the_session_quietly() {
         .output()
         .expect("bash runs");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert!(
-        String::from_utf8_lossy(&output.stdout).ends_with("\n0\n"),
-        "{output:?}"
-    );
+    assert!(String::from_utf8_lossy(&output.stdout).ends_with("\n0\n"), "{output:?}");
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn an_answer_that_the_disk_has_no_room_for_is_a_failure() {
     let dir = tempfile::tempdir().unwrap();
-    let full = std::fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .unwrap();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let status = Command::new(env!("CARGO_BIN_EXE_s01_loop"))
         .arg("hello")
         .current_dir(dir.path())

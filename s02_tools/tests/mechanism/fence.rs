@@ -42,14 +42,8 @@ async fn no_path_leads_out() {
     ] {
         for (tool, input) in [
             ("read_file", json!({"path": path})),
-            (
-                "write_file",
-                json!({"path": path, "content": "overwritten"}),
-            ),
-            (
-                "edit_file",
-                json!({"path": path, "old_text": "secret", "new_text": "x"}),
-            ),
+            ("write_file", json!({"path": path, "content": "overwritten"})),
+            ("edit_file", json!({"path": path, "old_text": "secret", "new_text": "x"})),
         ] {
             let error = bench.fails(tool, input).await;
             assert!(
@@ -58,10 +52,7 @@ async fn no_path_leads_out() {
             );
         }
     }
-    assert_eq!(
-        std::fs::read_to_string(outside.path().join("secret.txt")).unwrap(),
-        "secret"
-    );
+    assert_eq!(std::fs::read_to_string(outside.path().join("secret.txt")).unwrap(), "secret");
     assert!(
         !outside.path().join("not_yet.txt").exists(),
         "a file was written through a dangling link"
@@ -71,12 +62,7 @@ async fn no_path_leads_out() {
 #[tokio::test]
 async fn a_link_inside_the_workspace_is_followed_and_stays_a_link() {
     let (bench, _outside) = bench_with_ways_out();
-    bench
-        .works(
-            "write_file",
-            json!({"path": "inner_link", "content": "new"}),
-        )
-        .await;
+    bench.works("write_file", json!({"path": "inner_link", "content": "new"})).await;
     assert_eq!(bench.read("inside.txt"), "new");
     assert!(bench.ws.root().join("inner_link").is_symlink());
 }
@@ -84,30 +70,21 @@ async fn a_link_inside_the_workspace_is_followed_and_stays_a_link() {
 #[tokio::test]
 async fn strange_paths_get_a_sentence() {
     let bench = Bench::new();
-    for (path, expected) in [
-        ("", "the path is empty"),
-        ("a\0b", "holds a NUL"),
-        ("~/x", "`~` means nothing here"),
-    ] {
+    for (path, expected) in
+        [("", "the path is empty"), ("a\0b", "holds a NUL"), ("~/x", "`~` means nothing here")]
+    {
         let error = bench.fails("read_file", json!({ "path": path })).await;
         assert!(error.contains(expected), "{path:?}: {error}");
     }
     // A name may begin with a tilde, and `..` may stay inside.
-    bench
-        .works("write_file", json!({"path": "a/../~b", "content": ""}))
-        .await;
+    bench.works("write_file", json!({"path": "a/../~b", "content": ""})).await;
 }
 
 #[tokio::test]
 async fn an_allowed_directory_opens_the_fence_for_itself_only() {
     let (bench, outside) = bench_with_ways_out();
     bench.ws.allow_directory(outside.path()).unwrap();
-    assert_eq!(
-        bench
-            .works("read_file", json!({"path": "link/secret.txt"}))
-            .await,
-        "secret"
-    );
+    assert_eq!(bench.works("read_file", json!({"path": "link/secret.txt"})).await, "secret");
     let sibling = format!("{}2/x", outside.path().display());
     assert!(
         bench
@@ -115,13 +92,7 @@ async fn an_allowed_directory_opens_the_fence_for_itself_only() {
             .await
             .contains("outside the workspace")
     );
-    let error = format!(
-        "{:#}",
-        bench
-            .ws
-            .allow_directory("no/such/dir".as_ref())
-            .unwrap_err()
-    );
+    let error = format!("{:#}", bench.ws.allow_directory("no/such/dir".as_ref()).unwrap_err());
     assert!(error.starts_with("allowing the directory "), "{error}");
 }
 
@@ -142,37 +113,19 @@ async fn a_directory_that_becomes_a_link_during_a_call_leads_nowhere() {
     let racer = std::thread::spawn(move || {
         while !is_done.load(Relaxed) {
             // The directory and the link change places.
-            renameat2(
-                AT_FDCWD,
-                &there,
-                AT_FDCWD,
-                &link,
-                RenameFlags::RENAME_EXCHANGE,
-            )
-            .unwrap();
+            renameat2(AT_FDCWD, &there, AT_FDCWD, &link, RenameFlags::RENAME_EXCHANGE).unwrap();
         }
     });
     // Whether a call works depends on the moment; where it leads does not.
     for _ in 0..400 {
-        let read = bench
-            .call("read_file", json!({"path": "there/a.txt"}))
-            .await;
+        let read = bench.call("read_file", json!({"path": "there/a.txt"})).await;
         assert_ne!(read.text, "secret");
         let found = bench.call("glob", json!({"pattern": "**/*.txt"})).await;
         assert!(!found.text.contains("only_outside"), "{}", found.text);
         for (tool, input) in [
-            (
-                "write_file",
-                json!({"path": "there/new/b.txt", "content": "x"}),
-            ),
-            (
-                "write_file",
-                json!({"path": "there/a.txt", "content": "inside"}),
-            ),
-            (
-                "edit_file",
-                json!({"path": "there/a.txt", "old_text": "e", "new_text": "E"}),
-            ),
+            ("write_file", json!({"path": "there/new/b.txt", "content": "x"})),
+            ("write_file", json!({"path": "there/a.txt", "content": "inside"})),
+            ("edit_file", json!({"path": "there/a.txt", "old_text": "e", "new_text": "E"})),
         ] {
             bench.call(tool, input).await;
         }
@@ -192,9 +145,6 @@ async fn a_workspace_that_moves_keeps_its_state_and_what_was_allowed() {
     let tree = bench.ws.moved_to(bench.ws.root().join("tree")).unwrap();
     assert_eq!(tree.state("tasks"), bench.ws.state("tasks"));
     assert!(tree.resolve("a.txt").unwrap().ends_with("tree/a.txt"));
-    assert!(
-        tree.resolve(&outside.path().join("secret.txt").display().to_string())
-            .is_ok()
-    );
+    assert!(tree.resolve(&outside.path().join("secret.txt").display().to_string()).is_ok());
     assert!(tree.resolve("../inside.txt").is_err());
 }

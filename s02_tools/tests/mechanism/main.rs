@@ -82,18 +82,10 @@ async fn a_missing_argument_is_named_by_every_tool() {
         ("edit_file", "path"),
         ("glob", "pattern"),
     ] {
-        assert_eq!(
-            bench.fails(tool, json!({})).await,
-            format!("{tool}: missing field `{field}`")
-        );
+        assert_eq!(bench.fails(tool, json!({})).await, format!("{tool}: missing field `{field}`"));
     }
-    let wrong = bench
-        .fails("read_file", json!({"path": "a", "offset": "first"}))
-        .await;
-    assert!(
-        wrong.starts_with("read_file: argument `offset`: invalid type"),
-        "{wrong}"
-    );
+    let wrong = bench.fails("read_file", json!({"path": "a", "offset": "first"})).await;
+    assert!(wrong.starts_with("read_file: argument `offset`: invalid type"), "{wrong}");
 }
 
 #[tokio::test]
@@ -103,10 +95,7 @@ async fn a_call_whose_input_was_lost_does_not_run() {
     });
     let lost = call("toolu_1", "all", json!({"unreadable_input": null}));
     let output = runs.call(lost).await;
-    assert!(
-        output.is_error && output.text.contains("100 levels"),
-        "{output:?}"
-    );
+    assert!(output.is_error && output.text.contains("100 levels"), "{output:?}");
 }
 
 #[test]
@@ -115,9 +104,6 @@ fn the_first_tool_of_a_name_wins() {
     let imposter =
         s02_tools::Tool::blocking::<s02_tools::Glob, _>("bash", "not bash", |_| Ok(String::new()));
     let tools = bench.tools.clone().with(imposter);
-    assert_eq!(
-        tools.names(),
-        ["bash", "read_file", "write_file", "edit_file", "glob"]
-    );
+    assert_eq!(tools.names(), ["bash", "read_file", "write_file", "edit_file", "glob"]);
     assert_ne!(tools.get("bash").unwrap().spec().description(), "not bash");
 }

@@ -40,9 +40,7 @@ fn calls_that_may_change_something_have_a_batch_of_their_own() {
         .with(meets("read", 1, Access::Nothing))
         .with(meets("write", 1, Access::FileToWrite))
         .with(meets("task", 1, Access::Harness).side_by_side());
-    let names = [
-        "read", "read", "write", "write", "read", "task", "unknown", "task",
-    ];
+    let names = ["read", "read", "write", "write", "read", "task", "unknown", "task"];
     let batches = tools.batches(names.map(|name| call(name, name, json!({}))).to_vec());
     let names: Vec<Vec<String>> = batches
         .into_iter()
@@ -73,14 +71,7 @@ async fn a_refused_call_is_answered_in_its_place() {
     while let Some((_, output)) = running.next().await {
         outputs.push(output);
     }
-    assert_eq!(
-        outputs,
-        [
-            Output::ok("a"),
-            Output::refused("not today"),
-            Output::ok("c")
-        ]
-    );
+    assert_eq!(outputs, [Output::ok("a"), Output::refused("not today"), Output::ok("c")]);
 }
 
 #[tokio::test]
@@ -94,9 +85,7 @@ async fn dropping_a_wait_loses_no_result() {
             Output::ok(call.id)
         }
     });
-    let mut running = Toolbox::new()
-        .with(waits)
-        .run([call("a", "wait", json!({}))]);
+    let mut running = Toolbox::new().with(waits).run([call("a", "wait", json!({}))]);
     tokio::select! {
         biased;
         _ = running.next() => panic!("the gate was closed"),
@@ -110,13 +99,7 @@ async fn dropping_a_wait_loses_no_result() {
 #[tokio::test]
 async fn a_tool_that_panics_is_an_output() {
     let breaks = Tool::blocking::<Glob, _>("breaks", "", |_| panic!("inside a tool"));
-    let output = Toolbox::new()
-        .with(breaks)
-        .call(call("a", "breaks", json!({"pattern": "x"})))
-        .await;
-    assert!(
-        output.is_error && output.text.starts_with("the tool broke down"),
-        "{}",
-        output.text
-    );
+    let output =
+        Toolbox::new().with(breaks).call(call("a", "breaks", json!({"pattern": "x"}))).await;
+    assert!(output.is_error && output.text.starts_with("the tool broke down"), "{}", output.text);
 }

@@ -21,19 +21,13 @@ fn class_with(permissions: Value) -> Class {
 fn makes<'a>(made: impl IntoIterator<Item = (&'a str, Value)>) -> MockModel {
     let reply = made
         .into_iter()
-        .fold(Reply::default(), |reply, (tool, input)| {
-            reply.and_calls(tool, input)
-        });
+        .fold(Reply::default(), |reply, (tool, input)| reply.and_calls(tool, input));
     MockModel::scripted([reply, says("Done.")])
 }
 
 /// A model that runs these commands in one reply.
 fn runs(commands: &[&str]) -> MockModel {
-    makes(
-        commands
-            .iter()
-            .map(|command| ("bash", json!({ "command": command }))),
-    )
+    makes(commands.iter().map(|command| ("bash", json!({ "command": command }))))
 }
 
 #[test]
@@ -45,22 +39,10 @@ fn started_and_left_it_leaves_no_trace() {
 fn reading_and_a_file_inside_ask_nothing_and_a_file_outside_is_refused() {
     for (request, shown) in [
         ("What files are in the current directory?", "README.md"),
-        (
-            "Create a file called test.txt in the current directory",
-            "test.txt",
-        ),
-        (
-            "Try to write a file to /etc/something",
-            "outside the workspace",
-        ),
-        (
-            "try writing something to /etc/something",
-            "outside the workspace",
-        ),
-        (
-            "attempt creating a file in /etc/something",
-            "outside the workspace",
-        ),
+        ("Create a file called test.txt in the current directory", "test.txt"),
+        ("Try to write a file to /etc/something", "outside the workspace"),
+        ("try writing something to /etc/something", "outside the workspace"),
+        ("attempt creating a file in /etc/something", "outside the workspace"),
     ] {
         let model = MockModel::strict_rehearsal();
         let class = class().model(&model);
@@ -90,13 +72,7 @@ fn other_words_do_as_well() {
     let model = MockModel::strict_rehearsal();
     let class = class().file("old.log", "").file("a.txt", "").model(&model);
     class
-        .types(&[
-            "remove old.log please",
-            "y",
-            "rename a.txt to b.txt",
-            "a",
-            "list the files here",
-        ])
+        .types(&["remove old.log please", "y", "rename a.txt to b.txt", "a", "list the files here"])
         .succeeds()
         .shows("b.txt");
     assert!(!class.dir().join("old.log").exists() && class.dir().join("b.txt").exists());
@@ -106,21 +82,15 @@ fn other_words_do_as_well() {
 fn on_a_pipe_a_line_that_is_no_answer_stays_the_next_request() {
     let model = MockModel::strict_rehearsal();
     let class = class().file("test.txt", "").model(&model);
-    let ran = class.types(&[
-        "Delete the file test.txt",
-        "What files are in the current directory?",
-    ]);
-    ran.succeeds()
-        .shows("s03 >> What files are in the current directory?");
+    let ran =
+        class.types(&["Delete the file test.txt", "What files are in the current directory?"]);
+    ran.succeeds().shows("s03 >> What files are in the current directory?");
     assert!(class.dir().join("test.txt").exists());
 
     let model = runs(&["touch new.txt"]);
     class.model(&model).types(&["go"]).succeeds();
     let (_, text) = model.last_request().results().remove(0);
-    assert!(
-        text.starts_with("permission denied: nobody was there"),
-        "{text}"
-    );
+    assert!(text.starts_with("permission denied: nobody was there"), "{text}");
 }
 
 #[test]
@@ -136,14 +106,8 @@ fn always_answers_the_same_question_for_the_rest_of_the_session() {
 
 #[test]
 fn fatal_commands_are_denied_whatever_the_answers_and_the_rules_say() {
-    let model = runs(&[
-        "rm -fr /",
-        "r''m -rf /",
-        "find / -delete",
-        ":(){ :|:& };:",
-        "sudo ls",
-        "echo hi",
-    ]);
+    let model =
+        runs(&["rm -fr /", "r''m -rf /", "find / -delete", ":(){ :|:& };:", "sudo ls", "echo hi"]);
     let class = class_with(json!({"allow": ["bash"]})).model(&model);
     class.types(&["go"]).never_shows("[y]es");
     let results = model.last_request().results();
@@ -171,9 +135,7 @@ fn rules_decide_before_anybody_is_asked() {
         ("read_file", json!({"path": "s/key"})),
         ("bash", json!({"command": "touch open; rm x"})),
     ]);
-    let class = class_with(permissions)
-        .file("private/key", "k")
-        .model(&model);
+    let class = class_with(permissions).file("private/key", "k").model(&model);
     class
         .types(&["go", "n", "n"])
         .succeeds()
@@ -214,9 +176,7 @@ fn the_settings_themselves_are_never_written_without_a_question() {
 fn damaged_settings_are_told_and_left_alone_and_everything_asks() {
     let model = makes([("read_file", json!({"path": "README.md"}))]);
     let damaged = r#"{"permissions": {"deny": ["read_file"],}}"#;
-    let class = class()
-        .file(".harness/settings.json", damaged)
-        .model(&model);
+    let class = class().file(".harness/settings.json", damaged).model(&model);
     let ran = class.types(&["go", "n"]);
     ran.succeeds()
         .shows(".harness/settings.json is not valid JSON and is ignored until it is fixed")

@@ -10,16 +10,12 @@ const QUESTION: &str = "[y]es / [a]lways / [N]o:";
 
 /// A session with a model that wants to touch files, one reply each.
 fn session(files: &[&str]) -> (Class, MockModel, Terminal) {
-    let touches = files
-        .iter()
-        .map(|file| calls("bash", json!({ "command": format!("touch {file}") })));
+    let touches =
+        files.iter().map(|file| calls("bash", json!({ "command": format!("touch {file}") })));
     let model = MockModel::scripted(touches.chain([says("All done.")]));
     let class = Class::new(env!("CARGO_BIN_EXE_s03_permission")).model(&model);
     let mut terminal = class.terminal(100, 30);
-    terminal
-        .wait_for("s03 >>")
-        .type_line("go")
-        .wait_for(QUESTION);
+    terminal.wait_for("s03 >>").type_line("go").wait_for(QUESTION);
     (class, model, terminal)
 }
 
@@ -45,9 +41,7 @@ fn yes_counts_once_and_no_and_enter_both_mean_no() {
 #[test]
 fn other_text_is_no_answer_and_the_question_stands() {
     let (class, _model, mut terminal) = session(&["a"]);
-    terminal
-        .type_line("what is this?")
-        .wait_for("it was not taken as a request");
+    terminal.type_line("what is this?").wait_for("it was not taken as a request");
     terminal.wait_until("the question again", |screen| questions(screen) == 2);
     terminal.type_line("yes").wait_for("All done.");
     assert!(class.dir().join("a").exists());
@@ -83,30 +77,15 @@ fn a_half_typed_line_is_no_answer_and_comes_back() {
             .success()
     );
     let mut terminal = class.terminal(100, 30);
-    terminal
-        .wait_for("s03 >>")
-        .type_line("go")
-        .wait_for("> bash  head -1 gate");
+    terminal.wait_for("s03 >>").type_line("go").wait_for("> bash  head -1 gate");
     terminal.type_text("yes, and the");
     // Open for both, the pipe takes the line also when its reader has died; the test fails then, and does not wait.
-    let mut gate = std::fs::File::options()
-        .read(true)
-        .write(true)
-        .open(class.dir().join("gate"))
-        .unwrap();
+    let mut gate =
+        std::fs::File::options().read(true).write(true).open(class.dir().join("gate")).unwrap();
     writeln!(gate, "open").unwrap();
-    terminal
-        .wait_for(QUESTION)
-        .type_line("n")
-        .wait_for("All done.");
-    assert!(
-        !class.dir().join("a").exists(),
-        "half a line was taken for an answer"
-    );
-    terminal
-        .wait_for("s03 >> yes, and the")
-        .type_line(" next thing")
-        .wait_for("As you said.");
+    terminal.wait_for(QUESTION).type_line("n").wait_for("All done.");
+    assert!(!class.dir().join("a").exists(), "half a line was taken for an answer");
+    terminal.wait_for("s03 >> yes, and the").type_line(" next thing").wait_for("As you said.");
     let requests = slow.requests();
     let last = requests.last().unwrap().messages.last().unwrap();
     assert_eq!(last.blocks, [Block::Text("yes, and the next thing".into())]);
@@ -115,20 +94,12 @@ fn a_half_typed_line_is_no_answer_and_comes_back() {
 #[test]
 fn a_question_shows_the_whole_command_and_nothing_it_could_do_to_the_terminal() {
     let command = "touch a\u{1b}[2J\u{1b}]0;title\u{7}\necho second line";
-    let model = MockModel::scripted([
-        calls("bash", json!({ "command": command })),
-        says("All done."),
-    ]);
+    let model =
+        MockModel::scripted([calls("bash", json!({ "command": command })), says("All done.")]);
     let class = Class::new(env!("CARGO_BIN_EXE_s03_permission")).model(&model);
     let mut terminal = class.terminal(100, 30);
-    terminal
-        .wait_for("s03 >>")
-        .type_line("go")
-        .wait_for(QUESTION);
+    terminal.wait_for("s03 >>").type_line("go").wait_for(QUESTION);
     let screen = terminal.screen();
-    assert!(
-        screen.contains("s03 >> go") && screen.contains("  echo second line"),
-        "{screen}"
-    );
+    assert!(screen.contains("s03 >> go") && screen.contains("  echo second line"), "{screen}");
     terminal.type_line("n").wait_for("All done.");
 }

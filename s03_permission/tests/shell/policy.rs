@@ -47,11 +47,7 @@ async fn somebody_in_a_worktree_is_judged_by_the_worktree() {
     let mut place = Place::new(json!({}), []);
     let root = place.dir.path().to_owned();
     fs::create_dir(root.join("tree")).unwrap();
-    let tree = place
-        .policy
-        .workspace()
-        .moved_to(root.join("tree"))
-        .unwrap();
+    let tree = place.policy.workspace().moved_to(root.join("tree")).unwrap();
     place.policy = place.policy.within(&tree);
     let path = |path| json!({"path": path, "content": ""});
     let outside = place.question("write_file", path(root.join("a.txt"))).await;
@@ -60,15 +56,9 @@ async fn somebody_in_a_worktree_is_judged_by_the_worktree() {
 
 #[tokio::test]
 async fn a_rule_about_a_whole_tool_holds_when_it_runs_nothing_and_for_guarded_files_too() {
-    let place = Place::new(
-        json!({"deny": ["connect_mcp", "write_file(.git/**)"]}),
-        [starter()],
-    );
+    let place = Place::new(json!({"deny": ["connect_mcp", "write_file(.git/**)"]}), [starter()]);
     let written = json!({"path": ".git/config", "content": ""});
-    for (name, input) in [
-        ("connect_mcp", json!({"name": "own"})),
-        ("write_file", written),
-    ] {
+    for (name, input) in [("connect_mcp", json!({"name": "own"})), ("write_file", written)] {
         let denied = place.check(name, input).await;
         assert!(matches!(denied, Err(why) if why.contains("forbids it")));
     }
@@ -96,18 +86,9 @@ async fn a_tool_that_says_which_command_it_runs_is_judged_by_the_command() {
         (json!({"name": "own"}), ""),
         (json!({"name": "@good/files"}), ""),
         (json!({"name": "@good/evil"}), "forbids it"),
-        (
-            json!({"name": "@bad/files"}),
-            "  name: @bad/files\n  runs: npx -y @bad/files\n",
-        ),
-        (
-            json!({"name": "@bad/files"}),
-            "always means connect_mcp(npx -y @bad/files)",
-        ),
-        (
-            json!({"name": "@bad/files", "command": "ls"}),
-            "runs: npx -y @bad/files",
-        ),
+        (json!({"name": "@bad/files"}), "  name: @bad/files\n  runs: npx -y @bad/files\n"),
+        (json!({"name": "@bad/files"}), "always means connect_mcp(npx -y @bad/files)"),
+        (json!({"name": "@bad/files", "command": "ls"}), "runs: npx -y @bad/files"),
         (
             json!({"name": "x; sudo rm -rf /"}),
             "permission denied: `sudo rm -rf /` takes another user's rights",
@@ -144,26 +125,12 @@ async fn a_reason_to_ask_holds_against_an_allow_rule_and_never_makes_one() {
 
 #[tokio::test]
 async fn state_of_the_harness_is_written_only_after_a_question() {
-    let allow = json!([
-        "write_file",
-        "edit_file",
-        "bash(cp:*)",
-        "bash(tee:*)",
-        "bash(git push:*)"
-    ]);
+    let allow = json!(["write_file", "edit_file", "bash(cp:*)", "bash(tee:*)", "bash(git push:*)"]);
     let place = Place::new(json!({ "allow": allow }), []);
-    for path in [
-        ".harness/settings.json",
-        ".Harness/memory/x.md",
-        ".mcp.json",
-        "a/.git/config",
-    ] {
+    for path in [".harness/settings.json", ".Harness/memory/x.md", ".mcp.json", "a/.git/config"] {
         let write = json!({"path": path, "content": ""});
         let question = place.question("write_file", write).await;
-        assert!(
-            question.contains("always counts only once here"),
-            "{path}: {question}"
-        );
+        assert!(question.contains("always counts only once here"), "{path}: {question}");
     }
     for command in [
         "cp a .harness/settings.json",

@@ -72,14 +72,9 @@ const PIECES: &[&str] = &[
 fn what_is_judged_to_only_read_starts_no_rm_in_bash() {
     let folder = tempfile::tempdir().unwrap();
     stand_ins(folder.path());
-    assert!(
-        runs_rm(folder.path(), "ls; rm x"),
-        "the stand-in leaves no mark"
-    );
+    assert!(runs_rm(folder.path(), "ls; rm x"), "the stand-in leaves no mark");
     let mut judged = 0;
-    for (line, piece) in LINES
-        .iter()
-        .flat_map(|line| PIECES.iter().map(move |piece| (line, piece)))
+    for (line, piece) in LINES.iter().flat_map(|line| PIECES.iter().map(move |piece| (line, piece)))
     {
         // Every third place: all of them take too long for a test that runs on each change.
         for (at, _) in line.char_indices().step_by(3) {
@@ -95,14 +90,8 @@ fn what_is_judged_to_only_read_starts_no_rm_in_bash() {
 
 /// Programs that do nothing, under the names of the lines above, and `rm`, which leaves a file.
 fn stand_ins(folder: &Path) {
-    for name in [
-        "ls", "cat", "grep", "head", "wc", "date", "timeout", "bash", "git", "rm",
-    ] {
-        let script = if name == "rm" {
-            "#!/bin/sh\n: > mark\n"
-        } else {
-            "#!/bin/sh\nexit 0\n"
-        };
+    for name in ["ls", "cat", "grep", "head", "wc", "date", "timeout", "bash", "git", "rm"] {
+        let script = if name == "rm" { "#!/bin/sh\n: > mark\n" } else { "#!/bin/sh\nexit 0\n" };
         fs::write(folder.join(name), script).unwrap();
         fs::set_permissions(folder.join(name), Permissions::from_mode(0o755)).unwrap();
     }
@@ -114,9 +103,7 @@ fn runs_rm(folder: &Path, line: &str) -> bool {
         .current_dir(folder)
         .env_clear()
         .env("PATH", folder);
-    bash.stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    bash.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     bash.status().unwrap();
     let mark = folder.join("mark");
     let ran = mark.exists();

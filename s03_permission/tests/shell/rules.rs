@@ -94,9 +94,6 @@ fn always_covers_a_subcommand_or_exactly_this_line() {
         assert_eq!(decide(&rules, line).0, Decision::Allow, "{line}");
         assert_eq!(decide(&rules, also).0, Decision::Allow, "{line}");
         let other = decide(&rules, not).0;
-        assert!(
-            matches!(other, Decision::Ask(_)),
-            "{line} lets {not} through"
-        );
+        assert!(matches!(other, Decision::Ask(_)), "{line} lets {not} through");
     }
 }

@@ -12,14 +12,8 @@ use s03_permission::shell::{Command, Line};
 fn a_question_names_every_part_once_and_leaves_none_out() {
     let line = format!("rm 'a b'{}curl b; r''m  \"a b\"; wc x", "\n".repeat(200));
     let questions = [
-        (
-            line.as_str(),
-            "not known to only read: `rm 'a b'`, `curl b`",
-        ),
-        (
-            "ls; echo $(date)",
-            "not known to only read: what is more than plain words",
-        ),
+        (line.as_str(), "not known to only read: `rm 'a b'`, `curl b`"),
+        ("ls; echo $(date)", "not known to only read: what is more than plain words"),
         ("ls; sudo cat x", "`sudo cat x` takes another user's rights"),
     ];
     for (line, expected) in questions {
@@ -35,10 +29,7 @@ fn the_commands_of_a_line_are_found_in_their_canonical_spelling() {
     let line = Line::parse("r''m  \"a b\" $x > out; x=cat; $x f | tee \"$(date +%F)\"");
     let parts: Vec<_> = line.commands.iter().map(Command::full_text).collect();
     for expected in ["rm 'a b' $x > out", "cat f", "date +%F"] {
-        assert!(
-            parts.iter().any(|part| part == expected),
-            "{expected} of {parts:?}"
-        );
+        assert!(parts.iter().any(|part| part == expected), "{expected} of {parts:?}");
     }
     assert!(line.unsupported);
 }
@@ -81,15 +72,9 @@ fn awkward() -> Vec<String> {
         "ls | ",
         "é\\",
     ];
-    let mut texts: Vec<_> = repeated
-        .iter()
-        .map(|piece| piece.repeat(6_000 / piece.len()))
-        .collect();
-    texts.push(format!(
-        "{}ls{}",
-        "echo $(".repeat(1_000),
-        ")".repeat(1_000)
-    ));
+    let mut texts: Vec<_> =
+        repeated.iter().map(|piece| piece.repeat(6_000 / piece.len())).collect();
+    texts.push(format!("{}ls{}", "echo $(".repeat(1_000), ")".repeat(1_000)));
     texts.push(format!("echo {}", "x".repeat(100_000)));
     texts.push(format!("{}ls", "bash -c ".repeat(50)));
     texts.extend(
@@ -119,11 +104,7 @@ fn awkward() -> Vec<String> {
 fn no_text_makes_the_judgement_panic_or_run_unread() {
     for text in awkward() {
         let start: String = text.chars().take(40).collect();
-        assert_ne!(
-            judge(&format!("{text}; rm x"), Path::new("/srv")),
-            Decision::Allow,
-            "{start}"
-        );
+        assert_ne!(judge(&format!("{text}; rm x"), Path::new("/srv")), Decision::Allow, "{start}");
         judge(&text, Path::new("/srv"));
     }
 }

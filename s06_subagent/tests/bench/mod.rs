@@ -23,9 +23,7 @@ impl Bench {
         let ws = Workspace::at(dir.path()).unwrap();
         let repl = Repl::typed("s06_subagent").quiet().unattended();
         let policy = Policy::open(&ws, repl.clone());
-        let hooks = Hooks::new()
-            .on_pre_tool(permission(&policy))
-            .on_pre_tool(log(&ws));
+        let hooks = Hooks::new().on_pre_tool(permission(&policy)).on_pre_tool(log(&ws));
         let tools = Toolbox::new()
             .with(bash(&ws))
             .with(read_file(&ws))
@@ -46,8 +44,6 @@ impl Bench {
 
     /// What the lead reads when it calls `task` with this input.
     pub async fn task(&self, input: Value) -> Output {
-        self.lead
-            .call(ToolCall::new("toolu_1", "task", input))
-            .await
+        self.lead.call(ToolCall::new("toolu_1", "task", input)).await
     }
 }

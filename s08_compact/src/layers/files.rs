@@ -60,9 +60,7 @@ pub fn files(history: &History, budget: &Budget, store: &Store) -> Result<Option
         let path = store.keep_output(tool, &text)?;
         let chars = text.chars().count();
         let start = harmless("persisted-output", first_chars(&text, preview));
-        Ok(Some(format!(
-            "{OPEN}{path}\" chars=\"{chars}\">\n{start}{CLOSE}"
-        )))
+        Ok(Some(format!("{OPEN}{path}\" chars=\"{chars}\">\n{start}{CLOSE}")))
     })?;
     Ok(moved.map(|(count, message)| Change {
         what: format!("{} kept in files", counted(count, "result")),

@@ -60,7 +60,5 @@ fn line(tool: &str, content: &Content) -> Option<String> {
         None => (text.chars().count(), String::new()),
     };
     let chars = grouped(chars as u64);
-    Some(format!(
-        "{OLD}{tool} removed: {chars} characters; call it again if you need it{or_read}]"
-    ))
+    Some(format!("{OLD}{tool} removed: {chars} characters; call it again if you need it{or_read}]"))
 }

@@ -95,10 +95,7 @@ async fn turn(stage: &Stage, history: &mut History, dice: &Dice, request: &str) 
 
 fn check(history: &History, request: &str, fresh: &[String]) {
     let is_request = |block: &Block| *block == Block::text(request);
-    assert!(
-        history.turn()[0].blocks().iter().any(is_request),
-        "the request is lost"
-    );
+    assert!(history.turn()[0].blocks().iter().any(is_request), "the request is lost");
     let said: String = shape(history).concat();
     let number: usize = request.rsplit_once(' ').unwrap().1.parse().unwrap();
     for earlier in 0..number {
@@ -108,10 +105,7 @@ fn check(history: &History, request: &str, fresh: &[String]) {
     let now = results(&history[history.len() - 1..]);
     assert_eq!(now.len(), fresh.len(), "results the model has not seen");
     for (now, then) in std::iter::zip(now, fresh) {
-        assert!(
-            now == *then || now.starts_with("<persisted-output"),
-            "{now}"
-        );
+        assert!(now == *then || now.starts_with("<persisted-output"), "{now}");
     }
 }
 
@@ -125,9 +119,8 @@ async fn every_conversation_is_accepted_after_every_layer() {
             turn(&stage, &mut history, &dice, &format!("request {number}")).await;
         }
         let refusals = stage.model.refusals();
-        let other = refusals
-            .iter()
-            .find(|refusal| !refusal.message.starts_with("prompt is too long"));
+        let other =
+            refusals.iter().find(|refusal| !refusal.message.starts_with("prompt is too long"));
         assert_eq!(other, None, "seed {seed}");
     }
 }

@@ -59,9 +59,7 @@ async fn a_large_new_result_goes_into_a_file_and_leaves_its_beginning_and_its_pa
 
 #[tokio::test]
 async fn of_many_results_in_one_message_the_largest_go_until_the_rest_fits() {
-    let sizes = [
-        29_000, 28_000, 27_000, 26_000, 29_500, 28_500, 27_500, 29_800,
-    ];
+    let sizes = [29_000, 28_000, 27_000, 26_000, 29_500, 28_500, 27_500, 29_800];
     let outputs = sizes.map(|size| "x".repeat(size));
     let ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let outputs: Vec<(&str, &str)> = zip(ids, outputs.iter().map(String::as_str)).collect();
@@ -155,10 +153,7 @@ async fn a_result_that_the_model_has_not_seen_is_never_shortened() {
     stage.shrink(&mut history).await;
     let lengths: Vec<usize> = results(&history).iter().map(String::len).collect();
     assert_eq!(lengths.len(), 32);
-    assert_eq!(
-        lengths.iter().filter(|length| **length >= 1_000).count(),
-        22
-    );
+    assert_eq!(lengths.iter().filter(|length| **length >= 1_000).count(), 22);
 }
 
 #[tokio::test]
@@ -205,10 +200,7 @@ async fn a_picture_and_a_failed_call_become_a_line_and_a_short_result_of_blocks_
     stage.compactor.shrink(&mut history).await;
     assert_eq!(history[2], messages[2]);
     for line in &results(&history)[1..3] {
-        assert!(
-            line.starts_with("[old result of read_file removed"),
-            "{line}"
-        );
+        assert!(line.starts_with("[old result of read_file removed"), "{line}");
     }
     assert_eq!(wire(&history)[6]["content"][0]["is_error"], true);
 }
@@ -235,10 +227,7 @@ async fn of_a_long_conversation_begin_and_end_stay_cut_at_a_pair() {
 
         // What is left out twice is counted together.
         for number in 0..20 {
-            round(
-                &mut history,
-                &[(&format!("later{number}"), &"x".repeat(30))],
-            );
+            round(&mut history, &[(&format!("later{number}"), &"x".repeat(30))]);
         }
         stage.shrink(&mut history).await;
         assert!(seam(&history).ends_with(&line(gone.len() + 40, 1)));

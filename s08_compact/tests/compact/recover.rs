@@ -24,10 +24,7 @@ async fn it_helps_once_until_a_request_went_through() {
     let mut history = rounds("the request", 4, 20_000);
     assert!(stage.compactor.recover(&too_long(), &mut history).await);
     assert!(shape(&history)[0].ends_with("</conversation-summary> | the request"));
-    assert!(
-        !stage.compactor.recover(&too_long(), &mut history).await,
-        "twice in a row"
-    );
+    assert!(!stage.compactor.recover(&too_long(), &mut history).await, "twice in a row");
     let reply = stage.send(&history).await;
     history.reply(&reply);
     history.user("and now this");
@@ -44,11 +41,7 @@ async fn a_newest_round_that_is_too_large_by_itself_goes_into_files() {
     round(&mut history, &[("a", &text), ("b", &text), ("c", "short")]);
     assert!(stage.compactor.recover(&too_long(), &mut history).await);
     let results = results(&history);
-    assert!(
-        results[0].starts_with("<persisted-output"),
-        "{}",
-        results[0]
-    );
+    assert!(results[0].starts_with("<persisted-output"), "{}", results[0]);
     assert_eq!(results[2], "short");
     stage.send(&history).await;
 }

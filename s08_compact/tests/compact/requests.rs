@@ -23,9 +23,7 @@ async fn what_the_user_asked_for_is_told_after_every_cut_and_every_summary() {
             1 => format!("[{number}] </earlier-requests> <b>now</b>"),
             _ => format!("question {number}"),
         };
-        history.user(format!(
-            "{request}\n\n<hook-context>\nmain\n</hook-context>"
-        ));
+        history.user(format!("{request}\n\n<hook-context>\nmain\n</hook-context>"));
         history.remind(["<memory>\ntabs\n</memory>"]);
         requests.push(request);
         stage.compactor.shrink(&mut history).await;

@@ -84,19 +84,14 @@ impl Stage {
     /// The path of a transcript, as the model is told.
     pub fn path(&self, at: usize) -> String {
         let path = &self.kept("transcripts")[at];
-        format!(
-            ".harness/transcripts/{}",
-            path.file_name().unwrap().display()
-        )
+        format!(".harness/transcripts/{}", path.file_name().unwrap().display())
     }
 
     /// The messages of a transcript.
     pub fn transcript(&self, at: usize) -> Vec<Value> {
         let lines = fs::read_to_string(&self.kept("transcripts")[at]).unwrap();
         let lines = lines.lines();
-        lines
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// Sends the conversation as it is; the mock model complains at the end of the test if it may not be sent.
@@ -200,7 +195,5 @@ pub fn asking(request: &str) -> History {
 
 pub fn wire(history: &[Message]) -> Vec<Value> {
     let messages = history.iter();
-    messages
-        .map(|message| serde_json::from_str(message.wire()).unwrap())
-        .collect()
+    messages.map(|message| serde_json::from_str(message.wire()).unwrap()).collect()
 }

@@ -94,19 +94,10 @@ async fn a_second_summary_stands_in_the_place_of_the_first() {
     }
     stage.shrink(&mut history).await;
     let first = &shape(&history)[0];
-    assert!(
-        first.contains("Second.") && !first.contains("First."),
-        "{first}"
-    );
-    assert!(
-        first.ends_with("</conversation-summary> | the request"),
-        "{first}"
-    );
+    assert!(first.contains("Second.") && !first.contains("First."), "{first}");
+    assert!(first.ends_with("</conversation-summary> | the request"), "{first}");
     let question = stage.model.requests()[1].user_texts().concat();
-    assert!(
-        question.contains("First."),
-        "the second must know the first"
-    );
+    assert!(question.contains("First."), "the second must know the first");
     assert_eq!(history.turn().len(), history.len());
 }
 
@@ -240,11 +231,7 @@ async fn ctrl_c_during_the_summary_loses_nothing() {
 async fn a_tiny_window_neither_loops_nor_panics() {
     for window in [1, 10, 100, 1_000, 3_000] {
         let brain = |request: &Request| -> Reply {
-            if is_summary_request(request) {
-                says("Short.")
-            } else {
-                calls("read_file", json!({}))
-            }
+            if is_summary_request(request) { says("Short.") } else { calls("read_file", json!({})) }
         };
         let stage = Stage::thinking(window, brain);
         let mut history = rounds("go", 8, 3_000);
@@ -277,10 +264,7 @@ async fn a_call_of_compact_that_is_wrong_or_has_nothing_behind_it_asks_nobody() 
     assert!(wrong.is_error && wrong.text.contains("focus"), "{wrong:?}");
     let call = compact(json!({}));
     let mut nothing_before = asking("go");
-    nothing_before.push(Message::new(
-        Role::Assistant,
-        vec![Block::ToolUse(call.clone())],
-    ));
+    nothing_before.push(Message::new(Role::Assistant, vec![Block::ToolUse(call.clone())]));
     for mut history in [rounds("go", 3, 5_000), nothing_before] {
         if history.has_open_calls() {
             history.answer(&call, tool.call(call.clone()).await);

@@ -16,12 +16,8 @@ pub const ROUNDS: usize = 200;
 pub const REQUEST: &str = "Read all of it and tell me the colour of the ninth door.";
 
 /// The files, each with a size in characters.
-pub const FILES: [(&str, usize); 4] = [
-    ("note.txt", 1_000),
-    ("page.txt", 6_000),
-    ("chapter.txt", 16_000),
-    ("book.txt", 40_000),
-];
+pub const FILES: [(&str, usize); 4] =
+    [("note.txt", 1_000), ("page.txt", 6_000), ("chapter.txt", 16_000), ("book.txt", 40_000)];
 
 /// The content of a file of this size: lines of text.
 pub fn content(size: usize) -> String {

@@ -22,34 +22,23 @@ const KEPT: [&str; 6] = ["m10.md", "m11.md", "m12.md", "m13.md", "m14.md", "m15.
 
 /// The answers to one turn that extracts nothing.
 fn consolidates(stage: &Stage, answer: Value) {
-    stage
-        .answers(EXTRACT, [json!([])])
-        .answers(CONSOLIDATE, [answer]);
+    stage.answers(EXTRACT, [json!([])]).answers(CONSOLIDATE, [answer]);
 }
 
 #[tokio::test]
 async fn many_memories_become_fewer_and_the_set_before_is_kept() {
     let stage = Stage::new();
     stage.memories(12).write("memory/MEMORY.md", "By hand.\n");
-    stage.write(
-        "memory/m11.md",
-        &file("m11").replace("---\n\n", "tags: [a]\n---\n"),
-    );
+    stage.write("memory/m11.md", &file("m11").replace("---\n\n", "tags: [a]\n---\n"));
     let before = stage.files("memory");
     consolidates(&stage, seven());
     stage.memory().learn(&turn()).await;
     let after = stage.files("memory");
     assert_eq!(stage.names(), [&KEPT[..], &["the-rest.md"]].concat());
-    assert_eq!(
-        after["m11.md"], before["m11.md"],
-        "what stays is the same file"
-    );
+    assert_eq!(after["m11.md"], before["m11.md"], "what stays is the same file");
     assert_eq!(stage.files("memory.old"), before);
     let index = stage.read("memory/MEMORY.md");
-    assert!(
-        index.starts_with("By hand.\n\n- [m10](m10.md) — about m10\n"),
-        "{index}"
-    );
+    assert!(index.starts_with("By hand.\n\n- [m10](m10.md) — about m10\n"), "{index}");
     assert_eq!(index.lines().count(), 9, "{index}");
 }
 
@@ -86,10 +75,7 @@ async fn an_answer_that_cannot_be_right_changes_nothing() {
         assert_eq!(stage.files("memory"), before, "{answer}");
     }
     let cut = says(seven().to_string()).stops_with(StopReason::MaxTokens);
-    stage
-        .answers(EXTRACT, [json!([])])
-        .model
-        .script_for(CONSOLIDATE, [cut]);
+    stage.answers(EXTRACT, [json!([])]).model.script_for(CONSOLIDATE, [cut]);
     memory.learn(&turn()).await;
     assert_eq!(stage.files("memory"), before);
     assert!(!stage.path("memory.old").exists());

@@ -89,16 +89,10 @@ fn whoever_is_killed_leaves_whole_files_and_all_that_was_kept() {
     }
     stage.memory();
     is_whole(&stage);
-    assert!(
-        stage.path("memory.old").exists(),
-        "nothing was consolidated"
-    );
+    assert!(stage.path("memory.old").exists(), "nothing was consolidated");
     let files = stage.files("memory");
     let all: String = files.values().map(String::as_str).collect();
-    let lost: Vec<_> = kept
-        .iter()
-        .filter(|lesson| !all.contains(*lesson))
-        .collect();
+    let lost: Vec<_> = kept.iter().filter(|lesson| !all.contains(*lesson)).collect();
     assert_eq!(lost, [""; 0]);
     let index = stage.read("memory/MEMORY.md");
     let listed = |name: &&String| index.matches(&format!("]({name})")).count() == 1;
@@ -110,9 +104,7 @@ fn wait_for_a_write(stage: &Stage) {
     let temporary = || {
         let files = fs::read_dir(stage.path("memory")).into_iter().flatten();
         let names = files.flatten().map(|file| file.file_name());
-        names
-            .filter(|name| name.to_string_lossy().starts_with(".write-"))
-            .count()
+        names.filter(|name| name.to_string_lossy().starts_with(".write-")).count()
     };
     let left = temporary();
     for _ in 0..100 {

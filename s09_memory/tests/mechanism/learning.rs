@@ -13,31 +13,18 @@ async fn what_is_learned_is_a_file_and_a_line_of_the_index() {
     let stage = Stage::new();
     let memory = stage.memory();
     assert_eq!(memory.index(), "");
-    assert!(
-        !stage.path("memory").exists(),
-        "nothing is made before it is needed"
-    );
+    assert!(!stage.path("memory").exists(), "nothing is made before it is needed");
     stage.answers(EXTRACT, [json!([entry("Tabs", "Indent with tabs.")])]);
     memory.learn(&turn()).await;
     assert_eq!(
         stage.read("memory/tabs.md"),
         "---\nname: Tabs\ndescription: about Tabs\ntype: user\n---\n\nIndent with tabs.\n"
     );
-    assert_eq!(
-        stage.read("memory/MEMORY.md"),
-        "- [Tabs](tabs.md) — about Tabs\n"
-    );
+    assert_eq!(stage.read("memory/MEMORY.md"), "- [Tabs](tabs.md) — about Tabs\n");
     let index = memory.index();
     assert!(index.starts_with("# Memory\n"), "{index}");
-    assert!(
-        index.ends_with("\n\n- [Tabs](tabs.md) — about Tabs"),
-        "{index}"
-    );
-    assert_eq!(
-        stage.memory().index(),
-        index,
-        "another process sees the same"
-    );
+    assert!(index.ends_with("\n\n- [Tabs](tabs.md) — about Tabs"), "{index}");
+    assert_eq!(stage.memory().index(), index, "another process sees the same");
 }
 
 #[tokio::test]
@@ -54,10 +41,7 @@ async fn the_last_ten_messages_and_the_index_are_what_is_searched() {
     stage.memory().learn(&history).await;
     let question = stage.question();
     assert!(question.contains("<memories>\n- [tabs](tabs.md) — about tabs\n</memories>"));
-    assert!(
-        question.contains("request 4") && !question.contains("reply 3"),
-        "{question}"
-    );
+    assert!(question.contains("request 4") && !question.contains("reply 3"), "{question}");
     assert_eq!(question.matches("</conversation>").count(), 1, "{question}");
     assert!(stage.model.last_request().tools.is_empty());
 }
@@ -77,10 +61,7 @@ async fn what_a_long_turn_was_asked_for_is_searched_too() {
     stage.memory().learn(&history).await;
     let question = stage.question();
     let tagged = question.split_once("<conversation>\n").unwrap().1;
-    assert!(
-        tagged.starts_with("User: Remember tabs, and say it often.\n\n"),
-        "{question}"
-    );
+    assert!(tagged.starts_with("User: Remember tabs, and say it often.\n\n"), "{question}");
     assert!(!question.contains("an older request"));
 }
 
@@ -132,12 +113,7 @@ async fn what_is_known_is_not_kept_twice() {
     let again = entry("indentation", "Indent with tabs.");
     stage.answers(EXTRACT, [json!([tabs, tabs]), json!([tabs, again])]);
     let memory = stage.memory();
-    let changed = || {
-        fs::metadata(stage.path("memory/tabs.md"))
-            .unwrap()
-            .modified()
-            .unwrap()
-    };
+    let changed = || fs::metadata(stage.path("memory/tabs.md")).unwrap().modified().unwrap();
     memory.learn(&turn()).await;
     let written = changed();
     memory.learn(&turn()).await;
@@ -148,27 +124,11 @@ async fn what_is_known_is_not_kept_twice() {
 #[tokio::test]
 async fn a_memory_called_memory_never_overwrites_the_index() {
     let stage = Stage::new();
-    let names = [
-        "memory",
-        "MEMORY",
-        "MEMORY.md",
-        "../x",
-        "/etc/x",
-        "\u{1f980}",
-        ".",
-    ];
+    let names = ["memory", "MEMORY", "MEMORY.md", "../x", "/etc/x", "\u{1f980}", "."];
     let entries = names.map(|name| entry(name, &format!("All about {name}.")));
     stage.answers(EXTRACT, [json!(entries)]);
     stage.memory().learn(&turn()).await;
-    let files = [
-        "etc-x",
-        "memory-2",
-        "memory-3",
-        "memory-md",
-        "note-2",
-        "note",
-        "x",
-    ];
+    let files = ["etc-x", "memory-2", "memory-3", "memory-md", "note-2", "note", "x"];
     assert_eq!(stage.names(), files.map(|slug| format!("{slug}.md")));
     assert_eq!(stage.read("memory/MEMORY.md").lines().count(), names.len());
     let outside = fs::read_dir(stage.dir.path()).unwrap().count();
@@ -179,12 +139,7 @@ async fn a_memory_called_memory_never_overwrites_the_index() {
 async fn an_answer_that_makes_no_sense_leaves_nothing() {
     let stage = Stage::new();
     let memory = stage.memory();
-    for nonsense in [
-        "nothing to keep",
-        "{\"name\": 1}",
-        "[1, 2]",
-        "[{\"name\": \"a\"}]",
-    ] {
+    for nonsense in ["nothing to keep", "{\"name\": 1}", "[1, 2]", "[{\"name\": \"a\"}]"] {
         stage.says(EXTRACT, nonsense);
         memory.learn(&turn()).await;
     }
@@ -197,25 +152,16 @@ async fn an_answer_that_makes_no_sense_leaves_nothing() {
 #[tokio::test]
 async fn a_damaged_file_is_left_alone_and_its_name_not_taken() {
     let stage = Stage::new();
-    let damaged = [
-        ("tabs", "no front matter"),
-        ("x", "---\nname: [x\n---\n"),
-        ("y", "---\nname: y"),
-    ];
+    let damaged =
+        [("tabs", "no front matter"), ("x", "---\nname: [x\n---\n"), ("y", "---\nname: y")];
     for (slug, text) in damaged {
         stage.write(&format!("memory/{slug}.md"), text);
     }
     stage.write("memory/MEMORY.md", "- [tabs](tabs.md) — by hand\n");
     fs::write(stage.path("memory/bytes.md"), b"---\nname: \xff\n---\n").unwrap();
     fs::create_dir(stage.path("memory/folder.md")).unwrap();
-    stage.answers(
-        EXTRACT,
-        [json!([
-            entry("tabs", "a"),
-            entry("folder", "b"),
-            entry("bytes", "c")
-        ])],
-    );
+    stage
+        .answers(EXTRACT, [json!([entry("tabs", "a"), entry("folder", "b"), entry("bytes", "c")])]);
     stage.memory().learn(&turn()).await;
     for (slug, text) in damaged {
         assert_eq!(stage.read(&format!("memory/{slug}.md")), text);
@@ -240,26 +186,16 @@ async fn the_index_follows_whoever_writes_to_the_folder() {
     let memory = stage.memory();
     stage.write("memory/MEMORY.md", "- [test](test.md) — test memory");
     let index = memory.index();
-    assert!(
-        index.ends_with("- [test](test.md) — test memory"),
-        "{index}"
-    );
+    assert!(index.ends_with("- [test](test.md) — test memory"), "{index}");
 
     stage.knows(&["tabs"]);
     let reopened = stage.memory();
     let both = "- [test](test.md) — test memory\n- [tabs](tabs.md) — about tabs\n";
-    assert_eq!(
-        stage.read("memory/MEMORY.md"),
-        both,
-        "rebuilt, and the line by hand kept"
-    );
+    assert_eq!(stage.read("memory/MEMORY.md"), both, "rebuilt, and the line by hand kept");
 
     fs::remove_file(stage.path("memory/tabs.md")).unwrap();
     stage.memory();
-    assert_eq!(
-        stage.read("memory/MEMORY.md"),
-        "- [test](test.md) — test memory\n"
-    );
+    assert_eq!(stage.read("memory/MEMORY.md"), "- [test](test.md) — test memory\n");
     fs::remove_dir_all(stage.path("memory")).unwrap();
     assert_eq!(reopened.index(), "");
 }

@@ -98,9 +98,7 @@ impl Stage {
         let memories = files.filter(|name| name.ends_with(".md") && name != "MEMORY.md");
         // Another process may remove one meanwhile.
         let text = |name: &String| fs::read_to_string(self.path(folder).join(name)).ok();
-        memories
-            .filter_map(|name| Some((name.clone(), text(&name)?)))
-            .collect()
+        memories.filter_map(|name| Some((name.clone(), text(&name)?))).collect()
     }
 
     pub fn names(&self) -> Vec<String> {
@@ -119,10 +117,7 @@ impl Stage {
     /// How often a question was asked.
     pub fn asked(&self, question: &str) -> usize {
         let requests = self.model.requests();
-        requests
-            .iter()
-            .filter(|request| request.system.starts_with(question))
-            .count()
+        requests.iter().filter(|request| request.system.starts_with(question)).count()
     }
 }
 

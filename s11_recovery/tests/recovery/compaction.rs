@@ -60,10 +60,7 @@ fn model(window: u32, faults: Vec<Fault>) -> MockModel {
 fn talk(turns: usize, tokens: usize) -> History {
     let mut history = History::default();
     for turn in 0..turns {
-        history.user(format!(
-            "Question {turn}: {}",
-            "word ".repeat(tokens * 4 / 5)
-        ));
+        history.user(format!("Question {turn}: {}", "word ".repeat(tokens * 4 / 5)));
         history.push(Message::assistant(format!("Answer {turn}.")));
     }
     history.user("And the last question?");
@@ -89,17 +86,9 @@ async fn a_prompt_that_is_too_long_is_shortened_and_sent_again() {
     assert_eq!(summaries.last(), Some(&false), "{summaries:?}");
     assert!(history.len() < before && history.tokens() < 8_000);
     let texts = model.last_request().user_texts();
-    assert!(
-        texts
-            .iter()
-            .any(|text| text.contains("And the last question?")),
-        "{texts:?}"
-    );
+    assert!(texts.iter().any(|text| text.contains("And the last question?")), "{texts:?}");
     let remarks = bench.diary.remarks();
-    assert_eq!(
-        remarks,
-        ["the prompt was too long: sending it again, shorter"]
-    );
+    assert_eq!(remarks, ["the prompt was too long: sending it again, shorter"]);
     assert!(bench.diary.waits().is_empty());
     history.reply(&reply);
     history.user("thanks");
@@ -113,15 +102,8 @@ async fn a_prompt_that_stays_too_long_ends_the_turn_with_the_servers_words() {
     let bench = Bench::new(&model, 4_000);
     let mut history = talk(4, 1_000);
     history.remind(["word ".repeat(4_000)]);
-    let error = bench
-        .recovery
-        .send("", &mut history, &[])
-        .await
-        .unwrap_err();
-    assert!(
-        error.to_string().contains("prompt is too long: "),
-        "{error}"
-    );
+    let error = bench.recovery.send("", &mut history, &[]).await.unwrap_err();
+    assert!(error.to_string().contains("prompt is too long: "), "{error}");
     let too_long = model.refusals().len();
     assert_eq!(too_long, 2, "once before the compaction, once behind it");
     assert!(model.requests().iter().all(|request| is_summary(request)));
@@ -134,11 +116,7 @@ async fn a_prompt_that_stays_too_long_ends_the_turn_with_the_servers_words() {
 async fn a_compaction_never_starts_another() {
     let model = model(8_000, vec![Fault::TooLong; 20]);
     let bench = Bench::new(&model, 8_000);
-    let error = bench
-        .recovery
-        .send("", &mut talk(6, 1_000), &[])
-        .await
-        .unwrap_err();
+    let error = bench.recovery.send("", &mut talk(6, 1_000), &[]).await.unwrap_err();
     assert!(error.to_string().contains("prompt is too long"), "{error}");
     assert_eq!(model.requests().len(), 2, "the request and one summary");
 }

@@ -102,9 +102,7 @@ pub fn failing(faults: impl IntoIterator<Item = Fault>) -> MockModel {
 
 /// Sends one request of a conversation.
 pub async fn ask(model: &MockModel, clock: &Diary) -> Result<Reply, ApiError> {
-    recovery(model, clock)
-        .send("", &mut asking("go"), &[])
-        .await
+    recovery(model, clock).send("", &mut asking("go"), &[]).await
 }
 
 pub fn asking(request: &str) -> History {

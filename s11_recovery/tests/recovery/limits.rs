@@ -74,19 +74,12 @@ async fn the_rest_is_asked_for_and_becomes_one_reply_without_a_seam() {
     assert_eq!(sent.diary.remarks(), [RAISED, rest[0], rest[1]]);
     assert!(last_line(&model).starts_with("<continue>\nYour reply reached its token limit."));
     let sent_part = &model.last_request().messages[1];
-    assert_eq!(
-        (sent_part.role, sent_part.blocks.len()),
-        (Role::Assistant, 1)
-    );
+    assert_eq!((sent_part.role, sent_part.blocks.len()), (Role::Assistant, 1));
     let reply = sent.reply();
     assert!(!reply.is_cut());
     let mut history = sent.history.clone();
     history.reply(reply);
-    assert_eq!(
-        history.len(),
-        2,
-        "one message of the user, one of the model"
-    );
+    assert_eq!(history.len(), 2, "one message of the user, one of the model");
     let size = reply.message().wire().len() as u64 / 4;
     assert!(history.tokens() < size + 1_000, "the size is not the cost");
     sent.goes_on_with(&model).await;
@@ -100,10 +93,7 @@ async fn what_has_no_end_and_what_fits_nowhere_end_after_three_continuations() {
     };
     let wordy = || says(text(64_001));
     for (reply, end) in [
-        (
-            wordy as fn() -> Reply,
-            "the reply ends here: ask for the rest if you need it",
-        ),
+        (wordy as fn() -> Reply, "the reply ends here: ask for the rest if you need it"),
         (
             || long_call(65_000),
             "the tool call does not fit into a reply: ask for it in smaller parts",
@@ -130,11 +120,7 @@ async fn a_call_that_never_fits_is_asked_for_in_smaller_parts() {
     let sent = send(&model).await;
     let smaller = "asking for the call in smaller parts (1/3)";
     assert_eq!(sent.diary.remarks(), [RAISED, smaller]);
-    assert!(
-        last_line(&model).contains("Make it again in smaller parts"),
-        "{}",
-        last_line(&model)
-    );
+    assert!(last_line(&model).contains("Make it again in smaller parts"), "{}", last_line(&model));
     let reply = sent.reply();
     assert_eq!(reply.message().text(), "I write it.\nIn parts, then.");
     assert_eq!(reply.tool_calls()[0].input, json!({"command": "ls"}));
@@ -151,11 +137,7 @@ async fn a_whole_call_beside_a_lost_one_runs_first() {
 
 #[tokio::test]
 async fn a_limit_that_the_model_refuses_is_taken_back_and_the_rest_asked_for() {
-    let model = Arc::new(MockModel::scripted([
-        says(text(8_001)),
-        says("the end."),
-        says("Hi."),
-    ]));
+    let model = Arc::new(MockModel::scripted([says(text(8_001)), says("the end."), says("Hi.")]));
     // Any 400 will do: the request was fine before, so the new limit is at fault.
     let sent = send_failing(&model, RAISED, Fault::TooLong, 1).await;
     assert!(sent.text().ends_with("the end."), "{}", sent.text().len());
@@ -185,18 +167,13 @@ async fn a_limit_never_exceeds_what_is_left_of_the_context_window() {
 #[tokio::test]
 async fn what_has_arrived_is_kept_when_no_more_can_be_had() {
     for (remark, parts) in [(RAISED, 1), ("asking for the rest (1/3)", 2)] {
-        let replies = [says(text(8_001)), says(text(64_001))]
-            .into_iter()
-            .take(parts);
+        let replies = [says(text(8_001)), says(text(64_001))].into_iter().take(parts);
         let model = Arc::new(MockModel::scripted(replies.chain([says("Hi.")])));
         let sent = send_failing(&model, remark, Fault::Internal, 10).await;
         assert!(sent.text().len() >= 32_000 && sent.reply().is_cut());
         let remarks = sent.diary.remarks();
         let end = "the reply ends here: the model's API answered 500 (api_error): Internal server error — ask again";
-        assert_eq!(
-            remarks[remarks.len() - 2..],
-            ["giving up after 10 tries", end]
-        );
+        assert_eq!(remarks[remarks.len() - 2..], ["giving up after 10 tries", end]);
         sent.goes_on_with(&model).await;
     }
 }

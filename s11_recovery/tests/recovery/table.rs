@@ -33,20 +33,13 @@ async fn what_passes_is_tried_again_and_the_reply_is_as_if_nothing_had_been() {
         let model = failing([fault, fault]);
         let sent = send(&model).await;
         assert_eq!(sent.text(), SENTENCE, "{fault:?}");
-        let waits = if fault == LIMITED {
-            [7.0, 7.0]
-        } else {
-            [0.5, 1.0]
-        };
+        let waits = if fault == LIMITED { [7.0, 7.0] } else { [0.5, 1.0] };
         assert_eq!(sent.diary.waits(), waits, "{fault:?}");
         assert_eq!(model.requests().len(), 3, "{fault:?}");
         for (number, said) in (1..).zip(sent.diary.remarks()) {
             let seconds = waits[number - 1];
             let begin = format!("retrying in {seconds:.1} s ({number}/10): {begin}");
-            assert!(
-                said.starts_with(&begin) && said.ends_with(end),
-                "{fault:?}: {said}"
-            );
+            assert!(said.starts_with(&begin) && said.ends_with(end), "{fault:?}: {said}");
         }
         sent.goes_on_with(&model).await;
     }
@@ -62,12 +55,7 @@ async fn an_error_is_told_by_its_status_and_type_and_one_that_comes_again_ends_t
         ("403 No", "permission_error", false, KEY),
         ("404 None", "not_found_error", false, "check MODEL_ID and"),
         ("413 Large", "request_too_large", false, "ask for less"),
-        (
-            "429 Wait",
-            "rate_limit_error",
-            true,
-            "429 (rate_limit_error)",
-        ),
+        ("429 Wait", "rate_limit_error", true, "429 (rate_limit_error)"),
         ("", "invalid_request_error", false, "invalid_request_error"),
         ("", "billing_error", false, "billing_error"),
         ("", "api_error", true, "api_error"),
@@ -124,10 +112,7 @@ async fn an_overloaded_model_is_left_for_the_other_one_after_three_times() {
     recovery.send("", history, &tools()).await.unwrap();
     let requests = model.requests();
     let models: Vec<&str> = requests.iter().map(|request| &*request.model).collect();
-    assert_eq!(
-        models,
-        ["first", "first", "first", "second", "second", "first"]
-    );
+    assert_eq!(models, ["first", "first", "first", "second", "second", "first"]);
 }
 
 #[tokio::test]

@@ -29,11 +29,7 @@ fn tasks_of_one_reply_name_each_other_by_subject() {
 fn a_blocker_that_is_not_there_would_block_for_ever_and_is_refused() {
     let desk = Desk::new();
     for (subject, blockers, why) in [
-        (
-            "write tests",
-            &["endpoints"][..],
-            "neither an id nor a subject",
-        ),
+        ("write tests", &["endpoints"][..], "neither an id nor a subject"),
         ("chicken", &["egg"], "neither an id nor a subject"),
         ("egg", &["chicken"], "neither an id nor a subject"),
         ("write tests", &["Write tests"], "blocked by itself"),
@@ -50,10 +46,7 @@ fn a_subject_that_two_tasks_bear_is_refused_until_one_is_done() {
     let desk = Desk::new();
     let [first, second] = [desk.task("build", &[]), desk.task("build", &[])];
     let both = refusal(desk.try_task("ship", &["build"]));
-    assert!(
-        both.contains(&first.id) && both.contains(&second.id),
-        "{both}"
-    );
+    assert!(both.contains(&first.id) && both.contains(&second.id), "{both}");
     desk.done(&first);
     assert_eq!(desk.task("ship", &["build"]).blocked_by, [second.id]);
 }
@@ -64,17 +57,11 @@ fn a_blocked_task_cannot_be_claimed_until_its_blockers_are_completed() {
     let schema = desk.task("schema", &[]);
     let docs = desk.task("docs", &["schema"]);
     let blocked = refusal(desk.board.claim(&docs.id, "lead"));
-    assert!(
-        blocked.contains(&format!("is blocked by {}", schema.id)),
-        "{blocked}"
-    );
+    assert!(blocked.contains(&format!("is blocked by {}", schema.id)), "{blocked}");
     desk.board.claim(&schema.id, "lead").unwrap();
     let (_, freed) = desk.board.complete(&schema.id, "lead").unwrap();
     assert_eq!(freed, vec![docs.clone()]);
-    assert_eq!(
-        desk.board.claim(&docs.id, "bob").unwrap().owner.as_deref(),
-        Some("bob")
-    );
+    assert_eq!(desk.board.claim(&docs.id, "bob").unwrap().owner.as_deref(), Some("bob"));
 }
 
 #[test]
@@ -123,10 +110,7 @@ fn the_task_of_an_owner_who_is_gone_is_free_again() {
     drop(gone);
     assert!(desk.board.get(&task.id).unwrap().is_orphan);
     let early = refusal(desk.board.complete(&task.id, "lead"));
-    assert!(
-        early.contains("in a session that has ended; claim it first"),
-        "{early}"
-    );
+    assert!(early.contains("in a session that has ended; claim it first"), "{early}");
     let claimed = desk.board.claim(&task.id, "bob").unwrap();
     assert_eq!(claimed.owner.as_deref(), Some("bob"));
     desk.board.complete(&task.id, "bob").unwrap();
@@ -140,10 +124,7 @@ fn an_agent_that_leaves_gives_its_task_back() {
     assert_eq!(desk.board.release("alice").unwrap().len(), 1);
     let free = desk.board.get(&task.id).unwrap();
     assert!(free.is_claimable());
-    assert_eq!(
-        desk.board.claim_first("bob", |_| true).unwrap().unwrap().id,
-        task.id
-    );
+    assert_eq!(desk.board.claim_first("bob", |_| true).unwrap().unwrap().id, task.id);
     assert_eq!(desk.board.claim_first("bob", |_| true).unwrap(), None);
 }
 
@@ -177,9 +158,7 @@ fn a_damaged_file_is_named_and_set_aside_and_harms_no_other() {
     assert_eq!(listed.len(), 1);
     assert_eq!(damaged.len(), 2, "{damaged:?}");
     assert!(
-        damaged
-            .iter()
-            .all(|sentence| sentence.contains("moved to tasks/damaged/")),
+        damaged.iter().all(|sentence| sentence.contains("moved to tasks/damaged/")),
         "{damaged:?}"
     );
     assert_eq!(

@@ -73,9 +73,8 @@ fn eight_processes_claim_each_task_once() {
     for number in 0..TASKS {
         desk.task(&format!("task {number}"), &[]);
     }
-    let mut claimers: Vec<Child> = (0..CLAIMERS)
-        .map(|number| start(&format!("claim {number}"), desk.dir.path()))
-        .collect();
+    let mut claimers: Vec<Child> =
+        (0..CLAIMERS).map(|number| start(&format!("claim {number}"), desk.dir.path())).collect();
     let mut won = HashMap::new();
     for (number, child) in claimers.iter_mut().enumerate() {
         let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
@@ -92,10 +91,7 @@ fn eight_processes_claim_each_task_once() {
         *owned.entry(listed.task.owner.clone().unwrap()).or_insert(0) += 1;
     }
     won.retain(|_, count: &mut usize| *count > 0);
-    assert_eq!(
-        owned, won,
-        "who was told that a task is his owns it, and nobody else"
-    );
+    assert_eq!(owned, won, "who was told that a task is his owns it, and nobody else");
     assert!(owned.len() > 1, "only one process got anything: {owned:?}");
     for mut child in claimers {
         drop(child.stdin.take());

@@ -18,10 +18,7 @@ fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s13_background"))
         .env("PATH", path.unwrap())
         .file("README.md", "# Demo\n\nA small project.\n")
-        .file(
-            "Cargo.toml",
-            "[package]\nname = \"demo\"\nversion = \"0.1.0\"\n",
-        )
+        .file("Cargo.toml", "[package]\nname = \"demo\"\nversion = \"0.1.0\"\n")
         .file("hello.py", "print('hello')\n")
 }
 
@@ -102,13 +99,8 @@ fn a_job_is_under_the_policy_and_the_hooks_as_any_command() {
             .and_calls("bash", background("cp README.md asked")),
         says("All refused."),
     ]);
-    let class = class()
-        .file(".harness/settings.json", settings.to_string())
-        .model(&model);
-    class
-        .types(&["go", "n"])
-        .succeeds()
-        .shows("cp README.md asked");
+    let class = class().file(".harness/settings.json", settings.to_string()).model(&model);
+    class.types(&["go", "n"]).succeeds().shows("cp README.md asked");
     let results = model.last_request().results();
     assert!(results.iter().all(|(is_error, _)| *is_error), "{results:?}");
     for name in ["denied", "blocked", "asked", ".harness/outputs"] {

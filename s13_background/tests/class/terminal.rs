@@ -72,13 +72,9 @@ fn who_leaves_is_told_what_is_stopped_and_nothing_of_it_goes_on() {
         let model = MockModel::scripted([begin, says("It runs.")]);
         let (_class, gate, mut terminal) = session(&model);
         let held = gate.watch();
-        terminal
-            .type_line("serve")
-            .wait_for_below("It runs.", "\ns13 >>");
+        terminal.type_line("serve").wait_for_below("It runs.", "\ns13 >>");
         held.wait_for("the beginning of the job");
-        terminal
-            .type_text(leave)
-            .wait_for(&format!("[stopped at the end: job_1: {stays}]"));
+        terminal.type_text(leave).wait_for(&format!("[stopped at the end: job_1: {stays}]"));
         assert_eq!(terminal.wait_exit(), 0);
         held.wait_for("the end of its group");
     }

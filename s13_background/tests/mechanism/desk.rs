@@ -45,9 +45,7 @@ impl Desk {
     }
 
     pub async fn call(&self, input: Value) -> Output {
-        self.bash
-            .call(ToolCall::new("toolu_1", "bash", input))
-            .await
+        self.bash.call(ToolCall::new("toolu_1", "bash", input)).await
     }
 
     /// Starts a job and returns what the model is told at once.
@@ -66,10 +64,7 @@ impl Desk {
         while taken.len() < count {
             taken.extend(self.notices.take());
             let is_late = began.elapsed() > PATIENCE;
-            assert!(
-                !is_late,
-                "{count} notices were to come; these came: {taken:#?}"
-            );
+            assert!(!is_late, "{count} notices were to come; these came: {taken:#?}");
             yield_now().await;
         }
         taken

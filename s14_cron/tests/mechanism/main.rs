@@ -155,10 +155,7 @@ async fn a_job_outlives_its_session_only_when_it_is_durable() {
     let desk = Desk::new();
     let session = desk.session();
     session.every("@daily", "gone", false);
-    assert!(
-        !desk.path().exists(),
-        "nothing is written for a job of this session"
-    );
+    assert!(!desk.path().exists(), "nothing is written for a job of this session");
     let kept = session.every("@daily", "kept", true);
     assert_eq!(session.cron.list().unwrap().len(), 2);
     drop(session);
@@ -208,9 +205,8 @@ async fn a_damaged_file_is_set_aside_and_not_overwritten() {
     session.every("@daily", "new", true);
     let folder = fs::read_dir(desk.path().parent().unwrap()).unwrap();
     let paths = folder.map(|entry| entry.unwrap().path());
-    let aside: Vec<_> = paths
-        .filter(|path| path.to_string_lossy().contains("cron.json.damaged-"))
-        .collect();
+    let aside: Vec<_> =
+        paths.filter(|path| path.to_string_lossy().contains("cron.json.damaged-")).collect();
     assert_eq!(aside.len(), 1);
     assert_eq!(fs::read_to_string(&aside[0]).unwrap(), damaged);
     assert_eq!(session.cron.list().unwrap().len(), 1);
@@ -227,15 +223,9 @@ async fn fields_of_a_newer_program_outlive_a_firing() {
     let session = desk.session();
     assert_eq!(session.notices.take(), ["[Scheduled] print the date"]);
     let stored = desk.stored();
-    assert_eq!(
-        (&stored["version"], &stored["zone"]),
-        (&json!(9), &json!("UTC"))
-    );
+    assert_eq!((&stored["version"], &stored["zone"]), (&json!(9), &json!("UTC")));
     assert_eq!(stored["jobs"][0]["team"], json!({"name": "x"}));
-    assert_eq!(
-        stored["jobs"][0]["next"],
-        json!(moment("2026-02-27T10:08:00"))
-    );
+    assert_eq!(stored["jobs"][0]["next"], json!(moment("2026-02-27T10:08:00")));
 }
 
 #[tokio::test(start_paused = true)]

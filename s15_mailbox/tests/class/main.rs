@@ -53,9 +53,7 @@ fn a_teammate_s_question_names_it_and_the_end_of_the_input_is_a_no() {
     });
     let class = class().model(&model);
     let ran = class.types(&["go"]);
-    ran.succeeds()
-        .shows("alice │ bash needs permission")
-        .shows("touch schema.sql");
+    ran.succeeds().shows("alice │ bash needs permission").shows("touch schema.sql");
     assert!(!class.dir().join("schema.sql").exists());
     let told = mail(&model.last_request(), "alice", "result");
     let why = "nobody was there to answer";
@@ -65,10 +63,8 @@ fn a_teammate_s_question_names_it_and_the_end_of_the_input_is_a_no() {
 /// Other words than the prompts', with the model a newcomer meets: the report comes, and nobody asks for it.
 #[test]
 fn the_rehearsal_understands_other_words_as_well() {
-    let made = &[
-        "alice │ > write_file  path=schema.sql",
-        "alice reports: I created schema.sql.",
-    ][..];
+    let made =
+        &["alice │ > write_file  path=schema.sql", "alice reports: I created schema.sql."][..];
     for (prompt, shown) in [
         (
             "Recruit alice as a database developer. She should make schema.sql with a users table.",
@@ -87,29 +83,17 @@ fn the_rehearsal_understands_other_words_as_well() {
             &["alice │ > send_message  to=bob content=\"The tests pass.\""],
         ),
     ] {
-        let ran = class()
-            .model(&MockModel::strict_rehearsal())
-            .types(&[prompt]);
+        let ran = class().model(&MockModel::strict_rehearsal()).types(&[prompt]);
         shown.iter().for_each(|text| {
             ran.succeeds().shows(text).never_shows("not understand");
         });
     }
-    for asked in [
-        "Open your mailbox: what did alice write?",
-        "Is there mail for you?",
-    ] {
+    for asked in ["Open your mailbox: what did alice write?", "Is there mail for you?"] {
         let model = MockModel::strict_rehearsal();
         let ran = class().model(&model).types(&[ALICE, asked]);
-        ran.succeeds()
-            .shows(made[1])
-            .shows("> check_inbox")
-            .never_shows("not understand");
+        ran.succeeds().shows(made[1]).shows("> check_inbox").never_shows("not understand");
     }
-    class()
-        .model(&MockModel::strict_rehearsal())
-        .asks(ALICE)
-        .succeeds()
-        .shows(made[1]);
+    class().model(&MockModel::strict_rehearsal()).asks(ALICE).succeeds().shows(made[1]);
 }
 
 /// The three prompts one after the other, each at the prompt that the one before has left.

@@ -25,8 +25,7 @@ fn worker() {
     let mail = Mailboxes::open(&ws, &Session::new(&ws));
     for number in 0..EACH {
         let message = message(&name, LEAD, &format!("{number} {}", "x".repeat(100)));
-        mail.send(message.with("session", session.as_str()))
-            .unwrap();
+        mail.send(message.with("session", session.as_str())).unwrap();
     }
 }
 

@@ -60,9 +60,7 @@ impl Scene {
 
     /// The hooks of a lead: its policy and its log.
     pub fn hooks(&self) -> Hooks {
-        Hooks::new()
-            .on_pre_tool(permission(&self.policy))
-            .on_pre_tool(log(&self.ws))
+        Hooks::new().on_pre_tool(permission(&self.policy)).on_pre_tool(log(&self.ws))
     }
 
     /// A team that asks this address under these hooks.
@@ -74,9 +72,7 @@ impl Scene {
         };
         let client = Client::new(settings, Arc::new(Unobserved)).unwrap();
         let (rules, notices) = ((hooks, &self.policy), &self.notices);
-        Team::new(
-            &client, &self.ws, rules, &self.mail, notices, &self.repl, worker,
-        )
+        Team::new(&client, &self.ws, rules, &self.mail, notices, &self.repl, worker)
     }
 
     pub fn send(&self, from: &str, to: &str, content: &str) {

@@ -15,10 +15,7 @@ async fn the_directory_follows_the_task_and_goes_back_with_it() {
     let works_in = |agent: &str| yard.work_dir(agent).root().to_owned();
     assert_eq!(works_in("alice"), main);
     let api = yard.task_of("alice", "api").await;
-    assert_eq!(
-        works_in("alice"),
-        yard.directory("api").canonicalize().unwrap()
-    );
+    assert_eq!(works_in("alice"), yard.directory("api").canonicalize().unwrap());
     assert_eq!(works_in("bob"), main);
     yard.board.complete(&api.id, "alice").unwrap();
     assert_eq!(works_in("alice"), main);
@@ -119,18 +116,10 @@ async fn the_task_that_the_lead_names_is_assigned_and_no_other() {
     for (agent, text, held) in [
         ("alice", "Write one-liners, please.".into(), vec![]),
         ("alice", mail("bob", &format!("{one} is hard")), vec![]),
-        (
-            "alice",
-            format!("Do task {two}, and after that task {one}."),
-            vec![&two],
-        ),
+        ("alice", format!("Do task {two}, and after that task {one}."), vec![&two]),
         // Never a second one.
         ("alice", mail("lead", &format!("Also {three}")), vec![&two]),
-        (
-            "bob",
-            mail("lead", &format!("Not {two}: {three}")),
-            vec![&three],
-        ),
+        ("bob", mail("lead", &format!("Not {two}: {three}")), vec![&three]),
     ] {
         yard.worktrees.assign(agent, [&text]).unwrap();
         let now = yard.board.held_by(agent).unwrap();

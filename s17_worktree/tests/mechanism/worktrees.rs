@@ -18,19 +18,13 @@ async fn a_worktree_is_a_directory_on_a_branch_of_its_own_from_the_last_commit()
     let yard = Yard::new();
     write(yard.ws.root().join("uncommitted.txt"));
     let made = yard.call("create_worktree", json!({"name": "api"})).await;
-    assert_eq!(
-        done(made),
-        "created .harness/worktrees/api on branch wt/api"
-    );
+    assert_eq!(done(made), "created .harness/worktrees/api on branch wt/api");
     let directory = yard.directory("api");
     assert!(directory.join("src/lib.rs").exists());
     assert!(!directory.join("uncommitted.txt").exists());
     assert_eq!(git(&directory, &["branch", "--show-current"]), "wt/api");
     let status = git(yard.ws.root(), &["status", "--porcelain"]);
-    assert_eq!(
-        status, "?? uncommitted.txt",
-        "the outer checkout commits nothing of it"
-    );
+    assert_eq!(status, "?? uncommitted.txt", "the outer checkout commits nothing of it");
     assert_eq!(yard.events(), ["created api"]);
 }
 
@@ -38,9 +32,7 @@ async fn a_worktree_is_a_directory_on_a_branch_of_its_own_from_the_last_commit()
 async fn names_that_are_paths_options_or_several_lines_are_refused() {
     let yard = Yard::new();
     let long = "a".repeat(41);
-    for name in [
-        "", "../x", "a/b", "a\nb", "-f", "A", "a b", "ä", "a.lock", &long,
-    ] {
+    for name in ["", "../x", "a/b", "a\nb", "-f", "A", "a b", "ä", "a.lock", &long] {
         let refusal = yard.call("create_worktree", json!({"name": name})).await;
         let refusal = refused(refusal);
         assert!(refusal.contains("is no name for a worktree"), "{refusal}");
@@ -52,15 +44,9 @@ async fn names_that_are_paths_options_or_several_lines_are_refused() {
 async fn outside_a_repository_and_before_the_first_commit_there_is_a_clear_sentence() {
     let init = |dir: &Path| drop(git(dir, &["init", "--quiet"]));
     for (yard, why) in [
-        (
-            Yard::begun(|_| ()),
-            "is in no git repository; run `git init`",
-        ),
+        (Yard::begun(|_| ()), "is in no git repository; run `git init`"),
         (Yard::begun(init), "has no commit yet"),
-        (
-            Yard::new().in_folder(".git"),
-            "inside the files of git itself",
-        ),
+        (Yard::new().in_folder(".git"), "inside the files of git itself"),
     ] {
         let refusal = refused(yard.call("create_worktree", json!({"name": "api"})).await);
         assert!(refusal.contains(why), "{refusal}");
@@ -72,10 +58,7 @@ async fn a_name_or_a_branch_that_is_taken_is_refused_and_stays() {
     let yard = Yard::new();
     yard.create("api").await;
     git(yard.ws.root(), &["branch", "wt/ui"]);
-    for (name, why) in [
-        ("api", "a worktree api already"),
-        ("ui", "a branch wt/ui already"),
-    ] {
+    for (name, why) in [("api", "a worktree api already"), ("ui", "a branch wt/ui already")] {
         let refusal = refused(yard.call("create_worktree", json!({"name": name})).await);
         assert!(refusal.contains(why), "{refusal}");
         assert!(yard.has_branch(&format!("wt/{name}")));
@@ -157,10 +140,7 @@ async fn hooks_and_settings_of_the_repository_change_nothing() {
     assert!(!directory.join("ran").exists());
     write(directory.join("new.txt"));
     let refusal = refused(yard.remove("api").await);
-    assert!(
-        refusal.contains("\n?? new.txt\n"),
-        "hidden files are files: {refusal}"
-    );
+    assert!(refusal.contains("\n?? new.txt\n"), "hidden files are files: {refusal}");
     fs::remove_file(directory.join("new.txt")).unwrap();
     done(yard.remove("api").await);
 }
@@ -184,10 +164,7 @@ async fn a_bound_task_stays_pending_and_a_worktree_without_work_goes_with_its_br
     let bound = yard.board.get(&task.id).unwrap().task;
     assert_eq!((bound.status, &bound.owner), (Status::Pending, &None));
     assert_eq!(bound.extra["worktree"], "api");
-    assert_eq!(
-        done(yard.remove("api").await),
-        "removed the worktree api and its branch wt/api"
-    );
+    assert_eq!(done(yard.remove("api").await), "removed the worktree api and its branch wt/api");
     assert!(!yard.directory("api").exists() && !yard.has_branch("wt/api"));
     let task = yard.board.get(&task.id).unwrap().task;
     assert!(!task.extra.contains_key("worktree"));
@@ -216,10 +193,7 @@ async fn commits_that_are_on_no_other_branch_are_not_lost() {
     write(directory.join("new.txt"));
     commit(&directory, "Add the API");
     let refusal = refused(yard.remove("api").await);
-    assert!(
-        refusal.contains("commits that are on no other branch (1)"),
-        "{refusal}"
-    );
+    assert!(refusal.contains("commits that are on no other branch (1)"), "{refusal}");
     assert!(refusal.contains("Add the API"), "{refusal}");
     assert!(yard.has_branch("wt/api"));
     done(yard.discard("api").await);
@@ -274,10 +248,7 @@ async fn a_folder_that_was_deleted_by_hand_can_be_removed_and_made_again() {
     yard.create("api").await;
 
     // Removed by git itself: its branch is left.
-    git(
-        yard.ws.root(),
-        &["worktree", "remove", ".harness/worktrees/api"],
-    );
+    git(yard.ws.root(), &["worktree", "remove", ".harness/worktrees/api"]);
     done(yard.remove("api").await);
     assert!(!yard.has_branch("wt/api"));
 }

@@ -81,14 +81,9 @@ impl Yard {
         let hooks = Hooks::default().on_pre_tool(self.worktrees.gate());
         let hooks = match agent {
             LEAD => hooks,
-            name => hooks
-                .on_pre_tool(permission(&policy))
-                .for_agent(name, policy),
+            name => hooks.on_pre_tool(permission(&policy)).for_agent(name, policy),
         };
-        let tools = Toolbox::new()
-            .with(bash(ws))
-            .with(read_file(ws))
-            .with(write_file(ws));
+        let tools = Toolbox::new().with(bash(ws)).with(read_file(ws)).with(write_file(ws));
         let call = ToolCall::new("toolu_1", name, input);
         let step = hooks.pre_tool(&tools, call).await;
         tools.run([step]).next().await.unwrap().1

@@ -27,11 +27,7 @@ fn class() -> Class {
 fn class_with(servers: &[(&str, &str, &str)]) -> Class {
     let entry = |(name, mock, fault): &(&str, &str, &str)| {
         let args = ["mock-mcp", mock, "--fault", fault];
-        let args = if fault.is_empty() {
-            &args[..2]
-        } else {
-            &args[..]
-        };
+        let args = if fault.is_empty() { &args[..2] } else { &args[..] };
         ((*name).to_owned(), json!({"command": EXE, "args": args}))
     };
     let mut servers: serde_json::Map<_, _> = servers.iter().map(entry).collect();
@@ -83,9 +79,7 @@ fn a_server_brings_its_tools_in_the_same_turn_and_not_in_the_same_reply() {
         1 => calls(search().0, search().1),
         _ => says("Found it."),
     });
-    run(&class().model(&model), &[SEARCH])
-        .shows("Found it.")
-        .never_shows("needs permission");
+    run(&class().model(&model), &[SEARCH]).shows("Found it.").never_shows("needs permission");
     let requests = model.requests();
     let counts: Vec<usize> = requests.iter().map(|request| request.tools.len()).collect();
     assert_eq!(counts, [18, 20, 20]);
@@ -95,24 +89,14 @@ fn a_server_brings_its_tools_in_the_same_turn_and_not_in_the_same_reply() {
     };
     let discovered = "Connected to 'docs'. Discovered: search, get_version";
     assert_eq!(connected, discovered);
-    assert!(
-        unknown.starts_with("there is no tool `mcp__docs__search`"),
-        "{unknown}"
-    );
+    assert!(unknown.starts_with("there is no tool `mcp__docs__search`"), "{unknown}");
     assert!(found.contains("s01"), "{found}");
     assert!(!requests[0].system.contains("# Servers"));
     let section = requests[1].system.split_once("# Servers\n").unwrap().1;
-    assert!(
-        section.contains("\n- docs: 2 tools. It says of itself: \""),
-        "{section}"
-    );
+    assert!(section.contains("\n- docs: 2 tools. It says of itself: \""), "{section}");
     for tool in &*requests[1].tools {
         let is_theirs = tool.name.starts_with("mcp__docs__");
-        assert_eq!(
-            tool.description.ends_with("(readOnly)"),
-            is_theirs,
-            "{tool:?}"
-        );
+        assert_eq!(tool.description.ends_with("(readOnly)"), is_theirs, "{tool:?}");
     }
 }
 
@@ -136,8 +120,7 @@ fn what_a_server_calls_destructive_asks_and_what_reads_does_not() {
     ran.shows(
         "mcp__deploy__trigger needs permission:\n  service: web\nits server calls it destructive; ",
     );
-    ran.shows("It is on its way.")
-        .never_shows("mcp__deploy__status needs permission");
+    ran.shows("It is on its way.").never_shows("mcp__deploy__status needs permission");
     let offered = ["trigger", "status", "logs"].map(|tool| format!("mcp__deploy__{tool}"));
     assert_eq!(offers(&yes)[1..], [&offered, &offered]);
 
@@ -148,10 +131,7 @@ fn what_a_server_calls_destructive_asks_and_what_reads_does_not() {
         panic!("{results:?}");
     };
     assert!(refused.contains("permission denied"), "{refused}");
-    assert!(
-        status.contains("live") && !status.contains("queued"),
-        "{status}"
-    );
+    assert!(status.contains("live") && !status.contains("queued"), "{status}");
 }
 
 #[test]
@@ -177,10 +157,7 @@ fn the_tool_pool() {
     let [(true, answer)] = &results[..] else {
         panic!("{results:?}");
     };
-    assert!(
-        answer.starts_with("there is no tool `mcp__docs__search`"),
-        "{answer}"
-    );
+    assert!(answer.starts_with("there is no tool `mcp__docs__search`"), "{answer}");
     assert!(!mate.system.contains("# Servers"));
     let lead = requests[1].tool_names();
     let (built_in, servers) = lead.split_at(lead.len() - 2);
@@ -248,8 +225,7 @@ fn a_connection_that_cannot_be_says_what_there_is() {
     ran.shows(
         ".mcp.json: remote is of type http, and only stdio is supported here; \"command\": \"mcp_client\"",
     );
-    ran.shows("gone    failed: ")
-        .shows("remote  cannot be used: it is of type http");
+    ran.shows("gone    failed: ").shows("remote  cannot be used: it is of type http");
     let results = model.last_request().results();
     // Errors have a mark.
     let expected = [

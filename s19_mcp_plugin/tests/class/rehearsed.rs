@@ -9,9 +9,7 @@ use super::{BOTH, DEPLOY, SEARCH, class, run};
 /// The tools that were called, without those of the harness itself.
 fn called(model: &MockModel) -> Vec<String> {
     let all: Vec<String> = model.last_request().calls().concat();
-    all.into_iter()
-        .filter(|name| name != "connect_mcp")
-        .collect()
+    all.into_iter().filter(|name| name != "connect_mcp").collect()
 }
 
 /// How many tools a request offers.
@@ -39,10 +37,7 @@ fn a_deployment_is_triggered_when_the_user_says_so() {
     for (prompt, service) in [
         (DEPLOY, "api"),
         ("Connect to deploy and deploy the web service", "web"),
-        (
-            "Hook up the deploy server, then trigger a deployment of worker.",
-            "worker",
-        ),
+        ("Hook up the deploy server, then trigger a deployment of worker.", "worker"),
     ] {
         for (answer, is_deployed) in [("y", true), ("n", false)] {
             let model = MockModel::strict_rehearsal();
@@ -51,12 +46,7 @@ fn a_deployment_is_triggered_when_the_user_says_so() {
             let results = model.last_request().results();
             let queued = format!("{service} version");
             let is_queued = |(is_error, text): &(bool, String)| !is_error && text.contains(&queued);
-            assert_eq!(
-                results.iter().any(is_queued),
-                is_deployed,
-                "{}",
-                ran.transcript()
-            );
+            assert_eq!(results.iter().any(is_queued), is_deployed, "{}", ran.transcript());
         }
     }
 }
@@ -70,13 +60,8 @@ fn both_are_connected_and_their_tools_named() {
     ] {
         let model = MockModel::strict_rehearsal();
         let ran = run(&class().model(&model), &[prompt]);
-        ran.shows("mcp__docs__search (readOnly)")
-            .shows("mcp__deploy__trigger (destructive)");
+        ran.shows("mcp__docs__search (readOnly)").shows("mcp__deploy__trigger (destructive)");
         let requests = model.requests();
-        assert_eq!(
-            (offered(&requests[0]), offered(&requests[1])),
-            (18, 23),
-            "{prompt}"
-        );
+        assert_eq!((offered(&requests[0]), offered(&requests[1])), (18, 23), "{prompt}");
     }
 }

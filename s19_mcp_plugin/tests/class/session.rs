@@ -7,12 +7,7 @@ use testkit::Class;
 #[test]
 fn the_readme_shows_a_session() {
     let class = Class::new(env!("CARGO_BIN_EXE_s19_mcp_plugin"));
-    let lines = [
-        "Connect to the deploy server and trigger a deployment",
-        "y",
-        "/tools",
-        "/mcp",
-    ];
+    let lines = ["Connect to the deploy server and trigger a deployment", "y", "/tools", "/mcp"];
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
     class.session(&lines).is_shown_in(readme);
 }

@@ -118,11 +118,7 @@ fn tells(plugged: Plugged<'_>, story: &str) -> Vec<String> {
         let input: Value = serde_json::from_str(input).expect("JSON");
         (name.to_owned(), input, expected.trim().to_owned())
     };
-    let story: Vec<_> = story
-        .lines()
-        .filter(|line| !line.is_empty())
-        .map(row)
-        .collect();
+    let story: Vec<_> = story.lines().filter(|line| !line.is_empty()).map(row).collect();
     let mut script = vec![calls("connect_mcp", json!({"name": server}))];
     let call = |(name, input, _): &(String, Value, String)| {
         calls(format!("mcp__{server}__{name}"), input.clone())
@@ -131,29 +127,20 @@ fn tells(plugged: Plugged<'_>, story: &str) -> Vec<String> {
     script.push(says("All of it is done."));
     let model = MockModel::scripted(script);
     let class = plug(plugged).model(&model);
-    class
-        .types(&["Try all of it"])
-        .succeeds()
-        .shows("All of it is done.");
+    class.types(&["Try all of it"]).succeeds().shows("All of it is done.");
 
     // Each call is answered in the request that follows it; later ones may hold less of an old result.
     let requests = model.requests();
     let result = |index: usize| requests[index + 1].results().pop().unwrap();
     let (_, connected) = result(0);
-    assert!(
-        connected.starts_with(&format!("Connected to '{server}'")),
-        "{connected}"
-    );
+    assert!(connected.starts_with(&format!("Connected to '{server}'")), "{connected}");
     for (index, (name, input, expected)) in (1..).zip(&story) {
         let (is_error, text) = result(index);
         let (wrong, expected) = match expected.strip_prefix('!') {
             Some(expected) => (true, expected),
             None => (false, expected.as_str()),
         };
-        assert!(
-            is_error == wrong && text.contains(expected),
-            "{name} {input}: {is_error} {text}"
-        );
+        assert!(is_error == wrong && text.contains(expected), "{name} {input}: {is_error} {text}");
     }
     let offered = |request: &Request| {
         let mut names = request.tool_names();
@@ -168,22 +155,14 @@ fn tells(plugged: Plugged<'_>, story: &str) -> Vec<String> {
 /// A workspace whose files plug the server in and allow its tools.
 fn plug((server, program, args, env): Plugged<'_>) -> Class {
     let class = Class::new(env!("CARGO_BIN_EXE_s19_mcp_plugin"));
-    let env = env
-        .to_string()
-        .replace("{workspace}", &class.dir().display().to_string());
+    let env = env.to_string().replace("{workspace}", &class.dir().display().to_string());
     let env: Value = serde_json::from_str(&env).unwrap();
     let entry = json!({"command": program, "args": args, "env": env});
     let allow = ["connect_mcp".to_owned(), format!("mcp__{server}__*")];
     class
         .file("notes.txt", "The meeting is at ten.\n")
-        .file(
-            ".mcp.json",
-            json!({"mcpServers": {server: entry}}).to_string(),
-        )
-        .file(
-            ".harness/settings.json",
-            json!({"permissions": {"allow": allow}}).to_string(),
-        )
+        .file(".mcp.json", json!({"mcpServers": {server: entry}}).to_string())
+        .file(".harness/settings.json", json!({"permissions": {"allow": allow}}).to_string())
 }
 
 /// Where `cargo x external` has put it.

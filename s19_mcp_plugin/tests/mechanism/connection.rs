@@ -122,8 +122,7 @@ async fn a_start_that_cannot_be_is_one_sentence() {
         let (mut peer, server) = peer();
         let serve = async {
             if let Some(hello) = hello {
-                peer.plays(&format!("> 1 initialize …\n< 1 = {hello}"))
-                    .await;
+                peer.plays(&format!("> 1 initialize …\n< 1 = {hello}")).await;
                 return std::future::pending().await;
             }
             peer.plays(GREETS).await;
@@ -154,11 +153,7 @@ async fn what_cannot_be_read_fails_one_call_or_one_tool_and_the_connection_lives
         let mut results = vec![format!(r#"{{"tools":[{tools}]}}"#)];
         let text = |text: &str| format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}"#);
         let texts = [r#""\ud800""#, &deep].map(text);
-        results.extend(
-            texts
-                .into_iter()
-                .chain([r#""yes""#.to_owned(), text(r#""found""#)]),
-        );
+        results.extend(texts.into_iter().chain([r#""yes""#.to_owned(), text(r#""found""#)]));
         for (id, result) in (2..).zip(results) {
             if id > 2 {
                 peer.hear().await;
@@ -175,9 +170,7 @@ async fn what_cannot_be_read_fails_one_call_or_one_tool_and_the_connection_lives
         let server = server.await.unwrap();
         assert_eq!(names(&server), ["a"]);
         let malformed = server.malformed();
-        let told = malformed
-            .iter()
-            .map(|out| format!("{} {}", out.tool, out.why));
+        let told = malformed.iter().map(|out| format!("{} {}", out.tool, out.why));
         let parts = [
             "a tool without a name",
             "a tool without a name",
@@ -215,14 +208,8 @@ async fn what_breaks_the_protocol_ends_the_connection_in_a_sentence() {
         ),
         (b"\xff\xfe\n", "it sent a line that is no UTF-8"),
         (long.as_bytes(), "it sent a line of more than 16 MB"),
-        (
-            b"{\"jsonrpc\": \"2.0\", \"id\"",
-            "its output ended in the middle of a line",
-        ),
-        (
-            &b"no\n".repeat(2_000),
-            "it writes text instead of messages; it last wrote: …",
-        ),
+        (b"{\"jsonrpc\": \"2.0\", \"id\"", "its output ended in the middle of a line"),
+        (&b"no\n".repeat(2_000), "it writes text instead of messages; it last wrote: …"),
         (b"", "it closed the connection"),
     ] {
         let (server, mut peer) = connected("[]").await;
@@ -235,10 +222,7 @@ async fn what_breaks_the_protocol_ends_the_connection_in_a_sentence() {
         assert!(error.starts_with(&format!("{FAILED}{why}")), "{error}");
         assert_eq!(server.failure().as_ref(), Some(&error));
         let later = said(&server, "a").await;
-        assert_eq!(
-            later, error,
-            "a later call fails at once, for the same reason"
-        );
+        assert_eq!(later, error, "a later call fails at once, for the same reason");
         server.shut_down().await;
     }
 }
@@ -249,11 +233,7 @@ async fn a_call_without_an_answer_says_what_was_written_since() {
     peer.write("listening\n").await;
     for (id, writes, said_last) in [
         (3, "", ""),
-        (
-            4,
-            "Traceback:\u{1b}[31m\n  here\n",
-            "; it last wrote: Traceback: [31m here",
-        ),
+        (4, "Traceback:\u{1b}[31m\n  here\n", "; it last wrote: Traceback: [31m here"),
         (
             5,
             "{\"level\":30,\"error\":\"none\"}\n",
@@ -338,8 +318,7 @@ async fn a_list_is_read_again_when_it_changes_once_at_a_time_and_not_without_a_p
     // What comes while a list is under way counts once more, after a pause.
     peer.plays(&many).await;
     let first = Instant::now();
-    peer.plays("< 3 = {\"tools\": [{\"name\": \"b\"}]}\n> 4 tools/list {}")
-        .await;
+    peer.plays("< 3 = {\"tools\": [{\"name\": \"b\"}]}\n> 4 tools/list {}").await;
     assert!(first.elapsed() >= Duration::from_millis(900));
     peer.plays(r#"< 4 = {"tools": [{"name": "c"}]}"#).await;
     pass(Duration::from_secs(5)).await;

@@ -62,10 +62,7 @@ impl Peer {
             if words[1] != "." {
                 message["id"] = parsed(words[1]);
             }
-            let rest = words
-                .get(3)
-                .filter(|rest| **rest != "…")
-                .map(|rest| parsed(rest));
+            let rest = words.get(3).filter(|rest| **rest != "…").map(|rest| parsed(rest));
             match words[2] {
                 "=" => message["result"] = rest.unwrap(),
                 "!" => message["error"] = rest.unwrap(),

@@ -161,11 +161,7 @@ async fn one_that_flips_back_and_forth_asks_each_time_and_a_no_agrees_to_nothing
     // The first answer is a no, all others are a yes.
     for expected in [[true, true, false], [true, false, false]] {
         session.changes(&scene, &reads(B)).await;
-        let asked = [
-            session.asks().await,
-            session.asks().await,
-            session.asks().await,
-        ];
+        let asked = [session.asks().await, session.asks().await, session.asks().await];
         assert_eq!(asked, expected);
         session.changes(&scene, &reads(A)).await;
         assert!(session.asks().await, "back again");
@@ -193,22 +189,14 @@ async fn a_server_that_comes_back_is_the_same_in_this_session_and_in_the_next() 
     write(&scene, &json!([reads(B)]));
     session.connect().await;
     assert!(session.asks().await, "connected again");
-    for (list, asks) in [
-        (B, false),
-        ("Reads on.", true),
-        ("Reads on.", false),
-        (A, true),
-    ] {
+    for (list, asks) in [(B, false), ("Reads on.", true), ("Reads on.", false), (A, true)] {
         write(&scene, &json!([reads(list)]));
         let later = Session::connected(&scene).await;
         assert_eq!(later.asks().await, asks, "{list}");
     }
     let file: Value = scene.written(".harness/mcp/tools.json").parse().unwrap();
     let pin = &file["servers"]["docs"]["page"];
-    assert_eq!(
-        (&file["version"], &pin["description"]),
-        (&json!(1), &json!(A))
-    );
+    assert_eq!((&file["version"], &pin["description"]), (&json!(1), &json!(A)));
 }
 
 #[tokio::test]
@@ -233,24 +221,14 @@ async fn a_tool_that_takes_the_name_of_another_one_asks_and_twins_that_come_toge
     };
     assert!(!asks("mcp__docs__my_page").await && !asks("mcp__docs__a_b").await);
     write(&scene, &json!([named("my/page")]));
-    assert!(
-        !asks("mcp__docs__my_page").await,
-        "the server says it during this call"
-    );
-    assert!(
-        asks("mcp__docs__my_page").await,
-        "another tool under this name"
-    );
+    assert!(!asks("mcp__docs__my_page").await, "the server says it during this call");
+    assert!(asks("mcp__docs__my_page").await, "another tool under this name");
     assert!(!asks("mcp__docs__my_page").await, "as it was agreed to");
 }
 
 #[tokio::test]
 async fn a_file_that_cannot_be_read_is_left_alone_and_each_tool_asks() {
-    for content in [
-        "{\"version\": 1, \"serv",
-        r#"{"version": 2, "servers": {}}"#,
-        "[]",
-    ] {
+    for content in ["{\"version\": 1, \"serv", r#"{"version": 2, "servers": {}}"#, "[]"] {
         let scene = allowed(&reads("Reads a page."));
         scene.write(".harness/mcp/tools.json", content);
         let session = Session::connected(&scene).await;

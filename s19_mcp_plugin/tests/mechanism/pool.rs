@@ -55,10 +55,7 @@ async fn five_hundred_tools_are_a_pool_and_a_short_answer() {
     let session = Session::with(&[("docs", &["500-tools"])]);
     let answer = session.connect("docs").await;
     assert_eq!(session.names().len(), 502);
-    assert!(
-        answer.ends_with(" and 452 more") && answer.len() < 3_000,
-        "{answer}"
-    );
+    assert!(answer.ends_with(" and 452 more") && answer.len() < 3_000, "{answer}");
     session.mcp.shut_down().await;
     assert_eq!(session.names(), [""; 0]);
 }
@@ -84,11 +81,7 @@ async fn nothing_that_a_server_lists_goes_without_a_word() {
     session.write("bash", &["-c", &says]);
     let answer = session.connect("x").await;
     let mut sentences = answer.split(". Left out: ");
-    assert_eq!(
-        sentences.next(),
-        Some("Connected to 'x'. Discovered: a, e"),
-        "{answer}"
-    );
+    assert_eq!(sentences.next(), Some("Connected to 'x'. Discovered: a, e"), "{answer}");
     for sentence in [
         "a tool without a name cannot be read: missing field `name`",
         "c cannot be read at `annotations`: invalid type: string \"none\"",
@@ -114,10 +107,7 @@ async fn each_call_reaches_its_own_of_two_twins_and_a_built_in_tool_wins_a_clash
     for name in tools.names().iter().filter(|name| name.len() > 33) {
         answers.push(tools.call(tool_call(name, json!({}))).await.text);
     }
-    assert!(
-        matches!(&answers[..], [one, two] if one != two),
-        "{answers:?}"
-    );
+    assert!(matches!(&answers[..], [one, two] if one != two), "{answers:?}");
     let answer = tools.call(tool_call("mcp__docs__search", json!({}))).await;
     assert_eq!(answer.text, "ours");
 }
@@ -128,14 +118,8 @@ async fn two_who_connect_at_once_start_one_server() {
     let (one, two) = tokio::join!(session.connect("docs"), session.connect("docs"));
     let mut answers = [one, two];
     answers.sort();
-    assert!(
-        answers[0].starts_with("Already connected to 'docs'."),
-        "{answers:?}"
-    );
-    assert!(
-        answers[1].starts_with("Connected to 'docs'."),
-        "{answers:?}"
-    );
+    assert!(answers[0].starts_with("Already connected to 'docs'."), "{answers:?}");
+    assert!(answers[1].starts_with("Connected to 'docs'."), "{answers:?}");
     assert_eq!(session.names().len(), 2);
 }
 
@@ -150,11 +134,7 @@ fn connect_x(id: &str) -> ToolCall {
 async fn what_the_policy_was_shown_is_what_is_started() {
     let session = Session::with(&[]);
     let shown = |call: &ToolCall| session.connect.shell_command(call);
-    let (unknown, yes, no) = (
-        connect_x("toolu_0"),
-        connect_x("toolu_1"),
-        connect_x("toolu_2"),
-    );
+    let (unknown, yes, no) = (connect_x("toolu_0"), connect_x("toolu_1"), connect_x("toolu_2"));
     assert_eq!(shown(&unknown), None);
     session.write("no-such-program-one", &[]);
     assert_eq!(shown(&yes).as_deref(), Some("no-such-program-one"));

@@ -50,10 +50,7 @@ async fn how_a_program_failed_is_one_sentence_without_its_passwords() {
     scene.nothing_is_left();
     let mut nowhere = scene.program("/nowhere/server", &["--token", "s3cret"]);
     nowhere.env.insert("TOKEN".to_owned(), "s3cret".to_owned());
-    let error = Server::start(&nowhere, &scene.ws, SHORT)
-        .await
-        .err()
-        .unwrap();
+    let error = Server::start(&nowhere, &scene.ws, SHORT).await.err().unwrap();
     let why = "starting the program /nowhere/server: No such file or directory (os error 2)";
     assert_eq!(format!("{error:#}"), why);
 }
@@ -71,10 +68,7 @@ async fn it_gets_what_it_was_sent_and_ends_with_its_input() {
         server.shut_down().await;
     };
     let (error, ()) = tokio::join!(said(&server, "search"), end);
-    assert_eq!(
-        error,
-        "the MCP server 'docs' is disconnected: it was shut down"
-    );
+    assert_eq!(error, "the MCP server 'docs' is disconnected: it was shut down");
     assert!(scene.written("rest").contains("search"));
     assert_eq!(scene.written("end"), "end\n");
     scene.nothing_is_left();
@@ -151,24 +145,17 @@ async fn a_key_is_in_the_environment_only_when_the_configuration_puts_it_there()
     if std::env::var_os("ANTHROPIC_API_KEY").is_none() {
         let this = "process::a_key_is_in_the_environment_only_when_the_configuration_puts_it_there";
         let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-        again
-            .args(["--exact", this])
-            .env("ANTHROPIC_API_KEY", "secret");
+        again.args(["--exact", this]).env("ANTHROPIC_API_KEY", "secret");
         let again = again.output().unwrap();
         let told = String::from_utf8_lossy(&again.stdout);
-        assert!(
-            again.status.success() && told.contains("1 passed"),
-            "{told}"
-        );
+        assert!(again.status.success() && told.contains("1 passed"), "{told}");
         return;
     }
     let scene = Scene::new();
     let mut config = scene.script(&["printf %s \"$ANTHROPIC_API_KEY\" >key"]);
     for key in ["", "given"] {
         if !key.is_empty() {
-            config
-                .env
-                .insert("ANTHROPIC_API_KEY".to_owned(), key.to_owned());
+            config.env.insert("ANTHROPIC_API_KEY".to_owned(), key.to_owned());
         }
         assert!(Server::start(&config, &scene.ws, SHORT).await.is_err());
         assert_eq!(scene.written("key"), key);

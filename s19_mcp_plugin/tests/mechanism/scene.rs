@@ -114,8 +114,7 @@ impl Scene {
             variables.any(|variable| variable == mark.as_bytes())
         };
         let ours = processes.map(|entry| entry.unwrap().path()).filter(ours);
-        ours.map(|path| fs::read_to_string(path.join("cmdline")).unwrap_or_default())
-            .collect()
+        ours.map(|path| fs::read_to_string(path.join("cmdline")).unwrap_or_default()).collect()
     }
 
     fn mark(&self) -> String {

@@ -10,10 +10,7 @@ use crate::{bash, class, model, spawn, teammate};
 /// The tool calls of somebody who tries what a hook forbids, what nobody allows, and what is fine.
 fn tries(who: &str, request: &Request) -> Reply {
     match request.calls().len() {
-        0 => calls(
-            "write_file",
-            json!({"path": format!("{who}-forbidden"), "content": ""}),
-        ),
+        0 => calls("write_file", json!({"path": format!("{who}-forbidden"), "content": ""})),
         1 => bash(&format!("touch {who}-asked")),
         _ => calls("read_file", json!({"path": "README.md", "limit": 1})),
     }
@@ -28,29 +25,21 @@ fn watched() -> Class {
         "UserPromptSubmit": hook(keeps), "PreToolUse": hook(&forbids), "PostToolUse": hook(keeps), "Stop": hook(keeps),
     });
     class(&[])
-        .file(
-            ".harness/settings.json",
-            json!({"hooks": hooks}).to_string(),
-        )
+        .file(".harness/settings.json", json!({"hooks": hooks}).to_string())
         .file(".harness/cron.json", jobs("2020-01-01T09:00:00Z"))
 }
 
 /// What comes by the clock, and whoever works on their own, has no way around hooks, permission and log.
 #[test]
 fn a_scheduled_turn_and_a_teammate_pass_every_hook_and_the_log() {
-    let model = model(
-        |request: &Request| match (teammate(request), request.calls().len()) {
-            (Some(name), ..3) => tries(name, request),
-            (None, ..3) => tries("lead", request),
-            (None, 3) => calls("spawn_teammate", spawn("alice")),
-            _ => says("Done."),
-        },
-    );
+    let model = model(|request: &Request| match (teammate(request), request.calls().len()) {
+        (Some(name), ..3) => tries(name, request),
+        (None, ..3) => tries("lead", request),
+        (None, 3) => calls("spawn_teammate", spawn("alice")),
+        _ => says("Done."),
+    });
     let class = watched().model(&model);
-    class
-        .types(&[])
-        .succeeds()
-        .shows("[mail from alice: result]");
+    class.types(&[]).succeeds().shows("[mail from alice: result]");
     let seen = lines(&class.read("seen.jsonl"));
     let log = lines(&class.read(".harness/log.jsonl"));
     let count = |event: &str, text: &str| {
@@ -71,9 +60,8 @@ fn a_scheduled_turn_and_a_teammate_pass_every_hook_and_the_log() {
             assert!(!class.dir().join(name).exists());
         }
         let of = log.iter().filter(|entry| entry["agent"] == who);
-        let of: Vec<(&str, bool)> = of
-            .map(|entry| (entry["tool"].as_str().unwrap(), entry["blocked"].is_null()))
-            .collect();
+        let of: Vec<(&str, bool)> =
+            of.map(|entry| (entry["tool"].as_str().unwrap(), entry["blocked"].is_null())).collect();
         let expected = [("write_file", false), ("bash", false), ("read_file", true)];
         assert_eq!(of[..3], expected, "{who}");
     }

@@ -78,11 +78,7 @@ fn a_failure_is_an_exit_code_an_error_and_json_all_the_same() {
         (&class, &["/halp"][..], "there is no command /halp"),
         (&class, &["/clear all"], "/clear takes nothing behind it"),
         (&class, &["/resume zz"], "there is no saved session \"zz\""),
-        (
-            &class,
-            &["hi", "--resume", "zz"],
-            "there is no saved session",
-        ),
+        (&class, &["hi", "--resume", "zz"], "there is no saved session"),
         (&bad, &["hi"], "ANTHROPIC_BASE_URL must begin with http"),
         (&refused, &["hi"], "400"),
     ] {
@@ -96,10 +92,7 @@ fn a_failure_is_an_exit_code_an_error_and_json_all_the_same() {
             (&answer["is_error"], &answer["subtype"]),
             (&json!(true), &json!("error_during_execution"))
         );
-        assert!(
-            answer["result"].as_str().unwrap().contains(said),
-            "{answer}"
-        );
+        assert!(answer["result"].as_str().unwrap().contains(said), "{answer}");
     }
     assert!(model.requests().is_empty());
 }
@@ -114,9 +107,7 @@ fn nobody_is_asked_and_the_model_and_the_script_are_told() {
     });
     let class = class(&[]).model(&model);
     let ran = class.runs(&["-p", "go"], "");
-    ran.fails_with(3)
-        .shows("nobody was there to answer the question")
-        .never_shows("[y]es");
+    ran.fails_with(3).shows("nobody was there to answer the question").never_shows("[y]es");
     let ran = class.runs(&["-p", "go", "--output-format", "json"], "");
     let answer = answer(ran.fails_with(3));
     assert_eq!(answer["is_error"], false);
@@ -168,10 +159,7 @@ fn who_leaves_hears_what_ends() {
 fn what_works_beside_the_turn_is_waited_for_and_a_notice_that_is_refused_is_no_answer() {
     for (prompt_hook, said) in [
         ("exit 0", "It is ready.\n"),
-        (
-            "if grep -q task_notification; then echo not now >&2; exit 2; fi",
-            "It runs.\n",
-        ),
+        ("if grep -q task_notification; then echo not now >&2; exit 2; fi", "It runs.\n"),
     ] {
         let model = model(|request: &Request| match request.calls().len() {
             0 => background("cat gate"),
@@ -184,9 +172,7 @@ fn what_works_beside_the_turn_is_waited_for_and_a_notice_that_is_refused_is_no_a
         let opens = "[ -e opened ] || { touch opened; echo open > gate; }";
         let settings =
             json!({"hooks": {"UserPromptSubmit": hook(prompt_hook), "Stop": hook(opens)}});
-        let class = class(&[])
-            .file(".harness/settings.json", settings.to_string())
-            .model(&model);
+        let class = class(&[]).file(".harness/settings.json", settings.to_string()).model(&model);
         Gate::new(&class.dir());
         let ran = class.runs(&["-p", "go"], "");
         assert_eq!(ran.stdout, said, "{}", ran.transcript());
@@ -203,12 +189,7 @@ fn a_session_goes_on_from_script_to_script() {
     let class = class(&[]).model(&model);
     let ask = |args: &[&str], count: usize| {
         let ran = class.runs(&[&["-p"], args].concat(), "");
-        assert_eq!(
-            ran.stdout,
-            format!("{count} requests so far\n"),
-            "{}",
-            ran.transcript()
-        );
+        assert_eq!(ran.stdout, format!("{count} requests so far\n"), "{}", ran.transcript());
     };
     ask(&["one"], 1);
     ask(&["--resume", "--", "two"], 2);

@@ -17,13 +17,7 @@ fn a_command_is_told_and_not_sent_and_a_question_about_a_path_is_a_request() {
     ] {
         help.shows(&format!("\n{name} "));
     }
-    let ran = class.types(&[
-        "/halp",
-        "/frobnicate now",
-        "/clear the table",
-        "/tools",
-        "/mcp",
-    ]);
+    let ran = class.types(&["/halp", "/frobnicate now", "/clear the table", "/tools", "/mcp"]);
     ran.fails_with(1)
         .shows("there is no command /halp; did you mean /help? Nothing was sent.")
         .shows("there is no command /frobnicate; /help lists them. Nothing was sent.")
@@ -44,16 +38,12 @@ fn a_command_is_told_and_not_sent_and_a_question_about_a_path_is_a_request() {
 
 #[test]
 fn cost_counts_everybody_who_asked() {
-    let model = model(
-        |request: &Request| match (is_subagent(request), request.calls().len()) {
-            (true, _) => says("Nothing found."),
-            (false, 0) => calls("task", json!({"description": "look around"})),
-            (false, _) => says("Done."),
-        },
-    );
-    let ran = class(&[])
-        .model(&model)
-        .types(&["/cost", "go", "/cost", "/clear", "/cost"]);
+    let model = model(|request: &Request| match (is_subagent(request), request.calls().len()) {
+        (true, _) => says("Nothing found."),
+        (false, 0) => calls("task", json!({"description": "look around"})),
+        (false, _) => says("Done."),
+    });
+    let ran = class(&[]).model(&model).types(&["/cost", "go", "/cost", "/clear", "/cost"]);
     ran.succeeds()
         .shows("this session   fresh 0 · read 0 · written 0 · out 0 tokens")
         .shows("conversation   0 of 200,000 tokens");
@@ -75,12 +65,8 @@ fn cost_counts_everybody_who_asked() {
 #[test]
 fn compact_asks_for_a_summary_with_the_focus_given() {
     let model = model(|_: &Request| says("A long answer. ".repeat(200)));
-    let ran = class(&[])
-        .model(&model)
-        .types(&["one", "two", "/compact the schema", "three"]);
-    ran.succeeds()
-        .shows("messages summarized")
-        .shows("the conversation has ");
+    let ran = class(&[]).model(&model).types(&["one", "two", "/compact the schema", "three"]);
+    ran.succeeds().shows("messages summarized").shows("the conversation has ");
     let requests = model.requests();
     let mut requests = requests.iter();
     let asked = requests.find(|request| request.system.starts_with("You summarize"));
@@ -105,13 +91,8 @@ fn clear_begins_anew_empties_the_plan_and_keeps_the_old_session() {
     let class = class(&[]).model(&model);
     let ran = class.types(&["plan", "/clear", "look"]);
     let sessions = saved(&class);
-    let kept = format!(
-        "a new session; the old one is kept: /resume {}\n",
-        id(&sessions[0])
-    );
-    ran.succeeds()
-        .shows(&kept)
-        .never_shows("reminded of the plan");
+    let kept = format!("a new session; the old one is kept: /resume {}\n", id(&sessions[0]));
+    ran.succeeds().shows(&kept).never_shows("reminded of the plan");
     let requests: Vec<_> = sessions.iter().map(|one| &one["request"]).collect();
     assert_eq!(requests, ["plan", "look"]);
     assert!(!last_texts(&model).contains(&"plan".to_owned()));
@@ -121,15 +102,11 @@ fn clear_begins_anew_empties_the_plan_and_keeps_the_old_session() {
 fn help_is_named_at_the_start_tab_completes_a_command_and_quit_leaves() {
     let model = model(|_: &Request| says("A request."));
     let mut terminal = class(&[]).model(&model).terminal(100, 40);
-    terminal
-        .wait_for("[/help lists the commands]")
-        .wait_for(PROMPT);
+    terminal.wait_for("[/help lists the commands]").wait_for(PROMPT);
     terminal.type_text("/c").press(Key::Tab);
     // Three commands with nothing more in common: they are shown, and the line stays.
     terminal.wait_for("/cost  /compact  /clear");
-    terminal.wait_until("the line", |screen| {
-        screen.trim_end().ends_with("s20 >> /c")
-    });
+    terminal.wait_until("the line", |screen| screen.trim_end().ends_with("s20 >> /c"));
     terminal.type_text("os").press(Key::Tab).press(Key::Enter);
     terminal.wait_for("this session   fresh 0").wait_for(PROMPT);
     terminal.type_text("what is /he").press(Key::Tab);

@@ -47,11 +47,7 @@ fn a_scheduled_prompt_is_known_to_the_end_of_its_turn() {
         .file("last.txt", "This is the last page.")
         .model(&model)
         .env("MODEL_CONTEXT_TOKENS", "14000");
-    class
-        .types(&[])
-        .succeeds()
-        .shows("[compacted:")
-        .shows("Watered.");
+    class.types(&[]).succeeds().shows("[compacted:").shows("Watered.");
     for request in of_the_lead(&model) {
         let texts = request.user_texts();
         assert!(texts.iter().any(|text| text.contains(DUE)), "{texts:#?}");
@@ -66,11 +62,7 @@ fn what_comes_with_a_request_that_is_too_long_is_told_again() {
     let settings = json!({"hooks": {"UserPromptSubmit": hook}});
     let model = model(|request: &Request| {
         let is_second = news(request).contains("second");
-        says(if is_second {
-            "Both.".to_owned()
-        } else {
-            "word ".repeat(2_000)
-        })
+        says(if is_second { "Both.".to_owned() } else { "word ".repeat(2_000) })
     });
     let class = with_a_job(&settings).model(&model);
     let mut terminal = session(&class);
@@ -81,9 +73,5 @@ fn what_comes_with_a_request_that_is_too_long_is_told_again() {
     prompt_below(&mut terminal, "Both.");
     let last = of_the_lead(&model).pop().unwrap();
     let told = news(&last);
-    assert!(
-        told.contains("the second") && told.contains(DUE),
-        "{told}\n{}",
-        terminal.screen()
-    );
+    assert!(told.contains("the second") && told.contains(DUE), "{told}\n{}", terminal.screen());
 }

@@ -47,14 +47,12 @@ fn in_the_middle_of_a_summary() {
 
 #[test]
 fn a_teammate_works_on_and_ends_with_the_session() {
-    let model = model(
-        |request: &Request| match (teammate(request), request.calls().len()) {
-            (Some(_), _) => bash(HANGS),
-            (None, _) if is_the_end(request) => says("Still here."),
-            (None, 0) => calls("spawn_teammate", spawn("alice")),
-            (None, _) => bash("sleep 1001"),
-        },
-    );
+    let model = model(|request: &Request| match (teammate(request), request.calls().len()) {
+        (Some(_), _) => bash(HANGS),
+        (None, _) if is_the_end(request) => says("Still here."),
+        (None, 0) => calls("spawn_teammate", spawn("alice")),
+        (None, _) => bash("sleep 1001"),
+    });
     let class = class(&["bash"]).model(&model);
     let gate = Gate::new(&class.dir()).watch();
     let mut terminal = session(&class);
@@ -62,12 +60,10 @@ fn a_teammate_works_on_and_ends_with_the_session() {
     gate.wait_for("alice has begun");
     terminal.press(Key::CtrlC);
     goes_on(&mut terminal);
-    terminal
-        .type_line("/team")
-        .wait_until("alice at work", |screen| {
-            let mut lines = screen.lines();
-            lines.any(|line| line.starts_with("alice") && line.contains("working"))
-        });
+    terminal.type_line("/team").wait_until("alice at work", |screen| {
+        let mut lines = screen.lines();
+        lines.any(|line| line.starts_with("alice") && line.contains("working"))
+    });
     terminal.wait_for(PROMPT).type_line("exit");
     terminal.wait_for("[stopped at the end: alice");
     assert_eq!(terminal.wait_exit(), 0);
@@ -106,16 +102,14 @@ fn a_turn_that_was_stopped_is_resumed() {
 /// Ctrl-C stops what the user sees: the lead's command, and the question of a teammate, which is told so and goes on.
 #[test]
 fn in_a_turn_while_a_teammate_asks() {
-    let model = model(
-        |request: &Request| match (teammate(request), request.calls().len()) {
-            (Some(_), 0) => bash("touch of-alice"),
-            (Some(_), _) => says(format!("told: {}", news(request))),
-            (None, _) if is_the_end(request) => says("Still here."),
-            (None, 0) => calls("spawn_teammate", spawn("alice")),
-            (None, 1) => bash("cat gate"),
-            (None, _) => says("Noted."),
-        },
-    );
+    let model = model(|request: &Request| match (teammate(request), request.calls().len()) {
+        (Some(_), 0) => bash("touch of-alice"),
+        (Some(_), _) => says(format!("told: {}", news(request))),
+        (None, _) if is_the_end(request) => says("Still here."),
+        (None, 0) => calls("spawn_teammate", spawn("alice")),
+        (None, 1) => bash("cat gate"),
+        (None, _) => says("Noted."),
+    });
     let class = class(&[]).model(&model);
     Gate::new(&class.dir());
     let mut terminal = session(&class);

@@ -60,8 +60,7 @@ impl Office {
 
     fn teammate(&mut self, request: &Request) -> Reply {
         // All calls in a request have their results.
-        self.sent
-            .extend(numbers(&request.json().to_string(), "mail "));
+        self.sent.extend(numbers(&request.json().to_string(), "mail "));
         if self.is_over {
             return says("That was all.");
         }
@@ -78,9 +77,7 @@ impl Office {
 /// The numbers behind this word that end in a full stop, in order.
 fn numbers(text: &str, word: &str) -> Vec<usize> {
     let behind = text.split(word).skip(1);
-    behind
-        .filter_map(|rest| rest.split_once('.')?.0.parse().ok())
-        .collect()
+    behind.filter_map(|rest| rest.split_once('.')?.0.parse().ok()).collect()
 }
 
 fn start(class: &Class, model: &MockModel, args: &[&str]) -> Child {
@@ -150,12 +147,7 @@ fn a_killed_program_has_kept_its_session_and_all_mail_once() {
     kept.extend(mail_in_session(&class));
     let sent = &office.lock().unwrap().sent;
     let lost: Vec<&usize> = sent.difference(&kept).collect();
-    assert!(
-        lost.is_empty(),
-        "{} of {} lost: {lost:?}",
-        lost.len(),
-        sent.len()
-    );
+    assert!(lost.is_empty(), "{} of {} lost: {lost:?}", lost.len(), sent.len());
     assert!(!class.dir().join(".harness/mailboxes/lead.jsonl").exists());
     assert!(!class.dir().join(".harness/mailboxes/old").exists());
     println!("{kills} kills, {} messages", kept.len());

@@ -72,10 +72,7 @@ fn is_side_call(request: &Request) -> bool {
 /// Repeats what the user said last.
 fn echo(request: &Request) -> Reply {
     let texts = request.user_texts();
-    says(format!(
-        "You said: {}",
-        texts.last().map_or("", String::as_str)
-    ))
+    says(format!("You said: {}", texts.last().map_or("", String::as_str)))
 }
 
 /// A model that does, and a workspace beside it.
@@ -120,10 +117,7 @@ fn bash(command: &str) -> Reply {
 }
 
 fn background(command: &str) -> Reply {
-    calls(
-        "bash",
-        json!({"command": command, "run_in_background": true}),
-    )
+    calls("bash", json!({"command": command, "run_in_background": true}))
 }
 
 fn spawn(name: &str) -> Value {
@@ -183,9 +177,7 @@ fn board(class: &Class) -> Vec<Value> {
     let files = fs::read_dir(class.dir().join(".harness/tasks")).unwrap();
     let paths = files.map(|file| file.unwrap().path());
     let tasks = paths.filter(|path| path.extension().is_some_and(|kind| kind == "json"));
-    tasks
-        .map(|path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap())
-        .collect()
+    tasks.map(|path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()).collect()
 }
 
 #[test]
@@ -196,8 +188,7 @@ fn a_team_works_off_a_board_and_its_lead_reports() {
     let tasks = board(&class);
     let is_done = |task: &Value| task["status"] == "completed";
     assert!(tasks.len() == 3 && tasks.iter().all(is_done), "{tasks:?}");
-    ran.shows("blockedBy=[\"write notes/tools.md\"]")
-        .shows("All is done:");
+    ran.shows("blockedBy=[\"write notes/tools.md\"]").shows("All is done:");
 }
 
 #[test]
@@ -358,9 +349,7 @@ fn every_tool_works_beside_the_others() {
             return says("There are none.");
         }
         let mut given = request.results().into_iter().filter_map(|(_, text)| {
-            let (_, id) = text
-                .split_once("created ")
-                .or(text.split_once("cheduled "))?;
+            let (_, id) = text.split_once("created ").or(text.split_once("cheduled "))?;
             id.split([' ', ':', ',']).next().map(str::to_owned)
         });
         let given = given.rfind(|id| id.contains(['_', '-']));
@@ -374,29 +363,18 @@ fn every_tool_works_beside_the_others() {
             _ => says("All done."),
         }
     });
-    let allowed = [
-        "write_file",
-        "edit_file",
-        "create_worktree",
-        "remove_worktree",
-        "schedule_cron",
-    ];
+    let allowed =
+        ["write_file", "edit_file", "create_worktree", "remove_worktree", "schedule_cron"];
     let ran = class(&allowed).model(&model).types(&["go"]);
     ran.succeeds().shows("All done.");
     let requests = of_the_lead(&model);
-    let asked = requests
-        .iter()
-        .max_by_key(|request| request.results().len());
+    let asked = requests.iter().max_by_key(|request| request.results().len());
     let results = asked.unwrap().results();
     for (row, (is_error, result)) in EFFECTS.trim().lines().zip(&results) {
         let (_, effect) = row.split_once(" => ").unwrap();
         assert!(!is_error && result.contains(effect), "{row}\n{result}");
     }
-    assert_eq!(
-        results.len() + 1,
-        EFFECTS.trim().lines().count(),
-        "all but the summary"
-    );
+    assert_eq!(results.len() + 1, EFFECTS.trim().lines().count(), "all but the summary");
 }
 
 /// What the API read from its cache in the request that follows connect_mcp: everything up to the last built-in.

@@ -27,10 +27,7 @@ fn steps() -> [Reply; 8] {
         calls("create_task", json!({"subject": "api"})),
         calls("create_worktree", json!({"name": "api"})),
         calls("connect_mcp", json!({"name": "odd"})),
-        calls(
-            "task",
-            json!({"description": "look", "prompt": "look around"}),
-        ),
+        calls("task", json!({"description": "look", "prompt": "look around"})),
         calls(
             "schedule_cron",
             json!({"cron": "0 9 * * *", "prompt": "good morning", "durable": true}),
@@ -42,16 +39,14 @@ fn steps() -> [Reply; 8] {
 /// A model that takes these steps. They are counted here: a compacted conversation does not say what was called before.
 fn busy() -> MockModel {
     let (steps, done) = (steps(), AtomicUsize::new(0));
-    model(
-        move |request: &Request| match (is_subagent(request), request.calls().len()) {
-            (true, 0) => bash("sh dump subagent"),
-            (true, _) => says("Nothing there."),
-            (false, _) => {
-                let step = steps.get(done.fetch_add(1, Relaxed)).cloned();
-                step.unwrap_or_else(|| says("All done."))
-            }
-        },
-    )
+    model(move |request: &Request| match (is_subagent(request), request.calls().len()) {
+        (true, 0) => bash("sh dump subagent"),
+        (true, _) => says("Nothing there."),
+        (false, _) => {
+            let step = steps.get(done.fetch_add(1, Relaxed)).cloned();
+            step.unwrap_or_else(|| says("All done."))
+        }
+    })
 }
 
 /// A workspace in which whatever is started writes down its environment.
@@ -81,15 +76,11 @@ fn curious() -> Class {
 #[test]
 fn the_key_is_in_no_file_and_in_no_environment() {
     let model = busy();
-    let class = curious()
-        .model(&model)
-        .env("ANTHROPIC_API_KEY", KEY)
-        .env("ANTHROPIC_AUTH_TOKEN", TOKEN);
+    let class =
+        curious().model(&model).env("ANTHROPIC_API_KEY", KEY).env("ANTHROPIC_AUTH_TOKEN", TOKEN);
     let mut terminal = session(&class);
     terminal.type_line("do it all");
-    terminal
-        .wait_for("All done.")
-        .wait_for("dump job: finished, exit code 0");
+    terminal.wait_for("All done.").wait_for("dump job: finished, exit code 0");
     terminal.wait_for(PROMPT).type_line("exit");
     assert_eq!(terminal.wait_exit(), 0);
 
@@ -107,9 +98,7 @@ fn the_key_is_in_no_file_and_in_no_environment() {
         assert!(!content.is_empty(), "{file}");
     }
     let root = class.dir().parent().unwrap().to_owned();
-    search(&root, &mut |file, bytes| {
-        holds_no_secret(&file.display().to_string(), bytes)
-    });
+    search(&root, &mut |file, bytes| holds_no_secret(&file.display().to_string(), bytes));
     holds_no_secret("the screen", terminal.screen().as_bytes());
     for request in model.requests() {
         holds_no_secret("a request", &request.body);

@@ -25,9 +25,7 @@ fn a_hook_a_summary_and_a_subagent_beside_a_connected_server() {
             (news, _) => says(format!("told: {news}")),
         }
     });
-    let class = class(&[])
-        .file(".harness/settings.json", settings)
-        .model(&model);
+    let class = class(&[]).file(".harness/settings.json", settings).model(&model);
     // The tools of a server are no part of the conversation, so a summary does not take them away.
     let ran = class.types(&["connect", "/compact", "search", "delegate", "version"]);
     ran.succeeds().shows("[compacted: ").shows("Discovered: ");
@@ -35,8 +33,7 @@ fn a_hook_a_summary_and_a_subagent_beside_a_connected_server() {
     let found = |(is_error, text): (bool, String)| !is_error && text.contains("loop");
     let results = requests.iter().flat_map(|request| request.results());
     assert!(results.into_iter().any(found), "{}", ran.transcript());
-    ran.shows("there is no tool `mcp__docs__search`")
-        .shows("told: not today");
+    ran.shows("there is no tool `mcp__docs__search`").shows("told: not today");
     assert!(class.read("seen.json").contains("mcp__docs__get_version"));
 }
 
@@ -64,10 +61,7 @@ fn a_resumed_session_has_neither_its_servers_nor_its_team() {
         }
     });
     let class = class(&[]).model(&model);
-    class
-        .types(&["begin"])
-        .succeeds()
-        .shows("[mail from alice: result]");
+    class.types(&["begin"]).succeeds().shows("[mail from alice: result]");
     let ran = class.arg("--resume").types(&["go on"]);
     ran.succeeds();
     let last = of_the_lead(&model).pop().unwrap();
@@ -77,8 +71,5 @@ fn a_resumed_session_has_neither_its_servers_nor_its_team() {
     assert!(texts.contains("<resumed-session>"), "{texts}");
     let results = last.results();
     let failed: Vec<_> = results.iter().filter(|(is_error, _)| *is_error).collect();
-    assert!(
-        matches!(failed[..], [_, (_, text)] if text.contains("alice")),
-        "{failed:#?}"
-    );
+    assert!(matches!(failed[..], [_, (_, text)] if text.contains("alice")), "{failed:#?}");
 }

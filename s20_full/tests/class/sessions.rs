@@ -28,14 +28,8 @@ fn another_process_goes_on_and_knows_what_has_ended() {
     assert!(before > 0 && spent() > before, "it counts on");
     let texts = last_texts(&model);
     assert_eq!(texts[0], "My name is Ada.");
-    assert!(
-        texts[1].starts_with("<resumed-session>\nThis conversation was saved "),
-        "{texts:?}"
-    );
-    assert!(
-        texts[1].contains("teammates, background jobs and MCP connections"),
-        "{texts:?}"
-    );
+    assert!(texts[1].starts_with("<resumed-session>\nThis conversation was saved "), "{texts:?}");
+    assert!(texts[1].contains("teammates, background jobs and MCP connections"), "{texts:?}");
     assert_eq!(texts[2], "What is my name?");
     let sessions = saved(&class);
     assert_eq!(sessions.len(), 1, "it is the same session");
@@ -64,10 +58,7 @@ fn a_long_session_keeps_all_that_the_user_asked_for() {
         class.runs(&["--resume"], "and now?\n").succeeds();
         let sent = last_texts(&model).concat();
         for line in lines {
-            assert!(
-                kept.contains(line) && sent.contains(line),
-                "{line}: {kept:.3000}"
-            );
+            assert!(kept.contains(line) && sent.contains(line), "{line}: {kept:.3000}");
         }
     }
 }
@@ -107,9 +98,7 @@ fn sessions_are_listed_and_switched_between() {
         ran.shows(&line);
     }
     assert_eq!(last_texts(&model)[0], beginning);
-    let counts = sessions
-        .iter()
-        .map(|one| one["messages"].as_array().unwrap().len());
+    let counts = sessions.iter().map(|one| one["messages"].as_array().unwrap().len());
     assert_eq!(counts.collect::<Vec<_>>(), [4, 2]);
     // In one run of the program nothing has ended when the user comes back to a session.
     let mut terminal = crate::session(&class);
@@ -152,10 +141,7 @@ fn a_damaged_file_is_named_set_aside_and_never_overwritten() {
     let (_model, class) = echoing();
     class.types(&["hi"]).succeeds();
     write(&class, "stolen", &saved(&class)[0].to_string());
-    let (broken, newer) = (
-        r#"{"version": 1, "id": "brok"#,
-        r#"{"version": 2, "shape": "?"}"#,
-    );
+    let (broken, newer) = (r#"{"version": 1, "id": "brok"#, r#"{"version": 2, "shape": "?"}"#);
     write(&class, "broken", broken);
     write(&class, "newer", newer);
     let ran = class.runs(&["--resume"], "");
@@ -177,31 +163,20 @@ fn two_programs_do_not_write_one_file() {
     let (_model, class) = echoing();
     class.types(&["an old one"]).succeeds();
     let mut terminal = class.terminal(100, 40);
-    terminal
-        .wait_for("s20 >>")
-        .type_line("mine")
-        .wait_for("You said: mine");
+    terminal.wait_for("s20 >>").type_line("mine").wait_for("You said: mine");
     let sessions = saved(&class);
     let (old, mine) = (id(&sessions[0]), id(&sessions[1]));
     let refused = class.runs(&["--resume", mine], "");
-    refused
-        .fails_with(1)
-        .complains(&format!("the session {mine} is open in another process"));
+    refused.fails_with(1).complains(&format!("the session {mine} is open in another process"));
     // The newest one is open there, so the one before it goes on here.
-    class
-        .runs(&["--resume"], "")
-        .succeeds()
-        .shows(&format!("[session {old}, "));
+    class.runs(&["--resume"], "").succeeds().shows(&format!("[session {old}, "));
     fs::remove_file(class.dir().join(SESSIONS).join(format!("{old}.json"))).unwrap();
     class
         .runs(&["--resume"], "")
         .fails_with(1)
         .complains("the only saved session is open in another process");
     terminal.type_line("/quit").wait_exit();
-    class
-        .runs(&["--resume"], "")
-        .succeeds()
-        .shows(&format!("[session {mine}, "));
+    class.runs(&["--resume"], "").succeeds().shows(&format!("[session {mine}, "));
     let left = fs::read_dir(class.dir().join(SESSIONS)).unwrap();
     let mut names = left.map(|file| file.unwrap().file_name());
     assert!(!names.any(|name| name.to_string_lossy().ends_with(".lock")));

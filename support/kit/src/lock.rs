@@ -52,10 +52,7 @@ impl FolderLock {
             tokio::time::sleep(PAUSE).await;
             waited += PAUSE;
         }
-        bail!(
-            "another agent keeps {} locked; end it if it hangs",
-            folder.join(LOCK_FILE).display()
-        )
+        bail!("another agent keeps {} locked; end it if it hangs", folder.join(LOCK_FILE).display())
     }
 
     /// Takes the lock of this folder, however long that takes; creates a missing folder. It blocks the thread, so call it
@@ -96,10 +93,7 @@ mod tests {
         assert!(held.is_some());
         assert!(FolderLock::if_free(dir.path()).unwrap().is_none());
         let error = FolderLock::take(dir.path()).await.unwrap_err().to_string();
-        assert!(
-            error.ends_with(".lock locked; end it if it hangs"),
-            "{error}"
-        );
+        assert!(error.ends_with(".lock locked; end it if it hangs"), "{error}");
         drop(held);
         assert!(FolderLock::take(dir.path()).await.is_ok());
     }

@@ -39,14 +39,9 @@ mod tests {
             }
         }
         // 256 counts, and seven standard deviations to each side.
-        let counts = counts
-            .iter()
-            .flat_map(|of| ALPHABET.map(|letter| of[usize::from(letter)]));
+        let counts = counts.iter().flat_map(|of| ALPHABET.map(|letter| of[usize::from(letter)]));
         for count in counts {
-            assert!(
-                count.abs_diff(EACH) < 100,
-                "{count} instead of about {EACH}"
-            );
+            assert!(count.abs_diff(EACH) < 100, "{count} instead of about {EACH}");
         }
     }
 

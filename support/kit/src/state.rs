@@ -16,10 +16,7 @@ pub const STATE_DIR: &str = ".harness";
 /// # Errors
 /// When the folder or its `.gitignore` cannot be created.
 pub fn make_state_folder(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let is_state = |folder: &&Path| folder.ends_with(STATE_DIR);
     let Some(state) = folder.ancestors().find(is_state) else {
         return Ok(());
@@ -49,10 +46,7 @@ mod tests {
         assert_eq!(mode & 0o777, 0o700, "and other users do not look into it");
         fs::write(state.join(".gitignore"), "history\n").unwrap();
         make_state_folder(&state).unwrap();
-        assert_eq!(
-            fs::read_to_string(state.join(".gitignore")).unwrap(),
-            "history\n"
-        );
+        assert_eq!(fs::read_to_string(state.join(".gitignore")).unwrap(), "history\n");
         assert!(!dir.path().join(".gitignore").exists());
     }
 }

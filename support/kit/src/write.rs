@@ -23,10 +23,7 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error.into()),
     };
-    ensure!(
-        !old.as_ref().is_some_and(fs::Metadata::is_dir),
-        "it is a directory; name a file"
-    );
+    ensure!(!old.as_ref().is_some_and(fs::Metadata::is_dir), "it is a directory; name a file");
     let permissions = old.filter(fs::Metadata::is_file);
     let permissions = permissions.map(|old| old.permissions());
     ensure!(

@@ -39,8 +39,15 @@ fn main() {
 fn time(tools: &[(String, String)], schema: &Value, request: &str) -> f64 {
     let start = Instant::now();
     for _ in 0..ROUNDS {
-        let tools = tools.iter().map(|(name, description)| Tool { name, description, schema });
-        let messages = vec![Message { from_user: true, blocks: vec![Block::Text(request)] }];
+        let tools = tools.iter().map(|(name, description)| Tool {
+            name,
+            description,
+            schema,
+        });
+        let messages = vec![Message {
+            from_user: true,
+            blocks: vec![Block::Text(request)],
+        }];
         black_box(answer(&Request {
             system: "You are a coding agent.",
             tools: tools.collect(),

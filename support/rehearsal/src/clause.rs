@@ -45,7 +45,8 @@ pub fn segments(text: &str) -> Vec<Segment> {
     while at < all.len() {
         let token = &all[at];
         let new_line = opens_line(text, &all, at);
-        let is_mark = |marks: &[&str]| token.shape == Shape::Mark && marks.contains(&token.text.as_str());
+        let is_mark =
+            |marks: &[&str]| token.shape == Shape::Mark && marks.contains(&token.text.as_str());
         let is_end = is_mark(&[".", "!", "?", "…"]);
         let is_joint = !open.is_empty() && (token.is("then") || is_mark(&["—", "–", "--", "-"]));
         if new_line || is_end || is_joint {
@@ -74,7 +75,10 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
     let asks = tokens.last().is_some_and(|last| last.text == "?");
     for at in from + 1..tokens.len() {
         let token = &tokens[at];
-        if token.is("while") && says(&tokens[at..], "background") && !says(&tokens[from..at], "background") {
+        if token.is("while")
+            && says(&tokens[at..], "background")
+            && !says(&tokens[from..at], "background")
+        {
             return (at, at);
         }
         if token.is(";") && at + 1 < tokens.len() {
@@ -85,8 +89,8 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
         let Some(next) = next.filter(|_| is_colon || token.is(", and")) else { continue };
         let (verb, after) = (&tokens[next], tokens.get(next + 1));
         // `review the files and fix them` is one thing; so is `claim and work`, where the verb stands alone.
-        let is_one =
-            verb.is("fix mend correct discard") || verb.is("report") && after.is_some_and(|after| after.is("back"));
+        let is_one = verb.is("fix mend correct discard")
+            || verb.is("report") && after.is_some_and(|after| after.is("back"));
         let is_alone = after.is_none_or(|after| after.shape == Shape::Mark || after.is("and"));
         let begins = rank::is_verb(&verb.low) && verb.shape == Shape::Word && !is_alone
             || verb.is(set("wh")) && (asks || is_colon)
@@ -94,7 +98,8 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
             || verb.is("do") && after.is_some_and(|not| not.is("not"));
         let before = &tokens[from..at];
         let is_greeting = before.len() == 1 && before[0].is("hello hi hey ok okay thanks great");
-        let has_content = is_greeting || before.iter().filter(|token| !is_filler(token)).count() > 1;
+        let has_content =
+            is_greeting || before.iter().filter(|token| !is_filler(token)).count() > 1;
         if begins && !is_one && (has_content || is_colon) {
             return (at, next);
         }
@@ -110,7 +115,12 @@ pub fn is_filler(token: &Token) -> bool {
 impl Clause {
     /// A clause of these tokens.
     pub fn new(source: &str, tokens: &[Token], join: Join) -> Self {
-        let mut clause = Self { tokens: tokens.to_vec(), source: source.to_owned(), join, is_polite: false };
+        let mut clause = Self {
+            tokens: tokens.to_vec(),
+            source: source.to_owned(),
+            join,
+            is_polite: false,
+        };
         clause.drop_courtesy();
         clause
     }
@@ -122,7 +132,12 @@ impl Clause {
 
     /// The same, with the politeness in front.
     pub fn whole(source: &str) -> Self {
-        Self { tokens: tokens(source), source: source.to_owned(), join: Join::Then, is_polite: false }
+        Self {
+            tokens: tokens(source),
+            source: source.to_owned(),
+            join: Join::Then,
+            is_polite: false,
+        }
     }
 
     /// The user's words, from the first token to the last.
@@ -151,12 +166,14 @@ impl Clause {
     /// `could you please`, `I want you to`: politeness before an order.
     fn drop_courtesy(&mut self) {
         loop {
-            let joints =
-                self.tokens.iter().take_while(|token| token.is(", and to also then finally next just afterwards but"));
+            let joints = self.tokens.iter().take_while(|token| {
+                token.is(", and to also then finally next just afterwards but")
+            });
             self.tokens.drain(..joints.count().min(self.tokens.len().saturating_sub(1)));
             let is_said = |polite: &&str| {
                 let words = polite.split(' ');
-                words.clone().count() < self.tokens.len() && words.zip(&self.tokens).all(|(word, token)| token.is(word))
+                words.clone().count() < self.tokens.len()
+                    && words.zip(&self.tokens).all(|(word, token)| token.is(word))
             };
             let Some(polite) = set("polite").split('|').find(is_said) else { break };
             self.is_polite |= polite.contains("you");
@@ -168,7 +185,8 @@ impl Clause {
     pub fn is_question(&self) -> bool {
         let Some(first) = self.tokens.first() else { return false };
         // `do you …` asks, `do a …` orders.
-        let second_is_you = self.tokens.get(1).is_some_and(|next| next.is("i you we it he she they"));
+        let second_is_you =
+            self.tokens.get(1).is_some_and(|next| next.is("i you we it he she they"));
         // Whoever likes something orders nothing.
         first.is(set("wh"))
             || first.is("i") && self.tokens.get(1).is_some_and(|next| next.is("like love hate"))

@@ -36,15 +36,19 @@ pub struct New {
 
 /// Reads a clause that makes a file; `None` when it is none.
 pub fn read(clause: &Clause) -> Option<New> {
-    let makes_folder = says(&clause.tokens, "directory") && !says(&clause.tokens, "current this working same");
+    let makes_folder =
+        says(&clause.tokens, "directory") && !says(&clause.tokens, "current this working same");
     if says(&clause.tokens, set("no-files")) || makes_folder {
         return None;
     }
     let kind = |kind: &str, tokens: &[Token], at: usize| {
-        let is_path = |token: &Token| token.shape == Shape::Path && !matches!(token.text.as_str(), "." | "./" | "..");
+        let is_path = |token: &Token| {
+            token.shape == Shape::Path && !matches!(token.text.as_str(), "." | "./" | "..")
+        };
         let before = &tokens[at.saturating_sub(1)..at];
         let is_named = says(before, "called named") && tokens[at].shape == Shape::Word;
-        let is_quoted = matches!(tokens[at].shape, Shape::Quoted | Shape::Code) && says(before, "called named file");
+        let is_quoted = matches!(tokens[at].shape, Shape::Quoted | Shape::Code)
+            && says(before, "called named file");
         match kind {
             "file" => (is_path(&tokens[at]) || is_named || is_quoted).then_some(at + 1),
             "paths" => {
@@ -56,18 +60,28 @@ pub fn read(clause: &Clause) -> Option<New> {
         }
     };
     let found = pattern::find("create", clause, &kind)?;
-    let end = clause.tokens.iter().position(|token| token.is("with that which containing")).unwrap_or(found.end);
+    let end = clause
+        .tokens
+        .iter()
+        .position(|token| token.is("with that which containing"))
+        .unwrap_or(found.end);
     let head = &clause.tokens[..end];
     let text = found.text("text").trim_end_matches([',', ' ']);
     let path = found.tokens("path").first().map(|token| file(&token.text));
     let sources = found.tokens("from").iter().filter(|token| token.shape == Shape::Path);
     let sources: Vec<String> = sources.map(|token| file(&token.text)).collect();
     let is_py = path.as_ref().is_some_and(|path| path.ends_with(".py"));
-    let is_python = says(head, "python") && !says(head, "package") || is_py && says(head, "script program module");
-    let given = |text: &str| if text.is_empty() { Content::Nothing } else { Content::Given(text.replace("\\n", "\n")) };
+    let is_python = says(head, "python") && !says(head, "package")
+        || is_py && says(head, "script program module");
+    let given = |text: &str| {
+        if text.is_empty() { Content::Nothing } else { Content::Given(text.replace("\\n", "\n")) }
+    };
     let mut left = None;
     let content = match found.label {
-        "print" if is_py => Content::Given(format!("print(\"{}\")", text.replace('\\', "\\\\").replace('"', "\\\""))),
+        "print" if is_py => Content::Given(format!(
+            "print(\"{}\")",
+            text.replace('\\', "\\\\").replace('"', "\\\"")
+        )),
         "print" | "given" => given(text),
         "table" => sample("table-file", &[("{name}", &found.text("name").to_lowercase())]),
         "function" => function(found.text("signature")),
@@ -86,18 +100,25 @@ pub fn read(clause: &Clause) -> Option<New> {
                 || given.is_none() && says(&tokens[..1], "the") && says(tokens, "of")
                 || tokens.iter().any(|token| token.shape == Shape::Path)
                 || says(&tokens[..1], "of from");
-            left = joined(text).or(Some(text).filter(|_| is_talk || label == "bad")).map(str::to_owned);
+            left = joined(text)
+                .or(Some(text).filter(|_| is_talk || label == "bad"))
+                .map(str::to_owned);
             Content::Given(given.unwrap_or(text).to_owned())
         }
     };
     let kind = head.iter().find_map(|token| ending(&token.low)).unwrap_or("txt");
     let unnamed = if found.label == "summary" { String::new() } else { format!("new_file.{kind}") };
-    Some(New { path: path.unwrap_or(unnamed), content, left })
+    Some(New {
+        path: path.unwrap_or(unnamed),
+        content,
+        left,
+    })
 }
 
 /// What stands behind an `and` in a content without quotation marks: it may be content or a second request.
 fn joined(text: &str) -> Option<&str> {
-    let at = [" and ", ", ", " then ", " but "].iter().filter_map(|joint| text.find(joint)).min()?;
+    let at =
+        [" and ", ", ", " then ", " but "].iter().filter_map(|joint| text.find(joint)).min()?;
     Some(text[at..].trim_start_matches([',', ' ']))
 }
 

@@ -18,7 +18,8 @@ const WHO: &str = "I am the rehearsal model of this course";
 /// What a sentence asks to be remembered: empty when it only says so, none when it asks for something else.
 pub fn fact(sentence: &str) -> Option<String> {
     let clause = Clause::whole(sentence.trim());
-    let found = pattern::find("fact", &clause, PLAIN).filter(|_| !sentence.trim_end().ends_with('?'))?;
+    let found =
+        pattern::find("fact", &clause, PLAIN).filter(|_| !sentence.trim_end().ends_with('?'))?;
     let said = match found.label {
         "bare" => return Some(String::new()),
         "own" => clause.text().trim_end_matches(['.', '!']),
@@ -32,7 +33,10 @@ pub fn fact(sentence: &str) -> Option<String> {
         "I'm" => "you are",
         other => other,
     };
-    Some(format!("{}.", said.split(' ').map(turned).collect::<Vec<_>>().join(" ").trim_end_matches('.')))
+    Some(format!(
+        "{}.",
+        said.split(' ').map(turned).collect::<Vec<_>>().join(" ").trim_end_matches('.')
+    ))
 }
 
 /// The facts that a text of the user tells.
@@ -44,20 +48,34 @@ pub fn facts_in(text: &str) -> impl Iterator<Item = String> + '_ {
 pub fn facts(world: &World) -> Vec<String> {
     let scene = world.scene;
     // An index of memories in the prompt: `- [file](file.md) — what it says`.
-    let index =
-        world.system.lines().filter_map(|line| line.strip_prefix("- [")?.split_once(") — ")).map(|(_, fact)| fact);
-    let kept = scene.memory.iter().flat_map(|memory| memory.lines().skip_while(|line| !line.starts_with("## ")));
+    let index = world
+        .system
+        .lines()
+        .filter_map(|line| line.strip_prefix("- [")?.split_once(") — "))
+        .map(|(_, fact)| fact);
+    let kept = scene
+        .memory
+        .iter()
+        .flat_map(|memory| memory.lines().skip_while(|line| !line.starts_with("## ")));
     let summary = scene.summary.lines().filter_map(|line| line.strip_prefix("- noted: "));
     let said = scene.asked().flat_map(|(_, text)| facts_in(text));
     let clean = |line: &str| {
         let line = line.trim_start_matches(['#', ' ', '-']);
-        let named = line.split_once(": ").filter(|(name, _)| !name.contains(' ') || name.ends_with("said"));
+        let named =
+            line.split_once(": ").filter(|(name, _)| !name.contains(' ') || name.ends_with("said"));
         named.map_or(line, |(_, rest)| rest).trim_matches(['“', '”', ' ']).to_owned()
     };
     let mut all: Vec<String> = Vec::new();
-    for fact in index.map(str::to_owned).chain(kept.map(clean)).chain(summary.map(str::to_owned)).chain(said) {
+    for fact in index
+        .map(str::to_owned)
+        .chain(kept.map(clean))
+        .chain(summary.map(str::to_owned))
+        .chain(said)
+    {
         // A memory tells its fact twice: as a heading, and in the user's words.
-        let is_told = |known: &String| fact.to_lowercase().contains(&known.trim_end_matches('.').to_lowercase());
+        let is_told = |known: &String| {
+            fact.to_lowercase().contains(&known.trim_end_matches('.').to_lowercase())
+        };
         if !fact.is_empty() && !all.iter().any(is_told) {
             all.push(fact);
         }
@@ -90,7 +108,11 @@ pub fn recall(world: &World, question: &str) -> String {
     let (wanted, facts) = (wanted(question), facts(world));
     let best = facts.iter().map(|fact| matches(fact, &wanted)).max().unwrap_or(0);
     let told = facts.iter().filter(|fact| best == 0 || matches(fact, &wanted) == best);
-    listing("This I remember:", told.cloned(), "I remember nothing about that: you have told me nothing of the kind.")
+    listing(
+        "This I remember:",
+        told.cloned(),
+        "I remember nothing about that: you have told me nothing of the kind.",
+    )
 }
 
 /// A heading and a line for each, or what is said when there are none.
@@ -101,21 +123,26 @@ fn listing(head: &str, all: impl Iterator<Item = String>, none: &str) -> String 
 
 /// What can be asked here, a few requests or all.
 pub fn abilities(world: &World, all: bool) -> String {
-    let can = |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| world.tools.can(*can));
+    let can =
+        |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| world.tools.can(*can));
     let first = set("offers").split(" | ").filter_map(|offer| offer.split_once(' '));
     let first = first.filter(|(can, _)| Can::read(can).is_some_and(|can| world.tools.can(can)));
     let first = first.map(|(_, offer)| offer.to_owned());
     let rows = ROWS.iter().filter(can).filter(|row| !row.tools.is_empty() || !row.looks);
-    let offers = rows.map(|row| row.offer.replace("{file}", "README.md").replace("{dir}", "this directory"));
+    let offers =
+        rows.map(|row| row.offer.replace("{file}", "README.md").replace("{dir}", "this directory"));
     let some = if all { usize::MAX } else { 8 };
-    let head = format!("{WHO}. With the tools I was given I can rehearse requests such as these, also in other words:");
+    let head = format!(
+        "{WHO}. With the tools I was given I can rehearse requests such as these, also in other words:"
+    );
     let list = listing(&head, first.chain(offers.filter(|_| all)).take(some), &head);
     format!("{list}\nAsk what else I can do for all of them.")
 }
 
 /// The skills of the catalogue.
 pub fn skills(world: &World) -> String {
-    let all = world.skills().into_iter().map(|(name, description)| format!("{name}: {description}"));
+    let all =
+        world.skills().into_iter().map(|(name, description)| format!("{name}: {description}"));
     listing("These skills are available:", all, "There are no skills here.")
 }
 
@@ -126,7 +153,9 @@ pub fn tools(world: &World) -> String {
     // What a server says of its tool in a last word: `(readOnly)`.
     let mark = |name: &&str| {
         let description = world.tools.named(name).map_or("", |tool| tool.description).trim_end();
-        let mark = description.rsplit_once(" (").filter(|(_, mark)| mark.ends_with(')') && !mark.contains(' '));
+        let mark = description
+            .rsplit_once(" (")
+            .filter(|(_, mark)| mark.ends_with(')') && !mark.contains(' '));
         mark.map_or((*name).to_owned(), |(_, mark)| format!("{name} ({mark}"))
     };
     let served = listing("\nFrom servers:", outside.iter().map(mark), "");
@@ -136,15 +165,22 @@ pub fn tools(world: &World) -> String {
 /// The user's requests before this one, also those before a summary, and what was called for them.
 pub fn so_far(world: &World) -> String {
     let scene = world.scene;
-    let summary = |mark: &'static str| scene.summary.lines().filter_map(move |line| line.strip_prefix(mark));
-    let mut asked = unique(scene.earlier.iter().copied().chain(summary(FIRST)).chain(summary("- asked: ")));
+    let summary =
+        |mark: &'static str| scene.summary.lines().filter_map(move |line| line.strip_prefix(mark));
+    let mut asked =
+        unique(scene.earlier.iter().copied().chain(summary(FIRST)).chain(summary("- asked: ")));
     asked.extend(scene.asked().map(|(_, text)| text));
     asked.pop();
     let failed = |call: &Past| if call.failed { " (failed)" } else { "" };
-    let call = |call: &Past| format!("{} {}{}", call.name, one_line(&call.input.to_string(), 100), failed(call));
+    let call = |call: &Past| {
+        format!("{} {}{}", call.name, one_line(&call.input.to_string(), 100), failed(call))
+    };
     let asked = asked.into_iter().map(|text| one_line(text, 160));
-    listing("You have asked for this, the first one first:", asked, "You have asked for nothing before.")
-        + &listing("\nI have called:", scene.calls.iter().map(call), "\nI have called no tool.")
+    listing(
+        "You have asked for this, the first one first:",
+        asked,
+        "You have asked for nothing before.",
+    ) + &listing("\nI have called:", scene.calls.iter().map(call), "\nI have called no tool.")
 }
 
 /// Mail as it is told to the user.
@@ -165,15 +201,21 @@ pub fn news(mail: &Mail) -> String {
 
 /// News of a job, as it is told to the user; what else a harness says is for the model alone.
 pub fn notice(text: &str) -> Option<String> {
-    let field = |field: &str| text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(": "));
+    let field =
+        |field: &str| text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(": "));
     let (status, command) = (field("status")?, field("command")?);
-    let output: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("output: ")).skip(1).collect();
+    let output: Vec<&str> =
+        text.lines().skip_while(|line| !line.starts_with("output: ")).skip(1).collect();
     let shown = match output.as_slice() {
         [] => String::new(),
         [one] => format!(": {one}"),
         more => format!(":\n{}", block(&more.join("\n"))),
     };
-    Some(format!("{} (`{}`) {status}{shown}", field("job").unwrap_or("a job"), one_line(command, 80)))
+    Some(format!(
+        "{} (`{}`) {status}{shown}",
+        field("job").unwrap_or("a job"),
+        one_line(command, 80)
+    ))
 }
 
 /// The place of the newest reply that ended a turn: text without a call behind it.

@@ -60,7 +60,10 @@ pub use types::{Block, Choice, Message, Reply, Request, Tool};
 /// The reply to a request.
 pub fn answer(request: &Request) -> Reply {
     let mut reply = match request.choice {
-        Choice::None => persona::answer(&Request { tools: Vec::new(), ..request.clone() }),
+        Choice::None => persona::answer(&Request {
+            tools: Vec::new(),
+            ..request.clone()
+        }),
         _ => persona::answer(request),
     };
     schema::obey_choice(request, &mut reply);

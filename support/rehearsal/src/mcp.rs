@@ -22,7 +22,11 @@ pub fn available(tools: &Tools) -> Vec<String> {
     let description = tools.get(Can::Connect).map_or("", |tool| tool.description);
     let Some((_, list)) = description.split_once("ervers: ") else { return Vec::new() };
     let list = list.split(['.', '\n']).next().unwrap_or_default();
-    list.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty() && *name != "and").map(str::to_owned).collect()
+    list.split([',', ' '])
+        .map(str::trim)
+        .filter(|name| !name.is_empty() && *name != "and")
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The server and the short name of a tool.
@@ -35,7 +39,8 @@ pub fn parts(name: &str) -> (&str, &str) {
 
 /// The servers whose tools are on offer.
 pub fn connected(tools: &Tools) -> Vec<String> {
-    let all = tools.outside().iter().map(|tool| parts(tool.name).0).filter(|server| !server.is_empty());
+    let all =
+        tools.outside().iter().map(|tool| parts(tool.name).0).filter(|server| !server.is_empty());
     unique(all.map(str::to_owned))
 }
 
@@ -45,18 +50,25 @@ pub fn names(token: &Token, server: &str) -> bool {
     let short = server.strip_suffix('s').filter(|short| short.len() >= 3);
     matches!(token.shape, Shape::Word | Shape::Path)
         && (token.low == server
-            || short.is_some_and(|short| token.low == short || (token.low.starts_with(short) && token.low.len() > 8)))
+            || short.is_some_and(|short| {
+                token.low == short || (token.low.starts_with(short) && token.low.len() > 8)
+            }))
 }
 
 /// A clause that connects: which servers, and what is left of it for them. The error is a server that nobody knows.
-pub fn connecting(clause: &Clause, servers: &[String]) -> Option<Result<(Vec<String>, String), String>> {
+pub fn connecting(
+    clause: &Clause,
+    servers: &[String],
+) -> Option<Result<(Vec<String>, String), String>> {
     const SERVER: &str = "server servers mcp";
     const ALL: &str = "both all every";
     let is_server = |token: &Token| servers.iter().any(|server| names(token, server));
     let kind = |kind: &str, tokens: &[Token], at: usize| {
         let is_part = |token: &&Token| is_server(token) || token.is(SERVER) || token.is(ALL);
-        let some =
-            tokens[at..].iter().take_while(|token| is_part(token) || is_filler(token) || token.is("over via")).count();
+        let some = tokens[at..]
+            .iter()
+            .take_while(|token| is_part(token) || is_filler(token) || token.is("over via"))
+            .count();
         let last = tokens[at..at + some].iter().rposition(|token| is_part(&token))?;
         let is_any = tokens[at..=at + last].iter().any(|token| is_server(token) || token.is(ALL));
         (kind == "servers" && is_any).then_some(at + last + 1)
@@ -73,7 +85,8 @@ pub fn connecting(clause: &Clause, servers: &[String]) -> Option<Result<(Vec<Str
     }
     if wanted.is_empty() {
         let is_name = |token: &&Token| !is_filler(token) && !token.is(SERVER) && !is_server(token);
-        let unknown = found.tokens("unknown").iter().find(is_name).map_or(clause.text(), |token| &token.text);
+        let unknown =
+            found.tokens("unknown").iter().find(is_name).map_or(clause.text(), |token| &token.text);
         if !servers.is_empty() {
             return Some(Err(unknown.to_owned()));
         }
@@ -115,8 +128,13 @@ pub fn pick(
 ) -> Option<Result<(String, Value), Missing>> {
     let content = clause.tokens.iter().filter(|token| !is_filler(token));
     let content: Vec<Wanted> = content.map(wanted).collect();
-    let verb = clause.tokens.first().filter(|first| rank::is_verb(&first.low) && !clause.is_question()).map(wanted);
-    let orders = !clause.is_question() && clause.tokens.first().is_some_and(|first| first.is(set("changes")));
+    let verb = clause
+        .tokens
+        .first()
+        .filter(|first| rank::is_verb(&first.low) && !clause.is_question())
+        .map(wanted);
+    let orders = !clause.is_question()
+        && clause.tokens.first().is_some_and(|first| first.is(set("changes")));
     let mut best: Option<(f32, &Tool)> = None;
     for tool in tools.outside().iter().filter(|tool| is_of(tool, server)) {
         let score = nearness(tool, (verb.as_ref(), orders), &content);
@@ -125,12 +143,18 @@ pub fn pick(
         }
     }
     // A question to a server that can be searched: its words are looked up.
-    let is_search = |tool: &&&Tool| reads(tool, &name_words(tool)) && has_property(tool, |name| name == "query");
+    let is_search = |tool: &&&Tool| {
+        reads(tool, &name_words(tool)) && has_property(tool, |name| name == "query")
+    };
     let asked = server.filter(|_| clause.is_question());
-    let search = || tools.outside().iter().filter(|tool| asked.is_some() && is_of(tool, asked)).find(is_search);
+    let search = || {
+        tools.outside().iter().filter(|tool| asked.is_some() && is_of(tool, asked)).find(is_search)
+    };
     match best {
         Some((_, tool)) => match (arguments(tool, clause, may_choose), search()) {
-            (Err(missing), Some(other)) => Some(arguments(other, clause, may_choose).or(Err(missing))),
+            (Err(missing), Some(other)) => {
+                Some(arguments(other, clause, may_choose).or(Err(missing)))
+            }
             (went, _) => Some(went),
         },
         None => search().map(|tool| arguments(tool, clause, may_choose)),
@@ -148,12 +172,16 @@ fn name_words(tool: &Tool) -> Vec<String> {
 
 fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (stem(one), stem(other));
-    one == other || same().any(|group| [&one, &other].iter().all(|word| group.clone().any(|same| stem(same) == **word)))
+    one == other
+        || same().any(|group| {
+            [&one, &other].iter().all(|word| group.clone().any(|same| stem(same) == **word))
+        })
 }
 
 fn reads(tool: &Tool, names: &[String]) -> bool {
     tool.description.contains("(readOnly)")
-        || (names.first().is_some_and(|verb| has(set("reads"), verb)) && !tool.description.contains("(destructive)"))
+        || (names.first().is_some_and(|verb| has(set("reads"), verb))
+            && !tool.description.contains("(destructive)"))
 }
 
 /// How near a tool is to the words of a clause; one that reads is none for an order, one that acts needs its own verb.
@@ -167,7 +195,8 @@ fn nearness(tool: &Tool, (verb, orders): (Option<&Wanted>, bool), content: &[Wan
     }
     let is_id = |name: &str| name.contains("key") || name.ends_with("id");
     let description = tool.description.to_lowercase();
-    let is_told = |word: &Wanted| word.token.stem.len() > 2 && description.contains(&word.token.stem);
+    let is_told =
+        |word: &Wanted| word.token.stem.len() > 2 && description.contains(&word.token.stem);
     let score = |word: &Wanted| match word.token {
         token if token.shape == Shape::Key && has_property(tool, is_id) => 2.0,
         token if names.contains(&token.stem) => 3.0,
@@ -180,7 +209,11 @@ fn nearness(tool: &Tool, (verb, orders): (Option<&Wanted>, bool), content: &[Wan
 }
 
 fn has_property(tool: &Tool, is: impl Fn(&str) -> bool) -> bool {
-    tool.schema["properties"].as_object().into_iter().flat_map(|all| all.keys()).any(|name| is(name))
+    tool.schema["properties"]
+        .as_object()
+        .into_iter()
+        .flat_map(|all| all.keys())
+        .any(|name| is(name))
 }
 
 fn choices(schema: &Value) -> impl Iterator<Item = &str> {
@@ -188,7 +221,11 @@ fn choices(schema: &Value) -> impl Iterator<Item = &str> {
 }
 
 fn is_choice(tool: &Tool, token: &Token) -> bool {
-    let all = tool.schema["properties"].as_object().into_iter().flat_map(|all| all.values()).flat_map(choices);
+    let all = tool.schema["properties"]
+        .as_object()
+        .into_iter()
+        .flat_map(|all| all.values())
+        .flat_map(choices);
     all.into_iter().any(|choice| choice_words(choice).contains(&token.low))
 }
 
@@ -211,8 +248,12 @@ fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, 
     };
     let mut used: Vec<bool> = tokens.iter().map(is_told).collect();
     let mut input = Map::new();
-    let required: Vec<&str> =
-        tool.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = tool.schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     for (name, schema) in tool.schema["properties"].as_object().into_iter().flatten() {
         let is_required = required.contains(&name.as_str());
         if let Some(value) = argument(clause, (name, schema, is_required), &mut used) {
@@ -221,18 +262,27 @@ fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, 
     }
     // What the description speaks of says nothing new.
     let description = tool.description.to_lowercase();
-    let is_in =
-        |token: &Token| description.contains(&token.stem) || has_property(tool, |name| stem(name) == token.stem);
-    let is_new = |token: &Token| token.shape != Shape::Word || token.stem.len() < 3 || !is_in(token);
+    let is_in = |token: &Token| {
+        description.contains(&token.stem) || has_property(tool, |name| stem(name) == token.stem)
+    };
+    let is_new =
+        |token: &Token| token.shape != Shape::Word || token.stem.len() < 3 || !is_in(token);
     if let Some(at) = (0..tokens.len()).find(|at| !used[*at] && is_new(&tokens[*at])) {
-        return Err(Missing { what: format!("“{}”", tokens[at].text), choices: Vec::new() });
+        return Err(Missing {
+            what: format!("“{}”", tokens[at].text),
+            choices: Vec::new(),
+        });
     }
     for name in required.iter().filter(|name| !input.contains_key(**name)) {
         let all: Vec<&str> = choices(&tool.schema["properties"][*name]).collect();
         if all.is_empty() || !may_choose || required.len() > 1 {
-            let some = if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) };
+            let some =
+                if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) };
             let what = format!("“{}” without its {name}{some}", clause.text());
-            return Err(Missing { what, choices: all.into_iter().map(str::to_owned).collect() });
+            return Err(Missing {
+                what,
+                choices: all.into_iter().map(str::to_owned).collect(),
+            });
         }
     }
     complete(tool, &mut input);
@@ -243,7 +293,8 @@ fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, 
 fn argument(clause: &Clause, wanted: (&str, &Value, bool), used: &mut [bool]) -> Option<Value> {
     let (name, schema, is_required) = wanted;
     let tokens = &clause.tokens;
-    let kind = schema["type"].as_str().or_else(|| schema["type"].get(0)?.as_str()).unwrap_or("string");
+    let kind =
+        schema["type"].as_str().or_else(|| schema["type"].get(0)?.as_str()).unwrap_or("string");
     let low = name.to_lowercase();
     let mut take = |is: &dyn Fn(&Token) -> bool| {
         let at = (0..tokens.len()).find(|at| !used[*at] && is(&tokens[*at]))?;
@@ -254,7 +305,9 @@ fn argument(clause: &Clause, wanted: (&str, &Value, bool), used: &mut [bool]) ->
         return choice(schema, tokens, used).map(Value::from);
     }
     if kind == "integer" || kind == "number" {
-        return take(&|token| number(&token.low).is_some()).and_then(|token| number(&token.low)).map(Value::from);
+        return take(&|token| number(&token.low).is_some())
+            .and_then(|token| number(&token.low))
+            .map(Value::from);
     }
     if low.contains("key") || low == "id" || low.ends_with("_id") {
         return take(&|token| token.shape == Shape::Key).map(|token| json!(token.text));
@@ -262,7 +315,8 @@ fn argument(clause: &Clause, wanted: (&str, &Value, bool), used: &mut [bool]) ->
     if kind != "string" {
         return None;
     }
-    let quoted = take(&|token| matches!(token.shape, Shape::Quoted | Shape::Code)).map(|token| json!(token.text));
+    let quoted = take(&|token| matches!(token.shape, Shape::Quoted | Shape::Code))
+        .map(|token| json!(token.text));
     quoted.or_else(|| if is_required { free_text(clause, used).map(Value::from) } else { None })
 }
 

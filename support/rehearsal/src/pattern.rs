@@ -37,9 +37,14 @@ pub const PLAIN: Kind = &|_, _, _| None;
 
 static RULES: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
     let mut rules: HashMap<&str, Rule> = HashMap::new();
-    for line in include_str!("patterns.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+    for line in include_str!("patterns.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
         if let Some((name, words)) = line.split_once(" = ") {
-            name.strip_prefix("skip ").into_iter().for_each(|rule| rules.entry(rule).or_default().skips = words);
+            name.strip_prefix("skip ")
+                .into_iter()
+                .for_each(|rule| rules.entry(rule).or_default().skips = words);
             continue;
         }
         let (head, pattern) = line.split_once(": ").expect("a pattern has a head");
@@ -55,7 +60,9 @@ static RULES: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
 
 /// A pattern with and without what may be left out.
 fn expanded<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
-    let Some(open) = words.iter().position(|word| *word == "[") else { return vec![words.to_vec()] };
+    let Some(open) = words.iter().position(|word| *word == "[") else {
+        return vec![words.to_vec()];
+    };
     let mut depth = 0;
     let is_close = |word: &&str| {
         depth += i32::from(*word == "[") - i32::from(*word == "]");
@@ -72,7 +79,9 @@ fn piece(word: &str) -> Piece {
         let (name, kind) = slot.split_once(':').unwrap_or((slot, slot));
         return Piece::Slot(name.to_owned(), kind.to_owned());
     }
-    let words = word.split('|').flat_map(|word| if word.starts_with('@') { set(word) } else { word }.split(' '));
+    let words = word
+        .split('|')
+        .flat_map(|word| if word.starts_with('@') { set(word) } else { word }.split(' '));
     Piece::Words(words.map(str::to_owned).collect())
 }
 
@@ -113,13 +122,33 @@ pub fn find_at<'c>(rule: &str, clause: &'c Clause, at: usize, kind: Kind) -> Opt
     matched(rule, clause, (at, true), kind)
 }
 
-fn matched<'c>(rule: &str, clause: &'c Clause, (at, is_open): (usize, bool), kind: Kind) -> Option<Found<'c>> {
+fn matched<'c>(
+    rule: &str,
+    clause: &'c Clause,
+    (at, is_open): (usize, bool),
+    kind: Kind,
+) -> Option<Found<'c>> {
     let Rule { patterns, skips } = &RULES[rule];
     patterns.iter().find_map(|pattern| {
-        let mut matcher = Matcher { tokens: &clause.tokens, kind, is_open, skips, slots: Vec::new() };
+        let mut matcher = Matcher {
+            tokens: &clause.tokens,
+            kind,
+            is_open,
+            skips,
+            slots: Vec::new(),
+        };
         // A pattern with an open end begins where it was looked for, and with no filler.
-        let end = if is_open { matcher.piece(&pattern.pieces, at)? } else { matcher.rest(&pattern.pieces, at)? };
-        Some(Found { label: pattern.label, end, clause, slots: matcher.slots })
+        let end = if is_open {
+            matcher.piece(&pattern.pieces, at)?
+        } else {
+            matcher.rest(&pattern.pieces, at)?
+        };
+        Some(Found {
+            label: pattern.label,
+            end,
+            clause,
+            slots: matcher.slots,
+        })
     })
 }
 
@@ -152,7 +181,11 @@ impl Matcher<'_> {
         let (name, kind) = match first {
             Piece::Words(words) => {
                 let is_plain = matches!(token.shape, Shape::Word | Shape::Number | Shape::Mark);
-                return if is_plain && words.contains(&token.low) { self.rest(more, at + 1) } else { None };
+                return if is_plain && words.contains(&token.low) {
+                    self.rest(more, at + 1)
+                } else {
+                    None
+                };
             }
             Piece::Slot(name, kind) => (name, kind),
         };

@@ -29,33 +29,53 @@ pub fn answer(request: &Request) -> Reply {
     if request.tools.is_empty()
         && let Some(text) = side::side_call(request)
     {
-        return Reply { text, ..Reply::default() };
+        return Reply {
+            text,
+            ..Reply::default()
+        };
     }
     let scene = Scene::read(request);
     let tools = Tools::of(request);
     let world = World::new(&tools, &scene, request.system);
     let is_mate = tools.can(Can::Send) && !tools.can(Can::Spawn);
     let went = if is_mate { teammate(&world) } else { lead(&world) };
-    went.map_or_else(|calls| calls, |lines| Reply { text: lines.join("\n"), ..Reply::default() })
+    went.map_or_else(
+        |calls| calls,
+        |lines| Reply {
+            text: lines.join("\n"),
+            ..Reply::default()
+        },
+    )
 }
 
 /// The rest of a reply that was cut: a harness asks for it in a tag, and what was said is the beginning of what is to be said.
 fn continued(request: &Request) -> Option<Reply> {
     let [before @ .., part, asks] = &request.messages[..] else { return None };
-    let is_text = part.blocks.iter().chain(&asks.blocks).all(|block| matches!(block, Block::Text(_)));
+    let is_text =
+        part.blocks.iter().chain(&asks.blocks).all(|block| matches!(block, Block::Text(_)));
     if part.from_user || !is_text || !asks.texts().all(|text| text.trim_start().starts_with('<')) {
         return None;
     }
     let said: String = part.texts().collect();
-    let whole = answer(&Request { messages: before.to_vec(), ..request.clone() });
+    let whole = answer(&Request {
+        messages: before.to_vec(),
+        ..request.clone()
+    });
     let rest = whole.text.strip_prefix(said.as_str()).filter(|rest| !rest.is_empty())?;
-    Some(Reply { text: rest.to_owned(), ..whole.clone() })
+    Some(Reply {
+        text: rest.to_owned(),
+        ..whole.clone()
+    })
 }
 
 /// The calls of a stop, or what is said instead.
 fn reply(calls: Vec<Call>, note: &str) -> Reply {
     let text = announce(&calls, note);
-    Reply { text, calls: calls.into_iter().map(|call| (call.name, call.input)).collect(), stopped_at: None }
+    Reply {
+        text,
+        calls: calls.into_iter().map(|call| (call.name, call.input)).collect(),
+        stopped_at: None,
+    }
 }
 
 /// What a plan came to, in lines; or the calls that are missing.
@@ -81,7 +101,8 @@ fn lead(world: &World) -> Result<Vec<String>, Reply> {
     let answered = history::last_answer(world);
     let used = Rc::default();
     let mut lines: Vec<String> = Vec::new();
-    let fresh = scene.asked().next_back().filter(|(at, _)| answered.is_none_or(|answered| *at > answered));
+    let fresh =
+        scene.asked().next_back().filter(|(at, _)| answered.is_none_or(|answered| *at > answered));
     if let Some((at, text)) = fresh {
         let (at, text) = resumed(world, at, text);
         match understand::plan(text, world) {
@@ -103,10 +124,17 @@ fn resumed<'w>(world: &'w World, at: usize, text: &'w str) -> (usize, &'w str) {
 }
 
 /// Earlier requests that wait for mail: the calls that it makes possible, or what is to be said of them.
-fn older(world: &World, newest: Option<usize>, answered: Option<usize>, used: &Used) -> Result<Vec<String>, Reply> {
+fn older(
+    world: &World,
+    newest: Option<usize>,
+    answered: Option<usize>,
+    used: &Used,
+) -> Result<Vec<String>, Reply> {
     let scene = world.scene;
     let mut lines = Vec::new();
-    if world.mates.is_empty() || !scene.mail().any(|(at, _)| answered.is_none_or(|answered| at > answered)) {
+    if world.mates.is_empty()
+        || !scene.mail().any(|(at, _)| answered.is_none_or(|answered| at > answered))
+    {
         return Ok(lines);
     }
     let open: Vec<(usize, &str)> = scene.asked().filter(|(at, _)| Some(*at) != newest).collect();
@@ -139,7 +167,8 @@ fn news_since(world: &World, since: usize) -> Vec<String> {
     });
     let mut lines = unique(news);
     if lines.is_empty() && world.scene.newest().is_none_or(|at| at < since) {
-        let aside = |event: &Event| if let Event::Notice(text) = event { Some(gist(text)) } else { None };
+        let aside =
+            |event: &Event| if let Event::Notice(text) = event { Some(gist(text)) } else { None };
         lines.extend(events.iter().filter_map(aside).map(|gist| format!("Noted: {gist}")));
     }
     lines
@@ -159,7 +188,10 @@ fn teammate(world: &World) -> Result<Vec<String>, Reply> {
             Event::Asked(text) => text.clone(),
             Event::Mail(mail) if mail.kind == "message" => mail.text.clone(),
             Event::Claimed { id, subject } => {
-                steps.push(Step { act: Act::DoTask(id.clone(), subject.clone(), false), join: Join::Then });
+                steps.push(Step {
+                    act: Act::DoTask(id.clone(), subject.clone(), false),
+                    join: Join::Then,
+                });
                 continue;
             }
             _ => continue,
@@ -178,7 +210,13 @@ fn teammate(world: &World) -> Result<Vec<String>, Reply> {
         }
     }
     if let Some(aim) = plan_for {
-        steps.insert(0, Step { act: Act::of(Make::OwnPlan, &aim), join: Join::Then });
+        steps.insert(
+            0,
+            Step {
+                act: Act::of(Make::OwnPlan, &aim),
+                join: Join::Then,
+            },
+        );
     }
     let run = Run::new(world, since, &Rc::default());
     let mut lines = runs(&run, &steps)?;
@@ -194,7 +232,9 @@ fn teammate(world: &World) -> Result<Vec<String>, Reply> {
 /// An order without the sentence that wants a plan first, and whether it had one: it names the tool that sends one.
 fn without_plan(order: &str, submit: Option<&str>) -> (String, bool) {
     let Some(submit) = submit else { return (order.to_owned(), false) };
-    let wants = |sentence: &str| sentence.contains(submit) || sentence.to_lowercase().contains("submit a plan");
+    let wants = |sentence: &str| {
+        sentence.contains(submit) || sentence.to_lowercase().contains("submit a plan")
+    };
     let (wanting, kept): (Vec<&str>, Vec<&str>) =
         order.split_inclusive(['.', '\n']).partition(|sentence| wants(sentence));
     // The lead asks by mail; what it is for says nothing new.
@@ -206,7 +246,12 @@ fn without_plan(order: &str, submit: Option<&str>) -> (String, bool) {
 
 /// What an order asks of a teammate.
 fn ordered(order: &str, world: &World) -> Result<Vec<Step>, String> {
-    let step = |act: Act| Ok(vec![Step { act, join: Join::Then }]);
+    let step = |act: Act| {
+        Ok(vec![Step {
+            act,
+            join: Join::Then,
+        }])
+    };
     if let Some((id, subject)) = task_of(order) {
         return step(Act::DoTask(id, subject, true));
     }

@@ -77,7 +77,13 @@ impl Act {
     /// The row that makes this, with its clause.
     pub fn of(make: Make, said: &str) -> Self {
         let row = ROWS.iter().find(|row| row.make == make).unwrap_or(&ROWS[0]);
-        Self::Row(row, Slots { said: said.to_owned(), ..Slots::default() })
+        Self::Row(
+            row,
+            Slots {
+                said: said.to_owned(),
+                ..Slots::default()
+            },
+        )
     }
 
     /// What a row makes, when this is one.
@@ -97,7 +103,11 @@ impl Act {
     /// The job of this teammate, while it may still be said.
     pub fn open_job(&mut self, name: &str) -> Option<&mut Job> {
         match self {
-            Self::Spawn(hired, _, job, _) if hired == name && matches!(job, Job::Wait | Job::Text(_)) => Some(job),
+            Self::Spawn(hired, _, job, _)
+                if hired == name && matches!(job, Job::Wait | Job::Text(_)) =>
+            {
+                Some(job)
+            }
             _ => None,
         }
     }
@@ -128,14 +138,18 @@ impl Act {
 
     /// Whether it waits for mail.
     pub fn waits(&self) -> bool {
-        matches!(self, Self::Answer { .. }) || matches!(self.make(), Some(Make::Leave | Make::Report))
+        matches!(self, Self::Answer { .. })
+            || matches!(self.make(), Some(Make::Leave | Make::Report))
     }
 }
 
 impl Refusal {
     /// A refusal with these offers.
     pub fn new(why: impl Into<String>, offers: &[&str]) -> Self {
-        Self { why: why.into(), offers: offers.iter().map(|offer| (*offer).to_owned()).collect() }
+        Self {
+            why: why.into(),
+            offers: offers.iter().map(|offer| (*offer).to_owned()).collect(),
+        }
     }
 }
 

@@ -37,7 +37,12 @@ fn term(token: &Token) -> String {
 fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let mut index = Index { rows: HashMap::new(), lengths: Vec::new(), average: 0.0, vocabularies: Vec::new() };
+        let mut index = Index {
+            rows: HashMap::new(),
+            lengths: Vec::new(),
+            average: 0.0,
+            vocabularies: Vec::new(),
+        };
         for (at, row) in ROWS.iter().enumerate() {
             let mut counts: HashMap<String, f32> = HashMap::new();
             for example in &row.examples {
@@ -50,8 +55,11 @@ fn index() -> &'static Index {
                     *counts.entry(term).or_default() += 1.0;
                 }
             }
-            let vocabulary: HashSet<String> =
-                counts.keys().cloned().chain(row.says.split(' ').chain(row.verbs.split(' ')).map(stem)).collect();
+            let vocabulary: HashSet<String> = counts
+                .keys()
+                .cloned()
+                .chain(row.says.split(' ').chain(row.verbs.split(' ')).map(stem))
+                .collect();
             index.vocabularies.push(vocabulary);
             index.lengths.push(counts.values().sum());
             for (term, count) in counts {
@@ -70,8 +78,11 @@ pub fn nearest(tokens: &[Token]) -> Vec<usize> {
 
 /// The rows that are nearly as close as the nearest: what is worth offering.
 pub fn close(tokens: &[Token]) -> Vec<usize> {
-    let content: Vec<Token> =
-        tokens.iter().filter(|token| token.shape == Shape::Word && !token.is_filler).cloned().collect();
+    let content: Vec<Token> = tokens
+        .iter()
+        .filter(|token| token.shape == Shape::Word && !token.is_filler)
+        .cloned()
+        .collect();
     let all = scored(&content);
     let least = all.first().map_or(0.0, |(_, best)| best * 0.6).max(2.5);
     all.into_iter().take_while(|(_, score)| *score >= least).map(|(row, _)| row).collect()
@@ -86,14 +97,16 @@ fn scored(tokens: &[Token]) -> Vec<(usize, f32)> {
         let Some(rows) = index.rows.get(&term).filter(|_| !seen.contains(&term)) else { continue };
         // A filler says little about what is wanted.
         let weight = if token.is_filler { 0.2 } else { 1.0 };
-        let rarity = (1.0 + (ROWS.len() as f32 - rows.len() as f32 + 0.5) / (rows.len() as f32 + 0.5)).ln();
+        let rarity =
+            (1.0 + (ROWS.len() as f32 - rows.len() as f32 + 0.5) / (rows.len() as f32 + 0.5)).ln();
         for (row, count) in rows {
             let length = 1.0 - B + B * index.lengths[*row] / index.average;
             scores[*row] += weight * rarity * count * (K1 + 1.0) / (count + K1 * length);
         }
         seen.push(term);
     }
-    let mut order: Vec<(usize, f32)> = scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
+    let mut order: Vec<(usize, f32)> =
+        scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
     order.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
     order
 }
@@ -102,7 +115,8 @@ fn scored(tokens: &[Token]) -> Vec<(usize, f32)> {
 pub fn knows(row: usize, token: &Token) -> bool {
     let vocabulary = &index().vocabularies[row];
     !matches!(token.shape, Shape::Quoted | Shape::Code | Shape::Signature)
-        && (vocabulary.contains(&token.stem) || token.shape != Shape::Word && vocabulary.contains(&stem(&token.low)))
+        && (vocabulary.contains(&token.stem)
+            || token.shape != Shape::Word && vocabulary.contains(&stem(&token.low)))
 }
 
 /// Whether any row knows this word: then it is no name.
@@ -115,11 +129,17 @@ pub fn is_verb(low: &str) -> bool {
     static VERBS: OnceLock<HashSet<String>> = OnceLock::new();
     VERBS
         .get_or_init(|| {
-            let firsts =
-                ROWS.iter().flat_map(|row| &row.examples).filter_map(|example| example.split([' ', ',', ':']).next());
+            let firsts = ROWS
+                .iter()
+                .flat_map(|row| &row.examples)
+                .filter_map(|example| example.split([' ', ',', ':']).next());
             let more = set("frame-verbs").split(' ');
             firsts
-                .filter(|word| !has(set("no-verbs"), word) && !has(set("fillers"), word) && !word.starts_with('{'))
+                .filter(|word| {
+                    !has(set("no-verbs"), word)
+                        && !has(set("fillers"), word)
+                        && !word.starts_with('{')
+                })
                 .chain(more)
                 .map(str::to_owned)
                 .collect()
@@ -129,5 +149,8 @@ pub fn is_verb(low: &str) -> bool {
 
 /// The tokens of a text without marks.
 pub fn content(text: &str) -> Vec<Token> {
-    tokens(text).into_iter().filter(|token| token.shape != Shape::Mark && !token.is_filler).collect()
+    tokens(text)
+        .into_iter()
+        .filter(|token| token.shape != Shape::Mark && !token.is_filler)
+        .collect()
 }

@@ -51,12 +51,19 @@ pub struct Outcome {
 impl Outcome {
     /// An outcome that is only told.
     pub fn told(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
     }
 
     /// A failure.
     pub fn failed(text: impl Into<String>) -> Self {
-        Self { text: text.into(), failed: true, ..Self::default() }
+        Self {
+            text: text.into(),
+            failed: true,
+            ..Self::default()
+        }
     }
 
     /// With something that later steps may write down or look at.
@@ -126,7 +133,13 @@ pub struct Run<'r, 'w> {
 impl<'r, 'w> Run<'r, 'w> {
     /// A run of a plan that was asked for here.
     pub fn new(world: &'r World<'w>, from: usize, used: &Used) -> Self {
-        Self { world, from, used: used.clone(), before: RefCell::default(), waited: Cell::new(false) }
+        Self {
+            world,
+            from,
+            used: used.clone(),
+            before: RefCell::default(),
+            waited: Cell::new(false),
+        }
     }
 
     /// A run of its own for a part of a step, with the same calls.
@@ -161,12 +174,21 @@ impl<'r, 'w> Run<'r, 'w> {
         if results.iter().all(Option::is_some) {
             return Ok(results.into_iter().flatten().collect());
         }
-        let missing = calls.into_iter().zip(results).filter(|(_, result)| result.is_none()).map(|(call, _)| call);
+        let missing = calls
+            .into_iter()
+            .zip(results)
+            .filter(|(_, result)| result.is_none())
+            .map(|(call, _)| call);
         Err(Stop::Call(missing.collect(), said.to_owned()))
     }
 
     /// One call for each of these, and what is told of each.
-    pub fn each<T>(&self, all: &[T], call: impl Fn(&T) -> (Can, Value), told: impl Fn(&T, &Done) -> Outcome) -> Went {
+    pub fn each<T>(
+        &self,
+        all: &[T],
+        call: impl Fn(&T) -> (Can, Value),
+        told: impl Fn(&T, &Done) -> Outcome,
+    ) -> Went {
         let done = self.calls(all.iter().map(call).collect())?;
         Ok(all.iter().zip(&done).map(|(one, done)| told(one, done)).collect())
     }
@@ -176,14 +198,19 @@ impl<'r, 'w> Run<'r, 'w> {
         let all = &self.world.scene.calls;
         let last = &all[all.len().saturating_sub(STUCK)..];
         let [call] = calls else { return false };
-        let is_same = |past: &Past| past.at >= self.from && past.name == call.name && past.input == last[0].input;
+        let is_same = |past: &Past| {
+            past.at >= self.from && past.name == call.name && past.input == last[0].input
+        };
         last.len() == STUCK && last.iter().all(is_same)
     }
 
     fn past(&self, call: &Call) -> Option<Done> {
         let mut used = self.used.borrow_mut();
         used.resize(self.world.scene.calls.len(), false);
-        let reads = matches!(call.can, Some(Can::Read | Can::Glob | Can::ListTasks | Can::ListCrons | Can::GetTask));
+        let reads = matches!(
+            call.can,
+            Some(Can::Read | Can::Glob | Can::ListTasks | Can::ListCrons | Can::GetTask)
+        );
         let is_it = |past: &Past| {
             past.at >= self.from
                 && past.name == call.name
@@ -194,7 +221,10 @@ impl<'r, 'w> Run<'r, 'w> {
         let mut all = self.world.scene.calls.iter().enumerate();
         let (at, past) = all.find(|(at, past)| !used[*at] && is_it(past))?;
         used[at] = true;
-        Some(Done { text: past.text.to_string(), failed: past.failed })
+        Some(Done {
+            text: past.text.to_string(),
+            failed: past.failed,
+        })
     }
 
     /// Tasks that the steps before have made.
@@ -211,6 +241,8 @@ impl<'r, 'w> Run<'r, 'w> {
 /// Whether a call had these arguments. A client may have turned numbers into strings, or added defaults.
 fn same(past: &Value, wanted: &Value) -> bool {
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let is_there = |(name, value): (&String, &Value)| past.get(name).is_some_and(|other| plain(other) == plain(value));
+    let is_there = |(name, value): (&String, &Value)| {
+        past.get(name).is_some_and(|other| plain(other) == plain(value))
+    };
     wanted.as_object().is_some_and(|wanted| wanted.iter().all(is_there))
 }

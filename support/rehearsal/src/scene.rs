@@ -34,7 +34,10 @@ impl Past<'_> {
     /// Whether the result is no longer there: a harness took it away to make room, and left a line in brackets.
     pub fn is_gone(&self) -> bool {
         let text = &self.text;
-        text.starts_with('[') && text.ends_with(']') && text.contains("removed") && !text.contains('\n')
+        text.starts_with('[')
+            && text.ends_with(']')
+            && text.contains("removed")
+            && !text.contains('\n')
     }
 }
 
@@ -93,8 +96,10 @@ impl<'a> Scene<'a> {
     pub fn read(request: &'a Request) -> Self {
         let mut scene = Self::default();
         let mut open: Vec<(&str, usize)> = Vec::new();
-        let blocks =
-            request.messages.iter().flat_map(|message| message.blocks.iter().map(|block| (message.from_user, block)));
+        let blocks = request
+            .messages
+            .iter()
+            .flat_map(|message| message.blocks.iter().map(|block| (message.from_user, block)));
         for (from_user, block) in blocks {
             match *block {
                 Block::Text(text) if from_user => scene.hear(text),
@@ -104,7 +109,13 @@ impl<'a> Scene<'a> {
                     open.push((id, scene.calls.len()));
                     scene.events.push(Event::Called(scene.calls.len()));
                     let text = Cow::Borrowed("");
-                    scene.calls.push(Past { name, input: input.clone(), text, failed: false, at });
+                    scene.calls.push(Past {
+                        name,
+                        input: input.clone(),
+                        text,
+                        failed: false,
+                        at,
+                    });
                 }
                 Block::Result { id, text, failed } => {
                     let Some(place) = open.iter().position(|(of, _)| *of == id) else { continue };
@@ -124,13 +135,22 @@ impl<'a> Scene<'a> {
     /// What a summary tells of the request in hand counts as called: its calls are no longer in the conversation.
     fn recover(&mut self) {
         let asked = self.summary.lines().find_map(|line| line.strip_prefix(LAST));
-        let first = self.asked().next().filter(|(_, text)| asked.is_some_and(|asked| one_line(text, 300) == asked));
+        let first = self
+            .asked()
+            .next()
+            .filter(|(_, text)| asked.is_some_and(|asked| one_line(text, 300) == asked));
         let Some((at, _)) = first else { return };
         let done = |line: &'a str| {
             let (call, result) = line.strip_prefix("- done: ")?.split_once(" → ")?;
             let (name, input) = call.split_once(' ')?;
             let text: String = serde_json::from_str(result).ok()?;
-            Some(Past { name, input: serde_json::from_str(input).ok()?, text: Cow::Owned(text), failed: false, at })
+            Some(Past {
+                name,
+                input: serde_json::from_str(input).ok()?,
+                text: Cow::Owned(text),
+                failed: false,
+                at,
+            })
         };
         let calls: Vec<Past> = self.summary.lines().filter_map(done).collect();
         for event in &mut self.events {
@@ -145,7 +165,8 @@ impl<'a> Scene<'a> {
         let mut rest = text.trim();
         // Several may stand one behind the other; what follows a mail up to the next tag belongs to it.
         while let Some(tagged) = tag(rest) {
-            let mut lines = rest[tagged.len..].match_indices("\n<").map(|(at, _)| tagged.len + at + 1);
+            let mut lines =
+                rest[tagged.len..].match_indices("\n<").map(|(at, _)| tagged.len + at + 1);
             let end = lines.find(|at| tag(&rest[*at..]).is_some()).unwrap_or(rest.len());
             let is_mail = self.hear_tagged(&tagged, rest[..end].trim());
             rest = rest[if is_mail { end } else { tagged.len }..].trim();
@@ -153,8 +174,13 @@ impl<'a> Scene<'a> {
         let said = without_tags(rest);
         let said = said.trim();
         // `[Scheduled] …`: a word in brackets says how it came.
-        let is_word = |head: &str| head.starts_with(char::is_uppercase) && head.chars().all(char::is_alphabetic);
-        let came = said.strip_prefix('[').and_then(|rest| rest.split_once("] ")).filter(|(head, _)| is_word(head));
+        let is_word = |head: &str| {
+            head.starts_with(char::is_uppercase) && head.chars().all(char::is_alphabetic)
+        };
+        let came = said
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once("] "))
+            .filter(|(head, _)| is_word(head));
         let said = came.map_or(said, |(_, rest)| rest);
         if !said.is_empty() {
             self.events.push(Event::Asked(said.to_owned()));
@@ -169,7 +195,12 @@ impl<'a> Scene<'a> {
             // A message of a protocol that answers nothing is shown, not obeyed.
             if !tagged.name.contains("ignored") {
                 let text = tagged.inner.to_owned();
-                self.events.push(Event::Mail(Mail { from, kind, text, whole: whole.to_owned() }));
+                self.events.push(Event::Mail(Mail {
+                    from,
+                    kind,
+                    text,
+                    whole: whole.to_owned(),
+                }));
             }
             return true;
         } else if lines().any(|line| line.starts_with(FIRST)) {
@@ -179,7 +210,9 @@ impl<'a> Scene<'a> {
         } else if lines().any(|line| line.starts_with("## ")) {
             // Sections with headings are what is known from before; a plain list is what was asked for.
             self.memory.push(tagged.inner);
-        } else if items().next().is_some() && lines().all(|line| line.starts_with("- ") || line.starts_with("  ")) {
+        } else if items().next().is_some()
+            && lines().all(|line| line.starts_with("- ") || line.starts_with("  "))
+        {
             self.earlier.extend(items());
         } else {
             self.events.push(Event::Notice(tagged.inner));
@@ -241,7 +274,12 @@ fn tag(text: &str) -> Option<Tagged<'_>> {
     let close = format!("</{name}>");
     let end = body.find(&close)?;
     let len = text.len() - body.len() + end + close.len();
-    Some(Tagged { name, head, inner: body[..end].trim_matches('\n'), len })
+    Some(Tagged {
+        name,
+        head,
+        inner: body[..end].trim_matches('\n'),
+        len,
+    })
 }
 
 /// Whether this names a tag.
@@ -253,7 +291,9 @@ pub fn is_name(name: &str) -> bool {
 fn without_tags(text: &str) -> String {
     let mut rest = text;
     let mut kept = String::new();
-    while let Some(at) = rest.find("\n<").map(|at| at + 1).or_else(|| rest.starts_with('<').then_some(0)) {
+    while let Some(at) =
+        rest.find("\n<").map(|at| at + 1).or_else(|| rest.starts_with('<').then_some(0))
+    {
         let Some(tagged) = tag(&rest[at..]) else { break };
         kept.push_str(&rest[..at]);
         rest = &rest[at + tagged.len..];
@@ -269,7 +309,9 @@ pub fn task_of(text: &str) -> Option<(String, String)> {
     let (id, subject) = rest.split_once(": ")?;
     let is_id = id.contains('-') && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     // What follows says by which tool to complete it.
-    let subject =
-        subject.split_once(". ").filter(|(_, rest)| rest.contains('_')).map_or(subject, |(subject, _)| subject);
+    let subject = subject
+        .split_once(". ")
+        .filter(|(_, rest)| rest.contains('_'))
+        .map_or(subject, |(subject, _)| subject);
     is_id.then(|| (id.to_owned(), subject.trim_end_matches('.').to_owned()))
 }

@@ -21,7 +21,9 @@ fn build(schema: &Value, root: &Value, text: &str, depth: usize) -> Value {
             _ => Value::Null,
         };
     }
-    if let Some(value) = schema.get("const").or_else(|| schema["enum"].get(0)).or_else(|| schema.get("default")) {
+    if let Some(value) =
+        schema.get("const").or_else(|| schema["enum"].get(0)).or_else(|| schema.get("default"))
+    {
         return value.clone();
     }
     for several in ["anyOf", "oneOf", "allOf"] {
@@ -33,8 +35,13 @@ fn build(schema: &Value, root: &Value, text: &str, depth: usize) -> Value {
     match kind.unwrap_or(if schema.get("properties").is_some() { "object" } else { "string" }) {
         "object" => {
             let mut object = Map::new();
-            for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-                object.insert(name.to_owned(), build(&schema["properties"][name], root, text, depth + 1));
+            for name in
+                schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
+            {
+                object.insert(
+                    name.to_owned(),
+                    build(&schema["properties"][name], root, text, depth + 1),
+                );
             }
             Value::Object(object)
         }
@@ -65,14 +72,23 @@ pub fn obey_choice(request: &Request, reply: &mut Reply) {
         return;
     }
     // A tool that reads does no harm when nobody knows what is wanted.
-    let reads =
-        |name: &str| name.to_lowercase().split(['_', '-']).any(|word| has("list read get check glob search", word));
+    let reads = |name: &str| {
+        name.to_lowercase()
+            .split(['_', '-'])
+            .any(|word| has("list read get check glob search", word))
+    };
     let is_it = |tool: &&Tool| wanted.map_or_else(|| reads(tool.name), |name| name == tool.name);
-    let tool = request.tools.iter().find(is_it).or(request.tools.first().filter(|_| wanted.is_none()));
-    let asked =
-        request.messages.iter().rev().filter(|message| message.from_user).find_map(|user| user.texts().next_back());
+    let tool =
+        request.tools.iter().find(is_it).or(request.tools.first().filter(|_| wanted.is_none()));
+    let asked = request
+        .messages
+        .iter()
+        .rev()
+        .filter(|message| message.from_user)
+        .find_map(|user| user.texts().next_back());
     if let Some(tool) = tool {
-        reply.calls = vec![(tool.name.to_owned(), instance(tool.schema, asked.unwrap_or_default().trim()))];
+        reply.calls =
+            vec![(tool.name.to_owned(), instance(tool.schema, asked.unwrap_or_default().trim()))];
         reply.text = String::new();
     }
 }

@@ -19,8 +19,11 @@ pub(crate) fn side_call(request: &Request) -> Option<String> {
     let mut blocks = blocks(&text);
     let is_transcript = |block: &str| !paragraphs(block).is_empty();
     let transcript = blocks.iter().copied().position(is_transcript).map(|at| blocks.remove(at));
-    let is_list =
-        |block: &str| block.lines().all(|line| line.is_empty() || line.starts_with(['-', '[', ' ', ']', '{', '}']));
+    let is_list = |block: &str| {
+        block
+            .lines()
+            .all(|line| line.is_empty() || line.starts_with(['-', '[', ' ', ']', '{', '}']))
+    };
     let list = blocks.iter().copied().position(is_list).map(|at| blocks.remove(at));
     match (list, blocks.first(), transcript) {
         (Some(memories), Some(asked), _) => Some(chosen(memories, asked)),
@@ -39,7 +42,9 @@ fn blocks(text: &str) -> Vec<&str> {
     let mut rest = text;
     while let Some((_, open)) = rest.split_once('<') {
         rest = open;
-        let Some((name, body)) = open.split_once('>').filter(|(name, _)| is_name(name)) else { continue };
+        let Some((name, body)) = open.split_once('>').filter(|(name, _)| is_name(name)) else {
+            continue;
+        };
         if let Some((inner, behind)) = body.rsplit_once(&format!("</{name}>")) {
             found.push(inner.trim());
             rest = behind;
@@ -50,7 +55,8 @@ fn blocks(text: &str) -> Vec<&str> {
 
 /// Which memories a request needs: those that share a word with it, and matters of style when code is to be written.
 fn chosen(memories: &str, asked: &str) -> String {
-    let content = |text: &str| rank::content(text).into_iter().map(|token| token.stem).collect::<Vec<_>>();
+    let content =
+        |text: &str| rank::content(text).into_iter().map(|token| token.stem).collect::<Vec<_>>();
     let (wanted, all) = (content(asked), stems(asked));
     let is_code = all.iter().any(|word| has(set("code-stems"), word)) || asked.contains(".py");
     let lines = memories.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
@@ -98,7 +104,8 @@ fn paragraphs(conversation: &str) -> Vec<(Who, String)> {
 
 /// What the user said, without what a harness has put beside it.
 fn said(conversation: &str) -> Vec<String> {
-    let is_user = |(who, text): &(Who, String)| *who == Who::User && !text.trim_start().starts_with('<');
+    let is_user =
+        |(who, text): &(Who, String)| *who == Who::User && !text.trim_start().starts_with('<');
     paragraphs(conversation).into_iter().filter(is_user).map(|(_, text)| text).collect()
 }
 
@@ -107,16 +114,27 @@ fn extracted(memories: &str, conversation: &str) -> String {
     let mut all: Vec<Value> = Vec::new();
     for text in said(conversation) {
         for sentence in text.split_inclusive(['.', '!', '\n']) {
-            let Some(fact) = history::fact(sentence).filter(|fact| !fact.is_empty()) else { continue };
+            let Some(fact) = history::fact(sentence).filter(|fact| !fact.is_empty()) else {
+                continue;
+            };
             let fact = fact.trim_end_matches('.');
-            let words =
-                rank::content(fact).into_iter().map(|token| token.low).filter(|word| !has(set("of-facts"), word));
+            let words = rank::content(fact)
+                .into_iter()
+                .map(|token| token.low)
+                .filter(|word| !has(set("of-facts"), word));
             let name = words.take(3).collect::<Vec<_>>().join("-");
-            let is_known = memories.contains(fact) || all.iter().any(|known| known["description"] == fact);
+            let is_known =
+                memories.contains(fact) || all.iter().any(|known| known["description"] == fact);
             if !is_known && !name.is_empty() {
-                let kind = if fact.starts_with("you") || fact.contains("use ") { "user" } else { "project" };
+                let kind = if fact.starts_with("you") || fact.contains("use ") {
+                    "user"
+                } else {
+                    "project"
+                };
                 let content = format!("The user said: “{}”", sentence.trim());
-                all.push(json!({"name": name, "description": fact, "type": kind, "content": content}));
+                all.push(
+                    json!({"name": name, "description": fact, "type": kind, "content": content}),
+                );
             }
         }
     }
@@ -125,8 +143,10 @@ fn extracted(memories: &str, conversation: &str) -> String {
 
 /// All memories, without those that say the same.
 fn merged(memories: &str) -> String {
-    let array = memories.find('[').zip(memories.rfind(']')).and_then(|(from, to)| memories.get(from..=to));
-    let all: Vec<Value> = array.and_then(|array| serde_json::from_str(array).ok()).unwrap_or_default();
+    let array =
+        memories.find('[').zip(memories.rfind(']')).and_then(|(from, to)| memories.get(from..=to));
+    let all: Vec<Value> =
+        array.and_then(|array| serde_json::from_str(array).ok()).unwrap_or_default();
     let mut kept: Vec<Value> = Vec::new();
     for memory in all {
         if !kept.iter().any(|other| other["content"] == memory["content"]) {
@@ -139,31 +159,44 @@ fn merged(memories: &str) -> String {
 /// A summary from which this very brain can go on: what was asked, what was called for it, what was noted.
 fn summarized(conversation: &str) -> String {
     let all = paragraphs(conversation);
-    let earlier = all.iter().find(|(_, text)| text.contains(FIRST)).map_or("", |(_, text)| text.as_str());
-    let own = |prefix: &'static str| earlier.lines().filter_map(move |line| line.strip_prefix(prefix));
+    let earlier =
+        all.iter().find(|(_, text)| text.contains(FIRST)).map_or("", |(_, text)| text.as_str());
+    let own =
+        |prefix: &'static str| earlier.lines().filter_map(move |line| line.strip_prefix(prefix));
     let asked: Vec<String> = said(conversation).iter().map(|text| one_line(text, 300)).collect();
     let first = own(FIRST).next().or(asked.first().map(String::as_str)).unwrap_or_default();
     let current = asked.last().map(String::as_str).or_else(|| own(LAST).next()).unwrap_or_default();
     let mut known: Vec<&str> = own("- asked: ").chain(asked.iter().map(String::as_str)).collect();
     known.dedup();
     let mut lines = vec![format!("{FIRST}{first}")];
-    lines.extend(known.iter().skip(known.len().saturating_sub(12)).map(|text| format!("- asked: {text}")));
+    lines.extend(
+        known.iter().skip(known.len().saturating_sub(12)).map(|text| format!("- asked: {text}")),
+    );
     lines.push(format!("{LAST}{current}"));
     let is_open = all.last().is_some_and(|(who, _)| *who != Who::Model);
     if is_open {
-        let is_last = |(who, text): &(Who, String)| *who == Who::User && one_line(text, 300) == current;
+        let is_last =
+            |(who, text): &(Who, String)| *who == Who::User && one_line(text, 300) == current;
         let start = all.iter().rposition(is_last).unwrap_or(0);
-        lines.extend(own("- done: ").filter(|_| asked.is_empty()).map(|line| format!("- done: {line}")));
+        lines.extend(
+            own("- done: ").filter(|_| asked.is_empty()).map(|line| format!("- done: {line}")),
+        );
         lines.extend(calls(&all[start..]));
     }
     let users = all.iter().filter(|(who, _)| *who == Who::User);
-    let noted = users.flat_map(|(_, text)| history::facts_in(text)).chain(own("- noted: ").map(str::to_owned));
+    let noted = users
+        .flat_map(|(_, text)| history::facts_in(text))
+        .chain(own("- noted: ").map(str::to_owned));
     lines.extend(noted.map(|fact| format!("- noted: {fact}")));
     let told = all.iter().filter(|(who, _)| *who == Who::Model).flat_map(|(_, text)| text.lines());
-    let is_own = |line: &str| ["- asked", "- done", "- noted"].iter().any(|head| line.starts_with(head));
-    let is_finding =
-        |line: &&str| line.starts_with("The files: ") || line.starts_with("- ") && line.contains(": ") && !is_own(line);
-    let mut findings: Vec<&str> = told.chain(earlier.lines()).filter(|_| is_open).filter(is_finding).collect();
+    let is_own =
+        |line: &str| ["- asked", "- done", "- noted"].iter().any(|head| line.starts_with(head));
+    let is_finding = |line: &&str| {
+        line.starts_with("The files: ")
+            || line.starts_with("- ") && line.contains(": ") && !is_own(line)
+    };
+    let mut findings: Vec<&str> =
+        told.chain(earlier.lines()).filter(|_| is_open).filter(is_finding).collect();
     findings.dedup();
     lines.extend(findings.into_iter().take(60).map(str::to_owned));
     lines.join("\n")
@@ -171,10 +204,13 @@ fn summarized(conversation: &str) -> String {
 
 /// Calls and their results, each on a line.
 fn calls(paragraphs: &[(Who, String)]) -> Vec<String> {
-    let of = |wanted: Who| paragraphs.iter().filter(move |(who, _)| *who == wanted).map(|(_, text)| text.trim());
+    let of = |wanted: Who| {
+        paragraphs.iter().filter(move |(who, _)| *who == wanted).map(|(_, text)| text.trim())
+    };
     let line = |(call, result): (&str, &str)| {
         let short = cut(result, if call.contains("glob") { 1_500 } else { 400 });
-        (!call.contains('\n') && call.len() < 1_000).then(|| format!("- done: {call} → {}", json!(short)))
+        (!call.contains('\n') && call.len() < 1_000)
+            .then(|| format!("- done: {call} → {}", json!(short)))
     };
     of(Who::Call).zip(of(Who::Result)).filter_map(line).collect()
 }

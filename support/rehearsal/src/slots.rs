@@ -50,7 +50,10 @@ impl Clause {
     pub fn fit(&self, index: usize, names: &[String]) -> Fit {
         let row = &ROWS[index];
         let mut used = vec![false; self.tokens.len()];
-        let mut slots = Slots { said: self.text().to_owned(), ..Slots::default() };
+        let mut slots = Slots {
+            said: self.text().to_owned(),
+            ..Slots::default()
+        };
         let takes = |slot: &Slot| row.needs.contains(slot) || row.may.contains(slot);
         if takes(&Slot::Kind) {
             self.take_kind(&mut slots, &mut used);
@@ -64,7 +67,8 @@ impl Clause {
             if used[at] {
                 continue;
             }
-            let count = number(&token.low).filter(|_| matches!(token.shape, Shape::Number | Shape::Word));
+            let count =
+                number(&token.low).filter(|_| matches!(token.shape, Shape::Number | Shape::Word));
             used[at] = true;
             if is_quoted && takes(&Slot::Quoted) && slots.quoted.is_empty() {
                 slots.quoted.push(token.text.clone());
@@ -81,10 +85,18 @@ impl Clause {
             }
         }
         self.take_rest(row, &mut slots, &mut used);
-        let is_left =
-            |at: &usize| !used[*at] && !is_filler(&self.tokens[*at]) && !rank::knows(index, &self.tokens[*at]);
-        let left = (0..self.tokens.len()).filter(is_left).map(|at| self.between(at, at + 1).to_owned()).collect();
-        Fit { is_missing: !row.needs.iter().all(|slot| slots.has(slot)), slots, left }
+        let is_left = |at: &usize| {
+            !used[*at] && !is_filler(&self.tokens[*at]) && !rank::knows(index, &self.tokens[*at])
+        };
+        let left = (0..self.tokens.len())
+            .filter(is_left)
+            .map(|at| self.between(at, at + 1).to_owned())
+            .collect();
+        Fit {
+            is_missing: !row.needs.iter().all(|slot| slots.has(slot)),
+            slots,
+            left,
+        }
     }
 
     /// Whether a word may be the name of somebody: no row knows it, and it is said where a name is said.
@@ -102,9 +114,15 @@ impl Clause {
     fn take_kind(&self, slots: &mut Slots, used: &mut [bool]) {
         for (at, token) in self.tokens.iter().enumerate() {
             let is_kind = self.tokens.get(at + 1).is_some_and(|next| next.is(set("kinds-of")));
-            let is_ending = |rest: &&str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric());
-            let dotted = token.text.strip_prefix('.').filter(is_ending).filter(|_| token.shape != Shape::Mark);
-            let pattern = Some(token.text.as_str()).filter(|text| token.shape == Shape::Path && text.contains('*'));
+            let is_ending =
+                |rest: &&str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric());
+            let dotted = token
+                .text
+                .strip_prefix('.')
+                .filter(is_ending)
+                .filter(|_| token.shape != Shape::Mark);
+            let pattern = Some(token.text.as_str())
+                .filter(|text| token.shape == Shape::Path && text.contains('*'));
             let found = pattern.or(dotted).or_else(|| ending(&token.low).filter(|_| is_kind));
             if let (Some(found), None) = (found, &slots.kind) {
                 slots.kind = Some(found.to_owned());
@@ -127,7 +145,8 @@ impl Clause {
             let place = if is_place {
                 self.beside(at)
             } else {
-                Some(at).filter(|_| !token.is("current working") && (is_whole || self.is_inside(at)))
+                Some(at)
+                    .filter(|_| !token.is("current working") && (is_whole || self.is_inside(at)))
             };
             if let Some(place) = place {
                 slots.dir = Some(self.tokens[place].text.trim_end_matches('/').to_owned());
@@ -159,13 +178,17 @@ impl Clause {
             return false;
         }
         let after = self.tokens.get(at + 1);
-        let is_end = after.is_none_or(|next| next.shape == Shape::Mark || next.is("and with which that containing"));
+        let is_end = after.is_none_or(|next| {
+            next.shape == Shape::Mark || next.is("and with which that containing")
+        });
         let name = token.text.rsplit('/').next().unwrap_or_default();
         match token.shape {
             Shape::Path => !name.contains('.') || token.text == ".",
             // A plain word in this place is a folder, too, unless it means something else.
             Shape::Word => {
-                is_end && !is_filler(token) && (before("under inside below within") || !rank::is_known(token))
+                is_end
+                    && !is_filler(token)
+                    && (before("under inside below within") || !rank::is_known(token))
             }
             _ => false,
         }
@@ -173,7 +196,11 @@ impl Clause {
 
     fn take_rest(&self, row: &Row, slots: &mut Slots, used: &mut [bool]) {
         if let Some(at) = self.find(row.after) {
-            let end = self.tokens.iter().rposition(|token| token.shape != Shape::Mark).map_or(0, |last| last + 1);
+            let end = self
+                .tokens
+                .iter()
+                .rposition(|token| token.shape != Shape::Mark)
+                .map_or(0, |last| last + 1);
             slots.rest = self.between(at + 1, end.max(at + 1)).to_owned();
             used[at..].iter_mut().for_each(|used| *used = true);
         }
@@ -200,7 +227,8 @@ impl Slots {
         let path = |at: usize| self.paths.get(at).map(|path| shell(path)).unwrap_or_default();
         let all: Vec<String> = self.paths.iter().map(|path| shell(path)).collect();
         let dir = self.dir.as_deref().map(shell).unwrap_or_default();
-        let place = if !path(0).is_empty() { path(0) } else { shell(self.dir.as_deref().unwrap_or(".")) };
+        let place =
+            if !path(0).is_empty() { path(0) } else { shell(self.dir.as_deref().unwrap_or(".")) };
         let kind = self.kind.as_ref().filter(|kind| !kind.contains('*'));
         let places = [
             ("{paths}", all.join(" ")),
@@ -223,7 +251,9 @@ impl Slots {
         let key = self.key.as_deref().unwrap_or_default();
         let args = words.filter_map(|word| word.split_once('=')).map(|(name, value)| match value {
             "true" => (name.to_owned(), json!(true)),
-            value => (name.to_owned(), json!(value.replace("{rest}", &self.rest).replace("{key}", key))),
+            value => {
+                (name.to_owned(), json!(value.replace("{rest}", &self.rest).replace("{key}", key)))
+            }
         });
         Some((can, args.filter(|(_, value)| value != "").collect::<serde_json::Map<_, _>>().into()))
     }
@@ -235,7 +265,11 @@ impl Slots {
             Some(kind) => format!("*.{kind}"),
             None => "*".to_owned(),
         };
-        let folder = self.dir.as_deref().filter(|dir| *dir != ".").map_or(String::new(), |dir| format!("{dir}/"));
+        let folder = self
+            .dir
+            .as_deref()
+            .filter(|dir| *dir != ".")
+            .map_or(String::new(), |dir| format!("{dir}/"));
         if name.contains('/') { name } else { format!("{folder}**/{name}") }
     }
 }

@@ -19,8 +19,13 @@ fn intent(call: &Call) -> String {
     let args = call.args.as_object().into_iter().flatten();
     let Some(can) = call.can else {
         let (server, tool) = mcp::parts(&call.name);
-        let args: Vec<String> = args.map(|(name, value)| format!("{name}: {}", plain(value))).collect();
-        let args = if args.is_empty() { String::new() } else { format!(" ({})", cut(&args.join(", "), 120)) };
+        let args: Vec<String> =
+            args.map(|(name, value)| format!("{name}: {}", plain(value))).collect();
+        let args = if args.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", cut(&args.join(", "), 120))
+        };
         let of = if server.is_empty() { String::new() } else { format!(" of the {server} server") };
         return format!("call {tool}{of}{args}");
     };
@@ -81,7 +86,11 @@ pub fn block(text: &str) -> String {
     let text = text.trim_end();
     let lines: Vec<&str> = text.lines().collect();
     let shown = cut(&lines[..lines.len().min(LINES)].join("\n"), CHARS);
-    let more = if lines.len() > LINES { format!("\n… {} more lines", lines.len() - LINES) } else { String::new() };
+    let more = if lines.len() > LINES {
+        format!("\n… {} more lines", lines.len() - LINES)
+    } else {
+        String::new()
+    };
     // A fence longer than any inside.
     let fence = if shown.contains("```") { "````" } else { "```" };
     format!("{fence}\n{shown}{more}\n{fence}")
@@ -101,13 +110,21 @@ pub fn shown(text: &str) -> String {
 pub fn gist(text: &str) -> String {
     let mut lines = text
         .lines()
-        .map(|line| line.trim().trim_start_matches(['#', '/', '!', '*', '"', ' ']).trim_end_matches(['"', '.']))
+        .map(|line| {
+            line.trim()
+                .trim_start_matches(['#', '/', '!', '*', '"', ' '])
+                .trim_end_matches(['"', '.'])
+        })
         .filter(|line| line.chars().filter(|c| c.is_alphanumeric()).count() > 2);
     match (lines.next(), lines.next()) {
         (None, _) => "(empty)".to_owned(),
         (Some(first), None) => one_line(first, 160),
         (Some(first), Some(second)) => {
-            format!("{}. {}.", one_line(first, 100).trim_end_matches('.'), one_line(second, 160).trim_end_matches('.'))
+            format!(
+                "{}. {}.",
+                one_line(first, 100).trim_end_matches('.'),
+                one_line(second, 160).trim_end_matches('.')
+            )
         }
     }
 }

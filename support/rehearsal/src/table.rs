@@ -53,20 +53,26 @@ pub struct Row {
 
 /// All rows.
 pub static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let paragraphs = include_str!("intents.txt").split("\n\n").filter(|text| !text.starts_with('#'));
+    let paragraphs =
+        include_str!("intents.txt").split("\n\n").filter(|text| !text.starts_with('#'));
     paragraphs
-        .map(|text| row(text.trim()).unwrap_or_else(|| panic!("intents.txt cannot be read at:\n{text}")))
+        .map(|text| {
+            row(text.trim()).unwrap_or_else(|| panic!("intents.txt cannot be read at:\n{text}"))
+        })
         .collect()
 });
 
 /// Reads a paragraph; nothing when a name in it is unknown.
 fn row(text: &'static str) -> Option<Row> {
-    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    let field =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     let looks = field("looks");
     let words = |name: &str| field(name).unwrap_or_default();
     let (make, template) = field("make")?.split_once(' ').unwrap_or((field("make")?, ""));
     let named = |name: &str| words(name).split(", ").filter(|slot| !slot.is_empty());
-    let slots = |name: &str| named(name).map(|slot| Slot::read(slot.split(' ').next()?)).collect::<Option<Vec<_>>>();
+    let slots = |name: &str| {
+        named(name).map(|slot| Slot::read(slot.split(' ').next()?)).collect::<Option<Vec<_>>>()
+    };
     let after = named("needs").chain(named("may")).find_map(|slot| slot.strip_prefix("After "));
     let (_, examples) = text.split_once("\nexamples: ")?;
     Some(Row {

@@ -26,19 +26,24 @@ const ORDINALS: [&str; 6] = ["first", "second", "third", "fourth", "fifth", "six
 /// The file and the text that a sample's subject asks for.
 pub fn sample(subject: &str) -> Option<(String, String)> {
     let name = subject.strip_prefix("write notes/")?.strip_suffix(".md")?;
-    let (_, line) = samples().find(|(known, _)| name.trim_end_matches(char::is_numeric) == *known)?;
+    let (_, line) =
+        samples().find(|(known, _)| name.trim_end_matches(char::is_numeric) == *known)?;
     Some((format!("notes/{name}.md"), format!("# {name}\n\n{line}")))
 }
 
 fn spec(subject: &str) -> TaskSpec {
-    TaskSpec { subject: subject.trim_end_matches('.').to_owned(), blocked_by: Vec::new() }
+    TaskSpec {
+        subject: subject.trim_end_matches('.').to_owned(),
+        blocked_by: Vec::new(),
+    }
 }
 
 /// Reads `create tasks: a, b (depends on a)`: the tasks, and the rest of the request; `None` when the text begins with
 /// something else.
 pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
     let whole = Clause::of(text);
-    let found = pattern::find_at("tasks", &whole, 0, PLAIN).filter(|found| found.label == "list")?;
+    let found =
+        pattern::find_at("tasks", &whole, 0, PLAIN).filter(|found| found.label == "list")?;
     let body = &text[whole.tokens[found.end - 1].end..];
     let (list, rest) = body.split_at(end_of_list(body));
     let chained = list.contains(", then ") || list.contains("; then ");
@@ -46,7 +51,10 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
     for item in items(list) {
         let clause = Clause::whole(&item);
         let found = reference(&clause);
-        let own = found.as_ref().map_or(item.as_str(), |found| found.text("own")).trim_end_matches([',', ' ']);
+        let own = found
+            .as_ref()
+            .map_or(item.as_str(), |found| found.text("own"))
+            .trim_end_matches([',', ' ']);
         if !own.is_empty() {
             tasks.push(spec(own));
         }
@@ -64,7 +72,9 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
     }
     let mut rest = rest.trim_start_matches(['.', ',', ';', ' ', '\n']);
     // Sentences behind the list may say what depends on what: `The second depends on the first.`
-    while let Some(end) = rest.find('.').map(|end| end + 1).or(Some(rest.len()).filter(|end| *end > 0)) {
+    while let Some(end) =
+        rest.find('.').map(|end| end + 1).or(Some(rest.len()).filter(|end| *end > 0))
+    {
         if !depend(&mut tasks, &rest[..end]) {
             break;
         }
@@ -76,24 +86,31 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
 /// `create two tasks`, `create a task to setup the project`: the tasks. The error is a word that nobody accounts for.
 pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
     let found = pattern::find("tasks", clause, PLAIN)?;
-    let (what, count) = (found.text("what"), found.tokens("count").first().and_then(|token| number(&token.low)));
+    let (what, count) =
+        (found.text("what"), found.tokens("count").first().and_then(|token| number(&token.low)));
     match found.label {
         // `set the task to done` speaks of one that is there.
         "one" if clause.tokens[1].is("the this that") => return None,
         // A second task would become a part of the first.
-        "one" if says(found.tokens("what"), "task tasks each another") => return Some(Err(what.to_owned())),
+        "one" if says(found.tokens("what"), "task tasks each another") => {
+            return Some(Err(what.to_owned()));
+        }
         "one" => return Some(Ok(vec![spec(what)])),
         "whose" => return Some(Err(what.to_owned())),
         "list" => return None,
         _ => {}
     }
-    let some = || says(&clause.tokens, "a some").then_some(if says(&clause.tokens, "tasks") { 2 } else { 1 });
+    let some = || {
+        says(&clause.tokens, "a some").then_some(if says(&clause.tokens, "tasks") { 2 } else { 1 })
+    };
     let count = count.or_else(some)? as usize;
     if count > 20 {
         return Some(Err(count.to_string()));
     }
     let all = (1..).flat_map(|round| samples().map(move |(name, _)| (name, round)));
-    let subject = |(name, round): (&str, u32)| if round == 1 { name.to_owned() } else { format!("{name}{round}") };
+    let subject = |(name, round): (&str, u32)| {
+        if round == 1 { name.to_owned() } else { format!("{name}{round}") }
+    };
     let sample = |one| spec(&format!("write notes/{}.md", subject(one)));
     let mut specs: Vec<TaskSpec> = all.take(count).map(sample).collect();
     Some(if what.is_empty() || depend(&mut specs, what) { Ok(specs) } else { Err(what.to_owned()) })
@@ -130,8 +147,11 @@ pub fn items(body: &str) -> Vec<String> {
         if at > 0 && body[all[at - 1].end..token.start].contains('\n') {
             cuts.push((token.start, token.start));
         }
-        let next_refers = all.get(at + 1).is_some_and(|next| next.is("which depends depending blocked needs that"));
-        let is_joint = if has_semicolon { token.text == ";" } else { token.is(", and") && !next_refers };
+        let next_refers = all
+            .get(at + 1)
+            .is_some_and(|next| next.is("which depends depending blocked needs that"));
+        let is_joint =
+            if has_semicolon { token.text == ";" } else { token.is(", and") && !next_refers };
         // `c depends on a and b` is one item.
         refers |= token.is("depends depending blocked waits");
         if is_joint && depth == 0 && !(refers && token.is("and")) {
@@ -145,9 +165,11 @@ pub fn items(body: &str) -> Vec<String> {
         let numbered = item.trim_start_matches(|c: char| c.is_ascii_digit());
         let is_numbered = numbered.len() < item.len() && numbered.starts_with(['.', ')']);
         let item = if is_numbered { numbered[1..].trim() } else { item };
-        let item =
-            ["and then ", "then ", "and "].iter().fold(item, |item, word| item.strip_prefix(word).unwrap_or(item));
-        item.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == ',' || c == '.').to_owned()
+        let item = ["and then ", "then ", "and "]
+            .iter()
+            .fold(item, |item, word| item.strip_prefix(word).unwrap_or(item));
+        item.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == ',' || c == '.')
+            .to_owned()
     };
     cuts.windows(2).map(item).filter(|item| !item.is_empty()).collect()
 }
@@ -155,7 +177,9 @@ pub fn items(body: &str) -> Vec<String> {
 /// What depends on what: `b (depends on a)`, `the second is blocked by the first`.
 fn reference(clause: &Clause) -> Option<Found<'_>> {
     let kind = |kind: &str, tokens: &[Token], at: usize| {
-        let is_whom = |token: &&Token| token.is("the one task is are last") || ORDINALS.contains(&token.low.as_str());
+        let is_whom = |token: &&Token| {
+            token.is("the one task is are last") || ORDINALS.contains(&token.low.as_str())
+        };
         let words = tokens[at..].iter().take_while(is_whom).count();
         let is_named = tokens[at..at + words].iter().any(|token| !token.is("the one task is are"));
         (kind == "which" && is_named).then_some(at + words)
@@ -167,14 +191,19 @@ fn reference(clause: &Clause) -> Option<Found<'_>> {
 fn resolve(reference: &str, tasks: &[TaskSpec]) -> Vec<String> {
     let words = tokens(reference);
     let ordinal = |token: &Token| {
-        ORDINALS.iter().position(|word| *word == token.low).or_else(|| token.low.parse::<usize>().ok()?.checked_sub(1))
+        ORDINALS
+            .iter()
+            .position(|word| *word == token.low)
+            .or_else(|| token.low.parse::<usize>().ok()?.checked_sub(1))
     };
     let subject = |task: &TaskSpec| task.subject.clone();
     if let Some(task) = words.iter().find_map(ordinal).and_then(|at| tasks.get(at)) {
         return vec![subject(task)];
     }
-    let wanted: Vec<String> = words.iter().filter(|token| !is_filler(token)).map(|token| token.stem.clone()).collect();
-    let overlap = |task: &TaskSpec| stems(&task.subject).iter().filter(|stem| wanted.contains(stem)).count();
+    let wanted: Vec<String> =
+        words.iter().filter(|token| !is_filler(token)).map(|token| token.stem.clone()).collect();
+    let overlap =
+        |task: &TaskSpec| stems(&task.subject).iter().filter(|stem| wanted.contains(stem)).count();
     // Of several that fit as well, the first.
     let best = tasks.iter().rev().filter(|task| overlap(task) > 0).max_by_key(|task| overlap(task));
     best.map(subject).into_iter().collect()
@@ -183,7 +212,8 @@ fn resolve(reference: &str, tasks: &[TaskSpec]) -> Vec<String> {
 /// `where the second depends on the first`: notes it in the tasks; `false` when it says something else.
 pub fn depend(tasks: &mut [TaskSpec], sentence: &str) -> bool {
     let clause = Clause::whole(sentence);
-    let is_short = |found: &Found| found.tokens("own").iter().filter(|token| !is_filler(token)).count() < 4;
+    let is_short =
+        |found: &Found| found.tokens("own").iter().filter(|token| !is_filler(token)).count() < 4;
     reference(&clause).is_some_and(|found| is_short(&found) && waits(tasks, &found))
 }
 
@@ -192,7 +222,12 @@ fn waits(tasks: &mut [TaskSpec], found: &Found) -> bool {
     let whom = if found.label == "own" { "own" } else { "whom" };
     let Some(mut whom) = resolve(found.text(whom), tasks).pop() else { return false };
     let mut pairs = Vec::new();
-    for part in found.text("on").trim_end_matches([')', '.']).split(" and ").flat_map(|part| part.split(", ")) {
+    for part in found
+        .text("on")
+        .trim_end_matches([')', '.'])
+        .split(" and ")
+        .flat_map(|part| part.split(", "))
+    {
         // `and the third on the second`
         let other = [" on ", " by ", " for "].iter().find_map(|joint| part.split_once(joint));
         if let Some((other, _)) = other {
@@ -205,7 +240,10 @@ fn waits(tasks: &mut [TaskSpec], found: &Found) -> bool {
         }
     }
     for (whom, on) in pairs {
-        tasks.iter_mut().filter(|task| task.subject == whom).for_each(|task| task.blocked_by.push(on.clone()));
+        tasks
+            .iter_mut()
+            .filter(|task| task.subject == whom)
+            .for_each(|task| task.blocked_by.push(on.clone()));
     }
     true
 }
@@ -216,21 +254,31 @@ pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
     let found = pattern::find_at("plan", &whole, 0, PLAIN)?;
     let behind = &text[whole.tokens[found.end - 1].end..];
     let (list, rest) = if found.label == "list" {
-        let end = tokens(behind).iter().find(|token| matches!(token.text.as_str(), "." | "!")).map(|end| end.start);
+        let end = tokens(behind)
+            .iter()
+            .find(|token| matches!(token.text.as_str(), "." | "!"))
+            .map(|end| end.start);
         behind.split_at(end.unwrap_or(behind.len()))
     } else {
         let ends = [", then ", " and then ", ". ", "; "];
-        behind.split_at(ends.iter().filter_map(|mark| behind.find(mark)).min().unwrap_or(behind.len()))
+        behind.split_at(
+            ends.iter().filter_map(|mark| behind.find(mark)).min().unwrap_or(behind.len()),
+        )
     };
-    let is_count =
-        |token: &Token| is_filler(token) || number(&token.low).is_some() || token.is("items item steps things entries");
+    let is_count = |token: &Token| {
+        is_filler(token)
+            || number(&token.low).is_some()
+            || token.is("items item steps things entries")
+    };
     if tokens(list).iter().all(is_count) {
         return None;
     }
     let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '`' && c != '"');
-    let rest = ["and ", "then "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
+    let rest =
+        ["and ", "then "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
     let is_list = found.label != "aim" || list.contains(',');
-    let steps = ["look at what there is", list.trim().trim_end_matches('.'), "say what came of it"].map(str::to_owned);
+    let steps = ["look at what there is", list.trim().trim_end_matches('.'), "say what came of it"]
+        .map(str::to_owned);
     Some((if is_list { items(list) } else { steps.to_vec() }, rest.to_owned()))
 }
 
@@ -255,11 +303,18 @@ pub fn board(text: &str) -> Vec<OnBoard> {
         let (mark, rest) = line.trim().strip_prefix('[')?.split_once("] ")?;
         let (id, rest) = rest.split_once(' ')?;
         // What stands behind a dot is in its way; an owner of whom more is said than the name has let go of it.
-        let (rest, is_blocked) = rest.split_once(" · ").map_or((rest, false), |(rest, _)| (rest, true));
+        let (rest, is_blocked) =
+            rest.split_once(" · ").map_or((rest, false), |(rest, _)| (rest, true));
         let owned = rest.rsplit_once(" (").filter(|(_, owner)| owner.ends_with(')'));
         let subject = owned.map_or(rest, |(subject, _)| subject).to_owned();
         let is_owned = owned.is_some_and(|(_, owner)| !owner.contains(' '));
-        Some(OnBoard { id: id.to_owned(), subject, mark: mark.chars().next().unwrap_or(' '), is_blocked, is_owned })
+        Some(OnBoard {
+            id: id.to_owned(),
+            subject,
+            mark: mark.chars().next().unwrap_or(' '),
+            is_blocked,
+            is_owned,
+        })
     };
     text.lines().filter_map(line).collect()
 }
@@ -277,17 +332,26 @@ pub fn id_in(text: &str) -> Option<String> {
 }
 
 /// The task of a board that the words mean; the first one that fits when they name none. The error says what is wrong.
-pub fn meant<'a>(words: &str, board: &'a [OnBoard], fits: impl Fn(&OnBoard) -> bool) -> Result<&'a OnBoard, String> {
-    let named = tokens(words).into_iter().filter(|token| !is_filler(token) && !has(set("of-tasks"), &token.low));
-    let wanted: Vec<String> =
-        named.flat_map(|token| token.low.split_whitespace().map(stem).collect::<Vec<_>>()).collect();
+pub fn meant<'a>(
+    words: &str,
+    board: &'a [OnBoard],
+    fits: impl Fn(&OnBoard) -> bool,
+) -> Result<&'a OnBoard, String> {
+    let named = tokens(words)
+        .into_iter()
+        .filter(|token| !is_filler(token) && !has(set("of-tasks"), &token.low));
+    let wanted: Vec<String> = named
+        .flat_map(|token| token.low.split_whitespace().map(stem).collect::<Vec<_>>())
+        .collect();
     if wanted.is_empty() {
         let none = || "there is no task on the board that I could take".to_owned();
         return board.iter().find(|task| fits(task)).ok_or_else(none);
     }
     let has_all = |task: &&OnBoard| {
         let own = stems(&task.subject);
-        wanted.iter().all(|word| own.contains(word) || task.id.starts_with(word.as_str()) && word.len() > 3)
+        wanted
+            .iter()
+            .all(|word| own.contains(word) || task.id.starts_with(word.as_str()) && word.len() > 3)
     };
     let best = board.iter().filter(has_all).min_by_key(|task| tokens(&task.subject).len());
     best.ok_or_else(|| {

@@ -32,15 +32,24 @@ named! {
 
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     let lines = include_str!("tools.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| kind(line).unwrap_or_else(|| panic!("tools.txt cannot be read at: {line}"))).collect()
+    lines
+        .map(|line| kind(line).unwrap_or_else(|| panic!("tools.txt cannot be read at: {line}")))
+        .collect()
 });
 
 fn kind(line: &'static str) -> Option<Kind> {
     let (can, rest) = line.split_once(": ")?;
-    let [what, names, props, words] = rest.split(" |").map(str::trim).collect::<Vec<_>>().try_into().ok()?;
+    let [what, names, props, words] =
+        rest.split(" |").map(str::trim).collect::<Vec<_>>().try_into().ok()?;
     let props = props.split_whitespace().map(|names| names.split(',').collect()).collect();
     let words = words.split(',').filter(|word| !word.is_empty()).collect();
-    Some(Kind { can: Can::read(can)?, what, names, props, words })
+    Some(Kind {
+        can: Can::read(can)?,
+        what,
+        names,
+        props,
+        words,
+    })
 }
 
 impl Can {
@@ -74,11 +83,14 @@ impl<'a> Tools<'a> {
     /// The tools of a request.
     pub fn of(request: &'a Request<'a>) -> Self {
         let mut known: Vec<(Can, &Tool)> = Vec::new();
-        let plain: Vec<(String, &Tool)> = request.tools.iter().map(|tool| (plain(tool.name), tool)).collect();
+        let plain: Vec<(String, &Tool)> =
+            request.tools.iter().map(|tool| (plain(tool.name), tool)).collect();
         for kind in KINDS.iter() {
             // A name counts only when the properties are there as well: an MCP tool may be called `search` or `write`.
-            let is_it = |known: &str, (name, tool): &(String, &Tool)| name == known && kind.fits(tool);
-            let named = kind.names.split(' ').find_map(|known| plain.iter().find(|one| is_it(known, one)));
+            let is_it =
+                |known: &str, (name, tool): &(String, &Tool)| name == known && kind.fits(tool);
+            let named =
+                kind.names.split(' ').find_map(|known| plain.iter().find(|one| is_it(known, one)));
             known.extend(named.map(|(_, tool)| (kind.can, *tool)));
         }
         for kind in KINDS.iter().filter(|kind| !kind.words.is_empty()) {
@@ -86,14 +98,16 @@ impl<'a> Tools<'a> {
                 continue;
             }
             let is_free = |tool: &&Tool| !known.iter().any(|(_, other)| other.name == tool.name);
-            let found = request
-                .tools
-                .iter()
-                .filter(is_free)
-                .find(|tool| !tool.name.starts_with("mcp__") && kind.fits(tool) && kind.is_told_by(tool));
+            let found = request.tools.iter().filter(is_free).find(|tool| {
+                !tool.name.starts_with("mcp__") && kind.fits(tool) && kind.is_told_by(tool)
+            });
             known.extend(found.map(|tool| (kind.can, tool)));
         }
-        Self { all: &request.tools, known, outside: OnceCell::new() }
+        Self {
+            all: &request.tools,
+            known,
+            outside: OnceCell::new(),
+        }
     }
 
     /// All names.
@@ -119,7 +133,8 @@ impl<'a> Tools<'a> {
     /// The tools of servers: those that no kind of this table knows.
     pub fn outside(&self) -> &[&'a Tool<'a>] {
         self.outside.get_or_init(|| {
-            let is_known = |tool: &Tool| self.known.iter().any(|(_, known)| std::ptr::eq(*known, tool));
+            let is_known =
+                |tool: &Tool| self.known.iter().any(|(_, known)| std::ptr::eq(*known, tool));
             self.all.iter().filter(|tool| !is_known(tool)).collect()
         })
     }
@@ -130,12 +145,18 @@ impl<'a> Tools<'a> {
         let kind = KINDS.iter().find(|kind| kind.can == can)?;
         let mut input = Map::new();
         for (role, value) in args.as_object().into_iter().flatten() {
-            let names = kind.props.iter().find(|names| names[0] == role || names.contains(&role.as_str()));
+            let names =
+                kind.props.iter().find(|names| names[0] == role || names.contains(&role.as_str()));
             let name = names.and_then(|names| property(tool, names)).unwrap_or(role);
             input.insert(name.to_owned(), value.clone());
         }
         complete(tool, &mut input);
-        Some(Call { can: Some(can), name: tool.name.to_owned(), input: Value::Object(input), args })
+        Some(Call {
+            can: Some(can),
+            name: tool.name.to_owned(),
+            input: Value::Object(input),
+            args,
+        })
     }
 }
 
@@ -181,11 +202,17 @@ pub fn complete(tool: &Tool, input: &mut Map<String, Value>) {
     }
     // A plan of another harness wants more of each item.
     let items = &tool.schema["properties"]["todos"]["items"];
-    let wanted: Vec<&str> = items["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let wanted: Vec<&str> =
+        items["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for item in input.get_mut("todos").and_then(Value::as_array_mut).into_iter().flatten() {
         let content = item["content"].clone();
-        for name in wanted.iter().filter(|name| item.get(**name).is_none()).copied().collect::<Vec<_>>() {
-            item[name] = items["properties"][name]["enum"].get(0).cloned().unwrap_or_else(|| content.clone());
+        for name in
+            wanted.iter().filter(|name| item.get(**name).is_none()).copied().collect::<Vec<_>>()
+        {
+            item[name] = items["properties"][name]["enum"]
+                .get(0)
+                .cloned()
+                .unwrap_or_else(|| content.clone());
         }
     }
 }

@@ -52,7 +52,9 @@ pub struct Message<'a> {
 impl<'a> Message<'a> {
     /// Its texts.
     pub fn texts(&self) -> impl DoubleEndedIterator<Item = &'a str> + '_ {
-        self.blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(*text) } else { None })
+        self.blocks
+            .iter()
+            .filter_map(|block| if let Block::Text(text) = block { Some(*text) } else { None })
     }
 }
 

@@ -51,10 +51,18 @@ pub fn find(clause: &Clause) -> Option<Found> {
         let when = match found.label {
             "today" => When::On(0, hour, minute),
             "tomorrow" => When::On(1, hour, minute),
-            label if !label.contains(' ') && label != "{line}" => When::In(n.checked_mul(label.parse().ok()?)?),
+            label if !label.contains(' ') && label != "{line}" => {
+                When::In(n.checked_mul(label.parse().ok()?)?)
+            }
             template => {
-                let day = found.tokens("day").first().and_then(|token| day(&token.low)).unwrap_or_default();
-                let line = template.replace("{n}", &n.to_string()).replace("{at}", &format!("{minute} {hour}"));
+                let day = found
+                    .tokens("day")
+                    .first()
+                    .and_then(|token| day(&token.low))
+                    .unwrap_or_default();
+                let line = template
+                    .replace("{n}", &n.to_string())
+                    .replace("{at}", &format!("{minute} {hour}"));
                 let line = line.replace("{day}", day).replace("{line}", found.text("line"));
                 let is_step = template.contains("{n}");
                 // A step does not go round evenly beyond an hour, or a day.
@@ -65,7 +73,11 @@ pub fn find(clause: &Clause) -> Option<Found> {
                 if is_once { When::Next(line) } else { When::Every(line) }
             }
         };
-        Some(Found { when, from, to: found.end })
+        Some(Found {
+            when,
+            from,
+            to: found.end,
+        })
     })
 }
 
@@ -74,8 +86,11 @@ fn cron_end(clause: &Clause, at: usize) -> Option<usize> {
     let start = clause.tokens[at].start;
     let fields: Vec<&str> = clause.source[start..].split_whitespace().take(5).collect();
     let is_field = |field: &&str| field.bytes().all(|b| b.is_ascii_digit() || b"*/,-".contains(&b));
-    let is_line = fields.len() == 5 && fields.iter().all(is_field) && fields.iter().any(|field| field.contains('*'));
-    let end = fields.last()?.as_ptr() as usize - clause.source.as_ptr() as usize + fields.last()?.len();
+    let is_line = fields.len() == 5
+        && fields.iter().all(is_field)
+        && fields.iter().any(|field| field.contains('*'));
+    let end =
+        fields.last()?.as_ptr() as usize - clause.source.as_ptr() as usize + fields.last()?.len();
     is_line.then(|| at + clause.tokens[at..].iter().take_while(|token| token.start < end).count())
 }
 
@@ -100,7 +115,8 @@ fn clock(tokens: &[Token]) -> Option<(u32, u32, usize)> {
         Some((hour, minute)) => (hour.parse().ok()?, minute.parse().ok()?),
         None => (number(digits)?, 0),
     };
-    let (own, next) = (&word.low[digits.len()..], tokens.get(2).map_or("", |token| token.low.as_str()));
+    let (own, next) =
+        (&word.low[digits.len()..], tokens.get(2).map_or("", |token| token.low.as_str()));
     let is_half = |half: &str| ["am", "pm", "a.m", "p.m", "o'clock"].contains(&half);
     let (half, len) = if own.is_empty() && is_half(next) { (next, 3) } else { (own, 2) };
     let hour = match hour {
@@ -119,7 +135,8 @@ impl When {
         if let Self::Every(line) | Self::Next(line) = self {
             return Some(line.clone());
         }
-        let (mut year, mut month, mut day, hour, minute) = (next()?, next()?, next()?, next()?, next()?);
+        let (mut year, mut month, mut day, hour, minute) =
+            (next()?, next()?, next()?, next()?, next()?);
         let (days, minutes) = match *self {
             Self::On(days, hour, minute) => (days, hour * 60 + minute),
             Self::In(minutes) => {
@@ -172,7 +189,8 @@ mod tests {
             ("look at README.md", None),
         ] {
             // A Sunday.
-            let found = find(&Clause::of(words)).and_then(|found| found.when.line("2026-11-22 13:22"));
+            let found =
+                find(&Clause::of(words)).and_then(|found| found.when.line("2026-11-22 13:22"));
             assert_eq!(found.as_deref(), line, "{words}");
         }
     }

@@ -91,9 +91,12 @@ pub fn tokens(text: &str) -> Vec<Token> {
             at += first.len_utf8();
             continue;
         }
-        let mut token = quoted(text, at).or_else(|| signature(text, at)).unwrap_or_else(|| word(text, at));
+        let mut token =
+            quoted(text, at).or_else(|| signature(text, at)).unwrap_or_else(|| word(text, at));
         // What is left of `word.` is a full stop and no folder.
-        if token.text.bytes().all(|b| b == b'.') && found.last().is_some_and(|last: &Token| last.end == at) {
+        if token.text.bytes().all(|b| b == b'.')
+            && found.last().is_some_and(|last: &Token| last.end == at)
+        {
             token.shape = Shape::Mark;
         }
         at = token.end;
@@ -106,7 +109,15 @@ fn token(text: &str, shape: Shape, start: usize, end: usize) -> Token {
     let low = text.to_lowercase();
     let stem = if shape == Shape::Word { stem(&low) } else { low.clone() };
     let is_filler = shape == Shape::Word && has(set("fillers"), &low);
-    Token { text: text.to_owned(), low, stem, shape, is_filler, start, end }
+    Token {
+        text: text.to_owned(),
+        low,
+        stem,
+        shape,
+        is_filler,
+        start,
+        end,
+    }
 }
 
 fn quoted(text: &str, at: usize) -> Option<Token> {
@@ -121,7 +132,11 @@ fn quoted(text: &str, at: usize) -> Option<Token> {
     let inner = &rest[first.len_utf8()..];
     // The last mark that ends a word: an apostrophe or a mark inside stays inside.
     let ends = |(place, mark): &(usize, char)| {
-        *mark == close && inner[place + mark.len_utf8()..].chars().next().is_none_or(|next| !next.is_alphanumeric())
+        *mark == close
+            && inner[place + mark.len_utf8()..]
+                .chars()
+                .next()
+                .is_none_or(|next| !next.is_alphanumeric())
     };
     let (len, mark) = inner.char_indices().find(ends)?;
     let end = at + first.len_utf8() + len + mark.len_utf8();
@@ -133,14 +148,16 @@ fn signature(text: &str, at: usize) -> Option<Token> {
     let rest = &text[at..];
     let name = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
     let close = rest.find(')')?;
-    let is_one = name > 0 && rest[name..].starts_with('(') && rest.as_bytes()[0].is_ascii_alphabetic();
+    let is_one =
+        name > 0 && rest[name..].starts_with('(') && rest.as_bytes()[0].is_ascii_alphabetic();
     is_one.then(|| token(&rest[..=close], Shape::Signature, at, at + close + 1))
 }
 
 fn word(text: &str, at: usize) -> Token {
     let rest = &text[at..];
     let is_break = |c: char| {
-        c.is_whitespace() || matches!(c, ',' | ';' | '"' | '`' | '(' | ')' | '“' | '”' | '—' | '…' | '!' | '?')
+        c.is_whitespace()
+            || matches!(c, ',' | ';' | '"' | '`' | '(' | ')' | '“' | '”' | '—' | '…' | '!' | '?')
     };
     let len = rest.find(is_break).unwrap_or(rest.len());
     if len == 0 {
@@ -183,8 +200,10 @@ fn is_key(word: &str) -> bool {
     let has_digit = word.bytes().any(|b| b.is_ascii_digit());
     match word.split_once(['-', '_']) {
         Some((left, right)) if word.contains('-') && !left.is_empty() => {
-            let is_issue = left.bytes().all(|b| b.is_ascii_uppercase()) && right.bytes().all(|b| b.is_ascii_digit());
-            let is_task = left.len() == 4 && left.bytes().all(|b| b.is_ascii_digit()) && right.len() > 4;
+            let is_issue = left.bytes().all(|b| b.is_ascii_uppercase())
+                && right.bytes().all(|b| b.is_ascii_digit());
+            let is_task =
+                left.len() == 4 && left.bytes().all(|b| b.is_ascii_digit()) && right.len() > 4;
             let is_page = left == "page" && right.bytes().all(|b| b.is_ascii_digit());
             !right.is_empty() && (is_issue || is_task || is_page)
         }
@@ -206,8 +225,10 @@ fn is_path(word: &str) -> bool {
     }
     match word.rsplit_once('.') {
         Some((stem, ext)) => {
-            let is_ext = (1..=5).contains(&ext.len()) && ext.bytes().all(|b| b.is_ascii_alphanumeric());
-            let is_name = stem.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+            let is_ext =
+                (1..=5).contains(&ext.len()) && ext.bytes().all(|b| b.is_ascii_alphanumeric());
+            let is_name =
+                stem.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
             let is_short = matches!(word, "e.g" | "i.e" | "a.m" | "p.m");
             is_ext && is_name && !is_short && !ext.bytes().all(|b| b.is_ascii_digit())
         }
@@ -227,10 +248,12 @@ pub fn stem(word: &str) -> String {
     }
     let is_plural = word.len() > 3 && !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
     let word = word.strip_suffix('s').filter(|_| is_plural).unwrap_or(word);
-    let cut = ["ing", "ed"].iter().find_map(|end| word.strip_suffix(end)).filter(|stem| stem.len() > 2);
+    let cut =
+        ["ing", "ed"].iter().find_map(|end| word.strip_suffix(end)).filter(|stem| stem.len() > 2);
     let is_twice = |stem: &str| {
         let mut letters = stem.chars().rev();
-        let last = letters.next().filter(|last| last.is_ascii_alphabetic() && !"lsz".contains(*last));
+        let last =
+            letters.next().filter(|last| last.is_ascii_alphabetic() && !"lsz".contains(*last));
         last.is_some() && last == letters.next()
     };
     let word = cut.map_or(word, |stem| if is_twice(stem) { &stem[..stem.len() - 1] } else { stem });
@@ -244,7 +267,8 @@ pub fn stems(text: &str) -> Vec<String> {
 
 /// A count in digits or words.
 pub fn number(word: &str) -> Option<u32> {
-    let known = set("numbers").split_whitespace().position(|known| known == word).map(|at| at as u32);
+    let known =
+        set("numbers").split_whitespace().position(|known| known == word).map(|at| at as u32);
     word.parse().ok().or(known).or_else(|| entry("counts", word)?.parse().ok())
 }
 
@@ -255,7 +279,8 @@ mod tests {
     #[test]
     fn shapes_are_told_apart() {
         let text = "Run `ls -l` on src/a.py, README.md and s08_compact with slugify(text: str) \"a, b\" in 3 of WEB-1; bob's *.rs don't";
-        let shapes: Vec<(String, Shape)> = tokens(text).into_iter().map(|token| (token.text, token.shape)).collect();
+        let shapes: Vec<(String, Shape)> =
+            tokens(text).into_iter().map(|token| (token.text, token.shape)).collect();
         let expected = [
             ("Run", Shape::Word),
             ("ls -l", Shape::Code),
@@ -282,7 +307,11 @@ mod tests {
 
     #[test]
     fn endings_do_not_matter() {
-        for words in [["create", "creating", "created"], ["run", "running", "runs"], ["reply", "replies", "reply"]] {
+        for words in [
+            ["create", "creating", "created"],
+            ["run", "running", "runs"],
+            ["reply", "replies", "reply"],
+        ] {
             assert_eq!(stem(words[0]), stem(words[1]));
             assert_eq!(stem(words[0]), stem(words[2]));
         }

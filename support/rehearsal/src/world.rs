@@ -32,9 +32,12 @@ impl<'a> World<'a> {
     pub fn new(tools: &'a Tools<'a>, scene: &'a Scene<'a>, system: &'a str) -> Self {
         let spawn = tools.get(Can::Spawn).map(|tool| tool.name);
         let hired = scene.calls.iter().filter(|call| Some(call.name) == spawn && !call.failed);
-        let mates = hired.filter_map(|call| call.input["name"].as_str()).map(str::to_owned).collect();
+        let mates =
+            hired.filter_map(|call| call.input["name"].as_str()).map(str::to_owned).collect();
         let (mut servers, all) = (mcp::available(tools), mcp::connected(tools));
-        servers.extend(all.iter().filter(|server| !servers.contains(server)).cloned().collect::<Vec<_>>());
+        servers.extend(
+            all.iter().filter(|server| !servers.contains(server)).cloned().collect::<Vec<_>>(),
+        );
         // What this request has connected was not there when it was understood first.
         let connect = tools.get(Can::Connect).map(|tool| tool.name);
         let newest = scene.newest().unwrap_or_default();
@@ -42,10 +45,22 @@ impl<'a> World<'a> {
         let here: Vec<&str> = here.filter_map(|call| call.input["name"].as_str()).collect();
         let connected = all.into_iter().filter(|server| !here.contains(&server.as_str())).collect();
         let path = |call: &Past| {
-            ["path", "file_path", "filePath"].iter().find_map(|name| call.input[*name].as_str()).map(str::to_owned)
+            ["path", "file_path", "filePath"]
+                .iter()
+                .find_map(|name| call.input[*name].as_str())
+                .map(str::to_owned)
         };
         let last_path = scene.calls.iter().rev().filter(|call| !call.failed).find_map(path);
-        Self { tools, scene, system, mates, servers, connected, last_path, lent: "" }
+        Self {
+            tools,
+            scene,
+            system,
+            mates,
+            servers,
+            connected,
+            last_path,
+            lent: "",
+        }
     }
 
     /// The calls of the tool that can do this.
@@ -61,10 +76,15 @@ impl<'a> World<'a> {
     /// The skills of the catalogue: name and description.
     pub fn skills(&self) -> Vec<(&str, &str)> {
         let Some(at) = self.system.find("skill") else { return Vec::new() };
-        let lines = self.system[at..].lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
+        let lines =
+            self.system[at..].lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
         let is_name = |name: &str| {
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+            !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
         };
-        lines.filter(|(name, _)| is_name(name)).take_while(|(_, description)| !description.is_empty()).collect()
+        lines
+            .filter(|(name, _)| is_name(name))
+            .take_while(|(_, description)| !description.is_empty())
+            .collect()
     }
 }

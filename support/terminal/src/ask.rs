@@ -164,14 +164,7 @@ mod tests {
         assert_eq!(Answer::parse("yes"), Some(Answer::Yes));
         assert_eq!(Answer::parse("ALWAYS"), Some(Answer::Always));
         assert_eq!(Answer::parse("n"), Some(Answer::No(Refusal::User)));
-        for other in [
-            "",
-            "yes please",
-            "yy",
-            "ok",
-            "Delete the file test.txt",
-            "alway",
-        ] {
+        for other in ["", "yes please", "yy", "ok", "Delete the file test.txt", "alway"] {
             assert_eq!(Answer::parse(other), None, "{other}");
         }
     }

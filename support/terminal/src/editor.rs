@@ -116,9 +116,7 @@ impl Reader {
             }
             let asks = matches!(keyboard.mode(), Mode::Question(_));
             keyboard.screen.opened(asks);
-            let end = self
-                .editor
-                .readline_with_initial(prompt.as_str(), (&draft.0, &draft.1));
+            let end = self.editor.readline_with_initial(prompt.as_str(), (&draft.0, &draft.1));
             let (line, suspended, fresh) = keyboard.with(|state| {
                 state.closed();
                 match end {
@@ -165,10 +163,7 @@ impl Reader {
                 && let Err(error) = self.keep()
             {
                 self.keeps_history = false;
-                remark(
-                    &self.keyboard,
-                    &format!("(the history is not kept: {error:#})"),
-                );
+                remark(&self.keyboard, &format!("(the history is not kept: {error:#})"));
             }
         }
     }
@@ -334,11 +329,7 @@ impl ConditionalEventHandler for Pressed {
         }
         let keeps =
             self.key == Some(Key::Suspend) || (mode == Mode::Turn && self.key != Some(Key::Enter));
-        Some(if keeps {
-            Cmd::Noop
-        } else {
-            Cmd::Kill(Movement::WholeBuffer)
-        })
+        Some(if keeps { Cmd::Noop } else { Cmd::Kill(Movement::WholeBuffer) })
     }
 }
 
@@ -365,9 +356,7 @@ impl Pressed {
 /// The words that this is the beginning of.
 fn beginning_with(line: &str, words: &[&'static str]) -> Vec<&'static str> {
     let words = words.iter().copied();
-    words
-        .filter(|word| !line.is_empty() && word.starts_with(line))
-        .collect()
+    words.filter(|word| !line.is_empty() && word.starts_with(line)).collect()
 }
 
 /// What all these words, which begin with the line, have in common behind it.

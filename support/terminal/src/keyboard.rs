@@ -71,14 +71,12 @@ impl Keyboard {
     /// The next line that is typed, or `None` when there will be none.
     pub async fn line(&self) -> Option<String> {
         let end = |state: &mut State| state.readers -= 1;
-        self.want(|state| state.readers += 1, end, State::next_line)
-            .await
+        self.want(|state| state.readers += 1, end, State::next_line).await
     }
 
     /// What the user says to this question. One question at a time.
     pub async fn ask(&self, prompt: String) -> Said {
-        self.want(|state| state.put(prompt), State::withdraw, State::said)
-            .await
+        self.want(|state| state.put(prompt), State::withdraw, State::said).await
     }
 
     /// Begins to want something, waits until it can be taken, and ends the wanting in that moment, or when the future

@@ -399,8 +399,5 @@ impl Drop for Inner {
 
 /// Whether a line ends the session. It is no request, so nobody keeps it.
 fn is_goodbye(line: &str) -> bool {
-    matches!(
-        line.trim(),
-        "q" | "quit" | "exit" | "/quit" | "/exit" | ":q"
-    )
+    matches!(line.trim(), "q" | "quit" | "exit" | "/quit" | "/exit" | ":q")
 }

@@ -22,9 +22,7 @@ impl Repl {
     /// The words of the command line behind the program's name.
     pub fn words() -> Vec<String> {
         let words = std::env::args_os().skip(1);
-        words
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect()
+        words.map(|word| word.to_string_lossy().into_owned()).collect()
     }
 
     /// Prints this, such as the text of `--help`, and leaves.
@@ -51,9 +49,7 @@ impl Repl {
         }
         let mut bytes = Vec::new();
         let mut input = stdin.lock().take(MOST_BYTES + 1);
-        input
-            .read_to_end(&mut bytes)
-            .context("reading standard input")?;
+        input.read_to_end(&mut bytes).context("reading standard input")?;
         ensure!(
             bytes.len() as u64 <= MOST_BYTES,
             "more than {MOST_BYTES} bytes are piped in; put them into a file and name it"
@@ -138,10 +134,7 @@ mod tests {
     #[test]
     fn words_are_one_request() {
         assert_eq!(parse(&[]), Args::Typed);
-        assert_eq!(
-            parse(&["list", "all files"]),
-            Args::Once("list all files".into())
-        );
+        assert_eq!(parse(&["list", "all files"]), Args::Once("list all files".into()));
         assert_eq!(parse(&["--", "-5 + 3?"]), Args::Once("-5 + 3?".into()));
     }
 

@@ -135,11 +135,7 @@ impl Screen {
         state.wait_for_tool();
         let follows = state.last_call.as_deref() == Some(id);
         drop(state);
-        if follows {
-            self.lines(lines)
-        } else {
-            self.lines(&format!("{label}\n{lines}"))
-        }
+        if follows { self.lines(lines) } else { self.lines(&format!("{label}\n{lines}")) }
     }
 
     /// Ends the session with this exit code, unless it has ended already.

@@ -36,11 +36,7 @@ impl Repl {
     /// A piece of text arrived.
     pub fn text(&self, piece: &str) {
         let speech = &mut *self.speech.lock().unwrap();
-        let piece = if speech.begun {
-            piece
-        } else {
-            piece.trim_start_matches('\n')
-        };
+        let piece = if speech.begun { piece } else { piece.trim_start_matches('\n') };
         speech.begun |= !piece.is_empty();
         let piece = text::clean(piece);
         if self.name.is_none() {
@@ -136,11 +132,7 @@ impl Repl {
         let (call, output) = (call.into(), output.into());
         let style = &self.inner.screen.style;
         let columns = self.columns(style.columns());
-        let (mark, paint) = if output.is_error {
-            ("✗", Paint::Error)
-        } else {
-            (" ", Paint::Dim)
-        };
+        let (mark, paint) = if output.is_error { ("✗", Paint::Error) } else { (" ", Paint::Dim) };
         let lines = text::preview(&output, columns.saturating_sub(2));
         let lines = lines.iter().enumerate().map(|(index, line)| match index {
             0 => style.paint(paint, &format!("{mark} {line}")),
@@ -179,11 +171,7 @@ impl Repl {
         let Some(name) = &self.name else {
             return lines.to_owned();
         };
-        let margin = self
-            .inner
-            .screen
-            .style
-            .paint(Paint::Call, &format!("{name} │"));
+        let margin = self.inner.screen.style.paint(Paint::Call, &format!("{name} │"));
         let lines = lines.trim_end_matches('\n').split('\n');
         let lines: Vec<String> = lines.map(|line| format!("{margin} {line}")).collect();
         lines.join("\n")

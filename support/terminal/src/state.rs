@@ -228,10 +228,7 @@ impl State {
         self.shown = (self.wanted(), self.prompt(), String::new());
         self.closing = false;
         let draft = self.asked().map(|question| question.draft.clone());
-        (
-            self.shown.1.clone(),
-            draft.unwrap_or_else(|| self.draft.clone()),
-        )
+        (self.shown.1.clone(), draft.unwrap_or_else(|| self.draft.clone()))
     }
 
     /// The editor shows this line now.

@@ -45,11 +45,10 @@ impl Style {
 
     /// The width of a line.
     pub fn columns(&self) -> usize {
-        self.width
-            .unwrap_or_else(|| match Term::stdout().size_checked() {
-                None | Some((_, 0)) => TERMINAL_COLUMNS,
-                Some((_, columns)) => columns.into(),
-            })
+        self.width.unwrap_or_else(|| match Term::stdout().size_checked() {
+            None | Some((_, 0)) => TERMINAL_COLUMNS,
+            Some((_, columns)) => columns.into(),
+        })
     }
 
     /// The text in its colour, when there are colours.

@@ -20,10 +20,7 @@ const ECHO_BYTES: usize = 2_000;
 
 /// The text with every dangerous character replaced by a visible one.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    if text
-        .chars()
-        .all(|c| matches!(c, '\n' | '\t') || !is_dangerous(c))
-    {
+    if text.chars().all(|c| matches!(c, '\n' | '\t') || !is_dangerous(c)) {
         return Cow::Borrowed(text);
     }
     let text = text.replace("\r\n", "\n");
@@ -99,10 +96,8 @@ pub fn arguments(call: Call<'_>) -> String {
     if let (1, Some(Value::String(only))) = (input.len(), input.values().next()) {
         return one_line(only);
     }
-    let mut pairs: Vec<String> = input
-        .iter()
-        .map(|(key, value)| format!("{}={}", one_line(key), argument(value)))
-        .collect();
+    let mut pairs: Vec<String> =
+        input.iter().map(|(key, value)| format!("{}={}", one_line(key), argument(value))).collect();
     pairs.sort_by_key(String::len);
     pairs.join(" ")
 }
@@ -209,15 +204,9 @@ mod tests {
     #[test]
     fn several_arguments_are_named_and_the_longest_comes_last() {
         let input = json!({"content": "print('Hello, World!')\n", "path": "hello.py", "limit": 3});
-        assert_eq!(
-            arguments(input),
-            r#"limit=3 path=hello.py content="print('Hello, World!')\n""#
-        );
+        assert_eq!(arguments(input), r#"limit=3 path=hello.py content="print('Hello, World!')\n""#);
         let long = arguments(json!({"content": "x".repeat(500), "path": "a"}));
-        assert!(
-            long.starts_with("path=a content=xxx") && long.ends_with('…'),
-            "{long}"
-        );
+        assert!(long.starts_with("path=a content=xxx") && long.ends_with('…'), "{long}");
     }
 
     #[test]
@@ -232,10 +221,7 @@ mod tests {
         let numbers = |count: usize| -> String { (1..=count).map(|n| format!("{n}\n")).collect() };
         assert_eq!(preview(&numbers(5), false), ["1", "2", "3", "4", "5"]);
         assert_eq!(preview("\n", false), ["(empty)"]);
-        assert_eq!(
-            preview(&numbers(16), false),
-            ["1", "2", "3", "4", "… 12 more lines"]
-        );
+        assert_eq!(preview(&numbers(16), false), ["1", "2", "3", "4", "… 12 more lines"]);
         assert_eq!(
             preview(&format!("{}(exit code 2)", numbers(15)), true),
             ["1", "2", "3", "… 12 more lines", "(exit code 2)"]

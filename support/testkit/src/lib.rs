@@ -65,8 +65,7 @@ impl Class {
 
     /// Sets a variable of the child's environment.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.env
-            .push((name.as_ref().to_owned(), value.as_ref().to_owned()));
+        self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
         self
     }
 
@@ -88,8 +87,7 @@ impl Class {
 
     /// Points the child at this model. Without it the child sees no key and starts its own.
     pub fn model(self, model: &MockModel) -> Self {
-        self.env("ANTHROPIC_BASE_URL", model.url())
-            .env("ANTHROPIC_API_KEY", "test-key")
+        self.env("ANTHROPIC_BASE_URL", model.url()).env("ANTHROPIC_API_KEY", "test-key")
     }
 
     /// The workspace: the directory the child runs in.
@@ -108,10 +106,7 @@ impl Class {
 
     /// Starts the binary, types these lines into a pipe, closes it, and waits for the end.
     pub fn types(&self, lines: &[&str]) -> Ran {
-        let typed = lines
-            .iter()
-            .map(|line| format!("{line}\n"))
-            .collect::<String>();
+        let typed = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
         ran::run(self.command(&[]), typed)
     }
 
@@ -159,10 +154,7 @@ impl Class {
 
     fn run_git(&self, args: &[&str]) {
         let mut git = Command::new("git");
-        git.args(args)
-            .current_dir(self.dir())
-            .env_clear()
-            .envs(self.environment());
+        git.args(args).current_dir(self.dir()).env_clear().envs(self.environment());
         let output = git.stdin(Stdio::null()).output().expect("git is installed");
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "git {args:?}: {stderr}");
@@ -176,8 +168,7 @@ const HOME: &str = "home";
 fn kill_group(leader: u32) {
     // The kill command, because signals need either unsafe code or one more dependency.
     let mut kill = Command::new("kill");
-    kill.args(["-KILL", "--", &format!("-{leader}")])
-        .stderr(Stdio::null());
+    kill.args(["-KILL", "--", &format!("-{leader}")]).stderr(Stdio::null());
     // An empty group is what this is for.
     let _ = kill.status();
 }

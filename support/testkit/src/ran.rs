@@ -46,11 +46,7 @@ impl Ran {
     /// Asserts that its standard output has this text.
     #[track_caller]
     pub fn shows(&self, text: &str) -> &Self {
-        assert!(
-            self.stdout.contains(text),
-            "stdout lacks {text:?}\n{}",
-            self.transcript()
-        );
+        assert!(self.stdout.contains(text), "stdout lacks {text:?}\n{}", self.transcript());
         self
     }
 
@@ -65,11 +61,7 @@ impl Ran {
     /// Asserts that its standard error has this text.
     #[track_caller]
     pub fn complains(&self, text: &str) -> &Self {
-        assert!(
-            self.stderr.contains(text),
-            "stderr lacks {text:?}\n{}",
-            self.transcript()
-        );
+        assert!(self.stderr.contains(text), "stderr lacks {text:?}\n{}", self.transcript());
         self
     }
 
@@ -95,23 +87,13 @@ enum News {
 /// Runs a command with this standard input.
 #[track_caller]
 pub fn run(mut command: Command, stdin: String) -> Ran {
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    let mut child = command
-        .spawn()
-        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let leader = child.id();
     let news = watch(&mut child, stdin);
     thread::spawn({
         let exited = news.0;
-        move || {
-            exited.send(News::Exited(
-                child.wait().expect("the child is ours to wait for"),
-            ))
-        }
+        move || exited.send(News::Exited(child.wait().expect("the child is ours to wait for")))
     });
     let (ran, late) = listen(&news.1);
     kill_group(leader);

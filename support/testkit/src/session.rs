@@ -39,9 +39,7 @@ impl Class {
             .iter()
             .map(|dir| dir.display().to_string())
             .filter(|dir| !dir.is_empty())
-            .fold(ran.stdout.clone(), |text, dir| {
-                text.replace(&dir, "~/project")
-            })
+            .fold(ran.stdout.clone(), |text, dir| text.replace(&dir, "~/project"))
             .replace(&folder, "target/debug");
         let text = shown.lines().flat_map(|line| wrapped(&masked(line)));
         Session {
@@ -132,10 +130,7 @@ fn wrapped(line: &str) -> Vec<String> {
             last.push_str(word);
         }
     }
-    pieces
-        .iter()
-        .map(|piece| piece.trim_end().to_owned())
-        .collect()
+    pieces.iter().map(|piece| piece.trim_end().to_owned()).collect()
 }
 
 /// Whether two records say the same. The tokens of a turn hang on the length of the workspace's path and of the day's
@@ -174,20 +169,11 @@ mod tests {
     #[test]
     fn what_differs_from_run_to_run_is_masked() {
         for (line, expected) in [
-            (
-                "model at http://127.0.0.1:46553 (no key)",
-                "model at http://127.0.0.1:… (no key)",
-            ),
-            (
-                "made in 412.5 µs, sent in 3 ms",
-                "made in … µs, sent in … ms",
-            ),
+            ("model at http://127.0.0.1:46553 (no key)", "model at http://127.0.0.1:… (no key)"),
+            ("made in 412.5 µs, sent in 3 ms", "made in … µs, sent in … ms"),
             ("retrying in 2.1 s (3/10)", "retrying in … s (3/10)"),
             ("at 2026-01-31T12:30:05Z, 12:30: live", "at …, …: live"),
-            (
-                "request req_0a1b2c3d4e5f is a deadbeef01",
-                "request req_… is a …",
-            ),
+            ("request req_0a1b2c3d4e5f is a deadbeef01", "request req_… is a …"),
         ] {
             assert_eq!(masked(line), expected);
         }
@@ -204,10 +190,7 @@ mod tests {
         let words = "word ".repeat(18);
         let line = format!("  {words}{words}");
         let piece = format!("  {}", words.trim_end());
-        assert_eq!(
-            wrapped(&line),
-            [piece.clone() + " word", piece[..piece.len() - 5].to_owned()]
-        );
+        assert_eq!(wrapped(&line), [piece.clone() + " word", piece[..piece.len() - 5].to_owned()]);
         assert_eq!(wrapped("> bash  ls"), ["> bash  ls"]);
         assert_eq!(wrapped(""), [""]);
     }
@@ -231,10 +214,7 @@ mod tests {
         let session = class.session(&["hello"]);
         session.is_shown_in(class.dir().join("good.md"));
         let stale = std::panic::catch_unwind(|| session.is_shown_in(class.dir().join("stale.md")));
-        let text = *stale
-            .expect_err("a panic")
-            .downcast::<String>()
-            .expect("a message");
+        let text = *stale.expect_err("a panic").downcast::<String>().expect("a message");
         assert!(text.contains("- other\n+ ```text\n+ hello\n"), "{text}");
     }
 }

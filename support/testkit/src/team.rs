@@ -73,10 +73,7 @@ pub fn assert_both_pools(folder: &str, model: &MockModel) {
         let of = of.find(|request| teammate(request).is_some() == is_mate);
         of.expect("both have asked").tool_names()
     };
-    assert_pool(
-        folder,
-        [("lead", offered(false)), ("teammate", offered(true))],
-    );
+    assert_pool(folder, [("lead", offered(false)), ("teammate", offered(true))]);
 }
 
 /// Asserts that a teammate is an agent of its own: its system prompt names it, its conversation begins with its job, and
@@ -93,10 +90,7 @@ pub fn assert_knows_its_job_alone(model: &MockModel, name: &str, typed: &str) {
         _ => None,
     });
     let requests = model.requests();
-    let mut asked = requests
-        .iter()
-        .filter(|of| teammate(of) == Some(name))
-        .peekable();
+    let mut asked = requests.iter().filter(|of| teammate(of) == Some(name)).peekable();
     assert!(asked.peek().is_some(), "{name} has asked nothing");
     for request in asked {
         assert_ne!(request.system, lead.system);

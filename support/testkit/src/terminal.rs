@@ -86,26 +86,16 @@ impl Terminal {
         (dir, root): (&Path, Arc<TempDir>),
         (cols, rows): (u16, u16),
     ) -> Self {
-        let pty = native_pty_system()
-            .openpty(size(cols, rows))
-            .expect("a pseudo-terminal");
+        let pty = native_pty_system().openpty(size(cols, rows)).expect("a pseudo-terminal");
         let mut command = CommandBuilder::new(exe);
         command.args(args);
         command.cwd(dir);
         command.env_clear();
-        environment
-            .iter()
-            .for_each(|(name, value)| command.env(name, value));
+        environment.iter().for_each(|(name, value)| command.env(name, value));
         let mut child = pty.slave.spawn_command(command).expect("the binary starts");
         let leader = child.process_id().expect("a running child has an id");
-        let reader = pty
-            .master
-            .try_clone_reader()
-            .expect("the terminal can be read");
-        let keyboard = pty
-            .master
-            .take_writer()
-            .expect("the terminal can be written to");
+        let reader = pty.master.try_clone_reader().expect("the terminal can be read");
+        let keyboard = pty.master.take_writer().expect("the terminal can be written to");
         let parser = Parser::new(not_zero(rows), not_zero(cols), SCROLLBACK);
         let state = State {
             parser,
@@ -165,9 +155,7 @@ impl Terminal {
     /// When it does not within half a minute, or the child ends without it.
     #[track_caller]
     pub fn wait_for(&mut self, text: &str) -> &mut Self {
-        self.wait_until(&format!("the text {text:?}"), |screen| {
-            screen.contains(text)
-        })
+        self.wait_until(&format!("the text {text:?}"), |screen| screen.contains(text))
     }
 
     /// Waits until the screen, with what scrolled off it, is as `wanted` says. `what` names it in the panic.
@@ -176,13 +164,11 @@ impl Terminal {
     /// As [`Terminal::wait_for`].
     #[track_caller]
     pub fn wait_until(&mut self, what: &str, wanted: impl Fn(&str) -> bool) -> &mut Self {
-        let seen = self
-            .shared
-            .wait(|state| match everything(&mut state.parser) {
-                screen if wanted(&screen) => Some(Ok(())),
-                screen if state.closed => Some(Err(screen)),
-                _ => None,
-            });
+        let seen = self.shared.wait(|state| match everything(&mut state.parser) {
+            screen if wanted(&screen) => Some(Ok(())),
+            screen if state.closed => Some(Err(screen)),
+            _ => None,
+        });
         match seen {
             Some(Ok(())) => self,
             Some(Err(screen)) => {
@@ -199,11 +185,8 @@ impl Terminal {
 
     /// Changes the size of the terminal; the child is told.
     pub fn resize(&mut self, cols: u16, rows: u16) -> &mut Self {
-        self.shared
-            .change(|state| state.parser.set_size(not_zero(rows), not_zero(cols)));
-        self.master
-            .resize(size(cols, rows))
-            .expect("the terminal takes a new size");
+        self.shared.change(|state| state.parser.set_size(not_zero(rows), not_zero(cols)));
+        self.master.resize(size(cols, rows)).expect("the terminal takes a new size");
         self
     }
 
@@ -218,19 +201,14 @@ impl Terminal {
     /// When it does not end within half a minute.
     #[track_caller]
     pub fn wait_exit(&mut self) -> u32 {
-        let exited = self
-            .shared
-            .wait(|state| state.exited.filter(|_| state.closed));
+        let exited = self.shared.wait(|state| state.exited.filter(|_| state.closed));
         exited
             .unwrap_or_else(|| panic!("waited for the end; the terminal shows:\n{}", self.screen()))
     }
 
     fn send(&mut self, bytes: &[u8]) -> &mut Self {
         // A child that has ended hears nothing; the next wait says so and shows the screen.
-        let _ = self
-            .keyboard
-            .write_all(bytes)
-            .and_then(|()| self.keyboard.flush());
+        let _ = self.keyboard.write_all(bytes).and_then(|()| self.keyboard.flush());
         self
     }
 }
@@ -304,10 +282,7 @@ fn everything(parser: &mut Parser) -> String {
     };
     for offset in (1..=screen.scrollback_len()).rev() {
         screen.set_scrollback(offset);
-        add(
-            screen.rows(0, cols.get()).next().unwrap_or_default(),
-            screen.row_wrapped(0),
-        );
+        add(screen.rows(0, cols.get()).next().unwrap_or_default(), screen.row_wrapped(0));
     }
     screen.set_scrollback(0);
     for (row, line) in (0..).zip(screen.rows(0, cols.get())) {

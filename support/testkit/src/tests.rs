@@ -12,10 +12,7 @@ fn shell(script: &str) -> Class {
 
 /// An interactive shell with a known prompt.
 fn prompt() -> (Class, Terminal) {
-    let class = Class::new("/bin/sh")
-        .arg("-i")
-        .env("PS1", "ready> ")
-        .env("ENV", "");
+    let class = Class::new("/bin/sh").arg("-i").env("PS1", "ready> ").env("ENV", "");
     let mut terminal = class.terminal(80, 24);
     terminal.wait_for("ready>");
     (class, terminal)
@@ -28,10 +25,7 @@ fn message(panic: Box<dyn std::any::Any + Send>) -> String {
 #[test]
 fn typed_lines_reach_the_child_and_its_words_come_back() {
     let ran = shell("cat; echo careful >&2; exit 3").types(&["first", "second"]);
-    ran.fails_with(3)
-        .shows("first\nsecond\n")
-        .complains("careful")
-        .never_shows("third");
+    ran.fails_with(3).shows("first\nsecond\n").complains("careful").never_shows("third");
 }
 
 #[test]
@@ -53,10 +47,7 @@ fn a_failed_assertion_shows_the_whole_transcript() {
     let ran = shell("echo out; echo err >&2").types(&[]);
     let panic = catch_unwind(|| ran.shows("nothing of the kind").code).expect_err("a panic");
     let text = message(panic);
-    assert!(
-        text.contains("--- stdout\nout\n") && text.contains("--- stderr\nerr\n"),
-        "{text}"
-    );
+    assert!(text.contains("--- stdout\nout\n") && text.contains("--- stderr\nerr\n"), "{text}");
 }
 
 #[test]
@@ -72,24 +63,11 @@ fn the_workspace_is_fresh_and_has_the_files_of_the_story() {
 #[test]
 fn nothing_leaks_into_the_environment() {
     let ran = shell("env").env("COLUMNS", "80").types(&[]);
-    let mut names = ran
-        .stdout
-        .lines()
-        .filter_map(|line| Some(line.split_once('=')?.0))
-        .collect::<Vec<_>>();
+    let mut names =
+        ran.stdout.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect::<Vec<_>>();
     names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
     names.sort_unstable();
-    assert_eq!(
-        names,
-        [
-            "COLUMNS",
-            "GIT_CONFIG_NOSYSTEM",
-            "GIT_PAGER",
-            "HOME",
-            "PATH",
-            "TERM"
-        ]
-    );
+    assert_eq!(names, ["COLUMNS", "GIT_CONFIG_NOSYSTEM", "GIT_PAGER", "HOME", "PATH", "TERM"]);
 }
 
 #[test]
@@ -110,9 +88,7 @@ fn a_child_left_behind_is_reported_and_killed() {
 fn a_terminal_shows_what_is_typed_and_answered() {
     let (_class, mut terminal) = prompt();
     terminal.type_line("echo $((6 * 7))").wait_for("\n42\n");
-    terminal
-        .type_text("test -t 0 && echo terminal\r")
-        .wait_for("\nterminal");
+    terminal.type_text("test -t 0 && echo terminal\r").wait_for("\nterminal");
 }
 
 #[test]
@@ -133,10 +109,7 @@ fn a_line_wider_than_the_terminal_is_found_whole() {
 #[test]
 fn a_resize_reaches_the_child() {
     let (_class, mut terminal) = prompt();
-    terminal
-        .resize(100, 30)
-        .type_line("stty size")
-        .wait_for("\n30 100");
+    terminal.resize(100, 30).type_line("stty size").wait_for("\n30 100");
 }
 
 #[test]
@@ -147,8 +120,5 @@ fn waiting_for_what_a_dead_child_never_said_shows_the_screen() {
         terminal.wait_for("hello");
     }));
     let text = message(waited.expect_err("a panic"));
-    assert!(
-        text.contains("the child ended before") && text.contains("goodbye"),
-        "{text}"
-    );
+    assert!(text.contains("the child ended before") && text.contains("goodbye"), "{text}");
 }

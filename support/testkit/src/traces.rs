@@ -64,9 +64,7 @@ fn files(class: &Class) -> Vec<String> {
     let home = class.dir().with_file_name(super::HOME);
     let entries = [class.dir(), home].map(|dir| fs::read_dir(dir).expect("it is there"));
     let entries = entries.into_iter().flatten();
-    entries
-        .map(|entry| entry.expect("it can be read").path().display().to_string())
-        .collect()
+    entries.map(|entry| entry.expect("it can be read").path().display().to_string()).collect()
 }
 
 /// How many threads a process has, and its children.
@@ -75,10 +73,8 @@ fn at_work(process: u32) -> (usize, String) {
         return (0, String::new());
     };
     let children = |thread: PathBuf| fs::read_to_string(thread.join("children")).ok();
-    let children: Vec<Option<String>> = threads
-        .flatten()
-        .map(|thread| children(thread.path()))
-        .collect();
+    let children: Vec<Option<String>> =
+        threads.flatten().map(|thread| children(thread.path())).collect();
     (children.len(), children.into_iter().flatten().collect())
 }
 

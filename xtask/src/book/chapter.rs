@@ -37,17 +37,12 @@ fn split_next(readme: &str) -> (String, &str) {
     let start = readme.find("\n## Next\n").unwrap_or(readme.len());
     let rest = &readme[start..];
     let end = start + rest.find("\n<details>").unwrap_or(rest.len());
-    (
-        [&readme[..start], &readme[end..]].concat(),
-        &readme[start..end],
-    )
+    ([&readme[..start], &readme[end..]].concat(), &readme[start..end])
 }
 
 /// The text behind `---`, some lines, `---`.
 fn without_front_matter(text: &str) -> &str {
-    let rest = text
-        .strip_prefix("---\n")
-        .and_then(|rest| rest.split_once("\n---\n"));
+    let rest = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
     rest.map_or(text, |(_, text)| text).trim_start()
 }
 
@@ -87,9 +82,7 @@ fn step(ws: &Workspace, chapter: &Chapter) -> String {
         if let Some(pair) = step::pair(ws, base, chapter, file) {
             text += &format!("{}\n", fence("diff", &diff::unified(&pair)));
         }
-        let whole = ws
-            .text(chapter, file)
-            .filter(|_| new.iter().all(|(path, _)| *path != file));
+        let whole = ws.text(chapter, file).filter(|_| new.iter().all(|(path, _)| *path != file));
         if let Some(whole) = whole {
             let summary = html(&format!("The whole `{file}` of {}", chapter.name));
             text += &folded(Some(&anchor(file)), &summary, &quoted("rust", whole));
@@ -147,14 +140,8 @@ mod tests {
         let changes = [
             ("s01_loop/tests/pool.txt", "lead: bash\n"),
             ("s02_tools/tests/pool.txt", "lead: glob\n"),
-            (
-                "s01_loop/src/teammate.rs",
-                "//! The teammate's loop.\n\nuse x;\n",
-            ),
-            (
-                "s02_tools/src/teammate.rs",
-                "//! The teammate's loop.\n\nuse y;\n",
-            ),
+            ("s01_loop/src/teammate.rs", "//! The teammate's loop.\n\nuse x;\n"),
+            ("s02_tools/src/teammate.rs", "//! The teammate's loop.\n\nuse y;\n"),
         ];
         let first = made("s01", &changes).unwrap();
         let second = made("s02", &changes).unwrap();
@@ -175,9 +162,7 @@ mod tests {
         ];
         let mut rest = &second[..];
         for part in parts {
-            let at = rest
-                .find(part)
-                .unwrap_or_else(|| panic!("{part:?} is not in {rest}"));
+            let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} is not in {rest}"));
             rest = &rest[at..];
         }
         assert_eq!(second.matches("id=\"src-teammate-rs\"").count(), 1);
@@ -198,22 +183,13 @@ mod tests {
             let course = format!("adds = \"tools\"\nbase = \"s01_loop\"\nread = [{read:?}]");
             let changes = [
                 ("s02_tools/README.md", readme),
-                (
-                    "s02_tools/Cargo.toml",
-                    &fixture::manifest("s02_tools", &course, ""),
-                ),
+                ("s02_tools/Cargo.toml", &fixture::manifest("s02_tools", &course, "")),
                 ("s02_tools/src/a.rs", "//! First by name.\n"),
             ];
             made("s02", &changes)
         };
         let shown = made("src/toolbox.rs").unwrap();
-        let order = [
-            "Notes",
-            "Read these:",
-            "src-toolbox-rs",
-            "The other files",
-            "src-a-rs",
-        ];
+        let order = ["Notes", "Read these:", "src-toolbox-rs", "The other files", "src-a-rs"];
         let places = order.map(|words| shown.find(words).unwrap());
         assert!(places.is_sorted(), "{shown}");
         assert!(shown.ends_with("\n## Next\n\nOn.\n"), "{shown}");

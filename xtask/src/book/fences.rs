@@ -23,9 +23,8 @@ pub fn folded(id: Option<&str>, summary: &str, body: &str) -> String {
 ///
 /// mdBook's search leaves scripts out; with every file of the course in its index, the first search would load 10 MB.
 pub fn quoted(language: &str, text: &str) -> String {
-    let text = ["</script", "<script", "<!--"]
-        .iter()
-        .fold(text.trim_end().to_owned(), |text, end| {
+    let text =
+        ["</script", "<script", "<!--"].iter().fold(text.trim_end().to_owned(), |text, end| {
             text.replace(end, &format!("<\\{}", &end[1..]))
         });
     format!(
@@ -48,10 +47,7 @@ pub fn html(text: &str) -> String {
 
 /// Text with what HTML means otherwise written out.
 pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

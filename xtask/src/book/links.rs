@@ -97,8 +97,7 @@ pub fn page_of(chapter: &str) -> String {
 
 /// What a section about a file is called in links: `src/mcp.rs` is `src-mcp-rs`.
 pub fn anchor(path: &str) -> String {
-    path.to_lowercase()
-        .replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+    path.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-")
 }
 
 /// The way from one page to another.
@@ -140,10 +139,7 @@ mod tests {
             ("```text\n[x](src/toolbox.rs)\n```", "```text\n[x](src/toolbox.rs)\n```"),
         ];
         let written = [
-            (
-                "[x](../../../s02_tools/README.md)",
-                "[x](../chapters/s02_tools.md)",
-            ),
+            ("[x](../../../s02_tools/README.md)", "[x](../chapters/s02_tools.md)"),
             ("[x](../loop.md)", "[x](../loop.md)"),
         ];
         for (text, expected) in lesson {
@@ -152,10 +148,7 @@ mod tests {
         }
         for (text, expected) in written {
             let page = "mechanisms/s02_tools.md";
-            assert_eq!(
-                shelf.rewrite(text, &format!("{WRITTEN}{page}"), page),
-                expected
-            );
+            assert_eq!(shelf.rewrite(text, &format!("{WRITTEN}{page}"), page), expected);
         }
     }
 }

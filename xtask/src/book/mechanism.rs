@@ -33,10 +33,7 @@ pub fn filled(ws: &Workspace, page: &str, text: &str) -> Result<String> {
             ("facts", Some(chapter)) => facts(ws, chapter, page),
             ("lines", Some(_)) => lines_of(ws, needles).with_context(place)?,
             ("facts" | "lines", None) => {
-                bail!(
-                    "{}: {word} needs a page that is named as a chapter is",
-                    place()
-                )
+                bail!("{}: {word} needs a page that is named as a chapter is", place())
             }
             _ => line.to_owned(),
         };
@@ -94,10 +91,7 @@ fn lines_of(ws: &Workspace, needles: &str) -> Result<String> {
     let needles: Vec<&str> = needles.split(',').map(str::trim).collect();
     let missing = |it: &&&str| it.is_empty() || !main.contains(**it);
     if let Some(needle) = needles.iter().find(missing) {
-        bail!(
-            "{} has no line with `{needle}`; name what is there",
-            last.path(MAIN)
-        );
+        bail!("{} has no line with `{needle}`; name what is there", last.path(MAIN));
     }
     let mut shown = String::new();
     for (number, line) in (1..).zip(main.lines()) {
@@ -113,9 +107,7 @@ fn facts(ws: &Workspace, chapter: &Chapter, page: &str) -> String {
     let mut facts = String::new();
     let base = ws.base(chapter);
     for (agent, tools) in change::tools(ws, base, chapter) {
-        let new = tools
-            .iter()
-            .filter(|(mark, _)| base.is_none() || *mark == '+');
+        let new = tools.iter().filter(|(mark, _)| base.is_none() || *mark == '+');
         let new: Vec<_> = new.map(|(_, name)| format!("`{name}`")).collect();
         if !new.is_empty() {
             facts += &format!("- Tools it brings the {agent}: {}\n", new.join(", "));
@@ -156,10 +148,7 @@ mod tests {
             ("book/src/loop.svg", SVG),
             ("s01_loop/tests/pool.txt", "lead: bash\n"),
             ("s02_tools/src/main.rs", MAIN_OF_LAST),
-            (
-                "s02_tools/src/toolbox.rs",
-                "//! T.\n\nuse s01_loop::Client;\n",
-            ),
+            ("s02_tools/src/toolbox.rs", "//! T.\n\nuse s01_loop::Client;\n"),
         ]);
         filled(&ws, page, text).map_err(|error| format!("{error:#}"))
     }
@@ -176,28 +165,16 @@ mod tests {
 
         let chart = fill("index.md", "<!-- growth -->").unwrap();
         let bar = "<a href=\"chapters/s02_tools.html\" title=\"s02_tools: 12 lines\" style=\"--lines: 12\">12<b>s02</b></a>\n";
-        assert!(
-            chart.contains(bar) && chart.matches("<a ").count() == 2,
-            "{chart}"
-        );
+        assert!(chart.contains(bar) && chart.matches("<a ").count() == 2, "{chart}");
 
         let lines =
             "```rs\n  9  let more = Toolbox::new();\n 11  self.tools.run(x); // bash\n```\n\n";
-        assert_eq!(
-            fill(mechanism, "<!-- lines: tools.run, let more -->").unwrap(),
-            lines
-        );
+        assert_eq!(fill(mechanism, "<!-- lines: tools.run, let more -->").unwrap(), lines);
         let missing = "book/src/mechanisms/s02_tools.md: s02_tools/src/main.rs has no line with `tools.walk`; name what is there";
-        assert_eq!(
-            fill(mechanism, "<!-- lines: tools.run, tools.walk -->").unwrap_err(),
-            missing
-        );
+        assert_eq!(fill(mechanism, "<!-- lines: tools.run, tools.walk -->").unwrap_err(), missing);
 
         let facts = "- Tools it brings the lead: `bash`\n- The loop of these chapters imports it: [s02](../chapters/s02_tools.md)\n\
             - The library of these chapters imports it: [s02](../chapters/s02_tools.md)\n- Taught in [s01_loop](../chapters/s01_loop.md)\n\n";
-        assert_eq!(
-            fill("mechanisms/s01_loop.md", "<!-- facts -->").unwrap(),
-            facts
-        );
+        assert_eq!(fill("mechanisms/s01_loop.md", "<!-- facts -->").unwrap(), facts);
     }
 }

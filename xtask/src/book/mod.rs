@@ -165,9 +165,6 @@ mod tests {
         assert!(made["loop.md"].contains("<svg></svg>"));
 
         let error = pages(&fixture::course(&[picture])).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "there is no book/src/loop.svg; book/src/loop.md shows it"
-        );
+        assert_eq!(error, "there is no book/src/loop.svg; book/src/loop.md shows it");
     }
 }

@@ -17,9 +17,7 @@ pub const FILE: &str = "pairs-data.js";
 
 /// The script: `window.PAIRS = {chapters, texts, diffs}`.
 pub fn script(ws: &Workspace) -> String {
-    let texts = ws
-        .carried()
-        .map(|(chapter, file, text)| (chapter.path(file), file, text));
+    let texts = ws.carried().map(|(chapter, file, text)| (chapter.path(file), file, text));
     let texts: Vec<_> = texts.collect();
     let mut diffs = Map::new();
     for (old, (_, file, old_text)) in texts.iter().enumerate() {
@@ -67,9 +65,7 @@ fn hunks(old: &str, new: &str) -> String {
 fn about(ws: &Workspace, chapter: &Chapter, texts: &[(String, &str, &str)]) -> Value {
     let (mut runs, mut imported) = (Map::new(), Map::new());
     for file in CARRIED {
-        let carrier = ws
-            .carrier(chapter, file)
-            .map(|carrier| (carrier, carrier.path(file)));
+        let carrier = ws.carrier(chapter, file).map(|carrier| (carrier, carrier.path(file)));
         let index = |path: &String| texts.iter().position(|(known, ..)| known == path);
         if let Some((carrier, index)) = carrier.and_then(|(it, path)| Some((it, index(&path)?))) {
             runs.insert(file.to_owned(), index.into());

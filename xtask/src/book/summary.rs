@@ -17,10 +17,7 @@ const MECHANISMS: &str = "mechanisms/";
 
 /// The text of `SUMMARY.md`.
 pub fn summary(pages: &Pages) -> String {
-    let mut rest: Vec<_> = pages
-        .iter()
-        .filter(|(page, _)| page.ends_with(".md"))
-        .collect();
+    let mut rest: Vec<_> = pages.iter().filter(|(page, _)| page.ends_with(".md")).collect();
     let mut text = "# Summary\n\n".to_owned();
     for (heading, starts) in PARTS {
         text += heading;

@@ -60,9 +60,7 @@ impl Exercise {
             return Err("needs a task and at least one paragraph that begins with `Hint: `".into());
         }
         if !module.starts_with(&format!("ex{number}_")) {
-            return Err(format!(
-                "is exercise {number}; name the file ex{number}_….rs"
-            ));
+            return Err(format!("is exercise {number}; name the file ex{number}_….rs"));
         }
         let hints = hints.iter().map(|hint| hint[HINT.len()..].trim());
         Ok(Self {
@@ -100,8 +98,7 @@ pub fn of(ws: &Workspace, chapter: &Chapter) -> Vec<Result<Exercise, (String, St
 /// When a file of them is not in order.
 pub fn all(ws: &Workspace, chapter: &Chapter) -> anyhow::Result<Vec<Exercise>> {
     let all = of(ws, chapter).into_iter();
-    all.map(|it| it.map_err(|(path, problem)| anyhow!("{path} {problem}")))
-        .collect()
+    all.map(|it| it.map_err(|(path, problem)| anyhow!("{path} {problem}"))).collect()
 }
 
 #[cfg(test)]

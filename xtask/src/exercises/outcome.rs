@@ -187,18 +187,12 @@ mod tests {
         assert_eq!(verdicts.collect::<Vec<_>>(), expected);
         let failed = &outcomes[2];
         assert_eq!(failed.message, "the list is taken:\n  [ ] a");
-        assert_eq!(
-            failed.place,
-            Some(("s05_todo/exercises/ex2_b.rs".to_owned(), 31))
-        );
+        assert_eq!(failed.place, Some(("s05_todo/exercises/ex2_b.rs".to_owned(), 31)));
         assert!(failed.is_of("ex2_b") && !failed.is_of("ex2"));
 
         let broken = read("\nrunning 2 tests\ntest a ... ok\n", "a full stack\n");
         assert!(broken[1].is_program() && broken[1].verdict == Verdict::Failed);
-        assert_eq!(
-            broken[1].message,
-            "a full stack\nit ended before its tests did"
-        );
+        assert_eq!(broken[1].message, "a full stack\nit ended before its tests did");
     }
 
     #[test]
@@ -207,9 +201,6 @@ mod tests {
         let script = format!("sleep 1000 & echo 'test a::b ... ok'; echo '{line}'; wait");
         let mut shell = Command::new("sh");
         let error = run_tests(shell.args(["-c", &script]), Patience::None).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "a::waits does not come to an end; let it give up"
-        );
+        assert_eq!(error.to_string(), "a::waits does not come to an end; let it give up");
     }
 }

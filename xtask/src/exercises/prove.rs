@@ -91,9 +91,7 @@ fn pass_with_their_patches(
         apply(copy, first)?;
         let fit = |exercise: &&Exercise| at_once && apply(copy, exercise).is_ok();
         let (solved, left) = rest.split_at(1 + others.iter().take_while(fit).count());
-        let titles = solved
-            .iter()
-            .map(|it| format!("{} {}", it.number, it.title));
+        let titles = solved.iter().map(|it| format!("{} {}", it.number, it.title));
         let titles = titles.collect::<Vec<_>>().join(", ");
         let test = ["test", "--no-fail-fast", "--test", TARGET, "--test", GRADER];
         let mut command = copy.cargo(&test);

@@ -101,9 +101,7 @@ fn texts(ws: &Workspace) -> Result<Texts> {
 }
 
 fn is_changed(chapter: &Chapter, texts: &Texts) -> bool {
-    let mut files = CARRIED
-        .iter()
-        .filter_map(|file| texts.get(&chapter.path(file)));
+    let mut files = CARRIED.iter().filter_map(|file| texts.get(&chapter.path(file)));
     files.any(|(before, after)| before != after)
 }
 
@@ -112,10 +110,7 @@ fn start<'a>(ws: &'a Workspace, chapter: &str, texts: &Texts) -> Result<&'a Chap
     let start = ws.chapter(chapter)?;
     let name = &start.name;
     let unchanged = "has changed since the last commit; edit it first";
-    ensure!(
-        is_changed(start, texts),
-        "no carried file of {name} {unchanged}"
-    );
+    ensure!(is_changed(start, texts), "no carried file of {name} {unchanged}");
     if let Some(Chapter { name, .. }) = ws.after(start).find(|it| is_changed(it, texts)) {
         bail!("{name} has changes that are not committed; commit them before a replay");
     }
@@ -129,11 +124,7 @@ fn merge(
     (before, after): &(String, String),
 ) -> Result<(String, bool)> {
     let folder = tempfile::tempdir().context("making a place to merge in")?;
-    let labels = [
-        chapter.to_owned(),
-        format!("{base} before"),
-        format!("{base} changed"),
-    ];
+    let labels = [chapter.to_owned(), format!("{base} before"), format!("{base} changed")];
     let mut args = vec!["merge-file", "-p", "--diff3"];
     for label in &labels {
         args.extend(["-L", label]);

@@ -38,10 +38,7 @@ pub fn settled(texts: [&str; 3]) -> [String; 3] {
 /// The text with the semicolon of each chain of calls on a line of its own.
 fn apart(text: &str) -> String {
     let lines = text.split_inclusive('\n').map(|line| {
-        let call = line
-            .trim_start()
-            .strip_prefix('.')
-            .and(line.strip_suffix(";\n"));
+        let call = line.trim_start().strip_prefix('.').and(line.strip_suffix(";\n"));
         call.map_or(line.to_owned(), |call| format!("{call}\n{ALONE}"))
     });
     lines.collect()
@@ -79,22 +76,14 @@ mod tests {
 
     fn text(uses: &[&str]) -> String {
         let lines = uses.iter().map(|line| format!("\nuse {line};"));
-        format!(
-            "//! A chapter.\n{}\n\nfn main() {{}}\n",
-            lines.collect::<String>()
-        )
+        format!("//! A chapter.\n{}\n\nfn main() {{}}\n", lines.collect::<String>())
     }
 
     #[test]
     fn a_new_item_joins_what_each_chapter_imports() {
         let before = text(&["anyhow::Result", "s01::{A, B}", "s02::C"]);
         let after = text(&["anyhow::Result", "s01::{A, New}", "s02::{C, D}"]);
-        let ours = text(&[
-            "anyhow::Result",
-            "s01::{\n    Own, A,\n    B,\n}",
-            "s02::C",
-            "s03::E",
-        ]);
+        let ours = text(&["anyhow::Result", "s01::{\n    Own, A,\n    B,\n}", "s02::C", "s03::E"]);
 
         let [ours, before, after] = settled([&ours, &before, &after]);
 
@@ -107,20 +96,13 @@ mod tests {
     fn a_last_call_of_its_own_is_no_change_of_the_one_before() {
         let chain = "    let a = b()\n        .with(c())\n        .with(d());\n    e(f);\n";
         let [text, ..] = settled([chain; 3]);
-        assert!(
-            text.contains("        .with(c())\n        .with(d())\n;\n    e(f);\n"),
-            "{text}"
-        );
+        assert!(text.contains("        .with(c())\n        .with(d())\n;\n    e(f);\n"), "{text}");
         assert_eq!(joined(&text), chain);
     }
 
     #[test]
     fn what_only_some_import_from_is_left_to_git() {
-        let texts = [
-            text(&["s01::A"]),
-            text(&["s01::A", "s02::B"]),
-            text(&["s01::A"]),
-        ];
+        let texts = [text(&["s01::A"]), text(&["s01::A", "s02::B"]), text(&["s01::A"])];
         assert_eq!(settled([&texts[0], &texts[1], &texts[2]]), texts);
     }
 }

@@ -43,10 +43,7 @@ impl Course {
     }
 
     fn set(&self, name: &str, prompt: &str, answer: &str) {
-        self.write(
-            &format!("{name}/src/main.rs"),
-            &loop_of(name, prompt, answer),
-        );
+        self.write(&format!("{name}/src/main.rs"), &loop_of(name, prompt, answer));
     }
 
     fn read(&self, name: &str) -> String {
@@ -60,14 +57,7 @@ impl Course {
 
     fn commit(&self) {
         self.git(&["add", "."]);
-        self.git(&[
-            "-c",
-            "commit.gpgsign=false",
-            "commit",
-            "--quiet",
-            "-m",
-            "a step",
-        ]);
+        self.git(&["-c", "commit.gpgsign=false", "commit", "--quiet", "-m", "a step"]);
     }
 
     /// The chapters that differ from the last commit.
@@ -117,15 +107,8 @@ fn a_conflict_stops_in_one_file_until_it_is_resolved() {
     let stopped = course.replay(Some("s01")).unwrap_err();
     let start = "s03_permission/src/main.rs conflicts with the change of s01_loop;";
     assert!(stopped.starts_with(start), "{stopped}");
-    assert!(
-        stopped.ends_with("run cargo x replay --continue"),
-        "{stopped}"
-    );
-    assert!(
-        course
-            .read("s03_permission")
-            .contains("<<<<<<< s03_permission\n")
-    );
+    assert!(stopped.ends_with("run cargo x replay --continue"), "{stopped}");
+    assert!(course.read("s03_permission").contains("<<<<<<< s03_permission\n"));
     assert_eq!(course.changed(), ["s01", "s02", "s03"]);
     let open = course.replay(None).unwrap_err();
     let start = "s03_permission/src/main.rs still holds conflict markers";
@@ -154,9 +137,6 @@ fn what_cannot_be_carried_is_told_and_nothing_is_merged_over() {
     course.set("s01_loop", "listen", "answer");
     course.set("s04_hooks", "ask", "begun");
     let refused = course.replay(Some("s01")).unwrap_err();
-    assert!(
-        refused.starts_with("s04_hooks has changes that are not committed"),
-        "{refused}"
-    );
+    assert!(refused.starts_with("s04_hooks has changes that are not committed"), "{refused}");
     assert_eq!(course.changed(), ["s01", "s04"]);
 }

@@ -50,10 +50,7 @@ pub fn tree(changes: &[(&str, &str)]) -> Tree {
         ("s01_loop/tests/class.rs", CLASS),
         ("s02_tools/Cargo.toml", &tools_manifest),
         ("s02_tools/README.md", &tools_readme),
-        (
-            "s02_tools/src/lib.rs",
-            "#![doc = include_str!(\"../README.md\")]\n\npub mod toolbox;\n",
-        ),
+        ("s02_tools/src/lib.rs", "#![doc = include_str!(\"../README.md\")]\n\npub mod toolbox;\n"),
         (
             "s02_tools/src/main.rs",
             "//! s02 · tools. Start with README.md.\n\nuse s01_loop::bash;\nuse s02_tools::toolbox;\n\nfn main() {}\n",
@@ -80,18 +77,12 @@ fn exercises(name: &str) -> Vec<(String, String)> {
         ("ex2_second.rs", exercise(2)),
         ("ex2_second.patch", String::new()),
     ];
-    files
-        .map(|(file, text)| (format!("{name}/exercises/{file}"), text))
-        .to_vec()
+    files.map(|(file, text)| (format!("{name}/exercises/{file}"), text)).to_vec()
 }
 
 /// A chapter's manifest with more lines of metadata and more dependencies.
 pub fn manifest(name: &str, course: &str, dependencies: &str) -> String {
-    let file = if name == "s01_loop" {
-        "bash"
-    } else {
-        "toolbox"
-    };
+    let file = if name == "s01_loop" { "bash" } else { "toolbox" };
     let mut start = format!("\nstart = [\"src/{file}.rs\"]");
     if course.contains("start = ") {
         start.clear();

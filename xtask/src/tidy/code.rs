@@ -158,9 +158,7 @@ fn problems(code: &str, is_main: bool, in_use: bool) -> Vec<String> {
         let declared = words.next().unwrap_or_default();
         if !["new", "turn", "main", "Agent"].contains(&declared) {
             let text = "it holds Agent, new, turn and main only";
-            problems.push(format!(
-                "main.rs declares `{declared}`; {text}, {TO_LIBRARY}"
-            ));
+            problems.push(format!("main.rs declares `{declared}`; {text}, {TO_LIBRARY}"));
         }
     }
     problems

@@ -62,10 +62,7 @@ pub(super) fn shape(ws: &Workspace, found: &mut Findings) {
         headings.retain(|(_, level, _)| *level == 2);
         let headings: Vec<_> = headings.into_iter().map(|(.., words)| words).collect();
         if headings.join(", ") != wanted {
-            found.file(
-                &path,
-                format!("the sections are not those of a lesson: {wanted}"),
-            );
+            found.file(&path, format!("the sections are not those of a lesson: {wanted}"));
         }
     }
 }
@@ -78,10 +75,7 @@ pub(super) fn prompts(ws: &Workspace, found: &mut Findings) {
         let typed: String = files.map(|(_, file)| unescaped(file)).collect();
         if !typed.contains("the_tool_pool") {
             let advice = "write one that ends in assert_pool, for cargo x pool";
-            found.file(
-                &path,
-                format!("no class test names the_tool_pool; {advice}"),
-            );
+            found.file(&path, format!("no class test names the_tool_pool; {advice}"));
         }
         let section = markdown::section(text, TRY);
         let mut prompts = markdown::codes(text);
@@ -148,10 +142,8 @@ pub(super) fn exercises(ws: &Workspace, found: &mut Findings) {
                     found.file(&it.path, text);
                 }
                 Ok(it) if !readme.contains(&format!("({TARGET}/{}.rs)", it.module)) => {
-                    let text = format!(
-                        "the README does not name it; link ({TARGET}/{}.rs)",
-                        it.module
-                    );
+                    let text =
+                        format!("the README does not name it; link ({TARGET}/{}.rs)", it.module);
                     found.file(&it.path, text);
                 }
                 Ok(_) => {}

@@ -25,11 +25,7 @@ pub(crate) fn headings(text: &str) -> Vec<(Range<usize>, usize, String)> {
             }
             Event::End(TagEnd::Heading(_)) => inside = false,
             Event::Text(words) | Event::Code(words) if inside => {
-                headings
-                    .iter_mut()
-                    .rev()
-                    .take(1)
-                    .for_each(|it| it.2 += &words);
+                headings.iter_mut().rev().take(1).for_each(|it| it.2 += &words);
             }
             _ => {}
         }
@@ -39,9 +35,7 @@ pub(crate) fn headings(text: &str) -> Vec<(Range<usize>, usize, String)> {
 
 /// Where the section `name` stands (a heading of level 2), without its heading; empty when it is not there.
 pub(crate) fn section(text: &str, name: &str) -> Range<usize> {
-    let mut headings = headings(text)
-        .into_iter()
-        .filter(|(_, level, _)| *level == 2);
+    let mut headings = headings(text).into_iter().filter(|(_, level, _)| *level == 2);
     let Some((own, ..)) = headings.find(|(_, _, words)| words == name) else {
         return 0..0;
     };

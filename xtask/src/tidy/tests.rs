@@ -8,11 +8,7 @@ fn found(path: &str, old: &str, new: &str) -> Vec<String> {
     let tree = tree(&[]);
     let text = tree.text(path).unwrap_or_default();
     assert!(text.contains(old), "{path} holds no {old:?}");
-    let text = if old.is_empty() {
-        new.to_owned()
-    } else {
-        text.replacen(old, new, 1)
-    };
+    let text = if old.is_empty() { new.to_owned() } else { text.replacen(old, new, 1) };
     findings(&course(&[(path, &text)]))
 }
 
@@ -77,24 +73,13 @@ fn each_rule_finds_what_breaks_it() {
 #[test]
 fn sizes_have_limits() {
     for (path, lines, wanted) in [
-        (
-            "s01_loop/src/long.rs",
-            450,
-            "451 lines; split it, 450 is the limit",
-        ),
-        (
-            "s01_loop/README.md",
-            150,
-            "151 lines; shorten the lesson, 150 is the limit",
-        ),
+        ("s01_loop/src/long.rs", 450, "451 lines; split it, 450 is the limit"),
+        ("s01_loop/README.md", 150, "151 lines; shorten the lesson, 150 is the limit"),
     ] {
         let header = "//! A file: long.\n";
         let fits = header.to_owned() + &"let a = 1;\n".repeat(lines - 1);
-        let is_long = |text: &str| {
-            found(path, "", text)
-                .iter()
-                .any(|it| it.contains("is the limit"))
-        };
+        let is_long =
+            |text: &str| found(path, "", text).iter().any(|it| it.contains("is the limit"));
         assert!(!is_long(&fits), "{path}");
         let found = found(path, "", &(fits + "\n"));
         assert!(found.iter().any(|it| it.contains(wanted)), "{found:#?}");

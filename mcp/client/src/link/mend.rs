@@ -53,12 +53,8 @@ impl Link {
         let seen = Seen {
             alive: self.health.alive,
             in_a_row: self.health.failures,
-            repeatable: flight
-                .as_ref()
-                .is_some_and(|flight| self.is_repeatable(flight)),
-            remedied: flight
-                .as_ref()
-                .map_or(self.health.remedied, |flight| flight.remedied),
+            repeatable: flight.as_ref().is_some_and(|flight| self.is_repeatable(flight)),
+            remedied: flight.as_ref().map_or(self.health.remedied, |flight| flight.remedied),
         };
         let (next, call) = decide(class, seen);
         let why: Arc<str> = error.to_string().into();
@@ -143,9 +139,7 @@ impl Link {
     pub(super) fn greeted(&mut self, answer: &Frame) {
         if let Some(error) = answer.error.as_deref() {
             let why = body::text(error, &["message"]).unwrap_or_default();
-            return self.trouble(&Error::Broken(format!(
-                "the server refuses initialize: {why}"
-            )));
+            return self.trouble(&Error::Broken(format!("the server refuses initialize: {why}")));
         }
         self.health.greet = false;
         self.enter(Phase::Open, None);
@@ -168,10 +162,7 @@ impl Link {
     /// Whether a request does no harm when it is made again. One that ends its server each time is not made for ever.
     fn is_repeatable(&self, Flight { frame, repeats, .. }: &Flight) -> bool {
         let harmless = if frame.calls("tools/call") {
-            let name = frame
-                .params
-                .as_deref()
-                .and_then(|params| body::text(params, &["name"]));
+            let name = frame.params.as_deref().and_then(|params| body::text(params, &["name"]));
             name.is_some_and(|name| self.work.safe_tools.contains(&name))
         } else {
             let method = frame.method.as_deref().unwrap_or_default();
@@ -207,9 +198,8 @@ impl Link {
         };
         let login = self.login.clone();
         self.enter(Phase::LoggingIn, None);
-        self.busy = Some(Box::pin(async move {
-            Step::LoggedIn(login.challenged(challenge).await)
-        }));
+        self.busy =
+            Some(Box::pin(async move { Step::LoggedIn(login.challenged(challenge).await) }));
     }
 
     pub(super) fn logged_in(&mut self, done: Result<(), String>) {
@@ -240,8 +230,7 @@ impl Link {
     /// In front of what waits already, in the order in which they came.
     fn wait_again(&mut self, mut held: Vec<Flight>) {
         held.sort_by_key(|flight| std::cmp::Reverse(flight.order));
-        held.into_iter()
-            .for_each(|flight| self.work.waiting.push_front(flight));
+        held.into_iter().for_each(|flight| self.work.waiting.push_front(flight));
     }
 
     /// Rests before the next attempt: 1 s, 2 s, 4 s, to a minute, and of that a random part.
@@ -276,9 +265,7 @@ impl Link {
         (self.sending, self.health.failures) = (None, 0);
         self.health.greet = self.health.hello.is_some();
         self.work.asked.clear();
-        self.work
-            .waiting
-            .retain(|flight| flight.frame.kind() != Kind::Response);
+        self.work.waiting.retain(|flight| flight.frame.kind() != Kind::Response);
         let mut again = Vec::new();
         for (_, mut flight) in std::mem::take(&mut self.work.flights) {
             if self.is_repeatable(&flight) {

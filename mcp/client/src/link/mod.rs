@@ -164,10 +164,7 @@ struct Flight {
 impl Flight {
     /// Its id, when it is a request.
     fn request(&self) -> Option<Id> {
-        self.frame
-            .id
-            .clone()
-            .filter(|_| self.frame.kind() == Kind::Request)
+        self.frame.id.clone().filter(|_| self.frame.kind() == Kind::Request)
     }
 }
 
@@ -297,11 +294,7 @@ impl Link {
             let (dialer, authorized) = (self.dialer.clone(), self.authorized());
             self.busy = Some(Box::pin(async move {
                 authorized.await;
-                let late = |_| {
-                    Err(Error::Broken(format!(
-                        "it did not connect within {limit:?}"
-                    )))
-                };
+                let late = |_| Err(Error::Broken(format!("it did not connect within {limit:?}")));
                 Step::Opened(timeout(limit, dialer.open()).await.unwrap_or_else(late))
             }));
             return;
@@ -326,19 +319,12 @@ impl Link {
     fn client_says(&mut self, frame: Frame) {
         match frame.kind() {
             // The question was asked on a connection that is gone.
-            Kind::Response
-                if !frame
-                    .id
-                    .as_ref()
-                    .is_some_and(|id| self.work.asked.remove(id)) =>
-            {
+            Kind::Response if !frame.id.as_ref().is_some_and(|id| self.work.asked.remove(id)) => {
                 return;
             }
             Kind::Notification if frame.calls("notifications/cancelled") => {
-                let id = frame
-                    .params
-                    .as_deref()
-                    .and_then(|params| body::get(params, &["requestId"]));
+                let id =
+                    frame.params.as_deref().and_then(|params| body::get(params, &["requestId"]));
                 let Some(id) = id.and_then(Id::parse) else {
                     return;
                 };
@@ -365,10 +351,7 @@ impl Link {
             ..Flight::default()
         };
         // Whoever asks a server that has been away for long hears so at once.
-        let away = self
-            .health
-            .away
-            .is_some_and(|until| until <= Instant::now());
+        let away = self.health.away.is_some_and(|until| until <= Instant::now());
         if away || self.work.waiting.len() >= WAITING {
             let reason = self.health.reason.clone();
             self.refuse(&flight, AWAY, &reason);
@@ -384,10 +367,7 @@ impl Link {
         match frame.kind() {
             Kind::Response if frame.id == Some(self.own_id()) => return self.greeted(&frame),
             Kind::Response => {
-                let flight = frame
-                    .id
-                    .as_ref()
-                    .and_then(|id| self.work.flights.remove(id));
+                let flight = frame.id.as_ref().and_then(|id| self.work.flights.remove(id));
                 // An answer to what was given up, or was asked on another connection.
                 let Some(Flight { frame: asked, .. }) = flight else {
                     return;
@@ -410,12 +390,7 @@ impl Link {
 
     fn connected(&mut self) {
         let health = &mut self.health;
-        (
-            health.failures,
-            health.attempts,
-            health.remedied,
-            health.away,
-        ) = (0, 0, false, None);
+        (health.failures, health.attempts, health.remedied, health.away) = (0, 0, false, None);
         self.state.send_if_modified(|state| {
             std::mem::replace(state, State::Connected) != State::Connected
         });
@@ -429,9 +404,7 @@ async fn receive(server: &mut Option<Server>) -> Result<Frame, Error> {
     match (server.reader.recv().await, &mut server.process) {
         (Some(came), _) => came,
         (None, Some(process)) => Err(Error::Broken(process.last_words().await)),
-        (None, None) => Err(Error::Broken(
-            "the server has closed the connection".to_owned(),
-        )),
+        (None, None) => Err(Error::Broken("the server has closed the connection".to_owned())),
     }
 }
 

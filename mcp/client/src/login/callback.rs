@@ -70,11 +70,8 @@ impl Callback {
                 std::future::ready(Ok::<_, Infallible>(page))
             });
             let mut server = hyper::server::conn::http1::Builder::new();
-            connections.spawn(
-                server
-                    .keep_alive(false)
-                    .serve_connection(TokioIo::new(stream), service),
-            );
+            connections
+                .spawn(server.keep_alive(false).serve_connection(TokioIo::new(stream), service));
         }
     }
 }
@@ -92,20 +89,12 @@ fn page(
     } else {
         let url = format!("{base}?{}", request.uri().query().unwrap_or_default());
         let given = parameter(&url, "state");
-        let mut waiting = waiting
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut waiting = waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if given.as_deref() != Some(state) {
-            (
-                StatusCode::BAD_REQUEST,
-                "This is not the login that is being waited for.",
-            )
+            (StatusCode::BAD_REQUEST, "This is not the login that is being waited for.")
         } else if let Some(sender) = waiting.take() {
             let _ = sender.send(url);
-            (
-                StatusCode::OK,
-                "You can close this page and go back to the terminal.",
-            )
+            (StatusCode::OK, "You can close this page and go back to the terminal.")
         } else {
             (StatusCode::GONE, "This login has been used already.")
         }
@@ -122,7 +111,5 @@ fn page(
 pub fn parameter(url: &str, name: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let mut pairs = url.query_pairs();
-    pairs
-        .find(|(key, _)| key == name)
-        .map(|(_, value)| value.into_owned())
+    pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }

@@ -66,8 +66,7 @@ impl Slot {
 impl CredentialStore for Slot {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
         let kept: Result<Option<Kept>> = self.store.load(&self.url);
-        kept.map(|kept| kept.and_then(|kept| kept.credentials))
-            .map_err(lost)
+        kept.map(|kept| kept.and_then(|kept| kept.credentials)).map_err(lost)
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
@@ -109,9 +108,7 @@ pub(super) fn expires_soon(credentials: &StoredCredentials) -> bool {
     let (Some(seconds), Some(received)) = (expires, credentials.token_received_at) else {
         return false;
     };
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let early = EARLY.min(Duration::from_secs(seconds) / 10);
     now + early >= Duration::from_secs(received.saturating_add(seconds))
 }

@@ -211,10 +211,7 @@ impl OAuth {
         }
         manager.configure_client(client.config())?;
         match manager.refresh_token().await {
-            Ok(_) => self
-                .kept()?
-                .credentials
-                .context("the new token was not kept"),
+            Ok(_) => self.kept()?.credentials.context("the new token was not kept"),
             Err(error @ AuthError::TokenRefreshRejected(_)) => {
                 // It will never be accepted again.
                 self.keep(|kept| kept.credentials = None)?;
@@ -227,11 +224,7 @@ impl OAuth {
     /// Asks the user, with these scopes beside those that were granted.
     async fn authorize(&self, challenge: Option<&str>, more: &[String]) -> Result<()> {
         let Some(visit) = &self.visit else {
-            bail!(
-                "{} wants a login: `mcp_client login {}`",
-                self.url,
-                self.name
-            );
+            bail!("{} wants a login: `mcp_client login {}`", self.url, self.name);
         };
         let kept = self.kept()?;
         let mut found = self.discover(challenge).await?;
@@ -240,15 +233,10 @@ impl OAuth {
         let mut scopes = match more {
             [] if !self.settings.scopes.is_empty() => self.settings.scopes.clone(),
             [] => found.manager.select_initial_scopes(&[]).await,
-            _ => kept
-                .credentials
-                .map_or_else(Vec::new, |credentials| credentials.granted_scopes),
+            _ => kept.credentials.map_or_else(Vec::new, |credentials| credentials.granted_scopes),
         };
         scopes.extend(
-            more.iter()
-                .filter(|scope| !scopes.contains(scope))
-                .cloned()
-                .collect::<Vec<_>>(),
+            more.iter().filter(|scope| !scopes.contains(scope)).cloned().collect::<Vec<_>>(),
         );
         let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let redirect_uri = callback.redirect_uri();
@@ -289,9 +277,7 @@ impl OAuth {
             issuer,
             ..
         } = AuthorizationCallback::from_redirect_url(&answer)?;
-        manager
-            .exchange_code_for_token_with_issuer(&code, &csrf_token, issuer.as_deref())
-            .await?;
+        manager.exchange_code_for_token_with_issuer(&code, &csrf_token, issuer.as_deref()).await?;
         Ok(())
     }
 
@@ -304,9 +290,8 @@ impl OAuth {
         let issuer = found.metadata.issuer.clone();
         let token_endpoint = found.metadata.token_endpoint.clone();
         let fields = &found.metadata.additional_fields;
-        let by_document = fields
-            .get("client_id_metadata_document_supported")
-            .is_some_and(|by| *by == true);
+        let by_document =
+            fields.get("client_id_metadata_document_supported").is_some_and(|by| *by == true);
         manager.set_metadata(found.metadata);
         Ok(Discovered {
             manager,
@@ -339,10 +324,8 @@ impl OAuth {
             (Some(id), _) => (id.clone(), self.settings.client_secret.clone()),
             (None, Some(url)) if found.by_document => (url.clone(), None),
             _ => {
-                let client = found
-                    .manager
-                    .register_client("mcp_client", &redirect_uri, scopes)
-                    .await?;
+                let client =
+                    found.manager.register_client("mcp_client", &redirect_uri, scopes).await?;
                 (client.client_id, client.client_secret)
             }
         };
@@ -379,19 +362,14 @@ impl Login for OAuth {
     }
 
     fn challenged(&self, challenge: Challenge) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async move {
-            self.cure(&challenge)
-                .await
-                .map_err(|error| format!("{error:#}"))
-        })
+        Box::pin(async move { self.cure(&challenge).await.map_err(|error| format!("{error:#}")) })
     }
 }
 
 /// The scopes that a 403 says are missing.
 fn scopes_wanted(url: &str, header: Option<&str>) -> Option<Vec<String>> {
     let parameters = WWWAuthenticateParams::parse(header?, &Url::parse(url).ok()?);
-    let scopes = parameters
-        .scope
-        .filter(|_| parameters.error.as_deref() == Some("insufficient_scope"))?;
+    let scopes =
+        parameters.scope.filter(|_| parameters.error.as_deref() == Some("insufficient_scope"))?;
     Some(scopes.split_whitespace().map(str::to_owned).collect())
 }

@@ -49,10 +49,7 @@ impl Store {
     }
 
     fn make(&self) -> Result<()> {
-        let made = DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.folder);
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
         made.with_context(|| format!("creating {}", self.folder.display()))
     }
 
@@ -68,12 +65,10 @@ impl Store {
             Err(error) => return Err(error).with_context(|| format!("reading {}", path.display())),
         };
         let key = self.key()?;
-        let opened = bytes
-            .split_at_mut_checked(NONCE_LEN)
-            .and_then(|(nonce, sealed)| {
-                let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-                key.open_in_place(nonce, Aad::from(url), sealed).ok()
-            });
+        let opened = bytes.split_at_mut_checked(NONCE_LEN).and_then(|(nonce, sealed)| {
+            let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+            key.open_in_place(nonce, Aad::from(url), sealed).ok()
+        });
         let kept = opened.and_then(|plain| serde_json::from_slice(plain).ok());
         let why = || {
             format!(
@@ -127,24 +122,15 @@ impl Store {
         self.make()?;
         let path = self.path(url).with_extension("lock");
         let mut options = OpenOptions::new();
-        let file = options
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(&path);
+        let file = options.create(true).truncate(false).write(true).mode(0o600).open(&path);
         let file = file.with_context(|| format!("opening {}", path.display()))?;
-        file.lock()
-            .with_context(|| format!("locking {}", path.display()))?;
+        file.lock().with_context(|| format!("locking {}", path.display()))?;
         Ok(file)
     }
 
     fn path(&self, url: &str) -> PathBuf {
-        let name: String = Sha256::digest(url)
-            .iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let name: String =
+            Sha256::digest(url).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         self.folder.join(name)
     }
 }
@@ -171,9 +157,5 @@ fn key_file(path: &Path) -> Result<String> {
 }
 
 fn private(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .create_new(true)
-        .write(true)
-        .mode(0o600)
-        .open(path)
+    OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)
 }

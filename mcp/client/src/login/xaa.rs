@@ -52,9 +52,7 @@ impl Xaa {
             }
         }
         self.provider.log_in(None).await?;
-        let id_token = self
-            .id_token()?
-            .context("the identity provider gives no id token")?;
+        let id_token = self.id_token()?.context("the identity provider gives no id token")?;
         self.exchange(challenge, &id_token).await
     }
 
@@ -65,10 +63,8 @@ impl Xaa {
     }
 
     async fn exchange(&self, challenge: Option<&str>, id_token: &str) -> Result<()> {
-        let (resource, provider) = (
-            self.own.discover(challenge).await?,
-            self.provider.discover(None).await?,
-        );
+        let (resource, provider) =
+            (self.own.discover(challenge).await?, self.provider.discover(None).await?);
         let http = default_oauth_http_client()?;
         let request = EmaExchangeRequest::new_with_id_token(
             server(&self.provider, provider.issuer, &provider.token_endpoint)?,
@@ -82,9 +78,7 @@ impl Xaa {
             "token_type": "bearer",
             "expires_in": token.expires_in.map(|left| left.as_secs()),
         });
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let id = self.own.settings().client_id.clone().unwrap_or_default();
         let response = Some(serde_json::from_value(response)?);
         let credentials = StoredCredentials::new(id, response, Vec::new(), Some(now.as_secs()));
@@ -94,12 +88,8 @@ impl Xaa {
 
 fn server(login: &OAuth, issuer: Option<String>, endpoint: &str) -> Result<EmaAuthorizationServer> {
     let settings = login.settings();
-    let missing = || {
-        anyhow!(
-            "{} has no client id of ours; an administrator registers it",
-            login.url()
-        )
-    };
+    let missing =
+        || anyhow!("{} has no client id of ours; an administrator registers it", login.url());
     let id = settings.client_id.as_deref().ok_or_else(missing)?;
     let issuer = issuer
         .with_context(|| format!("the authorization server of {} has no issuer", login.url()))?;
@@ -140,9 +130,7 @@ impl Login for Xaa {
     fn challenged(&self, challenge: Challenge) -> BoxFuture<'_, Result<(), String>> {
         let header = challenge.www_authenticate;
         Box::pin(async move {
-            self.log_in(header.as_deref())
-                .await
-                .map_err(|error| format!("{error:#}"))
+            self.log_in(header.as_deref()).await.map_err(|error| format!("{error:#}"))
         })
     }
 }

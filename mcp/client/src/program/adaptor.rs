@@ -21,11 +21,8 @@ pub fn explain(target: &str) -> String {
 
 /// Moves frames until the client is gone.
 pub async fn run(server: &Server, options: &Options) -> Result<(), String> {
-    let (back, _state, task) = link::hold(
-        Dialer::new(server)?,
-        options.login.clone(),
-        options.patience.clone(),
-    );
+    let (back, _state, task) =
+        link::hold(Dialer::new(server)?, options.login.clone(), options.patience.clone());
     let front = stdio::own();
     let up = pass(front.reader, back.writer, Some(front.writer.clone()));
     let down = pass(back.reader, front.writer, None);

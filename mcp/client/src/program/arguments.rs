@@ -16,20 +16,16 @@ pub fn read(tool: &Tool, pairs: &[String], json: Option<&str>) -> Result<Value, 
         };
     }
     let schema = body::get(&tool.raw, &["inputSchema"]);
-    let schema: Value = schema
-        .and_then(|it| serde_json::from_str(it.get()).ok())
-        .unwrap_or_default();
+    let schema: Value =
+        schema.and_then(|it| serde_json::from_str(it.get()).ok()).unwrap_or_default();
     let mut arguments = Map::new();
     for pair in pairs {
-        let (key, text) = pair
-            .split_once('=')
-            .ok_or_else(|| format!("{pair}: an argument is key=value"))?;
+        let (key, text) =
+            pair.split_once('=').ok_or_else(|| format!("{pair}: an argument is key=value"))?;
         let wanted = &schema["properties"][key]["type"];
         let wants = |kind: &str| {
             wanted == kind
-                || wanted
-                    .as_array()
-                    .is_some_and(|kinds| kinds.iter().any(|it| it == kind))
+                || wanted.as_array().is_some_and(|kinds| kinds.iter().any(|it| it == kind))
         };
         let parsed = serde_json::from_str::<Value>(text).ok();
         let fits = |value: &Value| match value {
@@ -50,12 +46,7 @@ pub fn read(tool: &Tool, pairs: &[String], json: Option<&str>) -> Result<Value, 
         };
         arguments.insert(key.to_owned(), value);
     }
-    for name in schema["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-    {
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         if !arguments.contains_key(name) {
             return Err(format!("{} needs {name}=…", tool.name));
         }

@@ -22,10 +22,7 @@ pub async fn run(url: &str) -> Result<i32, Failure> {
         version: variable("MCP_CONFORMANCE_PROTOCOL_VERSION"),
         capabilities: json!({ "elicitation": {} }),
         answers: Some(std::sync::Arc::new(|method, params| {
-            Box::pin(std::future::ready(elicit(
-                &method,
-                &params.get().parse().unwrap_or_default(),
-            )))
+            Box::pin(std::future::ready(elicit(&method, &params.get().parse().unwrap_or_default())))
         })),
         login: super::login::of_the_suite(url, &context),
         ..Options::default()
@@ -36,18 +33,12 @@ pub async fn run(url: &str) -> Result<i32, Failure> {
         Some(calls) => calls
             .iter()
             .map(|call| {
-                (
-                    call["name"].as_str().unwrap_or_default().to_owned(),
-                    call["arguments"].clone(),
-                )
+                (call["name"].as_str().unwrap_or_default().to_owned(), call["arguments"].clone())
             })
             .collect(),
         // Not to be followed, so not to be called.
         None if scenario.starts_with("json-schema") => Vec::new(),
-        None => tools
-            .iter()
-            .map(|tool| (tool.name.clone(), example(&tool.raw)))
-            .collect(),
+        None => tools.iter().map(|tool| (tool.name.clone(), example(&tool.raw))).collect(),
     };
     for (tool, arguments) in calls {
         client.call(&tool, arguments, |_| {}).await?;
@@ -56,9 +47,7 @@ pub async fn run(url: &str) -> Result<i32, Failure> {
         for (what, verb, key) in [("resources", "read", "uri"), ("prompts", "get", "name")] {
             for item in client.list(&format!("{what}/list"), what).await? {
                 let name = mcp_wire::body::text(&item, &[key]).unwrap_or_default();
-                client
-                    .ask(&format!("{what}/{verb}"), json!({ key: name }))
-                    .await?;
+                client.ask(&format!("{what}/{verb}"), json!({ key: name })).await?;
             }
         }
     }
@@ -69,17 +58,13 @@ pub async fn run(url: &str) -> Result<i32, Failure> {
 /// Accepts a question with the defaults of its schema.
 fn elicit(method: &str, params: &Value) -> Option<Value> {
     let schema = &params["requestedSchema"]["properties"];
-    let content = schema
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, property)| {
-            let value = property
-                .get("default")
-                .cloned()
-                .or((property["type"] == "boolean").then_some(Value::Bool(true)))?;
-            Some((name.clone(), value))
-        });
+    let content = schema.as_object().into_iter().flatten().filter_map(|(name, property)| {
+        let value = property
+            .get("default")
+            .cloned()
+            .or((property["type"] == "boolean").then_some(Value::Bool(true)))?;
+        Some((name.clone(), value))
+    });
     let content = content.collect::<Map<_, _>>();
     (method == "elicitation/create").then(|| json!({ "action": "accept", "content": content }))
 }
@@ -87,10 +72,7 @@ fn elicit(method: &str, params: &Value) -> Option<Value> {
 /// Arguments that fit a tool's schema.
 fn example(tool: &serde_json::value::RawValue) -> Value {
     let tool: Value = tool.get().parse().unwrap_or_default();
-    let schema = tool["inputSchema"]["properties"]
-        .as_object()
-        .cloned()
-        .unwrap_or_default();
+    let schema = tool["inputSchema"]["properties"].as_object().cloned().unwrap_or_default();
     let value = |property: &Value| match property["type"].as_str() {
         Some("number" | "integer") => json!(2),
         Some("boolean") => json!(true),
@@ -98,9 +80,7 @@ fn example(tool: &serde_json::value::RawValue) -> Value {
         Some("object") => json!({}),
         _ => json!("text"),
     };
-    let example: Map<_, _> = schema
-        .iter()
-        .map(|(name, property)| (name.clone(), value(property)))
-        .collect();
+    let example: Map<_, _> =
+        schema.iter().map(|(name, property)| (name.clone(), value(property))).collect();
     Value::Object(example)
 }

@@ -32,13 +32,7 @@ pub fn of(server: &Server, visit: Option<Arc<dyn Visit>>) -> Arc<dyn Login> {
         scopes: server.oauth.scopes.clone().unwrap_or_default(),
         ..Settings::default()
     };
-    Arc::new(OAuth::new(
-        &server.name,
-        &server.url,
-        settings,
-        store(),
-        visit,
-    ))
+    Arc::new(OAuth::new(&server.name, &server.url, settings, store(), visit))
 }
 
 fn store() -> Arc<Store> {
@@ -53,13 +47,9 @@ impl Session {
     pub async fn log_in(&mut self, name: &str, browser: bool) -> Result<i32, Failure> {
         let server = self.choose(name)?;
         if server.url.is_empty() {
-            return Err(config(format!(
-                "{name} is a program of this machine; it needs no login"
-            )));
+            return Err(config(format!("{name} is a program of this machine; it needs no login")));
         }
-        store()
-            .remove(&server.url)
-            .map_err(|error| config(format!("{error:#}")))?;
+        store().remove(&server.url).map_err(|error| config(format!("{error:#}")))?;
         let mut options = self.options(&server);
         options.login = of(&server, Some(Arc::new(User { browser })));
         options.patience.connect = PATIENCE;
@@ -72,9 +62,7 @@ impl Session {
     /// Forgets the login of a server.
     pub fn log_out(&mut self, name: &str) -> Result<i32, Failure> {
         let server = self.choose(name)?;
-        let was = store()
-            .remove(&server.url)
-            .map_err(|error| config(format!("{error:#}")))?;
+        let was = store().remove(&server.url).map_err(|error| config(format!("{error:#}")))?;
         say(&if was {
             format!(
                 "the login of {name} is forgotten here; the server itself may know the token until it expires"
@@ -106,28 +94,16 @@ impl Visit for User {
                 let mut line = String::new();
                 stdin().read_line(&mut line).map(|_| line)
             });
-            Ok(line
-                .await?
-                .context("reading the address")?
-                .trim()
-                .to_owned())
+            Ok(line.await?.context("reading the address")?.trim().to_owned())
         })
     }
 }
 
 /// Opens the browser. False when there is no program for it.
 fn open(url: &str) -> bool {
-    let program = if cfg!(target_os = "macos") {
-        "open"
-    } else {
-        "xdg-open"
-    };
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(program);
-    let command = command
-        .arg(url)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    let command = command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().is_ok()
 }
 
@@ -137,14 +113,10 @@ struct Nobody;
 impl Visit for Nobody {
     fn visit(&self, url: String) -> BoxFuture<'_, Result<String>> {
         Box::pin(async move {
-            let http = reqwest::Client::builder()
-                .redirect(reqwest::redirect::Policy::none())
-                .build()?;
+            let http =
+                reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
             let answer = http.get(url).send().await?;
-            let location = answer
-                .headers()
-                .get("location")
-                .context("nobody is sent back")?;
+            let location = answer.headers().get("location").context("nobody is sent back")?;
             Ok(location.to_str()?.to_owned())
         })
     }
@@ -161,11 +133,5 @@ pub fn of_the_suite(url: &str, context: &Value) -> Arc<dyn Login> {
     };
     let folder = std::env::temp_dir().join(format!("mcp_client-{}", kit::fresh_suffix()));
     let store = Arc::new(Store::new(&folder, None));
-    Arc::new(OAuth::new(
-        "suite",
-        url,
-        settings,
-        store,
-        Some(Arc::new(Nobody)),
-    ))
+    Arc::new(OAuth::new("suite", url, settings, store, Some(Arc::new(Nobody))))
 }

@@ -172,9 +172,7 @@ async fn perform(mut session: Session, command: Command) -> Result<i32, Failure>
 
 fn start_log(log: Log) {
     let filter = tracing_subscriber::EnvFilter::from_default_env();
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match log {
         Log::Text => lines.init(),
         Log::Json => lines.json().init(),

@@ -55,12 +55,8 @@ impl Session {
     /// The server of this name; asks whether an entry of the project is meant.
     pub fn choose(&mut self, name: &str) -> Result<Server, Failure> {
         let Some(found) = self.catalog.get(name).cloned() else {
-            let names: Vec<_> = self
-                .catalog
-                .found
-                .iter()
-                .map(|found| found.name.as_str())
-                .collect();
+            let names: Vec<_> =
+                self.catalog.found.iter().map(|found| found.name.as_str()).collect();
             return Err(config(format!(
                 "there is no server {name}; there are: {}",
                 names.join(", ")
@@ -83,10 +79,7 @@ impl Session {
             Standing::Changed => "has changed since you approved it",
         };
         if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-            eprint!(
-                "{name} {why}: {}\nUse it? [y/N] ",
-                show::clean(&found.entry.to_string(), 500)
-            );
+            eprint!("{name} {why}: {}\nUse it? [y/N] ", show::clean(&found.entry.to_string(), 500));
             let mut answer = String::new();
             let _ = std::io::stdin().read_line(&mut answer);
             if matches!(answer.trim(), "y" | "Y" | "yes") {
@@ -109,19 +102,13 @@ impl Session {
         let tools = client.tools().await?;
         let Some(known) = tools.iter().find(|it| it.name == *tool) else {
             let names: Vec<_> = tools.iter().map(|it| show::clean(&it.name, 60)).collect();
-            let why = format!(
-                "{} has no tool {tool}; it has: {}",
-                server.name,
-                names.join(", ")
-            );
+            let why = format!("{} has no tool {tool}; it has: {}", server.name, names.join(", "));
             return Err(Failure(FAILED, why));
         };
         let arguments =
             arguments::read(known, &wanted.arguments, wanted.json.as_deref()).map_err(config)?;
         let mut bar = show::Bar::default();
-        let answer = client
-            .call(tool, arguments, |report| bar.report(report))
-            .await;
+        let answer = client.call(tool, arguments, |report| bar.report(report)).await;
         bar.clear();
         let code = show::result(&answer?, wanted.out.as_deref()).map_err(config)?;
         client.close().await;
@@ -146,9 +133,7 @@ impl Session {
             eprintln!("{}", adaptor::explain(target));
             return Ok(0);
         }
-        adaptor::run(&server, &self.options(&server))
-            .await
-            .map_err(config)?;
+        adaptor::run(&server, &self.options(&server)).await.map_err(config)?;
         Ok(0)
     }
 }

@@ -21,18 +21,12 @@ pub fn clean(text: &str, most: usize) -> String {
 
 /// Columns as wide as what is in them.
 pub fn table<const N: usize>(rows: &[[String; N]]) {
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; N] = std::array::from_fn(width);
     for row in rows {
-        let cells = row
-            .iter()
-            .zip(widths)
-            .map(|(cell, width)| format!("{:width$}", clean(cell, 300)));
+        let cells =
+            row.iter().zip(widths).map(|(cell, width)| format!("{:width$}", clean(cell, 300)));
         say(cells.collect::<Vec<_>>().join("  ").trim_end());
     }
 }
@@ -40,29 +34,19 @@ pub fn table<const N: usize>(rows: &[[String; N]]) {
 /// A tool, a resource or a prompt in a line.
 pub fn item(item: &RawValue) -> String {
     let text = |key| body::text(item, &[key]).unwrap_or_default();
-    let name = if text("uri").is_empty() {
-        text("name")
-    } else {
-        text("uri")
-    };
+    let name = if text("uri").is_empty() { text("name") } else { text("uri") };
     let schema = body::get(item, &["inputSchema"])
         .and_then(|it| serde_json::from_str::<Value>(it.get()).ok());
     let arguments = schema.map_or_else(String::new, |schema| {
         let required = schema["required"].as_array().cloned().unwrap_or_default();
-        let names = schema["properties"]
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| {
-                let optional = !required.contains(&name.as_str().into());
-                format!("{}{}", clean(name, 40), if optional { "?" } else { "" })
-            });
+        let names = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| {
+            let optional = !required.contains(&name.as_str().into());
+            format!("{}{}", clean(name, 40), if optional { "?" } else { "" })
+        });
         format!("({})", names.collect::<Vec<_>>().join(", "))
     });
     let head = format!("{}{arguments}", clean(&name, 100));
-    format!("{head:<32} {}", clean(&text("description"), 100))
-        .trim_end()
-        .to_owned()
+    format!("{head:<32} {}", clean(&text("description"), 100)).trim_end().to_owned()
 }
 
 /// The result of a call; whether the tool was content.
@@ -88,10 +72,8 @@ fn block(at: usize, block: &Value, out: Option<&Path>) -> Result<String, String>
         return Ok(text.chars().filter(|c| !terminal || plain(*c)).collect());
     }
     let data = block["data"].as_str().or(resource["blob"].as_str());
-    let kind = block["mimeType"]
-        .as_str()
-        .or(resource["mimeType"].as_str())
-        .unwrap_or("unknown type");
+    let kind =
+        block["mimeType"].as_str().or(resource["mimeType"].as_str()).unwrap_or("unknown type");
     let Some(bytes) = data.and_then(|data| BASE64_STANDARD.decode(data).ok()) else {
         return Ok(clean(&block.to_string(), 500));
     };
@@ -106,11 +88,8 @@ fn block(at: usize, block: &Value, out: Option<&Path>) -> Result<String, String>
         .chars()
         .take_while(char::is_ascii_alphanumeric)
         .collect();
-    let path = folder.join(format!(
-        "{}.{}",
-        at + 1,
-        if suffix.is_empty() { "bin" } else { &suffix }
-    ));
+    let path =
+        folder.join(format!("{}.{}", at + 1, if suffix.is_empty() { "bin" } else { &suffix }));
     kit::write_whole(&path, &bytes).map_err(|error| format!("{}: {error:#}", path.display()))?;
     Ok(format!("[{what}: {}]", path.display()))
 }

@@ -40,11 +40,7 @@ impl Session {
     /// Whether the configuration is all right.
     fn wrong(&self) -> i32 {
         let entries = self.catalog.found.iter().any(|found| found.server.is_err());
-        if entries || !self.catalog.wrong.is_empty() {
-            CONFIG
-        } else {
-            0
-        }
+        if entries || !self.catalog.wrong.is_empty() { CONFIG } else { 0 }
     }
 
     /// The servers that can be used, and why the others cannot.
@@ -82,28 +78,20 @@ impl Session {
             };
             (listed.await, began.elapsed())
         };
-        fleet::each(
-            servers,
-            self.limits,
-            work,
-            |at, (listed, time): (Listed, _)| {
-                match &listed {
-                    Ok(items) => eprintln!(
-                        "{}: connected, {}",
-                        servers[at].name,
-                        kit::counted(items.len(), &what[..what.len() - 1])
-                    ),
-                    Err(error) => eprintln!("{}: {error}", servers[at].name),
-                }
-                gathered.push((at, listed, time));
-            },
-        )
+        fleet::each(servers, self.limits, work, |at, (listed, time): (Listed, _)| {
+            match &listed {
+                Ok(items) => eprintln!(
+                    "{}: connected, {}",
+                    servers[at].name,
+                    kit::counted(items.len(), &what[..what.len() - 1])
+                ),
+                Err(error) => eprintln!("{}: {error}", servers[at].name),
+            }
+            gathered.push((at, listed, time));
+        })
         .await;
         gathered.sort_by_key(|(at, ..)| *at);
-        gathered
-            .into_iter()
-            .map(|(_, listed, time)| (listed, time))
-            .collect()
+        gathered.into_iter().map(|(_, listed, time)| (listed, time)).collect()
     }
 
     /// Connects to everything.
@@ -151,18 +139,14 @@ impl Session {
             Some(name) => (vec![self.choose(&name)?], Vec::new()),
             None => self.usable(),
         };
-        others
-            .iter()
-            .for_each(|(name, why)| eprintln!("{name}: {why}"));
+        others.iter().for_each(|(name, why)| eprintln!("{name}: {why}"));
         let mut code = self.wrong();
         for (server, (listed, _)) in servers.iter().zip(self.gather(&servers, what).await) {
             match listed {
                 Ok(items) if items.is_empty() => {}
                 Ok(items) => {
                     say(&format!("{}:", show::clean(&server.name, 100)));
-                    items
-                        .iter()
-                        .for_each(|item| say(&format!("  {}", show::item(item))));
+                    items.iter().for_each(|item| say(&format!("  {}", show::item(item))));
                 }
                 Err(error) => code = Failure::from(error).0,
             }

@@ -29,9 +29,7 @@ fn late(name: &str, time: Option<u64>) -> Server {
 
 #[tokio::test(start_paused = true)]
 async fn servers_are_connected_side_by_side_and_one_that_hangs_delays_nobody() {
-    let mut servers: Vec<_> = (0..29)
-        .map(|number| late(&format!("s{number}"), Some(1)))
-        .collect();
+    let mut servers: Vec<_> = (0..29).map(|number| late(&format!("s{number}"), Some(1))).collect();
     servers.insert(0, late("hangs", None));
     let began = Instant::now();
     let told = Mutex::new(Vec::new());
@@ -64,18 +62,11 @@ async fn processes_of_this_machine_are_started_three_at_a_time() {
     let (local, remote) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let most = Mutex::new((0, 0));
     let work = |at: usize| {
-        let running = if servers[at].transport == Transport::Stdio {
-            &local
-        } else {
-            &remote
-        };
+        let running = if servers[at].transport == Transport::Stdio { &local } else { &remote };
         let (local, remote, most) = (&local, &remote, &most);
         async move {
             running.fetch_add(1, Ordering::Relaxed);
-            let now = (
-                local.load(Ordering::Relaxed),
-                remote.load(Ordering::Relaxed),
-            );
+            let now = (local.load(Ordering::Relaxed), remote.load(Ordering::Relaxed));
             let mut most = most.lock().map(|most| *most).unwrap();
             most = (most.0.max(now.0), most.1.max(now.1));
             seconds(1).await;
@@ -108,10 +99,7 @@ fn the_environment_sets_the_limits() {
     for wrong in ["0", "-1", "soon", ""] {
         let error =
             Limits::from_env(&|name| (name == "MCP_TOOL_TIMEOUT").then(|| wrong.to_owned()));
-        assert_eq!(
-            error.unwrap_err(),
-            "MCP_TOOL_TIMEOUT must be a whole number above 0"
-        );
+        assert_eq!(error.unwrap_err(), "MCP_TOOL_TIMEOUT must be a whole number above 0");
     }
 }
 
@@ -127,17 +115,9 @@ async fn what_a_server_says_right_after_the_handshake_is_heard_and_answered() {
                 }
                 // Ids as they come: 0, and strings.
                 for id in [Id::from(0), Id::from("zero"), Id::from("0")] {
-                    connection
-                        .writer
-                        .send(Frame::request(id, "ping", ()))
-                        .await
-                        .unwrap();
+                    connection.writer.send(Frame::request(id, "ping", ())).await.unwrap();
                 }
-                connection
-                    .writer
-                    .send(Frame::request(7, "roots/list", ()))
-                    .await
-                    .unwrap();
+                connection.writer.send(Frame::request(7, "roots/list", ())).await.unwrap();
             }
             if frame.kind() == Kind::Response {
                 let text = Frame::notification(
@@ -154,18 +134,10 @@ async fn what_a_server_says_right_after_the_handshake_is_heard_and_answered() {
         notifications: Some(heard),
         ..options()
     };
-    let client = Client::connect(&server("eager", open), options)
-        .await
-        .unwrap();
+    let client = Client::connect(&server("eager", open), options).await.unwrap();
     assert_eq!(client.tools().await.unwrap().len(), 3);
     for _ in 0..5 {
-        assert!(
-            hears
-                .recv()
-                .await
-                .unwrap()
-                .calls("notifications/tools/list_changed")
-        );
+        assert!(hears.recv().await.unwrap().calls("notifications/tools/list_changed"));
     }
     let mut seen = Vec::new();
     for _ in 0..4 {
@@ -176,12 +148,7 @@ async fn what_a_server_says_right_after_the_handshake_is_heard_and_answered() {
         ));
     }
     seen.sort();
-    let expected = [
-        ("\"0\"", false),
-        ("\"zero\"", false),
-        ("0", false),
-        ("7", true),
-    ];
+    let expected = [("\"0\"", false), ("\"zero\"", false), ("0", false), ("7", true)];
     assert_eq!(seen, expected.map(|(id, refused)| (id.to_owned(), refused)));
 }
 
@@ -190,10 +157,7 @@ async fn what_a_server_says_right_after_the_handshake_is_heard_and_answered() {
 async fn frames_go_through_with_the_ids_of_the_client_over_a_new_connection_too() {
     let open = served(|mut connection: Connection| async move {
         while let Some(Ok(frame)) = connection.reader.recv().await {
-            let last = frame
-                .params
-                .as_deref()
-                .is_some_and(|params| params.get().contains("die"));
+            let last = frame.params.as_deref().is_some_and(|params| params.get().contains("die"));
             answer(&connection, frame).await;
             if last {
                 return;
@@ -211,11 +175,7 @@ async fn frames_go_through_with_the_ids_of_the_client_over_a_new_connection_too(
         },
     );
     let mut ask = async |id: Id, method: &str, params: serde_json::Value| {
-        client
-            .writer
-            .send(Frame::request(id.clone(), method, params))
-            .await
-            .unwrap();
+        client.writer.send(Frame::request(id.clone(), method, params)).await.unwrap();
         let answer = client.reader.recv().await.unwrap().unwrap();
         assert_eq!(answer.id, Some(id));
         answer.result.unwrap()
@@ -237,27 +197,15 @@ async fn a_service_on_the_sdk_is_called_in_process() {
     let open: mcp_client::config::Sdk = Arc::new(|| {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         tokio::spawn(async move {
-            let running = mock_servers::mcp::MockServer::named("docs")
-                .unwrap()
-                .serve(theirs)
-                .await
-                .unwrap();
+            let running =
+                mock_servers::mcp::MockServer::named("docs").unwrap().serve(theirs).await.unwrap();
             running.waiting().await.unwrap();
         });
         let (read, write) = tokio::io::split(ours);
-        Box::pin(std::future::ready(Ok(mcp_wire::stdio::lines(
-            read,
-            write,
-            1 << 20,
-        ))))
+        Box::pin(std::future::ready(Ok(mcp_wire::stdio::lines(read, write, 1 << 20))))
     });
-    let client = Client::connect(&server("docs", open), options())
-        .await
-        .unwrap();
-    let answer = client
-        .call("search", json!({ "query": "agent loop" }), |_| {})
-        .await
-        .unwrap();
+    let client = Client::connect(&server("docs", open), options()).await.unwrap();
+    let answer = client.call("search", json!({ "query": "agent loop" }), |_| {}).await.unwrap();
     assert!(answer.get().contains("The agent loop"), "{answer}");
     let error = client.call("nothing", json!({}), |_| {}).await.unwrap_err();
     assert!(matches!(error, Error::Server(_)), "{error:?}");
@@ -275,10 +223,7 @@ async fn a_server_without_handshake_is_spoken_to_without_one() {
             };
             let params = request.frame.params.clone();
             let version = params.and_then(|params| {
-                body::text(
-                    &params,
-                    &["_meta", "io.modelcontextprotocol/protocolVersion"],
-                )
+                body::text(&params, &["_meta", "io.modelcontextprotocol/protocolVersion"])
             });
             match (request.frame.method.as_deref(), version.as_deref()) {
                 (Some("initialize"), _) => request.refuse(-32601, "Method not found").await,
@@ -287,8 +232,6 @@ async fn a_server_without_handshake_is_spoken_to_without_one() {
             }
         }
     });
-    let client = Client::connect(&server("modern", open), options())
-        .await
-        .unwrap();
+    let client = Client::connect(&server("modern", open), options()).await.unwrap();
     assert!(client.tools().await.unwrap().is_empty());
 }

@@ -19,10 +19,7 @@ impl Typed {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcp_client"));
-        command
-            .args(args)
-            .current_dir(self.home.path())
-            .env("HOME", self.home.path());
+        command.args(args).current_dir(self.home.path()).env("HOME", self.home.path());
         command.env_remove("CLAUDE_CONFIG_DIR").stdin(Stdio::null());
         command
     }
@@ -58,18 +55,11 @@ fn without_a_configuration_the_servers_of_the_course_are_there() {
     let (code, out, _) = typed.run(&["call", "docs", "search", "query=agent loop"]);
     assert!(code == 0 && out.contains("The agent loop"), "{out}");
     let (code, out, err) = typed.run(&["check"]);
-    assert_eq!(
-        (code, out.matches("connected").count()),
-        (0, 4),
-        "{out}{err}"
-    );
+    assert_eq!((code, out.matches("connected").count()), (0, 4), "{out}{err}");
     let (code, out, _) = typed.run(&["list"]);
     assert_eq!((code, out.matches("embedded").count()), (0, 4));
     let (code, out, _) = typed.run(&["tools", "jira"]);
-    assert!(
-        code == 0 && out.contains("get_issue(key)") && !out.contains("docs"),
-        "{out}"
-    );
+    assert!(code == 0 && out.contains("get_issue(key)") && !out.contains("docs"), "{out}");
 }
 
 #[test]
@@ -84,32 +74,12 @@ fn each_failure_has_its_sentence_and_its_exit_code() {
     for (args, code, sentence) in [
         (&["call", "docs", "get_version"][..], 0, ""),
         (&["call", "docs", "search", "query="], 1, ""),
-        (
-            &["call", "docs", "serach"],
-            1,
-            "docs has no tool serach; it has: search, get_version",
-        ),
+        (&["call", "docs", "serach"], 1, "docs has no tool serach; it has: search, get_version"),
         (&["call", "docs", "search"], 2, "search needs query=…"),
-        (
-            &["call", "docs", "search", "--json", "[]"],
-            2,
-            "--json: it must be an object",
-        ),
-        (
-            &["call", "docs", "search", "loop"],
-            2,
-            "loop: an argument is key=value",
-        ),
-        (
-            &["tools", "dosc"],
-            2,
-            "there is no server dosc; there are: closed, dies, docs, none",
-        ),
-        (
-            &["tools", "dies"],
-            3,
-            "the server has ended (exit status: 7): no licence",
-        ),
+        (&["call", "docs", "search", "--json", "[]"], 2, "--json: it must be an object"),
+        (&["call", "docs", "search", "loop"], 2, "loop: an argument is key=value"),
+        (&["tools", "dosc"], 2, "there is no server dosc; there are: closed, dies, docs, none"),
+        (&["tools", "dies"], 3, "the server has ended (exit status: 7): no licence"),
         (&["tools", "none"], 3, "no-such-program does not start"),
         (&["tools", "closed"], 3, "Connection refused"),
         (&["check"], 1, "docs: connected"),
@@ -121,10 +91,7 @@ fn each_failure_has_its_sentence_and_its_exit_code() {
     }
     let (code, out, _) = typed.with(&json!({ "x": { "comand": "a" }, "docs": docs }), &["check"]);
     assert_eq!(code, 2);
-    assert!(
-        out.contains("some.mcp.json: mcpServers.x.comand: unknown field"),
-        "{out}"
-    );
+    assert!(out.contains("some.mcp.json: mcpServers.x.comand: unknown field"), "{out}");
     assert!(out.contains("connected"), "{out}");
     assert_eq!(typed.run(&["--config", "none.json", "check"]).0, 2);
 }
@@ -136,10 +103,7 @@ fn a_projects_entry_is_not_started_before_it_is_approved() {
     fs::write(typed.home.path().join(".mcp.json"), touch.to_string()).unwrap();
     let (code, _, err) = typed.run(&["tools", "x"]);
     assert_eq!(code, 2);
-    assert!(
-        err.contains("x comes with this project and is not approved"),
-        "{err}"
-    );
+    assert!(err.contains("x comes with this project and is not approved"), "{err}");
     let (_, out, _) = typed.run(&["check"]);
     assert!(out.contains("not approved"), "{out}");
     assert!(!typed.home.path().join("started").exists());
@@ -160,23 +124,12 @@ fn connect_passes_frames_through_as_they_are() {
         r#"{"jsonrpc":"2.0","id":"zero","method":"tools/call","params":{"name":"get_version","arguments":{}}}"#,
         "hello",
     ];
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(format!("{}\n", frames.join("\n")).as_bytes())
-        .unwrap();
+    child.stdin.take().unwrap().write_all(format!("{}\n", frames.join("\n")).as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    let lines: Vec<_> = std::str::from_utf8(&output.stdout)
-        .unwrap()
-        .lines()
-        .collect();
+    let lines: Vec<_> = std::str::from_utf8(&output.stdout).unwrap().lines().collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
     let has = |text: &str| lines.iter().any(|line| line.contains(text));
-    assert!(
-        has(r#""id":0,"result":{"protocolVersion":"2025-11-25""#),
-        "{lines:?}"
-    );
+    assert!(has(r#""id":0,"result":{"protocolVersion":"2025-11-25""#), "{lines:?}");
     assert!(has(r#""id":"zero","result""#) && has("-32700"), "{lines:?}");
     assert!(output.status.success());
 }
@@ -185,11 +138,7 @@ fn connect_passes_frames_through_as_they_are() {
 fn help_has_three_examples_and_shells_get_completions() {
     let typed = Typed::new();
     let (code, out, _) = typed.run(&["--help"]);
-    assert_eq!(
-        (code, out.matches("\n  mcp_client ").count()),
-        (0, 3),
-        "{out}"
-    );
+    assert_eq!((code, out.matches("\n  mcp_client ").count()), (0, 3), "{out}");
     let (code, out, _) = typed.run(&["completions", "bash"]);
     assert!(code == 0 && out.contains("_mcp_client()"));
 }
@@ -212,11 +161,7 @@ fn nothing_of_a_server_that_hangs_is_left_behind() {
     let left = || fs::read(format!("/proc/{}/cmdline", pid.trim())).unwrap_or_default();
     let patience = std::time::Instant::now();
     while !left().is_empty() {
-        assert!(
-            patience.elapsed().as_secs() < 30,
-            "{}",
-            String::from_utf8_lossy(&left())
-        );
+        assert!(patience.elapsed().as_secs() < 30, "{}", String::from_utf8_lossy(&left()));
         std::thread::yield_now();
     }
 }

@@ -33,11 +33,7 @@ impl Login for Tokens {
     fn challenged(&self, challenge: Challenge) -> BoxFuture<'_, Result<(), String>> {
         self.asked.lock().unwrap().push(challenge.status);
         self.given.fetch_add(1, Ordering::Relaxed);
-        let done = if self.refuses {
-            Err("log in first".to_owned())
-        } else {
-            Ok(())
-        };
+        let done = if self.refuses { Err("log in first".to_owned()) } else { Ok(()) };
         Box::pin(std::future::ready(done))
     }
 }
@@ -50,9 +46,7 @@ async fn guarded(
         guard: Some(Arc::new(guard)),
         ..ServerOptions::default()
     };
-    let mut listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into(), options)
-        .await
-        .unwrap();
+    let mut listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into(), options).await.unwrap();
     let url = format!("http://{}/mcp", listener.address());
     tokio::spawn(async move {
         while let Some(connection) = listener.accept().await {
@@ -65,14 +59,8 @@ async fn guarded(
 fn response(status: u16, body: &str) -> Response<String> {
     let mut response = Response::new(body.to_owned());
     *response.status_mut() = StatusCode::from_u16(status).unwrap();
-    let kind = if body.starts_with('{') {
-        "application/json"
-    } else {
-        "text/plain"
-    };
-    response
-        .headers_mut()
-        .insert("content-type", HeaderValue::from_static(kind));
+    let kind = if body.starts_with('{') { "application/json" } else { "text/plain" };
+    response.headers_mut().insert("content-type", HeaderValue::from_static(kind));
     response
 }
 
@@ -86,9 +74,7 @@ async fn a_refused_token_is_replaced_once_and_the_call_goes_through() {
             .headers
             .get("authorization")
             .and_then(|it| it.to_str().ok()?.strip_prefix("Bearer "));
-        let token: u32 = token
-            .and_then(|token| token.parse().ok())
-            .unwrap_or_default();
+        let token: u32 = token.and_then(|token| token.parse().ok()).unwrap_or_default();
         let mut refusal = response(401, "who are you?");
         let mut challenge = "Bearer realm=\"test\"";
         if token >= wanted.load(Ordering::Relaxed) {
@@ -98,9 +84,7 @@ async fn a_refused_token_is_replaced_once_and_the_call_goes_through() {
             *refusal.status_mut() = StatusCode::FORBIDDEN;
             challenge = "Bearer error=\"insufficient_scope\", scope=\"more\"";
         }
-        refusal
-            .headers_mut()
-            .insert("www-authenticate", HeaderValue::from_static(challenge));
+        refusal.headers_mut().insert("www-authenticate", HeaderValue::from_static(challenge));
         Some(refusal)
     })
     .await;
@@ -139,10 +123,7 @@ async fn a_refused_token_is_replaced_once_and_the_call_goes_through() {
         ..options()
     };
     let error = Client::connect(&at, options).await.err().unwrap();
-    assert!(
-        matches!(&error, Error::NeedsLogin(why) if why == "log in first"),
-        "{error:?}"
-    );
+    assert!(matches!(&error, Error::NeedsLogin(why) if why == "log in first"), "{error:?}");
 }
 
 #[tokio::test]

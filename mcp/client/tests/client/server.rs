@@ -71,10 +71,7 @@ pub async fn answer(connection: &Connection, frame: Frame) {
         let params = frame.params.as_deref().map_or("{}", |params| params.get());
         json!({ "content": [{ "type": "text", "text": params }] })
     });
-    let _ = connection
-        .writer
-        .send(Frame::result(frame.id.unwrap(), result))
-        .await;
+    let _ = connection.writer.send(Frame::result(frame.id.unwrap(), result)).await;
 }
 
 /// A server that answers everything.

@@ -38,9 +38,7 @@ impl Home {
     /// Name, source and standing of each server.
     fn found(&self) -> Vec<(String, Source, Standing)> {
         let found = self.read().found.into_iter();
-        found
-            .map(|found| (found.name, found.source, found.standing))
-            .collect()
+        found.map(|found| (found.name, found.source, found.standing)).collect()
     }
 }
 
@@ -79,10 +77,7 @@ fn each_source_wins_over_those_below_it() {
         assert_eq!(catalog.wrong, [""; 0]);
         let found = catalog.get("x").unwrap();
         assert_eq!(found.source, source);
-        assert_eq!(
-            found.server.as_ref().ok().unwrap().command,
-            source.to_string()
-        );
+        assert_eq!(found.server.as_ref().ok().unwrap().command, source.to_string());
         if source != Source::Managed {
             assert_eq!(found.overrides, below, "{source}");
             below.insert(0, source);
@@ -96,10 +91,7 @@ fn a_managed_file_excludes_all_others() {
     home.write(USER, &file("user", "a"))
         .write(LOCAL, &file("local", "b"))
         .write(MANAGED, &file("managed", "c"));
-    assert_eq!(
-        home.found(),
-        [("managed".to_owned(), Source::Managed, Standing::Ready)]
-    );
+    assert_eq!(home.found(), [("managed".to_owned(), Source::Managed, Standing::Ready)]);
     // An empty one, too, and a broken one.
     home.write(MANAGED, &json!({ "mcpServers": {} }));
     assert!(home.found().is_empty());
@@ -110,8 +102,7 @@ fn a_managed_file_excludes_all_others() {
 #[test]
 fn a_projects_file_waits_for_approval_and_a_changed_entry_waits_again() {
     let home = Home::new();
-    home.write(PROJECT, &file("x", "one"))
-        .write(CONNECTORS, &file("x", "connected"));
+    home.write(PROJECT, &file("x", "one")).write(CONNECTORS, &file("x", "connected"));
     let rows = |standing| {
         let project = ("x".to_owned(), Source::Project, standing);
         // What is not approved stands in nobody's way.
@@ -125,10 +116,7 @@ fn a_projects_file_waits_for_approval_and_a_changed_entry_waits_again() {
     fs::write(&local, settings).unwrap();
     let found = home.read().get("x").unwrap().clone();
     home.places.approve(&found).unwrap();
-    assert_eq!(
-        home.found(),
-        [("x".to_owned(), Source::Project, Standing::Ready)]
-    );
+    assert_eq!(home.found(), [("x".to_owned(), Source::Project, Standing::Ready)]);
     let kept = fs::read_to_string(&local).unwrap();
     assert!(
         kept.starts_with(
@@ -151,10 +139,7 @@ fn the_local_settings_switch_on_and_off() {
         (json!({}), Standing::New),
         (json!({ "enabledMcpjsonServers": ["x"] }), Standing::Ready),
         (json!({ "enabledMcpjsonServers": ["y"] }), Standing::New),
-        (
-            json!({ "enableAllProjectMcpServers": true }),
-            Standing::Ready,
-        ),
+        (json!({ "enableAllProjectMcpServers": true }), Standing::Ready),
         (
             json!({ "enableAllProjectMcpServers": true, "disabledMcpjsonServers": ["x"] }),
             Standing::Disabled,
@@ -198,10 +183,7 @@ fn what_is_wrong_costs_itself_alone_and_is_named_with_its_path() {
     let catalog = home.read();
     assert!(catalog.get("good").unwrap().server.is_ok());
     let bad = catalog.get("bad").unwrap().server.as_ref().err().unwrap();
-    assert!(
-        bad.contains("settings.json: mcpServers.bad.port: unknown field `port`"),
-        "{bad}"
-    );
+    assert!(bad.contains("settings.json: mcpServers.bad.port: unknown field `port`"), "{bad}");
     assert!(
         catalog.wrong[0].contains("plugins/one/.mcp.json: it is no JSON"),
         "{:?}",

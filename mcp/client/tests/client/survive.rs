@@ -80,13 +80,7 @@ impl Mortal {
             let tool = ["look", "deploy", "set", "deploy"][number % 4];
             let tag = format!("{tool} {number}");
             let result = client.call(tool, json!({ "tag": tag }), |_| {}).await;
-            let done = self
-                .done
-                .lock()
-                .unwrap()
-                .get(&tag)
-                .copied()
-                .unwrap_or_default();
+            let done = self.done.lock().unwrap().get(&tag).copied().unwrap_or_default();
             match (tool, result) {
                 ("deploy", Ok(_)) => assert_eq!(done, 1, "{tag}"),
                 ("deploy", Err(Error::Unknown(_))) => {
@@ -112,9 +106,7 @@ async fn a_server_dies_a_hundred_times_in_a_thousand_calls() {
         let mortal = alive.clone();
         async move { _ = mortal.live(&mut connection).await }
     });
-    let client = Client::connect(&server("mortal", open), options())
-        .await
-        .unwrap();
+    let client = Client::connect(&server("mortal", open), options()).await.unwrap();
     mortal.examine(&client).await;
 }
 
@@ -127,10 +119,8 @@ async fn a_server_on_http_dies_four_times_in_forty_calls() {
     let (started, mut port) = watch::channel(0);
     std::thread::spawn(move || {
         while !started.is_closed() {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             let at = SocketAddr::from((Ipv4Addr::LOCALHOST, *started.borrow()));
             let died = Arc::new(Notify::new());
             let live = async {
@@ -188,9 +178,7 @@ async fn a_call_waits_ten_seconds_for_a_server_that_is_away_and_attempts_go_on()
             Ok(near)
         })
     });
-    let client = Client::connect(&server("away", open), options())
-        .await
-        .unwrap();
+    let client = Client::connect(&server("away", open), options()).await.unwrap();
     client.tools().await.unwrap();
     let began = Instant::now();
     let error = client.call("look", json!({}), |_| {}).await.unwrap_err();
@@ -209,20 +197,11 @@ async fn a_call_waits_ten_seconds_for_a_server_that_is_away_and_attempts_go_on()
 async fn a_server_that_was_never_there_is_told_at_once() {
     let open: mcp_client::config::Sdk =
         Arc::new(|| Box::pin(async { Err(mcp_wire::Error::Broken("nobody is there".to_owned())) }));
-    let error = Client::connect(&server("none", open), options())
-        .await
-        .err()
-        .unwrap();
-    assert!(
-        matches!(&error, Error::Connection(why) if why == "nobody is there"),
-        "{error:?}"
-    );
+    let error = Client::connect(&server("none", open), options()).await.err().unwrap();
+    assert!(matches!(&error, Error::Connection(why) if why == "nobody is there"), "{error:?}");
     let at = Server::at("http://127.0.0.1:9/mcp", BTreeMap::default()).unwrap();
     let error = Client::connect(&at, options()).await.err().unwrap();
-    assert!(
-        matches!(&error, Error::Connection(why) if why.contains("refused")),
-        "{error:?}"
-    );
+    assert!(matches!(&error, Error::Connection(why) if why.contains("refused")), "{error:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -240,11 +219,9 @@ async fn the_timeout_of_a_call_begins_anew_with_each_progress_and_what_is_given_
                     answer(&connection, frame).await;
                     continue;
                 }
-                let token = body::get(
-                    frame.params.as_deref().unwrap(),
-                    &["_meta", "progressToken"],
-                )
-                .unwrap();
+                let token =
+                    body::get(frame.params.as_deref().unwrap(), &["_meta", "progressToken"])
+                        .unwrap();
                 for step in 1..=3 {
                     seconds(8).await;
                     let report = json!({ "progressToken": token, "progress": step });
@@ -261,26 +238,19 @@ async fn the_timeout_of_a_call_begins_anew_with_each_progress_and_what_is_given_
         call: Duration::from_secs(10),
         ..options()
     };
-    let client = Client::connect(&server("slow", open), options)
-        .await
-        .unwrap();
+    let client = Client::connect(&server("slow", open), options).await.unwrap();
     let mut seen = 0;
     client.call("look", json!({}), |_| seen += 1).await.unwrap();
     assert_eq!(seen, 3);
     let began = Instant::now();
-    let error = client
-        .call("look", json!({ "hang": true }), |_| {})
-        .await
-        .unwrap_err();
+    let error = client.call("look", json!({ "hang": true }), |_| {}).await.unwrap_err();
     assert!(matches!(error, Error::Connection(_)), "{error:?}");
     assert_eq!(began.elapsed(), Duration::from_secs(34));
     let mut cancelled = cancelled;
     cancelled.wait_for(|count| *count == 1).await.unwrap();
     // Dropped by whoever asked: told to the server, and the next call works.
-    let dropped = timeout(
-        Duration::from_secs(9),
-        client.call("look", json!({ "hang": true }), |_| {}),
-    );
+    let dropped =
+        timeout(Duration::from_secs(9), client.call("look", json!({ "hang": true }), |_| {}));
     dropped.await.unwrap_err();
     cancelled.wait_for(|count| *count == 2).await.unwrap();
     client.call("look", json!({}), |_| {}).await.unwrap();
@@ -301,10 +271,7 @@ async fn nonsense_is_tolerated_twice_and_ends_the_connection_the_third_time() {
             while let Ok(Some(line)) = lines.next_line().await {
                 let frame = Frame::parse(line.as_bytes()).unwrap();
                 if frame.calls("tools/call") {
-                    write
-                        .write_all(b"what?\n{\"jsonrpc\":\"1.0\"}\n")
-                        .await
-                        .unwrap();
+                    write.write_all(b"what?\n{\"jsonrpc\":\"1.0\"}\n").await.unwrap();
                     if frame.params.as_deref().unwrap().get().contains("worse") {
                         write.write_all(b"[]\n").await.unwrap();
                         continue;
@@ -315,25 +282,17 @@ async fn nonsense_is_tolerated_twice_and_ends_the_connection_the_third_time() {
                 }
                 let result = manners(&frame).unwrap_or_else(|| json!({ "content": [] }));
                 let answer = Frame::result(frame.id.unwrap(), result).to_line();
-                write
-                    .write_all(format!("{answer}\n").as_bytes())
-                    .await
-                    .unwrap();
+                write.write_all(format!("{answer}\n").as_bytes()).await.unwrap();
             }
         });
         Box::pin(std::future::ready(Ok(connection)))
     });
-    let client = Client::connect(&server("odd", open), options())
-        .await
-        .unwrap();
+    let client = Client::connect(&server("odd", open), options()).await.unwrap();
     for _ in 0..3 {
         client.call("deploy", json!({}), |_| {}).await.unwrap();
     }
     assert_eq!(opened.load(Ordering::Relaxed), 1);
-    let error = client
-        .call("deploy", json!({ "how": "worse" }), |_| {})
-        .await
-        .unwrap_err();
+    let error = client.call("deploy", json!({ "how": "worse" }), |_| {}).await.unwrap_err();
     assert!(matches!(error, Error::Unknown(_)), "{error:?}");
     client.call("deploy", json!({}), |_| {}).await.unwrap();
     assert_eq!(opened.load(Ordering::Relaxed), 2);
@@ -355,9 +314,7 @@ async fn a_harmless_call_that_ends_its_server_each_time_is_not_made_for_ever() {
             }
         }
     });
-    let client = Client::connect(&server("poisoned", open), options())
-        .await
-        .unwrap();
+    let client = Client::connect(&server("poisoned", open), options()).await.unwrap();
     client.tools().await.unwrap();
     let error = client.call("look", json!({}), |_| {}).await.unwrap_err();
     assert!(matches!(error, Error::Unknown(_)), "{error:?}");

@@ -30,30 +30,17 @@ async fn serving(command: &mut Command) -> (Child, u16) {
     let port = listener.local_addr().unwrap().port();
     drop(listener);
     // The servers on Python take it from an argument, the others from the environment.
-    let python = command
-        .as_std()
-        .get_program()
-        .to_string_lossy()
-        .contains("python");
+    let python = command.as_std().get_program().to_string_lossy().contains("python");
     if python {
         command.arg(port.to_string());
     }
-    let command = command
-        .env("PORT", port.to_string())
-        .env("NO_PROXY", "127.0.0.1");
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(true);
+    let command = command.env("PORT", port.to_string()).env("NO_PROXY", "127.0.0.1");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let child = command.spawn().unwrap();
     let mut every = tokio::time::interval(Duration::from_millis(50));
     for _ in 0..1200 {
         every.tick().await;
-        if TcpStream::connect((Ipv4Addr::LOCALHOST, port))
-            .await
-            .is_ok()
-        {
+        if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok() {
             return (child, port);
         }
     }
@@ -83,20 +70,10 @@ async fn examine(
         ..Options::default()
     };
     let client = Client::connect(server, options).await.unwrap();
-    assert!(
-        client
-            .tools()
-            .await
-            .unwrap()
-            .iter()
-            .any(|it| it.name == tool)
-    );
+    assert!(client.tools().await.unwrap().iter().any(|it| it.name == tool));
     for _ in 0..3 {
         let mut seen = 0;
-        let answer = client
-            .call(tool, arguments.clone(), |_| seen += 1)
-            .await
-            .unwrap();
+        let answer = client.call(tool, arguments.clone(), |_| seen += 1).await.unwrap();
         assert!(answer.get().contains(says), "{answer}");
         assert_eq!(seen, reports);
     }
@@ -104,11 +81,7 @@ async fn examine(
 }
 
 fn at(scheme: &str, port: u16, path: &str) -> Server {
-    Server::at(
-        &format!("{scheme}://127.0.0.1:{port}{path}"),
-        BTreeMap::new(),
-    )
-    .unwrap()
+    Server::at(&format!("{scheme}://127.0.0.1:{port}{path}"), BTreeMap::new()).unwrap()
 }
 
 #[tokio::test]
@@ -120,43 +93,16 @@ async fn the_official_servers_answer_over_stdio_http_and_sse() {
     let everything = bin.join("mcp-server-everything");
     let long = json!({ "duration": 0.2, "steps": 4 });
     let tool = "trigger-long-running-operation";
-    examine(
-        &stdio(&everything, &["stdio"]),
-        None,
-        tool,
-        long.clone(),
-        "completed",
-        4,
-    )
-    .await;
+    examine(&stdio(&everything, &["stdio"]), None, tool, long.clone(), "completed", 4).await;
     for (kind, path) in [("streamableHttp", "/mcp"), ("sse", "/sse")] {
         let (_server, port) = serving(Command::new(&everything).arg(kind)).await;
-        examine(
-            &at("http", port, path),
-            None,
-            tool,
-            long.clone(),
-            "completed",
-            4,
-        )
-        .await;
+        examine(&at("http", port, path), None, tool, long.clone(), "completed", 4).await;
     }
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.txt"), "what is in it").unwrap();
     let file = folder.path().join("a.txt");
-    let filesystem = stdio(
-        &bin.join("mcp-server-filesystem"),
-        &[folder.path().to_str().unwrap()],
-    );
-    examine(
-        &filesystem,
-        None,
-        "read_text_file",
-        json!({ "path": file }),
-        "what is in it",
-        0,
-    )
-    .await;
+    let filesystem = stdio(&bin.join("mcp-server-filesystem"), &[folder.path().to_str().unwrap()]);
+    examine(&filesystem, None, "read_text_file", json!({ "path": file }), "what is in it", 0).await;
 }
 
 /// It answers a lost session with 400, and so does its successor that has never known the session.
@@ -167,9 +113,7 @@ async fn the_official_server_is_killed_and_started_again() {
     };
     let everything = home.join("node_modules/.bin/mcp-server-everything");
     let (mut server, port) = serving(Command::new(&everything).arg("streamableHttp")).await;
-    let client = Client::connect(&at("http", port, "/mcp"), Options::default())
-        .await
-        .unwrap();
+    let client = Client::connect(&at("http", port, "/mcp"), Options::default()).await.unwrap();
     client.tools().await.unwrap();
     server.kill().await.unwrap();
     let again = Command::new(&everything)
@@ -181,10 +125,7 @@ async fn the_official_server_is_killed_and_started_again() {
         .kill_on_drop(true)
         .spawn();
     let _again = again.unwrap();
-    let answer = client
-        .call("echo", json!({ "message": "still here" }), |_| {})
-        .await
-        .unwrap();
+    let answer = client.call("echo", json!({ "message": "still here" }), |_| {}).await.unwrap();
     assert!(answer.get().contains("still here"), "{answer}");
 }
 
@@ -203,21 +144,11 @@ async fn servers_on_the_python_sdks_answer_over_every_transport() {
     }
     for kind in ["mcp-http", "fastmcp-http", "mcp-sse"] {
         let (_server, port) = serving(Command::new(&python).args([script, kind])).await;
-        let (path, modern) = if kind == "mcp-sse" {
-            ("/sse", None)
-        } else {
-            ("/mcp", Some("2026-07-28"))
-        };
+        let (path, modern) =
+            if kind == "mcp-sse" { ("/sse", None) } else { ("/mcp", Some("2026-07-28")) };
         for version in [None, modern] {
-            examine(
-                &at("http", port, path),
-                version,
-                "count",
-                steps.clone(),
-                "counted to 5",
-                5,
-            )
-            .await;
+            examine(&at("http", port, path), version, "count", steps.clone(), "counted to 5", 5)
+                .await;
         }
     }
 }
@@ -230,15 +161,7 @@ async fn the_last_python_sdk_with_websocket_answers_over_it() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/external/server.py");
     let (_server, port) =
         serving(Command::new(home.join("bin/python")).arg(script).arg("ws")).await;
-    examine(
-        &at("ws", port, "/"),
-        None,
-        "count",
-        json!({ "steps": 5 }),
-        "counted to 5",
-        5,
-    )
-    .await;
+    examine(&at("ws", port, "/"), None, "count", json!({ "steps": 5 }), "counted to 5", 5).await;
 }
 
 /// Scenarios by revision.
@@ -258,15 +181,8 @@ async fn the_conformance_suite_passes_strictly() {
             .await
             .unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(
-            output.status.success(),
-            "{said}{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        assert!(
-            said.contains(&format!("passed {expected} of {expected}")),
-            "{said}"
-        );
+        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(said.contains(&format!("passed {expected} of {expected}")), "{said}");
         println!("{revision}: {said}");
     }
 }

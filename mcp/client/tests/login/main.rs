@@ -48,10 +48,7 @@ impl Visit for User {
                         break;
                     };
                     let status = page.status().as_u16();
-                    pages.push(format!(
-                        "{status} {}",
-                        page.text().await.unwrap_or_default()
-                    ));
+                    pages.push(format!("{status} {}", page.text().await.unwrap_or_default()));
                 }
                 pages
             }));
@@ -101,15 +98,9 @@ async fn a_login_is_kept_encrypted_and_refreshed_by_a_later_process_with_its_sec
     assert_eq!(server.issued(), ["access-1"]);
     let browser = user.browser.lock().unwrap().take().unwrap();
     let pages = browser.await.unwrap();
-    assert!(
-        pages[0].starts_with("400"),
-        "another login's state: {pages:?}"
-    );
+    assert!(pages[0].starts_with("400"), "another login's state: {pages:?}");
     assert!(pages[1].contains("close this page"), "{pages:?}");
-    assert!(
-        pages.get(2).is_none_or(|page| page.starts_with("410")),
-        "a second tab: {pages:?}"
-    );
+    assert!(pages.get(2).is_none_or(|page| page.starts_with("410")), "a second tab: {pages:?}");
 
     // Two processes begin again and find the token expired: one refreshes, and the token server wants the secret.
     let (second, third) = (login(&folder, &server, None), login(&folder, &server, None));
@@ -123,21 +114,14 @@ async fn a_login_is_kept_encrypted_and_refreshed_by_a_later_process_with_its_sec
     let refreshed = tokio::time::timeout(Duration::from_secs(30), refreshed).await;
     refreshed.expect("who stops waiting does not stop the refresh");
     let (a, b) = tokio::join!(header(&second), header(&third));
-    assert_eq!(
-        (a.as_deref(), b.as_deref()),
-        (Some("Bearer access-2"), Some("Bearer access-2"))
-    );
+    assert_eq!((a.as_deref(), b.as_deref()), (Some("Bearer access-2"), Some("Bearer access-2")));
     assert_eq!(server.refreshes(), 1);
 
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let path = entry.unwrap().path();
         let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
         for secret in ["access-", "refresh-", "the-secret", "client-1"] {
-            assert!(
-                !text.contains(secret),
-                "{secret} stands in {}",
-                path.display()
-            );
+            assert!(!text.contains(secret), "{secret} stands in {}", path.display());
         }
     }
 }
@@ -159,10 +143,7 @@ async fn a_refused_token_is_refreshed_and_a_revoked_login_is_asked_for_again() {
     assert_eq!(header(&own).await.as_deref(), Some("Bearer access-1"));
     own.challenged(refusal(&server, 401, None)).await.unwrap();
     assert_eq!(header(&own).await.as_deref(), Some("Bearer access-2"));
-    assert_eq!(
-        (server.refreshes(), user.logins.load(Ordering::Relaxed)),
-        (1, 1)
-    );
+    assert_eq!((server.refreshes(), user.logins.load(Ordering::Relaxed)), (1, 1));
 
     // What another process got meanwhile is taken over without a request.
     let other = login(&folder, &server, None);
@@ -174,14 +155,8 @@ async fn a_refused_token_is_refreshed_and_a_revoked_login_is_asked_for_again() {
     assert_eq!(server.refreshes(), 1);
 
     server.tell(|told| told.revoked = true);
-    let why = other
-        .challenged(refusal(&server, 401, None))
-        .await
-        .unwrap_err();
-    assert!(
-        why.ends_with("wants a login: `mcp_client login files`"),
-        "{why}"
-    );
+    let why = other.challenged(refusal(&server, 401, None)).await.unwrap_err();
+    assert!(why.ends_with("wants a login: `mcp_client login files`"), "{why}");
     assert_eq!(header(&other).await, None, "what is revoked is forgotten");
     third.challenged(refusal(&server, 401, None)).await.unwrap();
     assert_eq!(header(&third).await.as_deref(), Some("Bearer access-4"));
@@ -201,26 +176,14 @@ async fn a_403_asks_for_the_missing_scope_beside_the_old_ones_and_three_in_a_row
     });
     let own = login(&folder, &server, Some(user.clone()));
     let wants = |scope| format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"");
-    own.challenged(refusal(&server, 401, Some("Bearer scope=\"read\"")))
-        .await
-        .unwrap();
-    own.challenged(refusal(&server, 403, Some(&wants("write"))))
-        .await
-        .unwrap();
+    own.challenged(refusal(&server, 401, Some("Bearer scope=\"read\""))).await.unwrap();
+    own.challenged(refusal(&server, 403, Some(&wants("write")))).await.unwrap();
     assert_eq!(server.scopes(), ["read", "read write"]);
-    own.challenged(refusal(&server, 403, Some(&wants("write"))))
-        .await
-        .unwrap();
-    let why = own
-        .challenged(refusal(&server, 403, Some(&wants("write"))))
-        .await
-        .unwrap_err();
+    own.challenged(refusal(&server, 403, Some(&wants("write")))).await.unwrap();
+    let why = own.challenged(refusal(&server, 403, Some(&wants("write")))).await.unwrap_err();
     assert!(why.contains("refuses after 3 logins"), "{why}");
     assert_eq!(user.logins.load(Ordering::Relaxed), 3);
-    let why = own
-        .challenged(refusal(&server, 403, None))
-        .await
-        .unwrap_err();
+    let why = own.challenged(refusal(&server, 403, None)).await.unwrap_err();
     assert!(why.contains("forbids it"), "{why}");
 }
 
@@ -230,10 +193,7 @@ async fn an_answer_of_another_issuer_or_another_login_is_refused_before_the_toke
     let forgeries: [(Forge, &str); 3] = [
         (|url| url.replace("iss=http", "iss=https"), "issuer"),
         (|url| url.replace("state=", "state=x"), "another login"),
-        (
-            |_| "http://127.0.0.1/callback?error=access_denied&state=".to_owned(),
-            "another login",
-        ),
+        (|_| "http://127.0.0.1/callback?error=access_denied&state=".to_owned(), "another login"),
     ];
     for (forge, expected) in forgeries {
         let folder = tempfile::tempdir().unwrap();
@@ -244,10 +204,7 @@ async fn an_answer_of_another_issuer_or_another_login_is_refused_before_the_toke
             ..User::default()
         };
         let own = login(&folder, &server, Some(Arc::new(user)));
-        let why = own
-            .challenged(refusal(&server, 401, None))
-            .await
-            .unwrap_err();
+        let why = own.challenged(refusal(&server, 401, None)).await.unwrap_err();
         assert!(why.contains(expected), "{why}");
         assert!(server.issued().is_empty());
     }
@@ -279,10 +236,7 @@ async fn a_port_in_use_is_named_and_a_client_of_our_own_is_not_registered() {
     };
     browser();
     let why = own(port).log_in(None).await.unwrap_err().to_string();
-    assert!(
-        why.contains(&format!("port {port} of this machine is in use")),
-        "{why}"
-    );
+    assert!(why.contains(&format!("port {port} of this machine is in use")), "{why}");
     own(0).log_in(None).await.unwrap();
     assert_eq!((server.registrations(), server.issued().len()), (0, 1));
 }
@@ -292,39 +246,21 @@ fn a_store_opens_with_its_own_key_and_a_file_for_its_own_server() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::new(folder.path(), None);
     store.save("https://a.example", &"kept").unwrap();
-    assert_eq!(
-        store
-            .load::<String>("https://a.example")
-            .unwrap()
-            .as_deref(),
-        Some("kept")
-    );
+    assert_eq!(store.load::<String>("https://a.example").unwrap().as_deref(), Some("kept"));
     assert_eq!(store.load::<String>("https://b.example").unwrap(), None);
     let key = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
     let other = Store::new(folder.path(), Some(key.to_owned()));
-    let why = other
-        .load::<String>("https://a.example")
-        .unwrap_err()
-        .to_string();
+    let why = other.load::<String>("https://a.example").unwrap_err().to_string();
     assert!(why.contains("written with another key"), "{why}");
     let short = Store::new(folder.path(), Some("short".to_owned()));
     let why = short.save("https://c.example", &1).unwrap_err().to_string();
-    assert!(
-        why.starts_with("MCP_CLIENT_KEY is not 32 bytes in base64"),
-        "{why}"
-    );
+    assert!(why.starts_with("MCP_CLIENT_KEY is not 32 bytes in base64"), "{why}");
 
     // A file put in another's place does not open, nor does one that was cut short.
-    let files = || {
-        std::fs::read_dir(folder.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-    };
+    let files = || std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
     let a = files().find(|path| !path.ends_with("key")).unwrap();
     store.save("https://b.example", &"other").unwrap();
-    let b = files()
-        .find(|path| !path.ends_with("key") && *path != a)
-        .unwrap();
+    let b = files().find(|path| !path.ends_with("key") && *path != a).unwrap();
     std::fs::copy(&a, &b).unwrap();
     assert!(store.load::<String>("https://b.example").is_err());
     std::fs::write(&b, b"short").unwrap();
@@ -346,10 +282,7 @@ async fn one_login_at_the_identity_provider_opens_every_server() {
         ..Told::default()
     })
     .await;
-    let servers = [
-        Server::start(Told::default()).await,
-        Server::start(Told::default()).await,
-    ];
+    let servers = [Server::start(Told::default()).await, Server::start(Told::default()).await];
     browser();
     let store = Arc::new(Store::new(folder.path(), None));
     let user = Arc::new(User {
@@ -363,13 +296,8 @@ async fn one_login_at_the_identity_provider_opens_every_server() {
     };
     let asked = user.clone() as Arc<dyn Visit>;
     let issuer = provider.url().replace("/mcp", "");
-    let idp = Arc::new(OAuth::new(
-        "company",
-        &issuer,
-        known(&["openid"]),
-        store.clone(),
-        Some(asked),
-    ));
+    let idp =
+        Arc::new(OAuth::new("company", &issuer, known(&["openid"]), store.clone(), Some(asked)));
     let logins = servers.each_ref().map(|server| {
         let own = OAuth::new("files", &server.url(), known(&[]), store.clone(), None);
         Xaa::new(own, idp.clone())
@@ -377,23 +305,14 @@ async fn one_login_at_the_identity_provider_opens_every_server() {
     for (login, server) in logins.iter().zip(&servers) {
         assert!(login.authorization().await.is_none());
         login.challenged(refusal(server, 401, None)).await.unwrap();
-        assert_eq!(
-            login.authorization().await.unwrap().to_str().unwrap(),
-            "Bearer access-1"
-        );
+        assert_eq!(login.authorization().await.unwrap().to_str().unwrap(), "Bearer access-1");
     }
     assert_eq!(user.logins.load(Ordering::Relaxed), 1);
     assert_eq!(provider.scopes(), ["openid"]);
 
     // The provider wants to see the user again.
     provider.tell(|told| told.revoked = true);
-    logins[0]
-        .challenged(refusal(&servers[0], 401, None))
-        .await
-        .unwrap();
-    assert_eq!(
-        logins[0].authorization().await.unwrap().to_str().unwrap(),
-        "Bearer access-2"
-    );
+    logins[0].challenged(refusal(&servers[0], 401, None)).await.unwrap();
+    assert_eq!(logins[0].authorization().await.unwrap().to_str().unwrap(), "Bearer access-2");
     assert_eq!(user.logins.load(Ordering::Relaxed), 2);
 }

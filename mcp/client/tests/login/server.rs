@@ -61,9 +61,7 @@ impl Server {
                     service_fn(move |request| answer(address, Arc::clone(&seen), request));
                 let mut server = hyper::server::conn::http1::Builder::new();
                 tokio::spawn(
-                    server
-                        .keep_alive(false)
-                        .serve_connection(TokioIo::new(stream), service),
+                    server.keep_alive(false).serve_connection(TokioIo::new(stream), service),
                 );
             }
         });
@@ -105,17 +103,14 @@ async fn answer(
     let base = format!("http://{address}");
     let path = request.uri().path().to_owned();
     let asked = form(request.uri().query().unwrap_or_default());
-    let basic = request
-        .headers()
-        .get("authorization")
-        .map(|value| value.to_str().unwrap().to_owned());
+    let basic =
+        request.headers().get("authorization").map(|value| value.to_str().unwrap().to_owned());
     let body = request.into_body().collect().await.unwrap().to_bytes();
     let mut seen = seen.lock().unwrap();
     let (status, body) = match &*path {
-        "/.well-known/oauth-protected-resource/mcp" => (
-            200,
-            json!({"resource": format!("{base}/mcp"), "authorization_servers": [base]}),
-        ),
+        "/.well-known/oauth-protected-resource/mcp" => {
+            (200, json!({"resource": format!("{base}/mcp"), "authorization_servers": [base]}))
+        }
         "/.well-known/oauth-authorization-server" => (
             200,
             json!({
@@ -142,10 +137,8 @@ async fn answer(
             let code = format!("code-{}", seen.codes.len() + 1);
             assert_eq!(asked["code_challenge_method"], "S256");
             assert!(asked["resource"].starts_with(&base));
-            seen.codes
-                .insert(code.clone(), asked["code_challenge"].clone());
-            seen.scopes
-                .push(asked.get("scope").cloned().unwrap_or_default());
+            seen.codes.insert(code.clone(), asked["code_challenge"].clone());
+            seen.scopes.push(asked.get("scope").cloned().unwrap_or_default());
             let location = format!(
                 "{}?code={code}&state={}&iss={base}",
                 asked["redirect_uri"], asked["state"]
@@ -156,9 +149,7 @@ async fn answer(
         "/token" => token(&mut seen, &form(str::from_utf8(&body).unwrap()), basic),
         _ => (404, json!({})),
     };
-    let response = Response::builder()
-        .status(status)
-        .header("content-type", "application/json");
+    let response = Response::builder().status(status).header("content-type", "application/json");
     Ok(response.body(body.to_string()).unwrap())
 }
 
@@ -197,9 +188,7 @@ fn token(seen: &mut Seen, form: &HashMap<String, String>, basic: Option<String>)
 }
 
 fn form(text: &str) -> HashMap<String, String> {
-    url::form_urlencoded::parse(text.as_bytes())
-        .into_owned()
-        .collect()
+    url::form_urlencoded::parse(text.as_bytes()).into_owned().collect()
 }
 
 /// The two exchanges of cross-app access: as a provider an id token for an assertion, as a server an assertion for a token.
@@ -231,10 +220,7 @@ fn exchanged(seen: &mut Seen, form: &HashMap<String, String>) -> Option<(u16, Va
             let number = seen.issued.len() + 1;
             seen.issued.push(format!("access-{number}"));
             let token = format!("access-{number}");
-            Some((
-                200,
-                json!({"access_token": token, "token_type": "Bearer", "expires_in": 3600}),
-            ))
+            Some((200, json!({"access_token": token, "token_type": "Bearer", "expires_in": 3600})))
         }
         _ => None,
     }

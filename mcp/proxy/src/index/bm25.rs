@@ -51,9 +51,7 @@ impl Bm25 {
             });
             numbers
         };
-        let read = documents
-            .iter()
-            .map(|fields| fields.each_ref().map(|text| read(text)));
+        let read = documents.iter().map(|fields| fields.each_ref().map(|text| read(text)));
         let documents: Vec<[Vec<usize>; FIELDS]> = read.collect();
         let count = documents.len().max(1) as f32;
         let averages: [f32; FIELDS] = std::array::from_fn(|field| {
@@ -81,9 +79,7 @@ impl Bm25 {
     }
 
     fn postings(&self, stem: &str) -> &[(u32, f32)] {
-        self.stems
-            .get(stem)
-            .map_or(&[], |number| &self.postings[*number])
+        self.stems.get(stem).map_or(&[], |number| &self.postings[*number])
     }
 
     /// The inverse document frequency of a stem; that of one which no document has is the highest.
@@ -118,9 +114,7 @@ impl Bm25 {
             }
             // A word that no document has is as rare as the rarest of its synonyms.
             let rarest = known.iter().map(|other| self.idf(other)).reduce(f32::max);
-            let idf = rarest
-                .filter(|_| !self.knows(word))
-                .unwrap_or_else(|| self.idf(word));
+            let idf = rarest.filter(|_| !self.knows(word)).unwrap_or_else(|| self.idf(word));
             for (document, share) in found.drain(..) {
                 let frequency = std::mem::take(&mut frequencies[document]);
                 scored[document].score += idf * frequency * (K1 + 1.0) / (frequency + K1);
@@ -160,11 +154,8 @@ mod tests {
         // idf = ln(1 + (3 - 2 + 0.5) / (2 + 0.5)) = ln 1.6 = 0.470004.
         // First: tf 1, norm 1.5 × (0.25 + 0.75 × 2/3) = 1.125, so 0.470004 × 2.5 / 2.125 = 0.552946.
         // Second: tf 2, norm 1.5 × (0.25 + 0.75 × 4/3) = 1.875, so 0.470004 × 5 / 3.875 = 0.606456.
-        let found = scores(
-            &["cat dog", "cat cat bird fish", "dog bird fish"],
-            "cat",
-            &Synonyms::default(),
-        );
+        let found =
+            scores(&["cat dog", "cat cat bird fish", "dog bird fish"], "cat", &Synonyms::default());
         for (found, expected) in found.iter().zip([0.552_946, 0.606_456, 0.0]) {
             assert!((found - expected).abs() < 1e-5, "{found} is not {expected}");
         }
@@ -172,15 +163,8 @@ mod tests {
 
     #[test]
     fn a_synonym_counts_less_than_the_word_and_both_count_once() {
-        let synonyms = Synonyms::default()
-            .with("groups: [[folder, directory]]")
-            .unwrap();
-        let documents = [
-            "folder here",
-            "directory here",
-            "folder directory",
-            "nothing here",
-        ];
+        let synonyms = Synonyms::default().with("groups: [[folder, directory]]").unwrap();
+        let documents = ["folder here", "directory here", "folder directory", "nothing here"];
         let found = scores(&documents, "folder", &synonyms);
         assert!(found[0] > found[1] && found[1] > 0.0, "{found:?}");
         assert_eq!(found[0], found[2]);

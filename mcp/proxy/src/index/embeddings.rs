@@ -45,9 +45,7 @@ impl Model {
         let tokenizer = Tokenizer::from_file(&path).map_err(anyhow::Error::from_boxed);
         let mut tokenizer = tokenizer.with_context(|| format!("reading {}", path.display()))?;
         tokenizer.with_padding(None);
-        tokenizer
-            .with_truncation(None)
-            .map_err(anyhow::Error::from_boxed)?;
+        tokenizer.with_truncation(None).map_err(anyhow::Error::from_boxed)?;
         let path = folder.join("model.safetensors");
         let bytes = std::fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
         let (vectors, dimensions) =
@@ -87,10 +85,7 @@ impl Embedded {
         let idf = |n: f32| (1.0 + (count - n + 0.5) / (n + 0.5)).ln();
         let mut embedded = Self {
             model,
-            idf: with
-                .into_iter()
-                .map(|(token, n)| (token, idf(n as f32)))
-                .collect(),
+            idf: with.into_iter().map(|(token, n)| (token, idf(n as f32))).collect(),
             rarest: idf(0.0),
             tools: Vec::new(),
         };
@@ -98,9 +93,7 @@ impl Embedded {
             let mut sum = vec![0.0; embedded.model.dimensions];
             for (tokens, weight) in [(name, 1.0), (whole, 1.0), (parameters, PARAMETERS)] {
                 let part = embedded.vector(tokens);
-                sum.iter_mut()
-                    .zip(part)
-                    .for_each(|(sum, part)| *sum += weight * part);
+                sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += weight * part);
             }
             unit(sum)
         };
@@ -122,9 +115,7 @@ impl Embedded {
             let idf = self.idf.get(token).copied().unwrap_or(self.rarest);
             let row = *token as usize * dimensions;
             let vector = &self.model.vectors[row..row + dimensions];
-            sum.iter_mut()
-                .zip(vector)
-                .for_each(|(sum, value)| *sum += idf * value);
+            sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += idf * value);
         }
         unit(sum)
     }
@@ -134,9 +125,7 @@ impl Embedded {
 fn texts(model: &Model, tool: &Tool) -> [Vec<u32>; 3] {
     let description: String = tool.description.chars().take(DESCRIPTION).collect();
     let mut names = String::new();
-    parameters(&tool.input_schema, DEPTH, &mut |name, _| {
-        names += &format!(" {name}")
-    });
+    parameters(&tool.input_schema, DEPTH, &mut |name, _| names += &format!(" {name}"));
     let whole = format!("{}. {description}", tool.name);
     [&tool.name, &whole, &names].map(|text| model.tokens(text))
 }
@@ -157,20 +146,15 @@ fn matrix(bytes: &[u8]) -> Result<(Vec<f32>, usize)> {
     };
     let data = tensor.data();
     let vectors = match tensor.dtype() {
-        Dtype::F32 => data
-            .chunks_exact(4)
-            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect(),
-        Dtype::F16 => data
-            .chunks_exact(2)
-            .map(|b| half(u16::from_le_bytes([b[0], b[1]])))
-            .collect(),
+        Dtype::F32 => {
+            data.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+        }
+        Dtype::F16 => {
+            data.chunks_exact(2).map(|b| half(u16::from_le_bytes([b[0], b[1]]))).collect()
+        }
         other => bail!("the matrix {name} is of {other:?}; F32 and F16 are read"),
     };
-    ensure!(
-        tensor.shape()[1] > 0,
-        "the rows of the matrix {name} are empty"
-    );
+    ensure!(tensor.shape()[1] > 0, "the rows of the matrix {name} are empty");
     Ok((vectors, tensor.shape()[1]))
 }
 

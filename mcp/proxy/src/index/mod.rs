@@ -123,10 +123,7 @@ impl Index {
         let words = tokens::words(query);
         let stems: BTreeSet<String> = tokens::stems(query).into_iter().collect();
         let scored = self.bm25.scores(&stems, &self.synonyms);
-        let best = scored
-            .iter()
-            .map(|scored| scored.matched)
-            .fold(0.0, f32::max);
+        let best = scored.iter().map(|scored| scored.matched).fold(0.0, f32::max);
         let all: f32 = stems.iter().map(|stem| self.bm25.idf(stem)).sum();
         let share = if all > 0.0 { best / all } else { 0.0 };
         let scores: Vec<f32> = scored.iter().map(|scored| scored.score).collect();
@@ -180,9 +177,7 @@ impl Index {
 
 /// What scores above 0, best first. The tools are in the order of their names, and so are equal ones here.
 fn ranking(scores: &[f32]) -> Vec<usize> {
-    let mut ranking: Vec<usize> = (0..scores.len())
-        .filter(|tool| scores[*tool] > 0.0)
-        .collect();
+    let mut ranking: Vec<usize> = (0..scores.len()).filter(|tool| scores[*tool] > 0.0).collect();
     ranking.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
     ranking
 }
@@ -194,12 +189,7 @@ fn fields(tool: &Tool) -> [String; 4] {
         names += &format!(" {name}");
         descriptions += &format!(" {description}");
     });
-    [
-        tool.name.clone(),
-        tool.description.clone(),
-        names,
-        descriptions,
-    ]
+    [tool.name.clone(), tool.description.clone(), names, descriptions]
 }
 
 /// Calls `each` with name and description of every parameter, and of the parameters in it.

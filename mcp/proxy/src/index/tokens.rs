@@ -125,10 +125,7 @@ mod tests {
             assert_eq!(words(text), ["list", "pull", "requests"], "{text}");
         }
         assert_eq!(words("getHTTPResponse2"), ["get", "http", "response2"]);
-        assert_eq!(
-            words("返回搜索API结果"),
-            ["返回", "回搜", "搜索", "api", "结果"]
-        );
+        assert_eq!(words("返回搜索API结果"), ["返回", "回搜", "搜索", "api", "结果"]);
         assert_eq!(words("词"), ["词"]);
     }
 

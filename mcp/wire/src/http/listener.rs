@@ -100,9 +100,7 @@ impl Listener {
 async fn run(server: Arc<Server>, listener: TcpListener) {
     let free = Arc::new(Semaphore::new(CONNECTIONS));
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(HEAD_PATIENCE)
-        .max_buf_size(HEAD_LIMIT);
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD_LIMIT);
     loop {
         let permit = free.clone().acquire_owned().await;
         let client = match listener.accept().await {

@@ -4,10 +4,7 @@
 //! answered here: hosts, sizes, headers, sessions, statuses. Invariant: the program sees frames only, each with an id of
 //! its own, and no request of a foreign page, with contradicting headers or over the limit.
 
-#![expect(
-    clippy::result_large_err,
-    reason = "a refusal is a response like any other"
-)]
+#![expect(clippy::result_large_err, reason = "a refusal is a response like any other")]
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -234,9 +231,8 @@ impl Server {
             return Ok(accepted());
         }
         let (alone, handshake) = (session.name.is_none(), frame.calls("initialize"));
-        let mut response = session
-            .begin(&mut frame)
-            .map_err(|not| frame_reply(400, &not.reply()))?;
+        let mut response =
+            session.begin(&mut frame).map_err(|not| frame_reply(400, &not.reply()))?;
         inbox.send(frame).await.map_err(|_| ended())?;
         if !alone && !handshake {
             let primed = version.is_some_and(|version| version >= PRIMING);
@@ -282,9 +278,7 @@ fn accepts(headers: &HeaderMap, kind: &str) -> Result<(), Reply> {
     let all = format!("{main}/*");
     let taken = ranges.any(|range| {
         let range = range.split(';').next().unwrap_or_default().trim();
-        [kind, "*/*", &all]
-            .iter()
-            .any(|it| it.eq_ignore_ascii_case(range))
+        [kind, "*/*", &all].iter().any(|it| it.eq_ignore_ascii_case(range))
     });
     let why = format!("Accept must list {kind}");
     taken.then_some(()).ok_or_else(|| refusal(406, &why))

@@ -269,10 +269,7 @@ impl Session {
         let sending = response.send(event, bytes);
         if self.name.is_some() {
             let _ = sending.await;
-        } else if timeout(STALL.saturating_sub(stalled), sending)
-            .await
-            .is_err()
-        {
+        } else if timeout(STALL.saturating_sub(stalled), sending).await.is_err() {
             tracing::warn!("a client does not read its response, which is closed");
             self.state.lock().unwrap().cancel(stream);
         } else if let Some(own) = self.state.lock().unwrap().streams.get_mut(&stream) {
@@ -306,9 +303,7 @@ impl State {
         }
         frame.id = Some(call.client.clone());
         let error = frame.error.as_deref();
-        let code = error.map_or(Some(0), |error| {
-            body::get(error, &["code"])?.get().parse().ok()
-        });
+        let code = error.map_or(Some(0), |error| body::get(error, &["code"])?.get().parse().ok());
         Some((stream, code.or(Some(code::INTERNAL_ERROR))))
     }
 

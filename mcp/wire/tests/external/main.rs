@@ -34,9 +34,7 @@ fn example(name: &str) -> PathBuf {
 }
 
 fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/external")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/external").join(name)
 }
 
 /// A program with a port of its own, listening; it ends when it is dropped.
@@ -53,10 +51,7 @@ async fn serving(command: &mut Command, port: u16) -> Child {
     let mut every = tokio::time::interval(Duration::from_millis(50));
     for _ in 0..600 {
         every.tick().await;
-        if TcpStream::connect((Ipv4Addr::LOCALHOST, port))
-            .await
-            .is_ok()
-        {
+        if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok() {
             return child;
         }
     }
@@ -106,10 +101,7 @@ async fn examine(connection: Connection, modern: bool, tool: &Tool) {
     assert!(body::get(&listed, &["tools"]).unwrap().get().contains(name));
     for _ in 0..3 {
         let params = with_meta(json!({ "name": name, "arguments": arguments }));
-        let mut call = peer
-            .call_with_progress("tools/call", params)
-            .await
-            .timeout(limit);
+        let mut call = peer.call_with_progress("tools/call", params).await.timeout(limit);
         let mut seen = 0;
         let answer = loop {
             match call.progress().await {
@@ -144,12 +136,7 @@ async fn the_official_server_answers_over_stdio_http_and_legacy_sse() {
     examine(http::connect(options(port, "/mcp")), false, &tool).await;
     let port = free_port().await;
     let _server = serving(Command::new(&everything).arg("sse"), port).await;
-    examine(
-        legacy::connect(options(port, "/sse")).await.unwrap(),
-        false,
-        &tool,
-    )
-    .await;
+    examine(legacy::connect(options(port, "/sse")).await.unwrap(), false, &tool).await;
 }
 
 #[tokio::test]
@@ -189,43 +176,25 @@ async fn the_last_python_sdk_with_websocket_answers_over_it() {
     };
     let port = free_port().await;
     let mut python = Command::new(home.join("bin/python"));
-    let _server = serving(
-        python
-            .arg(script("server.py"))
-            .arg("ws")
-            .arg(port.to_string()),
-        port,
-    )
-    .await;
+    let _server =
+        serving(python.arg(script("server.py")).arg("ws").arg(port.to_string()), port).await;
     let url = format!("ws://127.0.0.1:{port}/");
     let connection = ws::connect(&url, &ws::Options::default()).await.unwrap();
-    examine(
-        connection,
-        false,
-        &Tool("count", json!({ "steps": 5 }), "counted to 5", 5),
-    )
-    .await;
+    examine(connection, false, &Tool("count", json!({ "steps": 5 }), "counted to 5", 5)).await;
 }
 
 /// `forward` with the everything server behind it.
 async fn forward() -> (Child, String) {
     let port = free_port().await;
     let mut command = Command::new(example("forward"));
-    let command = command
-        .args(["--http", &port.to_string(), "--"])
-        .arg(example("everything"));
+    let command = command.args(["--http", &port.to_string(), "--"]).arg(example("everything"));
     let child = serving(command, port).await;
     (child, format!("http://127.0.0.1:{port}/mcp"))
 }
 
 /// Runs a referee to its end.
 async fn referee(command: &mut Command) -> String {
-    let output = command
-        .env("NO_PROXY", "127.0.0.1")
-        .stdin(Stdio::null())
-        .output()
-        .await
-        .unwrap();
+    let output = command.env("NO_PROXY", "127.0.0.1").stdin(Stdio::null()).output().await.unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}\n{text}\n{errors}");
@@ -290,12 +259,7 @@ async fn clients_on_the_typescript_sdks_are_served() {
         child.stop().await;
     });
     let node = home.join("node_modules/.bin/node");
-    for (kind, url) in [
-        ("v1", &url),
-        ("v2", &url),
-        ("v2-modern", &url),
-        ("ws", &ws_url),
-    ] {
+    for (kind, url) in [("v1", &url), ("v2", &url), ("v2-modern", &url), ("ws", &ws_url)] {
         let mut node = Command::new(&node);
         referee(node.arg(script("client.mjs")).arg(&home).args([kind, url])).await;
     }
@@ -314,10 +278,7 @@ async fn the_conformance_suite_passes_strictly_by_itself_and_through_forward() {
     for url in [&format!("http://127.0.0.1:{port}/mcp"), &through] {
         for (revision, scored) in [("2025-11-25", 30), ("2026-07-28", 37)] {
             let mut node = Command::new(home.join("node_modules/.bin/node"));
-            let run = node
-                .arg(script("suite.mjs"))
-                .arg(&home)
-                .args([url, revision]);
+            let run = node.arg(script("suite.mjs")).arg(&home).args([url, revision]);
             let said = referee(run).await;
             assert!(said.contains(&format!("{scored} of them scored")), "{said}");
             println!("{revision} {url}: {said}");

@@ -7,10 +7,7 @@ use tokio::process::Command;
 /// Whether a process still runs; one that nobody has buried yet does not.
 fn runs(pid: u64) -> bool {
     let mut ps = std::process::Command::new("ps");
-    let said = ps
-        .args(["-o", "stat=", "-p", &pid.to_string()])
-        .output()
-        .unwrap();
+    let said = ps.args(["-o", "stat=", "-p", &pid.to_string()]).output().unwrap();
     let state = String::from_utf8_lossy(&said.stdout).trim().to_owned();
     !state.is_empty() && !state.starts_with('Z')
 }

@@ -40,11 +40,7 @@ async fn scripted(answers: Vec<String>) -> (ClientOptions, tokio::task::JoinHand
 
 fn says(status: &str, headers: &str, body: &str) -> String {
     let length = body.len() + body.matches('\n').count();
-    let headers = if headers.is_empty() {
-        String::new()
-    } else {
-        format!("\n{headers}")
-    };
+    let headers = if headers.is_empty() { String::new() } else { format!("\n{headers}") };
     format!("HTTP/1.1 {status}\nConnection: close{headers}\nContent-Length: {length}\n\n{body}")
 }
 
@@ -68,20 +64,14 @@ async fn a_client_tells_a_lost_session_a_login_and_an_answer_apart() {
             r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}"#,
         )
     };
-    let lost_ts = says(
-        "400 Bad Request",
-        json,
-        &error(-32000, "Bad Request: No valid session ID provided"),
-    );
+    let lost_ts =
+        says("400 Bad Request", json, &error(-32000, "Bad Request: No valid session ID provided"));
     let table: [(String, Wanted); 6] = [
-        (says("404 Not Found", "", ""), |it| {
-            matches!(it, Err(Error::SessionLost { id: Some(_) }))
-        }),
+        (says("404 Not Found", "", ""), |it| matches!(it, Err(Error::SessionLost { id: Some(_) }))),
         (lost_ts, |it| matches!(it, Err(Error::SessionLost { .. }))),
-        (
-            says("400 Bad Request", json, &error(-32602, "bad params")),
-            |it| it.is_ok_and(|it| it.error.is_some()),
-        ),
+        (says("400 Bad Request", json, &error(-32602, "bad params")), |it| {
+            it.is_ok_and(|it| it.error.is_some())
+        }),
         (
             says("401 Unauthorized", "WWW-Authenticate: Bearer x", "who?"),
             |it| matches!(it, Err(Error::Refused { status: 401, challenge: Some(_), reason, .. }) if reason == "who?"),
@@ -89,16 +79,12 @@ async fn a_client_tells_a_lost_session_a_login_and_an_answer_apart() {
         (says("200 OK", json, "<html>"), |it| {
             matches!(it, Err(Error::Refused { id: Some(_), .. }))
         }),
-        (says("202 Accepted", "", ""), |it| {
-            matches!(it, Err(Error::Refused { id: Some(_), .. }))
-        }),
+        (says("202 Accepted", "", ""), |it| matches!(it, Err(Error::Refused { id: Some(_), .. }))),
     ];
     for (answer, wanted) in table {
         let (options, serving) = scripted(vec![begun(), answer.clone()]).await;
         let mut client = mcp_wire::http::connect(options);
-        first(&mut client, Frame::request(1, "initialize", json!({})))
-            .await
-            .unwrap();
+        first(&mut client, Frame::request(1, "initialize", json!({}))).await.unwrap();
         let came = first(&mut client, Frame::request(2, "tools/list", json!({}))).await;
         assert!(wanted(came), "{answer}");
         let seen = serving.await.unwrap()[1].to_lowercase();
@@ -120,9 +106,7 @@ async fn a_client_resumes_a_stream_after_the_time_that_the_server_wants() {
     .await;
     let mut client = mcp_wire::http::connect(options);
     let began = std::time::Instant::now();
-    let came = first(&mut client, Frame::request(1, "tools/list", json!({})))
-        .await
-        .unwrap();
+    let came = first(&mut client, Frame::request(1, "tools/list", json!({}))).await.unwrap();
     assert!(came.result.is_some() && began.elapsed() >= Duration::from_millis(90));
     let seen = serving.await.unwrap();
     assert!(
@@ -164,11 +148,6 @@ async fn the_official_sdk_is_met_at_both_ends() {
     assert!(tools.iter().any(|tool| tool.name == "test_simple_text"));
     let call = rmcp::model::CallToolRequestParams::new("test_tool_with_progress");
     let result: Value = serde_json::to_value(client.call_tool(call).await.unwrap()).unwrap();
-    assert!(
-        result["content"][0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("reported")
-    );
+    assert!(result["content"][0]["text"].as_str().unwrap().contains("reported"));
     client.cancel().await.unwrap();
 }

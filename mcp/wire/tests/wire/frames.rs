@@ -22,29 +22,13 @@ fn what_is_no_frame_is_answered_as_the_specification_says() {
         (r#"{"id":1,"method":"x"}"#, -32600, "1"),
         (r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, -32600, "1"),
         (r#"{"jsonrpc":"2.0","id":"a"}"#, -32600, "\"a\""),
-        (
-            r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#,
-            -32600,
-            "null",
-        ),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, -32600, "null"),
         (r#"{"jsonrpc":"2.0","id":{},"method":"x"}"#, -32600, "null"),
         (r#"{"jsonrpc":"2.0","id":true,"result":1}"#, -32600, "null"),
         (r#"{"jsonrpc":"2.0","id":2,"method":7}"#, -32600, "2"),
-        (
-            r#"{"jsonrpc":"2.0","id":2,"method":"x","result":1}"#,
-            -32600,
-            "2",
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":2,"result":1,"error":{}}"#,
-            -32600,
-            "2",
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":2,"method":"x","method":"y"}"#,
-            -32600,
-            "2",
-        ),
+        (r#"{"jsonrpc":"2.0","id":2,"method":"x","result":1}"#, -32600, "2"),
+        (r#"{"jsonrpc":"2.0","id":2,"result":1,"error":{}}"#, -32600, "2"),
+        (r#"{"jsonrpc":"2.0","id":2,"method":"x","method":"y"}"#, -32600, "2"),
         (r#"{"jsonrpc":"2.0","result":1}"#, -32600, "null"),
         (r#"{"jsonrpc":"2.0","id":null,"result":1}"#, -32600, "null"),
     ];
@@ -55,9 +39,7 @@ fn what_is_no_frame_is_answered_as_the_specification_says() {
         assert_eq!(reply["id"].to_string(), id, "{text}");
     }
     assert_eq!(
-        Frame::parse(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}")
-            .unwrap_err()
-            .code,
+        Frame::parse(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}").unwrap_err().code,
         -32700
     );
 }
@@ -65,26 +47,11 @@ fn what_is_no_frame_is_answered_as_the_specification_says() {
 #[test]
 fn a_frame_is_written_as_it_was_read() {
     let table = [
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":1.0}}"#,
-            Kind::Request,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","method":"a\"\n/b","params":[1]}"#,
-            Kind::Notification,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":"s","result":null}"#,
-            Kind::Response,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}"#,
-            Kind::Response,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":-1.5e3,"error":{},"x\ty":[]}"#,
-            Kind::Response,
-        ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":1.0}}"#, Kind::Request),
+        (r#"{"jsonrpc":"2.0","method":"a\"\n/b","params":[1]}"#, Kind::Notification),
+        (r#"{"jsonrpc":"2.0","id":"s","result":null}"#, Kind::Response),
+        (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}"#, Kind::Response),
+        (r#"{"jsonrpc":"2.0","id":-1.5e3,"error":{},"x\ty":[]}"#, Kind::Response),
     ];
     for (text, kind) in table {
         let frame = Frame::parse(text.as_bytes()).unwrap();
@@ -92,10 +59,7 @@ fn a_frame_is_written_as_it_was_read() {
     }
     let spread = "{ \"jsonrpc\" : \"2.0\",\r\n \"method\":\"x\",\n\"params\":{\n\"a\":\r[ ]}\n}";
     let line = Frame::parse(spread.as_bytes()).unwrap().to_line();
-    assert_eq!(
-        line,
-        "{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{ \"a\": [ ]}}"
-    );
+    assert_eq!(line, "{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{ \"a\": [ ]}}");
 }
 
 #[test]
@@ -105,10 +69,7 @@ fn ids_are_equal_when_their_values_are() {
     assert_ne!(id("\"1\""), id("1"));
     let half_a_pair = r#""\ud800""#;
     assert_eq!(id(half_a_pair).as_json(), half_a_pair);
-    assert_ne!(
-        id("123456789012345678901234567890"),
-        id("123456789012345678901234567891")
-    );
+    assert_ne!(id("123456789012345678901234567890"), id("123456789012345678901234567891"));
 }
 
 #[test]
@@ -132,18 +93,9 @@ fn one_key_is_edited_and_every_other_byte_stays() {
     assert_eq!(set("{ \"a\":1 }", &["b"]).unwrap(), "{ \"a\":1 ,\"b\":7}");
     assert_eq!(set("[]", &["x"]), None);
     assert_eq!(set("{\"a\":[]}", &["a", "x"]), None);
-    assert_eq!(
-        remove(text, &token).unwrap(),
-        text.replace(r#","progressToken":"t""#, "")
-    );
-    assert_eq!(
-        remove("{ \"a\":1 , \"b\" : 2 }", &["a"]).unwrap(),
-        "{ \"b\" : 2 }"
-    );
-    assert_eq!(
-        remove("{ \"a\":1 , \"b\" : 2 }", &["b"]).unwrap(),
-        "{ \"a\":1 }"
-    );
+    assert_eq!(remove(text, &token).unwrap(), text.replace(r#","progressToken":"t""#, ""));
+    assert_eq!(remove("{ \"a\":1 , \"b\" : 2 }", &["a"]).unwrap(), "{ \"b\" : 2 }");
+    assert_eq!(remove("{ \"a\":1 , \"b\" : 2 }", &["b"]).unwrap(), "{ \"a\":1 }");
     assert_eq!(remove("{ \"a\":1 }", &["a"]).unwrap(), "{  }");
     assert_eq!(remove("{}", &["a"]), None);
 }

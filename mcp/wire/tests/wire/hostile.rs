@@ -19,10 +19,7 @@ pub struct Dice(pub u64);
 
 impl Dice {
     pub fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) as usize) % sides
     }
 
@@ -64,10 +61,7 @@ const SEEDS: [&str; 5] = [
 ];
 
 pub fn rounds(few: usize) -> usize {
-    std::env::var("FUZZ")
-        .ok()
-        .and_then(|many| many.parse().ok())
-        .unwrap_or(few)
+    std::env::var("FUZZ").ok().and_then(|many| many.parse().ok()).unwrap_or(few)
 }
 
 #[test]
@@ -106,9 +100,7 @@ async fn survives(mut connection: Connection, name: &str) {
             }
         }
     };
-    timeout(Duration::from_secs(600), good)
-        .await
-        .expect("it hangs");
+    timeout(Duration::from_secs(600), good).await.expect("it hangs");
 }
 
 const END: &str = r#"{"jsonrpc":"2.0","method":"the/end"}"#;
@@ -125,10 +117,7 @@ async fn mutated_lines_do_not_end_a_connection() {
             line.push(b'\n');
             theirs.write_all(&line).await.unwrap();
         }
-        theirs
-            .write_all(format!("\n{END}\n").as_bytes())
-            .await
-            .unwrap();
+        theirs.write_all(format!("\n{END}\n").as_bytes()).await.unwrap();
         theirs
     };
     tokio::join!(survives(connection, "stdio"), feed);
@@ -142,11 +131,7 @@ async fn mutated_messages_do_not_end_a_websocket() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("ws://{}/", listener.local_addr().unwrap());
     let options = ws::Options::default();
-    let accept = async {
-        ws::accept(listener.accept().await.unwrap().0, &options)
-            .await
-            .unwrap()
-    };
+    let accept = async { ws::accept(listener.accept().await.unwrap().0, &options).await.unwrap() };
     let mut request = url.into_client_request().unwrap();
     let name = "sec-websocket-protocol";
     request.headers_mut().insert(name, "mcp".parse().unwrap());
@@ -198,11 +183,7 @@ async fn mutated_http_requests_do_not_end_a_server() {
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     let more = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{{{meta}}}}}"#);
     for n in 0..rounds(1500) {
-        let seed = if n % 3 == 0 {
-            more.as_str()
-        } else {
-            SEEDS[n % SEEDS.len()]
-        };
+        let seed = if n % 3 == 0 { more.as_str() } else { SEEDS[n % SEEDS.len()] };
         let length = seed.len();
         let head = format!(
             "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\n\
@@ -216,9 +197,7 @@ async fn mutated_http_requests_do_not_end_a_server() {
             let _ = stream.shutdown().await;
             let mut answer = Vec::new();
             let read = stream.read_to_end(&mut answer);
-            let _ = timeout(Duration::from_secs(60), read)
-                .await
-                .expect("it hangs");
+            let _ = timeout(Duration::from_secs(60), read).await.expect("it hangs");
         }
     }
     let hello = r#"{"jsonrpc":"2.0","id":0,"method":"server/discover"}"#;
@@ -243,26 +222,13 @@ async fn a_line_of_a_hundred_megabytes_is_skipped_and_not_kept() {
         for _ in 0..100 {
             theirs.write_all(&piece).await.unwrap();
         }
-        theirs
-            .write_all(format!("\n{END}\n").as_bytes())
-            .await
-            .unwrap();
+        theirs.write_all(format!("\n{END}\n").as_bytes()).await.unwrap();
         theirs
     };
     let read = async {
-        let Some(Err(Error::NotAFrame(not))) = connection.reader.recv().await else {
-            panic!()
-        };
+        let Some(Err(Error::NotAFrame(not))) = connection.reader.recv().await else { panic!() };
         assert!(not.reason.contains("longer than 1048576 bytes"), "{not}");
-        assert!(
-            connection
-                .reader
-                .recv()
-                .await
-                .unwrap()
-                .unwrap()
-                .calls("the/end")
-        );
+        assert!(connection.reader.recv().await.unwrap().unwrap().calls("the/end"));
     };
     tokio::join!(feed, read);
 }
@@ -290,17 +256,13 @@ async fn a_websocket_that_falls_silent_is_broken_after_a_ping() {
     let request = "ws://localhost/".parse::<hyper::Uri>().unwrap();
     use tokio_tungstenite::tungstenite::client::IntoClientRequest;
     let mut request = request.into_client_request().unwrap();
-    request
-        .headers_mut()
-        .insert("sec-websocket-protocol", "mcp".parse().unwrap());
+    request.headers_mut().insert("sec-websocket-protocol", "mcp".parse().unwrap());
     // The other side shakes hands and then reads nothing: no pong.
     let config = None;
     let deaf = tokio_tungstenite::client_async_with_config(request, theirs, config);
     let (server, deaf) = tokio::join!(ws::accept(ours, &options), deaf);
     let (mut server, _deaf) = (server.unwrap(), deaf.unwrap());
-    let Some(Err(Error::Broken(why))) = server.reader.recv().await else {
-        panic!()
-    };
+    let Some(Err(Error::Broken(why))) = server.reader.recv().await else { panic!() };
     assert!(why.contains("no sign of life"), "{why}");
 }
 
@@ -336,11 +298,7 @@ async fn a_session_that_nobody_uses_ends() {
     client.writer.send(hello).await.unwrap();
     link.server = listener.accept().await.unwrap();
     let asked = link.server.reader.recv().await.unwrap().unwrap();
-    link.server
-        .writer
-        .send(Frame::result(asked.id.unwrap(), json!({})))
-        .await
-        .unwrap();
+    link.server.writer.send(Frame::result(asked.id.unwrap(), json!({}))).await.unwrap();
     assert!(link.server.reader.recv().await.is_none());
     advance(Duration::ZERO).await;
 }
@@ -366,26 +324,15 @@ async fn one_client_without_a_session_that_does_not_read_cannot_hold_up_the_othe
     let token = flooded.id.unwrap();
     for _ in 0..200 {
         let params = json!({ "text": text });
-        server
-            .writer
-            .send(Frame::notification("notifications/message", params))
-            .await
-            .unwrap();
+        server.writer.send(Frame::notification("notifications/message", params)).await.unwrap();
     }
     // Fifty megabytes do not fit: its request is cancelled, and the next client is served.
     let cancelled = server.reader.recv().await.unwrap().unwrap();
-    assert!(
-        cancelled.calls("notifications/cancelled"),
-        "{cancelled:?} {token}"
-    );
+    assert!(cancelled.calls("notifications/cancelled"), "{cancelled:?} {token}");
     let mut quick = TcpStream::connect(listener.address()).await.unwrap();
     quick.write_all(head.as_bytes()).await.unwrap();
     let asked = server.reader.recv().await.unwrap().unwrap();
-    server
-        .writer
-        .send(Frame::result(asked.id.unwrap(), json!({ "served": true })))
-        .await
-        .unwrap();
+    server.writer.send(Frame::result(asked.id.unwrap(), json!({ "served": true }))).await.unwrap();
     let mut answer = vec![0; 4096];
     let length = quick.read(&mut answer).await.unwrap();
     assert!(String::from_utf8_lossy(&answer[..length]).contains("200 OK"));

@@ -213,10 +213,7 @@ async fn servers_that_stop_in_the_middle_do_not_keep_a_client_that_leaves() {
             let ended = timeout(EVER, call.result()).await;
             let why = ended.expect("it hangs").unwrap_err();
             // A refusal says more than silence, even half of one.
-            let refused = matches!(
-                why,
-                CallError::Transport(Error::Refused { status: 500, .. })
-            );
+            let refused = matches!(why, CallError::Transport(Error::Refused { status: 500, .. }));
             assert!(refused == (n == 3), "{n}, {method}: {why}");
         }
         let old = timeout(EVER, legacy::connect(options.clone())).await;
@@ -234,10 +231,7 @@ async fn all_end(name: &str, connection: Connection) {
         let (peer, text) = (peer.clone(), &text);
         async move {
             let call = peer.call("a", json!({ "text": text })).await;
-            call.timeout(Duration::from_secs(60))
-                .result()
-                .await
-                .unwrap_err()
+            call.timeout(Duration::from_secs(60)).result().await.unwrap_err()
         }
     });
     let all = futures_util::future::join_all(calls);
@@ -265,11 +259,7 @@ async fn calls_end_however_the_other_side_stops_reading() {
     const OLD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: endpoint\ndata: /post\n\n";
     let silent: fn(&str) -> &'static str = |head| if head.starts_with("GET") { OLD } else { "" };
     let refuses = |head: &str| {
-        if head.starts_with("GET") {
-            OLD
-        } else {
-            REFUSED
-        }
+        if head.starts_with("GET") { OLD } else { REFUSED }
     };
     for old in [silent, refuses] {
         let options = ClientOptions::new(&format!("http://{}/sse", deaf(old).await));
@@ -294,9 +284,7 @@ async fn calls_end_however_the_other_side_stops_reading() {
             #[expect(clippy::result_large_err, reason = "tungstenite wants it so")]
             let deaf =
                 tokio_tungstenite::accept_hdr_async(theirs, |_: &_, mut response: Response<()>| {
-                    response
-                        .headers_mut()
-                        .insert(name, HeaderValue::from_static("mcp"));
+                    response.headers_mut().insert(name, HeaderValue::from_static("mcp"));
                     Ok(response)
                 });
             let (client, deaf) = tokio::join!(ws::over(request, ours, &options), deaf);
@@ -308,12 +296,7 @@ async fn calls_end_however_the_other_side_stops_reading() {
 
 #[test]
 fn a_tool_with_a_hundred_thousand_headers_is_refused_at_once() {
-    let mark = |n| {
-        (
-            format!("a{n}"),
-            json!({ "type": "string", "x-mcp-header": format!("H{n}") }),
-        )
-    };
+    let mark = |n| (format!("a{n}"), json!({ "type": "string", "x-mcp-header": format!("H{n}") }));
     let properties: serde_json::Map<_, _> = (0..100_000).map(mark).collect();
     let refused = mcp_wire::headers::marked(&json!({ "properties": properties }));
     assert!(refused.unwrap_err().contains("too many"));
@@ -385,11 +368,7 @@ async fn large_answers_to_many_requests_wait_on_the_wire_while_nobody_reads() {
     });
     let mut client = mcp_wire::http::connect(ClientOptions::new(&url));
     for n in 0..ASKED as u64 {
-        client
-            .writer
-            .send(Frame::request(n, "a", ()))
-            .await
-            .unwrap();
+        client.writer.send(Frame::request(n, "a", ())).await.unwrap();
     }
     // Eight are being read, one waits in the queue; what a socket holds of the others is less than an answer.
     let taken = || taken.load(Ordering::Relaxed);

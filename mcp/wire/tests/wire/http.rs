@@ -74,10 +74,7 @@ async fn a_request_that_http_does_not_allow_is_refused_with_its_status() {
     })
     .await;
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-    let long = format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}",
-        "x".repeat(5000)
-    );
+    let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}", "x".repeat(5000));
     let json = "Content-Type: application/json";
     let both = "Accept: application/json, text/event-stream";
     let cookies = "Cookie: x\n".repeat(200);
@@ -85,43 +82,13 @@ async fn a_request_that_http_does_not_allow_is_refused_with_its_status() {
     let huge = format!("{PLAIN}\nX: {}", "y".repeat(1 << 20));
     let table: [(&str, String, &str, u16); 16] = [
         ("no session", PLAIN.into(), ping, 400),
-        (
-            "unknown session",
-            format!("{PLAIN}\nMcp-Session-Id: none"),
-            ping,
-            404,
-        ),
-        (
-            "unknown version",
-            format!("{PLAIN}\nMcp-Protocol-Version: 1999-01-01"),
-            ping,
-            400,
-        ),
-        (
-            "foreign host",
-            PLAIN.replace("localhost", "evil.example"),
-            ping,
-            403,
-        ),
-        (
-            "rebound host",
-            PLAIN.replace("localhost", "localhost.evil.example:80"),
-            ping,
-            403,
-        ),
-        (
-            "userinfo",
-            PLAIN.replace("localhost", "localhost@evil.example"),
-            ping,
-            403,
-        ),
+        ("unknown session", format!("{PLAIN}\nMcp-Session-Id: none"), ping, 404),
+        ("unknown version", format!("{PLAIN}\nMcp-Protocol-Version: 1999-01-01"), ping, 400),
+        ("foreign host", PLAIN.replace("localhost", "evil.example"), ping, 403),
+        ("rebound host", PLAIN.replace("localhost", "localhost.evil.example:80"), ping, 403),
+        ("userinfo", PLAIN.replace("localhost", "localhost@evil.example"), ping, 403),
         ("two hosts", format!("{PLAIN}\nHost: localhost"), ping, 400),
-        (
-            "foreign origin",
-            format!("{PLAIN}\nOrigin: https://evil.example"),
-            ping,
-            403,
-        ),
+        ("foreign origin", format!("{PLAIN}\nOrigin: https://evil.example"), ping, 403),
         ("null origin", format!("{PLAIN}\nOrigin: null"), ping, 403),
         (
             "no stream accepted",
@@ -129,12 +96,7 @@ async fn a_request_that_http_does_not_allow_is_refused_with_its_status() {
             ping,
             406,
         ),
-        (
-            "no json",
-            format!("Host: localhost\nContent-Type: text/plain\n{both}"),
-            ping,
-            415,
-        ),
+        ("no json", format!("Host: localhost\nContent-Type: text/plain\n{both}"), ping, 415),
         ("too long", PLAIN.into(), &long, 413),
         ("no frame", PLAIN.into(), "hello", 400),
         ("a batch", PLAIN.into(), "[]", 400),
@@ -150,10 +112,7 @@ async fn a_request_that_http_does_not_allow_is_refused_with_its_status() {
     let other = exchange(address, "GET /else HTTP/1.1\nHost: localhost", "").await;
     assert!(other.starts_with("HTTP/1.1 404"), "{other}");
     let other = exchange(address, "PUT /mcp HTTP/1.1\nHost: [::1]:80", "").await;
-    assert!(
-        other.starts_with("HTTP/1.1 405") && other.contains("POST, GET, DELETE"),
-        "{other}"
-    );
+    assert!(other.starts_with("HTTP/1.1 405") && other.contains("POST, GET, DELETE"), "{other}");
     let hosts = Hosts(vec!["mcp.example".into()]);
     let address = echo(ServerOptions {
         hosts,
@@ -183,68 +142,23 @@ async fn a_request_without_a_session_is_held_against_its_headers() {
     .await;
     assert_eq!(listed.0, 200, "{}", listed.1);
     let table = [
-        (
-            format!("{version}\nMcp-Method: a/b"),
-            ask("a/b", ""),
-            200,
-            "\"id\":\"x\"",
-        ),
+        (format!("{version}\nMcp-Method: a/b"), ask("a/b", ""), 200, "\"id\":\"x\""),
         (version.into(), ask("a/b", ""), 400, "-32020"),
-        (
-            format!("{version}\nMcp-Method: b/a"),
-            ask("a/b", ""),
-            400,
-            "-32020",
-        ),
-        (
-            format!("{version}\nMcp-Method: a/b\nMcp-Method: a/b"),
-            ask("a/b", ""),
-            400,
-            "-32020",
-        ),
+        (format!("{version}\nMcp-Method: b/a"), ask("a/b", ""), 400, "-32020"),
+        (format!("{version}\nMcp-Method: a/b\nMcp-Method: a/b"), ask("a/b", ""), 400, "-32020"),
         ("Mcp-Method: a/b".into(), ask("a/b", ""), 400, "-32020"),
-        (
-            "Mcp-Protocol-Version: 2027-01-01\nMcp-Method: a/b".into(),
-            ask("a/b", ""),
-            400,
-            "-32020",
-        ),
+        ("Mcp-Protocol-Version: 2027-01-01\nMcp-Method: a/b".into(), ask("a/b", ""), 400, "-32020"),
         (
             format!("{version}\nMcp-Method: a/b"),
             ask("a/b", "").replace("clientCap", "Cap"),
             400,
             "-32602",
         ),
-        (
-            format!("{version}\nMcp-Method: nobody/knows"),
-            ask("nobody/knows", ""),
-            404,
-            "-32601",
-        ),
-        (
-            format!("{version}\nMcp-Method: initialize"),
-            ask("initialize", ""),
-            404,
-            "-32601",
-        ),
-        (
-            format!("{version}\n{named}\nMcp-Param-R: =?base64?w6k=?="),
-            call.clone(),
-            200,
-            "é",
-        ),
-        (
-            format!("{version}\n{named}\nMcp-Param-R: e"),
-            call.clone(),
-            400,
-            "-32020",
-        ),
-        (
-            format!("{version}\n{named}\nMcp-Param-R: =?base64?!?="),
-            call.clone(),
-            400,
-            "-32020",
-        ),
+        (format!("{version}\nMcp-Method: nobody/knows"), ask("nobody/knows", ""), 404, "-32601"),
+        (format!("{version}\nMcp-Method: initialize"), ask("initialize", ""), 404, "-32601"),
+        (format!("{version}\n{named}\nMcp-Param-R: =?base64?w6k=?="), call.clone(), 200, "é"),
+        (format!("{version}\n{named}\nMcp-Param-R: e"), call.clone(), 400, "-32020"),
+        (format!("{version}\n{named}\nMcp-Param-R: =?base64?!?="), call.clone(), 400, "-32020"),
         (format!("{version}\n{named}"), call, 400, "-32020"),
         (
             format!("{version}\n{named}\nMcp-Param-R: x"),
@@ -255,11 +169,7 @@ async fn a_request_without_a_session_is_held_against_its_headers() {
     ];
     for (headers, body, status, says) in table {
         let answer = post(address, &format!("{PLAIN}\n{headers}"), &body).await;
-        assert!(
-            answer.0 == status && answer.1.contains(says),
-            "{headers}\n{}",
-            answer.1
-        );
+        assert!(answer.0 == status && answer.1.contains(says), "{headers}\n{}", answer.1);
     }
 }
 
@@ -278,19 +188,12 @@ async fn session() -> Session {
     let serve = async {
         let mut server = listener.accept().await.unwrap();
         let asked = server.reader.recv().await.unwrap().unwrap();
-        server
-            .writer
-            .send(Frame::result(asked.id.unwrap(), json!({})))
-            .await
-            .unwrap();
+        server.writer.send(Frame::result(asked.id.unwrap(), json!({}))).await.unwrap();
         server
     };
     let (server, (status, answer)) = tokio::join!(serve, post(address, PLAIN, hello));
     assert_eq!(status, 200);
-    let name = answer
-        .lines()
-        .find(|line| line.starts_with("mcp-session-id"))
-        .unwrap();
+    let name = answer.lines().find(|line| line.starts_with("mcp-session-id")).unwrap();
     let headers = format!("{PLAIN}\nMcp-Protocol-Version: 2025-11-25\n{name}");
     Session {
         address,
@@ -305,11 +208,7 @@ async fn a_stream_that_broke_off_is_resumed_where_it_was_and_a_deleted_session_i
     let mut it = session().await;
     let mut stream = TcpStream::connect(it.address).await.unwrap();
     let ask = r#"{"jsonrpc":"2.0","id":7,"method":"slow"}"#;
-    let head = format!(
-        "POST /mcp HTTP/1.1\n{}\nContent-Length: {}",
-        it.headers,
-        ask.len()
-    );
+    let head = format!("POST /mcp HTTP/1.1\n{}\nContent-Length: {}", it.headers, ask.len());
     stream
         .write_all(format!("{}\r\n\r\n{ask}", head.replace('\n', "\r\n")).as_bytes())
         .await
@@ -323,10 +222,7 @@ async fn a_stream_that_broke_off_is_resumed_where_it_was_and_a_deleted_session_i
         let length = stream.read(&mut some).await.unwrap();
         read.push_str(&String::from_utf8_lossy(&some[..length]));
     }
-    assert!(
-        read.contains("retry: 1000") && read.contains("id: 2-0"),
-        "{read}"
-    );
+    assert!(read.contains("retry: 1000") && read.contains("id: 2-0"), "{read}");
     drop(stream);
     it.server.writer.send(tell(2)).await.unwrap();
     let answer = Frame::result(Id::from(7), json!("done"));
@@ -336,19 +232,12 @@ async fn a_stream_that_broke_off_is_resumed_where_it_was_and_a_deleted_session_i
     while !rest.contains("done") {
         rest = exchange(it.address, &resume, "").await;
     }
-    assert!(
-        !rest.contains("\"n\":1") && rest.contains("\"n\":2"),
-        "{rest}"
-    );
+    assert!(!rest.contains("\"n\":1") && rest.contains("\"n\":2"), "{rest}");
     let twice = exchange(it.address, &resume, "").await;
     assert!(twice.contains("done"), "{twice}");
 
     let delete = format!("DELETE /mcp HTTP/1.1\n{}", it.headers);
-    assert!(
-        exchange(it.address, &delete, "")
-            .await
-            .starts_with("HTTP/1.1 200")
-    );
+    assert!(exchange(it.address, &delete, "").await.starts_with("HTTP/1.1 200"));
     assert_eq!(post(it.address, &it.headers, ask).await.0, 404);
     assert!(it.server.reader.recv().await.is_none());
 }

@@ -159,11 +159,7 @@ pub async fn legacy_sse() -> Link {
         }
     });
     let options = ClientOptions::new(&format!("http://{address}/sse"));
-    Link::new(
-        "legacy sse",
-        legacy::connect(options).await.unwrap(),
-        server,
-    )
+    Link::new("legacy sse", legacy::connect(options).await.unwrap(), server)
 }
 
 type Stream = Arc<Mutex<Option<mpsc::Receiver<Sse>>>>;
@@ -176,10 +172,7 @@ async fn old(
     let events = if request.method() == Method::GET {
         let rest = stream.lock().unwrap().take().unwrap();
         let endpoint = Sse::default().event("endpoint").data("/message?id=1");
-        let rest = stream::unfold(
-            rest,
-            |mut rest| async move { Some((rest.recv().await?, rest)) },
-        );
+        let rest = stream::unfold(rest, |mut rest| async move { Some((rest.recv().await?, rest)) });
         stream::iter([endpoint]).chain(rest).left_stream()
     } else {
         let text = request.into_body().collect().await.unwrap().to_bytes();

@@ -25,21 +25,13 @@ fn raw(text: &str) -> Box<RawValue> {
 
 fn ids() -> [Id; 4] {
     let long = raw("987654321098765432109876543210");
-    [
-        Id::from(7),
-        Id::from("seven"),
-        Id::from(""),
-        Id::parse(&long).unwrap(),
-    ]
+    [Id::from(7), Id::from("seven"), Id::from(""), Id::parse(&long).unwrap()]
 }
 
 /// Sends it from one end and receives it at the other.
 async fn carried(link: &mut Link, up: bool, frame: Frame) -> Frame {
-    let (from, to) = if up {
-        (&link.client, &mut link.server)
-    } else {
-        (&link.server, &mut link.client)
-    };
+    let (from, to) =
+        if up { (&link.client, &mut link.server) } else { (&link.server, &mut link.client) };
     from.writer.send(frame).await.unwrap();
     to.reader.recv().await.unwrap().unwrap()
 }
@@ -81,10 +73,7 @@ async fn every_body_arrives_as_it_was_sent_in_every_place() {
 #[tokio::test]
 async fn without_a_session_only_ids_and_tokens_change_and_the_client_sees_its_own() {
     let mut link = links::stateless().await;
-    for (body, id) in BODIES
-        .iter()
-        .filter(|body| body.starts_with("{\""))
-        .zip(ids().iter().cycle())
+    for (body, id) in BODIES.iter().filter(|body| body.starts_with("{\"")).zip(ids().iter().cycle())
     {
         let meta =
             link.params(json!({ "_meta": { "progressToken": "mine" } }))["_meta"].to_string();
@@ -119,17 +108,9 @@ async fn three_hundred_notifications_come_before_the_answer_and_in_order() {
                     // Two thirds are logs: they name no request.
                     let method = ["notifications/progress", "notifications/message"]
                         [n.min(1) * (n % 3).min(1)];
-                    server
-                        .writer
-                        .send(Frame::notification(method, params))
-                        .await
-                        .unwrap();
+                    server.writer.send(Frame::notification(method, params)).await.unwrap();
                 }
-                server
-                    .writer
-                    .send(Frame::result(id, json!({})))
-                    .await
-                    .unwrap();
+                server.writer.send(Frame::result(id, json!({}))).await.unwrap();
             }
         });
         for round in 1..=30_u64 {

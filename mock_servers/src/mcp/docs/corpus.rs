@@ -49,9 +49,7 @@ pub struct Passage {
 /// All sections of all documents.
 pub fn passages() -> Vec<Passage> {
     let documents = CORPUS.iter();
-    documents
-        .flat_map(|(path, text)| sections(path, text))
-        .collect()
+    documents.flat_map(|(path, text)| sections(path, text)).collect()
 }
 
 fn sections(path: &'static str, text: &str) -> Vec<Passage> {
@@ -59,9 +57,7 @@ fn sections(path: &'static str, text: &str) -> Vec<Passage> {
     let mut passages = Vec::new();
     let mut current: Option<Passage> = None;
     // The front matter is for the course's tools.
-    let body = text
-        .strip_prefix("---\n")
-        .and_then(|rest| rest.split_once("---\n"));
+    let body = text.strip_prefix("---\n").and_then(|rest| rest.split_once("---\n"));
     let text = body.map_or(text, |(_, body)| body);
     let mut folded = false;
     for line in text.lines() {
@@ -107,11 +103,7 @@ fn add(text: &mut String, line: &str) {
     }
     // What stands in code is meant as it is: `bash(cargo test:*)`.
     let part = |(n, part): (usize, &str)| {
-        if n % 2 == 0 {
-            part.replace('*', "")
-        } else {
-            part.to_owned()
-        }
+        if n % 2 == 0 { part.replace('*', "") } else { part.to_owned() }
     };
     let plain: String = line.split('`').enumerate().map(part).collect();
     text.push_str(&without_links(&plain));

@@ -40,23 +40,13 @@ pub fn pages_of_two() -> Crook {
 
 pub fn broken_schema() -> Crook {
     let schema = json!({"type": "object", "properties": {"no such key?": {"type": "wish"}}, "required": "all"});
-    with(vec![dummy(
-        "broken",
-        "A tool with a broken schema.",
-        schema,
-        None,
-    )])
+    with(vec![dummy("broken", "A tool with a broken schema.", schema, None)])
 }
 
 pub fn deep_schema() -> Crook {
     let object = |inner| json!({"type": "object", "properties": {"a": inner}});
     let schema = object((0..70).fold(json!({}), |inner, _| object(inner)));
-    with(vec![dummy(
-        "deep",
-        "A tool with a deep schema.",
-        schema,
-        None,
-    )])
+    with(vec![dummy("deep", "A tool with a deep schema.", schema, None)])
 }
 
 pub fn twins() -> Crook {
@@ -112,12 +102,7 @@ fn with(more: Vec<MockTool>) -> Crook {
 }
 
 fn plain(name: &str) -> MockTool {
-    dummy(
-        name,
-        "A tool that answers with its name.",
-        empty(),
-        Some(true),
-    )
+    dummy(name, "A tool that answers with its name.", empty(), Some(true))
 }
 
 fn empty() -> Value {

@@ -211,11 +211,7 @@ impl<W: AsyncWrite + Unpin> Middle<W> {
 
     /// Says how far a call is, to a client that has asked for it.
     async fn progress(&mut self, token: &Value) -> Result<(), String> {
-        for (done, message) in [
-            (1, "reading"),
-            (2, "thinking\u{1b}[2J\nhard"),
-            (3, "writing"),
-        ] {
+        for (done, message) in [(1, "reading"), (2, "thinking\u{1b}[2J\nhard"), (3, "writing")] {
             if !token.is_null() {
                 let params = json!({"progressToken": token, "progress": done, "total": 3, "message": message});
                 let method = "notifications/progress";

@@ -97,11 +97,8 @@ const LIST: &str = "  exit              ends at once
   half-message      sends half an answer and ends";
 
 /// Behind the name of a fault that spoils answers: which ones.
-const PLACES: [(&str, Place); 3] = [
-    ("-start", Place::Start),
-    ("-list", Place::List),
-    ("-call", Place::Call),
-];
+const PLACES: [(&str, Place); 3] =
+    [("-start", Place::Start), ("-list", Place::List), ("-call", Place::Call)];
 
 impl Fault {
     /// The fault called `name`.
@@ -111,12 +108,10 @@ impl Fault {
     pub fn named(name: &str) -> Result<Self, String> {
         let placed = || {
             let mut places = PLACES.iter();
-            places.find_map(
-                |(suffix, place)| match called(name.strip_suffix(suffix)?)? {
-                    Self::Spoils(spoil, _) => Some(Self::Spoils(spoil, *place)),
-                    _ => None,
-                },
-            )
+            places.find_map(|(suffix, place)| match called(name.strip_suffix(suffix)?)? {
+                Self::Spoils(spoil, _) => Some(Self::Spoils(spoil, *place)),
+                _ => None,
+            })
         };
         let fault = called(name).or_else(placed);
         fault.ok_or_else(|| format!("There is no fault `{name}`."))

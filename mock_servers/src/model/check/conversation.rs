@@ -39,10 +39,7 @@ pub fn instructions(messages: &[Arc<Known>]) -> Result<(), Flaw> {
             continue;
         }
         let Some(before) = messages[..i].iter().rev().find_map(turn) else {
-            return rule(
-                i,
-                "use the top-level 'system' parameter for the initial system prompt",
-            );
+            return rule(i, "use the top-level 'system' parameter for the initial system prompt");
         };
         if before.role != Role::User && !ends_in_server_result(before) {
             return rule(
@@ -52,14 +49,8 @@ pub fn instructions(messages: &[Arc<Known>]) -> Result<(), Flaw> {
         }
         let mut after = messages[i + 1..].iter();
         let after = after.find(|known| speaks(known) || turn(known).is_some());
-        if after
-            .and_then(turn)
-            .is_some_and(|after| after.role == Role::User)
-        {
-            return rule(
-                i,
-                "role 'system' must precede an 'assistant' message or end the array",
-            );
+        if after.and_then(turn).is_some_and(|after| after.role == Role::User) {
+            return rule(i, "role 'system' must precede an 'assistant' message or end the array");
         }
     }
     Ok(())
@@ -150,9 +141,7 @@ fn calls_are_answered(
 ) -> Result<(), Flaw> {
     let answers = next.map_or(&[][..], |next| &next.blocks);
     let leading = answers.iter().map_while(result_id).collect::<Vec<_>>();
-    let open = call_ids(message)
-        .filter(|id| !leading.contains(id))
-        .collect::<Vec<_>>();
+    let open = call_ids(message).filter(|id| !leading.contains(id)).collect::<Vec<_>>();
     let Some(first) = open.first() else {
         return Ok(());
     };
@@ -162,9 +151,7 @@ fn calls_are_answered(
         open.join(", ")
     );
     // The API stops here. A result that is there, but late, is the harder case to see.
-    let late = answers
-        .iter()
-        .position(|block| result_id(block) == Some(first));
+    let late = answers.iter().position(|block| result_id(block) == Some(first));
     let hint = late.map(|j| {
         let place = format!("messages.{}.content.{j}", at + 1);
         format!(
@@ -199,13 +186,11 @@ fn results_answer_calls(message: &Message, previous: Option<&Arc<Message>>) -> R
 }
 
 fn ends_well(messages: &[Arc<Message>]) -> Result<(), Flaw> {
-    let last = messages
-        .last()
-        .filter(|message| message.role == Role::Assistant);
+    let last = messages.last().filter(|message| message.role == Role::Assistant);
     match last.and_then(|message| message.blocks.last()) {
-        Some(Block::Text(text)) if text.ends_with(char::is_whitespace) => Err(Flaw::here(
-            "final assistant content cannot end with trailing whitespace",
-        )),
+        Some(Block::Text(text)) if text.ends_with(char::is_whitespace) => {
+            Err(Flaw::here("final assistant content cannot end with trailing whitespace"))
+        }
         _ => Ok(()),
     }
 }

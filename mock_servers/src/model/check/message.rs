@@ -46,11 +46,7 @@ pub fn message(mut value: Value) -> Result<Known, Flaw> {
         return instructions(value);
     }
     let mut needs = shape::object("message", &value)?;
-    let role = if value["role"] == "user" {
-        Role::User
-    } else {
-        Role::Assistant
-    };
+    let role = if value["role"] == "user" { Role::User } else { Role::Assistant };
     let (mut blocks, mut pieces) = (Vec::new(), Vec::new());
     match value["content"].take() {
         // Whether a message may be empty depends on its place; `conversation` knows it.

@@ -134,28 +134,16 @@ impl Options {
                 "`max_tokens` must be greater than `thinking.budget_tokens`",
             ),
             (
-                thinks
-                    && self
-                        .temperature
-                        .is_some_and(|temperature| temperature < 1.0),
+                thinks && self.temperature.is_some_and(|temperature| temperature < 1.0),
                 "`temperature` may only be set to 1 when thinking is enabled",
             ),
-            (
-                thinks && self.top_k.is_some(),
-                "`top_k` must be unset when thinking is enabled",
-            ),
+            (thinks && self.top_k.is_some(), "`top_k` must be unset when thinking is enabled"),
             (
                 thinks && self.top_p.is_some_and(|top_p| top_p < 0.95),
                 "`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled",
             ),
-            (
-                thinks && forced,
-                "Thinking may not be enabled when tool_choice forces tool use",
-            ),
-            (
-                none && self.stream,
-                "max_tokens: 0 is not allowed together with `stream`",
-            ),
+            (thinks && forced, "Thinking may not be enabled when tool_choice forces tool use"),
+            (none && self.stream, "max_tokens: 0 is not allowed together with `stream`"),
             (
                 none && budget.is_some(),
                 "max_tokens: 0 is not allowed together with `thinking.budget_tokens`",
@@ -187,9 +175,7 @@ mod tests {
 
     #[test]
     fn the_readme_names_every_field_and_no_other() {
-        let (any, _) = row("| fields | any but ")
-            .split_once(';')
-            .expect("names end");
+        let (any, _) = row("| fields | any but ").split_once(';').expect("names end");
         let mut named = any.split(", ").collect::<Vec<_>>();
         let open = shape::request_fields().filter(|(_, has_beta)| !has_beta);
         let parts = ["messages", "system", "tools"].into_iter();
@@ -202,9 +188,6 @@ mod tests {
         let (betas, _) = betas.split_once(';').expect("names end");
         let brought = shape::request_fields().filter(|(_, has_beta)| *has_beta);
         let brought = brought.map(|(name, _)| format!("`{name}`"));
-        assert_eq!(
-            betas.split(", ").collect::<Vec<_>>(),
-            brought.collect::<Vec<_>>()
-        );
+        assert_eq!(betas.split(", ").collect::<Vec<_>>(), brought.collect::<Vec<_>>());
     }
 }

@@ -20,10 +20,7 @@ pub fn input_schema(schema: &Value) -> Result<(), Flaw> {
         }
         Some(_) => {}
     }
-    if ["oneOf", "allOf", "anyOf"]
-        .iter()
-        .any(|keyword| keywords.contains_key(*keyword))
-    {
+    if ["oneOf", "allOf", "anyOf"].iter().any(|keyword| keywords.contains_key(*keyword)) {
         return Err(Flaw::here(
             "input_schema does not support oneOf, allOf, or anyOf at the top level",
         ));
@@ -70,9 +67,7 @@ fn keyword(name: &str, value: &Value) -> Result<(), Wrong> {
         "type" => holds(is_type(value)),
         "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
             let named = value.as_object().ok_or_else(Wrong::new)?;
-            named
-                .iter()
-                .try_for_each(|(key, inner)| under(key, schema(inner)))
+            named.iter().try_for_each(|(key, inner)| under(key, schema(inner)))
         }
         "items"
         | "additionalProperties"
@@ -91,11 +86,9 @@ fn keyword(name: &str, value: &Value) -> Result<(), Wrong> {
             numbered.try_for_each(|(i, inner)| under(&i.to_string(), schema(inner)))
         }
         "required" => holds(is_name_list(value)),
-        "dependentRequired" => holds(
-            value
-                .as_object()
-                .is_some_and(|map| map.values().all(is_name_list)),
-        ),
+        "dependentRequired" => {
+            holds(value.as_object().is_some_and(|map| map.values().all(is_name_list)))
+        }
         "enum" | "examples" => holds(value.is_array()),
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => holds(value.is_number()),
         "multipleOf" => holds(value.as_f64().is_some_and(|number| number > 0.0)),
@@ -121,9 +114,7 @@ fn under(outer: &str, result: Result<(), Wrong>) -> Result<(), Wrong> {
 }
 
 fn is_type(value: &Value) -> bool {
-    const TYPES: [&str; 7] = [
-        "array", "boolean", "integer", "null", "number", "object", "string",
-    ];
+    const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
     let known = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));
     match value {
         Value::Array(several) => !several.is_empty() && several.iter().all(known),

@@ -157,10 +157,7 @@ pub fn tag<'a>(name: &str, value: &'a Value) -> Result<(&'a str, Option<Need>), 
     let mut tags: Vec<_> = tags.collect();
     tags.sort_unstable();
     let rule = "found using 'type' does not match any of the expected tags";
-    let flaw = Flaw::here(format!(
-        "Input tag '{kind}' {rule}: '{}'",
-        tags.join("', '")
-    ));
+    let flaw = Flaw::here(format!("Input tag '{kind}' {rule}: '{}'", tags.join("', '")));
     match object {
         Some(object) => Ok((kind, Some(Need::new(&object.betas, flaw)))),
         None => Err(flaw),
@@ -187,9 +184,7 @@ pub fn under(outer: impl std::fmt::Display, checked: Checked) -> Checked {
 pub fn speaks(text: &str) -> Result<(), Flaw> {
     match text.trim() {
         _ if text.is_empty() => Err(Flaw::here("text content blocks must be non-empty")),
-        "" => Err(Flaw::here(
-            "text content blocks must contain non-whitespace text",
-        )),
+        "" => Err(Flaw::here("text content blocks must contain non-whitespace text")),
         _ => Ok(()),
     }
 }
@@ -223,20 +218,14 @@ fn shape(shape: &str, value: &Value) -> Checked {
         "fraction" => {
             let number = value.as_f64();
             is(number.is_some(), "Input should be a valid number")?;
-            is(
-                number.is_some_and(|number| (0.0..=1.0).contains(&number)),
-                "range: 0..1",
-            )
+            is(number.is_some_and(|number| (0.0..=1.0).contains(&number)), "range: 0..1")
         }
         "text" | "said" | "filled" | "word" | "tool_name" | "url" => {
             is(text.is_some(), "Input should be a valid string")?;
             let text = text.unwrap_or_default();
             match shape {
                 "filled" => is(!text.is_empty(), "String should have at least 1 character"),
-                "word" => is(
-                    is_word(text),
-                    "String should match pattern '^[a-zA-Z0-9_-]+$'",
-                ),
+                "word" => is(is_word(text), "String should match pattern '^[a-zA-Z0-9_-]+$'"),
                 "tool_name" => {
                     let rule = "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'";
                     is(is_word(text) && text.len() <= 128, rule)
@@ -269,14 +258,10 @@ fn compound(shape_of: &str, value: &Value) -> Checked {
         if value.is_string() {
             return Ok(Vec::new());
         }
-        return list(
-            value,
-            "Input should be a valid string or array",
-            |item| match of.trim() {
-                "" => Ok(Vec::new()),
-                of => tagged(of, item),
-            },
-        );
+        return list(value, "Input should be a valid string or array", |item| match of.trim() {
+            "" => Ok(Vec::new()),
+            of => tagged(of, item),
+        });
     }
     if shape_of.starts_with('\'') {
         return choice(value, shape_of);
@@ -292,9 +277,7 @@ fn count(value: &Value, least: &str) -> Checked {
     match (value.as_u64(), value.as_i64()) {
         (Some(count), _) if count >= least => Ok(Vec::new()),
         (None, None) => Err(Flaw::here("Input should be a valid integer")),
-        _ => Err(Flaw::here(format!(
-            "Input should be greater than or equal to {least}"
-        ))),
+        _ => Err(Flaw::here(format!("Input should be greater than or equal to {least}"))),
     }
 }
 
@@ -311,10 +294,7 @@ fn list(value: &Value, rule: &str, check: impl Fn(&Value) -> Checked) -> Checked
 fn choice(value: &Value, choices: &str) -> Checked {
     let mut choices = choices.split('|');
     let named = value.as_str().map(|text| format!("'{text}'"));
-    if choices
-        .clone()
-        .any(|choice| Some(choice) == named.as_deref())
-    {
+    if choices.clone().any(|choice| Some(choice) == named.as_deref()) {
         return Ok(Vec::new());
     }
     let last = choices.next_back().unwrap_or_default();

@@ -21,10 +21,17 @@ pub(super) fn make_tasks(run: &Run, specs: &[TaskSpec]) -> Went {
     };
     run.each(specs, call, |spec, done| {
         if done.failed {
-            return Outcome::failed(format!("I did not create “{}”: {}.", spec.subject, why(&done.text)));
+            return Outcome::failed(format!(
+                "I did not create “{}”: {}.",
+                spec.subject,
+                why(&done.text)
+            ));
         }
         let id = tasks::id_in(&done.text).map(|id| (id, spec.subject.clone()));
-        Outcome { tasks: id.into_iter().collect(), ..Outcome::told(format!("I {}.", done.text.trim())) }
+        Outcome {
+            tasks: id.into_iter().collect(),
+            ..Outcome::told(format!("I {}.", done.text.trim()))
+        }
     })
 }
 
@@ -34,7 +41,11 @@ fn look_at_board(run: &Run) -> Result<(Vec<OnBoard>, String), Stop> {
 }
 
 /// The task that the words mean.
-fn meant(run: &Run, words: &str, fits: impl Fn(&OnBoard) -> bool) -> Result<(String, String), Stop> {
+fn meant(
+    run: &Run,
+    words: &str,
+    fits: impl Fn(&OnBoard) -> bool,
+) -> Result<(String, String), Stop> {
     let (board, _) = look_at_board(run)?;
     let task = tasks::meant(words, &board, fits).or_else(|why| fail(sentence(&why)))?;
     Ok((task.id.clone(), task.subject.clone()))
@@ -57,7 +68,10 @@ pub(super) fn claim(run: &Run, words: &str) -> Went {
     let (id, subject) = meant(run, words, OnBoard::is_free)?;
     run.text(Can::ClaimTask, json!({"task_id": id}), "That did not work")?;
     let told = format!("I claimed {id}: {subject}.");
-    Ok(Outcome { tasks: vec![(id, subject)], ..Outcome::told(told) })
+    Ok(Outcome {
+        tasks: vec![(id, subject)],
+        ..Outcome::told(told)
+    })
 }
 
 pub(super) fn complete(run: &Run, words: &str) -> Went {
@@ -67,9 +81,15 @@ pub(super) fn complete(run: &Run, words: &str) -> Went {
         None => meant(run, words, |task| task.mark != ' ' && task.mark != 'x')?,
     };
     let text = run.text(Can::CompleteTask, json!({"task_id": id}), "That did not work")?;
-    let unblocked = text.lines().filter_map(|line| line.strip_prefix("unblocked: ")?.split_once(' '));
-    let unblocked: Vec<String> = unblocked.map(|(id, subject)| format!("{subject} ({id})")).collect();
-    let next = if unblocked.is_empty() { String::new() } else { format!("\nUnblocked now: {}.", listed(&unblocked)) };
+    let unblocked =
+        text.lines().filter_map(|line| line.strip_prefix("unblocked: ")?.split_once(' '));
+    let unblocked: Vec<String> =
+        unblocked.map(|(id, subject)| format!("{subject} ({id})")).collect();
+    let next = if unblocked.is_empty() {
+        String::new()
+    } else {
+        format!("\nUnblocked now: {}.", listed(&unblocked))
+    };
     Ok(Outcome::told(format!("I completed {id}: {subject}.{next}")))
 }
 
@@ -98,7 +118,10 @@ pub(super) fn do_task(run: &Run, id: &str, subject: &str, claims: bool) -> Went 
     }
     let work = do_subject(run, subject)?;
     if work.failed || !has_board {
-        return Ok(Outcome { text: format!("{}\n(task {id})", work.text), ..work });
+        return Ok(Outcome {
+            text: format!("{}\n(task {id})", work.text),
+            ..work
+        });
     }
     let done = run.call(Can::CompleteTask, json!({"task_id": id}))?;
     Ok([work, done.or_why(format!("I completed {id}: {subject}."))].into_iter().collect())
@@ -109,8 +132,9 @@ fn do_subject(run: &Run, subject: &str) -> Went {
     if let Some((path, text)) = tasks::sample(subject) {
         return write(run, &path, &text, true);
     }
-    let steps = understand::plan(subject, run.world)
-        .or_else(|no| fail(format!("I did not do “{subject}”, and it stays open: {}", refusal(&no))))?;
+    let steps = understand::plan(subject, run.world).or_else(|no| {
+        fail(format!("I did not do “{subject}”, and it stays open: {}", refusal(&no)))
+    })?;
     let inner = run.within();
     super::plan(&inner, &steps)?;
     Ok(inner.before.into_inner().into_iter().collect())
@@ -129,9 +153,14 @@ pub(super) fn worktrees(run: &Run) -> Went {
     let name = |(id, subject): &(String, String)| {
         let subject = subject.to_lowercase();
         let subject = subject.trim_start_matches("write ").trim_end_matches(".md");
-        let slug: String = subject.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(24).collect();
+        let slug: String = subject
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .take(24)
+            .collect();
         format!("{}-{}", slug.trim_matches('-'), id.split('-').next().unwrap_or(id))
     };
-    let call = |task: &(String, String)| (Can::MakeTree, json!({"name": name(task), "task_id": task.0}));
+    let call =
+        |task: &(String, String)| (Can::MakeTree, json!({"name": name(task), "task_id": task.0}));
     run.each(&all, call, |_, done| done.or_why(format!("I {}.", done.text.trim())))
 }

@@ -65,7 +65,8 @@ pub(super) fn read(run: &Run, paths: &[String]) -> Went {
 }
 
 fn gists(found: &[(String, String)]) -> String {
-    let lines: Vec<String> = found.iter().map(|(title, text)| format!("{title}: {}", gist(text))).collect();
+    let lines: Vec<String> =
+        found.iter().map(|(title, text)| format!("{title}: {}", gist(text))).collect();
     lines.join("\n")
 }
 
@@ -74,8 +75,16 @@ pub(super) fn about(run: &Run, paths: &[String]) -> Went {
     if paths.is_empty() && !before.is_empty() {
         return Ok(Outcome::told(gists(&before)));
     }
-    let read = if paths.is_empty() { read(run, &["README.md".to_owned()])? } else { read(run, paths)? };
-    Ok(if read.failed { read } else { Outcome { text: gists(&read.found), ..read } })
+    let read =
+        if paths.is_empty() { read(run, &["README.md".to_owned()])? } else { read(run, paths)? };
+    Ok(if read.failed {
+        read
+    } else {
+        Outcome {
+            text: gists(&read.found),
+            ..read
+        }
+    })
 }
 
 /// The paths that match a pattern.
@@ -91,7 +100,10 @@ pub(super) fn paths(run: &Run, pattern: &str) -> Result<Vec<String>, Stop> {
         run.text(Can::Bash, json!({ "command": command }), &or)?
     };
     let is_path = |line: &&str| {
-        !line.is_empty() && !line.starts_with(['(', '[']) && !line.contains(": ") && !line.contains("no file")
+        !line.is_empty()
+            && !line.starts_with(['(', '['])
+            && !line.contains(": ")
+            && !line.contains("no file")
     };
     let lines = text.lines().map(|line| line.trim().trim_start_matches("./"));
     Ok(lines.filter(is_path).map(str::to_owned).collect())
@@ -160,7 +172,10 @@ pub(super) fn read_all(run: &Run, dir: &str, slots: &Slots) -> Went {
     if files.len() > MOST_FILES {
         text.push_str(&format!("\nI read the first {MOST_FILES} of {} files.", files.len()));
     }
-    Ok(Outcome { found, ..Outcome::told(text) })
+    Ok(Outcome {
+        found,
+        ..Outcome::told(text)
+    })
 }
 
 /// Whether a file is there; and what it holds, when the words ask for that too.
@@ -173,7 +188,11 @@ pub(super) fn exists(run: &Run, path: &str, words: &str) -> Went {
         return Ok(Outcome::failed(format!("I could not look at {path}: {}.", why(&done.text))));
     }
     let shows = tokens(words).iter().any(|token| token.is("content contents print show"));
-    let told = if shows { format!("{path} exists:\n{}", block(&done.text)) } else { format!("{path} exists.") };
+    let told = if shows {
+        format!("{path} exists:\n{}", block(&done.text))
+    } else {
+        format!("{path} exists.")
+    };
     Ok(Outcome::told(told).tagged(path, &done.text))
 }
 
@@ -187,8 +206,11 @@ pub(super) fn framework(run: &Run) -> Went {
     telling.sort_by_key(|path| (path.matches('/').count(), path.clone()));
     telling.truncate(4);
     let found = read(run, &telling)?.found;
-    let says = |(word, name): (&str, &'static str)| Some((found.iter().find(|(_, text)| text.contains(word))?, name));
-    let hit = set("frameworks").split(", ").filter_map(|known| known.split_once(": ")).find_map(says);
+    let says = |(word, name): (&str, &'static str)| {
+        Some((found.iter().find(|(_, text)| text.contains(word))?, name))
+    };
+    let hit =
+        set("frameworks").split(", ").filter_map(|known| known.split_once(": ")).find_map(says);
     Ok(Outcome::told(match hit {
         Some(((path, _), name)) => format!("The testing framework is {name}: {path} says so."),
         None => "I found no build file and no test that tells of a testing framework.".to_owned(),
@@ -197,8 +219,11 @@ pub(super) fn framework(run: &Run) -> Went {
 
 /// Looks at the file that the steps before speak of.
 pub(super) fn verify(run: &Run) -> Went {
-    let parts: String = run.found().iter().map(|(title, body)| format!("{title} {body} ")).collect();
-    let is_file = |token: &Token| token.shape == Shape::Path && token.text.trim_start_matches('.').contains('.');
+    let parts: String =
+        run.found().iter().map(|(title, body)| format!("{title} {body} ")).collect();
+    let is_file = |token: &Token| {
+        token.shape == Shape::Path && token.text.trim_start_matches('.').contains('.')
+    };
     let named = tokens(&parts).into_iter().find(is_file).map(|token| token.text);
     let Some(path) = named.or_else(|| run.world.last_path.clone()) else {
         return fail("There is no file that I could look at.");

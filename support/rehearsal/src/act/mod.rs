@@ -74,9 +74,13 @@ fn go(act: &Act, run: &Run) -> Went {
         Act::Create(path, content) => write::create(run, path, content),
         Act::Replace(path, old, new) => write::replace(run, path, old, new),
         Act::Todo(items) => {
-            let todos: Vec<_> = items.iter().map(|item| json!({"content": item, "status": "pending"})).collect();
+            let todos: Vec<_> =
+                items.iter().map(|item| json!({"content": item, "status": "pending"})).collect();
             run.call(Can::Todo, json!({ "todos": todos }))?;
-            Ok(Outcome::told(format!("The plan has {} items; I have done none of them yet.", items.len())))
+            Ok(Outcome::told(format!(
+                "The plan has {} items; I have done none of them yet.",
+                items.len()
+            )))
         }
         Act::Delegate(jobs) => call::delegate(run, jobs),
         Act::Skill(name, follows) => call::skill(run, name, *follows),
@@ -85,14 +89,25 @@ fn go(act: &Act, run: &Run) -> Went {
         Act::Spawn(name, role, job, plan_first) => team::spawn(run, name, role, job, *plan_first),
         Act::Message(to, text) => {
             let done = run.call(Can::Send, json!({"to": to, "content": text}))?;
-            Ok(Outcome { teammate: Some(to.clone()), ..done.or_why(format!("I wrote to {to}.")) })
+            Ok(Outcome {
+                teammate: Some(to.clone()),
+                ..done.or_why(format!("I wrote to {to}."))
+            })
         }
-        Act::Answer { whose, all, approve, feedback } => team::answer_plans(run, (whose, *all), *approve, feedback),
+        Act::Answer {
+            whose,
+            all,
+            approve,
+            feedback,
+        } => team::answer_plans(run, (whose, *all), *approve, feedback),
         Act::Schedule(when, prompt, durable) => call::schedule(run, when, prompt, *durable),
         Act::Connect(all) => run.each(
             all,
             |server| (Can::Connect, json!({"name": server})),
-            |_, done| Outcome { failed: done.failed, ..Outcome::told(&done.text) },
+            |_, done| Outcome {
+                failed: done.failed,
+                ..Outcome::told(&done.text)
+            },
         ),
         Act::Serve(server, words) => call::serve(run, server, words),
     }
@@ -121,9 +136,11 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::Verify => look::verify(run),
         Make::Mend => python::mend(run, slots),
         Make::Package => python::package(run, dir.unwrap_or("."), &slots.paths),
-        Make::Long => {
-            write::write_new(run, if path.is_empty() { "long_module.py" } else { path }, &python::long(count))
-        }
+        Make::Long => write::write_new(
+            run,
+            if path.is_empty() { "long_module.py" } else { path },
+            &python::long(count),
+        ),
         Make::ShowLong => told(format!("```python\n{}```", python::long(count))),
         Make::Abilities => told(history::abilities(run.world, row.template == "all")),
         Make::Skills => told(history::skills(run.world)),

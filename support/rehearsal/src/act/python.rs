@@ -37,9 +37,12 @@ fn edited(list: &str, path: &str, text: &str) -> String {
 
 /// Makes calls together with the one that says how far the plan is, where there is a tool for it: so many items are done.
 fn step(run: &Run, items: &[String], done: usize, calls: Vec<Call>) -> Result<Vec<Done>, Stop> {
-    let status = |at: usize| ["completed", "in_progress", "pending"][usize::from(at >= done) + usize::from(at > done)];
+    let status = |at: usize| {
+        ["completed", "in_progress", "pending"][usize::from(at >= done) + usize::from(at > done)]
+    };
     let items = items.iter().enumerate();
-    let todos: Vec<Value> = items.map(|(at, item)| json!({"content": item, "status": status(at)})).collect();
+    let todos: Vec<Value> =
+        items.map(|(at, item)| json!({"content": item, "status": status(at)})).collect();
     let plan = run.world.tools.call(Can::Todo, json!({ "todos": todos }));
     let skipped = usize::from(plan.is_some());
     let all: Vec<Call> = plan.into_iter().chain(calls).collect();
@@ -49,13 +52,21 @@ fn step(run: &Run, items: &[String], done: usize, calls: Vec<Call>) -> Result<Ve
 /// Edits Python files: the one that is named, those of a folder whose style is to be fixed, else the first that there is.
 pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
     let said = tokens(&slots.said);
-    let mut aspects: Vec<_> = ASPECTS.into_iter().filter(|(.., words)| says(&said, words)).collect();
+    let mut aspects: Vec<_> =
+        ASPECTS.into_iter().filter(|(.., words)| says(&said, words)).collect();
     if aspects.is_empty() {
         aspects = if slots.kind.is_some() { vec![STYLE] } else { ASPECTS.to_vec() };
     }
     let mut files = slots.paths.clone();
     if files.is_empty() {
-        files = paths(run, &Slots { kind: Some("py".into()), ..slots.clone() }.pattern())?;
+        files = paths(
+            run,
+            &Slots {
+                kind: Some("py".into()),
+                ..slots.clone()
+            }
+            .pattern(),
+        )?;
         files.truncate(if slots.kind.is_some() { 12 } else { 1 });
     }
     if files.is_empty() {
@@ -63,7 +74,9 @@ pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
     }
     let names = listed(&files);
     let orders = aspects.iter().map(|(_, order, _)| format!("{order} {names}"));
-    let items = std::iter::once(format!("read {names}")).chain(orders).chain([format!("look at {names} again")]);
+    let items = std::iter::once(format!("read {names}"))
+        .chain(orders)
+        .chain([format!("look at {names} again")]);
     let items: Vec<String> = items.map(|item| sentence(&item)).collect();
     let reading = || files.iter().map(|path| reads(run, path)).collect::<Result<Vec<_>, _>>();
     let read = step(run, &items, 0, reading()?)?;
@@ -98,16 +111,24 @@ pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
 
 /// Makes a package: a docstring in each file, and nothing where a file is already.
 pub(super) fn package(run: &Run, dir: &str, files: &[String]) -> Went {
-    let all: Vec<String> = files.iter().map(|file| format!("{dir}/{}", file.trim_start_matches("./"))).collect();
+    let all: Vec<String> =
+        files.iter().map(|file| format!("{dir}/{}", file.trim_start_matches("./"))).collect();
     let items: Vec<String> = all.iter().map(|path| format!("Create {path}")).collect();
     step(run, &items, 0, Vec::new())?;
     let there = there(run, &all)?;
-    let content = format!("\"\"\"A part of the package {}.\"\"\"\n", dir.rsplit('/').next().unwrap_or(dir));
+    let content =
+        format!("\"\"\"A part of the package {}.\"\"\"\n", dir.rsplit('/').next().unwrap_or(dir));
     let mut told = Vec::new();
     for (at, path) in all.iter().enumerate() {
         let is_there = there.contains(path);
-        let call = run.world.tools.call(Can::Write, json!({"path": path, "content": content})).filter(|_| !is_there);
-        if let Some(done) = step(run, &items, at, call.into_iter().collect())?.first().filter(|done| done.failed) {
+        let call = run
+            .world
+            .tools
+            .call(Can::Write, json!({"path": path, "content": content}))
+            .filter(|_| !is_there);
+        if let Some(done) =
+            step(run, &items, at, call.into_iter().collect())?.first().filter(|done| done.failed)
+        {
             return fail(format!("I did not write {path}: {}.", why(&done.text)));
         }
         let left = || format!("{path} is there already: I left it as it is.");
@@ -122,8 +143,9 @@ pub(super) fn styled(text: &str, facts: &[String]) -> String {
     let facts = facts.join("\n").to_lowercase();
     // What is preferred is named first; `not spaces` and `over spaces` name nothing.
     let prefers = |wanted: &str, other: &str| {
-        let facts =
-            ["not ", "over "].iter().fold(facts.clone(), |facts, no| facts.replace(&format!("{no}{other}"), ""));
+        let facts = ["not ", "over "]
+            .iter()
+            .fold(facts.clone(), |facts, no| facts.replace(&format!("{no}{other}"), ""));
         facts.find(wanted).is_some_and(|at| facts.find(other).is_none_or(|other| at < other))
     };
     let mut text = text.to_owned();

@@ -44,7 +44,10 @@ pub(super) fn write_new(run: &Run, path: &str, text: &str) -> Went {
 }
 
 fn lines_for_shell(text: &str) -> String {
-    text.lines().map(|line| format!("'{}'", line.replace('\'', r"'\''"))).collect::<Vec<_>>().join(" ")
+    text.lines()
+        .map(|line| format!("'{}'", line.replace('\'', r"'\''")))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Which of these files are there. A pattern would not tell: it leaves out what git ignores.
@@ -53,7 +56,8 @@ pub(super) fn there(run: &Run, paths: &[String]) -> Result<Vec<String>, Stop> {
     // `find` says nothing of what is not there; `ls` calls it an error.
     let command = if paths.iter().all(|path| !path.starts_with('/') && !path.contains("..")) {
         let depth = paths.iter().map(|path| path.matches('/').count() + 1).max().unwrap_or(1);
-        let words: Vec<String> = paths.iter().map(|path| shell(&format!("./{}", bare(path)))).collect();
+        let words: Vec<String> =
+            paths.iter().map(|path| shell(&format!("./{}", bare(path)))).collect();
         format!("find . -maxdepth {depth} -path {}", words.join(" -o -path "))
     } else {
         format!("ls -d {}", paths.iter().map(|path| shell(path)).collect::<Vec<_>>().join(" "))
@@ -68,18 +72,22 @@ pub(super) fn there(run: &Run, paths: &[String]) -> Result<Vec<String>, Stop> {
 
 /// Writes a file whose content is known.
 pub(super) fn write(run: &Run, path: &str, text: &str, is_new: bool) -> Went {
-    let text = if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
+    let text =
+        if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
     let (can, args) = if run.world.tools.can(Can::Write) {
         (Can::Write, json!({"path": path, "content": text}))
     } else {
-        let folder = path.rsplit_once('/').map(|(folder, _)| format!("mkdir -p {} && ", shell(folder)));
+        let folder =
+            path.rsplit_once('/').map(|(folder, _)| format!("mkdir -p {} && ", shell(folder)));
         let lines = lines_for_shell(&text);
-        let command = format!("{}printf '%s\\n' {lines} > {}", folder.unwrap_or_default(), shell(path));
+        let command =
+            format!("{}printf '%s\\n' {lines} > {}", folder.unwrap_or_default(), shell(path));
         (Can::Bash, json!({ "command": command }))
     };
     let done = run.text(can, args, &format!("I did not write {path}"))?;
     let verb = if !is_new && done.contains("replaced") { "replaced" } else { "created" };
-    let empty = if text.is_empty() { " It is empty: you did not say what it shall hold." } else { "" };
+    let empty =
+        if text.is_empty() { " It is empty: you did not say what it shall hold." } else { "" };
     Ok(Outcome::told(format!("I {verb} {path}.{empty}")).tagged(path, &text))
 }
 
@@ -89,7 +97,8 @@ fn results(run: &Run) -> Vec<(String, String)> {
     if !parts.is_empty() {
         return parts;
     }
-    let is_result = |call: &&crate::scene::Past| call.at < run.from && !call.failed && !call.text.is_empty();
+    let is_result =
+        |call: &&crate::scene::Past| call.at < run.from && !call.failed && !call.text.is_empty();
     let last = run.world.scene.calls.iter().rfind(is_result);
     last.map(|call| (call.name.to_owned(), call.text.to_string())).into_iter().collect()
 }
@@ -110,10 +119,17 @@ fn results_to(run: &Run, path: &str, sources: Option<&[String]>) -> Went {
     }
     let is_file = |title: &str| title.contains('.') && !title.contains(' ');
     let part = |(title, text): &(String, String)| {
-        format!("## {title}\n\n{}", if is_file(title) { gist(text) } else { cut(text.trim(), 6_000) })
+        format!(
+            "## {title}\n\n{}",
+            if is_file(title) { gist(text) } else { cut(text.trim(), 6_000) }
+        )
     };
     let text = format!("# Summary\n\n{}", parts.iter().map(part).collect::<Vec<_>>().join("\n\n"));
-    if path.is_empty() { write_new(run, "summary.md", &text) } else { write(run, path, &text, false) }
+    if path.is_empty() {
+        write_new(run, "summary.md", &text)
+    } else {
+        write(run, path, &text, false)
+    }
 }
 
 /// The text of a file without the line numbers and the tag that another harness puts around it.
@@ -128,7 +144,8 @@ pub(super) fn without_numbers(text: &str) -> String {
         bare.or_else(|| (rest == ":").then_some("")).filter(|_| digits > 0).map(str::to_owned)
     };
     let is_line = |line: &&str| inner.is_none() || !line.is_empty() && !line.starts_with("(End");
-    let lines = inner.unwrap_or(text).lines().filter(is_line).map(strip).collect::<Option<Vec<String>>>();
+    let lines =
+        inner.unwrap_or(text).lines().filter(is_line).map(strip).collect::<Option<Vec<String>>>();
     let Some(mut lines) = lines.filter(|lines| !lines.is_empty()) else { return text.to_owned() };
     // The number behind the last line end.
     if lines.last().is_some_and(String::is_empty) {
@@ -162,7 +179,10 @@ pub(super) fn changing(run: &Run, path: &str, old: &str, new: &str) -> Option<Ca
         let passage: String = before[head..before.len() - tail].concat();
         if !passage.trim().is_empty() && old.matches(&passage).count() == 1 {
             let put: String = after[head..after.len() - tail].concat();
-            return run.world.tools.call(Can::Edit, json!({"path": path, "old_text": passage, "new_text": put}));
+            return run
+                .world
+                .tools
+                .call(Can::Edit, json!({"path": path, "old_text": passage, "new_text": put}));
         }
         match (head, tail) {
             (0, 0) => return whole(),

@@ -34,8 +34,11 @@ impl Planner<'_, '_> {
             }
             Some(Err(word)) => {
                 let offers = servers.iter().map(|server| format!("connect to {server}")).collect();
-                let there =
-                    if servers.is_empty() { String::new() } else { format!("; there are {}", servers.join(", ")) };
+                let there = if servers.is_empty() {
+                    String::new()
+                } else {
+                    format!("; there are {}", servers.join(", "))
+                };
                 let why = format!("I know no server “{word}”{there}, so I connected to none");
                 return Some(Err(Refusal { why, offers }));
             }
@@ -50,7 +53,8 @@ impl Planner<'_, '_> {
             is_there && !has_file && clause.tokens.iter().any(|token| mcp::names(token, server))
         };
         // `it` and `there` are the server that was spoken of; what is for the board or for files is not for it.
-        let is_local = has_file || clause.says("file files task tasks worktree worktrees") && !clause.says("it there");
+        let is_local = has_file
+            || clause.says("file files task tasks worktree worktrees") && !clause.says("it there");
         let named: Vec<String> = servers.iter().filter(is_asked).cloned().collect();
         if let [_, other, ..] = named.as_slice() {
             return Some(Err(self.refuse(other, clause)));
@@ -64,7 +68,9 @@ impl Planner<'_, '_> {
 
     /// Asks a server; one that is connected already tells now what it cannot do.
     fn ask(&mut self, server: String, clause: &Clause) -> Result<()> {
-        let is_said = |token: &&Token| !is_filler(token) && !token.is(set("asks")) && !mcp::names(token, &server);
+        let is_said = |token: &&Token| {
+            !is_filler(token) && !token.is(set("asks")) && !mcp::names(token, &server)
+        };
         if !clause.tokens.iter().any(|token| is_said(&token)) {
             return Err(self.refuse(clause.text(), clause));
         }
@@ -92,7 +98,10 @@ impl Planner<'_, '_> {
         let why = format!("I cannot do {}, so I did nothing", missing.what);
         let with = missing.choices.iter().map(|choice| format!("{} of {choice}", clause.text()));
         let offers: Vec<String> = with.take(3).collect();
-        Refusal { why, offers: if offers.is_empty() { self.offers(&clause.tokens) } else { offers } }
+        Refusal {
+            why,
+            offers: if offers.is_empty() { self.offers(&clause.tokens) } else { offers },
+        }
     }
 
     /// Files that are made or changed.
@@ -130,6 +139,9 @@ fn replacing(clause: &Clause) -> Option<(Option<String>, String, String)> {
     let path = found.tokens("path").first().map(|token| file(&token.text));
     let (old, new) = (found.text("old"), found.text("new"));
     // Several files are several changes.
-    let is_one = found.tokens("new").iter().all(|token| token.shape != Shape::Path || found.tokens("new").len() == 1);
+    let is_one = found
+        .tokens("new")
+        .iter()
+        .all(|token| token.shape != Shape::Path || found.tokens("new").len() == 1);
     (is_one && !old.is_empty() && !new.is_empty()).then(|| (path, old.to_owned(), new.to_owned()))
 }

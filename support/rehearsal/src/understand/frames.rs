@@ -15,17 +15,22 @@ use crate::words::{Shape, has, number, set};
 
 pub(super) fn begins_with_program(command: &str) -> bool {
     let first = command.split_whitespace().next().unwrap_or_default();
-    has(set("programs"), first) || first.contains(['/', '=']) || !first.bytes().all(|b| b.is_ascii_alphabetic())
+    has(set("programs"), first)
+        || first.contains(['/', '='])
+        || !first.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
 impl Planner<'_, '_> {
     /// `run X`, `run X in the background`, ``while `X` runs in the background``.
     pub(super) fn command(&self, clause: &Clause) -> Option<Act> {
-        let found = pattern::find("command", clause, PLAIN).filter(|_| self.world.can(Can::Bash))?;
+        let found =
+            pattern::find("command", clause, PLAIN).filter(|_| self.world.can(Can::Bash))?;
         let command = found.text("command");
         let is_quoted = matches!(found.tokens("command"), [one] if matches!(one.shape, Shape::Code | Shape::Quoted));
-        let is_program = command.starts_with("./") || has(set("programs"), command.split(' ').next()?);
-        (is_quoted || is_program).then(|| Act::Shell(command.to_owned(), found.label == "background"))
+        let is_program =
+            command.starts_with("./") || has(set("programs"), command.split(' ').next()?);
+        (is_quoted || is_program)
+            .then(|| Act::Shell(command.to_owned(), found.label == "background"))
     }
 
     /// `every two minutes`, `in an hour`, `remind me`.
@@ -45,14 +50,19 @@ impl Planner<'_, '_> {
             if !is_ordered {
                 return Ok(None);
             }
-            let why = format!("“{}” says no time that I understand, so I scheduled nothing", clause.text());
+            let why = format!(
+                "“{}” says no time that I understand, so I scheduled nothing",
+                clause.text()
+            );
             return Err(Refusal::new(why, &set("times").split(" | ").collect::<Vec<_>>()));
         };
         if !self.world.can(Can::Schedule) {
-            let why = format!("I have no tool here that schedules “{}”, so I did nothing", whole.text());
+            let why =
+                format!("I have no tool here that schedules “{}”, so I did nothing", whole.text());
             return Err(self.no(why, whole));
         }
-        let durable = whole.tokens.iter().any(|token| token.is("durable durably permanently permanent"));
+        let durable =
+            whole.tokens.iter().any(|token| token.is("durable durably permanently permanent"));
         let prompt = scheduled_prompt(whole, &found);
         // A second time in it would be lost.
         let again = Clause::of(&prompt);
@@ -82,13 +92,22 @@ pub(super) fn delegated(clause: &Clause) -> Option<Vec<String>> {
 
 /// `one reads a, the other lists b`, `read a and another subagent to list b`: a job for each.
 fn each_job(text: &str) -> Vec<String> {
-    const JOINTS: [&str; 7] =
-        [" and the other ", ", the other ", "; the other ", " and another ", ", another ", ", and one ", ", one "];
+    const JOINTS: [&str; 7] = [
+        " and the other ",
+        ", the other ",
+        "; the other ",
+        " and another ",
+        ", another ",
+        ", and one ",
+        ", one ",
+    ];
     let text = JOINTS.iter().fold(text.to_owned(), |text, joint| text.replace(joint, "\u{1}"));
     let job = |part: &str| {
         let part = part.trim().trim_end_matches(['.', ',']);
         let part = part.strip_prefix("one ").unwrap_or(part);
-        let named = part.split_once(" to ").filter(|(who, _)| has("subagent sub-agent subtask task one", who));
+        let named = part
+            .split_once(" to ")
+            .filter(|(who, _)| has("subagent sub-agent subtask task one", who));
         let part = named.map_or(part, |(_, rest)| rest);
         sentence(&ordered(part.trim_start_matches("to ").trim_start_matches("should ")))
     };
@@ -106,7 +125,8 @@ fn ordered(words: &str) -> String {
 
 /// The prompt of a schedule: the clause without its time and the words that only say that it is scheduled.
 fn scheduled_prompt(clause: &Clause, time: &when::Found) -> String {
-    let (before, behind) = (clause.between(0, time.from), clause.between(time.to, clause.tokens.len()));
+    let (before, behind) =
+        (clause.between(0, time.from), clause.between(time.to, clause.tokens.len()));
     let rest = Clause::of(&format!("{} {behind}", before.trim_end_matches([',', ' '])));
     let Some(found) = pattern::find("prompt", &rest, PLAIN) else { return String::new() };
     match (found.label, found.text("what")) {

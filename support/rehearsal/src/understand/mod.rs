@@ -56,12 +56,18 @@ impl Planner<'_, '_> {
     fn read(&mut self, text: &str) -> Result<()> {
         // A request in quotation marks is still a request.
         if let [one] = tokens(text).as_slice()
-            && (one.shape == Shape::Quoted || one.shape == Shape::Code && !frames::begins_with_program(&one.text))
+            && (one.shape == Shape::Quoted
+                || one.shape == Shape::Code && !frames::begins_with_program(&one.text))
         {
             return self.read(&one.text);
         }
         if is_held(text) {
-            self.push(Act::Say("I wait, and have done nothing. Say it again when you want it.".to_owned()), Join::Then);
+            self.push(
+                Act::Say(
+                    "I wait, and have done nothing. Say it again when you want it.".to_owned(),
+                ),
+                Join::Then,
+            );
             return Ok(());
         }
         if let Some(act) = self.skill(text)? {
@@ -112,7 +118,10 @@ impl Planner<'_, '_> {
             let (end, next) = clause_end(tokens, from);
             let clause = Clause::new(source, &tokens[from..end], join);
             let rest = Clause::new(source, &tokens[from..], join);
-            from = if clause.tokens.len() < 2 && clause.tokens.iter().all(is_filler) && clause.text().is_empty() {
+            from = if clause.tokens.len() < 2
+                && clause.tokens.iter().all(is_filler)
+                && clause.text().is_empty()
+            {
                 next
             } else if let Some(all) = self.whole(&clause, &rest)? {
                 if all { tokens.len() } else { next }
@@ -122,7 +131,11 @@ impl Planner<'_, '_> {
                 self.clause(&clause)?;
                 next
             };
-            join = if tokens.get(end).is_some_and(|token| token.is(";")) { Join::Then } else { Join::And };
+            join = if tokens.get(end).is_some_and(|token| token.is(";")) {
+                Join::Then
+            } else {
+                Join::And
+            };
         }
         Ok(())
     }
@@ -139,9 +152,16 @@ impl Planner<'_, '_> {
     }
 
     fn clause(&mut self, clause: &Clause) -> Result<()> {
-        let file = clause.tokens.iter().rfind(|token| token.shape == Shape::Path && token.text.contains('.'));
+        let file = clause
+            .tokens
+            .iter()
+            .rfind(|token| token.shape == Shape::Path && token.text.contains('.'));
         self.mentioned = file.map(|file| file.text.clone()).or(self.mentioned.take());
-        if clause.tokens.iter().all(|token| token.shape == Shape::Mark || token.is("meanwhile please and then now")) {
+        if clause
+            .tokens
+            .iter()
+            .all(|token| token.shape == Shape::Mark || token.is("meanwhile please and then now"))
+        {
             return Ok(());
         }
         // `do not delete it`: nothing is done, and what the rest of the request does must only look.
@@ -187,8 +207,10 @@ impl Planner<'_, '_> {
                 slots.said.push_str(" contents");
             }
             (Some(Make::Leave), Some(Act::Row(row, slots)))
-                if row.make == Make::Leave && matches!(&act, Act::Row(_, new) if new.names == slots.names) => {}
-            (Some(Make::About), _) if last_make == Some(Make::ReadAll) && act.paths().is_empty() => {}
+                if row.make == Make::Leave
+                    && matches!(&act, Act::Row(_, new) if new.names == slots.names) => {}
+            (Some(Make::About), _)
+                if last_make == Some(Make::ReadAll) && act.paths().is_empty() => {}
             _ => self.steps.push(Step { act, join }),
         }
     }
@@ -196,7 +218,8 @@ impl Planner<'_, '_> {
     /// A skill is asked for: the words of the whole request lead to it.
     fn skill(&self, text: &str) -> Result<Option<Act>> {
         let clause = Clause::of(text);
-        let is_loading = clause.says("load use get apply open") && !clause.says("write create make called");
+        let is_loading =
+            clause.says("load use get apply open") && !clause.says("write create make called");
         if !self.world.can(Can::Skill) || !clause.says("skill") || !is_loading {
             return Ok(None);
         }
@@ -205,7 +228,8 @@ impl Planner<'_, '_> {
         let skills = self.world.skills();
         // A skill that says nothing of a word is none for it; its name counts more than what it is for.
         let score = |(name, description): &(&str, &str)| {
-            let (own, about) = (stems(&name.replace('-', " ")), stems(&description.replace('-', " ")));
+            let (own, about) =
+                (stems(&name.replace('-', " ")), stems(&description.replace('-', " ")));
             let one = |token: &&Token| match () {
                 () if token.low == *name => 20,
                 () if own.contains(&token.stem) => 5,
@@ -223,8 +247,13 @@ impl Planner<'_, '_> {
             None => {
                 let names: Vec<&str> = skills.iter().map(|(name, _)| *name).collect();
                 let asked: Vec<&str> = wanted.iter().map(|token| token.text.as_str()).collect();
-                let why = format!("there is no skill `{}`; the skills are {}", asked.join(" "), names.join(", "));
-                let offers = names.iter().take(3).map(|name| format!("load the {name} skill")).collect();
+                let why = format!(
+                    "there is no skill `{}`; the skills are {}",
+                    asked.join(" "),
+                    names.join(", ")
+                );
+                let offers =
+                    names.iter().take(3).map(|name| format!("load the {name} skill")).collect();
                 Err(Refusal { why, offers })
             }
         }
@@ -234,5 +263,7 @@ impl Planner<'_, '_> {
 /// `wait`, `no, hold on`: nothing is done.
 fn is_held(text: &str) -> bool {
     let parts = text.split(['.', ',', '!', ';', '—', '\n', ':']).map(Clause::whole);
-    parts.into_iter().any(|part| pattern::find("held", &part, PLAIN).is_some_and(|found| found.label.is_empty()))
+    parts
+        .into_iter()
+        .any(|part| pattern::find("held", &part, PLAIN).is_some_and(|found| found.label.is_empty()))
 }

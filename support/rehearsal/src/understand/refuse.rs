@@ -18,17 +18,30 @@ impl Planner<'_, '_> {
 
     /// A refusal that offers what is near.
     pub(super) fn no(&self, why: String, clause: &Clause) -> Refusal {
-        Refusal { why, offers: self.offers(&clause.tokens) }
+        Refusal {
+            why,
+            offers: self.offers(&clause.tokens),
+        }
     }
 
     /// The nearest requests that can be done here, with the names that exist.
     pub(super) fn offers(&self, tokens: &[Token]) -> Vec<String> {
         const ALWAYS: [&str; 3] = ["list the files here", "read {file}", "what can you do?"];
-        let can = |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| self.world.can(*can));
-        let near = rank::close(tokens).into_iter().map(|index| &ROWS[index]).filter(can).map(|row| row.offer);
-        let is_file =
-            |token: &&Token| token.shape == Shape::Path && token.text.contains('.') && !token.text.contains('*');
-        let server = self.world.servers.iter().find(|server| tokens.iter().any(|token| mcp::names(token, server)));
+        let can =
+            |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| self.world.can(*can));
+        let near = rank::close(tokens)
+            .into_iter()
+            .map(|index| &ROWS[index])
+            .filter(can)
+            .map(|row| row.offer);
+        let is_file = |token: &&Token| {
+            token.shape == Shape::Path && token.text.contains('.') && !token.text.contains('*')
+        };
+        let server = self
+            .world
+            .servers
+            .iter()
+            .find(|server| tokens.iter().any(|token| mcp::names(token, server)));
         let mut offers: Vec<String> = Vec::new();
         offers.extend(server.map(|server| format!("connect to {server}")));
         offers.extend(tokens.iter().find(is_file).map(|file| format!("read {}", file.text)));
@@ -56,7 +69,15 @@ impl Planner<'_, '_> {
     pub(super) fn check(&self, job: &str) -> Result<()> {
         let (mates, last_path) = (self.people.clone(), self.last_path());
         let (servers, connected) = (Vec::new(), Vec::new());
-        let world = World { lent: set("lent"), mates, last_path, servers, connected, system: "", ..*self.world };
+        let world = World {
+            lent: set("lent"),
+            mates,
+            last_path,
+            servers,
+            connected,
+            system: "",
+            ..*self.world
+        };
         plan(job, &world).map(|_| ())
     }
 }

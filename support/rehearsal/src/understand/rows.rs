@@ -21,7 +21,9 @@ impl Planner<'_, '_> {
         let orders = clause.tokens.first().is_some_and(|first| first.is(set("acting")));
         for index in rank::nearest(&clause.tokens).into_iter().take(24) {
             let row = &ROWS[index];
-            let says = |words: &str| words.is_empty() || clause.tokens.iter().any(|token| has(words, &token.low));
+            let says = |words: &str| {
+                words.is_empty() || clause.tokens.iter().any(|token| has(words, &token.low))
+            };
             let is_allowed = if row.looks { !orders } else { !clause.is_question() };
             if !says(row.verbs) || !says(row.says) || !is_allowed {
                 continue;
@@ -45,7 +47,8 @@ impl Planner<'_, '_> {
                 fewest = cost;
                 // A verb alone says little of what was not understood.
                 let is_verb = |word: &&String| rank::is_verb(&word.to_lowercase());
-                let word = fit.left.iter().find(|word| !is_verb(word)).or(fit.left.first()).cloned();
+                let word =
+                    fit.left.iter().find(|word| !is_verb(word)).or(fit.left.first()).cloned();
                 left = word.unwrap_or_else(|| clause.text().to_owned());
             }
         }
@@ -55,7 +58,9 @@ impl Planner<'_, '_> {
                     self.push(Act::Named(name, input), clause.join);
                     return Ok(());
                 }
-                Some(Err(missing)) if !missing.choices.is_empty() => return Err(self.missing(&missing, clause)),
+                Some(Err(missing)) if !missing.choices.is_empty() => {
+                    return Err(self.missing(&missing, clause));
+                }
                 _ => {}
             }
         }
@@ -78,9 +83,10 @@ impl Planner<'_, '_> {
 
     pub(super) fn last_path(&self) -> Option<String> {
         let of_step = |step: &Step| match &step.act {
-            Act::Delegate(jobs) => {
-                tokens(&jobs.join(" ")).into_iter().rfind(|token| token.shape == Shape::Path).map(|token| token.text)
-            }
+            Act::Delegate(jobs) => tokens(&jobs.join(" "))
+                .into_iter()
+                .rfind(|token| token.shape == Shape::Path)
+                .map(|token| token.text),
             act => act.paths().last().cloned(),
         };
         let spoken_of = || self.mentioned.clone().or_else(|| self.world.last_path.clone());
@@ -97,19 +103,29 @@ impl Planner<'_, '_> {
             Make::Long | Make::ShowLong if slots.number > Some(400) => return None,
             Make::Report if self.people.is_empty() => return None,
             Make::Package => {
-                let (files, folders): (Vec<_>, Vec<_>) = slots.paths.into_iter().partition(|path| path.contains('.'));
+                let (files, folders): (Vec<_>, Vec<_>) =
+                    slots.paths.into_iter().partition(|path| path.contains('.'));
                 let folders: Vec<String> = folders.into_iter().chain(slots.dir).collect();
                 let [folder] = folders.as_slice() else { return None };
-                slots = Slots { dir: Some(folder.trim_end_matches('/').to_owned()), paths: files, ..Slots::default() };
+                slots = Slots {
+                    dir: Some(folder.trim_end_matches('/').to_owned()),
+                    paths: files,
+                    ..Slots::default()
+                };
                 if slots.paths.is_empty() {
                     return None;
                 }
             }
             Make::WriteSkill => {
-                let is_name = |token: &Token| token.shape == Shape::Word && !token.is("that called named which");
+                let is_name = |token: &Token| {
+                    token.shape == Shape::Word && !token.is("that called named which")
+                };
                 let name = tokens(&slots.rest).into_iter().find(is_name)?.low;
                 let text = slots.quoted.first()?;
-                let head = format!("name: {name}\ndescription: {}", text.lines().next().unwrap_or_default());
+                let head = format!(
+                    "name: {name}\ndescription: {}",
+                    text.lines().next().unwrap_or_default()
+                );
                 let content = Content::Given(format!("---\n{head}\n---\n{text}\n"));
                 return Some(Act::Create(format!("skills/{name}/SKILL.md"), content));
             }
@@ -118,7 +134,9 @@ impl Planner<'_, '_> {
                 let key = clause.tokens.iter().find(|token| token.shape == Shape::Key);
                 slots.key = key.map(|token| token.text.clone());
             }
-            Make::Leave | Make::AskPlan => slots.names = self.named_or_hired(&slots.names, clause)?,
+            Make::Leave | Make::AskPlan => {
+                slots.names = self.named_or_hired(&slots.names, clause)?
+            }
             Make::Report => slots.names = self.those(&slots.names),
             Make::Answer => return Some(self.answer(slots, clause, row.template == "approve")),
             _ => {}
@@ -128,7 +146,8 @@ impl Planner<'_, '_> {
 
     fn named_or_hired(&self, names: &[String], clause: &Clause) -> Option<Vec<String>> {
         let is_all = names.is_empty() && clause.says("both all them they each everybody everyone");
-        Some(if is_all { self.everybody() } else { self.those(names) }).filter(|those| !those.is_empty())
+        Some(if is_all { self.everybody() } else { self.those(names) })
+            .filter(|those| !those.is_empty())
     }
 
     /// The answer to the plans of those that are named, or asked in this request; else of whoever sent one.
@@ -140,14 +159,21 @@ impl Planner<'_, '_> {
         };
         let why = if approve { "Go ahead as planned." } else { "Change nothing." };
         let feedback = slots.quoted.into_iter().next().unwrap_or_else(|| why.to_owned());
-        Act::Answer { whose, all: clause.says("plans both all their everybody everyone"), approve, feedback }
+        Act::Answer {
+            whose,
+            all: clause.says("plans both all their everybody everyone"),
+            approve,
+            feedback,
+        }
     }
 
     /// What the steps mean for each other.
     pub(super) fn finish(&mut self, text: &str) -> Result<()> {
         if let Some(words) = &self.only_looks {
             if self.steps.iter().any(|step| !step.act.only_looks()) {
-                let why = format!("“{words}” and the rest of the request do not go together for me, so I did nothing");
+                let why = format!(
+                    "“{words}” and the rest of the request do not go together for me, so I did nothing"
+                );
                 return Err(Refusal::new(why, &["what can you do?"]));
             }
             if self.steps.is_empty() {
@@ -183,7 +209,8 @@ fn planners(steps: &[Step]) -> Vec<String> {
 
 /// Who is to write to somebody is hired after that one.
 fn in_order(steps: Vec<Step>) -> Vec<Step> {
-    let hired = |step: &Step| if let Act::Spawn(name, ..) = &step.act { Some(name.clone()) } else { None };
+    let hired =
+        |step: &Step| if let Act::Spawn(name, ..) = &step.act { Some(name.clone()) } else { None };
     let names: Vec<String> = steps.iter().filter_map(hired).collect();
     let writes = |step: &Step| match &step.act {
         Act::Spawn(name, _, Job::Text(job), _) => {
@@ -193,14 +220,23 @@ fn in_order(steps: Vec<Step>) -> Vec<Step> {
     };
     let (last, mut first): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(writes);
     let at = first.iter().rposition(|step| hired(step).is_some()).map_or(first.len(), |at| at + 1);
-    first.splice(at..at, last.into_iter().map(|step| Step { join: Join::Then, ..step }));
+    first.splice(
+        at..at,
+        last.into_iter().map(|step| Step {
+            join: Join::Then,
+            ..step
+        }),
+    );
     first
 }
 
 /// The word that is left of `the worktree api for review`.
 fn one_word(rest: &str) -> Option<String> {
     let known = "worktree for review task and discard changes its bound to it bind with the again called named all a";
-    let is_word = |token: &Token| matches!(token.shape, Shape::Word | Shape::Quoted | Shape::Code | Shape::Path);
-    let words: Vec<Token> = tokens(rest).into_iter().filter(|token| is_word(token) && !token.is(known)).collect();
+    let is_word = |token: &Token| {
+        matches!(token.shape, Shape::Word | Shape::Quoted | Shape::Code | Shape::Path)
+    };
+    let words: Vec<Token> =
+        tokens(rest).into_iter().filter(|token| is_word(token) && !token.is(known)).collect();
     if let [one] = words.as_slice() { Some(one.text.clone()) } else { None }
 }

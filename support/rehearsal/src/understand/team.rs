@@ -55,7 +55,12 @@ impl Planner<'_, '_> {
 
     /// What teammates are told by the words from here on, up to where the next order to the model begins: a job, a plan,
     /// to leave. The token behind it; nothing when it is something else after all.
-    pub(super) fn telling(&mut self, source: &str, tokens: &[Token], from: usize) -> Result<Option<usize>> {
+    pub(super) fn telling(
+        &mut self,
+        source: &str,
+        tokens: &[Token],
+        from: usize,
+    ) -> Result<Option<usize>> {
         let mut at = from;
         let (end, next) = loop {
             let (end, next) = clause_end(tokens, at);
@@ -88,7 +93,8 @@ impl Planner<'_, '_> {
             return Ok(false);
         }
         // Who is there may have been forgotten; the tool that sends knows.
-        let is_open = clause.tokens[0].is("get make give send write remind message hand assign order instruct");
+        let is_open = clause.tokens[0]
+            .is("get make give send write remind message hand assign order instruct");
         let may_be_there = self.people.is_empty() && clause.tokens[0].is("send message");
         let is_strange = named.iter().any(|name| !self.people.contains(name));
         if is_strange && is_open && !may_be_there && !is_task {
@@ -101,7 +107,10 @@ impl Planner<'_, '_> {
         }
         if is_task {
             // One each, or whatever is free on the board.
-            let tasks = self.steps.iter().map(|step| if let Act::Tasks(specs) = &step.act { specs.len() } else { 0 });
+            let tasks = self
+                .steps
+                .iter()
+                .map(|step| if let Act::Tasks(specs) = &step.act { specs.len() } else { 0 });
             let one_each = clause.says("each") || tasks.sum::<usize>() == to.len();
             return Ok(self.assign(&to, if one_each { Job::Assigned } else { Job::Board }));
         }
@@ -116,7 +125,9 @@ impl Planner<'_, '_> {
             match self.steps.iter_mut().rev().find_map(|step| step.act.open_job(name)) {
                 Some(Job::Text(job)) => job.push_str(&format!(" {what}")),
                 Some(job) => *job = Job::Text(what.clone()),
-                None if self.world.can(Can::Send) => self.push(Act::Message(name.clone(), what.clone()), clause.join),
+                None if self.world.can(Can::Send) => {
+                    self.push(Act::Message(name.clone(), what.clone()), clause.join)
+                }
                 None => return Ok(false),
             }
         }
@@ -190,8 +201,10 @@ fn is_place(tokens: &[Token], at: usize) -> bool {
 
 /// The slots of a clause that hires.
 fn hires(kind: &str, tokens: &[Token], at: usize) -> Option<usize> {
-    let words =
-        tokens[at..].iter().take_while(|token| token.shape == Shape::Word && !token.is(set("role-ends"))).count();
+    let words = tokens[at..]
+        .iter()
+        .take_while(|token| token.shape == Shape::Word && !token.is(set("role-ends")))
+        .count();
     match kind {
         "names" if is_place(tokens, at) => names_end(tokens, at, can_be_name),
         // What is called so is a name, whatever the word.

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use stage::{Stage, tool};
 
 /// Tools that change nothing and send nothing.
-const LOOKS: [&str; 6] = ["read_file", "glob", "list_tasks", "list_crons", "get_task", "check_inbox"];
+const LOOKS: [&str; 6] =
+    ["read_file", "glob", "list_tasks", "list_crons", "get_task", "check_inbox"];
 
 /// What came of the table.
 #[derive(Default)]
@@ -38,9 +39,11 @@ fn play(line: &str, shares: &mut Shares) {
         told = stage.asks(request);
     }
     let before = Stage::new().files;
-    let may_change: Vec<&str> = expected.split(' ').filter_map(|word| word.strip_prefix('~')).collect();
-    let lost =
-        before.iter().find(|(path, text)| stage.files.get(*path) != Some(text) && !may_change.contains(&path.as_str()));
+    let may_change: Vec<&str> =
+        expected.split(' ').filter_map(|word| word.strip_prefix('~')).collect();
+    let lost = before.iter().find(|(path, text)| {
+        stage.files.get(*path) != Some(text) && !may_change.contains(&path.as_str())
+    });
     let calls: Vec<&str> = stage.called()[from..].to_vec();
     let acted = (from..stage.calls.len()).any(|at| acts(&stage, &stage.calls[at].0, at));
     let wanted: Vec<&str> = expected.split(' ').filter(|word| !word.starts_with('~')).collect();
@@ -48,7 +51,11 @@ fn play(line: &str, shares: &mut Shares) {
     let is_no = told.contains('“') || told.contains("there is no") || told.contains("I know no");
     match wanted.as_slice() {
         ["no"] if !acted && lost.is_none() && is_no => shares.refused += 1,
-        ["told"] if calls.is_empty() && lost.is_none() && !told.contains("I did not understand") => shares.told += 1,
+        ["told"]
+            if calls.is_empty() && lost.is_none() && !told.contains("I did not understand") =>
+        {
+            shares.told += 1
+        }
         ["no"] => shares.done_wrongly.push(what),
         _ if lost.is_some() || (calls != wanted && acted) => shares.done_wrongly.push(what),
         _ if calls == wanted => shares.done += 1,
@@ -58,7 +65,8 @@ fn play(line: &str, shares: &mut Shares) {
 
 #[test]
 fn nothing_in_the_table_is_done_wrongly() {
-    let lines = include_str!("table.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines =
+        include_str!("table.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut shares = Shares::default();
     let mut count = 0;
     for line in lines {
@@ -67,8 +75,13 @@ fn nothing_in_the_table_is_done_wrongly() {
     }
     let all = [shares.done_wrongly.join("\n"), shares.refused_wrongly.join("\n")].concat();
     assert!(shares.done_wrongly.is_empty() && shares.refused_wrongly.is_empty(), "{all}");
-    assert!(count >= 150 && shares.refused * 3 >= count, "{count} requests, {} refused", shares.refused);
-    let row = format!("| {count} | {} | {} | {} | 0 | 0 |", shares.done, shares.told, shares.refused);
+    assert!(
+        count >= 150 && shares.refused * 3 >= count,
+        "{count} requests, {} refused",
+        shares.refused
+    );
+    let row =
+        format!("| {count} | {} | {} | {} | 0 | 0 |", shares.done, shares.told, shares.refused);
     assert!(include_str!("../../README.md").contains(&row), "the README shall say: {row}");
 }
 
@@ -85,7 +98,8 @@ fn a_refusal_helps() {
         for offer in offers {
             assert!(told.contains(offer), "{request}: {told}");
         }
-        let lines: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("- `")?.strip_suffix('`')).collect();
+        let lines: Vec<&str> =
+            told.lines().filter_map(|line| line.strip_prefix("- `")?.strip_suffix('`')).collect();
         assert!((1..=3).contains(&lines.len()), "{told}");
     }
 }
@@ -111,15 +125,31 @@ fn what_is_offered_can_be_typed() {
         let mut stage = Stage::new();
         stage.asks("spawn alice and bob");
         let told = stage.asks(offer);
-        assert!(!told.contains("I did not understand") && !told.contains("I have no tool"), "{offer}: {told}");
+        assert!(
+            !told.contains("I did not understand") && !told.contains("I have no tool"),
+            "{offer}: {told}"
+        );
     }
 }
 
 /// One request with these tools, and the calls of the reply.
 fn calls(tools: &[(String, String, Value)], text: &str, choice: Choice) -> Vec<(String, Value)> {
-    let tools = tools.iter().map(|(name, description, schema)| Tool { name, description, schema });
-    let messages = vec![Message { from_user: true, blocks: vec![Block::Text(text)] }];
-    answer(&Request { tools: tools.collect(), messages, choice, ..Request::default() }).calls
+    let tools = tools.iter().map(|(name, description, schema)| Tool {
+        name,
+        description,
+        schema,
+    });
+    let messages = vec![Message {
+        from_user: true,
+        blocks: vec![Block::Text(text)],
+    }];
+    answer(&Request {
+        tools: tools.collect(),
+        messages,
+        choice,
+        ..Request::default()
+    })
+    .calls
 }
 
 #[test]
@@ -128,7 +158,11 @@ fn tools_of_other_harnesses_are_known_by_schema_and_description() {
         tool("Bash", "Executes a given bash command", "command description? timeout?"),
         tool("Read", "Reads a file from the local filesystem.", "file_path offset? limit?"),
         tool("Write", "Writes a file to the local filesystem.", "file_path content"),
-        tool("Edit", "Performs exact string replacements in files.", "file_path old_string new_string replace_all?"),
+        tool(
+            "Edit",
+            "Performs exact string replacements in files.",
+            "file_path old_string new_string replace_all?",
+        ),
         tool("Glob", "Fast file pattern matching tool", "pattern path?"),
         tool("docs_search", "Search the documentation.", "query"),
     ];
@@ -143,13 +177,21 @@ fn tools_of_other_harnesses_are_known_by_schema_and_description() {
     for (tools, request, expected) in [
         (&claude[..], "run `ls`", call("Bash", json!({"command": "ls"}))),
         (&claude, "read README.md", call("Read", json!({"file_path": "README.md"}))),
-        (&claude, "create a.txt with the text hi", call("Write", json!({"file_path": "a.txt", "content": "hi\n"}))),
+        (
+            &claude,
+            "create a.txt with the text hi",
+            call("Write", json!({"file_path": "a.txt", "content": "hi\n"})),
+        ),
         (&claude, "replace a with b in c.txt", call("Read", json!({"file_path": "c.txt"}))),
         (&claude, "find all Python files", call("Glob", json!({"pattern": "**/*.py"}))),
         (&claude, "search the docs for hooks", call("docs_search", json!({"query": "hooks"}))),
         (&strange, "run `ls`", call("execute_shell_cmd", json!({"cmd": "ls"}))),
         (&strange, "read README.md", call("slurp", json!({"filename": "README.md"}))),
-        (&strange, "create a.txt with the text hi", call("spit", json!({"filename": "a.txt", "contents": "hi\n"}))),
+        (
+            &strange,
+            "create a.txt with the text hi",
+            call("spit", json!({"filename": "a.txt", "contents": "hi\n"})),
+        ),
         (&strange, "find all Python files", call("ls_glob", json!({"pattern": "**/*.py"}))),
     ] {
         assert_eq!(calls(tools, request, Choice::Auto), expected, "{request}");
@@ -158,18 +200,38 @@ fn tools_of_other_harnesses_are_known_by_schema_and_description() {
 
 #[test]
 fn tool_choice_stop_sequences_and_a_format_are_obeyed() {
-    let tools = [tool("read_file", "Read a text file.", "path"), tool("weather", "The weather of a city.", "city")];
+    let tools = [
+        tool("read_file", "Read a text file.", "path"),
+        tool("weather", "The weather of a city.", "city"),
+    ];
     assert!(calls(&tools, "read README.md", Choice::None).is_empty());
     assert_eq!(calls(&tools, "hello", Choice::Any)[0].0, "read_file");
     assert_eq!(
         calls(&tools, "in Paris", Choice::Tool("weather".into())),
         [("weather".to_owned(), json!({"city": "in Paris"}))]
     );
-    let messages = vec![Message { from_user: true, blocks: vec![Block::Text("hello")] }];
+    let messages = vec![Message {
+        from_user: true,
+        blocks: vec![Block::Text("hello")],
+    }];
     let schema = json!({"type": "object", "required": ["ok", "kind", "list"], "properties": {
         "ok": {"type": "boolean"}, "kind": {"enum": ["a", "b"]}, "list": {"type": "array", "minItems": 1, "items": {"type": "integer"}}}});
-    let formed = answer(&Request { messages: messages.clone(), format: Some(schema), ..Request::default() });
-    assert_eq!(serde_json::from_str::<Value>(&formed.text).unwrap(), json!({"ok": false, "kind": "a", "list": [0]}));
-    let stopped = answer(&Request { messages, stops: vec!["rehearsal".into()], ..Request::default() });
-    assert_eq!((stopped.text.as_str(), stopped.stopped_at.as_deref()), ("Hello! I am the ", Some("rehearsal")));
+    let formed = answer(&Request {
+        messages: messages.clone(),
+        format: Some(schema),
+        ..Request::default()
+    });
+    assert_eq!(
+        serde_json::from_str::<Value>(&formed.text).unwrap(),
+        json!({"ok": false, "kind": "a", "list": [0]})
+    );
+    let stopped = answer(&Request {
+        messages,
+        stops: vec!["rehearsal".into()],
+        ..Request::default()
+    });
+    assert_eq!(
+        (stopped.text.as_str(), stopped.stopped_at.as_deref()),
+        ("Hello! I am the ", Some("rehearsal"))
+    );
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use super::stage::Stage;
 
-const SECTIONS: [&str; 4] = ["## Try it", "## Predict, then run", "## Exercises", "<summary>Speaker notes"];
+const SECTIONS: [&str; 4] =
+    ["## Try it", "## Predict, then run", "## Exercises", "<summary>Speaker notes"];
 
 /// The points of the sections in which a class is told what to do.
 fn points(readme: &str) -> Vec<String> {
@@ -17,7 +18,11 @@ fn points(readme: &str) -> Vec<String> {
     for line in readme.lines() {
         if line.starts_with("## ") || line.contains("<summary>") {
             is_in = SECTIONS.iter().any(|section| line.contains(section));
-        } else if is_in && (line.starts_with("- ") || line.starts_with("Press ") || line.contains("](exercises/")) {
+        } else if is_in
+            && (line.starts_with("- ")
+                || line.starts_with("Press ")
+                || line.contains("](exercises/"))
+        {
             points.push(line.trim_start_matches("- ").to_owned());
         } else if is_in && line.starts_with("  ") && !points.is_empty() {
             points.last_mut().unwrap().push_str(&format!(" {}", line.trim()));
@@ -31,7 +36,9 @@ fn requests(point: &str) -> Vec<String> {
     let is_double = point.contains("``");
     let mark = if is_double { "``" } else { "`" };
     let quoted = point.split(mark).skip(1).step_by(2).map(str::trim);
-    let is_request = |text: &&str| text.starts_with(char::is_uppercase) && text.contains(' ') && !text.contains("::");
+    let is_request = |text: &&str| {
+        text.starts_with(char::is_uppercase) && text.contains(' ') && !text.contains("::")
+    };
     quoted
         .filter(is_request)
         .filter(|text| !text.contains('=') && !text.starts_with("PATH"))
@@ -46,8 +53,14 @@ fn refused(requests: &[&str]) -> Vec<String> {
     for request in requests {
         // A command of the terminal never reaches the model.
         let told = if request.starts_with('/') { String::new() } else { stage.asks(request) };
-        let is_no =
-            ["did not understand", "I have no tool", "says no time", "names nobody", "I know no", "so I did nothing"];
+        let is_no = [
+            "did not understand",
+            "I have no tool",
+            "says no time",
+            "names nobody",
+            "I know no",
+            "so I did nothing",
+        ];
         if is_no.iter().any(|no| told.contains(no)) {
             found.push(format!("{request}: {told}"));
         }
@@ -65,17 +78,18 @@ fn every_point_of_the_readmes_is_acted_out_or_names_its_test() {
         .collect();
     let (mut open, mut used, mut count) = (Vec::new(), vec![false; known.len()], 0);
     let chapters = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
-    let mut chapters: Vec<_> =
-        chapters.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with('s')).collect();
+    let mut chapters: Vec<_> = chapters
+        .filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with('s'))
+        .collect();
     chapters.retain(|path| path.join("README.md").exists() && path.join("src/main.rs").exists());
     assert_eq!(chapters.len(), 20, "{chapters:?}");
     for chapter in chapters {
         let name = chapter.file_name().unwrap().to_str().unwrap()[..3].to_owned();
         for point in points(&fs::read_to_string(chapter.join("README.md")).unwrap()) {
             count += 1;
-            let line = known
-                .iter()
-                .position(|(head, _)| head.strip_prefix(&name).is_some_and(|head| point.starts_with(head.trim())));
+            let line = known.iter().position(|(head, _)| {
+                head.strip_prefix(&name).is_some_and(|head| point.starts_with(head.trim()))
+            });
             if let Some(at) = line {
                 used[at] = true;
                 let played = known[at].1;
@@ -86,15 +100,23 @@ fn every_point_of_the_readmes_is_acted_out_or_names_its_test() {
             }
             let typed = requests(&point);
             let exercise = point.split_once("](").and_then(|(_, rest)| rest.split_once(')'));
-            let is_exercise = exercise.is_some_and(|(file, _)| file.contains("/ex") && chapter.join(file).exists());
-            if typed.is_empty() && !point.contains("(Test") && !point.starts_with("Ask:") && !is_exercise {
+            let is_exercise = exercise
+                .is_some_and(|(file, _)| file.contains("/ex") && chapter.join(file).exists());
+            if typed.is_empty()
+                && !point.contains("(Test")
+                && !point.starts_with("Ask:")
+                && !is_exercise
+            {
                 open.push(format!("{name}: neither a request nor a test: {point}"));
             }
             open.extend(refused(&typed.iter().map(String::as_str).collect::<Vec<_>>()));
         }
     }
-    let stale =
-        known.iter().zip(&used).filter(|(_, used)| !**used).map(|((head, _), _)| format!("in no README: {head}"));
+    let stale = known
+        .iter()
+        .zip(&used)
+        .filter(|(_, used)| !**used)
+        .map(|((head, _), _)| format!("in no README: {head}"));
     open.extend(stale);
     assert!(count > 260 && open.is_empty(), "{count} points\n{}", open.join("\n"));
 }

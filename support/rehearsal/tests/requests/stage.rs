@@ -65,7 +65,11 @@ impl Said {
         match self {
             Self::Text(text) => Block::Text(text),
             Self::Call(id, name, input) => Block::Call { id, name, input },
-            Self::Result(id, text, failed) => Block::Result { id, text, failed: *failed },
+            Self::Result(id, text, failed) => Block::Result {
+                id,
+                text,
+                failed: *failed,
+            },
         }
     }
 }
@@ -75,7 +79,11 @@ pub fn tool(name: &str, description: &str, properties: &str) -> (String, String,
     let names: Vec<&str> = properties.split_whitespace().collect();
     let all: serde_json::Map<String, Value> = names.iter().map(|name| (name.trim_end_matches('?').to_owned(), json!({"type": if name.ends_with("command") || !name.contains("run_in") { "string" } else { "boolean" }}))).collect();
     let required: Vec<&&str> = names.iter().filter(|name| !name.ends_with('?')).collect();
-    (name.to_owned(), description.to_owned(), json!({"type": "object", "properties": all, "required": required}))
+    (
+        name.to_owned(),
+        description.to_owned(),
+        json!({"type": "object", "properties": all, "required": required}),
+    )
 }
 
 impl Stage {
@@ -89,7 +97,10 @@ impl Stage {
             ("config.json", "{\"port\": 1}\n"),
             ("src/lib.rs", "//! The library.\n"),
             ("a.txt", "a\n"),
-            ("examples/hello.py", "def greet(name):\n    return \"Hello, \" + name\n\nprint(greet(\"World\"))\n"),
+            (
+                "examples/hello.py",
+                "def greet(name):\n    return \"Hello, \" + name\n\nprint(greet(\"World\"))\n",
+            ),
         ];
         Self {
             files: files.map(|(path, text)| (path.to_owned(), text.to_owned())).into(),
@@ -114,8 +125,15 @@ impl Stage {
             }
             let first = self.calls.len();
             for (at, (name, input)) in reply.calls.iter().enumerate() {
-                assert!(self.tools.iter().any(|(known, ..)| known == name), "{name} is not on offer");
-                blocks.push(Said::Call(format!("call_{}", first + at), name.clone(), input.clone()));
+                assert!(
+                    self.tools.iter().any(|(known, ..)| known == name),
+                    "{name} is not on offer"
+                );
+                blocks.push(Said::Call(
+                    format!("call_{}", first + at),
+                    name.clone(),
+                    input.clone(),
+                ));
             }
             assert!(!blocks.is_empty(), "an empty reply");
             self.said.push((false, blocks));
@@ -135,11 +153,15 @@ impl Stage {
 
     /// The reply to the conversation as it stands.
     pub fn reply(&self) -> Reply {
-        let tools = self.tools.iter().map(|(name, description, schema)| Tool { name, description, schema });
-        let messages = self
-            .said
-            .iter()
-            .map(|(from_user, said)| Message { from_user: *from_user, blocks: said.iter().map(Said::block).collect() });
+        let tools = self.tools.iter().map(|(name, description, schema)| Tool {
+            name,
+            description,
+            schema,
+        });
+        let messages = self.said.iter().map(|(from_user, said)| Message {
+            from_user: *from_user,
+            blocks: said.iter().map(Said::block).collect(),
+        });
         answer(&Request {
             system: &self.system,
             tools: tools.collect(),
@@ -151,7 +173,8 @@ impl Stage {
 
     /// All that was said.
     pub fn texts(&self) -> String {
-        let text = |said: &Said| if let Said::Text(text) = said { Some(text.clone()) } else { None };
+        let text =
+            |said: &Said| if let Said::Text(text) = said { Some(text.clone()) } else { None };
         self.said.iter().flat_map(|(_, all)| all.iter().filter_map(text)).collect()
     }
 
@@ -170,7 +193,11 @@ impl Stage {
             },
             "write_file" => {
                 let old = self.files.insert(arg("path"), arg("content"));
-                ok(format!("{} {} (1 bytes)", if old.is_some() { "replaced" } else { "created" }, arg("path")))
+                ok(format!(
+                    "{} {} (1 bytes)",
+                    if old.is_some() { "replaced" } else { "created" },
+                    arg("path")
+                ))
             }
             "edit_file" => match self.files.get_mut(&arg("path")) {
                 Some(text) if text.matches(&arg("old_text")).count() == 1 => {
@@ -197,16 +224,23 @@ impl Stage {
                 .collect::<Vec<_>>()
                 .join("\n")),
             "bash" if arg("command").starts_with("date") => ok("2026-11-22 13:22".to_owned()),
-            name if name.ends_with("_task") || name.ends_with("_tasks") || name.contains("cron") => {
+            name if name.ends_with("_task")
+                || name.ends_with("_tasks")
+                || name.contains("cron") =>
+            {
                 self.keep(name, input)
             }
-            "spawn_teammate" => ok(format!("{} is at work; its mail comes to you by itself", arg("name"))),
+            "spawn_teammate" => {
+                ok(format!("{} is at work; its mail comes to you by itself", arg("name")))
+            }
             "check_inbox" => ok("(no mail)".to_owned()),
             "connect_mcp" => {
                 self.connect(&arg("name"));
                 ok(format!("Connected to '{}'.", arg("name")))
             }
-            name if name.starts_with("mcp__docs") => ok("1. Permission rules: deny, allow, ask.".to_owned()),
+            name if name.starts_with("mcp__docs") => {
+                ok("1. Permission rules: deny, allow, ask.".to_owned())
+            }
             _ => ok("done".to_owned()),
         }
     }
@@ -228,20 +262,28 @@ impl Stage {
                 ok(format!("created {:04}-abcdefgh: {}", self.tasks.len(), arg("subject")))
             }
             "list_tasks" => {
-                let open =
-                    |blocker: &String| self.tasks.iter().any(|(subject, mark, _)| subject == blocker && *mark != 'x');
-                let line = |(at, (subject, mark, blockers)): (usize, &(String, char, Vec<String>))| {
-                    let blocked = if blockers.iter().any(open) { " · blocked by another" } else { "" };
-                    format!(
-                        "[{mark}] {:04}-abcdefgh {subject}{}{blocked}",
-                        at + 1,
-                        if *mark == '~' { " (lead)" } else { "" }
-                    )
+                let open = |blocker: &String| {
+                    self.tasks.iter().any(|(subject, mark, _)| subject == blocker && *mark != 'x')
                 };
+                let line =
+                    |(at, (subject, mark, blockers)): (usize, &(String, char, Vec<String>))| {
+                        let blocked =
+                            if blockers.iter().any(open) { " · blocked by another" } else { "" };
+                        format!(
+                            "[{mark}] {:04}-abcdefgh {subject}{}{blocked}",
+                            at + 1,
+                            if *mark == '~' { " (lead)" } else { "" }
+                        )
+                    };
                 ok(self.tasks.iter().enumerate().map(line).collect::<Vec<_>>().join("\n"))
             }
             "claim_task" | "complete_task" => {
-                let at = arg("task_id").split('-').next().and_then(|id| id.parse::<usize>().ok()).unwrap_or(1) - 1;
+                let at = arg("task_id")
+                    .split('-')
+                    .next()
+                    .and_then(|id| id.parse::<usize>().ok())
+                    .unwrap_or(1)
+                    - 1;
                 let done = name == "complete_task";
                 self.tasks[at].1 = if done { 'x' } else { '~' };
                 ok(format!("{} is {}", arg("task_id"), if done { "completed" } else { "yours" }))
@@ -270,9 +312,17 @@ impl Stage {
             self.tools.push((name.to_owned(), description.to_owned(), schema))
         };
         match server {
-            "docs" => add("mcp__docs__search", "Search the documentation. (readOnly)", tool("", "", "query").2),
+            "docs" => add(
+                "mcp__docs__search",
+                "Search the documentation. (readOnly)",
+                tool("", "", "query").2,
+            ),
             "deploy" => {
-                add("mcp__deploy__trigger", "Deploy the next version of a service. (destructive)", service.clone());
+                add(
+                    "mcp__deploy__trigger",
+                    "Deploy the next version of a service. (destructive)",
+                    service.clone(),
+                );
                 add(
                     "mcp__deploy__status",
                     "How far the newest deployment of a service is: queued, running or live. (readOnly)",
@@ -280,9 +330,17 @@ impl Stage {
                 );
             }
             _ => {
-                add("mcp__jira__search_issues", "Issues with these words. (readOnly)", tool("", "", "query").2);
+                add(
+                    "mcp__jira__search_issues",
+                    "Issues with these words. (readOnly)",
+                    tool("", "", "query").2,
+                );
                 add("mcp__jira__get_issue", "One issue in full. (readOnly)", tool("", "", "key").2);
-                add("mcp__jira__transition_issue", "Move an issue to another status. (destructive)", key);
+                add(
+                    "mcp__jira__transition_issue",
+                    "Move an issue to another status. (destructive)",
+                    key,
+                );
             }
         }
     }

@@ -43,22 +43,14 @@ async fn silence_shows_a_sign_of_life_and_what_comes_next_takes_it_away() {
     };
     let screen = Screen::new(style, terminal.clone());
     screen.wait_for_model();
-    for (millis, shown) in [
-        (400, ""),
-        (100, "⠴ waiting for t… 0s"),
-        (1_600, "⠙ waiting for t… 2s"),
-    ] {
+    for (millis, shown) in [(400, ""), (100, "⠴ waiting for t… 0s"), (1_600, "⠙ waiting for t… 2s")]
+    {
         advance(Duration::from_millis(millis)).await;
         screen.tick();
         assert_eq!(terminal.shows(), shown);
     }
     // Half a line, a line that is full, and one that the terminal wraps.
-    for said in [
-        "I will",
-        " write the file",
-        "s, all of them at once. ",
-        "世界",
-    ] {
+    for said in ["I will", " write the file", "s, all of them at once. ", "世界"] {
         screen.text(said);
         let before = terminal.shows();
         assert!(!before.contains("waiting"), "{before}");

@@ -36,13 +36,7 @@ fn exe() -> PathBuf {
 }
 
 fn with_args(class: Class) -> Class {
-    let args = [
-        "--exact",
-        "program::program",
-        "--ignored",
-        "--nocapture",
-        "--quiet",
-    ];
+    let args = ["--exact", "program::program", "--ignored", "--nocapture", "--quiet"];
     args.into_iter().fold(class, Class::arg)
 }
 
@@ -89,20 +83,14 @@ fn program() {
     let Some(socket) = std::env::var_os(SOCKET) else {
         panic!("not a test: the program that other tests start");
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let code = runtime.expect("a runtime").block_on(async {
         let orders = match socket.is_empty() {
             true => None,
             false => Some(Orders::connect(&socket).await.expect("the test listens")),
         };
         let terminal = Repl::typed("s01_loop").completes(vec!["/help", "/hold"]);
-        serve(
-            terminal,
-            orders.map(|orders| BufReader::new(orders).lines()),
-        )
-        .await
+        serve(terminal, orders.map(|orders| BufReader::new(orders).lines())).await
     });
     // Past the test runner, whose last words are no part of the session.
     std::process::exit(code);

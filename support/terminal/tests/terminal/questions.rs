@@ -7,18 +7,12 @@ use crate::program::{self, Program};
 #[test]
 fn the_answers_are_yes_always_and_no() {
     let mut program = Program::start();
-    for (typed, answer) in [
-        ("y", "Yes"),
-        ("always", "Always"),
-        ("N", "No(User)"),
-        ("", "No(User)"),
-    ] {
+    for (typed, answer) in [("y", "Yes"), ("always", "Always"), ("N", "No(User)"), ("", "No(User)")]
+    {
         let question = format!("May I, answer {answer} {typed}?");
         let terminal = program.order(&format!("ask {question}"));
         terminal.wait_for(&format!("{question} [y]es / [a]lways / [N]o:"));
-        terminal
-            .type_line(typed)
-            .wait_for(&format!("{question} {answer}\ns01 >>"));
+        terminal.type_line(typed).wait_for(&format!("{question} {answer}\ns01 >>"));
     }
 }
 
@@ -26,22 +20,12 @@ fn the_answers_are_yes_always_and_no() {
 fn a_question_in_the_middle_of_a_line_gives_the_line_back() {
     for (typed, answer) in [("y", "Yes"), ("a", "Always"), ("n", "No(User)")] {
         let mut program = Program::start();
-        program
-            .terminal
-            .type_text("delete the l")
-            .wait_for("s01 >> delete the l");
-        program
-            .order("ask May I?")
-            .wait_for("May I? [y]es / [a]lways / [N]o:");
+        program.terminal.type_text("delete the l").wait_for("s01 >> delete the l");
+        program.order("ask May I?").wait_for("May I? [y]es / [a]lways / [N]o:");
         let screen = program.terminal.screen();
-        assert!(
-            !screen.contains("delete"),
-            "the half line is out of the way:\n{screen}"
-        );
+        assert!(!screen.contains("delete"), "the half line is out of the way:\n{screen}");
         program.terminal.type_line(typed);
-        program
-            .terminal
-            .wait_for(&format!("May I? {answer}\ns01 >> delete the l"));
+        program.terminal.wait_for(&format!("May I? {answer}\ns01 >> delete the l"));
         program
             .terminal
             .type_line("ogs")
@@ -53,17 +37,9 @@ fn a_question_in_the_middle_of_a_line_gives_the_line_back() {
 fn a_teammates_question_comes_while_the_prompt_stays_wanted() {
     let mut program = Program::start();
     program.terminal.type_text("half").wait_for("s01 >> half");
-    program
-        .order("aside May I push?")
-        .wait_for("alice │ May I push? [y]es");
-    program
-        .terminal
-        .type_line("y")
-        .wait_for("alice │ May I push? Yes\ns01 >> half");
-    program
-        .terminal
-        .type_line(" done")
-        .wait_for("request: half done");
+    program.order("aside May I push?").wait_for("alice │ May I push? [y]es");
+    program.terminal.type_line("y").wait_for("alice │ May I push? Yes\ns01 >> half");
+    program.terminal.type_line(" done").wait_for("request: half done");
 }
 
 #[test]
@@ -71,13 +47,9 @@ fn what_was_typed_before_a_question_is_no_answer_to_it() {
     let mut program = Program::start();
     program.order("turn").wait_for("the turn begins");
     program.terminal.type_text("y\ra half");
-    program
-        .order("ask Really?")
-        .wait_for("Really? [y]es / [a]lways / [N]o:");
+    program.order("ask Really?").wait_for("Really? [y]es / [a]lways / [N]o:");
     program.terminal.type_line("n").wait_for("Really? No(User)");
-    program
-        .order("end")
-        .wait_for("the turn ends\ns01 >> y\nrequest: y\ns01 >> a half");
+    program.order("end").wait_for("the turn ends\ns01 >> y\nrequest: y\ns01 >> a half");
 }
 
 #[test]
@@ -85,14 +57,11 @@ fn text_that_is_no_answer_is_nothing_at_all() {
     let mut program = Program::start();
     program.order("ask Sure?").wait_for("Sure? [y]es");
     for (count, text) in (1..).zip(["why", "list the files", "hm"]) {
-        program
-            .terminal
-            .type_line(text)
-            .wait_for(&format!("[N]o: {text}\n"));
+        program.terminal.type_line(text).wait_for(&format!("[N]o: {text}\n"));
         if count < 3 {
-            program.terminal.wait_until("the question again", |screen| {
-                screen.matches("[N]o:").count() > count
-            });
+            program
+                .terminal
+                .wait_until("the question again", |screen| screen.matches("[N]o:").count() > count);
         }
     }
     program.terminal.wait_for("Sure? No(NotAnAnswer)\ns01 >>");
@@ -105,10 +74,7 @@ fn ctrl_c_at_a_question_is_no_and_ends_the_turn() {
     let mut program = Program::start();
     program.terminal.type_text("half").wait_for("s01 >> half");
     program.order("ask Sure?").wait_for("Sure? [y]es");
-    program
-        .terminal
-        .press(Key::CtrlC)
-        .wait_for("(interrupted)\ns01 >> half");
+    program.terminal.press(Key::CtrlC).wait_for("(interrupted)\ns01 >> half");
 }
 
 #[test]
@@ -117,9 +83,7 @@ fn a_withdrawn_question_leaves_nothing_behind() {
     program.terminal.type_text("half").wait_for("s01 >> half");
     program.order("withdraw Sure?").wait_for("Sure? [y]es");
     program.terminal.type_text("ye").wait_for("[N]o: ye");
-    program
-        .order("too late")
-        .wait_for("withdrawn: too late\ns01 >> half");
+    program.order("too late").wait_for("withdrawn: too late\ns01 >> half");
     assert!(!program.terminal.screen().contains("Sure?"));
     program.terminal.type_line("!").wait_for("request: half!");
 }
@@ -127,9 +91,7 @@ fn a_withdrawn_question_leaves_nothing_behind() {
 #[test]
 fn several_questions_wait_in_line() {
     let mut program = Program::start();
-    program
-        .order("both First?|Second?")
-        .wait_for("First? [y]es");
+    program.order("both First?|Second?").wait_for("First? [y]es");
     assert!(!program.terminal.screen().contains("Second?"));
     program.terminal.type_line("y").wait_for("Second? [y]es");
     program.terminal.type_line("n").wait_for("Second? No(User)");
@@ -139,22 +101,11 @@ fn several_questions_wait_in_line() {
 #[test]
 fn what_is_said_stands_above_the_open_prompt() {
     let mut program = Program::start();
-    program
-        .terminal
-        .type_text("helo")
-        .press(Key::Left)
-        .wait_for("s01 >> helo");
-    program
-        .order("say the build is green")
-        .wait_for("the build is green\ns01 >> helo");
-    program
-        .order("alice I am done\there")
-        .wait_for("alice │ I am done");
+    program.terminal.type_text("helo").press(Key::Left).wait_for("s01 >> helo");
+    program.order("say the build is green").wait_for("the build is green\ns01 >> helo");
+    program.order("alice I am done\there").wait_for("alice │ I am done");
     program.terminal.type_text("l").wait_for("s01 >> hello");
-    program
-        .terminal
-        .press(Key::Enter)
-        .wait_for("request: hello");
+    program.terminal.press(Key::Enter).wait_for("request: hello");
 }
 
 #[test]
@@ -167,15 +118,9 @@ fn a_terminal_that_only_prints_asks_the_same_questions() {
     program
         .terminal
         .wait_for("[N]o: hm\nThat is no answer, and it was not taken as a request. Type y, a or n.\nReally? [y]es");
-    program
-        .terminal
-        .type_line("n")
-        .wait_for("\nReally? No(User)");
+    program.terminal.type_line("n").wait_for("\nReally? No(User)");
     program.order("ask Still?").wait_for("Still? [y]es");
-    program
-        .terminal
-        .press(Key::CtrlC)
-        .wait_for("(interrupted)\ns01 >> y\nrequest: y\ns01 >>");
+    program.terminal.press(Key::CtrlC).wait_for("(interrupted)\ns01 >> y\nrequest: y\ns01 >>");
 }
 
 #[test]

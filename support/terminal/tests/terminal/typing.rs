@@ -35,9 +35,7 @@ fn keys_make_requests() {
             let found = screen.match_indices("request: ").count() == wanted.len();
             found && wanted.iter().all(|wanted| screen.contains(wanted))
         });
-        terminal.wait_until("an empty prompt", |screen| {
-            screen.trim_end().ends_with("s01 >>")
-        });
+        terminal.wait_until("an empty prompt", |screen| screen.trim_end().ends_with("s01 >>"));
     }
 }
 
@@ -45,14 +43,9 @@ fn keys_make_requests() {
 fn ctrl_c_at_an_empty_prompt_says_how_to_leave_and_ctrl_d_leaves() {
     let class = program::class(None);
     let mut terminal = session(&class);
-    terminal
-        .press(Key::CtrlC)
-        .wait_for("(Ctrl-D, q or exit leaves)\ns01 >>");
+    terminal.press(Key::CtrlC).wait_for("(Ctrl-D, q or exit leaves)\ns01 >>");
     assert_eq!(terminal.press(Key::CtrlD).wait_exit(), 0);
-    assert!(
-        !class.dir().join(".harness").exists(),
-        "nothing is written before the first line"
-    );
+    assert!(!class.dir().join(".harness").exists(), "nothing is written before the first line");
 }
 
 #[test]
@@ -62,11 +55,7 @@ fn a_resized_terminal_keeps_the_line() {
     let class = program::class(None);
     let mut terminal = session(&class);
     terminal.type_text(words).wait_for("rows of it");
-    terminal
-        .resize(40, 24)
-        .type_text(" now")
-        .resize(120, 30)
-        .type_line(" and then");
+    terminal.resize(40, 24).type_text(" now").resize(120, 30).type_line(" and then");
     terminal.wait_for(&format!("request: {words} now and then\n"));
 }
 
@@ -77,9 +66,7 @@ fn arrow_up_brings_earlier_lines_back_in_this_session_and_the_next() {
     terminal.type_text("count\non\r");
     terminal.wait_for("request: count\non\ns01 >>");
     terminal.press(Key::Up).press(Key::Enter);
-    terminal.wait_until("it again", |screen| {
-        screen.matches("request: count\non\n").count() == 2
-    });
+    terminal.wait_until("it again", |screen| screen.matches("request: count\non\n").count() == 2);
     terminal.type_line("exit").wait_exit();
     let history = class.read(".harness/history");
     assert_eq!(history, "#V2\ncount\\non\n");
@@ -92,17 +79,10 @@ fn arrow_up_brings_earlier_lines_back_in_this_session_and_the_next() {
 fn two_sessions_keep_each_others_history() {
     let class = program::class(None);
     let (mut left, mut right) = (session(&class), session(&class));
-    left.type_line("from the left")
-        .wait_for("request: from the left\ns01");
-    right
-        .type_line("from the right")
-        .wait_for("request: from the right\ns01");
-    left.type_line("left again")
-        .wait_for("request: left again\ns01");
-    assert_eq!(
-        class.read(".harness/history"),
-        "#V2\nfrom the left\nfrom the right\nleft again\n"
-    );
+    left.type_line("from the left").wait_for("request: from the left\ns01");
+    right.type_line("from the right").wait_for("request: from the right\ns01");
+    left.type_line("left again").wait_for("request: left again\ns01");
+    assert_eq!(class.read(".harness/history"), "#V2\nfrom the left\nfrom the right\nleft again\n");
 }
 
 #[test]
@@ -110,18 +90,9 @@ fn without_a_place_for_its_history_it_works_and_says_so_once() {
     // A file where the folder should be: nobody may write there, not even root.
     let class = program::class(None).file(".harness", "");
     let mut terminal = session(&class);
-    terminal
-        .type_line("count")
-        .wait_for("the history is not kept")
-        .wait_for("request: count\n");
-    terminal
-        .press(Key::Up)
-        .type_line(" on")
-        .wait_for("request: count on\ns01 >>");
-    assert_eq!(
-        terminal.screen().matches("the history is not kept").count(),
-        1
-    );
+    terminal.type_line("count").wait_for("the history is not kept").wait_for("request: count\n");
+    terminal.press(Key::Up).type_line(" on").wait_for("request: count on\ns01 >>");
+    assert_eq!(terminal.screen().matches("the history is not kept").count(), 1);
 }
 
 #[test]
