@@ -66,7 +66,6 @@ async fn post(address: SocketAddr, headers: &str, body: &str) -> (u16, String) {
 }
 
 #[tokio::test]
-#[expect(clippy::too_many_lines, reason = "a table")]
 async fn a_request_that_http_does_not_allow_is_refused_with_its_status() {
     let address = echo(ServerOptions {
         limit: 4096,
@@ -124,7 +123,6 @@ async fn a_request_that_http_does_not_allow_is_refused_with_its_status() {
 }
 
 #[tokio::test]
-#[expect(clippy::too_many_lines, reason = "a table")]
 async fn a_request_without_a_session_is_held_against_its_headers() {
     let address = echo(ServerOptions::default()).await;
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
