@@ -53,11 +53,8 @@ impl Agent {
             .with(glob(&ws));
         let subagents = Subagents::new(&client, &tools, &hooks, &policy, repl);
         let skills = Skills::open(&ws, repl);
-        let tools = tools
-            .with(todo.tool())
-            .with(subagents.tool())
-            .with(skills.tool())
-            .with(compactor.tool());
+        let tools = tools.with(todo.tool()).with(subagents.tool()).with(skills.tool());
+        let tools = tools.with(compactor.tool());
         Ok(Self {
             repl: repl.clone(),
             client,
