@@ -27,7 +27,8 @@ export async function loads(browser, base, names) {
   for (name of names) {
     await page.goto(base + name, { waitUntil: 'load' });
     const { title, ids, links } = await page.evaluate(() => ({
-      title: document.querySelector('main h1')?.textContent ?? '',
+      // The requests of a session stand on a page of their own kind, which is nothing without them.
+      title: document.querySelector('main h1, #columns .card')?.textContent ?? '',
       ids: [...document.querySelectorAll('[id]')].map((element) => element.id),
       // A link in an SVG has no href property that is text.
       links: [...document.querySelectorAll('a[href]')].map((element) =>

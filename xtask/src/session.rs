@@ -11,7 +11,7 @@ use crate::workspace::{Chapter, Workspace};
 /// The name of the markers around a session in a README.
 pub const MARKERS: &str = "session";
 /// The test that records it.
-const TEST: &str = "tests/class/session.rs";
+pub const TEST: &str = "tests/class/session.rs";
 
 /// Compares the session of `wanted`, or of every chapter that has one; or writes it into its README.
 ///

@@ -4,6 +4,8 @@
 //! Invariant: the environment is read in `from_env` and nowhere else.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Write;
 use std::sync::Arc;
 
 use super::faults::{Fault, faults};
@@ -29,6 +31,8 @@ pub struct Options {
     pub log: Option<Log>,
     /// Gets what is new in each exchange, in words.
     pub show: Option<Log>,
+    /// Gets what the page of the loop is made from, a line of JSON at a time.
+    pub record: Option<Log>,
 }
 
 /// Where log lines go.
@@ -51,6 +55,7 @@ impl Default for Options {
             strict: false,
             log: None,
             show: None,
+            record: None,
         }
     }
 }
@@ -65,7 +70,7 @@ impl Options {
         }
     }
 
-    /// The default options, changed by `MOCK_CONTEXT_TOKENS`, `MOCK_TOKENS_PER_SECOND` and `MOCK_MODEL_FAULTS`.
+    /// The default options, changed by `MOCK_CONTEXT_TOKENS`, `MOCK_TOKENS_PER_SECOND`, `MOCK_MODEL_FAULTS` and `MOCK_RECORD`.
     ///
     /// The error is a sentence that names the variable.
     pub fn from_env() -> Result<Self, String> {
@@ -89,8 +94,15 @@ impl Options {
             options.faults =
                 faults(&text).map_err(|wrong| format!("MOCK_MODEL_FAULTS: {wrong}"))?;
         }
+        options.record = get("MOCK_RECORD").map(|path| record(&path)).transpose()?;
         Ok(options)
     }
+}
+
+/// Writes the record to this file, which begins anew. A full disk ends the record, never an answer.
+fn record(path: &str) -> Result<Log, String> {
+    let file = File::create(path).map_err(|error| format!("MOCK_RECORD={path}: {error}"))?;
+    Ok(Arc::new(move |line| drop((&file).write_all(format!("{line}\n").as_bytes()))))
 }
 
 impl fmt::Debug for Options {
@@ -135,6 +147,7 @@ mod tests {
             ("MOCK_MODEL_FAULTS", "430"),
             ("MOCK_MODEL_FAULTS", "429:0"),
             ("MOCK_MODEL_FAULTS", "stall=3"),
+            ("MOCK_RECORD", "/nowhere/record"),
         ] {
             let error = from(&[(name, value)]).expect_err(value);
             assert!(error.starts_with(name), "{error}");

@@ -94,7 +94,8 @@ impl Shared {
         };
         let (state, kept) = (Mutex::new(state), Condvar::new());
         let show = options.show.clone().map(Show::new);
-        let tape = Tape::new("the mock model", Some(options.context_tokens), show);
+        let (window, record) = (Some(options.context_tokens), options.record.clone());
+        let tape = Tape::new("the mock model", window, show, record);
         Self {
             tape,
             options,

@@ -59,7 +59,7 @@ impl Proxy {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(taken)?;
         listener.set_nonblocking(true).map_err(taken)?;
         let address = format!("http://{}", listener.local_addr().map_err(taken)?);
-        let tape = Tape::new(&upstream, None, show.map(Show::new));
+        let tape = Tape::new(&upstream, None, show.map(Show::new), None);
         let watched = Arc::new(Watched {
             upstream,
             client,

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use super::show::Show;
+use crate::model::Log;
 use crate::model::scan::common_prefix;
 
 /// The most bytes of lines that are kept; beyond it recording starts anew, and says so.
@@ -31,6 +32,7 @@ pub struct Tape {
     /// The first line that a reader gets.
     hello: Bytes,
     show: Option<Show>,
+    record: Option<Log>,
 }
 
 #[derive(Default)]
@@ -45,15 +47,25 @@ struct State {
 }
 
 impl Tape {
-    /// An empty record. `server` is who answers, `window` the size of the context window in tokens, where it is known.
-    pub fn new(server: &str, window: Option<u32>, show: Option<Show>) -> Arc<Self> {
-        let hello = json!({"kind": "hello", "server": server, "window": window});
+    /// An empty record. `server` is who answers, `window` the size of the context window in tokens, where it is known;
+    /// `record` gets every line a reader would.
+    pub fn new(
+        server: &str,
+        window: Option<u32>,
+        show: Option<Show>,
+        record: Option<Log>,
+    ) -> Arc<Self> {
+        let hello = json!({"kind": "hello", "server": server, "window": window}).to_string();
+        if let Some(record) = &record {
+            record(&hello);
+        }
         Arc::new(Self {
             state: Mutex::default(),
             grown: watch::Sender::new(0),
             began: Instant::now(),
-            hello: hello.to_string().into(),
+            hello: hello.into(),
             show,
+            record,
         })
     }
 
@@ -129,7 +141,11 @@ impl Tape {
 
     fn push(&self, state: &mut State, mut line: Value) {
         line["ms"] = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX).into();
-        let line = Bytes::from(line.to_string());
+        let line = line.to_string();
+        if let Some(record) = &self.record {
+            record(&line);
+        }
+        let line = Bytes::from(line);
         if state.bytes + line.len() > MOST_BYTES {
             state.clear();
         }
@@ -237,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_conversation_costs_what_is_new_in_it() {
-        let tape = Tape::new("", None, None);
+        let tape = Tape::new("", None, None, None);
         let long = "ä".repeat(10_000);
         let body = |end: &str| Bytes::from(format!("{{\"messages\":\"{long}{end}"));
         drop(tape.request(&body("ü")));
@@ -252,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_character_in_two_chunks_is_one() {
-        let tape = Tape::new("", None, None);
+        let tape = Tape::new("", None, None, None);
         let mut exchange = tape.request(&"{}".into());
         exchange.answered(200, "");
         exchange.chunk(&"ä".as_bytes()[..1]);
@@ -268,7 +284,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded_and_a_late_reader_begins_where_it_begins() {
-        let tape = Tape::new("", None, None);
+        let tape = Tape::new("", None, None, None);
         for turn in 0..40 {
             let body = format!("{turn}{}", "x".repeat(1024 * 1024));
             drop(tape.request(&body.into()));

@@ -5,12 +5,13 @@
 //! differ by what another path or day of the week costs.
 
 use std::fmt::Write;
+use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::Class;
+use super::{Class, ran};
 
 /// What was typed and shown, ready for a README.
 #[derive(Debug)]
@@ -20,21 +21,31 @@ pub struct Session {
 
 /// Set to `write`, a session goes into its README instead of being compared with it; `cargo x session` does that.
 const VARIABLE: &str = "SESSION";
+/// Where the requests of a session are kept, beside the binary.
+const RECORDS: &str = "sessions";
 const OPEN: &str = "<!-- session -->";
 const CLOSE: &str = "<!-- /session -->";
 /// A line of the record, at most; a code block does not wrap.
 const COLUMNS: usize = 100;
 
 impl Class {
-    /// Types these lines, and records what a student would see. An answer to a question is a line, too.
+    /// Types these lines, and records what a student would see. An answer to a question is a line, too. What the model
+    /// was asked is kept beside the binary; the book makes a page of it.
     ///
     /// # Panics
     /// When the run fails.
     #[track_caller]
     pub fn session(&self, lines: &[&str]) -> Session {
-        let ran = self.types(lines);
+        let folder = self.exe.parent().unwrap_or(&self.exe);
+        let mut command = self.command(&[]);
+        let chapter = self.exe.file_stem().unwrap_or_default();
+        let record = folder.join(RECORDS).join(chapter).with_extension("jsonl");
+        fs::create_dir_all(folder.join(RECORDS)).expect("a directory beside the binary");
+        command.env("MOCK_RECORD", record);
+        let typed = lines.iter().map(|line| format!("{line}\n")).collect();
+        let ran = ran::run(command, typed);
         ran.succeeds();
-        let folder = self.exe.parent().unwrap_or(&self.exe).display().to_string();
+        let folder = folder.display().to_string();
         let shown = [self.dir(), self.dir().canonicalize().unwrap_or_default()]
             .iter()
             .map(|dir| dir.display().to_string())
@@ -57,7 +68,7 @@ impl Session {
     pub fn is_shown_in(&self, readme: impl AsRef<Path>) {
         let path = readme.as_ref();
         let place = path.display();
-        let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{place}: {error}"));
+        let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{place}: {error}"));
         let parts = text.split_once(OPEN).and_then(|(before, rest)| {
             let (shown, after) = rest.split_once(CLOSE)?;
             Some((before, shown, after))
@@ -71,7 +82,7 @@ impl Session {
         }
         if std::env::var(VARIABLE).is_ok_and(|value| value == "write") {
             let new = format!("{before}{OPEN}{block}{CLOSE}{after}");
-            std::fs::write(path, new).unwrap_or_else(|error| panic!("{place}: {error}"));
+            fs::write(path, new).unwrap_or_else(|error| panic!("{place}: {error}"));
             return;
         }
         let mut changes = String::new();

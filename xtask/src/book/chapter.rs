@@ -8,6 +8,7 @@ use anyhow::{Result, ensure};
 use super::exercises;
 use super::fences::{fence, folded, html, quoted};
 use super::links::{Shelf, WRITTEN, anchor, page_of};
+use super::requests;
 use crate::workspace::{CARRIED, Chapter, MAIN, Workspace};
 use crate::{diff, header, step};
 
@@ -58,6 +59,9 @@ fn facts(ws: &Workspace, chapter: &Chapter) -> String {
     let mechanism = format!("mechanisms/{}.md", chapter.name);
     if ws.tree.text(&format!("{WRITTEN}{mechanism}")).is_some() {
         facts.push(format!("[its place in the loop](../{mechanism})"));
+    }
+    if let Some(page) = requests::page_of(ws, chapter) {
+        facts.push(format!("[request by request](../{page})"));
     }
     if !chapter.rests.is_empty() {
         let rests: Vec<_> = chapter.rests.iter().map(|name| link(name)).collect();

@@ -10,6 +10,7 @@ mod fences;
 mod links;
 mod mechanism;
 mod pairs;
+mod requests;
 mod summary;
 
 use std::collections::BTreeMap;
@@ -91,6 +92,9 @@ fn make(ws: &Workspace) -> Result<PathBuf> {
     }
     for (path, text) in pages(ws)? {
         put(&folder.join("src").join(path), &text)?;
+    }
+    for (path, page) in requests::pages(ws)? {
+        put(&folder.join("src").join(path), &page)?;
     }
     for (path, file) in ws.tree.iter() {
         if AS_IT_IS.iter().any(|it| path.starts_with(it)) {
