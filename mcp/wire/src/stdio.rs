@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt, stream};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite};
@@ -16,6 +16,7 @@ use tokio::io::{AsyncWriteExt, BufReader, BufWriter};
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::connection::{Connection, Error, Reader};
@@ -28,6 +29,14 @@ const BATCH: usize = 64 << 10;
 
 /// The client that started this process.
 pub fn own() -> Connection {
+    own_until(std::future::pending()).0
+}
+
+/// The same; nothing more is read once `stop` has come. The task ends when all that was sent is written.
+pub fn own_until<S>(stop: S) -> (Connection, JoinHandle<()>)
+where
+    S: Future<Output = ()> + Send + 'static,
+{
     // A pipe can be waited for; anything else takes a thread of tokio's for each read and write.
     let input = io::stdin().as_fd().try_clone_to_owned();
     let input: Box<dyn AsyncRead + Unpin + Send> =
@@ -41,7 +50,14 @@ pub fn own() -> Connection {
             Ok(pipe) => Box::new(pipe),
             Err(_) => Box::new(tokio::io::stdout()),
         };
-    lines(input, output, FRAME_LIMIT)
+    let (near, far) = Connection::pair();
+    tokio::spawn(async move {
+        far.writer.fill(texts(input, FRAME_LIMIT).take_until(Box::pin(stop))).await;
+    });
+    let writing = tokio::spawn(async move {
+        let _ = write(far.reader, output).await;
+    });
+    (near, writing)
 }
 
 /// Frames as lines over any pair of streams.

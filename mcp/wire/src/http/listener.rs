@@ -5,20 +5,21 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::Response;
+use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinSet;
+use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::Hosts;
-use super::server::Server;
+use super::server::{Reply, Server};
 use crate::connection::Connection;
 use crate::frame::FRAME_LIMIT;
 
@@ -32,6 +33,10 @@ const CONNECTIONS: usize = 4096;
 /// Looks at a request first: a token, a page of its own. What it returns is the response.
 pub type Guard = Arc<dyn Fn(&Parts) -> Option<Response<String>> + Send + Sync>;
 
+/// Answers the requests to other paths than the endpoint's.
+pub type Pages =
+    Arc<dyn Fn(Request<Incoming>) -> Pin<Box<dyn Future<Output = Reply> + Send>> + Send + Sync>;
+
 /// How a server listens.
 #[derive(Clone)]
 pub struct Options {
@@ -39,6 +44,8 @@ pub struct Options {
     pub hosts: Hosts,
     /// Looks at each request that names the right host.
     pub guard: Option<Guard>,
+    /// Pages of the program's own.
+    pub pages: Option<Pages>,
     /// The largest frame.
     pub limit: usize,
     /// The most sessions at a time.
@@ -52,6 +59,7 @@ impl Default for Options {
         Self {
             hosts: Hosts::default(),
             guard: None,
+            pages: None,
             limit: FRAME_LIMIT,
             sessions: 1024,
             idle: Duration::from_secs(30 * 60),
@@ -63,8 +71,11 @@ impl Default for Options {
 pub struct Listener {
     address: SocketAddr,
     accepted: mpsc::Receiver<Connection>,
-    /// Aborted when it is dropped.
-    _accepting: JoinSet<()>,
+    server: Arc<Server>,
+    /// A permit for each connection of a client.
+    free: Arc<Semaphore>,
+    /// Dropped, nobody is accepted any more.
+    stop: watch::Sender<bool>,
 }
 
 impl Listener {
@@ -77,12 +88,15 @@ impl Listener {
         let address = listener.local_addr()?;
         let (accept, accepted) = mpsc::channel(1);
         let server = Server::new(options, accept);
-        let mut accepting = JoinSet::new();
-        accepting.spawn(run(server, listener));
+        let free = Arc::new(Semaphore::new(CONNECTIONS));
+        let (stop, stopped) = watch::channel(false);
+        tokio::spawn(run(server.clone(), listener, free.clone(), stopped));
         Ok(Self {
             address,
             accepted,
-            _accepting: accepting,
+            server,
+            free,
+            stop,
         })
     }
 
@@ -95,15 +109,33 @@ impl Listener {
     pub async fn accept(&mut self) -> Option<Connection> {
         self.accepted.recv().await
     }
+
+    /// Takes no more requests: each session is told that its client has no more to say, and its connection is closed behind
+    /// its last answer. Ends when all are.
+    pub async fn close(self) {
+        drop(self.accepted);
+        self.server.drain();
+        self.stop.send_replace(true);
+        let all = u32::try_from(CONNECTIONS).expect("a few thousand");
+        let _ = self.free.acquire_many(all).await;
+    }
 }
 
-async fn run(server: Arc<Server>, listener: TcpListener) {
-    let free = Arc::new(Semaphore::new(CONNECTIONS));
+async fn run(
+    server: Arc<Server>,
+    listener: TcpListener,
+    free: Arc<Semaphore>,
+    mut stopped: watch::Receiver<bool>,
+) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD_LIMIT);
     loop {
         let permit = free.clone().acquire_owned().await;
-        let client = match listener.accept().await {
+        let client = tokio::select! {
+            client = listener.accept() => client,
+            _ = stopped.changed() => return,
+        };
+        let client = match client {
             Ok((client, _)) => client,
             Err(error) => {
                 // Out of file descriptors, most likely: some will be free again.
@@ -120,9 +152,15 @@ async fn run(server: Arc<Server>, listener: TcpListener) {
             async move { Ok::<_, Infallible>(server.respond(request).await) }
         });
         let serving = http.serve_connection(TokioIo::new(client), respond);
+        let mut stopped = stopped.clone();
         tokio::spawn(async move {
             let _permit = permit;
+            let mut serving = pin!(serving);
             // What ends it early concerns nobody but its client.
+            tokio::select! {
+                _ = serving.as_mut() => return,
+                Ok(_) = stopped.wait_for(|stop| *stop) => serving.as_mut().graceful_shutdown(),
+            }
             let _ = serving.await;
         });
     }

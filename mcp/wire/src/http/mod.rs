@@ -17,7 +17,8 @@ pub(crate) use client::Client;
 pub use client::{Options as ClientOptions, connect};
 pub(crate) use events::{Events, large_ones, refusal};
 pub use host::Hosts;
-pub use listener::{Guard, Listener, Options as ServerOptions};
+pub use listener::{Guard, Listener, Options as ServerOptions, Pages};
+pub use server::Reply;
 
 /// Whether a body is of this type.
 fn is(headers: &HeaderMap, kind: &str) -> bool {

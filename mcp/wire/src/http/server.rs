@@ -47,7 +47,8 @@ const SOON: Duration = Duration::from_secs(5);
 /// The silence after which a comment keeps a stream open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-pub(super) type Reply = hyper::Response<UnsyncBoxBody<Bytes, Infallible>>;
+/// A response.
+pub type Reply = hyper::Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// One endpoint and its sessions.
 pub(super) struct Server {
@@ -68,6 +69,11 @@ impl Server {
         })
     }
 
+    /// Tells the program that no client has more to say.
+    pub(super) fn drain(&self) {
+        self.sessions.lock().unwrap().values().for_each(|session| session.drain());
+    }
+
     pub(super) async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Reply {
         let (parts, content) = request.into_parts();
         if let Err((status, why)) = self.options.hosts.check(&parts.headers) {
@@ -77,7 +83,10 @@ impl Server {
             return reply.map(|body| Full::from(body).boxed_unsync());
         }
         if parts.uri.path() != PATH {
-            return refusal(404, "there is nothing here");
+            return match &self.options.pages {
+                Some(pages) => pages(Request::from_parts(parts, content)).await,
+                None => refusal(404, "there is nothing here"),
+            };
         }
         let done = match parts.method {
             Method::POST => self.post(&parts.headers, content).await,

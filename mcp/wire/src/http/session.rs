@@ -225,6 +225,11 @@ impl Session {
         self.close();
     }
 
+    /// Takes nothing more from the client; what the program still says goes out.
+    pub(super) fn drain(&self) {
+        self.state.lock().unwrap().inbox = None;
+    }
+
     /// Ends it at once: its streams break off.
     pub(super) fn close(&self) {
         let mut state = self.state.lock().unwrap();
