@@ -102,6 +102,11 @@ impl Recovery {
         }
     }
 
+    /// The id of the model that is asked.
+    pub fn model(&self) -> &str {
+        self.client.model()
+    }
+
     /// What all replies so far have cost, through this client and its clones.
     pub fn spent(&self) -> Usage {
         self.client.spent()

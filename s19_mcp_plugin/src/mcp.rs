@@ -199,8 +199,15 @@ impl Mcp {
         assemble_tool_pool(&self.connected(), &self.pins, &self.repl)
     }
 
-    /// How each server is, by name.
-    pub(crate) fn statuses(&self) -> BTreeMap<String, String> {
+    /// The names of the servers that `.mcp.json` adds.
+    pub fn configured(&self) -> Vec<String> {
+        let servers = self.catalog().servers.into_iter();
+        let added = servers.filter(|(_, known)| matches!(known, Known::Server(_, Some(_))));
+        added.map(|(name, _)| name).collect()
+    }
+
+    /// How each server is, by name: `available`, or `connected` or `failed` and more.
+    pub fn statuses(&self) -> BTreeMap<String, String> {
         let (catalog, connected) = (self.catalog(), self.connected());
         let known = catalog.servers.into_iter().map(|(name, known)| match known {
             Known::Server(..) => (name, "available".to_owned()),

@@ -138,9 +138,9 @@ impl Commands {
         &self.sessions
     }
 
-    /// What the user was told last.
-    pub(crate) fn told(&self) -> Option<String> {
-        self.told.lock().unwrap().clone()
+    /// What the user was told last, if it was not taken yet.
+    pub(crate) fn take_told(&self) -> Option<String> {
+        self.told.lock().unwrap().take()
     }
 
     fn resume(&self, id: &str, history: &mut History) -> Result<String> {

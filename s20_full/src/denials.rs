@@ -52,8 +52,9 @@ impl Denials {
         }
     }
 
-    pub(crate) fn all(&self) -> Vec<Denial> {
-        self.calls.lock().unwrap().clone()
+    /// All since the last time they were taken.
+    pub(crate) fn take(&self) -> Vec<Denial> {
+        std::mem::take(&mut *self.calls.lock().unwrap())
     }
 }
 

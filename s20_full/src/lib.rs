@@ -8,9 +8,11 @@ mod pool;
 mod saved;
 mod sessions;
 mod start;
+mod stream;
 
 pub use commands::Commands;
 pub use denials::Denials;
 pub use pool::built_in;
 pub use sessions::Sessions;
 pub use start::Start;
+pub use stream::Stream;

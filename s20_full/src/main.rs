@@ -22,10 +22,11 @@ use s16_protocol::Protocol;
 use s17_worktree::Worktrees;
 use s18_teams::teammate::Worker;
 use s19_mcp_plugin::Mcp;
-use s20_full::{Commands, Denials, Sessions, Start, built_in};
+use s20_full::{Commands, Denials, Sessions, Start, Stream, built_in};
 
 struct Agent {
     repl: Repl,
+    stream: Stream,
     client: Recovery,
     history: History,
     tools: Toolbox,
@@ -44,7 +45,7 @@ struct Agent {
 }
 
 impl Agent {
-    fn new(repl: &Repl) -> Result<Self> {
+    fn new(start: &Start, repl: &Repl) -> Result<Self> {
         let ws = Workspace::here()?;
         let client = Client::from_env(repl.watcher())?.with_breakpoint_on_last_message();
         let client = Recovery::new(client, repl);
@@ -108,6 +109,7 @@ impl Agent {
         let commands = Commands::new(repl, &client, &todo, &board, &compactor, &sessions);
         Ok(Self {
             repl: repl.clone(),
+            stream: start.stream(&commands, &denials),
             client,
             history: History::default(),
             tools,
@@ -152,6 +154,7 @@ impl Agent {
             let (system, specs) = self.prompt.assemble(context);
             let reply = self.client.send(system, &mut self.history, &specs).await?;
             self.history.reply(&reply);
+            self.stream.reply(&reply);
             if !reply.wants_tools() {
                 match self.hooks.stop(&self.history).await {
                     Some(reason) => self.history.remind([reason]),
@@ -172,6 +175,7 @@ impl Agent {
                 while let Some((call, output)) = running.next().await {
                     let output = self.hooks.post_tool(&call, output).await;
                     self.repl.result(&call, &output);
+                    self.stream.result(&call, &output);
                     self.history.answer(&call, output);
                 }
             }
@@ -184,11 +188,14 @@ async fn main() -> Result<ExitCode, Failure> {
     mock_servers::mcp::serve_when_asked().await;
     let start = Start::from_args(env!("CARGO_PKG_NAME"));
     let repl = start.repl();
-    let mut agent = start.tried(Agent::new(&repl))?;
+    let mut agent = start.tried(Agent::new(&start, &repl))?;
     start.tried(agent.sessions.resume(&start, &mut agent.history))?;
+    agent.stream.begin(&agent.mcp, &agent.tools, &agent.hooks).await;
     while let Some(line) = agent.notices.next_input(&repl).await {
+        agent.stream.turn_begins();
         repl.run(agent.turn(line)).await;
         agent.sessions.save(&agent.history);
+        agent.stream.turn_ended(&agent.history);
     }
     agent.mcp.shut_down().await;
     Ok(start.answer(&agent.history, &agent.commands, &agent.denials))

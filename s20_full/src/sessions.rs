@@ -289,7 +289,7 @@ fn fingerprint(messages: &[Message]) -> u64 {
 }
 
 /// What was spent between two counts.
-fn since(now: &Usage, before: &Usage) -> Usage {
+pub(crate) fn since(now: &Usage, before: &Usage) -> Usage {
     Usage {
         input_tokens: now.input_tokens.saturating_sub(before.input_tokens),
         output_tokens: now.output_tokens.saturating_sub(before.output_tokens),

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::commands::Commands;
 use crate::denials::{Denial, Denials};
+use crate::stream::{self, Stream};
 
 /// The exit code with `-p` when there is an answer, and a permission was refused on the way.
 const REFUSED: u8 = 3;
@@ -25,27 +26,31 @@ pub struct Start {
     request: Option<String>,
     /// Only the answer is wanted, in this format.
     print: Option<Format>,
+    /// The requests come as lines of JSON.
+    input: Option<Input>,
     resumed: Resumed,
     began: Instant,
 }
 
 /// The answer as JSON, in the shape that Claude Code gives it.
 #[derive(Default, Serialize)]
-struct Answer {
+pub(crate) struct Answer {
     #[serde(rename = "type")]
-    kind: &'static str,
-    subtype: &'static str,
-    is_error: bool,
+    pub kind: &'static str,
+    pub subtype: &'static str,
+    pub is_error: bool,
     /// The answer, or what went wrong.
-    result: String,
-    session_id: String,
+    pub result: String,
+    pub session_id: String,
     /// Replies of the model to this conversation.
-    num_turns: usize,
-    duration_ms: u128,
+    pub num_turns: usize,
+    pub duration_ms: u128,
     /// Of all requests, side calls, subagents and teammates included.
-    usage: Usage,
+    pub usage: Usage,
+    /// Prices are not known here.
+    pub total_cost_usd: Option<f64>,
     /// What was not allowed.
-    permission_denials: Vec<Denial>,
+    pub permission_denials: Vec<Denial>,
 }
 
 /// Which session goes on.
@@ -65,6 +70,14 @@ pub(crate) enum Resumed {
 enum Format {
     Text,
     Json,
+    StreamJson,
+}
+
+/// How requests come as lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Input {
+    /// Each one is told when its turn begins.
+    replayed: bool,
 }
 
 /// The options and words of a command line.
@@ -73,6 +86,8 @@ struct Line {
     words: Vec<String>,
     print: bool,
     format: Option<Format>,
+    input: Option<Input>,
+    replayed: bool,
     resumed: Resumed,
 }
 
@@ -98,7 +113,7 @@ impl Start {
             Err(sentence) => Repl::refuse(chapter, &sentence),
         };
         let mut request = line.words.join(" ");
-        if line.print {
+        if line.print && line.input.is_none() {
             match Repl::piped() {
                 Ok(Some(piped)) if request.is_empty() => request = piped,
                 Ok(Some(piped)) => request = format!("{request}\n\n{piped}"),
@@ -113,6 +128,7 @@ impl Start {
             chapter: chapter.to_owned(),
             request: (!request.is_empty()).then_some(request),
             print: line.print.then(|| line.format.unwrap_or(Format::Text)),
+            input: line.input,
             resumed: line.resumed,
             began,
         }
@@ -121,6 +137,10 @@ impl Start {
     /// The terminal that the command line asks for. With `-p` nobody can answer a question, so what no rule allows is
     /// refused.
     pub fn repl(&self) -> Repl {
+        if let Some(Input { replayed }) = self.input {
+            let lines = Repl::typed(&self.chapter).quiet().unattended();
+            return lines.reads(move |repl, line| stream::request(repl, line, replayed));
+        }
         match (&self.request, self.print) {
             (None, _) => Repl::typed(&self.chapter).completes(Commands::names()),
             (Some(request), None) => Repl::once(&self.chapter, request),
@@ -133,13 +153,13 @@ impl Start {
     /// # Errors
     /// When it failed.
     pub fn tried<T>(&self, result: Result<T>) -> Result<T> {
-        if let (Err(error), Some(Format::Json)) = (&result, self.print) {
+        if let (Err(error), Some(Format::Json | Format::StreamJson)) = (&result, self.print) {
             let answer = Answer {
                 result: format!("{error:#}"),
                 is_error: true,
                 ..Answer::default()
             };
-            self.repl().print(&self.as_json(answer));
+            self.repl().print(&answer.into_json(self.began));
         }
         result
     }
@@ -148,29 +168,41 @@ impl Start {
     /// in the JSON too.
     pub fn answer(&self, history: &History, commands: &Commands, denials: &Denials) -> ExitCode {
         let (repl, failure) = (commands.repl(), commands.repl().failure());
+        if self.print == Some(Format::StreamJson) {
+            return repl.exit_code();
+        }
         // What a command or a hook has told is the answer only when no model has given one.
-        let told = commands.told().filter(|_| history.replies() == 0);
+        let told = commands.take_told().filter(|_| history.replies() == 0);
         let said = told.unwrap_or_else(|| last_text(history));
-        let denials = denials.all();
+        let denials = denials.take();
         let is_refused = self.print.is_some() && failure.is_none() && !denials.is_empty();
         match (self.print, failure) {
             (None, _) | (Some(Format::Text), Some(_)) => {}
             (Some(Format::Text), None) if said.is_empty() => {}
             (Some(Format::Text), None) => repl.print(&said),
-            (Some(Format::Json), failure) => repl.print(&self.as_json(Answer {
-                is_error: failure.is_some(),
-                result: failure.unwrap_or(said),
-                session_id: commands.sessions().id().unwrap_or_default(),
-                num_turns: history.replies(),
-                usage: commands.client().spent(),
-                permission_denials: denials,
-                ..Answer::default()
-            })),
+            (Some(_), failure) => {
+                let answer = Answer {
+                    is_error: failure.is_some(),
+                    result: failure.unwrap_or(said),
+                    session_id: commands.sessions().id().unwrap_or_default(),
+                    num_turns: history.replies(),
+                    usage: commands.client().spent(),
+                    permission_denials: denials,
+                    ..Answer::default()
+                };
+                repl.print(&answer.into_json(self.began));
+            }
         }
         match repl.exit_code() {
             ExitCode::SUCCESS if is_refused => ExitCode::from(REFUSED),
             code => code,
         }
+    }
+
+    /// The lines of JSON that the command line asks for, if it does.
+    pub fn stream(&self, commands: &Commands, denials: &Denials) -> Stream {
+        let is_on = self.print == Some(Format::StreamJson);
+        Stream::new(is_on, self.input.is_some(), commands, denials)
     }
 
     /// Which session goes on.
@@ -182,20 +214,23 @@ impl Start {
     pub(crate) fn is_typed(&self) -> bool {
         self.request.is_none()
     }
+}
 
-    fn as_json(&self, answer: Answer) -> String {
-        let answer = Answer {
+impl Answer {
+    /// As it is printed, when the work on it began then.
+    pub fn into_json(self, began: Instant) -> String {
+        let answer = Self {
             kind: "result",
-            subtype: if answer.is_error { "error_during_execution" } else { "success" },
-            duration_ms: self.began.elapsed().as_millis(),
-            ..answer
+            subtype: if self.is_error { "error_during_execution" } else { "success" },
+            duration_ms: began.elapsed().as_millis(),
+            ..self
         };
         serde_json::to_string(&answer).expect("an answer is JSON")
     }
 }
 
 /// The text of the last message, if it is the model's.
-fn last_text(history: &History) -> String {
+pub(crate) fn last_text(history: &History) -> String {
     let last = history.last().filter(|last| last.role() == Role::Assistant);
     last.map(|last| last.text().trim().to_owned()).unwrap_or_default()
 }
@@ -217,12 +252,16 @@ fn parse(words: Vec<String>) -> Result<Parsed, String> {
                 let id = words.next_if(|next| !next.starts_with('-'));
                 line.resumed = id.map_or(Resumed::Newest, Resumed::Named);
             }
+            "--verbose" => {}
+            "--replay-user-messages" => line.replayed = true,
+            "--input-format" => line.input = input(words.next().as_deref())?,
             "--output-format" => line.format = Some(format(words.next().as_deref())?),
             word => match word.split_once('=') {
                 Some(("--resume", "")) => {
                     return Err("--resume= needs the beginning of an id behind it".to_owned());
                 }
                 Some(("--resume", id)) => line.resumed = Resumed::Named(id.to_owned()),
+                Some(("--input-format", name)) => line.input = input(Some(name))?,
                 Some(("--output-format", name)) => line.format = Some(format(Some(name))?),
                 _ if word.starts_with('-') && word.len() > 1 => {
                     return Err(format!("unknown option {word}; try --help"));
@@ -234,6 +273,19 @@ fn parse(words: Vec<String>) -> Result<Parsed, String> {
     if line.format.is_some() && !line.print {
         return Err("--output-format goes with -p; try --help".to_owned());
     }
+    let streams = line.format == Some(Format::StreamJson);
+    if line.replayed && line.input.is_none() || line.input.is_some() && !streams {
+        return Err(
+            "lines of JSON go both ways: -p --input-format stream-json --output-format stream-json"
+                .to_owned(),
+        );
+    }
+    if line.input.is_some() && !line.words.is_empty() {
+        return Err("with --input-format stream-json the prompts come as lines".to_owned());
+    }
+    line.input = line.input.map(|_| Input {
+        replayed: line.replayed,
+    });
     if !line.words.is_empty() && line.words.join(" ").trim().is_empty() {
         return Err("the request is empty; try --help".to_owned());
     }
@@ -244,8 +296,17 @@ fn format(name: Option<&str>) -> Result<Format, String> {
     match name {
         Some("text") => Ok(Format::Text),
         Some("json") => Ok(Format::Json),
-        Some(other) => Err(format!("--output-format is text or json, not {other:?}")),
-        None => Err("--output-format needs text or json behind it".to_owned()),
+        Some("stream-json") => Ok(Format::StreamJson),
+        Some(other) => Err(format!("--output-format is text, json or stream-json, not {other:?}")),
+        None => Err("--output-format needs text, json or stream-json behind it".to_owned()),
+    }
+}
+
+fn input(name: Option<&str>) -> Result<Option<Input>, String> {
+    match name {
+        Some("text") => Ok(None),
+        Some("stream-json") => Ok(Some(Input::default())),
+        _ => Err("--input-format needs text or stream-json behind it".to_owned()),
     }
 }
 
@@ -260,6 +321,9 @@ fn usage(chapter: &str) -> String {
 
 -p, --print                     only the answer; questions of permission are answered with no, which is exit code 3
     --output-format text|json   with -p: the answer, or one JSON object that also says what it cost
+    --output-format stream-json with -p: each reply and result as a line of JSON
+    --input-format stream-json  with it: prompts are lines of JSON, until the input ends; --replay-user-messages repeats
+                                each when its turn begins; the servers in .mcp.json that no rule forbids are connected
 -r, --resume [ID]               go on with a saved session: the newest, or the one whose id begins so
 -h, --help                      this
 -V, --version                   the version
@@ -310,8 +374,9 @@ mod tests {
         for row in [
             "--colour => unknown option --colour; try --help",
             "--output-format json hi => --output-format goes with -p; try --help",
-            "-p --output-format xml hi => --output-format is text or json, not \"xml\"",
-            "-p hi --output-format => --output-format needs text or json behind it",
+            "-p --output-format xml hi => --output-format is text, json or stream-json, not \"xml\"",
+            "-p hi --output-format => --output-format needs text, json or stream-json behind it",
+            "-p hi --input-format stream-json --output-format stream-json => with --input-format stream-json the prompts come as lines",
             "--resume= => --resume= needs the beginning of an id behind it",
             "  => the request is empty; try --help",
         ] {

@@ -13,6 +13,7 @@ mod kills;
 mod secrets;
 mod servers;
 mod sessions;
+mod stream;
 
 use std::fs;
 use std::sync::Arc;

@@ -107,7 +107,12 @@ struct Session {
     dismissed: bool,
     /// Nobody is asked anything.
     unattended: bool,
+    /// What makes requests of lines.
+    parse: Option<Parse>,
 }
+
+/// Makes a request of a line, or answers the line itself.
+type Parse = Arc<dyn Fn(&Repl, &str) -> Option<String> + Send + Sync>;
 
 impl Repl {
     /// The terminal of a chapter, as its command line wants it: a session, or one request. Prints `--help` and leaves;
@@ -191,6 +196,16 @@ impl Repl {
         self
     }
 
+    /// Requests are what this makes of the lines; of one that it answers itself it makes none. No line says goodbye then:
+    /// the session lasts until the input ends.
+    pub fn reads(
+        self,
+        parse: impl Fn(&Self, &str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.inner.session().parse = Some(Arc::new(parse));
+        self
+    }
+
     /// A handle for whoever watches a client's requests.
     pub fn watcher(&self) -> Arc<Self> {
         Arc::new(self.clone())
@@ -215,14 +230,19 @@ impl Repl {
                 () = inner.screen.until_left() => None,
                 line = inner.next_line() => line,
             };
-            match line.as_deref().map(str::trim) {
-                Some(line) if is_goodbye(line) => {
+            let parse = inner.session().parse.clone();
+            match (line.as_deref().map(str::trim), parse) {
+                (None, _) => break None,
+                (Some(""), _) => {}
+                (Some(line), Some(parse)) => match parse(self, line) {
+                    None => {}
+                    request => break request,
+                },
+                (Some(line), None) if is_goodbye(line) => {
                     inner.session().dismissed = true;
                     break None;
                 }
-                None => break None,
-                Some("") => {}
-                Some(_) => break line,
+                (Some(_), None) => break line,
             }
         };
         if line.is_none() {
@@ -294,6 +314,11 @@ impl Repl {
     /// What went wrong in the last turn that failed, if one did.
     pub fn failure(&self) -> Option<String> {
         self.inner.session().failure.clone()
+    }
+
+    /// The same, for whoever reports it; it does not count any more.
+    pub fn take_failure(&self) -> Option<String> {
+        self.inner.session().failure.take()
     }
 
     /// The exit code of the session, which ends here: 0; 1 when a turn failed that nobody watched; as a shell counts
