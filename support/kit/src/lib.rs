@@ -10,6 +10,7 @@ mod name;
 mod state;
 mod tag;
 mod text;
+mod tickets;
 mod write;
 
 use std::pin::Pin;
@@ -17,8 +18,9 @@ use std::pin::Pin;
 pub use lock::FolderLock;
 pub use name::{fresh_suffix, is_safe_name};
 pub use state::{STATE_DIR, make_state_folder};
-pub use tag::{harmless, tagged};
+pub use tag::{harmless, tagged, tagged_with};
 pub use text::{counted, cut, first_chars, grouped, one_line};
+pub use tickets::Tickets;
 pub use write::write_whole;
 
 /// A future on the heap, where a function is a value or a trait has an async method.

@@ -3,10 +3,23 @@
 //! Hooks, reminders, skills and memories speak in the user's messages, and what they pass on may hold any text, also the
 //! one that ends such a tag. Invariant: a text in a tag does not end it.
 
+use crate::one_line;
+
 /// The text in a tag, on lines of its own.
 pub fn tagged(tag: &str, text: &str) -> String {
+    tagged_with(tag, &[], text)
+}
+
+/// The same with attributes. A value is one line in which nothing ends it.
+pub fn tagged_with(tag: &str, attributes: &[(&str, &str)], text: &str) -> String {
     let text = harmless(tag, text.trim_matches('\n'));
-    format!("<{tag}>\n{text}\n</{tag}>")
+    let mut open = tag.to_owned();
+    for (name, value) in attributes {
+        let value = one_line(value).replace('&', "&amp;").replace('"', "&quot;");
+        let value = value.replace('<', "&lt;").replace('>', "&gt;");
+        open.push_str(&format!(" {name}=\"{value}\""));
+    }
+    format!("<{open}>\n{text}\n</{tag}>")
 }
 
 /// The text with nothing in it that ends this tag; JSON stays the JSON it was. A tag that only begins like it is left
@@ -45,6 +58,12 @@ mod tests {
             let expected = format!("<memory>\n{expected}\n</memory>");
             assert_eq!(tagged("memory", text), expected);
         }
+    }
+
+    #[test]
+    fn nothing_in_an_attribute_ends_it() {
+        let tagged = tagged_with("note", &[("from", "a\"><b>\n&"), ("to", "c")], "d");
+        assert_eq!(tagged, "<note from=\"a&quot;&gt;&lt;b&gt; &amp;\" to=\"c\">\nd\n</note>");
     }
 
     #[test]
