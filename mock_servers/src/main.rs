@@ -76,7 +76,7 @@ fn failed(wrong: String) -> ExitCode {
 fn start(arguments: &[String]) -> Result<Start, String> {
     #[cfg(feature = "mcp")]
     if let Some(name) = arguments.first()
-        && mock_servers::mcp::NAMES.contains(&name.as_str())
+        && mock_servers::mcp::MockServer::named(name).is_some()
     {
         if arguments.iter().any(|flag| flag == "-h" || flag == "--help") {
             return Ok(Start::Help);
@@ -194,7 +194,7 @@ Options:
 #[cfg(feature = "mcp")]
 fn mcp_usage() -> String {
     format!(
-        "Usage: mock_servers {} [OPTIONS]
+        "Usage: mock_servers {}|{} [OPTIONS]
 
 A mock MCP server. Over HTTP it prints its address and runs until it is ended.
 
@@ -209,6 +209,7 @@ Faults:
 Those from `hang` on spoil the answer to a call, and with -start or -list behind the name
 the answer to initialize or tools/list.",
         mock_servers::mcp::NAMES.join("|"),
+        mock_servers::mcp::ALERTS,
         mock_servers::mcp::Fault::list()
     )
 }

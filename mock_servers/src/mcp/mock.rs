@@ -3,21 +3,22 @@
 //! Handshake, versions and framing are the SDK's; listing and calling are here.
 //! Invariant: a bad argument is the tool's answer, which a model reads; an unknown tool is the protocol's error.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CustomNotification, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, ServerNotification, Tool,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
+use serde_json::Value;
 
 use super::faults::Fault;
 use super::tool::MockTool;
-use super::{deploy, docs, jira, notion};
+use super::{alerts, deploy, docs, jira, notion};
 
 /// A server with some tools, made by a builder. A clone shares its data.
 #[derive(Clone)]
@@ -29,6 +30,36 @@ pub struct MockServer {
     page: Option<usize>,
     /// What a tool is before and after a call that brings or changes it, and which of the two it is.
     called: Arc<([Option<MockTool>; 2], AtomicBool)>,
+    channel: Option<(Outbox, Heard)>,
+}
+
+/// What a tool wants to be sent after its call.
+pub type Outbox = Arc<Mutex<Vec<Pushed>>>;
+
+/// Called with each notification that the protocol does not know.
+type Heard = Arc<dyn Fn(&str, &Value) + Send + Sync>;
+
+/// A notification that a server sends of its own accord.
+pub struct Pushed {
+    after: Duration,
+    notification: ServerNotification,
+}
+
+impl Pushed {
+    /// To be sent so long after the call.
+    pub fn new(after: Duration, method: &str, params: Value) -> Self {
+        let notification = CustomNotification::new(method, Some(params)).into();
+        Self {
+            after,
+            notification,
+        }
+    }
+
+    async fn send(self, peer: Peer<RoleServer>) {
+        tokio::time::sleep(self.after).await;
+        // A client that is gone need not know.
+        let _ = peer.send_notification(self.notification).await;
+    }
 }
 
 impl MockServer {
@@ -40,7 +71,18 @@ impl MockServer {
             tools: Vec::new(),
             page: None,
             called: Arc::default(),
+            channel: None,
         }
+    }
+
+    /// Makes it a channel: after a call it sends what is in the outbox, and it hears what the protocol does not know.
+    pub fn channel(
+        mut self,
+        outbox: Outbox,
+        heard: impl Fn(&str, &Value) + Send + Sync + 'static,
+    ) -> Self {
+        self.channel = Some((outbox, Arc::new(heard)));
+        self
     }
 
     /// Adds a tool.
@@ -66,6 +108,7 @@ impl MockServer {
     /// The server `name`, with fresh data; `None` when there is no such server.
     pub fn named(name: &str) -> Option<Self> {
         match name {
+            "alerts" => Some(alerts::server()),
             "docs" => Some(docs::server()),
             "deploy" => Some(Self::deploy(since_now())),
             "jira" => Some(jira::server()),
@@ -112,7 +155,12 @@ impl ServerHandler for MockServer {
         let capabilities = ServerCapabilities::builder().enable_tools();
         let capabilities =
             if self.changes() { capabilities.enable_tool_list_changed() } else { capabilities };
-        ServerConfig::new(capabilities.build())
+        let mut capabilities = capabilities.build();
+        capabilities.experimental = self.channel.as_ref().map(|_| {
+            let declared = |name: &str| (name.to_owned(), Default::default());
+            [declared("claude/channel"), declared("claude/channel/permission")].into()
+        });
+        ServerConfig::new(capabilities)
             .with_server_info(Implementation::new(self.name.as_str(), env!("CARGO_PKG_VERSION")))
             .with_instructions(self.instructions.as_str())
     }
@@ -150,7 +198,28 @@ impl ServerHandler for MockServer {
             // A client that is gone need not know.
             let _ = context.peer.notify_tool_list_changed().await;
         }
+        let pushed = self
+            .channel
+            .iter()
+            .flat_map(|(outbox, _)| std::mem::take(&mut *outbox.lock().unwrap()));
+        for pushed in pushed.collect::<Vec<_>>() {
+            if pushed.after.is_zero() {
+                pushed.send(context.peer.clone()).await;
+            } else {
+                tokio::spawn(pushed.send(context.peer.clone()));
+            }
+        }
         Ok(result.into())
+    }
+
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        _context: NotificationContext<RoleServer>,
+    ) {
+        if let Some((_, heard)) = &self.channel {
+            heard(&notification.method, &notification.params.unwrap_or_default());
+        }
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -1,8 +1,9 @@
-//! The mock MCP servers: docs, deploy, jira and notion.
+//! The mock MCP servers: docs, deploy, jira and notion, and alerts, which speaks without being asked.
 //!
 //! They stand in for a company's systems. They are written on the official SDK, so that a client of the course meets a
 //! server that nobody here wrote. Invariant: standard output carries the protocol and nothing else.
 
+mod alerts;
 mod deploy;
 mod docs;
 mod faults;
@@ -17,11 +18,14 @@ use std::path::PathBuf;
 
 pub use faults::{Conduct, Crook, Fault, Place, Spoil};
 pub use launch::{Served, serve_when_asked};
-pub use mock::MockServer;
+pub use mock::{MockServer, Outbox, Pushed};
 pub use tool::{Effect, MockTool};
 
-/// The servers there are.
+/// The company's systems.
 pub const NAMES: [&str; 4] = ["docs", "deploy", "jira", "notion"];
+
+/// The server that pushes messages. Nobody is connected to it by default.
+pub const ALERTS: &str = "alerts";
 
 /// The word after which a program that calls [`serve_when_asked`] becomes a server.
 const MOCK_MCP: &str = "mock-mcp";

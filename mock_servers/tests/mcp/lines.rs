@@ -3,7 +3,7 @@
 //! The course's client is written by hand, so what it meets is pinned as it is on the pipe.
 //! Invariant: standard output carries protocol and nothing else.
 
-use mock_servers::mcp::{Fault, NAMES};
+use mock_servers::mcp::{ALERTS, Fault, NAMES};
 use serde_json::json;
 
 use crate::talk::{Talk, names, start, text};
@@ -49,8 +49,12 @@ jira transition_issue status {"key": "WEB-1", "status": "Closed"}
 notion get_page id {"id": "page-99"}
 notion create_page content {"title": "a", "content": ""}
 notion create_page title {"title": "", "content": "a"}
+alerts push text {"text": " "}
+alerts push after_seconds {"text": "a", "after_seconds": 3601}
+alerts restart service {"service": "a\nb"}
 "#;
-    let mut servers = NAMES.map(|name| (name, shaken(name)));
+    let servers = NAMES.into_iter().chain([ALERTS]).map(|name| (name, shaken(name)));
+    let mut servers = servers.collect::<Vec<_>>();
     for row in rows.lines().skip(1) {
         let [server, tool, field, arguments] = row.splitn(4, ' ').collect::<Vec<_>>()[..] else {
             panic!("{row}");

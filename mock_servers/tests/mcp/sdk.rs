@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mock_servers::mcp::{Fault, MockServer, NAMES};
+use mock_servers::mcp::{ALERTS, Fault, MockServer, NAMES};
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion, Tool, object};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
@@ -61,7 +61,7 @@ fn row(tool: &Tool) -> String {
 #[tokio::test]
 async fn the_table_of_tools() {
     let mut table = Vec::new();
-    for name in NAMES {
+    for name in NAMES.into_iter().chain([ALERTS]) {
         let client = connect(named(name)).await;
         let tools = client.list_all_tools().await.expect("it lists them");
         table.extend(tools.iter().map(|tool| format!("{name}.{}", row(tool))));
@@ -79,6 +79,9 @@ async fn the_table_of_tools() {
         r#"notion.search_pages["query"] readOnly"#,
         r#"notion.get_page["id"] readOnly"#,
         r#"notion.create_page["title","content"] "#,
+        r#"alerts.push["text"] "#,
+        r#"alerts.restart["service"] "#,
+        "alerts.status[] readOnly",
     ];
     assert_eq!(table, expected);
 }
