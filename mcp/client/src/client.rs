@@ -181,8 +181,7 @@ impl Client {
         let call = self.peer.call("initialize", hello).await;
         // The connection has a limit for it, which a login does not count against.
         let answer = call.result().await?;
-        let told = self.peer.notify("notifications/initialized", ()).await;
-        told.map_err(|closed| Error::Connection(closed.to_string()))?;
+        self.notify("notifications/initialized", json!({})).await?;
         Ok(answer)
     }
 
@@ -334,6 +333,15 @@ impl Client {
     ) -> Result<Box<RawValue>, Error> {
         let params = json!({ "name": tool, "arguments": arguments });
         self.ask_with_progress("tools/call", params, Some(&mut progress)).await
+    }
+
+    /// Tells the server something.
+    ///
+    /// # Errors
+    /// When the connection has ended.
+    pub async fn notify(&self, method: &str, params: Value) -> Result<(), Error> {
+        let told = self.peer.notify(method, params).await;
+        told.map_err(|closed| Error::Connection(closed.to_string()))
     }
 
     /// Closes the connection and ends the server's process.

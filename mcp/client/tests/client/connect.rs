@@ -8,12 +8,11 @@ use mcp_client::fleet::{Limits, each};
 use mcp_client::{Client, Error, Options, Patience, Server, Transport, link};
 use mcp_wire::frame::{Frame, Id, Kind};
 use mcp_wire::{Connection, Peer, body};
-use rmcp::ServiceExt;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::server::{answer, kind, options, seconds, served, server};
+use super::server::{answer, kind, mock, options, seconds, served, server};
 
 /// A server that takes this long to answer `initialize`; without a time it hangs.
 fn late(name: &str, time: Option<u64>) -> Server {
@@ -194,17 +193,7 @@ async fn frames_go_through_with_the_ids_of_the_client_over_a_new_connection_too(
 /// A service of the SDK in this process, over a pair of streams.
 #[tokio::test]
 async fn a_service_on_the_sdk_is_called_in_process() {
-    let open: mcp_client::config::Sdk = Arc::new(|| {
-        let (ours, theirs) = tokio::io::duplex(1 << 16);
-        tokio::spawn(async move {
-            let running =
-                mock_servers::mcp::MockServer::named("docs").unwrap().serve(theirs).await.unwrap();
-            running.waiting().await.unwrap();
-        });
-        let (read, write) = tokio::io::split(ours);
-        Box::pin(std::future::ready(Ok(mcp_wire::stdio::lines(read, write, 1 << 20))))
-    });
-    let client = Client::connect(&server("docs", open), options()).await.unwrap();
+    let client = Client::connect(&mock("docs"), options()).await.unwrap();
     let answer = client.call("search", json!({ "query": "agent loop" }), |_| {}).await.unwrap();
     assert!(answer.get().contains("The agent loop"), "{answer}");
     let error = client.call("nothing", json!({}), |_| {}).await.unwrap_err();

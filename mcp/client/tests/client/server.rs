@@ -8,6 +8,7 @@ use mcp_client::config::Sdk;
 use mcp_client::{Options, Patience, Server, Transport};
 use mcp_wire::Connection;
 use mcp_wire::frame::{Frame, Kind};
+use rmcp::ServiceExt;
 use serde_json::{Value, json};
 
 /// A server whose connections are opened by `open`.
@@ -30,6 +31,18 @@ where
         tokio::spawn(serve(far));
         Box::pin(std::future::ready(Ok(near)))
     })
+}
+
+/// A mock server of the course, which is on the SDK, over a pair of streams.
+pub fn mock(name: &'static str) -> Server {
+    let open: Sdk = Arc::new(move || {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let mock = mock_servers::mcp::MockServer::named(name).unwrap();
+        tokio::spawn(async move { mock.serve(theirs).await.unwrap().waiting().await });
+        let (read, write) = tokio::io::split(ours);
+        Box::pin(std::future::ready(Ok(mcp_wire::stdio::lines(read, write, 1 << 20))))
+    });
+    server(name, open)
 }
 
 /// Nothing is left to chance.
