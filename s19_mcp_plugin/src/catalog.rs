@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -32,6 +33,10 @@ const MIN_TIMEOUT: u64 = 1_000;
 
 /// The largest file that is read.
 const MAX_FILE: u64 = 1024 * 1024;
+
+/// Makes a server on stdio of an entry that has a `url`: the program that is started in its place, and the command line
+/// that the user is asked about. An error is the rest of a sentence that begins with the name of the server.
+pub type Adaptor = Arc<dyn Fn(&Value) -> Result<(StdioServerConfig, String)> + Send + Sync>;
 
 /// The servers that a session may connect to.
 #[derive(Debug)]
@@ -69,7 +74,7 @@ struct Entry {
 
 impl Catalog {
     /// These servers, and those of the workspace's file, which wins: the user wrote it.
-    pub fn read(root: &Path, own: &[StdioServerConfig]) -> Self {
+    pub fn read(root: &Path, own: &[StdioServerConfig], adaptor: Option<&Adaptor>) -> Self {
         let known = |server: &StdioServerConfig| Known::Server(server.clone(), None);
         let own = own.iter().map(|server| (server.name.clone(), known(server)));
         let mut servers: BTreeMap<_, _> = own.collect();
@@ -77,7 +82,7 @@ impl Catalog {
             Ok(entries) => {
                 servers.extend(entries.into_iter().map(|(name, entry)| {
                     let unusable = |why| Known::Unusable(format!("{why:#}"));
-                    let known = named(&name, entry).unwrap_or_else(unusable);
+                    let known = named(&name, entry, adaptor).unwrap_or_else(unusable);
                     (name, known)
                 }));
                 None
@@ -129,13 +134,14 @@ fn entries(root: &Path) -> Result<Map<String, Value>> {
 }
 
 /// A server as the file describes it. An error is the rest of a sentence that begins with its name.
-fn named(name: &str, entry: Value) -> Result<Known> {
+fn named(name: &str, entry: Value, adaptor: Option<&Adaptor>) -> Result<Known> {
     ensure!(!name.trim().is_empty(), "has no name");
     ensure!(
         name == one_line(name, MAX_SERVER_NAME),
         "has a name that is not one line of at most {MAX_SERVER_NAME} characters without spaces around it"
     );
     ensure!(entry.is_object(), "is no object with a `command` and its `args`");
+    let raw = entry.clone();
     let entry: Entry = serde_path_to_error::deserialize(entry).map_err(|error| {
         let path = error.path().to_string();
         let wrong = format!("is wrong at `{path}`: {}", error.into_inner());
@@ -145,11 +151,35 @@ fn named(name: &str, entry: Value) -> Result<Known> {
         entry.timeout.is_none_or(|timeout| timeout >= MIN_TIMEOUT),
         "has a `timeout` of less than {MIN_TIMEOUT} milliseconds"
     );
-    let (command, command_word) = command(&entry)?;
+    let (name, timeout) = (name.to_owned(), entry.timeout.map(Duration::from_millis));
+    let kind = match (&entry.kind, &entry.url) {
+        (Some(kind), _) => kind,
+        (None, Some(_)) => "http",
+        (None, None) => "stdio",
+    };
+    if kind != "stdio" {
+        let (config, shown) = match adaptor {
+            Some(adaptor) => adaptor(&raw)?,
+            None => bail!(
+                "is of type {}, and only stdio is supported here; \
+                 \"command\": \"mcp_client\", \"args\": [\"connect\", \"URL\"] connects it through stdio",
+                one_line(kind, 20)
+            ),
+        };
+        let config = StdioServerConfig {
+            name,
+            timeout,
+            ..config
+        };
+        return Ok(Known::Server(config, Some(shown)));
+    }
+    let command = entry.command.as_deref();
+    let command = command.filter(|command| !command.trim().is_empty());
+    let (command, command_word) = expanded(command.context("has no `command`")?)?;
     let mut config = StdioServerConfig {
-        name: name.to_owned(),
+        name,
         command: command.into(),
-        timeout: entry.timeout.map(Duration::from_millis),
+        timeout,
         ..StdioServerConfig::default()
     };
     let mut shown = Vec::new();
@@ -172,24 +202,6 @@ fn named(name: &str, entry: Value) -> Result<Known> {
     Ok(Known::Server(config, Some(shown.join(" "))))
 }
 
-/// The program that an entry names: what is started, and what is shown of it.
-fn command(entry: &Entry) -> Result<(String, String)> {
-    let kind = match (&entry.kind, &entry.url) {
-        (Some(kind), _) => kind,
-        (None, Some(_)) => "http",
-        (None, None) => "stdio",
-    };
-    ensure!(
-        kind == "stdio",
-        "is of type {}, and only stdio is supported here; \
-         \"command\": \"mcp_client\", \"args\": [\"connect\", \"URL\"] connects it through stdio",
-        one_line(kind, 20)
-    );
-    let command = entry.command.as_deref();
-    let command = command.filter(|command| !command.trim().is_empty());
-    expanded(command.context("has no `command`")?)
-}
-
 fn expanded(text: &str) -> Result<(String, String)> {
     match expand(text, &variable) {
         Ok(expanded) => Ok((expanded.value, expanded.shown)),
@@ -210,7 +222,7 @@ mod tests {
             name: "docs".into(),
             ..StdioServerConfig::default()
         };
-        Catalog::read(directory.path(), &[docs])
+        Catalog::read(directory.path(), &[docs], None)
     }
 
     #[test]
@@ -281,7 +293,7 @@ unset needs the variable NOT_SET_ANYWHERE, which is not set or not given away";
             assert_eq!(catalog.names().collect::<Vec<_>>(), ["docs"]);
         }
         let directory = tempfile::tempdir().unwrap();
-        let catalog = Catalog::read(directory.path(), &[]);
+        let catalog = Catalog::read(directory.path(), &[], None);
         assert!(catalog.complaints().is_empty() && catalog.servers.is_empty());
     }
 }

@@ -35,13 +35,13 @@ impl Mcp {
 
     /// All servers, one a line.
     fn shown_servers(&self) -> String {
-        let statuses = self.statuses().into_iter();
-        let lines = statuses.map(|(name, status)| (one_line(&name, 40), one_line(&status, 320)));
+        let (statuses, complaint) = self.statuses();
+        let lines = statuses.into_iter();
+        let lines = lines.map(|(name, status)| (one_line(&name, 40), one_line(&status.state, 320)));
         let lines: Vec<_> = lines.collect();
         let widths = lines.iter().map(|(name, _)| name.chars().count());
         let width = widths.max().unwrap_or(0);
         let lines = lines.iter().map(|(name, status)| format!("{name:width$}  {status}"));
-        let complaint = self.catalog().complaint;
         lines.chain(complaint).collect::<Vec<_>>().join("\n")
     }
 

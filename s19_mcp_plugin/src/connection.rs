@@ -11,7 +11,7 @@
 //! ```
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -53,6 +53,35 @@ pub(crate) type Outbox = mpsc::Receiver<String>;
 #[derive(Clone)]
 pub(crate) struct Connection {
     shared: Arc<Shared>,
+}
+
+/// A server for whoever [listens](crate::Listener) to it. It does not keep the connection open.
+#[derive(Clone)]
+pub struct Peer {
+    name: String,
+    experimental: Arc<Value>,
+    shared: Weak<Shared>,
+}
+
+impl Peer {
+    /// What the user calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it declares this experimental capability.
+    pub fn declares(&self, capability: &str) -> bool {
+        self.experimental.get(capability).is_some_and(|it| !it.is_null())
+    }
+
+    /// Sends it a notification.
+    ///
+    /// # Errors
+    /// When it is gone, or does not read what it is sent.
+    pub fn notify(&self, method: &str, params: &Value) -> Result<()> {
+        let shared = self.shared.upgrade().context("the server is disconnected")?;
+        shared.post(jsonrpc::notification(method, params))
+    }
 }
 
 struct Shared {
@@ -135,6 +164,15 @@ impl Connection {
         serde_json::from_str(&result).with_context(|| {
             format!("the MCP server '{name}' answered {method} with what cannot be read")
         })
+    }
+
+    /// This server for a listener.
+    pub fn peer(&self, experimental: Value) -> Peer {
+        Peer {
+            name: self.shared.name.clone(),
+            experimental: Arc::new(experimental),
+            shared: Arc::downgrade(&self.shared),
+        }
     }
 
     /// Sends a notification.

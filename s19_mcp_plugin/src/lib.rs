@@ -18,7 +18,9 @@ mod schema;
 mod server;
 mod text;
 
-pub use mcp::Mcp;
+pub use catalog::Adaptor;
+pub use connection::Peer;
+pub use mcp::{Extension, Mcp, Status};
 pub use process::StdioServerConfig;
 pub use protocol::{CallToolResult, LeftOut, Tool, ToolAnnotations};
-pub use server::{Server, Timeouts};
+pub use server::{Listener, Server, Timeouts};

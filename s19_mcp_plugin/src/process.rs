@@ -35,6 +35,8 @@ pub struct StdioServerConfig {
     pub args: Vec<String>,
     /// Variables added to the environment.
     pub env: BTreeMap<String, String>,
+    /// What the program itself speaks to the server, such as http; empty when it is the server.
+    pub through: String,
     /// The timeout of its calls, when it has one of its own.
     pub timeout: Option<Duration>,
 }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -56,14 +56,17 @@ pub(crate) struct InitializeResult {
     #[serde(default, deserialize_with = "or_default")]
     pub capabilities: ServerCapabilities,
     /// How to use the server, for the model.
-    #[serde(default, deserialize_with = "if_text")]
+    #[serde(default, deserialize_with = "if_valid")]
     pub instructions: Option<String>,
 }
 
-/// The one capability that is looked at.
+/// The capabilities that are looked at.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct ServerCapabilities {
     pub tools: Option<IgnoredAny>,
+    /// Those that no specification knows, for whoever listens to the notifications that none knows.
+    #[serde(default, deserialize_with = "if_valid")]
+    pub experimental: Value,
 }
 
 /// A page of tools (`server/utilities/pagination`).
@@ -159,10 +162,14 @@ pub struct CallToolResult {
     pub is_error: bool,
 }
 
-/// A text; none when it is not valid Unicode.
-fn if_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+/// A value; the default when it is of another type or not valid Unicode.
+fn if_valid<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned + Default,
+{
     let raw = Option::<Box<RawValue>>::deserialize(from)?;
-    Ok(raw.and_then(|raw| jsonrpc::or_default(&raw)))
+    Ok(raw.map(|raw| jsonrpc::or_default(&raw)).unwrap_or_default())
 }
 
 /// A value; the default when it is null. Some servers write null for what they leave out.

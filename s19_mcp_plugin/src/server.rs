@@ -4,7 +4,7 @@
 //! files, such as `server/tools`, is a page of <https://modelcontextprotocol.io/specification/2025-11-25>. Invariant: the
 //! list is read whole, again when the server says that it has changed, once at a time and not without a pause.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -15,7 +15,7 @@ use tokio::sync::{Notify, SetOnce, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::connection::{Connection, OnNotification, OnProgress};
+use crate::connection::{Connection, OnNotification, OnProgress, Peer};
 use crate::lines::{MAX_LINE, StderrTail};
 use crate::process::{Process, StdioServerConfig};
 use crate::protocol::{
@@ -34,6 +34,10 @@ const BETWEEN_LISTS: Duration = Duration::from_secs(1);
 
 /// How long a call that has its answer waits at most for a list that was announced before.
 const RELISTED: Duration = Duration::from_secs(5);
+
+/// Called with the method and the params of each notification that this library does not know, once the server has been
+/// initialized.
+pub type Listener = Arc<dyn Fn(&Peer, &str, &str) + Send + Sync>;
 
 /// The timeouts of a server.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +88,8 @@ struct List {
     seen: watch::Sender<u64>,
     /// A call waits for it.
     is_wanted: Notify,
+    /// Whoever listens, once the server may speak.
+    listening: OnceLock<(Peer, Listener)>,
 }
 
 #[derive(Clone, Default)]
@@ -100,14 +106,27 @@ impl Server {
     pub async fn start(
         config: &StdioServerConfig,
         ws: &Workspace,
+        timeouts: Timeouts,
+    ) -> Result<Self> {
+        Self::start_with(config, ws, timeouts, None).await
+    }
+
+    /// The same for somebody who listens.
+    ///
+    /// # Errors
+    /// As above.
+    pub async fn start_with(
+        config: &StdioServerConfig,
+        ws: &Workspace,
         mut timeouts: Timeouts,
+        listener: Option<Listener>,
     ) -> Result<Self> {
         timeouts.call = config.timeout.unwrap_or(timeouts.call);
         let process = Process::start(config, ws)?;
         let (list, stderr) = <(Arc<List>, Arc<StderrTail>)>::default();
         let (connection, posted) = Connection::new(&config.name, &stderr, list.listener());
         let serve = process.serve(connection.clone(), posted, stderr, timeouts.end);
-        Self::initialized(connection, list, serve, timeouts).await
+        Self::initialized(connection, list, serve, timeouts, listener).await
     }
 
     /// Initializes a server that runs already, at the other end of two byte streams, and lists its tools.
@@ -127,7 +146,7 @@ impl Server {
             let why = served.serve(posted, output, input).await;
             served.fail(why.as_deref().unwrap_or("it closed the connection"));
         };
-        Self::initialized(connection, list, serve, timeouts).await
+        Self::initialized(connection, list, serve, timeouts, None).await
     }
 
     async fn initialized(
@@ -135,6 +154,7 @@ impl Server {
         list: Arc<List>,
         serve: impl Future<Output = ()> + Send + 'static,
         timeouts: Timeouts,
+        listener: Option<Listener>,
     ) -> Result<Self> {
         let mut tasks = JoinSet::new();
         let ended = Arc::new(SetOnce::new());
@@ -146,6 +166,12 @@ impl Server {
         let began = Instant::now();
         let ready = async {
             let hello = initialize(&connection, timeouts.start).await?;
+            if let Some(listener) = listener {
+                let peer = connection.peer(hello.capabilities.experimental.clone());
+                let _ = list.listening.set((peer, listener));
+            }
+            // From now on the server may speak.
+            connection.notify("notifications/initialized", &json!({}))?;
             if hello.capabilities.tools.is_some() {
                 list.read(&connection, timeouts.start, began + timeouts.start).await?;
             }
@@ -231,12 +257,14 @@ impl Server {
 }
 
 impl List {
-    /// Counts the changes that the server announces.
+    /// Counts the changes that the server announces. What else it says goes to whoever listens.
     fn listener(self: &Arc<Self>) -> OnNotification {
         let list = self.clone();
-        Box::new(move |method, _| {
+        Box::new(move |method, params| {
             if method == LIST_CHANGED {
                 list.changes.send_modify(|changes| *changes += 1);
+            } else if let Some((peer, listener)) = list.listening.get() {
+                listener(peer, method, params);
             }
         })
     }
@@ -287,7 +315,6 @@ async fn initialize(connection: &Connection, within: Duration) -> Result<Initial
         let (version, known) = (one_line(version, 40), KNOWN_VERSIONS.join(", "));
         bail!("the MCP server '{name}' speaks version {version} of MCP; known here are {known}");
     }
-    connection.notify("notifications/initialized", &json!({}))?;
     Ok(hello)
 }
 
