@@ -1,8 +1,8 @@
 //! A recorded session: what a student sees who types these lines, as a chapter's README shows it.
 //!
 //! A transcript that nobody runs goes stale like pasted code. A test of the chapter makes this one again and compares.
-//! Invariant: two runs make the same record. What differs from run to run is masked, and the tokens of a turn may
-//! differ by what another path or day of the week costs.
+//! Invariant: two runs make the same record. What differs from run to run is masked, the tokens of a turn may differ by
+//! what another path or day of the week costs, and agents that work side by side may take turns in another order.
 
 use std::fmt::Write;
 use std::fs;
@@ -76,7 +76,9 @@ impl Session {
         let Some((before, shown, after)) = parts else {
             panic!("{place} has no {OPEN} … {CLOSE}");
         };
-        let block = format!("\n\n```text\n{}\n```\n\n", self.text);
+        // What was said may hold a fence of its own.
+        let fence = if self.text.contains("```") { "````" } else { "```" };
+        let block = format!("\n\n{fence}text\n{}\n{fence}\n\n", self.text);
         if same(shown, &block) {
             return;
         }
@@ -99,12 +101,14 @@ impl Session {
     }
 }
 
-/// What is different each time, and what stands for it: measured times, ports, dates and times of day.
-static MASKS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
+/// What is different each time, and what stands for it: measured times, ports, dates and times of day, ids as `kit` makes
+/// them.
+static MASKS: LazyLock<[(Regex, &str); 4]> = LazyLock::new(|| {
     [
         (r"\b[\d.,]*\d (µs|ms|s)\b", "… $1"),
         (r"\b127\.0\.0\.1:\d+", "127.0.0.1:…"),
         (r"\b\d{2,}(-\d{2,})*([T:-]\d{2,})([:.]\d{2,})*Z?\b", "…"),
+        (r"\b(cron_|req_|job_\d+-|\d{4}-)[0-9a-hjkmnp-tv-z]{8}\b", "$1…"),
     ]
     .map(|(pattern, mark)| (Regex::new(pattern).expect("a pattern of ours"), mark))
 });
@@ -112,6 +116,10 @@ static MASKS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
 /// A word that may end in a random id: eight hexadecimal digits or more.
 static ID: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(\w+_|)([[:xdigit:]]{8,})\b").expect("a pattern of ours"));
+
+/// What a line begins with: the name of the agent that says it, unless it is the lead, and its indent.
+static BEGINNING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^([\w-]+( \d+)? │ )?\s*").expect("a pattern of ours"));
 
 /// The line with a mark in the place of what is different each time.
 fn masked(line: &str) -> String {
@@ -128,11 +136,11 @@ fn masked(line: &str) -> String {
     ID.replace_all(&line, id).into_owned()
 }
 
-/// The line in pieces that fit, cut between words; what goes on is as far in as the line began.
+/// The line in pieces that fit, cut between words; what goes on begins as the line did.
 fn wrapped(line: &str) -> Vec<String> {
-    let indent = &line[..line.len() - line.trim_start().len()];
+    let indent = BEGINNING.find(line).map_or("", |found| found.as_str());
     let mut pieces = vec![indent.to_owned()];
-    for word in line.trim_start().split_inclusive(' ') {
+    for word in line[indent.len()..].split_inclusive(' ') {
         let last = pieces.last_mut().expect("there is one from the start");
         let full = last.chars().count() + word.trim_end().chars().count() > COLUMNS;
         if full && last.len() > indent.len() {
@@ -145,9 +153,9 @@ fn wrapped(line: &str) -> Vec<String> {
 }
 
 /// Whether two records say the same. The tokens of a turn hang on the length of the workspace's path and of the day's
-/// name, so there a little is no difference.
+/// name, so there a little is no difference. Each agent says its lines in one order; whose comes first is chance.
 fn same(old: &str, new: &str) -> bool {
-    let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
+    let (old, new) = (by_agent(old), by_agent(new));
     let close = |old: &str, new: &str| {
         let ((old_words, old), (new_words, new)) = (figures(old), figures(new));
         let near = |(old, new): (&usize, &usize)| old.abs_diff(*new) <= 20 + old / 20;
@@ -158,6 +166,21 @@ fn same(old: &str, new: &str) -> bool {
             .iter()
             .zip(new)
             .all(|(old, new)| *old == new || old.contains(" tokens") && close(old, new))
+}
+
+/// The lines, those of each agent together, without those that name a call again: that is needed where another agent's
+/// line stands between the call and its result.
+fn by_agent(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.retain(|line| !line[agent(line).len()..].starts_with("< "));
+    lines.sort_by_key(|line| agent(line));
+    lines
+}
+
+/// The name that a line begins with, and its mark; nothing for the lead.
+fn agent(line: &str) -> &str {
+    let name = BEGINNING.captures(line).and_then(|found| found.get(1));
+    name.map_or("", |name| name.as_str())
 }
 
 /// The words of a line that are no numbers, and the numbers.
@@ -185,12 +208,14 @@ mod tests {
             ("retrying in 2.1 s (3/10)", "retrying in … s (3/10)"),
             ("at 2026-01-31T12:30:05Z, 12:30: live", "at …, …: live"),
             ("request req_0a1b2c3d4e5f is a deadbeef01", "request req_… is a …"),
+            ("0001-7btwh23e, req_hgfedcba, job_1-frtn9yrh.txt", "0001-…, req_…, job_1-….txt"),
         ] {
             assert_eq!(masked(line), expected);
         }
         for line in [
             "s19 >> Read s19_mcp_plugin 1.2.3, 18 + 5 tools",
             "a default of 10 steps, 5-minute life, deadbeef",
+            "spawn_teammate  name=alice-0001",
         ] {
             assert_eq!(masked(line), line);
         }
@@ -202,6 +227,8 @@ mod tests {
         let line = format!("  {words}{words}");
         let piece = format!("  {}", words.trim_end());
         assert_eq!(wrapped(&line), [piece.clone() + " word", piece[..piece.len() - 5].to_owned()]);
+        let named = wrapped(&format!("task 1 │ {words}{words}"));
+        assert!(named.len() == 2 && named[1].starts_with("task 1 │ word"), "{named:?}");
         assert_eq!(wrapped("> bash  ls"), ["> bash  ls"]);
         assert_eq!(wrapped(""), [""]);
     }
@@ -213,6 +240,9 @@ mod tests {
         assert!(!same(&tokens("3,006"), &tokens("6,012")));
         assert!(!same("3 tools", "4 tools"));
         assert!(!same("one line", "one line\nand another"));
+        assert!(same("a\nbob │ 1\nbob │ 2", "bob │ 1\na\nbob │ 2"));
+        assert!(!same("a\n  b", "  b\na"));
+        assert!(!same("a\nbob │ 1\nbob │ 2", "a\nbob │ 2\nbob │ 1"));
     }
 
     #[test]
