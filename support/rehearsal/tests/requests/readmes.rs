@@ -12,10 +12,16 @@ use super::stage::Stage;
 const SECTIONS: [&str; 4] =
     ["## Try it", "## Predict, then run", "## Exercises", "<summary>Speaker notes"];
 
-/// The points of the sections in which a class is told what to do.
+/// The text without what stands between these two.
+fn without(text: &str, open: &str, close: &str) -> String {
+    text.split(open).map(|part| part.split_once(close).map_or(part, |(_, after)| after)).collect()
+}
+
+/// The points of the sections in which a class is told what to do; a recorded session and a folded answer tell nobody.
 fn points(readme: &str) -> Vec<String> {
+    let readme = without(readme, "<!-- session -->", "<!-- /session -->");
     let (mut points, mut is_in): (Vec<String>, bool) = (Vec::new(), false);
-    for line in readme.lines() {
+    for line in without(&readme, "  <details>", "  </details>").lines() {
         if line.starts_with("## ") || line.contains("<summary>") {
             is_in = SECTIONS.iter().any(|section| line.contains(section));
         } else if is_in
