@@ -4,6 +4,7 @@ use mock_servers::model::{MockModel, Reply, says};
 use serde_json::{Value, json};
 use testkit::{Class, assert_pool};
 
+mod session;
 mod terminal;
 
 fn class() -> Class {

@@ -1,5 +1,6 @@
 //! The lesson as a class sees it: a command that runs on, and a notice that comes by itself.
 
+mod session;
 mod terminal;
 
 use std::path::Path;

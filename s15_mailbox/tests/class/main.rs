@@ -1,5 +1,6 @@
 //! The lesson as a class sees it: somebody else works, and what they say comes by itself.
 
+mod session;
 mod terminal;
 
 use mock_servers::model::{MockModel, Reply, Request, calls, says};

@@ -1,0 +1,19 @@
+//! The session in the README, made again and compared.
+//!
+//! Invariant: what the README shows is what the chapter does; `cargo x session s10 --write` brings it up to date.
+
+use testkit::Class;
+
+#[test]
+fn the_readme_shows_a_session() {
+    let class = Class::new(env!("CARGO_BIN_EXE_s10_cache"))
+        .file("README.md", "# Demo\n")
+        .file("Cargo.toml", "[package]\n");
+    let lines = [
+        "Read the file README.md",
+        r#"Create a file called .harness/memory/MEMORY.md with content "- [test](test.md) — test memory""#,
+        "y",
+    ];
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    class.session(&lines).is_shown_in(readme);
+}
