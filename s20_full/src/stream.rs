@@ -130,8 +130,9 @@ impl Stream {
         let mut connecting = tools.run(steps);
         while connecting.next().await.is_some() {}
         let tools = tools.clone().with_all(mcp.tools());
-        let servers = mcp.statuses().into_iter().map(|(name, status)| {
-            json!({"name": name, "status": status.split([',', ':']).next(), "detail": status})
+        let servers = mcp.statuses().0.into_iter().map(|(name, status)| {
+            let state = status.state;
+            json!({"name": name, "status": state.split([',', ':']).next(), "detail": state})
         });
         self.line(&json!({
             "type": "system",
