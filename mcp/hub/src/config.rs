@@ -286,7 +286,7 @@ mod tests {
 
     fn parse(text: &str) -> Result<Config, String> {
         let variable = |name: &str| (name == "PORT").then(|| "3001".to_owned());
-        Config::parse(text, Path::new("/work"), &variable)
+        Config::parse(text, Path::new("/project"), &variable)
     }
 
     #[test]
@@ -304,7 +304,7 @@ spokes:
         assert_eq!(config.spoke("mine").unwrap().url.as_deref(), Some("http://127.0.0.1:3001"));
         let limits = config.spoke("gpt").unwrap().limits;
         assert_eq!((limits.seconds, limits.tool_calls, limits.depth), (9, 3, 2));
-        assert_eq!(config.roots, [Path::new("/work/."), Path::new("/data")]);
+        assert_eq!(config.roots, [Path::new("/project/."), Path::new("/data")]);
         assert_eq!(config.servers[0].name, "docs");
     }
 
