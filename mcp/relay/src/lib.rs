@@ -1,3 +1,5 @@
 #![doc = include_str!("../README.md")]
 
 pub mod front;
+pub mod lifecycle;
+pub mod service;

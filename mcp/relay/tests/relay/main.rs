@@ -3,3 +3,4 @@
 //! Invariant: every port is a free one, and what a test starts ends with it.
 
 mod front;
+mod service;
