@@ -220,6 +220,11 @@ impl Client {
         self.state.borrow().clone()
     }
 
+    /// Tells of each change of that.
+    pub fn states(&self) -> watch::Receiver<State> {
+        self.state.clone()
+    }
+
     /// Asks the server anything.
     ///
     /// # Errors

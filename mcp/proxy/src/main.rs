@@ -85,11 +85,8 @@ fn run(command: Command) -> Result<()> {
             }
             let tools = read::<Tools>(&tools)?.tools;
             let queries = read::<Queries>(&queries)?.queries;
-            let index = Index::new(tools.clone(), groups.clone());
-            let index = match embeddings {
-                Some(folder) => index.with_embeddings(&folder)?,
-                None => index,
-            };
+            let mut index = Index::new(tools.clone(), groups.clone());
+            embeddings.map(|folder| index.embed(&folder)).transpose()?;
             let figures = measure(index, &queries);
             let curve = if refusals { curve(&tools, &groups, &queries) } else { Vec::new() };
             if !json {

@@ -18,27 +18,29 @@ const VALUES: usize = 12;
 /// Characters of a description's first sentence.
 const SENTENCE: usize = 160;
 
-/// The recipe of a tool, to be called through `call`.
+/// The recipe of a tool, to be called through `call`: its name, what it does, its template.
 pub fn recipe(tool: &Tool, call: &str) -> String {
+    let sentence = first_sentence(&tool.description);
+    let rest = if sentence.is_empty() { "" } else { "\n" };
+    format!("{}\n{sentence}{rest}{}", tool.name, template(tool, call))
+}
+
+/// The call of a tool ready to copy, and what else may stand in it.
+pub fn template(tool: &Tool, call: &str) -> String {
     let mut maker = Maker {
         root: &tool.input_schema,
         notes: Vec::new(),
     };
     let arguments = maker.object(&tool.input_schema, "", DEPTH);
     let name = json!(tool.name);
-    let template = format!("{{\"tool_name\":{name},\"arguments\":{arguments}}}");
-    let mut text = format!("{}\n", tool.name);
-    let sentence = first_sentence(&tool.description);
-    if !sentence.is_empty() {
-        text += &format!("{sentence}\n");
-    }
-    text += &format!("Ready to call with {call}:\n{template}\n");
-    let notes = std::mem::take(&mut maker.notes);
-    notes.iter().for_each(|note| text += &format!("# {note}\n"));
+    let mut text =
+        format!("Ready to call with {call}:\n{{\"tool_name\":{name},\"arguments\":{arguments}}}\n");
     let optional = maker.optional();
     if !optional.is_empty() {
-        text += &format!("# Optional: {optional}\n");
+        maker.notes.push(format!("Optional: {optional}"));
     }
+    // A name of a schema may hold anything.
+    maker.notes.iter().for_each(|note| text += &format!("# {}\n", kit::one_line(note)));
     text
 }
 
@@ -53,7 +55,7 @@ pub fn arguments(schema: &Value) -> Value {
 
 /// The first sentence of a description, on one line.
 pub fn first_sentence(description: &str) -> String {
-    let line = description.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = kit::one_line(description);
     let ends = [". ", "! ", "? ", "。"];
     let end = ends.iter().filter_map(|end| line.find(end).map(|at| at + end.trim_end().len()));
     let sentence = &line[..end.min().unwrap_or(line.len())];

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 use serde::Serialize;
+use serde_json::Value;
 
 /// Points that make a description suspicious.
 const SUSPICIOUS: u32 = 2;
@@ -95,6 +96,35 @@ pub fn signs(text: &str, siblings: &BTreeSet<&str>) -> Vec<Sign> {
         }
     }
     if points < SUSPICIOUS { Vec::new() } else { signs }
+}
+
+/// What a model may read of a tool beside its name.
+pub const READ: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
+
+/// All texts that a model may read of a tool: each is a sentence, and so are names and values of its schema.
+pub fn text(whole: &Value) -> String {
+    fn add(value: &Value, text: &mut String) {
+        match value {
+            Value::String(one) => *text += &format!("{one}. "),
+            Value::Array(items) => items.iter().for_each(|item| add(item, text)),
+            Value::Object(members) => members.iter().for_each(|(key, member)| {
+                *text += &format!("{key}. ");
+                add(member, text);
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let mut text = String::new();
+    READ.iter().for_each(|key| add(&whole[*key], &mut text));
+    text
+}
+
+/// Words of a text that are names of a program: of two parts at least, `send_mail` or `sendMail`.
+pub fn names(text: &str) -> impl Iterator<Item = &str> {
+    static NAME: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[A-Za-z0-9]+([_-][A-Za-z0-9]+)+|[a-z]+([A-Z][a-z0-9]+)+").expect("it is one")
+    });
+    NAME.find_iter(text).map(|found| found.as_str())
 }
 
 /// Characters that a person does not see and a model reads: zero width, direction, tags, and controls but white space.

@@ -30,8 +30,8 @@ fn static_embeddings_raise_recall() {
     for ([tools, queries], kind, floor) in [(LIVEMCP, "step", 0.86), (MCPPROXY, "golden", 0.88)] {
         let tools: Tools = serde_json::from_str(tools).unwrap();
         let queries: Queries = serde_json::from_str(queries).unwrap();
-        let index =
-            Index::new(tools.tools, Synonyms::built_in()).with_embeddings(folder.as_ref()).unwrap();
+        let mut index = Index::new(tools.tools, Synonyms::built_in());
+        index.embed(folder.as_ref()).unwrap();
         let figures = &measure(index, &queries.queries)[kind];
         println!("{kind}: {figures:?}");
         assert!(figures.r5.mean >= floor, "{kind}: {figures:?}");

@@ -99,12 +99,12 @@ impl Index {
     ///
     /// # Errors
     /// Says what is missing in the folder, or that this program was built without embeddings.
-    pub fn with_embeddings(self, folder: &Path) -> anyhow::Result<Self> {
+    pub fn embed(&mut self, folder: &Path) -> anyhow::Result<()> {
         #[cfg(feature = "embeddings")]
         {
             let model = embeddings::Model::load(folder)?;
-            let embedded = Some(embeddings::Embedded::new(model, &self.tools));
-            Ok(Self { embedded, ..self })
+            self.embedded = Some(embeddings::Embedded::new(model, &self.tools));
+            Ok(())
         }
         #[cfg(not(feature = "embeddings"))]
         anyhow::bail!(
@@ -116,6 +116,13 @@ impl Index {
     /// All tools, by name.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
+    }
+
+    /// The tools of this name, which several servers may have.
+    pub fn named(&self, name: &str) -> &[Tool] {
+        let from = self.tools.partition_point(|tool| *tool.name < *name);
+        let count = self.tools[from..].iter().take_while(|tool| tool.name == name).count();
+        &self.tools[from..from + count]
     }
 
     /// Finds up to `limit` tools.

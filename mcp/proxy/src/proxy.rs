@@ -1,0 +1,314 @@
+//! Two tools in front of many: what `discover_tools` answers, and what becomes of a call.
+//!
+//! An answer is a recipe and an error is the next step: a model that copies the one and reads the other needs no schema.
+//! Invariants: nothing reaches a server before its arguments fit the tool's schema; a result leaves as the server wrote it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use mcp_client::fleet::Limits;
+use mcp_client::{Options, Server};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::backends::Backends;
+use crate::calls::Calls;
+use crate::index::{Tool, tokens};
+use crate::settings::Settings;
+use crate::store::Store;
+use crate::template::{recipe, template};
+use crate::view::{CALL, DISCOVER, LIMIT, View, only_reads};
+
+/// For servers that are still connecting when something is asked.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Faults of arguments that are told at once.
+const FAULTS: usize = 5;
+
+/// What a proxy is made of.
+pub struct Setup {
+    /// What the user wants.
+    pub settings: Settings,
+    /// The servers, in the order of the configuration.
+    pub servers: Vec<(Server, Options)>,
+    /// How many are connected to at once, and how long each may take.
+    pub limits: Limits,
+    /// The memory.
+    pub store: Store,
+    /// What is wrong with the configuration, a sentence each.
+    pub wrong: Vec<String>,
+}
+
+/// Many tools behind two.
+pub struct Proxy {
+    backends: Arc<Backends>,
+    store: Store,
+    calls: Calls,
+    view: watch::Receiver<Arc<View>>,
+    rebuild: watch::Sender<()>,
+}
+
+impl Proxy {
+    /// Begins to connect to the servers.
+    pub fn start(setup: Setup) -> Arc<Self> {
+        let Setup {
+            settings,
+            servers,
+            limits,
+            store,
+            wrong,
+        } = setup;
+        let backends = Backends::start(servers, limits);
+        let (rebuild, wanted) = watch::channel(());
+        let first = View::build(&settings, &store, &wrong, backends.standings());
+        let (shown, view) = watch::channel(Arc::new(first));
+        let proxy = Self {
+            calls: Calls::new(&store),
+            backends: backends.clone(),
+            store: store.clone(),
+            view,
+            rebuild,
+        };
+        tokio::spawn(keep(backends, wanted, shown, move |standings| {
+            View::build(&settings, &store, &wrong, standings)
+        }));
+        Arc::new(proxy)
+    }
+
+    /// What is shown, and each change of it.
+    pub fn views(&self) -> watch::Receiver<Arc<View>> {
+        self.view.clone()
+    }
+
+    /// What is shown once all servers have answered, or when they have had their time. A memory that another process has
+    /// changed is read again.
+    pub async fn view(&self) -> Arc<View> {
+        let mut view = self.view.clone();
+        let settled = |view: &Arc<View>| view.connecting().is_empty();
+        let _ = timeout(PATIENCE, view.wait_for(settled)).await;
+        if view.borrow_and_update().stamp != self.store.stamp() {
+            self.rebuild.send_replace(());
+            let _ = timeout(PATIENCE, view.changed()).await;
+        }
+        view.borrow().clone()
+    }
+
+    /// Answers a call of one of the tools that are listed; None when there is no such tool.
+    pub async fn call(
+        &self,
+        name: &str,
+        arguments: Value,
+        progress: impl FnMut(&RawValue) + Send,
+    ) -> Option<Box<RawValue>> {
+        let view = self.view().await;
+        let answer = if name == DISCOVER {
+            discover(&view, &arguments).map(|text| result(&text, false))
+        } else if CALL.contains(&name) && view.tools.iter().any(|tool| tool["name"] == name) {
+            match target(&view, name, &arguments) {
+                Ok(tool) => {
+                    let arguments = arguments.get("arguments").unwrap_or(&Value::Null);
+                    self.run(&view, tool, arguments.clone(), "found", progress).await
+                }
+                Err(why) => Err(why),
+            }
+        } else {
+            let tool = view.always.iter().find(|tool| tool.name == name)?;
+            self.run(&view, tool, arguments, "always on", progress).await
+        };
+        Some(answer.unwrap_or_else(|why| result(&why, true)))
+    }
+
+    async fn run(
+        &self,
+        view: &View,
+        tool: &Tool,
+        mut arguments: Value,
+        how: &str,
+        progress: impl FnMut(&RawValue) + Send,
+    ) -> Result<Box<RawValue>, String> {
+        if arguments.is_null() {
+            arguments = json!({});
+        }
+        fits(tool, &arguments).map_err(|faults| {
+            let template = template(&shown(view, tool), view.caller(tool));
+            format!("{}: {faults}. Nothing was done.\n{template}", tool.name)
+        })?;
+        let began = Instant::now();
+        let answer = self.backends.call(tool, arguments, progress).await;
+        self.calls.note(tool, how, answer.is_ok(), began.elapsed());
+        answer
+    }
+}
+
+/// Builds the view anew after each change, several at once where they come faster than that.
+async fn keep(
+    backends: Arc<Backends>,
+    mut wanted: watch::Receiver<()>,
+    shown: watch::Sender<Arc<View>>,
+    build: impl Fn(Vec<(Server, crate::backends::Standing)>) -> View + Send + Sync + 'static,
+) {
+    let build = Arc::new(build);
+    let mut changes = backends.changes();
+    changes.mark_changed();
+    loop {
+        tokio::select! {
+            Ok(()) = changes.changed() => {}
+            Ok(()) = wanted.changed() => {}
+            else => return,
+        }
+        let (build, standings) = (build.clone(), backends.standings());
+        match tokio::task::spawn_blocking(move || build(standings)).await {
+            Ok(view) => _ = shown.send_replace(Arc::new(view)),
+            Err(error) => tracing::error!("the index cannot be built: {error}"),
+        }
+    }
+}
+
+/// The result of a call.
+fn result(text: &str, is_error: bool) -> Box<RawValue> {
+    let content = [json!({"type": "text", "text": text})];
+    to_raw_value(&json!({"content": content, "isError": is_error})).expect("it is JSON")
+}
+
+/// The answer of `discover_tools`.
+///
+/// # Errors
+/// What is wrong with the arguments.
+pub fn discover(view: &View, arguments: &Value) -> Result<String, String> {
+    let query = arguments["query"].as_str().map(str::trim).unwrap_or_default();
+    if query.is_empty() {
+        return Err(format!("{DISCOVER} needs `query`: the task in a few words"));
+    }
+    let whole = match arguments["detail"].as_str() {
+        Some("schema") => true,
+        Some("recipe") => false,
+        None if arguments["detail"].is_null() => false,
+        _ => return Err("`detail` is \"recipe\" or \"schema\"".to_owned()),
+    };
+    let limit = match (&arguments["limit"], arguments["limit"].as_u64()) {
+        (Value::Null, _) => {
+            if whole {
+                1
+            } else {
+                LIMIT.0
+            }
+        }
+        (_, Some(limit)) if limit > 0 => usize::try_from(limit).unwrap_or(LIMIT.1).min(LIMIT.1),
+        _ => return Err(format!("`limit` is a number from 1 to {}", LIMIT.1)),
+    };
+    let found = view.index.search(query, limit);
+    let mut tools: Vec<&Tool> = named(view, query);
+    let others: Vec<&Tool> = found
+        .tools
+        .into_iter()
+        .filter(|tool| !tools.iter().any(|it| std::ptr::eq(*it, *tool)))
+        .collect();
+    tools.extend(others);
+    tools.truncate(limit);
+    let mut text = String::new();
+    for tool in &tools {
+        text += &recipe(&shown(view, tool), view.caller(tool));
+        if whole {
+            text += &format!("Schema: {}\n", tool.input_schema);
+        }
+        text.push('\n');
+    }
+    if tools.is_empty() {
+        text = format!("No tool matches \"{query}\". Try broader terms.\n");
+        if !found.unknown.is_empty() {
+            text += &format!("No tool knows: {}.\n", found.unknown.join(", "));
+        }
+        if !found.near.is_empty() {
+            text += &format!("Nearest servers: {}.\n", found.near.join(", "));
+        }
+    }
+    view.lacks().iter().for_each(|lack| text += &format!("Missing: {lack}.\n"));
+    Ok(text.trim_end().to_owned())
+}
+
+/// The tools that somebody calls so: `name`, or `server:name`.
+fn named<'a>(view: &'a View, name: &str) -> Vec<&'a Tool> {
+    let plain: Vec<_> = view.index.named(name).iter().collect();
+    let qualified = name.split_once(':').map(|(server, name)| {
+        view.index.named(name).iter().filter(move |tool| tool.server == server)
+    });
+    if plain.is_empty() { qualified.into_iter().flatten().collect() } else { plain }
+}
+
+/// A tool under the name by which it is called here.
+fn shown(view: &View, tool: &Tool) -> Tool {
+    let mut shown = tool.clone();
+    if view.index.named(&tool.name).len() > 1 {
+        shown.name = format!("{}:{}", tool.server, tool.name);
+    }
+    shown
+}
+
+/// The tool that a call means.
+fn target<'a>(view: &'a View, caller: &str, arguments: &Value) -> Result<&'a Tool, String> {
+    let Some(name) = arguments["tool_name"].as_str().filter(|name| !name.is_empty()) else {
+        return Err(format!("{caller} needs `tool_name`, as {DISCOVER} has answered it"));
+    };
+    let tools = named(view, name);
+    match tools.as_slice() {
+        [] => Err(unknown(view, name)),
+        [tool] if caller == CALL[1] && !only_reads(tool) => {
+            Err(format!("{name} may write, and {caller} calls what only reads. Use {}.", CALL[2]))
+        }
+        [tool] => Ok(tool),
+        several => {
+            let names: Vec<_> = several.iter().map(|tool| shown(view, tool).name).collect();
+            Err(format!("Several servers have '{name}'. Use one of: {}.", names.join(", ")))
+        }
+    }
+}
+
+fn unknown(view: &View, name: &str) -> String {
+    let is_it = |tool: &Tool| tool.name == name || format!("{}:{}", tool.server, tool.name) == name;
+    if view.held.iter().any(|(listed, _)| is_it(&listed.tool)) {
+        return format!(
+            "'{name}' is held back until the user has looked at it: `mcp_proxy quarantine` tells why, `mcp_proxy trust` releases it."
+        );
+    }
+    let spaced = tokens::spaced(name).to_lowercase();
+    let query = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut text =
+        format!("Unknown tool: '{name}'. Use {DISCOVER}(\"{query}\") to find the right tool name.");
+    let near =
+        view.index.tools().iter().map(|tool| (strsim::damerau_levenshtein(&tool.name, name), tool));
+    // As many slips of the pen as a third of the name.
+    let most = name.chars().count() / 3;
+    if let Some((_, tool)) =
+        near.filter(|(slips, _)| *slips <= most).min_by_key(|(slips, _)| *slips)
+    {
+        text += &format!(" Did you mean '{}'?", shown(view, tool).name);
+    }
+    view.lacks().iter().for_each(|lack| text += &format!("\nMissing: {lack}."));
+    text
+}
+
+/// Whether a tool takes these arguments; what is wrong, by field.
+fn fits(tool: &Tool, arguments: &Value) -> Result<(), String> {
+    if !arguments.is_object() {
+        return Err("`arguments` must be an object".to_owned());
+    }
+    // A schema that is broken, or leads elsewhere, is for the server to judge.
+    let Ok(validator) = jsonschema::validator_for(&tool.input_schema) else {
+        return Ok(());
+    };
+    let faults = validator.iter_errors(arguments).take(FAULTS).map(|fault| {
+        let field = fault.instance_path().to_string();
+        kit::cut(
+            &format!(
+                "{}{}{fault}",
+                field.trim_start_matches('/'),
+                if field.is_empty() { "" } else { ": " }
+            ),
+            300,
+        )
+    });
+    let faults: Vec<_> = faults.collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+}
