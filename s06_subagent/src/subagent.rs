@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Result, ensure};
-use s01_loop::{Output, Repl, System, ToolCall, ToolSpec};
+use s01_loop::{Output, Repl, ToolCall, ToolSpec};
 use s02_tools::{Access, Tool, Toolbox};
 use s03_permission::Policy;
 use s04_hooks::Hooks;
@@ -34,13 +34,16 @@ const SYSTEM: &str = "You are a subagent: another agent has handed you a job. Us
 #[derive(Clone)]
 pub struct Subagents {
     model: Arc<dyn Model>,
-    system: System,
     tools: Toolbox,
     hooks: Hooks,
     policy: Policy,
     repl: Repl,
+    more: Arc<More>,
     started: Arc<AtomicUsize>,
 }
+
+/// What a subagent has beside its tools when it starts: further ones, and what its prompt says of them.
+type More = dyn Fn() -> (Vec<Tool>, String) + Send + Sync;
 
 #[derive(Deserialize, JsonSchema)]
 struct Task {
@@ -59,12 +62,20 @@ impl Subagents {
     ) -> Self {
         Self {
             model: Arc::new(model.clone()),
-            system: SYSTEM.into(),
             tools: tools.clone(),
             hooks: hooks.clone(),
             policy: policy.clone(),
             repl: repl.clone(),
+            more: Arc::new(Default::default),
             started: Arc::default(),
+        }
+    }
+
+    /// The same with further tools, those there are when a subagent starts, and with what its prompt says of them.
+    pub fn with_more(self, more: impl Fn() -> (Vec<Tool>, String) + Send + Sync + 'static) -> Self {
+        Self {
+            more: Arc::new(more),
+            ..self
         }
     }
 
@@ -96,10 +107,11 @@ impl Subagents {
         let name = format!("{NAME} {number}");
         let repl = self.repl.named(&name);
         let policy = self.policy.asking(repl.clone());
+        let (tools, section) = (self.more)();
         Subagent {
             model: self.model.watched_by(repl.watcher()),
-            system: self.system.clone(),
-            tools: self.tools.clone(),
+            system: format!("{SYSTEM}\n\n{section}").trim_end().into(),
+            tools: self.tools.clone().with_all(tools),
             hooks: self.hooks.for_agent(&name, policy),
             repl,
             name,

@@ -34,7 +34,7 @@ const fn command(name: &'static str, words: &'static str, does: &'static str) ->
 const ALL: &[Command] = &[
     command("/help", "", "this list"),
     command("/tools", "", "the tools of the next request, and what it costs to collect them"),
-    command("/mcp", "", "the MCP servers, connected and available"),
+    command("/mcp", "[login NAME]", "the MCP servers, connected and available; log in to one"),
     command("/tasks", "", "the task board"),
     command("/team", "", "the teammates, and what each does"),
     command("/cost", "", "the tokens that this session has cost, and how full the window is"),

@@ -22,7 +22,7 @@ use s16_protocol::Protocol;
 use s17_worktree::Worktrees;
 use s18_teams::teammate::Worker;
 use s19_mcp_plugin::Mcp;
-use s20_full::{Commands, Denials, Sessions, Start, Stream, built_in};
+use s20_full::{Commands, Denials, Servers, Sessions, Start, Stream, built_in};
 
 struct Agent {
     repl: Repl,
@@ -80,7 +80,7 @@ impl Agent {
         };
         let team = Team::new(&client, &ws, rules, &mail, &notices, repl, worker);
         let hooks = hooks.clone().on_prompt(team.command());
-        let mcp = Mcp::open(&ws, repl);
+        let (servers, mcp) = Servers::open(&ws, &notices, repl);
         let basic = Toolbox::new()
             .with(bash(&ws))
             .with(read_file(&ws))
@@ -92,7 +92,7 @@ impl Agent {
             .with(jobs.around(bash(&ws)))
             .with_all(basic)
             .with(todo.tool())
-            .with(subagents.tool())
+            .with(servers.lend(subagents).tool())
             .with(skills.tool())
             .with(compactor.tool())
             .with_all(board.tools(LEAD))
@@ -104,7 +104,7 @@ impl Agent {
             .with_all(worktrees.tools())
             .with(mcp.connect_tool());
         let tools = built_in(tools);
-        let hooks = hooks.on_prompt(mcp.command(&ws, &tools));
+        let hooks = hooks.on_prompt(servers.command()).on_prompt(mcp.command(&ws, &tools));
         let sessions = Sessions::open(&ws, &client, &mail, repl);
         let commands = Commands::new(repl, &client, &todo, &board, &compactor, &sessions);
         Ok(Self {

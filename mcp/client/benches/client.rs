@@ -5,7 +5,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a measurement that fails says where")]
 
-use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -146,7 +145,7 @@ macro_rules! sdk {
 async fn measure() {
     let (_http, http_url) = listening(&["serve", "http"]).await;
     let (_ws, ws_url) = listening(&["serve", "ws"]).await;
-    let at = |url: &str| Server::at(url, BTreeMap::new()).unwrap();
+    let at = |url: &str| Server::at(url).unwrap();
     let (raw, _child) = stdio::spawn(&mut own(&["serve", "stdio"]), FRAME_LIMIT).unwrap();
     let program = env!("CARGO_BIN_EXE_mcp_client");
     let connect = |url: &str| Server {
@@ -191,7 +190,7 @@ async fn measure() {
 
 /// Thirty servers, one of them hanging; and what thirty idle ones hold.
 async fn many(url: &str) {
-    let mut servers = vec![Server::at(url, BTreeMap::new()).unwrap(); 29];
+    let mut servers = vec![Server::at(url).unwrap(); 29];
     servers.insert(0, child(&["serve", "hang"]));
     let before = memory();
     let began = Instant::now();

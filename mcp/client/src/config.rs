@@ -157,11 +157,10 @@ impl Server {
     ///
     /// # Errors
     /// When it is no address of a server.
-    pub fn at(url: &str, headers: BTreeMap<String, String>) -> Result<Self, String> {
+    pub fn at(url: &str) -> Result<Self, String> {
         let mut server = Self {
             name: url.to_owned(),
             url: url.to_owned(),
-            headers,
             ..Self::default()
         };
         server.transport = if server.is_at(["ws", "wss"]) {

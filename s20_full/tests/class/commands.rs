@@ -23,7 +23,7 @@ fn a_command_is_told_and_not_sent_and_a_question_about_a_path_is_a_request() {
         .shows("there is no command /frobnicate; /help lists them. Nothing was sent.")
         .shows("/clear takes nothing behind it; nothing was done")
         .shows("27 built in: bash, cancel_cron, ")
-        .shows("docs    available");
+        .shows("docs    stdio  built in  available");
     assert!(model.requests().is_empty() && saved(&class).is_empty());
     let asked = ["/etc/hosts is what?", "/tmp is full", "/ is what?"];
     let ran = class.types(&asked);

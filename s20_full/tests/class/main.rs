@@ -6,6 +6,7 @@
 
 mod agents;
 mod asked_once;
+mod channels;
 mod commands;
 mod context;
 mod interrupts;

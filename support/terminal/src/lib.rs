@@ -206,6 +206,11 @@ impl Repl {
         self
     }
 
+    /// Whether nobody is asked anything.
+    pub fn is_unattended(&self) -> bool {
+        self.inner.session().unattended
+    }
+
     /// A handle for whoever watches a client's requests.
     pub fn watcher(&self) -> Arc<Self> {
         Arc::new(self.clone())

@@ -2,8 +2,6 @@
 //!
 //! Invariant: it uses the library as any program does; only what to call comes from the scenario.
 
-use std::collections::BTreeMap;
-
 use mcp_client::{Client, Options, Server};
 use serde_json::{Map, Value, json};
 
@@ -17,7 +15,7 @@ pub async fn run(url: &str) -> Result<i32, Failure> {
     })?;
     let context = variable("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
     let context: Value = serde_json::from_str(&context).unwrap_or_default();
-    let server = Server::at(url, BTreeMap::new()).map_err(config)?;
+    let server = Server::at(url).map_err(config)?;
     let options = Options {
         version: variable("MCP_CONFORMANCE_PROTOCOL_VERSION"),
         capabilities: json!({ "elicitation": {} }),

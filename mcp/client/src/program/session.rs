@@ -10,6 +10,9 @@ use mcp_client::{Client, Options, Patience, Server};
 
 use super::{Call, FAILED, Failure, adaptor, arguments, config, login, show, variable};
 
+/// An entry of a configuration, as JSON.
+const ENTRY: &str = "MCP_CLIENT_ENTRY";
+
 /// The configuration of a run.
 pub struct Session {
     places: Places,
@@ -52,8 +55,11 @@ impl Session {
         }
     }
 
-    /// The server of this name; asks whether an entry of the project is meant.
+    /// The server of this name or at this address; asks whether an entry of the project is meant.
     pub fn choose(&mut self, name: &str) -> Result<Server, Failure> {
+        if name.contains("://") {
+            return at(name).map_err(config);
+        }
         let Some(found) = self.catalog.get(name).cloned() else {
             let names: Vec<_> =
                 self.catalog.found.iter().map(|found| found.name.as_str()).collect();
@@ -117,18 +123,13 @@ impl Session {
 
     /// Puts standard input and output in front of a server.
     pub async fn connect(&mut self, target: &str, headers: &[String]) -> Result<i32, Failure> {
-        let server = if target.contains("://") {
-            let split = |header: &String| {
-                let (name, value) = header.split_once(':')?;
-                Some((name.trim().to_owned(), value.trim().to_owned()))
-            };
-            let headers = headers.iter().map(|header| {
-                split(header).ok_or_else(|| config(format!("--header {header}: it has no colon")))
-            });
-            Server::at(target, headers.collect::<Result<_, _>>()?).map_err(config)?
-        } else {
-            self.choose(target)?
-        };
+        let mut server = self.choose(target)?;
+        for header in headers {
+            let split = header.split_once(':');
+            let (name, value) =
+                split.ok_or_else(|| config(format!("--header {header}: it has no colon")))?;
+            server.headers.insert(name.trim().to_owned(), value.trim().to_owned());
+        }
         if std::io::stdin().is_terminal() {
             eprintln!("{}", adaptor::explain(target));
             return Ok(0);
@@ -136,4 +137,14 @@ impl Session {
         adaptor::run(&server, &self.options(&server)).await.map_err(config)?;
         Ok(0)
     }
+}
+
+/// The server at an address. What the address does not say, such as headers, may stand in the environment: the command line
+/// is seen by all.
+fn at(url: &str) -> Result<Server, String> {
+    let Some(entry) = variable(ENTRY) else {
+        return Server::at(url);
+    };
+    let entry = serde_json::from_str(&entry).map_err(|error| format!("{ENTRY}: {error}"))?;
+    Server::parse(url, &entry, &variable).map_err(|why| format!("{ENTRY}{why}"))
 }

@@ -36,9 +36,9 @@ fn the_type_follows_from_the_entry_where_it_decides() {
         assert_eq!(parse(entry.clone()).ok().unwrap().transport.to_string(), kind, "{entry}");
     }
     for (url, kind) in [("http://h/sse", "sse"), ("https://h/mcp", "http"), ("ws://h", "ws")] {
-        assert_eq!(Server::at(url, Default::default()).unwrap().transport.to_string(), kind);
+        assert_eq!(Server::at(url).unwrap().transport.to_string(), kind);
     }
-    assert!(Server::at("ftp://h", Default::default()).is_err());
+    assert!(Server::at("ftp://h").is_err());
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Servers on HTTP that refuse: a token, its scope, a session.
 
-use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -53,7 +52,7 @@ async fn guarded(
             tokio::spawn(kind(connection));
         }
     });
-    Server::at(&url, BTreeMap::default()).unwrap()
+    Server::at(&url).unwrap()
 }
 
 fn response(status: u16, body: &str) -> Response<String> {

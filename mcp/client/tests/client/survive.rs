@@ -1,6 +1,6 @@
 //! Servers that die, forget, hang and talk nonsense.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -150,7 +150,7 @@ async fn a_server_on_http_dies_four_times_in_forty_calls() {
     let url = format!("http://127.0.0.1:{port}/mcp");
     let mut options = options();
     options.patience.jitter = Arc::new(|_| Duration::from_millis(1));
-    let at = Server::at(&url, BTreeMap::default()).unwrap();
+    let at = Server::at(&url).unwrap();
     let client = Client::connect(&at, options).await.unwrap();
     mortal.examine(&client).await;
 }
@@ -199,7 +199,7 @@ async fn a_server_that_was_never_there_is_told_at_once() {
         Arc::new(|| Box::pin(async { Err(mcp_wire::Error::Broken("nobody is there".to_owned())) }));
     let error = Client::connect(&server("none", open), options()).await.err().unwrap();
     assert!(matches!(&error, Error::Connection(why) if why == "nobody is there"), "{error:?}");
-    let at = Server::at("http://127.0.0.1:9/mcp", BTreeMap::default()).unwrap();
+    let at = Server::at("http://127.0.0.1:9/mcp").unwrap();
     let error = Client::connect(&at, options()).await.err().unwrap();
     assert!(matches!(&error, Error::Connection(why) if why.contains("refused")), "{error:?}");
 }

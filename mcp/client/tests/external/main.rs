@@ -4,7 +4,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
-use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -81,7 +80,7 @@ async fn examine(
 }
 
 fn at(scheme: &str, port: u16, path: &str) -> Server {
-    Server::at(&format!("{scheme}://127.0.0.1:{port}{path}"), BTreeMap::new()).unwrap()
+    Server::at(&format!("{scheme}://127.0.0.1:{port}{path}")).unwrap()
 }
 
 #[tokio::test]
