@@ -28,7 +28,6 @@ pub enum Content {
 pub struct New {
     /// Where; empty for a summary that nobody has named.
     pub path: String,
-    /// With what.
     pub content: Content,
     /// What nobody accounts for.
     pub left: Option<String>,

@@ -3,19 +3,18 @@
 //! A tool that reads may answer a question; a tool that changes something needs its own verb at the head of the clause.
 //! Invariant: each argument is a word of the request that the schema accepts, and a word that nothing accounts for stops it.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
 
 use crate::clause::{Clause, is_filler};
 use crate::pattern::{self, says};
 use crate::rank;
-use crate::tools::{Can, Tools, complete};
+use crate::schema::{choices, complete, kind, properties, required};
+use crate::tools::{Can, Tools};
 use crate::types::Tool;
 use crate::words::{Shape, Token, has, number, set, stem, unique};
-
-/// Words that mean the same to a server.
-fn same() -> impl Iterator<Item = std::str::Split<'static, char>> {
-    set("same").split(" | ").map(|group| group.split(' '))
-}
 
 /// The servers that can be connected, as the tool that connects says of itself.
 pub fn available(tools: &Tools) -> Vec<String> {
@@ -95,18 +94,30 @@ pub fn connecting(
     Some(Ok((wanted, found.text("rest").to_owned())))
 }
 
-/// A word of a clause, with all that means the same to a server.
-struct Wanted<'a> {
-    token: &'a Token,
-    /// Its stem, and those of words that mean the same.
-    same: Vec<String>,
+/// Words that mean the same to a server: the groups that a stem is in.
+static GROUPS: LazyLock<HashMap<String, u64>> = LazyLock::new(|| {
+    let mut groups: HashMap<String, u64> = HashMap::new();
+    for (at, group) in set("same").split(" | ").enumerate() {
+        group.split(' ').for_each(|word| *groups.entry(stem(word)).or_default() |= 1 << at);
+    }
+    groups
+});
+
+/// A word as servers are asked: its stem, and the groups of words with its meaning, a bit each.
+struct Word {
+    stem: String,
+    groups: u64,
 }
 
-fn wanted(token: &Token) -> Wanted<'_> {
-    let groups = same().filter(|group| group.clone().any(|word| stem(word) == token.stem));
-    let mut same: Vec<String> = groups.flat_map(|group| group.map(stem)).collect();
-    same.push(token.stem.clone());
-    Wanted { token, same }
+impl Word {
+    fn of(stem: String) -> Self {
+        let groups = GROUPS.get(&stem).copied().unwrap_or_default();
+        Self { stem, groups }
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        self.stem == other.stem || self.groups & other.groups != 0
+    }
 }
 
 /// Why a tool cannot be called.
@@ -118,6 +129,8 @@ pub struct Missing {
     pub choices: Vec<String>,
 }
 
+type Picked = Result<(String, Value), Missing>;
+
 /// The call that a clause asks a server's tool for; nothing when no tool is near. The error says what nobody accounts for, or
 /// which argument is missing; a choice may be left to the first one where nobody could know them yet.
 pub fn pick(
@@ -125,199 +138,179 @@ pub fn pick(
     tools: &Tools,
     server: Option<&str>,
     may_choose: bool,
-) -> Option<Result<(String, Value), Missing>> {
+) -> Option<Picked> {
+    let is_of =
+        |tool: &&&Tool| server.is_none_or(|server| parts(tool.name).0.eq_ignore_ascii_case(server));
+    let all: Vec<Served> =
+        tools.outside().iter().filter(is_of).map(|tool| Served::of(tool)).collect();
     let content = clause.tokens.iter().filter(|token| !is_filler(token));
-    let content: Vec<Wanted> = content.map(wanted).collect();
-    let verb = clause
-        .tokens
-        .first()
-        .filter(|first| rank::is_verb(&first.low) && !clause.is_question())
-        .map(wanted);
-    let orders = !clause.is_question()
-        && clause.tokens.first().is_some_and(|first| first.is(set("changes")));
-    let mut best: Option<(f32, &Tool)> = None;
-    for tool in tools.outside().iter().filter(|tool| is_of(tool, server)) {
-        let score = nearness(tool, (verb.as_ref(), orders), &content);
-        if score > best.map_or(0.9, |(best, _)| best) {
-            best = Some((score, tool));
+    let content: Vec<(&Token, Word)> =
+        content.map(|token| (token, Word::of(token.stem.clone()))).collect();
+    let order = clause.tokens.first().filter(|_| !clause.is_question());
+    let scored = all.iter().map(|one| (one.nearness(order, &content), one));
+    // Of several that are as near, the first.
+    let best = scored
+        .rev()
+        .filter(|(score, _)| *score > 0.9)
+        .max_by(|one, other| one.0.total_cmp(&other.0));
+    // A question to a server that can be searched: its words are looked up.
+    let is_search =
+        |one: &&Served| one.reads && properties(one.tool.schema).any(|(name, _)| name == "query");
+    let search = || all.iter().find(is_search).filter(|_| server.is_some() && clause.is_question());
+    let fill = |one: &Served| one.arguments(clause, may_choose);
+    match best {
+        Some((_, one)) => {
+            let other = |missing| search().and_then(|other| fill(other).ok()).ok_or(missing);
+            Some(fill(one).or_else(other))
+        }
+        None => search().map(fill),
+    }
+}
+
+/// A server's tool, with the words of its name.
+struct Served<'t> {
+    tool: &'t Tool<'t>,
+    names: Vec<Word>,
+    reads: bool,
+    description: String,
+}
+
+impl<'t> Served<'t> {
+    fn of(tool: &'t Tool<'t>) -> Self {
+        let short = parts(tool.name).1.to_lowercase();
+        let names = short.split(['_', '-', '.']).filter(|word| !word.is_empty());
+        let has_verb = names.clone().next().is_some_and(|verb| has(set("reads"), verb));
+        let reads = tool.description.contains("(readOnly)")
+            || has_verb && !tool.description.contains("(destructive)");
+        let names = names.map(|name| Word::of(stem(name))).collect();
+        Self {
+            tool,
+            names,
+            reads,
+            description: tool.description.to_lowercase(),
         }
     }
-    // A question to a server that can be searched: its words are looked up.
-    let is_search = |tool: &&&Tool| {
-        reads(tool, &name_words(tool)) && has_property(tool, |name| name == "query")
-    };
-    let asked = server.filter(|_| clause.is_question());
-    let search = || {
-        tools.outside().iter().filter(|tool| asked.is_some() && is_of(tool, asked)).find(is_search)
-    };
-    match best {
-        Some((_, tool)) => match (arguments(tool, clause, may_choose), search()) {
-            (Err(missing), Some(other)) => {
-                Some(arguments(other, clause, may_choose).or(Err(missing)))
+
+    fn is_named(&self, word: &Word) -> bool {
+        self.names.iter().any(|name| name.is_like(word))
+    }
+
+    /// How near it is to the words of a clause; what reads is not for an order, what acts needs its own verb.
+    fn nearness(&self, order: Option<&Token>, content: &[(&Token, Word)]) -> f32 {
+        let is_own = |verb: &Token| {
+            let verb_word = Word::of(verb.stem.clone());
+            rank::is_verb(&verb.low)
+                && self.names.first().is_some_and(|name| name.is_like(&verb_word))
+        };
+        let changes = |verb: &Token| verb.is(set("changes"));
+        if self.reads && order.is_some_and(changes) || !self.reads && !order.is_some_and(is_own) {
+            return 0.0;
+        }
+        let score = |(token, word): &(&Token, Word)| {
+            let is_told = word.stem.len() > 2 && self.description.contains(&word.stem);
+            match () {
+                () if token.shape == Shape::Key
+                    && properties(self.tool.schema).any(|(name, _)| is_id(name)) =>
+                {
+                    2.0
+                }
+                () if self.names.iter().any(|name| name.stem == word.stem) => 3.0,
+                () if self.is_named(word) => 2.0,
+                () if self.has_choice(token) => 1.5,
+                () if is_told => 1.0,
+                () => 0.0,
             }
-            (went, _) => Some(went),
-        },
-        None => search().map(|tool| arguments(tool, clause, may_choose)),
+        };
+        content.iter().map(score).sum::<f32>() - 0.1 * self.names.len() as f32
+    }
+
+    fn has_choice(&self, token: &Token) -> bool {
+        properties(self.tool.schema)
+            .flat_map(|(_, schema)| choices(schema))
+            .any(|choice| choice_words(choice).contains(&token.low))
+    }
+
+    /// Fills the arguments; the error is a word that is left over, or an argument that is missing.
+    fn arguments(&self, clause: &Clause, may_choose: bool) -> Picked {
+        let (tokens, schema) = (&clause.tokens, self.tool.schema);
+        let is_told = |token: &Token| {
+            is_filler(token)
+                || token.is(set("of-servers"))
+                || self.reads && token.is(set("tells"))
+                || names(token, parts(self.tool.name).0)
+                || token.shape == Shape::Word && self.is_named(&Word::of(token.stem.clone()))
+        };
+        let mut used: Vec<bool> = tokens.iter().map(is_told).collect();
+        let required: Vec<&str> = required(schema).collect();
+        let mut input = Map::new();
+        for (name, schema) in properties(schema) {
+            let wanted = (name.as_str(), schema, required.contains(&name.as_str()));
+            input.extend(argument(clause, wanted, &mut used).map(|value| (name.clone(), value)));
+        }
+        // What the description speaks of says nothing new.
+        let is_new = |token: &Token| {
+            token.shape != Shape::Word
+                || token.stem.len() < 3
+                || !self.description.contains(&token.stem)
+                    && properties(schema).all(|(name, _)| stem(name) != token.stem)
+        };
+        if let Some(at) = (0..tokens.len()).find(|at| !used[*at] && is_new(&tokens[*at])) {
+            return Err(Missing {
+                what: format!("“{}”", tokens[at].text),
+                choices: Vec::new(),
+            });
+        }
+        for name in required.iter().filter(|name| !input.contains_key(**name)) {
+            let choices: Vec<String> =
+                choices(&schema["properties"][*name]).map(str::to_owned).collect();
+            if choices.is_empty() || !may_choose || required.len() > 1 {
+                let mut what = format!("“{}” without its {name}", clause.text());
+                if !choices.is_empty() {
+                    what.push_str(&format!(" ({})", choices.join(", ")));
+                }
+                return Err(Missing { what, choices });
+            }
+        }
+        complete(schema, &mut input);
+        Ok((self.tool.name.to_owned(), Value::Object(input)))
     }
 }
 
-fn is_of(tool: &Tool, server: Option<&str>) -> bool {
-    server.is_none_or(|server| parts(tool.name).0.eq_ignore_ascii_case(server))
-}
-
-fn name_words(tool: &Tool) -> Vec<String> {
-    let (_, short) = parts(tool.name);
-    short.split(['_', '-', '.']).map(str::to_lowercase).filter(|word| !word.is_empty()).collect()
-}
-
-fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (stem(one), stem(other));
-    one == other
-        || same().any(|group| {
-            [&one, &other].iter().all(|word| group.clone().any(|same| stem(same) == **word))
-        })
-}
-
-fn reads(tool: &Tool, names: &[String]) -> bool {
-    tool.description.contains("(readOnly)")
-        || (names.first().is_some_and(|verb| has(set("reads"), verb))
-            && !tool.description.contains("(destructive)"))
-}
-
-/// How near a tool is to the words of a clause; one that reads is none for an order, one that acts needs its own verb.
-fn nearness(tool: &Tool, (verb, orders): (Option<&Wanted>, bool), content: &[Wanted]) -> f32 {
-    let words = name_words(tool);
-    let names: Vec<String> = words.iter().map(|name| stem(name)).collect();
-    let is_meant = |verb: &Wanted| names.first().is_some_and(|name| verb.same.contains(name));
-    let may = if reads(tool, &words) { !orders } else { verb.is_some_and(is_meant) };
-    if !may {
-        return 0.0;
-    }
-    let is_id = |name: &str| name.contains("key") || name.ends_with("id");
-    let description = tool.description.to_lowercase();
-    let is_told =
-        |word: &Wanted| word.token.stem.len() > 2 && description.contains(&word.token.stem);
-    let score = |word: &Wanted| match word.token {
-        token if token.shape == Shape::Key && has_property(tool, is_id) => 2.0,
-        token if names.contains(&token.stem) => 3.0,
-        _ if names.iter().any(|name| word.same.contains(name)) => 2.0,
-        token if is_choice(tool, token) => 1.5,
-        _ if is_told(word) => 1.0,
-        _ => 0.0,
-    };
-    content.iter().map(score).sum::<f32>() - 0.1 * names.len() as f32
-}
-
-fn has_property(tool: &Tool, is: impl Fn(&str) -> bool) -> bool {
-    tool.schema["properties"]
-        .as_object()
-        .into_iter()
-        .flat_map(|all| all.keys())
-        .any(|name| is(name))
-}
-
-fn choices(schema: &Value) -> impl Iterator<Item = &str> {
-    schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str)
-}
-
-fn is_choice(tool: &Tool, token: &Token) -> bool {
-    let all = tool.schema["properties"]
-        .as_object()
-        .into_iter()
-        .flat_map(|all| all.values())
-        .flat_map(choices);
-    all.into_iter().any(|choice| choice_words(choice).contains(&token.low))
+fn is_id(name: &str) -> bool {
+    name.contains("key") || name == "id" || name.ends_with("_id")
 }
 
 fn choice_words(choice: &str) -> Vec<String> {
     choice.to_lowercase().split([' ', '_', '-']).map(str::to_owned).collect()
 }
 
-/// Fills the arguments; the error is a word that is left over, or an argument that is missing.
-fn arguments(tool: &Tool, clause: &Clause, may_choose: bool) -> Result<(String, Value), Missing> {
-    let tokens = &clause.tokens;
-    let (server, _) = parts(tool.name);
-    let words = name_words(tool);
-    let only_reads = reads(tool, &words);
-    let is_told = |token: &Token| {
-        is_filler(token)
-            || token.is(set("of-servers"))
-            || only_reads && token.is(set("tells"))
-            || names(token, server)
-            || token.shape == Shape::Word && words.iter().any(|word| is_same(word, &token.low))
-    };
-    let mut used: Vec<bool> = tokens.iter().map(is_told).collect();
-    let mut input = Map::new();
-    let required: Vec<&str> = tool.schema["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    for (name, schema) in tool.schema["properties"].as_object().into_iter().flatten() {
-        let is_required = required.contains(&name.as_str());
-        if let Some(value) = argument(clause, (name, schema, is_required), &mut used) {
-            input.insert(name.clone(), value);
-        }
-    }
-    // What the description speaks of says nothing new.
-    let description = tool.description.to_lowercase();
-    let is_in = |token: &Token| {
-        description.contains(&token.stem) || has_property(tool, |name| stem(name) == token.stem)
-    };
-    let is_new =
-        |token: &Token| token.shape != Shape::Word || token.stem.len() < 3 || !is_in(token);
-    if let Some(at) = (0..tokens.len()).find(|at| !used[*at] && is_new(&tokens[*at])) {
-        return Err(Missing {
-            what: format!("“{}”", tokens[at].text),
-            choices: Vec::new(),
-        });
-    }
-    for name in required.iter().filter(|name| !input.contains_key(**name)) {
-        let all: Vec<&str> = choices(&tool.schema["properties"][*name]).collect();
-        if all.is_empty() || !may_choose || required.len() > 1 {
-            let some =
-                if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) };
-            let what = format!("“{}” without its {name}{some}", clause.text());
-            return Err(Missing {
-                what,
-                choices: all.into_iter().map(str::to_owned).collect(),
-            });
-        }
-    }
-    complete(tool, &mut input);
-    Ok((tool.name.to_owned(), Value::Object(input)))
-}
-
 /// The value of one argument: a choice, a number, an id, a quotation, free text.
 fn argument(clause: &Clause, wanted: (&str, &Value, bool), used: &mut [bool]) -> Option<Value> {
     let (name, schema, is_required) = wanted;
     let tokens = &clause.tokens;
-    let kind =
-        schema["type"].as_str().or_else(|| schema["type"].get(0)?.as_str()).unwrap_or("string");
-    let low = name.to_lowercase();
+    if schema["enum"].is_array() {
+        return choice(schema, tokens, used).map(Value::from);
+    }
     let mut take = |is: &dyn Fn(&Token) -> bool| {
         let at = (0..tokens.len()).find(|at| !used[*at] && is(&tokens[*at]))?;
         used[at] = true;
         Some(&tokens[at])
     };
-    if schema["enum"].is_array() {
-        return choice(schema, tokens, used).map(Value::from);
-    }
-    if kind == "integer" || kind == "number" {
-        return take(&|token| number(&token.low).is_some())
+    match kind(schema).unwrap_or("string") {
+        "integer" | "number" => take(&|token| number(&token.low).is_some())
             .and_then(|token| number(&token.low))
-            .map(Value::from);
+            .map(Value::from),
+        _ if is_id(&name.to_lowercase()) => {
+            take(&|token| token.shape == Shape::Key).map(|token| json!(token.text))
+        }
+        "string" => {
+            let quoted = take(&|token| matches!(token.shape, Shape::Quoted | Shape::Code));
+            let text = quoted.map(|token| token.text.clone());
+            text.or_else(|| if is_required { free_text(clause, used) } else { None })
+                .map(Value::from)
+        }
+        _ => None,
     }
-    if low.contains("key") || low == "id" || low.ends_with("_id") {
-        return take(&|token| token.shape == Shape::Key).map(|token| json!(token.text));
-    }
-    if kind != "string" {
-        return None;
-    }
-    let quoted = take(&|token| matches!(token.shape, Shape::Quoted | Shape::Code))
-        .map(|token| json!(token.text));
-    quoted.or_else(|| if is_required { free_text(clause, used).map(Value::from) } else { None })
 }
 
 /// The choice whose words stand side by side in the clause.
@@ -326,10 +319,10 @@ fn choice(schema: &Value, tokens: &[Token], used: &mut [bool]) -> Option<String>
     all.sort_by_key(|choice| std::cmp::Reverse(choice.len()));
     all.into_iter().find_map(|choice| {
         let words = choice_words(choice);
-        let at = tokens
-            .windows(words.len())
+        let mut places = tokens.windows(words.len());
+        let at = places
             .position(|some| some.iter().zip(&words).all(|(token, word)| token.low == *word))?;
-        used[at..at + words.len()].iter_mut().for_each(|used| *used = true);
+        used[at..at + words.len()].fill(true);
         Some(choice.to_owned())
     })
 }
@@ -338,7 +331,6 @@ fn choice(schema: &Value, tokens: &[Token], used: &mut [bool]) -> Option<String>
 fn free_text(clause: &Clause, used: &mut [bool]) -> Option<String> {
     let from = used.iter().position(|used| !used)?;
     let to = used.iter().rposition(|used| !used)? + 1;
-    used[..to].iter_mut().for_each(|used| *used = true);
-    let text = clause.between(from, to);
-    Some(text.to_owned())
+    used[..to].fill(true);
+    Some(clause.between(from, to).to_owned())
 }

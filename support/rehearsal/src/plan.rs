@@ -30,35 +30,34 @@ pub enum Job {
 pub enum Act {
     /// What a row makes of its slots.
     Row(&'static Row, Slots),
-    /// Say something.
     Say(String),
     /// Run a command, in the background or not.
     Shell(String, bool),
     /// Call a tool that the user named.
     Named(String, Value),
-    /// Make a file.
     Create(String, Content),
     /// Replace a passage: where, what, by what.
     Replace(String, String, String),
     /// Write a plan; done item by item elsewhere.
     Todo(Vec<String>),
-    /// Hand jobs to subagents.
     Delegate(Vec<String>),
     /// Load a skill; whether its instructions are followed.
     Skill(String, bool),
-    /// Put tasks on the board.
     Tasks(Vec<TaskSpec>),
     /// Do a task: its id, its subject, whether it must be claimed first.
     DoTask(String, String, bool),
     /// Start a teammate: name, role, job; whether a plan must come first.
     Spawn(String, String, Job, bool),
-    /// Write to a teammate.
     Message(String, String),
     /// Answer plans: whose, or all that were asked for; whether approved, with what words.
-    Answer { whose: Vec<String>, all: bool, approve: bool, feedback: String },
+    Answer {
+        whose: Vec<String>,
+        all: bool,
+        approve: bool,
+        feedback: String,
+    },
     /// Schedule a prompt; whether it outlives the session.
     Schedule(When, String, bool),
-    /// Connect to servers.
     Connect(Vec<String>),
     /// Let a server's tool do what the clause says.
     Serve(String, String),
@@ -67,9 +66,7 @@ pub enum Act {
 /// A step of a plan.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What to do.
     pub act: Act,
-    /// How it is joined to the step before.
     pub join: Join,
 }
 
@@ -144,7 +141,6 @@ impl Act {
 }
 
 impl Refusal {
-    /// A refusal with these offers.
     pub fn new(why: impl Into<String>, offers: &[&str]) -> Self {
         Self {
             why: why.into(),

@@ -36,9 +36,7 @@ pub fn fail<T>(why: impl Into<String>) -> Result<T, Stop> {
 /// What a step came to.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// What is told of it.
     pub text: String,
-    /// Whether it failed.
     pub failed: bool,
     /// What was found: titles and bodies.
     pub found: Vec<(String, String)>,
@@ -49,7 +47,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// An outcome that is only told.
     pub fn told(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -57,7 +54,6 @@ impl Outcome {
         }
     }
 
-    /// A failure.
     pub fn failed(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -94,9 +90,7 @@ impl FromIterator<Self> for Outcome {
 /// The result of a call.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// Its text.
     pub text: String,
-    /// Whether the tool failed.
     pub failed: bool,
 }
 
@@ -118,7 +112,6 @@ pub type Used = Rc<RefCell<Vec<bool>>>;
 
 /// Where a plan stands.
 pub struct Run<'r, 'w> {
-    /// What there is around it.
     pub world: &'r World<'w>,
     /// The place of the request in the conversation.
     pub from: usize,
@@ -131,7 +124,6 @@ pub struct Run<'r, 'w> {
 }
 
 impl<'r, 'w> Run<'r, 'w> {
-    /// A run of a plan that was asked for here.
     pub fn new(world: &'r World<'w>, from: usize, used: &Used) -> Self {
         Self {
             world,

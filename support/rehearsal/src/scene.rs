@@ -18,13 +18,9 @@ pub const LAST: &str = "The user asked last: ";
 /// A call and what came of it.
 #[derive(Clone, Debug)]
 pub struct Past<'a> {
-    /// The tool.
     pub name: &'a str,
-    /// The arguments.
     pub input: Value,
-    /// The result.
     pub text: Cow<'a, str>,
-    /// Whether it failed.
     pub failed: bool,
     /// The number of its event.
     pub at: usize,
@@ -44,11 +40,8 @@ impl Past<'_> {
 /// Mail of another agent.
 #[derive(Clone, Debug)]
 pub struct Mail {
-    /// Who wrote it.
     pub from: String,
-    /// Its type.
     pub kind: String,
-    /// What it says.
     pub text: String,
     /// The whole of it, with what stands behind the tag.
     pub whole: String,
@@ -59,18 +52,13 @@ pub struct Mail {
 pub enum Event<'a> {
     /// The user, or whoever gave the job, asks for something.
     Asked(String),
-    /// Mail came.
     Mail(Mail),
     /// A task has become this agent's.
     Claimed {
-        /// The id of the task.
         id: String,
-        /// What it is.
         subject: String,
     },
-    /// What the harness says.
     Notice(&'a str),
-    /// The model said something.
     Said(&'a str),
     /// The model called something; the index of the call.
     Called(usize),
@@ -79,9 +67,7 @@ pub enum Event<'a> {
 /// The conversation.
 #[derive(Debug, Default)]
 pub struct Scene<'a> {
-    /// What happened, in order.
     pub events: Vec<Event<'a>>,
-    /// All calls.
     pub calls: Vec<Past<'a>>,
     /// Facts and preferences of earlier sessions.
     pub memory: Vec<&'a str>,
@@ -92,7 +78,6 @@ pub struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// Reads a conversation.
     pub fn read(request: &'a Request) -> Self {
         let mut scene = Self::default();
         let mut open: Vec<(&str, usize)> = Vec::new();

@@ -8,6 +8,26 @@ use serde_json::{Map, Value, json};
 use crate::types::{Choice, Reply, Request, Tool};
 use crate::words::has;
 
+/// The properties of a schema.
+pub fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    schema["properties"].as_object().into_iter().flatten()
+}
+
+/// The properties that an instance must have.
+pub fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// The values of which an instance must be one.
+pub fn choices(schema: &Value) -> impl Iterator<Item = &str> {
+    schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// The type that a schema names first.
+pub fn kind(schema: &Value) -> Option<&str> {
+    schema["type"].as_str().or_else(|| schema["type"].get(0)?.as_str())
+}
+
 /// A value that obeys the schema; texts in it say `text`.
 pub fn instance(schema: &Value, text: &str) -> Value {
     build(schema, schema, text, 0)
@@ -31,19 +51,14 @@ fn build(schema: &Value, root: &Value, text: &str, depth: usize) -> Value {
             return build(first, root, text, depth + 1);
         }
     }
-    let kind = schema["type"].as_str().or_else(|| schema["type"].get(0)?.as_str());
-    match kind.unwrap_or(if schema.get("properties").is_some() { "object" } else { "string" }) {
+    match kind(schema).unwrap_or(if schema.get("properties").is_some() {
+        "object"
+    } else {
+        "string"
+    }) {
         "object" => {
-            let mut object = Map::new();
-            for name in
-                schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
-            {
-                object.insert(
-                    name.to_owned(),
-                    build(&schema["properties"][name], root, text, depth + 1),
-                );
-            }
-            Value::Object(object)
+            let one = |name: &str| build(&schema["properties"][name], root, text, depth + 1);
+            required(schema).map(|name| (name.to_owned(), one(name))).collect()
         }
         "array" => {
             let least = schema["minItems"].as_u64().unwrap_or(0);
@@ -57,6 +72,28 @@ fn build(schema: &Value, root: &Value, text: &str, depth: usize) -> Value {
             let most = schema["maxLength"].as_u64().map_or(usize::MAX, |most| most as usize);
             json!(text.chars().take(most).collect::<String>())
         }
+    }
+}
+
+/// Fills in what a schema requires beside: its first choice, else the longest text that is given. The items of a list are
+/// filled in as well: a plan of another harness wants more of each.
+pub fn complete(schema: &Value, input: &mut Map<String, Value>) {
+    for name in required(schema) {
+        if input.contains_key(name) {
+            continue;
+        }
+        let own = &schema["properties"][name];
+        let longest = input.values().filter_map(Value::as_str).max_by_key(|text| text.len());
+        let value = match (own["enum"].get(0), own["type"].as_str()) {
+            (Some(first), _) => first.clone(),
+            (None, Some("string") | None) => json!(longest.unwrap_or(name)),
+            (None, Some(_)) => instance(own, ""),
+        };
+        input.insert(name.to_owned(), value);
+    }
+    for (name, value) in input {
+        let items = value.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut);
+        items.for_each(|item| complete(&schema["properties"][name.as_str()]["items"], item));
     }
 }
 

@@ -14,19 +14,14 @@ use crate::words::{Shape, Token, entry, number, set};
 /// What the slots of a row were filled with.
 #[derive(Clone, Debug, Default)]
 pub struct Slots {
-    /// Files.
     pub paths: Vec<String>,
-    /// A folder.
     pub dir: Option<String>,
     /// The ending of a kind of files: `py`; or a pattern.
     pub kind: Option<String>,
     /// Texts in quotation marks or backticks.
     pub quoted: Vec<String>,
-    /// A number.
     pub number: Option<u32>,
-    /// An id.
     pub key: Option<String>,
-    /// Names of teammates.
     pub names: Vec<String>,
     /// What stands behind a marker.
     pub rest: String,
@@ -37,7 +32,6 @@ pub struct Slots {
 /// A row held against a clause.
 #[derive(Debug)]
 pub struct Fit {
-    /// The filled slots.
     pub slots: Slots,
     /// What nobody accounts for, in the user's words.
     pub left: Vec<String>,

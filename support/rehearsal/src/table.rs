@@ -47,7 +47,6 @@ pub struct Row {
     pub verbs: &'static str,
     /// The same once more: what the verb is about.
     pub says: &'static str,
-    /// Requests in different words.
     pub examples: Vec<&'static str>,
 }
 

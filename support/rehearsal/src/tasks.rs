@@ -10,7 +10,6 @@ use crate::words::{Shape, Token, has, number, set, stem, stems, tokens};
 /// A task to put on the board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskSpec {
-    /// What is to be done.
     pub subject: String,
     /// The subjects that it waits for.
     pub blocked_by: Vec<String>,
@@ -285,13 +284,10 @@ pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
 /// A task of the board, as the tool that lists it shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnBoard {
-    /// Its id.
     pub id: String,
-    /// What is to be done.
     pub subject: String,
     /// A space, `~`, `x`: pending, in progress, completed.
     pub mark: char,
-    /// Whether something blocks it.
     pub is_blocked: bool,
     /// Whether somebody owns it whose session goes on.
     pub is_owned: bool,
@@ -320,7 +316,6 @@ pub fn board(text: &str) -> Vec<OnBoard> {
 }
 
 impl OnBoard {
-    /// Whether it can be claimed.
     pub fn is_free(&self) -> bool {
         self.mark != 'x' && !self.is_blocked && !self.is_owned
     }

@@ -6,8 +6,9 @@
 use std::cell::OnceCell;
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use crate::schema;
 use crate::types::{Request, Tool};
 
 /// How a tool is known: a line of `tools.txt`.
@@ -64,9 +65,7 @@ impl Can {
 pub struct Call {
     /// What it is for; none for a tool that only its server knows.
     pub can: Option<Can>,
-    /// The tool's name.
     pub name: String,
-    /// The arguments.
     pub input: Value,
     /// The same arguments by role, for telling.
     pub args: Value,
@@ -80,7 +79,6 @@ pub struct Tools<'a> {
 }
 
 impl<'a> Tools<'a> {
-    /// The tools of a request.
     pub fn of(request: &'a Request<'a>) -> Self {
         let mut known: Vec<(Can, &Tool)> = Vec::new();
         let plain: Vec<(String, &Tool)> =
@@ -110,22 +108,18 @@ impl<'a> Tools<'a> {
         }
     }
 
-    /// All names.
     pub fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.all.iter().map(|tool| tool.name)
     }
 
-    /// The tool of this name.
     pub fn named(&self, name: &str) -> Option<&'a Tool<'a>> {
         self.all.iter().find(|tool| tool.name == name)
     }
 
-    /// The tool that can do this.
     pub fn get(&self, can: Can) -> Option<&'a Tool<'a>> {
         self.known.iter().find(|(known, _)| *known == can).map(|(_, tool)| *tool)
     }
 
-    /// Whether some tool can do this.
     pub fn can(&self, can: Can) -> bool {
         self.get(can).is_some()
     }
@@ -150,7 +144,7 @@ impl<'a> Tools<'a> {
             let name = names.and_then(|names| property(tool, names)).unwrap_or(role);
             input.insert(name.to_owned(), value.clone());
         }
-        complete(tool, &mut input);
+        schema::complete(tool.schema, &mut input);
         Some(Call {
             can: Some(can),
             name: tool.name.to_owned(),
@@ -179,40 +173,8 @@ fn plain(name: &str) -> String {
 
 /// The property of a tool that has one of these names.
 fn property<'a>(tool: &Tool<'a>, names: &[&str]) -> Option<&'a str> {
-    let properties = tool.schema.get("properties")?.as_object()?;
-    let named = |known: &&str| properties.keys().find(|name| name.eq_ignore_ascii_case(known));
-    names.iter().find_map(named).map(String::as_str)
-}
-
-/// Fills in what the schema requires beside: its first choice, else the longest text that is given.
-pub fn complete(tool: &Tool, input: &mut Map<String, Value>) {
-    let required = tool.schema.get("required").and_then(Value::as_array);
-    for name in required.into_iter().flatten().filter_map(Value::as_str) {
-        if input.contains_key(name) {
-            continue;
-        }
-        let schema = &tool.schema["properties"][name];
-        let longest = input.values().filter_map(Value::as_str).max_by_key(|text| text.len());
-        let value = match (schema["enum"].get(0), schema["type"].as_str()) {
-            (Some(first), _) => first.clone(),
-            (None, Some("string") | None) => json!(longest.unwrap_or(name)),
-            (None, Some(_)) => crate::schema::instance(schema, ""),
-        };
-        input.insert(name.to_owned(), value);
-    }
-    // A plan of another harness wants more of each item.
-    let items = &tool.schema["properties"]["todos"]["items"];
-    let wanted: Vec<&str> =
-        items["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    for item in input.get_mut("todos").and_then(Value::as_array_mut).into_iter().flatten() {
-        let content = item["content"].clone();
-        for name in
-            wanted.iter().filter(|name| item.get(**name).is_none()).copied().collect::<Vec<_>>()
-        {
-            item[name] = items["properties"][name]["enum"]
-                .get(0)
-                .cloned()
-                .unwrap_or_else(|| content.clone());
-        }
-    }
+    let named = |known: &&str| {
+        schema::properties(tool.schema).find(|(name, _)| name.eq_ignore_ascii_case(known))
+    };
+    names.iter().find_map(named).map(|(name, _)| name.as_str())
 }

@@ -22,7 +22,6 @@ pub enum When {
 
 /// A time and the tokens that say it.
 pub struct Found {
-    /// The time.
     pub when: When,
     /// The first token.
     pub from: usize,

@@ -9,9 +9,7 @@ use std::sync::LazyLock;
 /// What a token looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A word.
     Word,
-    /// A number in digits.
     Number,
     /// A file or a folder.
     Path,
@@ -32,17 +30,13 @@ pub enum Shape {
 pub struct Token {
     /// Its text, without quotation marks.
     pub text: String,
-    /// The text in lower case.
     pub low: String,
     /// The word without its ending, for comparing.
     pub stem: String,
-    /// What it looks like.
     pub shape: Shape,
     /// Whether it carries no meaning of its own.
     pub is_filler: bool,
-    /// Where it begins.
     pub start: usize,
-    /// Where it ends.
     pub end: usize,
 }
 

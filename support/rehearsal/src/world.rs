@@ -9,11 +9,8 @@ use crate::words::has;
 
 /// What there is around a request.
 pub struct World<'a> {
-    /// The tools on offer.
     pub tools: &'a Tools<'a>,
-    /// The conversation.
     pub scene: &'a Scene<'a>,
-    /// The system prompt.
     pub system: &'a str,
     /// The teammates that were hired in this conversation.
     pub mates: Vec<String>,
@@ -28,7 +25,6 @@ pub struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// The world of a conversation.
     pub fn new(tools: &'a Tools<'a>, scene: &'a Scene<'a>, system: &'a str) -> Self {
         let spawn = tools.get(Can::Spawn).map(|tool| tool.name);
         let hired = scene.calls.iter().filter(|call| Some(call.name) == spawn && !call.failed);
