@@ -9,3 +9,4 @@ mod tools;
 
 pub use cron::{Clock, Cron, MAX_JOBS, TICK};
 pub use job::Job;
+pub use schedule::Schedule;

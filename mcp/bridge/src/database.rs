@@ -1,0 +1,108 @@
+//! The database: one file, one connection, one thread that uses it.
+//!
+//! Several writers at one SQLite file wait for each other by polling, or are refused. Here they stand in a queue. Invariants:
+//! each piece of work is a transaction that begins as a writer, so none is refused half way; what was answered is in the file,
+//! whatever becomes of this process.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+/// What was added to the tables, in order; `user_version` counts what a file has.
+const MIGRATIONS: [&str; 2] = [
+    "CREATE TABLE tasks (id INTEGER PRIMARY KEY, title TEXT NOT NULL, status TEXT NOT NULL,
+        assignee TEXT, notes TEXT NOT NULL, made_by TEXT NOT NULL, changed TEXT NOT NULL);
+     CREATE TABLE memories (agent TEXT NOT NULL, key TEXT NOT NULL, text TEXT NOT NULL,
+        changed TEXT NOT NULL, PRIMARY KEY (agent, key));
+     CREATE TABLE notes (id INTEGER PRIMARY KEY, note TEXT NOT NULL, agent TEXT NOT NULL,
+        text TEXT NOT NULL, at TEXT NOT NULL);
+     CREATE TABLE spent (agent TEXT NOT NULL, day TEXT NOT NULL, units INTEGER NOT NULL,
+        PRIMARY KEY (agent, day));",
+    "CREATE TABLE audit (id INTEGER PRIMARY KEY, at TEXT NOT NULL, agent TEXT NOT NULL,
+        tool TEXT NOT NULL, arguments TEXT NOT NULL, outcome TEXT NOT NULL, ms INTEGER NOT NULL);
+     CREATE INDEX audit_of ON audit (agent, id);",
+];
+
+type Work = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// The queue in front of the database. Clones share it; the last one closes the file.
+#[derive(Clone)]
+pub struct Database(mpsc::Sender<Work>);
+
+impl Database {
+    /// Opens the file, makes it if need be, and brings its tables up to date.
+    ///
+    /// # Errors
+    /// When it is none of ours, or cannot be written.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        let wrong = |error: rusqlite::Error| format!("{}: {error}", path.display());
+        let mut file = Connection::open(path).map_err(wrong)?;
+        prepare(&mut file).map_err(wrong)??;
+        let (works, mut queue) = mpsc::channel::<Work>(1024);
+        std::thread::spawn(move || {
+            while let Some(work) = queue.blocking_recv() {
+                work(&mut file);
+            }
+        });
+        Ok(Self(works))
+    }
+
+    /// Does this in a transaction, after what was asked before. An error takes back all of it.
+    ///
+    /// # Errors
+    /// Its own, or the database's.
+    pub async fn run<T, E>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<rusqlite::Error> + Send + 'static,
+    {
+        let (done, answer) = oneshot::channel();
+        let work = move |file: &mut Connection| {
+            let result = file
+                .transaction_with_behavior(TransactionBehavior::Immediate)
+                .map_err(E::from)
+                .and_then(|transaction| {
+                    let value = work(&transaction)?;
+                    transaction.commit()?;
+                    Ok(value)
+                });
+            let _ = done.send(result);
+        };
+        let gone = || E::from(rusqlite::Error::InvalidQuery);
+        self.0.send(Box::new(work)).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// Puts this behind what was asked before, from where nobody waits.
+    pub fn post(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static) {
+        let work: Work = Box::new(move |file| {
+            if let Err(error) = work(file) {
+                tracing::error!(%error, "a line of the audit is lost");
+            }
+        });
+        if let Err(mpsc::error::TrySendError::Full(work)) = self.0.try_send(work) {
+            let queue = self.0.clone();
+            tokio::spawn(async move { queue.send(work).await.is_ok() });
+        }
+    }
+}
+
+fn prepare(file: &mut Connection) -> rusqlite::Result<Result<(), String>> {
+    file.busy_timeout(Duration::from_secs(5))?;
+    file.pragma_update(None, "journal_mode", "WAL")?;
+    file.pragma_update(None, "synchronous", "NORMAL")?;
+    let change = file.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: usize = change.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if version > MIGRATIONS.len() {
+        return Ok(Err(format!("the database is of version {version}, from a newer mcp_bridge")));
+    }
+    MIGRATIONS[version..].iter().try_for_each(|tables| change.execute_batch(tables))?;
+    change.pragma_update(None, "user_version", MIGRATIONS.len())?;
+    change.commit()?;
+    Ok(Ok(()))
+}

@@ -1,0 +1,175 @@
+//! All of it put together: a configuration becomes an owner with agents behind a front.
+//!
+//! Load, build, verify, then ready. Invariant: who is accepted finds everything there that the configuration promises, or
+//! reads in `/readyz` what is missing.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use mcp_client::fleet::Limits;
+use mcp_relay::front::{Args, Front, Ready};
+use mcp_wire::Connection;
+use s11_recovery::Recovery;
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+
+use crate::agent::{Agents, Starter};
+use crate::api::{Api, Tokens};
+use crate::config::{Agent, Config, Kind};
+use crate::database::Database;
+use crate::owner::Owner;
+use crate::process::{Launch, Process};
+use crate::schedule;
+
+/// The programs that are started.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    /// This one, as the shim.
+    pub shim: PathBuf,
+    /// The course's harness.
+    pub s20: PathBuf,
+    /// Claude Code.
+    pub claude: PathBuf,
+}
+
+/// A running owner.
+pub struct Host {
+    /// The tools.
+    pub owner: Arc<Owner>,
+    /// The agents.
+    pub agents: Agents,
+    /// Who may ask.
+    pub tokens: Tokens,
+    /// What is wrong with the servers.
+    pub missing: Vec<String>,
+    front: Front,
+    schedules: JoinSet<()>,
+}
+
+impl Host {
+    /// Opens the database, connects the servers, and listens.
+    ///
+    /// # Errors
+    /// Why it cannot be used, in a sentence.
+    pub async fn open(config: Config, front: &Args, model: Recovery, programs: Programs, limits: Limits) -> Result<Self, String> {
+        let state = config.state.clone();
+        let tokens = Tokens::open(&state.join("tokens"), &config.agents)?;
+        let database = Database::open(&state.join("bridge.db"))?;
+        let owner = Owner::new(config, database);
+        let missing = owner.connect(limits).await;
+        if let Some(wrong) = owner.verify().first() {
+            return Err(wrong.clone());
+        }
+        let port: Arc<OnceLock<u16>> = Arc::default();
+        let lending = tokens.clone();
+        let revoking = tokens.clone();
+        let starter = |agent: &Agent| -> Starter {
+            let (agent, state, port) = (agent.clone(), state.clone(), port.clone());
+            let (tokens, programs) = (lending.clone(), programs.clone());
+            Arc::new(move || {
+                let port = port.get().copied().unwrap_or_default();
+                let started = launch(&agent, &state.join("agents").join(&agent.name), port, &tokens, &programs)
+                    .and_then(|launch| Process::start(&launch));
+                Box::pin(std::future::ready(started))
+            })
+        };
+        let agents = Agents::start(&owner, &model, starter, move |agent| revoking.revoke(agent));
+        let ready = Ready::default();
+        missing.iter().for_each(|why| ready.lacks(why, why.clone()));
+        let api = Api {
+            owner: owner.clone(),
+            agents: agents.clone(),
+            tokens: tokens.clone(),
+        };
+        let front = front.open(ready, Some(api.pages())).await?;
+        let address = front.address().ok_or("it speaks HTTP only")?;
+        port.set(address.port()).expect("it is set once");
+        let mut schedules = JoinSet::new();
+        for cron in &owner.config.schedule {
+            schedules.spawn(schedule::run(agents.clone(), cron.clone()));
+        }
+        Ok(Self {
+            owner,
+            agents,
+            tokens,
+            missing,
+            front,
+            schedules,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.front.address().expect("it was there when this was opened")
+    }
+
+    /// Serves until SIGTERM or Ctrl-C, and ends all processes.
+    pub async fn serve(mut self) {
+        let (owner, agents) = (self.owner, self.agents.clone());
+        let told = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+        let ending = tokio::spawn(async move {
+            if let [Ok(mut interrupt), Ok(mut terminate)] = told {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+                // The front waits for responses; those of shims have no end by themselves.
+                owner.close();
+                agents.stop().await;
+            }
+        });
+        // Those who speak MCP have the shim.
+        self.front.serve(|client: Connection| async move { drop(client) }).await;
+        self.schedules.abort_all();
+        self.agents.stop().await;
+        ending.abort();
+    }
+}
+
+/// Prepares an agent's folder, and says how its process is started.
+fn launch(agent: &Agent, folder: &PathBuf, port: u16, tokens: &Tokens, programs: &Programs) -> Result<Launch, String> {
+    let wrong = |error: std::io::Error| format!("{}: {error}", folder.display());
+    fs::create_dir_all(folder.join(".harness")).map_err(wrong)?;
+    let folder = fs::canonicalize(folder).map_err(wrong)?;
+    let token = folder.join("process.token");
+    tokens.lend(&agent.name, &token)?;
+    let env = json!({ "RELAY_PORT": port.to_string(), "AGENT_NAME": agent.name, "BRIDGE_TOKEN_FILE": token });
+    let server = json!({ "command": programs.shim, "args": ["shim"], "env": env });
+    let settings = json!({ "permissions": { "allow": ["connect_mcp", "mcp__bridge__*"] } });
+    let write = |name: &str, value: &Value| {
+        kit::write_whole(&folder.join(name), value.to_string().as_bytes()).map_err(|error| format!("{error:#}"))
+    };
+    write(".mcp.json", &json!({ "mcpServers": { "bridge": server } }))?;
+    write(".harness/settings.json", &settings)?;
+    let mut launch = Launch {
+        env: agent.env.clone(),
+        folder,
+        ..Launch::default()
+    };
+    match agent.process {
+        Kind::S20 => {
+            launch.program = programs.s20.clone();
+            if let Some(model) = &agent.model {
+                launch.env.insert("MODEL_ID".to_owned(), model.clone());
+            }
+        }
+        Kind::Claude => {
+            launch.program = programs.claude.clone();
+            let only = ["--mcp-config", ".mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__bridge"];
+            launch.args.extend(only.map(Into::into));
+            if let Some(model) = &agent.model {
+                launch.args.extend(["--model".into(), model.into()]);
+            }
+        }
+        Kind::Command => {
+            launch.program = PathBuf::from(&agent.command[0]);
+            launch.args = agent.command[1..].iter().map(Into::into).collect();
+            return Ok(launch);
+        }
+        Kind::None => return Err("it has no process".to_owned()),
+    }
+    Ok(launch.speaking_lines())
+}

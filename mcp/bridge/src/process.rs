@@ -1,0 +1,263 @@
+//! An agent in a process of its own, spoken to in lines of JSON: s20 and Claude Code speak the same.
+//!
+//! Invariants: an answer belongs to the prompt that was put, even when the process works on something of its own in between;
+//! a line that is no JSON ends the process; nothing of its group outlives it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, timeout};
+
+/// Between SIGTERM and SIGKILL.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// For the end of a process whose output has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// What both harnesses take.
+const LINES: [&str; 7] = [
+    "-p",
+    "--input-format",
+    "stream-json",
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    "--replay-user-messages",
+];
+/// Tools of the harnesses that change nothing outside them; those of the bridge count where they run.
+const HARMLESS: [&str; 10] = [
+    "mcp__bridge__",
+    "connect_mcp",
+    "ToolSearch",
+    "TodoWrite",
+    "todo_write",
+    "read_file",
+    "glob",
+    "Read",
+    "Glob",
+    "Grep",
+];
+
+/// How a process is started.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Added to its environment.
+    pub env: BTreeMap<String, String>,
+    /// Its folder; `agent.log` there gets what it says on standard error.
+    pub folder: PathBuf,
+}
+
+impl Launch {
+    /// With the arguments that make it speak lines.
+    pub fn speaking_lines(mut self) -> Self {
+        self.args.splice(0..0, LINES.map(OsString::from));
+        self
+    }
+}
+
+/// What came of a prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// What the agent says, or why it failed.
+    pub text: String,
+    /// Whether the prompt failed. The process lives.
+    pub is_error: bool,
+    /// What it cost, in dollars, when the process knows.
+    pub cost: Option<f64>,
+}
+
+/// A prompt without an answer: the process is gone, or must go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost(pub String);
+
+/// A running process.
+pub struct Process {
+    input: Box<dyn AsyncWrite + Send + Unpin>,
+    lines: Lines<BufReader<Box<dyn AsyncRead + Send + Unpin>>>,
+    child: Option<Group>,
+    log: PathBuf,
+    /// When it last said something.
+    pub heard: Instant,
+    /// What it did in this prompt that may have changed something, as far as it says.
+    pub acted: Vec<String>,
+    prompts: u64,
+}
+
+/// A process and all that it has started.
+struct Group {
+    leader: Child,
+    id: Pid,
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Also when the leader has ended: what it started may not have.
+        let _ = killpg(self.id, Signal::SIGKILL);
+    }
+}
+
+impl Process {
+    /// Starts one.
+    ///
+    /// # Errors
+    /// Why it does not start.
+    pub fn start(launch: &Launch) -> Result<Self, String> {
+        let wrong = |error: std::io::Error| format!("{}: {error}", launch.program.display());
+        let log = launch.folder.join("agent.log");
+        let stderr = File::options().create(true).append(true).open(&log).map_err(wrong)?;
+        let mut command = Command::new(&launch.program);
+        command.args(&launch.args).envs(&launch.env).current_dir(&launch.folder);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        let mut leader = command.process_group(0).kill_on_drop(true).spawn().map_err(wrong)?;
+        let input = leader.stdin.take().expect("it is piped");
+        let output = leader.stdout.take().expect("it is piped");
+        let id = leader.id().expect("nobody has waited for it");
+        let id = Pid::from_raw(id.cast_signed());
+        let mut process = Self::over(output, input);
+        process.child = Some(Group { leader, id });
+        process.log = log;
+        Ok(process)
+    }
+
+    /// One that speaks over these streams.
+    pub fn over(
+        output: impl AsyncRead + Send + Unpin + 'static,
+        input: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        let output: Box<dyn AsyncRead + Send + Unpin> = Box::new(output);
+        Self {
+            input: Box::new(input),
+            lines: BufReader::new(output).lines(),
+            child: None,
+            log: PathBuf::new(),
+            heard: Instant::now(),
+            acted: Vec::new(),
+            prompts: 0,
+        }
+    }
+
+    /// Its number, for whoever looks at it from outside.
+    pub fn id(&self) -> Option<u32> {
+        self.child.as_ref()?.leader.id()
+    }
+
+    /// Puts a prompt and waits for its answer.
+    ///
+    /// # Errors
+    /// Why there will be none; the process is of no more use.
+    pub async fn prompt(&mut self, text: &str) -> Result<Answer, Lost> {
+        self.acted.clear();
+        self.prompts += 1;
+        // A UUID, which Claude Code wants it to be.
+        let id = format!("00000000-0000-4000-8000-{:012}", self.prompts);
+        let message = json!({ "role": "user", "content": [{ "type": "text", "text": text }] });
+        let line = json!({ "type": "user", "message": message, "parent_tool_use_id": null, "session_id": "", "uuid": id });
+        let written = async {
+            self.input.write_all(format!("{line}\n").as_bytes()).await?;
+            self.input.flush().await
+        };
+        // One that does not read has its reason in how it ended.
+        let _ = written.await;
+        let mut begun = false;
+        loop {
+            let line = self.line().await?;
+            match line["type"].as_str() {
+                Some("user") if line["isReplay"] == true => begun |= line["uuid"] == *id,
+                Some("assistant") => self.note_calls(&line),
+                // Of something that it did by itself, before this.
+                Some("result") if !begun => {}
+                Some("result") => {
+                    return Ok(Answer {
+                        text: line["result"].as_str().or(line["subtype"].as_str()).unwrap_or_default().to_owned(),
+                        is_error: line["is_error"] == true,
+                        cost: line["total_cost_usd"].as_f64(),
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn note_calls(&mut self, line: &Value) {
+        let blocks = line["message"]["content"].as_array().into_iter().flatten();
+        let names = blocks.filter(|it| it["type"] == "tool_use").filter_map(|it| it["name"].as_str());
+        let harmless = |name: &str| HARMLESS.iter().any(|it| name == *it || it.ends_with("__") && name.starts_with(it));
+        self.acted.extend(names.filter(|name| !harmless(name)).map(str::to_owned));
+    }
+
+    /// The next thing that it says. Cancel-safe.
+    ///
+    /// # Errors
+    /// When it has ended, or says something that nobody understands.
+    pub async fn line(&mut self) -> Result<Value, Lost> {
+        loop {
+            let line = self.lines.next_line().await;
+            self.heard = Instant::now();
+            let Ok(Some(line)) = line else {
+                return Err(Lost(self.last_words().await));
+            };
+            if !line.trim().is_empty() {
+                let value = serde_json::from_str(&line).ok().filter(Value::is_object);
+                return value.ok_or_else(|| {
+                    Lost(format!("it says what is no line of JSON: {:?}", kit::cut(&line, 100)))
+                });
+            }
+        }
+    }
+
+    /// How it ended, and what it said last on standard error.
+    async fn last_words(&mut self) -> String {
+        let Some(group) = &mut self.child else {
+            return "it has ended".to_owned();
+        };
+        let status = timeout(LAST_WORDS, group.leader.wait()).await;
+        let how = match status {
+            Ok(Ok(status)) => match std::os::unix::process::ExitStatusExt::signal(&status) {
+                Some(9) => "it was killed (signal 9; for want of memory, perhaps)".to_owned(),
+                _ => format!("it has ended with {status}"),
+            },
+            _ => "it has closed its output".to_owned(),
+        };
+        let log = std::fs::read(&self.log).unwrap_or_default();
+        let tail = String::from_utf8_lossy(&log[log.len().saturating_sub(500)..]).into_owned();
+        match tail.trim().lines().last() {
+            Some(last) => format!("{how}: {}", kit::one_line(last)),
+            None => how,
+        }
+    }
+
+    /// Ends it and all that it has started: SIGTERM, and after five seconds SIGKILL.
+    pub async fn stop(mut self) {
+        if let Some(group) = &mut self.child {
+            let _ = killpg(group.id, Signal::SIGTERM);
+            let _ = timeout(PATIENCE, group.leader.wait()).await;
+        }
+    }
+}
+
+/// The memory of a process and of those that it has started, in kilobytes.
+pub fn memory(leader: u32) -> u64 {
+    let text = |id: &str, file: &str| std::fs::read_to_string(Path::new("/proc").join(id).join(file));
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let sizes = entries.filter_map(|entry| {
+        let id = entry.file_name().into_string().ok().filter(|id| id.parse::<u32>().is_ok())?;
+        // Behind the name in brackets: state, parent, group.
+        let stat = text(&id, "stat").ok()?;
+        let group = stat.rsplit_once(')')?.1.split_whitespace().nth(2)?;
+        let status = text(&id, "status").ok().filter(|_| group == leader.to_string())?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    sizes.sum()
+}

@@ -1,0 +1,213 @@
+//! What is typed, and what becomes of it.
+//!
+//! Invariant: a failure ends in one sentence on standard error and in the exit code of its kind: 1 when something failed, 2
+//! when the configuration cannot be used.
+
+mod demo;
+mod look;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use mcp_bridge::config::Config;
+use mcp_bridge::host::{Host, Programs};
+use mcp_bridge::relay;
+use mcp_bridge::shim::Shim;
+use mcp_client::fleet::Limits;
+use mcp_relay::front;
+use mcp_relay::service;
+use s01_loop::{Client, Unobserved};
+use s11_recovery::Recovery;
+
+const EXAMPLES: &str = "Examples:
+  mcp_bridge demo                                     an owner with two agents and a schedule, for a minute
+  mcp_bridge serve --config agents.yaml               the owner, on port 3847
+  mcp_bridge send chief \"What is there to do?\"        a message to an agent
+  mcp_bridge top                                      agents, queues, memory, calls
+
+An agent's harness starts the shim: mcp_bridge shim, with RELAY_PORT, AGENT_NAME and BRIDGE_TOKEN_FILE.
+Exit codes: 0 all well, 1 something failed, 2 configuration.";
+
+/// Tools that live in one process, for agents that live in others.
+#[derive(Parser)]
+#[command(name = "mcp_bridge", version, after_help = EXAMPLES)]
+struct Args {
+    /// Who there is
+    #[arg(long, global = true, value_name = "FILE", default_value = "agents.yaml")]
+    config: PathBuf,
+    /// Where the owner is
+    #[arg(long, global = true, default_value_t = 3847)]
+    port: u16,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Owns the tools, and keeps the agents
+    Serve,
+    /// Speaks MCP for an agent on standard input and output
+    Shim,
+    /// Sends an agent a message, and prints its reply
+    Send {
+        agent: String,
+        prompt: String,
+        /// Without the tools that act on the world
+        #[arg(long)]
+        lean: bool,
+    },
+    /// Shows agents, queues, memory and the last calls
+    Top {
+        /// Shows them once
+        #[arg(long)]
+        once: bool,
+    },
+    /// Prints who called what, the newest first
+    Audit {
+        #[arg(long)]
+        agent: Option<String>,
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+    },
+    /// Reads the configuration, connects all servers, and says what each agent has
+    Check,
+    /// Shows all of it, without a key or a network
+    Demo,
+    /// Prints completions for a shell
+    Completions { shell: clap_complete::Shell },
+}
+
+/// A sentence, and the exit code of its kind.
+pub struct Failure(pub u8, pub String);
+
+fn config(why: impl Into<String>) -> Failure {
+    Failure(2, why.into())
+}
+
+fn failed(why: impl Into<String>) -> Failure {
+    Failure(1, why.into())
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Does what was typed; returns the exit code.
+pub async fn run() -> u8 {
+    let args = Args::parse();
+    match perform(&args).await {
+        Ok(code) => code,
+        Err(Failure(code, why)) => {
+            eprintln!("mcp_bridge: {why}");
+            code
+        }
+    }
+}
+
+async fn perform(args: &Args) -> Result<u8, Failure> {
+    let look = || -> Result<look::Look, Failure> {
+        let config = Config::read(&args.config, &variable).map_err(config)?;
+        Ok(look::Look::new(args.port, &config.state.join("tokens/owner")))
+    };
+    match &args.command {
+        Command::Serve => {
+            front_args(args.port).start_log("warn,mcp_bridge=info");
+            let host = open(Config::read(&args.config, &variable).map_err(config)?, args.port).await?;
+            eprintln!("mcp_bridge: http://{}, its token is in {}", host.address(), host.tokens.file("owner").display());
+            host.serve().await;
+            Ok(0)
+        }
+        Command::Shim => shim().await,
+        Command::Send { agent, prompt, lean } => look()?.send(agent, prompt, *lean).await,
+        Command::Top { once } => look()?.top(*once).await,
+        Command::Audit { agent, limit } => look()?.audit(agent.as_deref(), *limit).await,
+        Command::Check => check(&args.config).await,
+        Command::Demo => demo::run().await,
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut Args::command(), "mcp_bridge", &mut std::io::stdout());
+            Ok(0)
+        }
+    }
+}
+
+fn front_args(port: u16) -> front::Args {
+    let address = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+    front::Args {
+        http: Some(front::Address(address)),
+        token_file: None,
+        allow_host: Vec::new(),
+        log: front::Log::Text,
+    }
+}
+
+/// Opens an owner with the model that the environment names.
+async fn open(settings: Config, port: u16) -> Result<Host, Failure> {
+    let model = model()?;
+    let limits = Limits::from_env(&variable).map_err(config)?;
+    let host = Host::open(settings, &front_args(port), model, programs(), limits).await.map_err(config)?;
+    host.missing.iter().for_each(|why| eprintln!("mcp_bridge: not connected, and tried again: {why}"));
+    Ok(host)
+}
+
+fn model() -> Result<Recovery, Failure> {
+    let client = Client::from_env(Arc::new(Unobserved));
+    Ok(relay::model(client.map_err(|error| config(format!("{error:#}")))?))
+}
+
+fn programs() -> Programs {
+    let shim = std::env::current_exe().unwrap_or_else(|_| "mcp_bridge".into());
+    let beside = shim.with_file_name("s20_full");
+    Programs {
+        s20: if beside.is_file() { beside } else { "s20_full".into() },
+        claude: "claude".into(),
+        shim,
+    }
+}
+
+async fn shim() -> Result<u8, Failure> {
+    let args = front::Args {
+        http: None,
+        ..front_args(0)
+    };
+    args.start_log("warn");
+    if let Some(text) = args.explain("mcp_bridge", "tools that live in one process, for agents that live in others.", &["shim".into()]) {
+        eprintln!("{text}");
+        return Ok(0);
+    }
+    let needed = |name: &str| variable(name).ok_or_else(|| config(format!("{name} is not set")));
+    let port = needed("RELAY_PORT")?;
+    let port = port.parse().map_err(|_| config(format!("RELAY_PORT is no port: {port:?}")))?;
+    let shim = Shim::start(port, &needed("AGENT_NAME")?, needed("BRIDGE_TOKEN_FILE")?.into()).await;
+    let front = args.open(front::Ready::default(), None).await.map_err(failed)?;
+    front.serve(|client| service::serve(shim.clone(), client)).await;
+    Ok(0)
+}
+
+async fn check(path: &Path) -> Result<u8, Failure> {
+    let settings = Config::read(path, &variable).map_err(config)?;
+    let folder = tempfolder()?;
+    let settings = Config {
+        state: folder.clone(),
+        schedule: Vec::new(),
+        ..settings
+    };
+    let host = open(settings, 0).await;
+    let _ = std::fs::remove_dir_all(&folder);
+    let host = host?;
+    for agent in &host.owner.config.agents {
+        let names = |profile| {
+            let tools = host.owner.tools(agent, profile).into_iter().map(|tool| tool.name);
+            tools.collect::<Vec<_>>().join(", ")
+        };
+        println!("{}: {}", agent.name, names(mcp_bridge::owner::Profile::Full));
+        println!("  when nobody watches: {}", names(mcp_bridge::owner::Profile::Lean));
+    }
+    Ok(u8::from(!host.missing.is_empty()))
+}
+
+fn tempfolder() -> Result<PathBuf, Failure> {
+    let folder = std::env::temp_dir().join(format!("mcp_bridge_{}", kit::fresh_suffix()));
+    std::fs::create_dir(&folder).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
+    Ok(folder)
+}

@@ -1,0 +1,113 @@
+//! Relay mode: the course's loop, in the owner, for an agent whose process is away.
+//!
+//! It imports the lessons by name: the client and history of s01, the toolbox of s02, the retries of s11. Invariants: it has
+//! the agent's tools and no others; a history is left in which the next request can stand.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use kit::BoxFuture;
+use mcp_wire::body;
+use s01_loop::{Client, History, Output, ToolSpec};
+use s02_tools::{Tool, Toolbox};
+use s11_recovery::{Clock, Recovery};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::config::Agent;
+use crate::owner::{Owner, Profile, raw_of};
+
+/// The most rounds of a prompt.
+const MAX_ROUNDS: usize = 30;
+
+/// The time as it is; remarks go to the log.
+#[derive(Clone, Copy)]
+pub struct RealTime;
+
+impl Clock for RealTime {
+    fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(tokio::time::sleep(time))
+    }
+
+    fn chance(&self) -> f64 {
+        f64::from(RandomState::new().hash_one(()) as u32) / f64::from(u32::MAX)
+    }
+
+    fn remark(&self, text: &str) {
+        tracing::info!("the model: {text}");
+    }
+}
+
+/// A model that retries, in real time.
+pub fn model(client: Client) -> Recovery {
+    Recovery::with_clock(client, RealTime)
+}
+
+/// Answers a prompt.
+///
+/// # Errors
+/// When the model gives no answer, or comes to no end.
+pub async fn answer(
+    owner: &Arc<Owner>,
+    model: &Recovery,
+    agent: &Agent,
+    profile: Profile,
+    history: &mut History,
+    prompt: &str,
+) -> Result<String, String> {
+    let role = if agent.role.is_empty() { "an agent" } else { &agent.role };
+    let system = format!("You are {}, {role}. Use your tools. Act, don't explain.", agent.name);
+    history.user(prompt);
+    for _ in 0..MAX_ROUNDS {
+        let tools = toolbox(owner, agent, profile);
+        let sent = model.send(system.as_str(), history, &tools.specs()).await;
+        let reply = sent.map_err(|error| error.to_string())?;
+        history.reply(&reply);
+        if !reply.wants_tools() {
+            return Ok(reply.message().text());
+        }
+        for batch in tools.batches(reply.tool_calls()) {
+            let mut running = tools.run(batch);
+            while let Some((call, output)) = running.next().await {
+                history.answer(&call, output);
+            }
+        }
+    }
+    Err(format!("no end after {MAX_ROUNDS} rounds"))
+}
+
+fn toolbox(owner: &Arc<Owner>, agent: &Agent, profile: Profile) -> Toolbox {
+    let tools = owner.tools(agent, profile).into_iter().map(|tool| {
+        let schema = body::get(&tool.raw, &["inputSchema"]).map_or("{}", RawValue::get);
+        let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+        let description = body::text(&tool.raw, &["description"]).unwrap_or_default();
+        let spec = ToolSpec::with_schema(&tool.name, &kit::cut(&description, 2000).to_string(), schema);
+        let (owner, agent) = (owner.clone(), agent.clone());
+        Tool::new(spec, move |call| {
+            let (owner, agent) = (owner.clone(), agent.clone());
+            async move {
+                match owner.call(&agent, profile, &call.name, raw_of(&call.input), None).await {
+                    Ok(result) => output(&result),
+                    Err(failure) => Output::error(failure.message),
+                }
+            }
+        })
+    });
+    Toolbox::new().with_all(tools)
+}
+
+/// A result of MCP as a text.
+fn output(result: &RawValue) -> Output {
+    let value: Value = serde_json::from_str(result.get()).unwrap_or_default();
+    let blocks = value["content"].as_array().cloned().unwrap_or_default();
+    let texts: Vec<_> = blocks
+        .iter()
+        .map(|block| match block["text"].as_str() {
+            Some(text) => text.to_owned(),
+            None => format!("[{}]", block["type"].as_str().unwrap_or("content")),
+        })
+        .collect();
+    let text = texts.join("\n");
+    if value["isError"] == true { Output::error(text) } else { Output::ok(text) }
+}

@@ -1,0 +1,46 @@
+//! Prompts that come by themselves, at the minutes that s14's schedule knows.
+//!
+//! Invariants: they go through the same queue as all others, behind the users', with the lean profile; a minute that came
+//! while the machine slept counts once.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::sleep;
+
+use crate::agent::{Agents, Message};
+use crate::config::Cron;
+use crate::owner::Profile;
+use crate::queue::Class;
+
+/// The longest wait between two looks at the clock, which may be set.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// Puts one prompt whenever it is due, for ever.
+pub async fn run(agents: Agents, cron: Cron) {
+    let mut after = Timestamp::now();
+    while let Some(due) = cron.schedule.after(after) {
+        loop {
+            let left = Duration::try_from(due.duration_since(Timestamp::now())).unwrap_or_default();
+            if left.is_zero() {
+                break;
+            }
+            sleep(left.min(LOOK)).await;
+        }
+        after = Timestamp::now().max(due);
+        let message = Message {
+            source: "cron".to_owned(),
+            prompt: cron.prompt.clone(),
+            profile: Profile::Lean,
+            class: Class::Cron,
+            deadline: None,
+        };
+        let (agents, name) = (agents.clone(), cron.agent.clone());
+        tokio::spawn(async move {
+            match agents.post(&name, message).await {
+                Ok(reply) => tracing::info!(agent = name, by = reply.by, reply = kit::one_line(&reply.text), "cron"),
+                Err(failure) => tracing::warn!(agent = name, why = failure.message, "cron"),
+            }
+        });
+    }
+}
