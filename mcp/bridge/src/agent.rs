@@ -153,7 +153,11 @@ impl Agents {
     pub async fn post(&self, agent: &str, message: Message) -> Result<Reply, Failure> {
         let Some(shared) = self.shared.get(agent) else {
             let near = near(agent, self.shared.keys().map(String::as_str));
-            return Err(Failure::new(404, "no_such_agent", format!("there is no agent {agent:?}; {near}")));
+            return Err(Failure::new(
+                404,
+                "no_such_agent",
+                format!("there is no agent {agent:?}; {near}"),
+            ));
         };
         let deadline = message.deadline.unwrap_or(DEADLINE);
         let (reply, mut answer) = oneshot::channel();
@@ -180,14 +184,18 @@ impl Agents {
 
     /// How all of them are, by name.
     pub fn status(&self) -> Vec<Status> {
-        let mut all: Vec<Status> = self.shared.values().map(|shared| {
-            let status = shared.status.lock().unwrap().clone();
-            Status {
-                queue: shared.queue.lock().unwrap().len(),
-                memory_kb: status.process.map_or(0, memory),
-                ..status
-            }
-        }).collect();
+        let mut all: Vec<Status> = self
+            .shared
+            .values()
+            .map(|shared| {
+                let status = shared.status.lock().unwrap().clone();
+                Status {
+                    queue: shared.queue.lock().unwrap().len(),
+                    memory_kb: status.process.map_or(0, memory),
+                    ..status
+                }
+            })
+            .collect();
         all.sort_by(|a, b| a.agent.cmp(&b.agent));
         all
     }
@@ -262,7 +270,8 @@ impl Worker {
                     if let Some(served) = served {
                         self.tell(|status| {
                             status.answered += u64::from(served.is_ok());
-                            status.relayed += u64::from(served.as_ref().is_ok_and(|it| it.by == "relay"));
+                            status.relayed +=
+                                u64::from(served.as_ref().is_ok_and(|it| it.by == "relay"));
                         });
                         let _ = reply.send(served);
                     }
@@ -292,7 +301,8 @@ impl Worker {
                 let process = self.process.as_mut().expect("it is ready");
                 let cap = self.agent.cap;
                 let outcome = timeout(cap, process.prompt(&message.prompt)).await;
-                let outcome = outcome.unwrap_or_else(|_| Err(Lost(format!("it took longer than {cap:?}"))));
+                let outcome =
+                    outcome.unwrap_or_else(|_| Err(Lost(format!("it took longer than {cap:?}"))));
                 match outcome {
                     Ok(answer) => {
                         self.owner.end(&name);
@@ -314,7 +324,11 @@ impl Worker {
                         self.lose(&lost).await;
                         let acted = [self.owner.end(&name), own].concat();
                         if !acted.is_empty() {
-                            let why = format!("the process of {name} is gone ({}), after it had called {}; the prompt is not run again", lost.0, acted.join(", "));
+                            let why = format!(
+                                "the process of {name} is gone ({}), after it had called {}; the prompt is not run again",
+                                lost.0,
+                                acted.join(", ")
+                            );
                             return Err(Failure::new(502, "outcome_unknown", why));
                         }
                         lost.0
@@ -328,9 +342,18 @@ impl Worker {
     async fn relay(&mut self, message: &Message, why: String) -> Result<Reply, Failure> {
         let before = self.shared.status.lock().unwrap().state;
         self.tell(|status| status.state = "relay");
-        let work = relay::answer(&self.owner, &self.model, &self.agent, message.profile, &mut self.history, &message.prompt);
+        let work = relay::answer(
+            &self.owner,
+            &self.model,
+            &self.agent,
+            message.profile,
+            &mut self.history,
+            &message.prompt,
+        );
         let cap = self.agent.cap;
-        let answered = timeout(cap, work).await.unwrap_or_else(|_| Err(format!("it took longer than {cap:?}")));
+        let answered = timeout(cap, work)
+            .await
+            .unwrap_or_else(|_| Err(format!("it took longer than {cap:?}")));
         self.history.settle();
         self.tell(|status| status.state = before);
         match answered {
@@ -340,7 +363,9 @@ impl Worker {
                 note: (self.agent.process != Kind::None).then_some(why),
                 cost: None,
             }),
-            Err(error) => Err(Failure::new(502, "no_answer", format!("{why}; and in relay mode: {error}"))),
+            Err(error) => {
+                Err(Failure::new(502, "no_answer", format!("{why}; and in relay mode: {error}")))
+            }
         }
     }
 

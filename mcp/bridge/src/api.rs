@@ -70,7 +70,8 @@ impl Tokens {
             let who = if name == "owner" { Who::Owner } else { Who::Agent(name.to_owned()) };
             let path = tokens.file(name);
             let token = fs::read_to_string(&path).unwrap_or_default().trim().to_owned();
-            let token = if token.len() >= 32 { token } else { write_fresh(&path).map_err(wrong)? };
+            let token =
+                if token.len() >= 32 { token } else { write_fresh(&path).map_err(wrong)? };
             tokens.good.write().unwrap().insert(token, (who, false));
         }
         Ok(tokens)
@@ -152,7 +153,8 @@ impl Api {
 
     async fn respond(&self, request: Request<Incoming>) -> Result<Reply, Failure> {
         let (head, body) = request.into_parts();
-        let header = |name| head.headers.get(name).and_then(|it| it.to_str().ok()).unwrap_or_default();
+        let header =
+            |name| head.headers.get(name).and_then(|it| it.to_str().ok()).unwrap_or_default();
         let token = header(AUTHORIZATION).strip_prefix("Bearer ").unwrap_or_default();
         let who = || {
             let why = "the token is missing, wrong, or of a process that has ended";
@@ -193,7 +195,11 @@ impl Api {
                 of_owner(&who()?)?;
                 self.audit(head.uri.query().unwrap_or_default()).await
             }
-            _ => Err(Failure::new(404, "no_such_page", format!("there is no {} {}", head.method, head.uri.path()))),
+            _ => Err(Failure::new(
+                404,
+                "no_such_page",
+                format!("there is no {} {}", head.method, head.uri.path()),
+            )),
         }
     }
 
@@ -212,7 +218,13 @@ impl Api {
         })
     }
 
-    async fn call(&self, agent: Agent, tool: String, arguments: Box<RawValue>, streams: bool) -> Result<Reply, Failure> {
+    async fn call(
+        &self,
+        agent: Agent,
+        tool: String,
+        arguments: Box<RawValue>,
+        streams: bool,
+    ) -> Result<Reply, Failure> {
         let profile = self.owner.profile(&agent.name);
         self.owner.find(&agent, profile, &tool)?;
         if !streams {
@@ -263,7 +275,8 @@ impl Api {
     }
 
     async fn audit(&self, query: &str) -> Result<Reply, Failure> {
-        let field = |name: &str| query.split('&').find_map(|it| it.strip_prefix(name)?.strip_prefix('='));
+        let field =
+            |name: &str| query.split('&').find_map(|it| it.strip_prefix(name)?.strip_prefix('='));
         let agent = field("agent").map(str::to_owned);
         let limit: u32 = field("limit").and_then(|it| it.parse().ok()).unwrap_or(50);
         let lines = self.owner.database.run(move |tx| {
@@ -284,7 +297,9 @@ impl Api {
 fn of_owner(who: &Who) -> Result<(), Failure> {
     match who {
         Who::Owner => Ok(()),
-        Who::Agent(name) => Err(Failure::new(403, "not_you", format!("the token of {name} opens its tools alone"))),
+        Who::Agent(name) => {
+            Err(Failure::new(403, "not_you", format!("the token of {name} opens its tools alone")))
+        }
     }
 }
 

@@ -24,9 +24,11 @@ use crate::owner::Owner;
 use crate::process::{Launch, Process};
 use crate::schedule;
 
-/// The programs that are started.
+/// What is found outside.
 #[derive(Clone, Debug)]
 pub struct Programs {
+    /// The time, for schedules.
+    pub clock: schedule::Clock,
     /// This one, as the shim.
     pub shim: PathBuf,
     /// The course's harness.
@@ -54,7 +56,13 @@ impl Host {
     ///
     /// # Errors
     /// Why it cannot be used, in a sentence.
-    pub async fn open(config: Config, front: &Args, model: Recovery, programs: Programs, limits: Limits) -> Result<Self, String> {
+    pub async fn open(
+        config: Config,
+        front: &Args,
+        model: Recovery,
+        programs: Programs,
+        limits: Limits,
+    ) -> Result<Self, String> {
         let state = config.state.clone();
         let tokens = Tokens::open(&state.join("tokens"), &config.agents)?;
         let database = Database::open(&state.join("bridge.db"))?;
@@ -71,8 +79,14 @@ impl Host {
             let (tokens, programs) = (lending.clone(), programs.clone());
             Arc::new(move || {
                 let port = port.get().copied().unwrap_or_default();
-                let started = launch(&agent, &state.join("agents").join(&agent.name), port, &tokens, &programs)
-                    .and_then(|launch| Process::start(&launch));
+                let started = launch(
+                    &agent,
+                    &state.join("agents").join(&agent.name),
+                    port,
+                    &tokens,
+                    &programs,
+                )
+                .and_then(|launch| Process::start(&launch));
                 Box::pin(std::future::ready(started))
             })
         };
@@ -89,7 +103,7 @@ impl Host {
         port.set(address.port()).expect("it is set once");
         let mut schedules = JoinSet::new();
         for cron in &owner.config.schedule {
-            schedules.spawn(schedule::run(agents.clone(), cron.clone()));
+            schedules.spawn(schedule::run(agents.clone(), cron.clone(), programs.clock));
         }
         Ok(Self {
             owner,
@@ -130,7 +144,13 @@ impl Host {
 }
 
 /// Prepares an agent's folder, and says how its process is started.
-fn launch(agent: &Agent, folder: &PathBuf, port: u16, tokens: &Tokens, programs: &Programs) -> Result<Launch, String> {
+fn launch(
+    agent: &Agent,
+    folder: &PathBuf,
+    port: u16,
+    tokens: &Tokens,
+    programs: &Programs,
+) -> Result<Launch, String> {
     let wrong = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder.join(".harness")).map_err(wrong)?;
     let folder = fs::canonicalize(folder).map_err(wrong)?;
@@ -140,7 +160,8 @@ fn launch(agent: &Agent, folder: &PathBuf, port: u16, tokens: &Tokens, programs:
     let server = json!({ "command": programs.shim, "args": ["shim"], "env": env });
     let settings = json!({ "permissions": { "allow": ["connect_mcp", "mcp__bridge__*"] } });
     let write = |name: &str, value: &Value| {
-        kit::write_whole(&folder.join(name), value.to_string().as_bytes()).map_err(|error| format!("{error:#}"))
+        kit::write_whole(&folder.join(name), value.to_string().as_bytes())
+            .map_err(|error| format!("{error:#}"))
     };
     write(".mcp.json", &json!({ "mcpServers": { "bridge": server } }))?;
     write(".harness/settings.json", &settings)?;
@@ -158,7 +179,13 @@ fn launch(agent: &Agent, folder: &PathBuf, port: u16, tokens: &Tokens, programs:
         }
         Kind::Claude => {
             launch.program = programs.claude.clone();
-            let only = ["--mcp-config", ".mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__bridge"];
+            let only = [
+                "--mcp-config",
+                ".mcp.json",
+                "--strict-mcp-config",
+                "--allowedTools",
+                "mcp__bridge",
+            ];
             launch.args.extend(only.map(Into::into));
             if let Some(model) = &agent.model {
                 launch.args.extend(["--model".into(), model.into()]);

@@ -169,7 +169,12 @@ impl Owner {
         wrong.into_inner().unwrap()
     }
 
-    async fn attach(self: &Arc<Self>, at: usize, server: &Server, limits: Limits) -> Result<(), Error> {
+    async fn attach(
+        self: &Arc<Self>,
+        at: usize,
+        server: &Server,
+        limits: Limits,
+    ) -> Result<(), Error> {
         let (told, mut notifications) = mpsc::channel(64);
         let options = Options {
             call: self.config.call.min(limits.call),
@@ -330,7 +335,8 @@ impl Owner {
         arguments: Box<RawValue>,
         reports: Option<Reports>,
     ) -> Result<Box<RawValue>, Failure> {
-        self.active.send_modify(|all| _ = all.insert(agent.name.clone(), tokio::time::Instant::now()));
+        self.active
+            .send_modify(|all| _ = all.insert(agent.name.clone(), tokio::time::Instant::now()));
         let mut audit = Audit::new(self.database.clone(), &agent.name, name, &arguments);
         let outcome = match self.find(agent, profile, name) {
             Ok(tool) => {
@@ -341,14 +347,25 @@ impl Owner {
                 }
                 let limit = self.config.call;
                 let work = self.perform(agent, &tool, arguments, reports);
-                let late = || Failure::new(408, "timed_out", format!("{name} took longer than {limit:?}; whether it has acted is unknown"));
+                let late = || {
+                    Failure::new(
+                        408,
+                        "timed_out",
+                        format!(
+                            "{name} took longer than {limit:?}; whether it has acted is unknown"
+                        ),
+                    )
+                };
                 tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(late()))
             }
             Err(failure) => Err(failure),
         };
-        self.active.send_modify(|all| _ = all.insert(agent.name.clone(), tokio::time::Instant::now()));
+        self.active
+            .send_modify(|all| _ = all.insert(agent.name.clone(), tokio::time::Instant::now()));
         audit.outcome = match &outcome {
-            Ok(result) if body::get(result, &["isError"]).is_some_and(|it| it.get() == "true") => "tool error".to_owned(),
+            Ok(result) if body::get(result, &["isError"]).is_some_and(|it| it.get() == "true") => {
+                "tool error".to_owned()
+            }
             Ok(_) => "ok".to_owned(),
             Err(failure) => format!("{} {}", failure.status, failure.kind),
         };
@@ -430,7 +447,8 @@ impl Audit {
 impl Drop for Audit {
     fn drop(&mut self) {
         let [agent, tool, arguments, outcome] =
-            [&mut self.agent, &mut self.tool, &mut self.arguments, &mut self.outcome].map(std::mem::take);
+            [&mut self.agent, &mut self.tool, &mut self.arguments, &mut self.outcome]
+                .map(std::mem::take);
         let ms = i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX);
         let at = Timestamp::now().to_string();
         self.database.post(move |file| {
@@ -449,10 +467,17 @@ pub fn raw_of(value: &impl serde::Serialize) -> Box<RawValue> {
 /// Names for whoever has named none of them: those that share a word with it, or all.
 pub fn near<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> String {
     let words = |text: &str| -> BTreeSet<String> {
-        text.split(['_', '-', '.', ' ']).map(str::to_lowercase).filter(|word| word.len() > 2).collect()
+        text.split(['_', '-', '.', ' '])
+            .map(str::to_lowercase)
+            .filter(|word| word.len() > 2)
+            .collect()
     };
     let (wanted, all) = (words(name), all.collect::<Vec<_>>());
     let near: Vec<_> = all.iter().copied().filter(|it| !words(it).is_disjoint(&wanted)).collect();
     let named = if near.is_empty() { all } else { near };
-    if named.is_empty() { "there is none".to_owned() } else { format!("near it: {}", named.join(", ")) }
+    if named.is_empty() {
+        "there is none".to_owned()
+    } else {
+        format!("near it: {}", named.join(", "))
+    }
 }

@@ -179,7 +179,11 @@ impl Process {
                 Some("result") if !begun => {}
                 Some("result") => {
                     return Ok(Answer {
-                        text: line["result"].as_str().or(line["subtype"].as_str()).unwrap_or_default().to_owned(),
+                        text: line["result"]
+                            .as_str()
+                            .or(line["subtype"].as_str())
+                            .unwrap_or_default()
+                            .to_owned(),
                         is_error: line["is_error"] == true,
                         cost: line["total_cost_usd"].as_f64(),
                     });
@@ -191,8 +195,11 @@ impl Process {
 
     fn note_calls(&mut self, line: &Value) {
         let blocks = line["message"]["content"].as_array().into_iter().flatten();
-        let names = blocks.filter(|it| it["type"] == "tool_use").filter_map(|it| it["name"].as_str());
-        let harmless = |name: &str| HARMLESS.iter().any(|it| name == *it || it.ends_with("__") && name.starts_with(it));
+        let names =
+            blocks.filter(|it| it["type"] == "tool_use").filter_map(|it| it["name"].as_str());
+        let harmless = |name: &str| {
+            HARMLESS.iter().any(|it| name == *it || it.ends_with("__") && name.starts_with(it))
+        };
         self.acted.extend(names.filter(|name| !harmless(name)).map(str::to_owned));
     }
 
@@ -248,7 +255,8 @@ impl Process {
 
 /// The memory of a process and of those that it has started, in kilobytes.
 pub fn memory(leader: u32) -> u64 {
-    let text = |id: &str, file: &str| std::fs::read_to_string(Path::new("/proc").join(id).join(file));
+    let text =
+        |id: &str, file: &str| std::fs::read_to_string(Path::new("/proc").join(id).join(file));
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let sizes = entries.filter_map(|entry| {
         let id = entry.file_name().into_string().ok().filter(|id| id.parse::<u32>().is_ok())?;

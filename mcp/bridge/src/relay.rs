@@ -21,6 +21,9 @@ use crate::owner::{Owner, Profile, raw_of};
 /// The most rounds of a prompt.
 const MAX_ROUNDS: usize = 30;
 
+/// In front of a tool's name, so that a model finds it under the same one as in its process.
+const PREFIX: &str = "mcp__bridge__";
+
 /// The time as it is; remarks go to the log.
 #[derive(Clone, Copy)]
 pub struct RealTime;
@@ -82,12 +85,25 @@ fn toolbox(owner: &Arc<Owner>, agent: &Agent, profile: Profile) -> Toolbox {
         let schema = body::get(&tool.raw, &["inputSchema"]).map_or("{}", RawValue::get);
         let schema: Value = serde_json::from_str(schema).unwrap_or_default();
         let description = body::text(&tool.raw, &["description"]).unwrap_or_default();
-        let spec = ToolSpec::with_schema(&tool.name, &kit::cut(&description, 2000).to_string(), schema);
+        let spec = ToolSpec::with_schema(
+            &format!("{PREFIX}{}", tool.name),
+            &kit::cut(&description, 2000).to_string(),
+            schema,
+        );
         let (owner, agent) = (owner.clone(), agent.clone());
         Tool::new(spec, move |call| {
             let (owner, agent) = (owner.clone(), agent.clone());
             async move {
-                match owner.call(&agent, profile, &call.name, raw_of(&call.input), None).await {
+                match owner
+                    .call(
+                        &agent,
+                        profile,
+                        call.name.trim_start_matches(PREFIX),
+                        raw_of(&call.input),
+                        None,
+                    )
+                    .await
+                {
                     Ok(result) => output(&result),
                     Err(failure) => Output::error(failure.message),
                 }

@@ -16,18 +16,21 @@ use crate::queue::Class;
 /// The longest wait between two looks at the clock, which may be set.
 const LOOK: Duration = Duration::from_secs(30);
 
+/// Says what time it is.
+pub type Clock = fn() -> Timestamp;
+
 /// Puts one prompt whenever it is due, for ever.
-pub async fn run(agents: Agents, cron: Cron) {
-    let mut after = Timestamp::now();
+pub async fn run(agents: Agents, cron: Cron, now: Clock) {
+    let mut after = now();
     while let Some(due) = cron.schedule.after(after) {
         loop {
-            let left = Duration::try_from(due.duration_since(Timestamp::now())).unwrap_or_default();
+            let left = Duration::try_from(due.duration_since(now())).unwrap_or_default();
             if left.is_zero() {
                 break;
             }
             sleep(left.min(LOOK)).await;
         }
-        after = Timestamp::now().max(due);
+        after = now().max(due);
         let message = Message {
             source: "cron".to_owned(),
             prompt: cron.prompt.clone(),
@@ -38,7 +41,12 @@ pub async fn run(agents: Agents, cron: Cron) {
         let (agents, name) = (agents.clone(), cron.agent.clone());
         tokio::spawn(async move {
             match agents.post(&name, message).await {
-                Ok(reply) => tracing::info!(agent = name, by = reply.by, reply = kit::one_line(&reply.text), "cron"),
+                Ok(reply) => tracing::info!(
+                    agent = name,
+                    by = reply.by,
+                    reply = kit::one_line(&reply.text),
+                    "cron"
+                ),
                 Err(failure) => tracing::warn!(agent = name, why = failure.message, "cron"),
             }
         });

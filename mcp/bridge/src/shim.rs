@@ -94,7 +94,11 @@ impl Shim {
             .map_err(|error| format!("{}: {error}", self.token.display()))?;
         let sent = request.bearer_auth(token.trim()).send().await;
         let response = sent.map_err(|error| {
-            if error.is_connect() { "the owner is not there (mcp_bridge serve)".to_owned() } else { error.to_string() }
+            if error.is_connect() {
+                "the owner is not there (mcp_bridge serve)".to_owned()
+            } else {
+                error.to_string()
+            }
         })?;
         if response.status().is_success() {
             return Ok(response);
@@ -104,9 +108,16 @@ impl Shim {
         Err(format!("{} (HTTP {status})", message(&text)))
     }
 
-    async fn perform(&self, name: &str, arguments: &RawValue, reports: &Reports) -> Result<Box<RawValue>, String> {
-        let request = self.http.post(format!("{}/{name}", self.url)).body(arguments.get().to_owned());
-        let request = request.header(ACCEPT, "text/event-stream").header(CONTENT_TYPE, "application/json");
+    async fn perform(
+        &self,
+        name: &str,
+        arguments: &RawValue,
+        reports: &Reports,
+    ) -> Result<Box<RawValue>, String> {
+        let request =
+            self.http.post(format!("{}/{name}", self.url)).body(arguments.get().to_owned());
+        let request =
+            request.header(ACCEPT, "text/event-stream").header(CONTENT_TYPE, "application/json");
         let response = self.ask(request).await?;
         let mut events = SseStream::from_bytes_stream(response.bytes_stream());
         while let Some(Ok(event)) = events.next().await {
@@ -118,11 +129,14 @@ impl Shim {
                     }
                 }
                 Some("error") => return Err(message(&data)),
-                Some("result") => return RawValue::from_string(data).map_err(|error| error.to_string()),
+                Some("result") => {
+                    return RawValue::from_string(data).map_err(|error| error.to_string());
+                }
                 _ => {}
             }
         }
-        Err("the owner has ended in the middle of the call; whether it has acted is unknown".to_owned())
+        Err("the owner has ended in the middle of the call; whether it has acted is unknown"
+            .to_owned())
     }
 }
 
@@ -144,12 +158,17 @@ fn message(body: &str) -> String {
 impl Service for Shim {
     fn about(&self) -> About {
         let waiting = self.away.read().unwrap().clone();
-        let waiting = waiting.map(|why| format!(" It is away ({why}); its tools appear when it is there."));
+        let waiting =
+            waiting.map(|why| format!(" It is away ({why}); its tools appear when it is there."));
         About {
             name: "mcp_bridge".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             capabilities: json!({}),
-            instructions: format!("The tools of {} live in one process.{}", self.agent, waiting.unwrap_or_default()),
+            instructions: format!(
+                "The tools of {} live in one process.{}",
+                self.agent,
+                waiting.unwrap_or_default()
+            ),
         }
     }
 

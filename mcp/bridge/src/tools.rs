@@ -146,10 +146,10 @@ fn task_create(tx: &Transaction<'_>, by: &Caller, input: Value) -> Result<Value,
 }
 
 fn task(tx: &Transaction<'_>, id: i64) -> Result<Value, ToolError> {
-    let found = tx
-        .query_row(&format!("{TASKS} WHERE id = ?"), [id], shown)
-        .optional()?
-        .ok_or_else(|| ToolError::Refused(format!("there is no task {id}; task_list lists them")))?;
+    let found =
+        tx.query_row(&format!("{TASKS} WHERE id = ?"), [id], shown).optional()?.ok_or_else(
+            || ToolError::Refused(format!("there is no task {id}; task_list lists them")),
+        )?;
     Ok(found)
 }
 
@@ -267,20 +267,22 @@ struct Nothing {}
 
 fn spent(tx: &Transaction<'_>, agent: &str) -> Result<u64, ToolError> {
     let sql = "SELECT units FROM spent WHERE agent = ? AND day = ?";
-    let units: Option<u64> =
-        tx.query_row(sql, [agent, &today()], |row| row.get(0)).optional()?;
+    let units: Option<u64> = tx.query_row(sql, [agent, &today()], |row| row.get(0)).optional()?;
     Ok(units.unwrap_or_default())
 }
 
 fn budget_check(tx: &Transaction<'_>, by: &Caller, input: Value) -> Result<Value, ToolError> {
     let Nothing {} = read(input)?;
     let spent = spent(tx, &by.agent)?;
-    Ok(json!({ "allowance": by.allowance, "spent": spent, "left": by.allowance.saturating_sub(spent) }))
+    Ok(
+        json!({ "allowance": by.allowance, "spent": spent, "left": by.allowance.saturating_sub(spent) }),
+    )
 }
 
 fn budget_report(tx: &Transaction<'_>, _: &Caller, input: Value) -> Result<Value, ToolError> {
     let Nothing {} = read(input)?;
-    let mut rows = tx.prepare_cached("SELECT agent, units FROM spent WHERE day = ? ORDER BY agent")?;
+    let mut rows =
+        tx.prepare_cached("SELECT agent, units FROM spent WHERE day = ? ORDER BY agent")?;
     let rows = rows.query_map([today()], |row| {
         Ok(json!({ "agent": row.get::<_, String>(0)?, "spent": row.get::<_, u64>(1)? }))
     })?;

@@ -26,15 +26,17 @@ impl Look {
     }
 
     async fn ask(&self, path: &str, body: Option<Value>) -> Result<Value, Failure> {
-        let token = std::fs::read_to_string(&self.token)
-            .map_err(|error| failed(format!("{}: {error}; does the owner run?", self.token.display())))?;
+        let token = std::fs::read_to_string(&self.token).map_err(|error| {
+            failed(format!("{}: {error}; does the owner run?", self.token.display()))
+        })?;
         let url = format!("{}{path}", self.url);
         let request = match body {
             Some(body) => self.http.post(url).body(body.to_string()),
             None => self.http.get(url),
         };
         let sent = request.bearer_auth(token.trim()).send().await;
-        let response = sent.map_err(|_| failed(format!("nobody is at {}; start `mcp_bridge serve`", self.url)))?;
+        let response = sent
+            .map_err(|_| failed(format!("nobody is at {}; start `mcp_bridge serve`", self.url)))?;
         let text = response.text().await.unwrap_or_default();
         let value: Value = serde_json::from_str(&text).unwrap_or_default();
         match value["error"]["message"].as_str() {
@@ -58,7 +60,8 @@ impl Look {
     /// Prints the agents and the last calls, again and again.
     pub async fn top(&self, once: bool) -> Result<u8, Failure> {
         loop {
-            let (agents, calls) = (self.ask("/agents", None).await?, self.ask("/audit?limit=10", None).await?);
+            let (agents, calls) =
+                (self.ask("/agents", None).await?, self.ask("/audit?limit=10", None).await?);
             let text = format!("{}\n{}", table(&agents), lines(&calls));
             if once {
                 print!("{text}");
@@ -80,14 +83,22 @@ impl Look {
 
 /// The agents, a line each.
 pub fn table(agents: &Value) -> String {
-    let mut text = format!("{:<12} {:<9} {:>5} {:>8} {:>9} {:>8}  TROUBLE\n", "AGENT", "STATE", "QUEUE", "MB", "ANSWERED", "RELAYED");
+    let mut text = format!(
+        "{:<12} {:<9} {:>5} {:>8} {:>9} {:>8}  TROUBLE\n",
+        "AGENT", "STATE", "QUEUE", "MB", "ANSWERED", "RELAYED"
+    );
     for it in agents.as_array().into_iter().flatten() {
         let word = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
         let number = |key: &str| it[key].as_u64().unwrap_or_default();
         text += &format!(
             "{:<12} {:<9} {:>5} {:>8.1} {:>9} {:>8}  {}\n",
-            word("agent"), word("state"), number("queue"), number("memory_kb") as f64 / 1024.0,
-            number("answered"), number("relayed"), kit::cut(&word("trouble"), 60)
+            word("agent"),
+            word("state"),
+            number("queue"),
+            number("memory_kb") as f64 / 1024.0,
+            number("answered"),
+            number("relayed"),
+            kit::cut(&word("trouble"), 60)
         );
     }
     text
@@ -97,7 +108,15 @@ pub fn table(agents: &Value) -> String {
 fn lines(calls: &Value) -> String {
     let calls = calls.as_array().into_iter().flatten().map(|it| {
         let word = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
-        format!("{:.19}  {:<10} {:<24} {}  {} ms  {}\n", word("at"), word("agent"), word("tool"), word("arguments"), it["ms"], word("outcome"))
+        format!(
+            "{:.19}  {:<10} {:<24} {}  {} ms  {}\n",
+            word("at"),
+            word("agent"),
+            word("tool"),
+            word("arguments"),
+            it["ms"],
+            word("outcome")
+        )
     });
     calls.collect()
 }

@@ -113,19 +113,33 @@ async fn perform(args: &Args) -> Result<u8, Failure> {
     match &args.command {
         Command::Serve => {
             front_args(args.port).start_log("warn,mcp_bridge=info");
-            let host = open(Config::read(&args.config, &variable).map_err(config)?, args.port).await?;
-            eprintln!("mcp_bridge: http://{}, its token is in {}", host.address(), host.tokens.file("owner").display());
+            let host =
+                open(Config::read(&args.config, &variable).map_err(config)?, args.port).await?;
+            eprintln!(
+                "mcp_bridge: http://{}, its token is in {}",
+                host.address(),
+                host.tokens.file("owner").display()
+            );
             host.serve().await;
             Ok(0)
         }
         Command::Shim => shim().await,
-        Command::Send { agent, prompt, lean } => look()?.send(agent, prompt, *lean).await,
+        Command::Send {
+            agent,
+            prompt,
+            lean,
+        } => look()?.send(agent, prompt, *lean).await,
         Command::Top { once } => look()?.top(*once).await,
         Command::Audit { agent, limit } => look()?.audit(agent.as_deref(), *limit).await,
         Command::Check => check(&args.config).await,
         Command::Demo => demo::run().await,
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Args::command(), "mcp_bridge", &mut std::io::stdout());
+            clap_complete::generate(
+                *shell,
+                &mut Args::command(),
+                "mcp_bridge",
+                &mut std::io::stdout(),
+            );
             Ok(0)
         }
     }
@@ -143,10 +157,17 @@ fn front_args(port: u16) -> front::Args {
 
 /// Opens an owner with the model that the environment names.
 async fn open(settings: Config, port: u16) -> Result<Host, Failure> {
+    open_with(settings, port, programs()).await
+}
+
+async fn open_with(settings: Config, port: u16, programs: Programs) -> Result<Host, Failure> {
     let model = model()?;
     let limits = Limits::from_env(&variable).map_err(config)?;
-    let host = Host::open(settings, &front_args(port), model, programs(), limits).await.map_err(config)?;
-    host.missing.iter().for_each(|why| eprintln!("mcp_bridge: not connected, and tried again: {why}"));
+    let host =
+        Host::open(settings, &front_args(port), model, programs, limits).await.map_err(config)?;
+    host.missing
+        .iter()
+        .for_each(|why| eprintln!("mcp_bridge: not connected, and tried again: {why}"));
     Ok(host)
 }
 
@@ -161,6 +182,7 @@ fn programs() -> Programs {
     Programs {
         s20: if beside.is_file() { beside } else { "s20_full".into() },
         claude: "claude".into(),
+        clock: jiff::Timestamp::now,
         shim,
     }
 }
@@ -171,7 +193,11 @@ async fn shim() -> Result<u8, Failure> {
         ..front_args(0)
     };
     args.start_log("warn");
-    if let Some(text) = args.explain("mcp_bridge", "tools that live in one process, for agents that live in others.", &["shim".into()]) {
+    if let Some(text) = args.explain(
+        "mcp_bridge",
+        "tools that live in one process, for agents that live in others.",
+        &["shim".into()],
+    ) {
         eprintln!("{text}");
         return Ok(0);
     }
@@ -208,6 +234,7 @@ async fn check(path: &Path) -> Result<u8, Failure> {
 
 fn tempfolder() -> Result<PathBuf, Failure> {
     let folder = std::env::temp_dir().join(format!("mcp_bridge_{}", kit::fresh_suffix()));
-    std::fs::create_dir(&folder).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
+    std::fs::create_dir(&folder)
+        .map_err(|error| failed(format!("{}: {error}", folder.display())))?;
     Ok(folder)
 }
