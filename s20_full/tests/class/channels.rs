@@ -13,13 +13,14 @@ use crate::{class, is_subagent, last_texts, model, news, of_the_lead, prompt_bel
 
 /// A server that says what is written into a named pipe, and tells what was answered.
 const PAGER: &str = r#"
-{ while true; do cat gate; done; } &
+cat 0<>gate &
 tell() { printf '{"jsonrpc":"2.0","method":"notifications/claude/channel","params":{"content":"%s"}}\n' "$1"; }
 while read -r line; do case $line in
 *'"initialize"'*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"experimental":{"claude/channel":{}}}}}';;
 *channel/permission*allow*'"request_id":"q1"'*) tell "restarted";;
 *channel/permission*deny*'"request_id":"q2"'*) tell "left alone";;
-esac; done"#;
+esac; done
+kill $!"#;
 
 fn connect(server: &str) -> Reply {
     calls("connect_mcp", json!({ "name": server }))
