@@ -1,5 +1,18 @@
 #![doc = include_str!("../README.md")]
 
+mod backend;
+mod clients;
+pub mod config;
 pub mod front;
 pub mod lifecycle;
+mod manage;
+mod relay;
+pub mod reload;
+pub mod routing;
 pub mod service;
+mod switch;
+pub mod watcher;
+pub mod yaml;
+
+pub use manage::Row;
+pub use relay::Relay;

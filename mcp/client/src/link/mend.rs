@@ -3,7 +3,6 @@
 //! Invariant: a request that leaves here is waiting again, or is answered; none is forgotten.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcp_wire::Error;
 use mcp_wire::body;
@@ -15,9 +14,6 @@ use tokio::time::Instant;
 use super::{AWAY, Flight, LOGIN, Link, Phase, REASON, State, Step, UNKNOWN, raw};
 use crate::errors::{self, Call, Class, Link as Next, Seen, classify, decide};
 use crate::login::Challenge;
-
-/// The first pause between two attempts, and the longest.
-const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// The last words of methods that read, set or greet. What nobody knows may act.
 const REPEATABLE: [&str; 11] = [
@@ -86,6 +82,8 @@ impl Link {
             Next::Greet if self.health.hello.is_some() => {
                 let under_way = matches!(self.phase, Phase::Greeting | Phase::LoggingIn) && !own;
                 self.health.greet = true;
+                // What it offers may have changed.
+                self.state.send_replace(State::Pending);
                 if !under_way {
                     self.proceed();
                 }
@@ -233,7 +231,7 @@ impl Link {
         held.into_iter().for_each(|flight| self.work.waiting.push_front(flight));
     }
 
-    /// Rests before the next attempt: 1 s, 2 s, 4 s, to a minute, and of that a random part.
+    /// Rests before the next attempt, twice as long each time, and of that a random part.
     fn pause(&mut self, why: &str) {
         self.health.reason = why.into();
         if matches!(self.phase, Phase::Pausing | Phase::LoggingIn) {
@@ -242,10 +240,20 @@ impl Link {
         self.state.send_replace(State::Failed(why.into()));
         let now = Instant::now();
         self.health.away.get_or_insert(now + self.patience.away);
-        let doubled = PAUSES.0 * 2_u32.pow(self.health.attempts.min(6));
+        let (first, longest) = self.patience.pauses;
+        let doubled = first * 2_u32.pow(self.health.attempts.min(6));
         self.health.attempts += 1;
-        let pause = (self.patience.jitter)(doubled.min(PAUSES.1));
+        let pause = (self.patience.jitter)(doubled.min(longest));
         self.enter(Phase::Pausing, Some(now + pause));
+        self.hurry();
+    }
+
+    /// Cuts a pause short while a request waits.
+    pub(super) fn hurry(&mut self) {
+        let soon = Instant::now().checked_add(self.patience.hurry);
+        if self.phase == Phase::Pausing && !self.work.waiting.is_empty() {
+            self.until = self.until.into_iter().chain(soon).min();
+        }
     }
 
     fn reopen(&mut self, why: &str) {

@@ -357,6 +357,7 @@ impl Link {
             self.refuse(&flight, AWAY, &reason);
         } else {
             self.work.waiting.push_back(flight);
+            self.hurry();
         }
     }
 

@@ -31,6 +31,10 @@ pub struct Patience {
     pub connect: Duration,
     /// For a request to wait while the server is away.
     pub away: Duration,
+    /// The first pause between two attempts, and the longest.
+    pub pauses: (Duration, Duration),
+    /// The longest while a request waits.
+    pub hurry: Duration,
     /// Chance.
     pub jitter: Jitter,
 }
@@ -40,6 +44,8 @@ impl Default for Patience {
         Self {
             connect: Duration::from_secs(30),
             away: Duration::from_secs(10),
+            pauses: (Duration::from_secs(1), Duration::from_secs(60)),
+            hurry: Duration::MAX,
             jitter: Arc::new(full_jitter),
         }
     }

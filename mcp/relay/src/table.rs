@@ -1,0 +1,71 @@
+//! What `check` and `status` print.
+//!
+//! Invariant: what a server says moves no cursor: control characters are gone from every cell.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mcp_client::{Client, Options, Server};
+use mcp_wire::body;
+use serde_json::{Value, json};
+
+/// Prints rows under each other; when nobody reads any more there is nothing left to do.
+pub fn print(rows: &[Vec<String>]) {
+    let rows: Vec<Vec<_>> =
+        rows.iter().map(|row| row.iter().map(|cell| kit::one_line(cell)).collect()).collect();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let width = |at: usize| rows.iter().filter_map(|row| Some(row.get(at)?.chars().count())).max();
+    let widths: Vec<_> = (0..columns).map(|at| width(at).unwrap_or_default()).collect();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        let line = cells.collect::<Vec<_>>().join("  ");
+        if writeln!(std::io::stdout(), "{}", line.trim_end()).is_err() {
+            std::process::exit(0);
+        }
+    }
+}
+
+/// `mcp_relay status`.
+pub async fn status(relay: &str, watch: bool, token: Option<PathBuf>) -> Result<u8, String> {
+    let url = match relay.parse::<u16>() {
+        Ok(port) => format!("http://127.0.0.1:{port}/mcp"),
+        Err(_) => relay.to_owned(),
+    };
+    let mut headers = std::collections::BTreeMap::new();
+    if let Some(file) = token {
+        let token = std::fs::read_to_string(&file);
+        let token = token.map_err(|error| format!("{}: {error}", file.display()))?;
+        headers.insert("Authorization".to_owned(), format!("Bearer {}", token.trim()));
+    }
+    let server = Server::at(&url, headers)?;
+    let failed = |error: mcp_client::Error| format!("no relay answers at {url}: {error}");
+    let client = Client::connect(&server, Options::default()).await.map_err(failed)?;
+    loop {
+        let answer = client.call("relay_get_status", json!({}), |_| {}).await.map_err(failed)?;
+        let content = body::get(&answer, &["content"]).map_or("[]", |it| it.get());
+        let content: Value = serde_json::from_str(content).unwrap_or_default();
+        let status = content[0]["text"].as_str().and_then(|it| serde_json::from_str(it).ok());
+        let status: Value = status.ok_or_else(|| format!("{url} is no relay"))?;
+        let mut rows = vec![["SERVER", "URL", "HEALTH", "TOOLS", ""].map(str::to_owned).to_vec()];
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        for server in status["servers"].as_array().into_iter().flatten() {
+            let error = server["error"].as_str().unwrap_or_default();
+            let cells = ["name", "url", "health", "tools"].map(|key| text(&server[key]));
+            rows.push(cells.into_iter().chain([error.to_owned()]).collect());
+        }
+        let live = watch && std::io::stdout().is_terminal();
+        if live {
+            // The screen, from its upper left corner.
+            print!("\x1b[H\x1b[2J");
+        }
+        print(&rows);
+        println!("{} of {} connected", status["connected_servers"], status["total_servers"]);
+        if !watch {
+            client.close().await;
+            let all = status["connected_servers"] == status["total_servers"];
+            return Ok(u8::from(!all));
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
