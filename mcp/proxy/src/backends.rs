@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcp_client::fleet::{self, Limits};
 use mcp_client::{Client, Options, Patience, Server, State};
@@ -39,13 +39,6 @@ pub struct Listed {
     pub mentions: Vec<String>,
 }
 
-impl Listed {
-    /// Its name everywhere: `SERVER:TOOL`.
-    pub fn key(&self) -> String {
-        format!("{}:{}", self.tool.server, self.tool.name)
-    }
-}
-
 fn fingerprint(whole: &Value) -> String {
     let mut read = json!({ "name": whole["name"] });
     trust::READ.iter().for_each(|key| read[*key] = whole[*key].clone());
@@ -64,6 +57,8 @@ pub struct Standing {
     pub left_out: Vec<String>,
     /// Whether it can be reached.
     pub state: State,
+    /// How long it took to connect and to list.
+    pub took: Duration,
 }
 
 /// All servers.
@@ -81,7 +76,15 @@ struct Backend {
 }
 
 type Tools = (Vec<Arc<Listed>>, Vec<String>);
-type Connected = (Arc<Client>, mpsc::Receiver<Frame>, Tools);
+
+/// A server that was reached, and what it tells from then on.
+struct Connected {
+    client: Arc<Client>,
+    told: mpsc::Receiver<Frame>,
+    states: watch::Receiver<State>,
+    tools: Tools,
+    took: Duration,
+}
 
 impl Backends {
     /// Begins to connect to these servers.
@@ -154,9 +157,18 @@ impl Backends {
             notifications: Some(notifications),
             ..options.clone()
         };
+        let began = Instant::now();
         let client = Client::connect(server, options).await.map_err(|error| error.to_string())?;
+        let mut states = client.states();
+        states.mark_unchanged();
         let tools = self.list(at, &client).await?;
-        Ok((Arc::new(client), told, tools))
+        Ok(Connected {
+            client: Arc::new(client),
+            told,
+            states,
+            tools,
+            took: began.elapsed(),
+        })
     }
 
     async fn list(&self, at: usize, client: &Client) -> Result<Tools, String> {
@@ -179,6 +191,7 @@ impl Backends {
                     tools,
                     left_out,
                     state: State::Connected,
+                    ..*standing
                 };
             }
             Err(state) => standing.state = state,
@@ -190,10 +203,11 @@ impl Backends {
         let mut pause = PAUSE.0;
         loop {
             match connected {
-                Ok((client, told, tools)) => {
-                    let client = self.all[at].client.get_or_init(|| client);
-                    self.stands(at, Ok(tools));
-                    return self.listen(at, client, told).await;
+                Ok(connected) => {
+                    let client = self.all[at].client.get_or_init(|| connected.client);
+                    self.all[at].standing.lock().unwrap().took = connected.took;
+                    self.stands(at, Ok(connected.tools));
+                    return self.listen(at, client, connected.told, connected.states).await;
                 }
                 Err(why) => self.stands(at, Err(State::Failed(why.into()))),
             }
@@ -204,8 +218,13 @@ impl Backends {
     }
 
     /// Lists the tools again when the server says that they have changed, or comes back. The connection itself survives.
-    async fn listen(&self, at: usize, client: &Client, mut told: mpsc::Receiver<Frame>) {
-        let mut states = client.states();
+    async fn listen(
+        &self,
+        at: usize,
+        client: &Client,
+        mut told: mpsc::Receiver<Frame>,
+        mut states: watch::Receiver<State>,
+    ) {
         loop {
             tokio::select! {
                 Some(frame) = told.recv() => if !frame.calls("notifications/tools/list_changed") {

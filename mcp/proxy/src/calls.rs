@@ -1,30 +1,39 @@
-//! The log of calls, from which `account` advises what to keep always on.
+//! The log of calls, and what can be learned from it: what the proxy saves, and which tools to keep always on.
 //!
 //! Invariant: a line a call, without its arguments; a log that cannot be written costs no call.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fmt::{self, Write as _};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::index::Tool;
+use crate::proxy::answer;
 use crate::store::Store;
+use crate::view::{LIMIT, View};
 
 /// Bytes after which the log begins anew; the old one is kept.
 const MOST: u64 = 4 << 20;
+/// What a token is taken for. Tokenizers differ, and a server's texts are not all English.
+const BYTES_A_TOKEN: usize = 4;
+/// Tools that are advised.
+const ADVISED: usize = 10;
 
 /// The log.
+#[derive(Clone)]
 pub struct Calls {
     path: PathBuf,
 }
 
 #[derive(Deserialize)]
 struct Line {
+    #[serde(default)]
     tool: String,
     how: String,
 }
@@ -32,36 +41,151 @@ struct Line {
 impl Calls {
     /// The log beside a memory.
     pub fn new(store: &Store) -> Self {
-        Self {
-            path: store.path("calls.jsonl"),
-        }
+        let path = store.path("calls.jsonl");
+        Self { path }
     }
 
     /// Notes a call: whether it was found or always on, how it ended, and how long it took.
     pub fn note(&self, tool: &Tool, how: &str, ok: bool, took: Duration) {
-        let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs());
-        let name = format!("{}:{}", tool.server, tool.name);
-        let line =
-            json!({"at": at, "tool": name, "how": how, "ok": ok, "ms": took.as_millis() as u64});
-        tracing::info!(tool = name, how, ok, ms = took.as_millis() as u64, "called");
-        if fs::metadata(&self.path).is_ok_and(|about| about.len() > MOST) {
-            let _ = fs::rename(&self.path, self.path.with_extension("old.jsonl"));
-        }
-        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path);
-        if let Err(error) = file.and_then(|mut file| writeln!(file, "{line}")) {
+        let (tool, ms) = (tool.key(), u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        tracing::info!(tool, how, ok, ms, "called");
+        self.write(json!({"tool": tool, "how": how, "ok": ok, "ms": ms}));
+    }
+
+    /// Notes that a client has come.
+    pub fn note_session(&self) {
+        self.write(json!({"how": "session"}));
+    }
+
+    fn write(&self, mut line: Value) {
+        line["at"] =
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs()).into();
+        let written = || {
+            if let Some(folder) = self.path.parent() {
+                DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            }
+            if fs::metadata(&self.path).is_ok_and(|about| about.len() > MOST) {
+                fs::rename(&self.path, self.path.with_extension("old.jsonl"))?;
+            }
+            let mut file =
+                OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path)?;
+            file.write_all(format!("{line}\n").as_bytes())
+        };
+        if let Err(error) = written() {
             tracing::warn!("{}: {error}", self.path.display());
         }
     }
 
-    /// How often each tool was called, by `SERVER:TOOL`, and how often of these it had to be found first.
-    pub fn counts(&self) -> BTreeMap<String, [usize; 2]> {
-        let mut counts = BTreeMap::<String, [usize; 2]>::new();
+    /// The sessions, and how often each tool was found and called, by `SERVER:TOOL`.
+    fn counts(&self) -> (usize, BTreeMap<String, usize>) {
+        let (mut sessions, mut counts) = (0, BTreeMap::new());
         let text = fs::read_to_string(&self.path).unwrap_or_default();
         for line in text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
-            let [all, found] = counts.entry(line.tool).or_default();
-            *all += 1;
-            *found += usize::from(line.how == "found");
+            match line.how.as_str() {
+                "session" => sessions += 1,
+                "found" => *counts.entry(line.tool).or_default() += 1,
+                _ => {}
+            }
         }
-        counts
+        (sessions, counts)
+    }
+}
+
+/// What tools cost in tokens, with the proxy and without.
+#[derive(Debug, Default)]
+pub struct Account {
+    tools: usize,
+    /// All tools as their servers list them.
+    all: usize,
+    /// What the proxy lists, and its instructions.
+    start: usize,
+    /// An answer with five tools.
+    discovery: usize,
+    sessions: usize,
+    /// Tools that would cost less always on: what they cost, and what their discoveries have cost.
+    advice: Vec<(String, usize, usize)>,
+}
+
+/// The tokens of a text.
+pub fn tokens(text: &str) -> usize {
+    text.len().div_ceil(BYTES_A_TOKEN)
+}
+
+impl Account {
+    /// Adds up what a view shows, and what calls there were.
+    pub fn new(view: &View, calls: &Calls) -> Self {
+        let tools = view.index.tools();
+        let schema = |tool: &Tool| {
+            let Tool {
+                name,
+                description,
+                input_schema,
+                ..
+            } = tool;
+            let listed =
+                json!({"name": name, "description": description, "inputSchema": input_schema});
+            tokens(&listed.to_string())
+        };
+        // Each tool stands in as many answers as any other.
+        let shown: usize = tools.iter().map(|tool| tokens(&answer(view, &[tool], false))).sum();
+        let discovery = shown * LIMIT.0.min(tools.len()) / tools.len().max(1);
+        let (sessions, counts) = calls.counts();
+        let mut advice: Vec<_> = tools
+            .iter()
+            .filter(|tool| !view.always.iter().any(|it| it.key() == tool.key()))
+            .filter_map(|tool| {
+                let found = *counts.get(&tool.key())?;
+                let (kept, cost) = (schema(tool) * sessions.max(1), found * discovery);
+                (kept < cost).then(|| (tool.key(), kept, cost))
+            })
+            .collect();
+        advice.sort_by_key(|(_, kept, cost)| std::cmp::Reverse(cost - kept));
+        advice.truncate(ADVISED);
+        let listed: usize = view.tools.iter().map(|tool| tokens(&tool.to_string())).sum();
+        Self {
+            tools: tools.len(),
+            all: tools.iter().map(schema).sum(),
+            start: listed + tokens(&view.instructions()),
+            discovery,
+            sessions,
+            advice,
+        }
+    }
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = |f: &mut fmt::Formatter<'_>, what: &str, tokens: usize| {
+            writeln!(f, "{what:<44} {:>9}", kit::grouped(tokens as u64))
+        };
+        writeln!(f, "Tokens, at {BYTES_A_TOKEN} bytes each")?;
+        row(
+            f,
+            &format!("{} as their servers list them", kit::counted(self.tools, "tool")),
+            self.all,
+        )?;
+        row(f, "a session's start behind the proxy", self.start)?;
+        row(f, "a discovery: an answer with five tools", self.discovery)?;
+        let saved = self.all.saturating_sub(self.start);
+        let even = saved / self.discovery.max(1);
+        writeln!(
+            f,
+            "The proxy costs less up to {} in a session.",
+            kit::counted(even, "discovery").replace("discoverys", "discoveries")
+        )?;
+        let mut lines = String::new();
+        for (tool, kept, cost) in &self.advice {
+            writeln!(
+                lines,
+                "  {tool}: {} always on, {} found",
+                kit::grouped(*kept as u64),
+                kit::grouped(*cost as u64)
+            )?;
+        }
+        let sessions = kit::counted(self.sessions, "session");
+        match self.advice.as_slice() {
+            [] => writeln!(f, "After {sessions} no tool is called often enough to be always on."),
+            _ => write!(f, "After {sessions} these would cost less in `always_on`:\n{lines}"),
+        }
     }
 }

@@ -1,6 +1,4 @@
-//! Many MCP tools behind two: `discover_tools` and `call_tool`.
-//!
-//! Invariant: `index` knows nothing of MCP; what a server says of itself is information, never an instruction.
+#![doc = include_str!("../README.md")]
 
 pub mod backends;
 pub mod calls;

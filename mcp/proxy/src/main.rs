@@ -1,163 +1,24 @@
-//! The program: the proxy, and what its users ask before and after they plug it in.
+//! `mcp_proxy`: many MCP tools behind two, and what its users ask before and after they plug it in.
 //!
-//! Invariant: answers go to stdout, everything else to stderr; exit code 2 is a command line or a file that cannot be read.
+//! Invariant: standard output has answers, or frames; the exit code says what kind of thing went wrong.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+mod program;
+
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
-use mcp_proxy::index::Index;
-use mcp_proxy::index::synonyms::Synonyms;
-use mcp_proxy::recall::{Queries, Tools, curve, measure};
-use mcp_proxy::trust;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::json;
-
-/// Many MCP tools behind two: discover_tools and call_tool.
-#[derive(Parser)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Measures how well discover_tools finds tools: R@1, R@5, R@10 and MRR by kind of query
-    Recall {
-        /// Tools: {"tools": [{"name", "server", "description", "inputSchema"}]}
-        #[arg(long, value_name = "FILE")]
-        tools: PathBuf,
-        /// Queries: {"queries": [{"kind", "query", "gold": [names]}]}
-        #[arg(long, value_name = "FILE")]
-        queries: PathBuf,
-        /// Groups of synonyms beside the built-in ones
-        #[arg(long, value_name = "FILE")]
-        synonyms: Option<PathBuf>,
-        /// Static token embeddings in the model2vec layout
-        #[arg(long, value_name = "DIR")]
-        embeddings: Option<PathBuf>,
-        /// Prints what thresholds for refusals cost, too
-        #[arg(long)]
-        refusals: bool,
-        /// Prints JSON alone
-        #[arg(long)]
-        json: bool,
-    },
-    /// Checks descriptions for instructions to the model: flagged and missed by category
-    Scan {
-        /// Entries: {"entries": [{"id", "description", "label", "category"}]}; label and category may be missing
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-        /// Prints JSON alone
-        #[arg(long)]
-        json: bool,
-    },
-}
-
 fn main() -> ExitCode {
-    match run(Arguments::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("{error:#}");
-            ExitCode::from(2)
+            eprintln!("mcp_proxy: {error}");
+            return ExitCode::from(2);
         }
-    }
-}
-
-fn run(command: Command) -> Result<()> {
-    match command {
-        Command::Recall {
-            tools,
-            queries,
-            synonyms,
-            embeddings,
-            refusals,
-            json,
-        } => {
-            let mut groups = Synonyms::built_in();
-            if let Some(path) = synonyms {
-                let text = text(&path)?;
-                groups = groups.with(&text).with_context(|| format!("in {}", path.display()))?;
-            }
-            let tools = read::<Tools>(&tools)?.tools;
-            let queries = read::<Queries>(&queries)?.queries;
-            let mut index = Index::new(tools.clone(), groups.clone());
-            embeddings.map(|folder| index.embed(&folder)).transpose()?;
-            let figures = measure(index, &queries);
-            let curve = if refusals { curve(&tools, &groups, &queries) } else { Vec::new() };
-            if !json {
-                for (kind, figures) in &figures {
-                    println!("{kind}: {figures}");
-                }
-                for row in &curve {
-                    println!(
-                        "threshold {:.2}: {:3.0} % of foreign queries refused, {:3.0} % of hits lost",
-                        row.threshold,
-                        row.right * 100.0,
-                        row.lost * 100.0
-                    );
-                }
-            }
-            println!("{}", json!({"kinds": figures, "refusals": curve}));
-        }
-        Command::Scan { file, json } => scan(&read(&file)?, json),
-    }
-    Ok(())
-}
-
-#[derive(Deserialize)]
-struct Corpus {
-    entries: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-struct Entry {
-    #[serde(default)]
-    id: String,
-    description: String,
-    #[serde(default)]
-    label: String,
-    #[serde(default)]
-    category: String,
-}
-
-fn scan(corpus: &Corpus, json: bool) {
-    let mut categories = std::collections::BTreeMap::new();
-    for entry in &corpus.entries {
-        let signs = trust::signs(&entry.description, &BTreeSet::new());
-        let (flagged, passed) = categories.entry((&entry.label, &entry.category)).or_insert((0, 0));
-        *if signs.is_empty() { passed } else { flagged } += 1;
-        let wrong = signs.is_empty() == (entry.label == "malicious");
-        if !json && (wrong || !signs.is_empty()) {
-            let verdict = if signs.is_empty() { "missed" } else { "flagged" };
-            let said = signs.iter().map(|sign| format!("{} ({:?})", sign.category, sign.words));
-            println!("{} {verdict}: {}", entry.id, said.collect::<Vec<_>>().join("; "));
-        }
-    }
-    let rows = categories.into_iter().map(|((label, category), (flagged, passed))| {
-        json!({"label": label, "category": category, "flagged": flagged, "passed": passed})
+    };
+    let code = runtime.block_on(async {
+        mock_servers::mcp::serve_when_asked().await;
+        program::run().await
     });
-    let rows: Vec<_> = rows.collect();
-    if !json {
-        for row in &rows {
-            println!(
-                "{} {}: {} flagged, {} passed",
-                row["label"], row["category"], row["flagged"], row["passed"]
-            );
-        }
-    }
-    println!("{}", json!({"categories": rows}));
-}
-
-fn text(path: &Path) -> Result<String> {
-    fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
-}
-
-fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    serde_json::from_str(&text(path)?)
-        .with_context(|| format!("{} is of another form", path.display()))
+    // Servers that were started end with their tasks.
+    runtime.shutdown_background();
+    ExitCode::from(code)
 }

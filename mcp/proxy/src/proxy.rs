@@ -7,14 +7,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use kit::BoxFuture;
 use mcp_client::fleet::Limits;
 use mcp_client::{Options, Server};
-use serde_json::value::{RawValue, to_raw_value};
+use mcp_relay::service::{self, About, Refusal, Service};
+use mcp_wire::frame::code;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-use crate::backends::Backends;
+use crate::backends::{Backends, Standing};
 use crate::calls::Calls;
 use crate::index::{Tool, tokens};
 use crate::settings::Settings;
@@ -41,18 +44,20 @@ pub struct Setup {
     pub wrong: Vec<String>,
 }
 
-/// Many tools behind two.
+/// Many tools behind two. Clones share all.
+#[derive(Clone)]
 pub struct Proxy {
     backends: Arc<Backends>,
     store: Store,
     calls: Calls,
     view: watch::Receiver<Arc<View>>,
     rebuild: watch::Sender<()>,
+    tools_change: watch::Receiver<()>,
 }
 
 impl Proxy {
     /// Begins to connect to the servers.
-    pub fn start(setup: Setup) -> Arc<Self> {
+    pub fn start(setup: Setup) -> Self {
         let Setup {
             settings,
             servers,
@@ -64,17 +69,23 @@ impl Proxy {
         let (rebuild, wanted) = watch::channel(());
         let first = View::build(&settings, &store, &wrong, backends.standings());
         let (shown, view) = watch::channel(Arc::new(first));
+        let (change_tools, tools_change) = watch::channel(());
         let proxy = Self {
             calls: Calls::new(&store),
             backends: backends.clone(),
             store: store.clone(),
             view,
             rebuild,
+            tools_change,
         };
-        tokio::spawn(keep(backends, wanted, shown, move |standings| {
-            View::build(&settings, &store, &wrong, standings)
+        let build = move |standings| View::build(&settings, &store, &wrong, standings);
+        tokio::spawn(keep(backends, wanted, build, move |view| {
+            let old = shown.send_replace(Arc::new(view));
+            if old.tools != shown.borrow().tools {
+                change_tools.send_replace(());
+            }
         }));
-        Arc::new(proxy)
+        proxy
     }
 
     /// What is shown, and each change of it.
@@ -104,7 +115,7 @@ impl Proxy {
     ) -> Option<Box<RawValue>> {
         let view = self.view().await;
         let answer = if name == DISCOVER {
-            discover(&view, &arguments).map(|text| result(&text, false))
+            discover(&view, &arguments).map(service::text)
         } else if CALL.contains(&name) && view.tools.iter().any(|tool| tool["name"] == name) {
             match target(&view, name, &arguments) {
                 Ok(tool) => {
@@ -117,7 +128,7 @@ impl Proxy {
             let tool = view.always.iter().find(|tool| tool.name == name)?;
             self.run(&view, tool, arguments, "always on", progress).await
         };
-        Some(answer.unwrap_or_else(|why| result(&why, true)))
+        Some(answer.unwrap_or_else(service::failed))
     }
 
     async fn run(
@@ -142,12 +153,52 @@ impl Proxy {
     }
 }
 
+impl Service for Proxy {
+    fn about(&self) -> About {
+        self.calls.note_session();
+        About {
+            name: env!("CARGO_PKG_NAME").to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            capabilities: json!({}),
+            instructions: self.view.borrow().instructions(),
+        }
+    }
+
+    fn tools(&self) -> Vec<Box<RawValue>> {
+        self.view.borrow().tools.iter().map(service::raw).collect()
+    }
+
+    fn call(&self, call: service::Call) -> BoxFuture<'static, Result<Box<RawValue>, Refusal>> {
+        let (own, name, reports) = (self.clone(), call.name, call.progress);
+        Box::pin(async move {
+            let arguments = serde_json::from_str(call.arguments.get());
+            let arguments = arguments.map_err(|error| {
+                Refusal::new(code::INVALID_PARAMS, format!("Invalid params: {error}"))
+            })?;
+            let (sender, mut received) = mpsc::channel::<Box<RawValue>>(64);
+            // A client that is slow misses reports, and holds up nobody.
+            let progress = move |report: &RawValue| _ = sender.try_send(report.to_owned());
+            let (answer, ()) = tokio::join!(own.call(&name, arguments, progress), async {
+                while let Some(report) = received.recv().await {
+                    reports.report(report).await;
+                }
+            });
+            let unknown = || Refusal::new(code::INVALID_PARAMS, format!("Unknown tool: '{name}'"));
+            answer.ok_or_else(unknown)
+        })
+    }
+
+    fn changes(&self) -> watch::Receiver<()> {
+        self.tools_change.clone()
+    }
+}
+
 /// Builds the view anew after each change, several at once where they come faster than that.
 async fn keep(
     backends: Arc<Backends>,
     mut wanted: watch::Receiver<()>,
-    shown: watch::Sender<Arc<View>>,
-    build: impl Fn(Vec<(Server, crate::backends::Standing)>) -> View + Send + Sync + 'static,
+    build: impl Fn(Vec<(Server, Standing)>) -> View + Send + Sync + 'static,
+    show: impl Fn(View),
 ) {
     let build = Arc::new(build);
     let mut changes = backends.changes();
@@ -160,16 +211,10 @@ async fn keep(
         }
         let (build, standings) = (build.clone(), backends.standings());
         match tokio::task::spawn_blocking(move || build(standings)).await {
-            Ok(view) => _ = shown.send_replace(Arc::new(view)),
+            Ok(view) => show(view),
             Err(error) => tracing::error!("the index cannot be built: {error}"),
         }
     }
-}
-
-/// The result of a call.
-fn result(text: &str, is_error: bool) -> Box<RawValue> {
-    let content = [json!({"type": "text", "text": text})];
-    to_raw_value(&json!({"content": content, "isError": is_error})).expect("it is JSON")
 }
 
 /// The answer of `discover_tools`.
@@ -207,14 +252,7 @@ pub fn discover(view: &View, arguments: &Value) -> Result<String, String> {
         .collect();
     tools.extend(others);
     tools.truncate(limit);
-    let mut text = String::new();
-    for tool in &tools {
-        text += &recipe(&shown(view, tool), view.caller(tool));
-        if whole {
-            text += &format!("Schema: {}\n", tool.input_schema);
-        }
-        text.push('\n');
-    }
+    let mut text = answer(view, &tools, whole);
     if tools.is_empty() {
         text = format!("No tool matches \"{query}\". Try broader terms.\n");
         if !found.unknown.is_empty() {
@@ -226,6 +264,16 @@ pub fn discover(view: &View, arguments: &Value) -> Result<String, String> {
     }
     view.lacks().iter().for_each(|lack| text += &format!("Missing: {lack}.\n"));
     Ok(text.trim_end().to_owned())
+}
+
+/// Tools as recipes, and with the whole schema of each.
+pub fn answer(view: &View, tools: &[&Tool], whole: bool) -> String {
+    let recipes = tools.iter().map(|tool| {
+        let recipe = recipe(&shown(view, tool), view.caller(tool));
+        let schema = format!("Schema: {}\n", tool.input_schema);
+        recipe + if whole { &schema } else { "" } + "\n"
+    });
+    recipes.collect()
 }
 
 /// The tools that somebody calls so: `name`, or `server:name`.
@@ -241,7 +289,7 @@ fn named<'a>(view: &'a View, name: &str) -> Vec<&'a Tool> {
 fn shown(view: &View, tool: &Tool) -> Tool {
     let mut shown = tool.clone();
     if view.index.named(&tool.name).len() > 1 {
-        shown.name = format!("{}:{}", tool.server, tool.name);
+        shown.name = tool.key();
     }
     shown
 }
@@ -266,7 +314,7 @@ fn target<'a>(view: &'a View, caller: &str, arguments: &Value) -> Result<&'a Too
 }
 
 fn unknown(view: &View, name: &str) -> String {
-    let is_it = |tool: &Tool| tool.name == name || format!("{}:{}", tool.server, tool.name) == name;
+    let is_it = |tool: &Tool| tool.name == name || tool.key() == name;
     if view.held.iter().any(|(listed, _)| is_it(&listed.tool)) {
         return format!(
             "'{name}' is held back until the user has looked at it: `mcp_proxy quarantine` tells why, `mcp_proxy trust` releases it."

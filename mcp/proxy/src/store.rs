@@ -64,7 +64,7 @@ impl Store {
                     sha256: listed.fingerprint.clone(),
                     trusted: false,
                 };
-                let seen = memory.entry(listed.key()).or_insert_with(new);
+                let seen = memory.entry(listed.tool.key()).or_insert_with(new);
                 if seen.sha256 == listed.fingerprint {
                     suspicion.clone().filter(|_| !seen.trusted)
                 } else {
@@ -84,7 +84,7 @@ impl Store {
             sha256: listed.fingerprint.clone(),
             trusted: true,
         };
-        self.change(|memory| _ = memory.insert(listed.key(), seen))
+        self.change(|memory| _ = memory.insert(listed.tool.key(), seen))
     }
 
     fn read(&self) -> Result<Memory> {

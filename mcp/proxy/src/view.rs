@@ -142,7 +142,7 @@ impl View {
                 continue;
             }
             if self.tools.iter().any(|it| it["name"] == *tool.name) {
-                let key = format!("{}:{}", tool.server, tool.name);
+                let key = tool.key();
                 self.problems.push(format!("always_on: another tool is called as {key} is"));
                 continue;
             }

@@ -51,6 +51,13 @@ pub struct Tool {
     pub annotations: Value,
 }
 
+impl Tool {
+    /// Its name among all servers': `SERVER:TOOL`.
+    pub fn key(&self) -> String {
+        format!("{}:{}", self.server, self.name)
+    }
+}
+
 /// The tools and how to find them.
 pub struct Index {
     tools: Vec<Tool>,

@@ -1,0 +1,58 @@
+//! The proxy as a server, on standard input and output or HTTP.
+//!
+//! Invariant: clients are answered at once; what is not there yet, or has failed, stands on `/readyz`.
+
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+use mcp_proxy::proxy::{Proxy, Setup};
+use mcp_relay::front::Ready;
+use mcp_relay::service;
+use std::sync::Arc;
+use tokio::time::timeout;
+
+use super::{Args, setup};
+
+/// For the servers of tools that are to be in a client's first list.
+const FIRST: Duration = Duration::from_secs(5);
+
+pub async fn run(args: &Args) -> Result<u8> {
+    let paths = [("--config", &args.config), ("--settings", &args.settings)];
+    let given = paths.iter().filter_map(|(name, path)| Some((name, path.as_ref()?)));
+    let given = given.flat_map(|(name, path)| [(*name).to_owned(), path.display().to_string()]);
+    if let Some(text) =
+        args.front.explain("mcp_proxy", "many tools behind two.", &given.collect::<Vec<_>>())
+    {
+        eprintln!("{text}");
+        return Ok(0);
+    }
+    let setup: Setup = setup(args)?;
+    let waits = !setup.settings.always_on.is_empty();
+    let proxy = Proxy::start(setup);
+    let mut views = proxy.views();
+    let ready = Ready::default();
+    let told = ready.clone();
+    told.lacks("view", "the index is being built");
+    let front = args.front.open(ready, None).await.map_err(|why| anyhow!(why))?;
+    if let Some(address) = front.address() {
+        eprintln!("http://{address}/mcp");
+    }
+    if waits {
+        let settled = views.wait_for(|view| view.connecting().is_empty());
+        let _ = timeout(FIRST, settled).await;
+    }
+    tokio::spawn(async move {
+        loop {
+            match views.borrow_and_update().wrongs().as_slice() {
+                [] => told.has("view"),
+                wrongs => told.lacks("view", wrongs.join("\n")),
+            }
+            if views.changed().await.is_err() {
+                return;
+            }
+        }
+    });
+    let proxy = Arc::new(proxy);
+    front.serve(|client| service::serve(proxy.clone(), client)).await;
+    Ok(0)
+}
