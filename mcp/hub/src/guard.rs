@@ -36,6 +36,8 @@ pub struct Used {
     pub tool_calls: u64,
     /// Of requests and replies.
     pub tokens: u64,
+    /// Nobody waits for the answer any more.
+    is_over: bool,
 }
 
 impl Scope {
@@ -111,12 +113,21 @@ impl Scope {
         what: &str,
     ) -> Result<(), String> {
         let mut used = self.budget.used.lock().unwrap();
+        let is_over = used.is_over;
         let (count, more, most) = of(&mut used, self.budget.limits);
+        if is_over {
+            return Err("the question is over".to_owned());
+        }
         if *count + more > most {
             return Err(format!("the question has used up its {most} {what} (limits.{what})"));
         }
         *count += more;
         Ok(())
+    }
+
+    /// Nothing more may be used for it.
+    pub fn end(&self) {
+        self.budget.used.lock().unwrap().is_over = true;
     }
 
     /// What it has used so far.

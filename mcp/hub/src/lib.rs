@@ -1,10 +1,14 @@
 //! Agents behind tools: an MCP client asks other agents, in four modes.
 
 pub mod answer;
+pub mod capability;
 pub mod config;
 pub mod context;
 pub mod files;
+mod group;
 pub mod guard;
+pub mod hub;
 pub mod mode;
+pub mod spoke;
 pub mod telemetry;
 pub mod threads;
