@@ -9,6 +9,7 @@ mod group;
 pub mod guard;
 pub mod hub;
 pub mod mode;
+pub mod server;
 pub mod spoke;
 pub mod telemetry;
 pub mod threads;

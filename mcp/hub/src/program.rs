@@ -1,0 +1,246 @@
+//! What is typed, and what becomes of it.
+//!
+//! Invariant: exit code 1 is a question or a check that failed, 2 a configuration or a command line that cannot be used.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use mcp_hub::config::Config;
+use mcp_hub::hub::{Ask, Health, Hub};
+use mcp_hub::mode::Mode;
+use mcp_hub::server::Server;
+use mcp_hub::telemetry;
+use mcp_relay::{front, service};
+use serde_json::json;
+
+/// A question or a check that failed.
+pub const FAILED: u8 = 1;
+/// What cannot be used.
+const WRONG: u8 = 2;
+
+const EXAMPLES: &str = "Examples:
+  mcp_hub ask gpt \"Review this plan\" --file plan.md --mode challenge
+  mcp_hub check                          starts every agent and server, and says how it went
+  mcp_hub --config spokes.yaml           serves the four tools on standard input and output
+
+Without spokes.yaml in this directory there is one agent, gpt, which is built in and needs no key.
+Exit codes: 0 all well, 1 a question or a check failed, 2 the configuration or the command line.";
+
+/// Agents behind tools: an MCP client asks other agents, in four modes.
+#[derive(Parser)]
+#[command(name = "mcp_hub", version, after_help = EXAMPLES)]
+struct Args {
+    /// The agents and servers [default: spokes.yaml, when it is there]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    front: front::Args,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Asks an agent
+    Ask {
+        agent: String,
+        prompt: String,
+        /// PATH, PATH:LINE or PATH:FIRST-LAST; may be given again
+        #[arg(long, value_name = "PATH")]
+        file: Vec<String>,
+        /// challenge, agree, collaborate or deduce
+        #[arg(long, value_parser = Mode::named)]
+        mode: Option<Mode>,
+        /// Continues the conversation of this name
+        #[arg(long)]
+        thread: Option<String>,
+    },
+    /// Agents, as list_agents lists them
+    List,
+    /// Starts every agent and server, and says how it went
+    Check,
+    /// The last questions
+    Log {
+        /// How many
+        #[arg(long, default_value_t = 20)]
+        last: usize,
+    },
+    /// How each agent has done, with bars of its latency
+    Stats,
+    /// Prints completions for a shell
+    Completions { shell: clap_complete::Shell },
+}
+
+/// Does what was typed; returns the exit code.
+pub async fn run() -> u8 {
+    let args = Args::parse();
+    args.front.start_log("warn,mcp_hub=info");
+    perform(args).await.unwrap_or_else(|why| {
+        eprintln!("mcp_hub: {why}");
+        WRONG
+    })
+}
+
+async fn perform(args: Args) -> Result<u8, String> {
+    let project = std::env::current_dir().map_err(|error| format!("this directory: {error}"))?;
+    if let Some(Command::Completions { shell }) = args.command {
+        clap_complete::generate(shell, &mut Args::command(), "mcp_hub", &mut std::io::stdout());
+        return Ok(0);
+    }
+    let variable = |name: &str| std::env::var(name).ok();
+    let file =
+        args.config.clone().or_else(|| Some(project.join("spokes.yaml")).filter(|it| it.exists()));
+    let config = match &file {
+        Some(file) => Config::read(file, &variable)?,
+        None => Config::embedded(&project),
+    };
+    let hub = Hub::new(config, &project, &variable)?;
+    match args.command {
+        None => serve(args.front, file.as_deref(), hub).await,
+        Some(Command::Ask {
+            agent,
+            prompt,
+            file,
+            mode,
+            thread,
+        }) => {
+            let ask = Ask {
+                agent,
+                prompt,
+                mode,
+                thread,
+                context: json!({ "files": file }),
+            };
+            ask_once(&hub, ask).await
+        }
+        Some(Command::List) => {
+            hub.start(|_, _| ()).await;
+            say(hub.listed().trim_end());
+            Ok(0)
+        }
+        Some(Command::Check) => Ok(check(&hub).await),
+        Some(Command::Log { last }) => {
+            let records = records(&hub)?;
+            records[records.len().saturating_sub(last)..].iter().for_each(|it| say(&it.line()));
+            Ok(0)
+        }
+        Some(Command::Stats) => {
+            say(telemetry::stats(&records(&hub)?).trim_end());
+            Ok(0)
+        }
+        Some(Command::Completions { .. }) => unreachable!("it was answered above"),
+    }
+}
+
+async fn serve(args: front::Args, file: Option<&Path>, hub: Arc<Hub>) -> Result<u8, String> {
+    let arguments =
+        file.map_or_else(Vec::new, |file| vec!["--config".to_owned(), file.display().to_string()]);
+    if let Some(text) = args.explain("mcp_hub", "agents behind tools.", &arguments) {
+        eprintln!("{text}");
+        return Ok(0);
+    }
+    let ready = front::Ready::default();
+    ready.lacks("start", "agents and servers are being started");
+    let front = args.open(ready.clone(), None).await?;
+    if let Some(address) = front.address() {
+        eprintln!("http://{address}/mcp");
+    }
+    let starting = hub.clone();
+    tokio::spawn(async move {
+        starting
+            .start(|name, health| {
+                if let Health::Away(why) = health {
+                    ready.lacks(name, format!("{name} is away: {why}"));
+                }
+            })
+            .await;
+        for server in &starting.registry().await.servers {
+            if let Err(why) = &server.tools {
+                ready.lacks(
+                    &format!("server {}", server.name),
+                    format!("the server {} cannot be used: {why}", server.name),
+                );
+            }
+        }
+        ready.has("start");
+    });
+    let server = Server::new(hub);
+    front.serve(|client| service::serve(server.clone(), client)).await;
+    Ok(0)
+}
+
+async fn ask_once(hub: &Arc<Hub>, ask: Ask) -> Result<u8, String> {
+    let scope = hub.scope(&ask.agent);
+    let asking = async {
+        let (_, answered) = tokio::join!(hub.start(|_, _| ()), hub.ask(ask, &scope));
+        answered
+    };
+    let answered = tokio::select! {
+        answered = asking => answered,
+        _ = tokio::signal::ctrl_c() => Err("taken back".to_owned()),
+    };
+    Ok(match answered {
+        Ok(answer) => {
+            say(&answer);
+            0
+        }
+        Err(why) => {
+            eprintln!("mcp_hub: {why}");
+            FAILED
+        }
+    })
+}
+
+async fn check(hub: &Arc<Hub>) -> u8 {
+    hub.start(|_, _| ()).await;
+    let mut failed = false;
+    for (spoke, health) in hub.spokes() {
+        let (state, what) = match health {
+            Health::Ready(what) => ("ready", what),
+            Health::Away(why) => ("away", why),
+            Health::Starting => ("starting", String::new()),
+        };
+        failed |= state != "ready";
+        say(format!(
+            "agent   {:<16} {:<9} {state:<9} {}",
+            spoke.name,
+            spoke.kind,
+            kit::one_line(&what)
+        )
+        .trim_end());
+    }
+    for server in &hub.registry().await.servers {
+        let (state, what) = match &server.tools {
+            Ok(tools) => (
+                "ready",
+                format!("{}, {} ms", kit::counted(*tools, "tool"), server.took.as_millis()),
+            ),
+            Err(why) => ("failed", kit::one_line(why)),
+        };
+        failed |= server.tools.is_err();
+        say(&format!("server  {:<16} {:<9} {state:<9} {what}", server.name, server.transport));
+    }
+    if failed { FAILED } else { 0 }
+}
+
+fn records(hub: &Hub) -> Result<Vec<telemetry::Record>, String> {
+    let (records, odd) =
+        telemetry::read(&hub.log()).map_err(|error| format!("{}: {error}", hub.log().display()))?;
+    if odd > 0 {
+        eprintln!(
+            "mcp_hub: {} of {} cannot be read",
+            kit::counted(odd, "line"),
+            hub.log().display()
+        );
+    }
+    Ok(records)
+}
+
+/// A line of an answer. When nobody reads any more there is nothing left to do.
+fn say(line: &str) {
+    if writeln!(std::io::stdout(), "{line}").is_err() {
+        std::process::exit(0);
+    }
+}
