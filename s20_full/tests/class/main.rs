@@ -13,6 +13,7 @@ mod interrupts;
 mod kills;
 mod secrets;
 mod servers;
+mod session;
 mod sessions;
 mod stream;
 
