@@ -177,8 +177,7 @@ impl<'a> Scene<'a> {
         let lines = || tagged.inner.lines().filter(|line| !line.trim().is_empty());
         let items = || lines().filter_map(|line| line.strip_prefix("- "));
         if let (Some(from), Some(kind)) = (tagged.attribute("from"), tagged.attribute("type")) {
-            // A message of a protocol that answers nothing is shown, not obeyed.
-            if !tagged.name.contains("ignored") {
+            if !tagged.is_stray_mail() {
                 let text = tagged.inner.to_owned();
                 self.events.push(Event::Mail(Mail {
                     from,
@@ -245,6 +244,11 @@ struct Tagged<'a> {
 }
 
 impl Tagged<'_> {
+    /// Whether a protocol found that this mail answers nothing: it is shown in a tag of its own, and nobody obeys it.
+    fn is_stray_mail(&self) -> bool {
+        self.name.ends_with("-ignored")
+    }
+
     fn attribute(&self, name: &str) -> Option<String> {
         let (_, rest) = self.head.split_once(&format!(" {name}=\""))?;
         Some(rest.split('"').next()?.to_owned())

@@ -22,17 +22,8 @@ use crate::world::World;
 
 /// Understands a request: the steps of it, or why nothing of it is done.
 pub fn plan(text: &str, world: &World) -> Result<Vec<Step>> {
-    let mut planner = Planner {
-        world,
-        steps: Vec::new(),
-        people: world.mates.clone(),
-        hired: Vec::new(),
-        server: None,
-        only_looks: None,
-        mentioned: None,
-    };
-    planner.read(text)?;
-    planner.finish(text)?;
+    let mut planner = Planner::new(world);
+    planner.whole_of(text).map_err(|no| planner.for_team(no))?;
     Ok(planner.steps)
 }
 
@@ -52,7 +43,25 @@ struct Planner<'p, 'w> {
 
 type Result<T> = std::result::Result<T, Refusal>;
 
-impl Planner<'_, '_> {
+impl<'p, 'w> Planner<'p, 'w> {
+    fn new(world: &'p World<'w>) -> Self {
+        let people = world.mates.clone();
+        Self {
+            world,
+            steps: Vec::new(),
+            people,
+            hired: Vec::new(),
+            server: None,
+            only_looks: None,
+            mentioned: None,
+        }
+    }
+
+    fn whole_of(&mut self, text: &str) -> Result<()> {
+        self.read(text)?;
+        self.finish(text)
+    }
+
     fn read(&mut self, text: &str) -> Result<()> {
         // A request in quotation marks is still a request.
         if let [one] = tokens(text).as_slice()

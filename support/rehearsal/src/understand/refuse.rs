@@ -2,12 +2,13 @@
 //!
 //! Invariant: an offer can be typed as it stands.
 
-use super::{Planner, Result, plan};
+use super::{Planner, Result};
 use crate::clause::Clause;
 use crate::mcp;
 use crate::plan::Refusal;
 use crate::rank;
 use crate::table::{ROWS, Row};
+use crate::tools::Can;
 use crate::words::{Shape, Token, set};
 use crate::world::World;
 
@@ -54,6 +55,21 @@ impl Planner<'_, '_> {
         offers
     }
 
+    /// The same for a request about teammates: what it can let the first of them do.
+    pub(super) fn for_team(&self, mut no: Refusal) -> Refusal {
+        let Some(name) = self.hired.first().filter(|_| self.world.can(Can::Spawn)) else {
+            return no;
+        };
+        let verb = if self.world.mates.contains(name) { "ask" } else { "spawn" };
+        let file = self.last_path().unwrap_or_else(|| "README.md".to_owned());
+        let filled = |offer: &str| {
+            offer.replace("{verb}", verb).replace("{name}", name).replace("{file}", &file)
+        };
+        let can = |offer: &String| Planner::new(self.world).whole_of(offer).is_ok();
+        no.offers = set("team-offers").split(" | ").map(filled).filter(can).take(3).collect();
+        no
+    }
+
     /// An offer with names that exist: the file that was named or spoken of, a teammate.
     fn named(&self, offer: &str, tokens: &[Token]) -> String {
         let is_name = |text: &str| !text.contains('*') && text.contains(char::is_alphanumeric);
@@ -78,6 +94,6 @@ impl Planner<'_, '_> {
             system: "",
             ..*self.world
         };
-        plan(job, &world).map(|_| ())
+        Planner::new(&world).whole_of(job)
     }
 }

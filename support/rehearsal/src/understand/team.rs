@@ -42,14 +42,14 @@ impl Planner<'_, '_> {
             _ if is_board && tokens.iter().all(|token| token.shape != Shape::Path) => Job::Board,
             _ => Job::Text(sentence(what)),
         };
+        self.hired.clone_from(&names);
         if let Job::Text(job) = &job {
             self.check(job)?;
         }
         for name in &names {
             self.push(Act::Spawn(name.clone(), role.clone(), job.clone(), false), clause.join);
         }
-        self.people.extend(names.clone());
-        self.hired = names;
+        self.people.extend(names);
         Ok(())
     }
 
@@ -118,6 +118,7 @@ impl Planner<'_, '_> {
             [one] if one.shape == Shape::Quoted => one.text.clone(),
             _ => sentence(found.text("what").trim_start_matches("please ")),
         };
+        self.hired.clone_from(&to);
         if found.label == "order" {
             self.check(&what)?;
         }
@@ -131,7 +132,6 @@ impl Planner<'_, '_> {
                 None => return Ok(false),
             }
         }
-        self.hired = to;
         Ok(true)
     }
 
@@ -229,7 +229,7 @@ fn tells(kind: &str, tokens: &[Token], at: usize, known: &[String]) -> Option<us
             Some(at + if is(at + 1, "of") && is(at + 2, set("pronouns")) { 3 } else { 1 })
         }
         "mate" => known.contains(&tokens[at].low).then_some(at + 1),
-        "whom" if is_place(tokens, at) => {
+        "whom" if is_place(tokens, at) || known.contains(&tokens[at].low) => {
             names_end(tokens, at, |token| known.contains(&token.low) || can_be_name(token))
         }
         _ => None,

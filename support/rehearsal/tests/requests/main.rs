@@ -93,6 +93,11 @@ fn a_refusal_helps() {
         ("deploy api", ["connect to deploy"]),
         ("hire a tester", ["spawn alice as a tester"]),
         ("remind me soon to eat", ["remind me in 10 minutes"]),
+        ("Hire alice to work on the backend", ["spawn alice as a developer"]),
+        (
+            "Spawn alice, ask her for a plan to refactor app.py, and approve it",
+            ["spawn alice to refactor app.py. Ask alice for a plan and approve it."],
+        ),
     ] {
         let told = Stage::new().asks(request);
         for offer in offers {
