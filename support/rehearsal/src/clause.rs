@@ -3,7 +3,7 @@
 //! Hard joints (`then`, a full stop, a semicolon, a dash) always cut; `and` and commas cut when a verb follows. Invariant:
 //! every token is in exactly one clause, so nothing of a request can fall out between two of them.
 
-use crate::rank;
+use crate::table;
 use crate::words::{Shape, Token, set, tokens};
 
 /// How a clause is joined to the one before.
@@ -92,7 +92,7 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
         let is_one = verb.is("fix mend correct discard")
             || verb.is("report") && after.is_some_and(|after| after.is("back"));
         let is_alone = after.is_none_or(|after| after.shape == Shape::Mark || after.is("and"));
-        let begins = rank::is_verb(&verb.low) && verb.shape == Shape::Word && !is_alone
+        let begins = table::is_verb(&verb.low) && verb.shape == Shape::Word && !is_alone
             || verb.is(set("wh")) && (asks || is_colon)
             || verb.is("only but don't never")
             || verb.is("do") && after.is_some_and(|not| not.is("not"));

@@ -4,10 +4,9 @@
 
 use crate::clause::Clause;
 use crate::pattern::{self, PLAIN};
-use crate::rank;
 use crate::scene::{Event, FIRST, Mail, Past};
 use crate::speak::{block, one_line};
-use crate::table::{ROWS, Row};
+use crate::table::{self, ROWS, Row};
 use crate::tools::Can;
 use crate::words::{has, set, stems, unique};
 use crate::world::World;
@@ -85,8 +84,9 @@ pub fn facts(world: &World) -> Vec<String> {
 
 /// The words of a question that a fact must have.
 fn wanted(question: &str) -> Vec<String> {
-    let (general, own): (Vec<_>, Vec<_>) =
-        rank::content(question).into_iter().partition(|token| has(set("of-questions"), &token.low));
+    let (general, own): (Vec<_>, Vec<_>) = table::content(question)
+        .into_iter()
+        .partition(|token| has(set("of-questions"), &token.low));
     // `what is my name?` asks for nothing else.
     let name = general.into_iter().filter(|token| own.is_empty() && token.is("name"));
     name.chain(own.clone()).map(|token| token.stem).collect()

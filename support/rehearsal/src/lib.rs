@@ -39,7 +39,6 @@ mod mcp;
 mod pattern;
 mod persona;
 mod plan;
-mod rank;
 mod run;
 mod scene;
 mod schema;

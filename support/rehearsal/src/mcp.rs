@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::clause::{Clause, is_filler};
 use crate::pattern::{self, says};
-use crate::rank;
 use crate::schema::{choices, complete, kind, properties, required};
+use crate::table;
 use crate::tools::{Can, Tools};
 use crate::types::Tool;
 use crate::words::{Shape, Token, has, number, set, stem, unique};
@@ -199,7 +199,7 @@ impl<'t> Served<'t> {
     fn nearness(&self, order: Option<&Token>, content: &[(&Token, Word)]) -> f32 {
         let is_own = |verb: &Token| {
             let verb_word = Word::of(verb.stem.clone());
-            rank::is_verb(&verb.low)
+            table::is_verb(&verb.low)
                 && self.names.first().is_some_and(|name| name.is_like(&verb_word))
         };
         let changes = |verb: &Token| verb.is(set("changes"));

@@ -262,7 +262,7 @@ fn ordered(order: &str, world: &World) -> Result<Vec<Step>, String> {
     if order.starts_with("Wait for mail") {
         return Ok(Vec::new());
     }
-    let is_order = tokens(order).first().is_some_and(|first| crate::rank::is_verb(&first.low));
+    let is_order = tokens(order).first().is_some_and(|first| crate::table::is_verb(&first.low));
     // Mail that asks for nothing is read, and that is all.
     let read = || step(Act::Say(format!("I have read: {}", one_line(order, 200))));
     understand::plan(order, world).or_else(|no| if is_order { Err(refusal(&no)) } else { read() })

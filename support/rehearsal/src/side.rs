@@ -6,9 +6,9 @@
 use serde_json::{Value, json};
 
 use crate::history;
-use crate::rank;
 use crate::scene::{FIRST, LAST, is_name};
 use crate::speak::{cut, one_line};
+use crate::table;
 use crate::types::Request;
 use crate::words::{has, set, stems};
 
@@ -56,7 +56,7 @@ fn blocks(text: &str) -> Vec<&str> {
 /// Which memories a request needs: those that share a word with it, and matters of style when code is to be written.
 fn chosen(memories: &str, asked: &str) -> String {
     let content =
-        |text: &str| rank::content(text).into_iter().map(|token| token.stem).collect::<Vec<_>>();
+        |text: &str| table::content(text).into_iter().map(|token| token.stem).collect::<Vec<_>>();
     let (wanted, all) = (content(asked), stems(asked));
     let is_code = all.iter().any(|word| has(set("code-stems"), word)) || asked.contains(".py");
     let lines = memories.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
@@ -118,7 +118,7 @@ fn extracted(memories: &str, conversation: &str) -> String {
                 continue;
             };
             let fact = fact.trim_end_matches('.');
-            let words = rank::content(fact)
+            let words = table::content(fact)
                 .into_iter()
                 .map(|token| token.low)
                 .filter(|word| !has(set("of-facts"), word));

@@ -6,8 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::clause::{Clause, is_filler};
-use crate::rank;
-use crate::table::{ROWS, Row, Slot};
+use crate::table::{self, ROWS, Row, Slot};
 use crate::tools::Can;
 use crate::words::{Shape, Token, entry, number, set};
 
@@ -80,7 +79,7 @@ impl Clause {
         }
         self.take_rest(row, &mut slots, &mut used);
         let is_left = |at: &usize| {
-            !used[*at] && !is_filler(&self.tokens[*at]) && !rank::knows(index, &self.tokens[*at])
+            !used[*at] && !is_filler(&self.tokens[*at]) && !table::knows(index, &self.tokens[*at])
         };
         let left = (0..self.tokens.len())
             .filter(is_left)
@@ -98,7 +97,7 @@ impl Clause {
         let token = &self.tokens[at];
         let is_free = token.shape == Shape::Word
             && !token.is("everybody everyone somebody someone anybody anyone nobody people team")
-            && !rank::is_known(token)
+            && !table::is_known(token)
             && !is_filler(token)
             && token.low.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
         let is_there = at == 0 || self.tokens[at - 1].is(set("before-names"));
@@ -182,7 +181,7 @@ impl Clause {
             Shape::Word => {
                 is_end
                     && !is_filler(token)
-                    && (before("under inside below within") || !rank::is_known(token))
+                    && (before("under inside below within") || !table::is_known(token))
             }
             _ => false,
         }
@@ -283,7 +282,7 @@ fn is_dir_name(token: &Token, may_be_verb: bool) -> bool {
     let is_word = token.shape == Shape::Word
         && !is_filler(token)
         && !token.is("current working listing and called named structure")
-        && (may_be_verb || !rank::is_verb(&token.low));
+        && (may_be_verb || !table::is_verb(&token.low));
     matches!(token.shape, Shape::Path | Shape::Quoted | Shape::Code) || is_word
 }
 

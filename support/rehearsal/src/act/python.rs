@@ -4,8 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::look::{paths, reads};
-use super::write::{changing, there, without_numbers};
+use super::files::{changing, paths, reads, there, without_numbers};
 use crate::pattern::says;
 use crate::run::{Done, Outcome, Run, Stop, Went, fail};
 use crate::slots::Slots;

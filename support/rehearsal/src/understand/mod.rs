@@ -4,9 +4,7 @@
 //! of the table. Coverage decides: a word that neither the row's examples nor a slot nor a filler accounts for is quoted in
 //! a refusal. Invariant: all of a request or none of it.
 
-mod files;
 mod frames;
-mod refuse;
 mod rows;
 mod team;
 

@@ -1,6 +1,7 @@
-//! Clauses become rows of the table, and what the steps mean for each other.
+//! Clauses become rows of the table, and what the steps mean for each other; or a no that helps.
 //!
-//! Invariants: every word of the clause is accounted for, and every slot that a row has filled is used, or there is no act.
+//! Invariants: every word of the clause is accounted for, and every slot that a row has filled is used, or there is no act; an
+//! offer can be typed as it stands.
 
 use super::{Planner, Result};
 use crate::clause::{Clause, Join};
@@ -8,10 +9,11 @@ use crate::create::Content;
 use crate::history;
 use crate::mcp;
 use crate::plan::{Act, Job, Refusal, Step};
-use crate::rank;
 use crate::slots::Slots;
-use crate::table::{Make, ROWS, Row, Slot};
+use crate::table::{self, Make, ROWS, Row, Slot};
+use crate::tools::Can;
 use crate::words::{Shape, Token, has, set, tokens};
+use crate::world::World;
 
 impl Planner<'_, '_> {
     /// The nearest row that accounts for every word.
@@ -19,7 +21,7 @@ impl Planner<'_, '_> {
         let (mut left, mut fewest, mut no_tool) = (clause.text().to_owned(), usize::MAX, false);
         // `commit` orders something else than a look at the commits.
         let orders = clause.tokens.first().is_some_and(|first| first.is(set("acting")));
-        for index in rank::nearest(&clause.tokens).into_iter().take(24) {
+        for index in table::nearest(&clause.tokens).into_iter().take(24) {
             let row = &ROWS[index];
             let says = |words: &str| {
                 words.is_empty() || clause.tokens.iter().any(|token| has(words, &token.low))
@@ -46,7 +48,7 @@ impl Planner<'_, '_> {
             if cost < fewest {
                 fewest = cost;
                 // A verb alone says little of what was not understood.
-                let is_verb = |word: &&String| rank::is_verb(&word.to_lowercase());
+                let is_verb = |word: &&String| table::is_verb(&word.to_lowercase());
                 let word =
                     fit.left.iter().find(|word| !is_verb(word)).or(fit.left.first()).cloned();
                 left = word.unwrap_or_else(|| clause.text().to_owned());
@@ -239,4 +241,90 @@ fn one_word(rest: &str) -> Option<String> {
     let words: Vec<Token> =
         tokens(rest).into_iter().filter(|token| is_word(token) && !token.is(known)).collect();
     if let [one] = words.as_slice() { Some(one.text.clone()) } else { None }
+}
+
+impl Planner<'_, '_> {
+    pub(super) fn refuse(&self, word: &str, clause: &Clause) -> Refusal {
+        self.no(format!("I did not understand “{}”, so I did nothing of it", word.trim()), clause)
+    }
+
+    /// A refusal that offers what is near.
+    pub(super) fn no(&self, why: String, clause: &Clause) -> Refusal {
+        Refusal {
+            why,
+            offers: self.offers(&clause.tokens),
+        }
+    }
+
+    /// The nearest requests that can be done here, with the names that exist.
+    pub(super) fn offers(&self, tokens: &[Token]) -> Vec<String> {
+        const ALWAYS: [&str; 3] = ["list the files here", "read {file}", "what can you do?"];
+        let can =
+            |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| self.world.can(*can));
+        let near = table::close(tokens)
+            .into_iter()
+            .map(|index| &ROWS[index])
+            .filter(can)
+            .map(|row| row.offer);
+        let is_file = |token: &&Token| {
+            token.shape == Shape::Path && token.text.contains('.') && !token.text.contains('*')
+        };
+        let server = self
+            .world
+            .servers
+            .iter()
+            .find(|server| tokens.iter().any(|token| mcp::names(token, server)));
+        let mut offers: Vec<String> = Vec::new();
+        offers.extend(server.map(|server| format!("connect to {server}")));
+        offers.extend(tokens.iter().find(is_file).map(|file| format!("read {}", file.text)));
+        for offer in near.chain(ALWAYS) {
+            let offer = self.named(offer, tokens);
+            if offers.len() < 3 && !offers.contains(&offer) {
+                offers.push(offer);
+            }
+        }
+        offers
+    }
+
+    /// The same for a request about teammates: what it can let the first of them do.
+    pub(super) fn for_team(&self, mut no: Refusal) -> Refusal {
+        let Some(name) = self.hired.first().filter(|_| self.world.can(Can::Spawn)) else {
+            return no;
+        };
+        let verb = if self.world.mates.contains(name) { "ask" } else { "spawn" };
+        let file = self.last_path().unwrap_or_else(|| "README.md".to_owned());
+        let filled = |offer: &str| {
+            offer.replace("{verb}", verb).replace("{name}", name).replace("{file}", &file)
+        };
+        let can = |offer: &String| Planner::new(self.world).whole_of(offer).is_ok();
+        no.offers = set("team-offers").split(" | ").map(filled).filter(can).take(3).collect();
+        no
+    }
+
+    /// An offer with names that exist: the file that was named or spoken of, a teammate.
+    fn named(&self, offer: &str, tokens: &[Token]) -> String {
+        let is_name = |text: &str| !text.contains('*') && text.contains(char::is_alphanumeric);
+        let said = tokens.iter().find(|token| token.shape == Shape::Path && is_name(&token.text));
+        let file = said.map(|token| token.text.clone()).or_else(|| self.last_path());
+        let file = file.unwrap_or_else(|| "README.md".to_owned());
+        let offer = offer.replace("{file}", &file).replace("{dir}", "this directory");
+        let people = ["alice", "bob"].into_iter().zip(&self.people);
+        people.fold(offer, |offer, (sample, name)| offer.replace(sample, name))
+    }
+
+    /// A job for somebody else must be one that can be done, without the lead's servers.
+    pub(super) fn check(&self, job: &str) -> Result<()> {
+        let (mates, last_path) = (self.people.clone(), self.last_path());
+        let (servers, connected) = (Vec::new(), Vec::new());
+        let world = World {
+            lent: set("lent"),
+            mates,
+            last_path,
+            servers,
+            connected,
+            system: "",
+            ..*self.world
+        };
+        Planner::new(&world).whole_of(job)
+    }
 }

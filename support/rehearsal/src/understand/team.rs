@@ -8,8 +8,8 @@ use super::{Planner, Result};
 use crate::clause::{Clause, Join, clause_end, is_filler};
 use crate::pattern::{self, Found, says};
 use crate::plan::{Act, Job, Refusal};
-use crate::rank;
 use crate::speak::{listed, sentence};
+use crate::table;
 use crate::tools::Can;
 use crate::words::{Shape, Token, number, set};
 
@@ -175,7 +175,7 @@ fn can_be_name(token: &Token) -> bool {
         && token.low.bytes().all(is_letter)
         && !is_person(token)
         && !is_filler(token)
-        && !rank::is_known(token)
+        && !table::is_known(token)
         && number(&token.low).is_none()
 }
 
