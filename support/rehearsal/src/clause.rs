@@ -41,19 +41,15 @@ pub fn segments(text: &str) -> Vec<Segment> {
     let all = tokens(text);
     let mut found: Vec<Segment> = Vec::new();
     let mut open: Vec<Token> = Vec::new();
-    let mut at = 0;
-    while at < all.len() {
-        let token = &all[at];
+    for (at, token) in all.iter().enumerate() {
         let new_line = opens_line(text, &all, at);
-        let is_mark =
-            |marks: &[&str]| token.shape == Shape::Mark && marks.contains(&token.text.as_str());
-        let is_end = is_mark(&[".", "!", "?", "…"]);
-        let is_joint = !open.is_empty() && (token.is("then") || is_mark(&["—", "–", "--", "-"]));
+        let is_end = token.is(". ! ? …");
+        let is_joint = !open.is_empty() && token.is("then — – -- -");
         if new_line || is_end || is_joint {
             while open.last().is_some_and(|last| last.is(", and")) {
                 open.pop();
             }
-            open.extend(is_mark(&["?"]).then(|| token.clone()));
+            open.extend(token.is("?").then(|| token.clone()));
             if !open.is_empty() {
                 found.push((std::mem::take(&mut open), Join::Then));
             }
@@ -61,7 +57,6 @@ pub fn segments(text: &str) -> Vec<Segment> {
         if !is_end && !is_joint {
             open.push(token.clone());
         }
-        at += 1;
     }
     if !open.is_empty() {
         found.push((open, Join::Then));
@@ -115,12 +110,7 @@ pub fn is_filler(token: &Token) -> bool {
 impl Clause {
     /// A clause of these tokens.
     pub fn new(source: &str, tokens: &[Token], join: Join) -> Self {
-        let mut clause = Self {
-            tokens: tokens.to_vec(),
-            source: source.to_owned(),
-            join,
-            is_polite: false,
-        };
+        let mut clause = Self::cut(source, tokens.to_vec(), join);
         clause.drop_courtesy();
         clause
     }
@@ -132,10 +122,15 @@ impl Clause {
 
     /// The same, with the politeness in front.
     pub fn whole(source: &str) -> Self {
+        Self::cut(source, tokens(source), Join::Then)
+    }
+
+    fn cut(source: &str, tokens: Vec<Token>, join: Join) -> Self {
+        let source = source.to_owned();
         Self {
-            tokens: tokens(source),
-            source: source.to_owned(),
-            join: Join::Then,
+            tokens,
+            source,
+            join,
             is_polite: false,
         }
     }
@@ -194,6 +189,12 @@ impl Clause {
             || (self.says("?") && !self.is_polite)
     }
 }
+
+/// Whether a sentence ends with this token.
+pub fn is_full_stop(all: &[Token], at: usize) -> bool {
+    all[at].is(". ! ?") && all.get(at + 1).is_none_or(|next| next.start > all[at].end)
+}
+
 /// Where the first sentence of a text ends: at its full stop, or at a new line.
 pub fn sentence_end(text: &str) -> usize {
     let all = tokens(text);
@@ -201,8 +202,7 @@ pub fn sentence_end(text: &str) -> usize {
         if opens_line(text, &all, at) {
             return token.start;
         }
-        let is_end = token.shape == Shape::Mark && matches!(token.text.as_str(), "." | "!" | "?");
-        if is_end && all.get(at + 1).is_none_or(|next| next.start > token.end) {
+        if is_full_stop(&all, at) {
             return token.end;
         }
     }

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use crate::act;
-use crate::clause::{Clause, Join};
+use crate::clause::Clause;
 use crate::history;
 use crate::pattern::{self, PLAIN};
 use crate::plan::{Act, Step};
@@ -29,23 +29,14 @@ pub fn answer(request: &Request) -> Reply {
     if request.tools.is_empty()
         && let Some(text) = side::side_call(request)
     {
-        return Reply {
-            text,
-            ..Reply::default()
-        };
+        return Reply::said(text);
     }
     let scene = Scene::read(request);
     let tools = Tools::of(request);
     let world = World::new(&tools, &scene, request.system);
     let is_mate = tools.can(Can::Send) && !tools.can(Can::Spawn);
     let went = if is_mate { teammate(&world) } else { lead(&world) };
-    went.map_or_else(
-        |calls| calls,
-        |lines| Reply {
-            text: lines.join("\n"),
-            ..Reply::default()
-        },
-    )
+    went.map_or_else(|calls| calls, |lines| Reply::said(lines.join("\n")))
 }
 
 /// The rest of a reply that was cut: a harness asks for it in a tag, and what was said is the beginning of what is to be said.
@@ -62,8 +53,9 @@ fn continued(request: &Request) -> Option<Reply> {
         ..request.clone()
     });
     let rest = whole.text.strip_prefix(said.as_str()).filter(|rest| !rest.is_empty())?;
+    let text = rest.to_owned();
     Some(Reply {
-        text: rest.to_owned(),
+        text,
         ..whole.clone()
     })
 }
@@ -188,10 +180,7 @@ fn teammate(world: &World) -> Result<Vec<String>, Reply> {
             Event::Asked(text) => text.clone(),
             Event::Mail(mail) if mail.kind == "message" => mail.text.clone(),
             Event::Claimed { id, subject } => {
-                steps.push(Step {
-                    act: Act::DoTask(id.clone(), subject.clone(), false),
-                    join: Join::Then,
-                });
+                steps.push(Step::then(Act::DoTask(id.clone(), subject.clone(), false)));
                 continue;
             }
             _ => continue,
@@ -210,13 +199,7 @@ fn teammate(world: &World) -> Result<Vec<String>, Reply> {
         }
     }
     if let Some(aim) = plan_for {
-        steps.insert(
-            0,
-            Step {
-                act: Act::of(Make::OwnPlan, &aim),
-                join: Join::Then,
-            },
-        );
+        steps.insert(0, Step::then(Act::of(Make::OwnPlan, &aim)));
     }
     let run = Run::new(world, since, &Rc::default());
     let mut lines = runs(&run, &steps)?;
@@ -246,12 +229,7 @@ fn without_plan(order: &str, submit: Option<&str>) -> (String, bool) {
 
 /// What an order asks of a teammate.
 fn ordered(order: &str, world: &World) -> Result<Vec<Step>, String> {
-    let step = |act: Act| {
-        Ok(vec![Step {
-            act,
-            join: Join::Then,
-        }])
-    };
+    let step = |act: Act| Ok(vec![Step::then(act)]);
     if let Some((id, subject)) = task_of(order) {
         return step(Act::DoTask(id, subject, true));
     }

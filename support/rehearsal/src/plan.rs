@@ -70,17 +70,19 @@ pub struct Step {
     pub join: Join,
 }
 
+impl Step {
+    /// A step that waits for the one before.
+    pub fn then(act: Act) -> Self {
+        let join = Join::Then;
+        Self { act, join }
+    }
+}
+
 impl Act {
     /// The row that makes this, with its clause.
     pub fn of(make: Make, said: &str) -> Self {
         let row = ROWS.iter().find(|row| row.make == make).unwrap_or(&ROWS[0]);
-        Self::Row(
-            row,
-            Slots {
-                said: said.to_owned(),
-                ..Slots::default()
-            },
-        )
+        Self::Row(row, Slots::of(said))
     }
 
     /// What a row makes, when this is one.

@@ -43,10 +43,7 @@ impl Clause {
     pub fn fit(&self, index: usize, names: &[String]) -> Fit {
         let row = &ROWS[index];
         let mut used = vec![false; self.tokens.len()];
-        let mut slots = Slots {
-            said: self.text().to_owned(),
-            ..Slots::default()
-        };
+        let mut slots = Slots::of(self.text());
         let takes = |slot: &Slot| row.needs.contains(slot) || row.may.contains(slot);
         if takes(&Slot::Kind) {
             self.take_kind(&mut slots, &mut used);
@@ -143,7 +140,7 @@ impl Clause {
             };
             if let Some(place) = place {
                 slots.dir = Some(self.tokens[place].text.trim_end_matches('/').to_owned());
-                used[at.min(place)..=at.max(place)].iter_mut().for_each(|used| *used = true);
+                used[at.min(place)..=at.max(place)].fill(true);
             }
         }
     }
@@ -189,18 +186,23 @@ impl Clause {
 
     fn take_rest(&self, row: &Row, slots: &mut Slots, used: &mut [bool]) {
         if let Some(at) = self.find(row.after) {
-            let end = self
-                .tokens
-                .iter()
-                .rposition(|token| token.shape != Shape::Mark)
-                .map_or(0, |last| last + 1);
-            slots.rest = self.between(at + 1, end.max(at + 1)).to_owned();
-            used[at..].iter_mut().for_each(|used| *used = true);
+            let last = self.tokens.iter().rposition(|token| token.shape != Shape::Mark);
+            slots.rest = self.between(at + 1, last.map_or(at, |last| last.max(at)) + 1).to_owned();
+            used[at..].fill(true);
         }
     }
 }
 
 impl Slots {
+    /// Empty slots of a clause.
+    pub fn of(said: &str) -> Self {
+        let said = said.to_owned();
+        Self {
+            said,
+            ..Self::default()
+        }
+    }
+
     fn has(&self, slot: &Slot) -> bool {
         match slot {
             Slot::Path | Slot::Paths => !self.paths.is_empty(),

@@ -3,7 +3,7 @@
 //! A list is read whole before the request is cut into clauses: `then` in it is an order of tasks and no order to the
 //! model. Invariant: each item is the user's text, and each dependency is a subject of the list.
 
-use crate::clause::{Clause, is_filler};
+use crate::clause::{Clause, is_filler, is_full_stop};
 use crate::pattern::{self, Found, PLAIN, says};
 use crate::words::{Shape, Token, has, number, set, stem, stems, tokens};
 
@@ -62,7 +62,7 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
             (Some(found), tasks) if found.label != "own" => waits(tasks, &found).then_some(())?,
             (Some(found), [before @ .., task]) => {
                 for part in found.text("on").split(" and ").flat_map(|part| part.split(',')) {
-                    task.blocked_by.push(resolve(part, before).pop()?);
+                    task.blocked_by.push(resolve(part, before)?);
                 }
             }
             (None, [.., last, new]) if chained => new.blocked_by.push(last.subject.clone()),
@@ -121,11 +121,8 @@ fn end_of_list(body: &str) -> usize {
     let mut depth = 0_i32;
     for (at, token) in all.iter().enumerate() {
         depth += i32::from(token.text == "(") - i32::from(token.text == ")");
-        let is_end = token.shape == Shape::Mark
-            && matches!(token.text.as_str(), "." | "!" | "?")
-            && all.get(at + 1).is_none_or(|next| next.start > token.end);
         // The number of an item ends nothing.
-        if is_end && !(at > 0 && all[at - 1].shape == Shape::Number) {
+        if is_full_stop(&all, at) && !(at > 0 && all[at - 1].shape == Shape::Number) {
             return token.start;
         }
         let joints = all[..at].iter().rev().take_while(|token| token.is("then and , ;")).count();
@@ -186,18 +183,15 @@ fn reference(clause: &Clause) -> Option<Found<'_>> {
     pattern::find("depends", clause, &kind)
 }
 
-/// The subjects that a reference means.
-fn resolve(reference: &str, tasks: &[TaskSpec]) -> Vec<String> {
+/// The subject that a reference means.
+fn resolve(reference: &str, tasks: &[TaskSpec]) -> Option<String> {
     let words = tokens(reference);
     let ordinal = |token: &Token| {
-        ORDINALS
-            .iter()
-            .position(|word| *word == token.low)
-            .or_else(|| token.low.parse::<usize>().ok()?.checked_sub(1))
+        let place = ORDINALS.iter().position(|word| *word == token.low);
+        place.or_else(|| token.low.parse::<usize>().ok()?.checked_sub(1))
     };
-    let subject = |task: &TaskSpec| task.subject.clone();
     if let Some(task) = words.iter().find_map(ordinal).and_then(|at| tasks.get(at)) {
-        return vec![subject(task)];
+        return Some(task.subject.clone());
     }
     let wanted: Vec<String> =
         words.iter().filter(|token| !is_filler(token)).map(|token| token.stem.clone()).collect();
@@ -205,7 +199,7 @@ fn resolve(reference: &str, tasks: &[TaskSpec]) -> Vec<String> {
         |task: &TaskSpec| stems(&task.subject).iter().filter(|stem| wanted.contains(stem)).count();
     // Of several that fit as well, the first.
     let best = tasks.iter().rev().filter(|task| overlap(task) > 0).max_by_key(|task| overlap(task));
-    best.map(subject).into_iter().collect()
+    best.map(|task| task.subject.clone())
 }
 
 /// `where the second depends on the first`: notes it in the tasks; `false` when it says something else.
@@ -219,32 +213,28 @@ pub fn depend(tasks: &mut [TaskSpec], sentence: &str) -> bool {
 /// Notes what `the second depends on the first, and the third on the second` says.
 fn waits(tasks: &mut [TaskSpec], found: &Found) -> bool {
     let whom = if found.label == "own" { "own" } else { "whom" };
-    let Some(mut whom) = resolve(found.text(whom), tasks).pop() else { return false };
-    let mut pairs = Vec::new();
-    for part in found
-        .text("on")
-        .trim_end_matches([')', '.'])
-        .split(" and ")
-        .flat_map(|part| part.split(", "))
-    {
+    let Some(pairs) = pairs(tasks, found.text(whom), found.text("on")) else { return false };
+    for (whom, on) in pairs {
+        let waiting = tasks.iter_mut().filter(|task| task.subject == whom);
+        waiting.for_each(|task| task.blocked_by.push(on.clone()));
+    }
+    true
+}
+
+/// Who waits for whom, by their subjects; nothing when one of them is no task, or the task itself.
+fn pairs(tasks: &[TaskSpec], whom: &str, on: &str) -> Option<Vec<(String, String)>> {
+    let mut whom = resolve(whom, tasks)?;
+    let parts = on.trim_end_matches([')', '.']).split(" and ").flat_map(|part| part.split(", "));
+    let pair = |part: &str| {
         // `and the third on the second`
         let other = [" on ", " by ", " for "].iter().find_map(|joint| part.split_once(joint));
         if let Some((other, _)) = other {
-            let Some(other) = resolve(other, tasks).pop() else { return false };
-            whom = other;
+            whom = resolve(other, tasks)?;
         }
-        match resolve(other.map_or(part, |(_, on)| on), tasks).pop() {
-            Some(on) if on != whom => pairs.push((whom.clone(), on)),
-            _ => return false,
-        }
-    }
-    for (whom, on) in pairs {
-        tasks
-            .iter_mut()
-            .filter(|task| task.subject == whom)
-            .for_each(|task| task.blocked_by.push(on.clone()));
-    }
-    true
+        let on = resolve(other.map_or(part, |(_, on)| on), tasks)?;
+        (on != whom).then(|| (whom.clone(), on))
+    };
+    parts.map(pair).collect()
 }
 
 /// The items of a plan, and the rest of the request: `make a to-do list: a, b`, `plan how to inspect this`.
@@ -252,18 +242,12 @@ pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
     let whole = Clause::of(text);
     let found = pattern::find_at("plan", &whole, 0, PLAIN)?;
     let behind = &text[whole.tokens[found.end - 1].end..];
-    let (list, rest) = if found.label == "list" {
-        let end = tokens(behind)
-            .iter()
-            .find(|token| matches!(token.text.as_str(), "." | "!"))
-            .map(|end| end.start);
-        behind.split_at(end.unwrap_or(behind.len()))
+    let end = if found.label == "list" {
+        tokens(behind).iter().find(|token| token.is(". !")).map(|end| end.start)
     } else {
-        let ends = [", then ", " and then ", ". ", "; "];
-        behind.split_at(
-            ends.iter().filter_map(|mark| behind.find(mark)).min().unwrap_or(behind.len()),
-        )
+        [", then ", " and then ", ". ", "; "].iter().filter_map(|mark| behind.find(mark)).min()
     };
+    let (list, rest) = behind.split_at(end.unwrap_or(behind.len()));
     let is_count = |token: &Token| {
         is_filler(token)
             || number(&token.low).is_some()
@@ -332,12 +316,10 @@ pub fn meant<'a>(
     board: &'a [OnBoard],
     fits: impl Fn(&OnBoard) -> bool,
 ) -> Result<&'a OnBoard, String> {
-    let named = tokens(words)
-        .into_iter()
-        .filter(|token| !is_filler(token) && !has(set("of-tasks"), &token.low));
-    let wanted: Vec<String> = named
-        .flat_map(|token| token.low.split_whitespace().map(stem).collect::<Vec<_>>())
-        .collect();
+    let mut named = tokens(words);
+    named.retain(|token| !is_filler(token) && !has(set("of-tasks"), &token.low));
+    let wanted: Vec<String> =
+        named.iter().flat_map(|token| token.low.split_whitespace().map(stem)).collect();
     if wanted.is_empty() {
         let none = || "there is no task on the board that I could take".to_owned();
         return board.iter().find(|task| fits(task)).ok_or_else(none);
@@ -351,11 +333,10 @@ pub fn meant<'a>(
     let best = board.iter().filter(has_all).min_by_key(|task| tokens(&task.subject).len());
     best.ok_or_else(|| {
         let subjects: Vec<&str> = board.iter().map(|task| task.subject.as_str()).collect();
-        let there = if subjects.is_empty() {
-            "the board is empty".into()
-        } else {
-            format!("on the board are: {}", subjects.join(", "))
-        };
-        format!("there is no task “{}”; {there}", words.trim())
+        let words = words.trim();
+        match subjects.join(", ") {
+            all if all.is_empty() => format!("there is no task “{words}”; the board is empty"),
+            all => format!("there is no task “{words}”; on the board are: {all}"),
+        }
     })
 }

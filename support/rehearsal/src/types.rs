@@ -99,3 +99,13 @@ pub struct Reply {
     /// The stop sequence at which the text ends.
     pub stopped_at: Option<String>,
 }
+
+impl Reply {
+    /// A reply that calls nothing.
+    pub fn said(text: String) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
+}

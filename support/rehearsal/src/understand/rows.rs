@@ -222,13 +222,7 @@ fn in_order(steps: Vec<Step>) -> Vec<Step> {
     };
     let (last, mut first): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(writes);
     let at = first.iter().rposition(|step| hired(step).is_some()).map_or(first.len(), |at| at + 1);
-    first.splice(
-        at..at,
-        last.into_iter().map(|step| Step {
-            join: Join::Then,
-            ..step
-        }),
-    );
+    first.splice(at..at, last.into_iter().map(|step| Step::then(step.act)));
     first
 }
 
