@@ -38,7 +38,10 @@ pub async fn status(relay: &str, watch: bool, token: Option<PathBuf>) -> Result<
         let token = token.map_err(|error| format!("{}: {error}", file.display()))?;
         headers.insert("Authorization".to_owned(), format!("Bearer {}", token.trim()));
     }
-    let server = Server::at(&url, headers)?;
+    let server = Server {
+        headers,
+        ..Server::at(&url)?
+    };
     let failed = |error: mcp_client::Error| format!("no relay answers at {url}: {error}");
     let client = Client::connect(&server, Options::default()).await.map_err(failed)?;
     loop {
