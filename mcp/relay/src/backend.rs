@@ -440,7 +440,7 @@ impl Relay {
             (Kind::Response, _) => state.line_answers(line, frame),
             (Kind::Request, "ping") => {
                 let id = frame.id.take().expect("it is a request");
-                state.to_line(line, Frame::result(id, json!({})));
+                state.tell_line(line, Frame::result(id, json!({})));
             }
             (Kind::Request, _) => self.line_asks(state, line, frame),
             (_, "notifications/progress") => state.line_progresses(line, frame),
@@ -474,7 +474,7 @@ impl Relay {
                 tracing::debug!(told, "a backend tells");
                 for client in to {
                     let about = state.request_of(line, client, about.as_ref());
-                    state.to_client(
+                    state.tell_client(
                         client,
                         Frame {
                             about,
@@ -508,7 +508,7 @@ impl Relay {
                     "no client's request is under way"
                 };
                 let refusal = Frame::error(frame.id, code::METHOD_NOT_FOUND, why);
-                state.to_line(line, refusal);
+                state.tell_line(line, refusal);
             }
         }
     }
@@ -517,7 +517,7 @@ impl Relay {
         let Some(uri) = crate::switch::text(frame, &["uri"]) else { return };
         for (client, subscription) in state.watched.get(&uri).cloned().unwrap_or_default() {
             let frame = crate::relay::about(frame.clone(), subscription.as_ref());
-            state.to_client(client, frame);
+            state.tell_client(client, frame);
         }
     }
 }

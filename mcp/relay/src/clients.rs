@@ -43,7 +43,7 @@ impl Relay {
                     .iter()
                     .filter(|(_, it)| it.end.open && it.end.only.is_none_or(|own| own == client));
                 let lines: Vec<_> = lines.map(|(line, _)| *line).collect();
-                lines.into_iter().for_each(|line| _ = state.to_line(line, frame.clone()));
+                lines.into_iter().for_each(|line| _ = state.tell_line(line, frame.clone()));
             }),
         }
     }
@@ -117,7 +117,7 @@ impl Relay {
 
     async fn answer(&self, client: u64, asked: &Frame, answer: Result<Value, Refusal>) {
         self.with(|state| match answer {
-            Ok(result) => state.to_client(
+            Ok(result) => state.tell_client(
                 client,
                 Frame::result(asked.id.clone().expect("it is a request"), result),
             ),
@@ -234,7 +234,7 @@ impl Relay {
                 who.remove(&(client, None));
                 if !who.is_empty() {
                     let id = frame.id.clone().expect("it is a request");
-                    state.to_client(client, Frame::result(id, json!({})));
+                    state.tell_client(client, Frame::result(id, json!({})));
                     return Ok(());
                 }
             }
@@ -333,7 +333,7 @@ fn set_level(state: &mut State, client: u64, frame: &Frame) {
     for line in lines {
         state.tell_own(line, "logging/setLevel", params.clone());
     }
-    state.to_client(client, Frame::result(frame.id.clone().expect("it is a request"), json!({})));
+    state.tell_client(client, Frame::result(frame.id.clone().expect("it is a request"), json!({})));
 }
 
 /// A subscription: changes of lists the relay knows itself; of a resource its backend tells.
@@ -367,6 +367,8 @@ fn listen(state: &mut State, client: u64, frame: &Frame) {
     }
     let params = json!({ "_meta": { META_SUBSCRIPTION[1]: id.to_raw() }, "notifications": filter });
     state.listeners.push((client, id, filter));
-    state
-        .to_client(client, Frame::notification("notifications/subscriptions/acknowledged", params));
+    state.tell_client(
+        client,
+        Frame::notification("notifications/subscriptions/acknowledged", params),
+    );
 }

@@ -300,10 +300,7 @@ impl Relay {
             }
             let entry = Entry::at(name, url)
                 .map_err(|why| format!("Server '{}' not added{why}", kit::one_line(name)))?;
-            let saved = self.save(
-                |text| yaml::add(text, name, url),
-                |entries| entries.iter().any(|it| it.name() == name),
-            );
+            let saved = self.save(|text| yaml::add(text, name, url), |kept| kept != name);
             entries.push(entry.clone());
             self.take(vec![Step::Add(entry)], &entries);
             saved
@@ -325,10 +322,7 @@ impl Relay {
     async fn remove(self: &Arc<Self>, name: &str) -> Result<String, String> {
         let _one = self.reloading.lock().await;
         self.entry(name)?;
-        let saved = self.save(
-            |text| yaml::remove(text, name),
-            |entries| entries.iter().all(|it| it.name() != name),
-        );
+        let saved = self.save(|text| yaml::remove(text, name), |kept| kept != name);
         self.take(vec![Step::Remove(name.to_owned())], &self.entries());
         Ok(format!("✅ Server '{name}' removed.\n\n{saved}"))
     }
@@ -337,17 +331,21 @@ impl Relay {
     fn save(
         &self,
         edit: impl FnOnce(&str) -> Result<String, String>,
-        right: impl FnOnce(&[Entry]) -> bool,
+        right: impl Fn(&str) -> bool,
     ) -> String {
         let Some(file) = &self.file else {
             return "⚠️ Configuration not saved: there is no file; start the relay with --config FILE.".to_owned();
         };
         let saved = || {
             let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+            let read = |text: &str| config::parse(text, &|name| std::env::var(name).ok());
+            let old = read(&text)?;
             let edited = edit(&text)?;
             // What was edited by hand meanwhile stays, and what would not be read back is not written.
-            let read = config::parse(&edited, &|name| std::env::var(name).ok())?;
-            if !right(&read) {
+            let (mut new, mut kept) = (read(&edited)?, old);
+            new.retain(|entry| right(entry.name()));
+            kept.retain(|entry| right(entry.name()));
+            if new != kept {
                 return Err("the edit would not say what is meant; edit it by hand".to_owned());
             }
             kit::write_whole(file, edited.as_bytes()).map_err(|error| error.to_string())

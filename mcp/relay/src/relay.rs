@@ -332,10 +332,10 @@ fn tell(state: &mut State) {
         let told = Frame::notification(&format!("notifications/{kind}/list_changed"), ());
         let sessions: Vec<_> =
             state.clients.iter().filter(|it| it.1.end.initialized).map(|it| *it.0).collect();
-        sessions.into_iter().for_each(|client| state.to_client(client, told.clone()));
+        sessions.into_iter().for_each(|client| state.tell_client(client, told.clone()));
         for (client, id, filter) in state.listeners.clone() {
             if filter[format!("{kind}ListChanged")] == true {
-                state.to_client(client, about(told.clone(), Some(&id)));
+                state.tell_client(client, about(told.clone(), Some(&id)));
             }
         }
     }

@@ -124,18 +124,18 @@ impl State {
         self.backends.iter().find(|it| it.entry.name() == name)
     }
 
-    pub fn to_client(&mut self, client: u64, frame: Frame) {
+    pub fn tell_client(&mut self, client: u64, frame: Frame) {
         if let Some(side) = self.clients.get(&client) {
             self.out.push((client, side.end.writer.clone(), frame));
         }
     }
 
     pub fn refuse(&mut self, client: u64, asked: &Frame, refusal: &Refusal) {
-        self.to_client(client, refusal.answer(asked));
+        self.tell_client(client, refusal.answer(asked));
     }
 
     /// Hands a frame to a backend, behind those before it; false when it takes no more.
-    pub fn to_line(&mut self, line: u64, frame: Frame) -> bool {
+    pub fn tell_line(&mut self, line: u64, frame: Frame) -> bool {
         let Some(Side { end, .. }) = self.lines.get_mut(&line) else {
             return false;
         };
@@ -166,7 +166,7 @@ impl State {
         if let Some(side) = self.clients.get_mut(&client) {
             side.end.asked += 1;
         }
-        if !self.to_line(line, frame) {
+        if !self.tell_line(line, frame) {
             let why = format!("{backend}: {OUTBOX} frames wait for it already");
             self.end_flight(line, number, &Refusal::new(code::INTERNAL_ERROR, why));
         }
@@ -181,7 +181,7 @@ impl State {
             let day = Duration::from_secs(86_400);
             side.flights.insert(number, flight(&mut frame, number, origin, day));
         }
-        self.to_client(client, frame);
+        self.tell_client(client, frame);
     }
 
     /// The id that a client has given to the request that `about` names on a line, or to its latest one.
@@ -227,7 +227,7 @@ impl State {
             Origin::Client(client, id) => {
                 name_backend(&mut frame, &backend);
                 frame.id = Some(id);
-                self.to_client(client, frame);
+                self.tell_client(client, frame);
                 self.answered(client);
             }
             Origin::Line(..) => {}
@@ -246,7 +246,7 @@ impl State {
         }) = flight
         {
             frame.id = Some(id);
-            self.to_line(line, frame);
+            self.tell_line(line, frame);
         }
     }
 
@@ -300,7 +300,7 @@ impl State {
             let client = *client;
             frame.about = Some(id.clone());
             rename(&mut frame, &["progressToken"], token);
-            self.to_client(client, frame);
+            self.tell_client(client, frame);
         }
     }
 
@@ -326,7 +326,7 @@ impl State {
         side.end.held.retain(|frame| frame.id != Some(Id::from(number)));
         if side.end.held.len() == held {
             rename(&mut frame, &["requestId"], &Id::from(number));
-            self.to_line(line, frame);
+            self.tell_line(line, frame);
         }
         self.leave(line);
     }
@@ -340,7 +340,7 @@ impl State {
         if let Some((client, number)) = found {
             self.clients.get_mut(&client).and_then(|side| side.flights.remove(&number));
             rename(&mut frame, &["requestId"], &Id::from(number));
-            self.to_client(client, frame);
+            self.tell_client(client, frame);
         }
     }
 
@@ -350,7 +350,7 @@ impl State {
         for flight in side.flights.into_values() {
             if let Origin::Line(line, id) = flight.from {
                 let gone = Frame::error(Some(id), code::INTERNAL_ERROR, "the client is gone");
-                self.to_line(line, gone);
+                self.tell_line(line, gone);
             }
         }
         let asked: Vec<_> =
@@ -406,7 +406,7 @@ impl State {
                 let why = format!(
                     "{name} has not answered within {limit} s; nobody knows whether it has done what was asked"
                 );
-                self.to_line(line, cancelled);
+                self.tell_line(line, cancelled);
                 why
             };
             self.end_flight(line, number, &Refusal::new(code::INTERNAL_ERROR, why));
@@ -422,7 +422,7 @@ impl State {
         flights.values_mut().for_each(|flight| flight.until = now + end.timeout);
         held.into_iter().for_each(|mut frame| {
             adapt(&mut frame, &self.lines[&line].end);
-            self.to_line(line, frame);
+            self.tell_line(line, frame);
         });
     }
 

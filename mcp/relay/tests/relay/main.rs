@@ -2,5 +2,9 @@
 //!
 //! Invariant: every port is a free one, and what a test starts ends with it.
 
+mod failures;
 mod front;
+mod manage;
+mod scene;
 mod service;
+mod values;
