@@ -13,11 +13,14 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 
 /// Between asking a program to end and ending it.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// What is kept of standard error: lines, and characters of each.
 const TAIL: (usize, usize) = (5, 300);
+/// For what was said last to be read.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Variables that no program inherits; `env` of a spoke hands one on.
 const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "MCP_CLIENT_KEY"];
 /// Kills a group when its standard input ends without a line: then the hub is gone.
@@ -30,6 +33,7 @@ pub struct Group {
     /// Ends the watch, which outlives the hub otherwise.
     watch: PipeWriter,
     said: Arc<Mutex<VecDeque<String>>>,
+    listening: JoinHandle<()>,
 }
 
 impl Group {
@@ -57,7 +61,8 @@ impl Group {
         let input = child.stdin.take().expect("it is piped");
         let output = child.stdout.take().expect("it is piped");
         let said = Arc::<Mutex<VecDeque<String>>>::default();
-        tokio::spawn(listen(child.stderr.take().expect("it is piped"), said.clone()));
+        let listening =
+            tokio::spawn(listen(child.stderr.take().expect("it is piped"), said.clone()));
         let id = Pid::from_raw(number);
         Ok((
             Self {
@@ -65,6 +70,7 @@ impl Group {
                 id,
                 watch,
                 said,
+                listening,
             },
             input,
             output,
@@ -84,8 +90,10 @@ impl Group {
         matches!(self.child.as_mut().map(Child::try_wait), Some(Ok(None)))
     }
 
-    /// What it said last on standard error.
-    pub fn last_words(&self) -> String {
+    /// What it said last on standard error, when it has ended.
+    pub async fn last_words(&mut self) -> String {
+        // What it has started may hold the pipe open.
+        let _ = tokio::time::timeout(LAST_WORDS, &mut self.listening).await;
         let said = self.said.lock().unwrap();
         said.iter().map(String::as_str).collect::<Vec<_>>().join(" / ")
     }

@@ -58,6 +58,12 @@ struct Member {
     health: Mutex<Health>,
 }
 
+impl Member {
+    fn set(&self, health: Health) {
+        *self.health.lock().unwrap() = health;
+    }
+}
+
 /// The hub.
 pub struct Hub {
     config: Config,
@@ -126,7 +132,7 @@ impl Hub {
         if let Health::Away(why) = &health {
             tracing::warn!(spoke = member.entry.name, "away: {why}");
         }
-        *member.health.lock().unwrap() = health;
+        member.set(health);
     }
 
     /// The tools of the servers, when all have been asked.
@@ -229,19 +235,15 @@ impl Hub {
         let answered =
             timeout_at(asking.scope.deadline(), self.answer(member, &ask, mode, &asking)).await;
         let answered = answered.unwrap_or_else(|_| {
-            Err(format!(
+            let why = format!(
                 "{} has not answered within {} s (limits.seconds)",
                 ask.agent, limits.seconds
-            ))
+            );
+            member.set(Health::Away(why.clone()));
+            Err(why)
         });
         asking.record.error = answered.as_ref().err().cloned();
-        let (fitted, reply) = match answered {
-            Ok(answered) => answered,
-            Err(why) => {
-                *member.health.lock().unwrap() = Health::Away(why.clone());
-                return Err(why);
-            }
-        };
+        let (fitted, reply) = answered?;
         asking.record.model.clone_from(&reply.model);
         asking.record.cuts = fitted.cuts.len();
         let used = asking.scope.used();
@@ -320,7 +322,8 @@ impl Hub {
             context: &context,
             grant: registry.grant(&member.entry, asking.scope.clone()),
         };
-        let reply = member.spoke.ask(&question).await?;
+        let reply = member.spoke.ask(&question).await;
+        let reply = reply.inspect_err(|why| member.set(Health::Away(why.clone())))?;
         let sent = question.full_prompt();
         let (input, output) =
             reply.tokens.unwrap_or((tokens(&sent) as u64, tokens(&reply.text) as u64));
@@ -330,7 +333,7 @@ impl Hub {
             // Counted by nobody on the way; the answer is there, so it is given even when it was too dear.
             let _ = asking.scope.spend(input + output);
         }
-        *member.health.lock().unwrap() = Health::Ready("it has answered".to_owned());
+        member.set(Health::Ready("it has answered".to_owned()));
         if let Some(thread) = thread {
             keep(thread, sent, &reply)?;
         }

@@ -106,10 +106,10 @@ impl Program {
         match reply {
             Some(reply) => Ok(reply),
             None if !status.success() => {
-                Err(format!("{name} ended with {status}: {}", group.last_words()))
+                Err(format!("{name} ended with {status}: {}", group.last_words().await))
             }
             None if said.trim().is_empty() => {
-                Err(format!("{name} answers nothing: {}", group.last_words()))
+                Err(format!("{name} answers nothing: {}", group.last_words().await))
             }
             None => Ok(Reply {
                 text: said.into_owned(),

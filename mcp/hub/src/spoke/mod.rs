@@ -103,6 +103,8 @@ impl Question<'_> {
 
 /// An HTTP client for a spoke: no redirect, which would carry the key elsewhere, and no proxy to this machine.
 fn http(url: &str) -> Result<reqwest::Client, String> {
+    // Fails when the program has chosen one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let parsed = reqwest::Url::parse(url).map_err(|error| format!("{url}: {error}"))?;
     let mut client =
         reqwest::Client::builder().tcp_nodelay(true).redirect(reqwest::redirect::Policy::none());

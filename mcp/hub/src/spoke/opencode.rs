@@ -131,7 +131,7 @@ impl Opencode {
                 }
                 _ => {
                     let _ = group.wait().await;
-                    return Err(format!("opencode has ended: {}", group.last_words()));
+                    return Err(format!("opencode has ended: {}", group.last_words().await));
                 }
             }
         };

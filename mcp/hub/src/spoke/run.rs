@@ -3,13 +3,20 @@
 //! It is sent `{prompt, context, tools, tool_results}` and answers `{response}`, or `{tool_requests}`: those are executed, as far
 //! as it may, and sent back with the same prompt. Invariant: the rounds end, with the budget of the question at the latest.
 
+use std::time::Duration;
+
 use kit::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use super::{Question, Reply, Spoke, http, json};
 use crate::capability::Grant;
 use crate::config;
+
+/// For a connection, when it is asked whether it is there.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where it is.
 pub struct Run {
@@ -117,10 +124,15 @@ impl Run {
 impl Spoke for Run {
     fn check(&self, _: Grant) -> BoxFuture<'_, Result<String, String>> {
         Box::pin(async {
-            // Any answer shows that somebody is there.
-            let sent = self.http.get(&self.url).send().await;
-            let sent = sent.map_err(|error| super::causes(&error));
-            sent.map(|_| self.url.clone()).map_err(|why| format!("{}: {why}", self.url))
+            // No request: one that hangs would hold up the start.
+            let url = reqwest::Url::parse(&self.url).map_err(|error| error.to_string())?;
+            let place =
+                (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or(80));
+            let open = timeout(PATIENCE, TcpStream::connect(place)).await;
+            match open.map_err(std::io::Error::from).flatten() {
+                Ok(_) => Ok(self.url.clone()),
+                Err(error) => Err(format!("{}: {error}", self.url)),
+            }
         })
     }
 

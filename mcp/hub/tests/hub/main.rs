@@ -1,1 +1,6 @@
-//! The hub.
+//! The hub as its clients and spokes meet it.
+
+mod program;
+mod spokes;
+mod stage;
+mod tools;
