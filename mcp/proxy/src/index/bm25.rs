@@ -107,7 +107,7 @@ impl Bm25 {
                 for &(document, frequency) in self.postings(spelling) {
                     let best = &mut frequencies[document as usize];
                     if *best == 0.0 {
-                        found.push((document as usize, share));
+                        found.push(document as usize);
                     }
                     *best = best.max(share * frequency);
                 }
@@ -115,10 +115,10 @@ impl Bm25 {
             // A word that no document has is as rare as the rarest of its synonyms.
             let rarest = known.iter().map(|other| self.idf(other)).reduce(f32::max);
             let idf = rarest.filter(|_| !self.knows(word)).unwrap_or_else(|| self.idf(word));
-            for (document, share) in found.drain(..) {
+            for document in found.drain(..) {
                 let frequency = std::mem::take(&mut frequencies[document]);
                 scored[document].score += idf * frequency * (K1 + 1.0) / (frequency + K1);
-                scored[document].matched += idf * share.max(0.5);
+                scored[document].matched += idf;
             }
         }
         scored
@@ -130,7 +130,7 @@ impl Bm25 {
 pub struct Scored {
     /// The BM25F score.
     pub score: f32,
-    /// The sum of the idf of the query's words that the document has, a synonym counts half.
+    /// The sum of the idf of the query's words that the document has, or a synonym of them.
     pub matched: f32,
 }
 

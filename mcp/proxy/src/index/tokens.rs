@@ -6,7 +6,7 @@
 //! Invariant: queries and documents pass through the same function.
 
 /// Words that say nothing about what a tool does. Verbs such as *get* and *list* stay: they name what is wanted.
-const STOP_WORDS: &str = " a an and any are as at be by can do each for from has have how i in into is it its me my not of on or our over \
+const STOP_WORDS: &str = " a about an and any are as at be by can do each for from has have how i in into is it its me my not of on or our over \
      please so some such that the their them then there these this to up us was we what when where which who will with you your ";
 
 /// The stems of all words in `text`, in order and as often as they stand there.

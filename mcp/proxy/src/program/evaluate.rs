@@ -15,6 +15,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use super::say;
+
 #[derive(clap::Args)]
 pub struct Recall {
     /// Tools: {"tools": [{"name", "server", "description", "inputSchema"}]}
@@ -69,18 +71,18 @@ impl Recall {
         let curve = if self.refusals { curve(&tools, &groups, &queries) } else { Vec::new() };
         if !self.json {
             for (kind, figures) in &figures {
-                println!("{kind}: {figures}");
+                say(format!("{kind}: {figures}"));
             }
             for row in &curve {
-                println!(
+                say(format!(
                     "threshold {:.2}: {:3.0} % of foreign queries refused, {:3.0} % of hits lost",
                     row.threshold,
                     row.right * 100.0,
                     row.lost * 100.0
-                );
+                ));
             }
         }
-        println!("{}", json!({"kinds": figures, "refusals": curve}));
+        say(json!({"kinds": figures, "refusals": curve}));
         Ok(())
     }
 }
@@ -111,7 +113,7 @@ fn scan(corpus: &Corpus, json: bool) {
         if !json && (wrong || !signs.is_empty()) {
             let verdict = if signs.is_empty() { "missed" } else { "flagged" };
             let said = signs.iter().map(|sign| format!("{} ({:?})", sign.category, sign.words));
-            println!("{} {verdict}: {}", entry.id, said.collect::<Vec<_>>().join("; "));
+            say(format!("{} {verdict}: {}", entry.id, said.collect::<Vec<_>>().join("; ")));
         }
     }
     let rows = categories.into_iter().map(|((label, category), (flagged, passed))| {
@@ -120,13 +122,13 @@ fn scan(corpus: &Corpus, json: bool) {
     let rows: Vec<_> = rows.collect();
     if !json {
         for row in &rows {
-            println!(
+            say(format!(
                 "{} {}: {} flagged, {} passed",
                 row["label"], row["category"], row["flagged"], row["passed"]
-            );
+            ));
         }
     }
-    println!("{}", json!({"categories": rows}));
+    say(json!({"categories": rows}));
 }
 
 fn text(path: &Path) -> Result<String> {

@@ -6,6 +6,8 @@
 mod evaluate;
 mod serve;
 
+use std::fmt::Display;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -119,15 +121,15 @@ async fn perform(args: Args) -> Result<u8> {
             if schema {
                 wanted = json!({"query": query, "detail": "schema"});
             }
-            println!("{}", discover(&view, &wanted).map_err(|why| anyhow!(why))?);
+            say(discover(&view, &wanted).map_err(|why| anyhow!(why))?);
         }
-        Command::Account => print!("{}", Account::new(&view, &Calls::new(&store))),
+        Command::Account => say(Account::new(&view, &Calls::new(&store))),
         Command::Quarantine => {
             for (listed, why) in &view.held {
-                println!("{}: {why}", listed.tool.key());
+                say(format!("{}: {why}", listed.tool.key()));
             }
             if view.held.is_empty() {
-                println!("No tool is held back.");
+                say("No tool is held back.");
             }
         }
         Command::Trust { tool } => {
@@ -138,7 +140,7 @@ async fn perform(args: Args) -> Result<u8> {
                 );
             };
             store.trust(listed)?;
-            println!("{:#}\n{tool} is trusted as it stands here.", listed.whole);
+            say(format!("{:#}\n{tool} is trusted as it stands here.", listed.whole));
             return Ok(0);
         }
         _ => {
@@ -176,9 +178,9 @@ fn check(view: &mcp_proxy::view::View) {
     });
     for row in &rows {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        say(cells.collect::<Vec<_>>().join("  ").trim_end());
     }
-    view.wrongs().iter().for_each(|wrong| println!("{wrong}"));
+    view.wrongs().iter().for_each(say);
 }
 
 /// The configuration; what is wrong with single servers is said in it.
@@ -217,6 +219,13 @@ fn setup(args: &Args) -> Result<Setup> {
         store: Store::new(&if embedded { folder.join("embedded") } else { folder }),
         wrong,
     })
+}
+
+/// A line of an answer. When nobody reads any more there is nothing left to do.
+fn say(line: impl Display) {
+    if writeln!(std::io::stdout(), "{line}").is_err() {
+        std::process::exit(0);
+    }
 }
 
 fn state_folder() -> PathBuf {
