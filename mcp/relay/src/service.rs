@@ -203,7 +203,13 @@ impl<S: Service> Serving<S> {
             }
             let id = frame.id.clone().expect("it is a request");
             let answer = match done {
-                Ok(result) => Frame::result(id.clone(), result),
+                Ok(result) => {
+                    // Without a session each result says whether it is the last word.
+                    let bare = own_version(&frame).is_some()
+                        && body::get(&result, &["resultType"]).is_none();
+                    let whole = body::set(&result, &["resultType"], &raw("complete"));
+                    Frame::result(id.clone(), whole.filter(|_| bare).unwrap_or(result))
+                }
                 Err(refusal) => refusal.answer(&frame),
             };
             let _ = writer.send(answer).await;
