@@ -286,7 +286,7 @@ impl Worker {
             }
         }
         self.end_process().await;
-        while self.shared.queue.lock().unwrap().next().is_some() {}
+        while self.shared.queue.lock().unwrap().pop().is_some() {}
     }
 
     /// Answers a prompt: by the process, or without it when nothing of it was acted on.
@@ -421,7 +421,7 @@ impl Worker {
 /// The next prompt. Cancel-safe.
 async fn next(shared: &Shared) -> Waiting {
     loop {
-        if let Some((_, waiting)) = shared.queue.lock().unwrap().next() {
+        if let Some((_, waiting)) = shared.queue.lock().unwrap().pop() {
             return waiting;
         }
         shared.wake.notified().await;

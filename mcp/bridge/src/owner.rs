@@ -6,18 +6,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use jiff::Timestamp;
 use mcp_client::client::{Client, Error, Options};
 use mcp_client::config::Server;
 use mcp_client::fleet::Limits;
 use mcp_wire::body;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, watch};
 
+use crate::audit::Audit;
 use crate::config::{Agent, Config};
 use crate::database::Database;
 use crate::tools::{self, Builtin, Caller, ToolError};
@@ -177,7 +176,8 @@ impl Owner {
     ) -> Result<(), Error> {
         let (told, mut notifications) = mpsc::channel(64);
         let options = Options {
-            call: self.config.call.min(limits.call),
+            // Our own limit comes first, and says so.
+            call: self.config.call.min(limits.call) + Duration::from_secs(1),
             notifications: Some(told),
             ..Options::default()
         };
@@ -417,45 +417,6 @@ impl Owner {
                 })
             }
         }
-    }
-}
-
-/// A line of the audit, written when it is dropped: by its end, or because nobody waits any more.
-struct Audit {
-    database: Database,
-    agent: String,
-    tool: String,
-    arguments: String,
-    began: Instant,
-    outcome: String,
-}
-
-impl Audit {
-    fn new(database: Database, agent: &str, tool: &str, arguments: &RawValue) -> Self {
-        let hash = Sha256::digest(arguments.get());
-        Self {
-            database,
-            agent: agent.to_owned(),
-            tool: kit::cut(tool, 100).to_string(),
-            arguments: hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect(),
-            began: Instant::now(),
-            outcome: "499 cancelled".to_owned(),
-        }
-    }
-}
-
-impl Drop for Audit {
-    fn drop(&mut self) {
-        let [agent, tool, arguments, outcome] =
-            [&mut self.agent, &mut self.tool, &mut self.arguments, &mut self.outcome]
-                .map(std::mem::take);
-        let ms = i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX);
-        let at = Timestamp::now().to_string();
-        self.database.post(move |file| {
-            let sql = "INSERT INTO audit (at, agent, tool, arguments, outcome, ms) VALUES (?, ?, ?, ?, ?, ?)";
-            file.prepare_cached(sql)?.execute((at, agent, tool, arguments, outcome, ms))?;
-            Ok(())
-        });
     }
 }
 

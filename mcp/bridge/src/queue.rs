@@ -44,7 +44,7 @@ impl<T> Queue<T> {
     }
 
     /// Takes out what is next, with its number.
-    pub fn next(&mut self) -> Option<(u64, T)> {
+    pub fn pop(&mut self) -> Option<(u64, T)> {
         self.lines.iter_mut().find_map(VecDeque::pop_front)
     }
 

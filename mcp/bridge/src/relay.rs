@@ -81,9 +81,13 @@ pub async fn answer(
 }
 
 fn toolbox(owner: &Arc<Owner>, agent: &Agent, profile: Profile) -> Toolbox {
-    let tools = owner.tools(agent, profile).into_iter().map(|tool| {
+    let tools = owner.tools(agent, profile).into_iter().filter_map(|tool| {
         let schema = body::get(&tool.raw, &["inputSchema"]).map_or("{}", RawValue::get);
         let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+        if ["oneOf", "anyOf", "allOf"].iter().any(|key| schema.get(key).is_some()) {
+            tracing::debug!(tool = tool.name, "left out: the model's API takes no such schema");
+            return None;
+        }
         let description = body::text(&tool.raw, &["description"]).unwrap_or_default();
         let spec = ToolSpec::with_schema(
             &format!("{PREFIX}{}", tool.name),
@@ -91,7 +95,7 @@ fn toolbox(owner: &Arc<Owner>, agent: &Agent, profile: Profile) -> Toolbox {
             schema,
         );
         let (owner, agent) = (owner.clone(), agent.clone());
-        Tool::new(spec, move |call| {
+        Some(Tool::new(spec, move |call| {
             let (owner, agent) = (owner.clone(), agent.clone());
             async move {
                 match owner
@@ -108,7 +112,7 @@ fn toolbox(owner: &Arc<Owner>, agent: &Agent, profile: Profile) -> Toolbox {
                     Err(failure) => Output::error(failure.message),
                 }
             }
-        })
+        }))
     });
     Toolbox::new().with_all(tools)
 }

@@ -1,0 +1,52 @@
+//! The audit: a line for every call.
+//!
+//! Invariant: a call that began has its line, also when nobody waited for its end; arguments stand in it as a hash alone.
+
+use std::time::Instant;
+
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use crate::database::Database;
+
+/// A line of the audit, written when it is dropped: by its end, or because nobody waits any more.
+pub struct Audit {
+    database: Database,
+    agent: String,
+    tool: String,
+    arguments: String,
+    began: Instant,
+    /// What came of it.
+    pub outcome: String,
+}
+
+impl Audit {
+    /// A call begins.
+    pub fn new(database: Database, agent: &str, tool: &str, arguments: &RawValue) -> Self {
+        let hash = Sha256::digest(arguments.get());
+        Self {
+            database,
+            agent: agent.to_owned(),
+            tool: kit::cut(tool, 100).to_string(),
+            arguments: hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect(),
+            began: Instant::now(),
+            outcome: "499 cancelled".to_owned(),
+        }
+    }
+}
+
+impl Drop for Audit {
+    fn drop(&mut self) {
+        let [agent, tool, arguments, outcome] =
+            [&mut self.agent, &mut self.tool, &mut self.arguments, &mut self.outcome]
+                .map(std::mem::take);
+        let ms = i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX);
+        let at = Timestamp::now().to_string();
+        self.database.post(move |file| {
+            let sql = "INSERT INTO audit (at, agent, tool, arguments, outcome, ms) VALUES (?, ?, ?, ?, ?, ?)";
+            file.prepare_cached(sql)?.execute((at, agent, tool, arguments, outcome, ms))?;
+            Ok(())
+        });
+    }
+}

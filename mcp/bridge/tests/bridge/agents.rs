@@ -1,0 +1,186 @@
+//! The queue and the timers, in paused time, with a process that is two streams.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mcp_bridge::agent::{Agents, Message, Starter};
+use mcp_bridge::owner::{Owner, Profile, raw_of};
+use mcp_bridge::process::Process;
+use mcp_bridge::queue::{Class, Queue};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::{FIRST, agents, message, model_at, owner};
+
+/// What the processes were asked, in order; `start` for each that was started.
+type Seen = Arc<Mutex<Vec<String>>>;
+
+/// Plays a harness: `fail`, `die`, `hang` and `work N` (seconds) do what they say, all else is echoed.
+fn starter(seen: &Seen) -> Starter {
+    let seen = seen.clone();
+    Arc::new(move || {
+        seen.lock().unwrap().push("start".to_owned());
+        let ((near_in, far_out), (far_in, near_out)) = (duplex(1 << 16), duplex(1 << 16));
+        let seen = seen.clone();
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(far_in).lines();
+            let mut output = far_out;
+            let mut say =
+                async move |line: Value| output.write_all(format!("{line}\n").as_bytes()).await;
+            while let Ok(Some(line)) = lines.next_line().await {
+                let line: Value = serde_json::from_str(&line).unwrap();
+                let prompt = line["message"]["content"][0]["text"].as_str().unwrap().to_owned();
+                seen.lock().unwrap().push(prompt.clone());
+                // A turn of its own that ends now is nobody's answer.
+                let _ = say(json!({"type": "result", "result": "a notice"})).await;
+                let _ = say(json!({"type": "user", "isReplay": true, "uuid": line["uuid"]})).await;
+                match prompt.split_once(' ').unwrap_or((&prompt, "")) {
+                    ("die", _) => return,
+                    ("hang", _) => std::future::pending().await,
+                    ("work", time) => sleep(Duration::from_secs(time.parse().unwrap())).await,
+                    _ => {}
+                }
+                let result = json!({"type": "result", "is_error": prompt == "fail", "result": format!("did {prompt}")});
+                let _ = say(result).await;
+            }
+        });
+        Box::pin(async move { Ok(Process::over(near_in, near_out)) })
+    })
+}
+
+fn scene(text: &str, folder: &Path) -> (Agents, Arc<Owner>, Seen) {
+    let (owner, seen) = (owner(text, folder), Seen::default());
+    // Nobody is there: what falls back fails, and says so.
+    let agents = agents(&owner, &model_at("http://127.0.0.1:1"), |_| starter(&seen));
+    (agents, owner, seen)
+}
+
+async fn said(agents: &Agents, prompt: &str) -> String {
+    match agents.post("one", message(prompt)).await {
+        Ok(reply) => reply.text,
+        Err(failure) => failure.kind.to_owned(),
+    }
+}
+
+fn state(agents: &Agents) -> &'static str {
+    agents.status()[0].state
+}
+
+/// The seed's table had no entry for some; their timer was NaN, and fired at once.
+#[tokio::test(start_paused = true)]
+async fn an_agent_without_an_entry_rests_for_the_default_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (agents, _, seen) = scene(FIRST, folder.path());
+    assert_eq!(said(&agents, "a").await, "did a");
+    sleep(Duration::from_secs(89)).await;
+    assert_eq!((state(&agents), said(&agents, "b").await), ("resting", "did b".to_owned()));
+    assert_eq!(*seen.lock().unwrap(), ["start", "a", "b"]);
+    sleep(Duration::from_secs(91)).await;
+    assert_eq!(state(&agents), "asleep");
+    assert_eq!(said(&agents, "c").await, "did c");
+    assert_eq!(*seen.lock().unwrap(), ["start", "a", "b", "start", "c"]);
+}
+
+/// The seed's queue waited for ever for the one that was rejected, and so did all behind it.
+#[tokio::test(start_paused = true)]
+async fn a_failed_prompt_fails_alone_and_the_next_one_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (agents, ..) = scene(&format!("{FIRST}retry_s: 0\n"), folder.path());
+    let all = ["a", "fail", "b", "die", "c"].map(|prompt| said(&agents, prompt));
+    let all = futures_util::future::join_all(all).await;
+    assert_eq!(all, ["did a", "prompt_failed", "did b", "no_answer", "did c"]);
+}
+
+#[test]
+fn users_go_first_and_each_class_in_its_order_and_no_more_wait_than_the_limit() {
+    use Class::{Cron, User};
+    let mut queue = Queue::new(4);
+    let put = [(Cron, 'a'), (User, 'b'), (Cron, 'c'), (User, 'd')]
+        .map(|(class, it)| queue.push(class, it).unwrap());
+    assert_eq!((queue.push(User, 'e'), queue.len()), (None, 4));
+    assert_eq!((queue.cancel(put[0]), queue.cancel(put[0])), (Some('a'), None));
+    let order = std::iter::from_fn(|| queue.pop()).map(|(_, it)| it).collect::<String>();
+    assert_eq!((&*order, queue.is_empty()), ("bdc", true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hundred_wait_and_one_more_is_refused_and_all_of_them_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let (agents, _, seen) = scene(FIRST, folder.path());
+    let post = |prompt: String, class| {
+        let agents = agents.clone();
+        tokio::spawn(async move {
+            let message = Message {
+                class,
+                ..message(&prompt)
+            };
+            agents.post("one", message).await.map_err(|failure| failure.status)
+        })
+    };
+    let first = post("work 1".to_owned(), Class::User);
+    while seen.lock().unwrap().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let crons: Vec<_> = (0..50).map(|at| post(format!("cron{at}"), Class::Cron)).collect();
+    let users: Vec<_> = (0..50).map(|at| post(format!("user{at}"), Class::User)).collect();
+    let refused = post("late".to_owned(), Class::User);
+    assert_eq!(refused.await.unwrap().unwrap_err(), 429);
+    for waiting in crons.into_iter().chain(users).chain([first]) {
+        assert_eq!(waiting.await.unwrap().unwrap().by, "process");
+    }
+    let order: Vec<_> = (0..50)
+        .map(|at| format!("user{at}"))
+        .chain((0..50).map(|at| format!("cron{at}")))
+        .collect();
+    assert_eq!(seen.lock().unwrap()[2..], order);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_too_long_or_hangs_up_costs_nobody_anything() {
+    let folder = tempfile::tempdir().unwrap();
+    let (agents, _, seen) = scene(FIRST, folder.path());
+    let running = said(&agents, "work 60");
+    let late = async {
+        let message = Message {
+            deadline: Some(Duration::from_secs(10)),
+            ..message("late")
+        };
+        agents.post("one", message).await.unwrap_err()
+    };
+    let gone = timeout(Duration::from_secs(20), said(&agents, "gone"));
+    let (running, late, gone) = tokio::join!(running, late, gone);
+    assert_eq!((&*running, late.status, gone.is_err()), ("did work 60", 408, true));
+    assert!(late.message.ends_with("nothing was done"), "{}", late.message);
+    assert_eq!((&*said(&agents, "next").await, agents.status()[0].queue), ("did next", 0));
+    assert_eq!(*seen.lock().unwrap(), ["start", "work 60", "next"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_timer_fires_while_a_prompt_runs_but_the_cap() {
+    let folder = tempfile::tempdir().unwrap();
+    let (agents, _, seen) = scene(FIRST, folder.path());
+    assert_eq!(said(&agents, "work 599").await, "did work 599");
+    let began = Instant::now();
+    assert_eq!(said(&agents, "hang").await, "no_answer");
+    assert!(began.elapsed() >= Duration::from_secs(600), "{:?}", began.elapsed());
+    assert!(agents.status()[0].trouble.as_ref().unwrap().contains("longer than 600s"));
+    assert_eq!(seen.lock().unwrap().len(), 3);
+}
+
+/// A shim that calls between two prompts is a sign of life, too.
+#[tokio::test(start_paused = true)]
+async fn any_activity_starts_the_idle_time_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let (agents, owner, seen) = scene(FIRST, folder.path());
+    said(&agents, "a").await;
+    for _ in 0..5 {
+        sleep(Duration::from_secs(80)).await;
+        let agent = owner.config.agent("one").unwrap();
+        let call = owner.call(agent, Profile::Full, "no_such", raw_of(&json!({})), None).await;
+        assert_eq!(call.unwrap_err().status, 404);
+    }
+    assert_eq!(said(&agents, "b").await, "did b");
+    assert_eq!(*seen.lock().unwrap(), ["start", "a", "b"]);
+}

@@ -1,0 +1,108 @@
+//! Nine ways for a process to be away, and what the caller gets in each.
+
+use std::sync::Arc;
+
+use mcp_bridge::agent::{Agents, Starter};
+use mcp_bridge::config;
+use mcp_bridge::process::{Launch, Process};
+use mock_servers::model::says;
+use serde_json::json;
+
+use crate::{agents, message, model, owner};
+
+/// A shell that plays a harness. `say N TEXT` answers the prompt of this number.
+const SAY: &str = r#"say() { printf '{"type":"user","isReplay":true,"uuid":"00000000-0000-4000-8000-00000000000%s"}\n{"type":"result","is_error":false,"result":"%s"}\n' "$1" "$2"; }; "#;
+const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"bash","input":{}}]}}"#;
+
+fn starter(agent: &config::Agent, folder: &std::path::Path) -> Starter {
+    let launch = Launch {
+        program: agent.command[0].clone().into(),
+        args: agent.command[1..].iter().map(Into::into).collect(),
+        folder: folder.to_owned(),
+        ..Launch::default()
+    };
+    Arc::new(move || Box::pin(std::future::ready(Process::start(&launch))))
+}
+
+async fn until(agents: &Agents, state: &str) {
+    while agents.status()[0].state != state {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn nine_ways_for_a_process_to_be_away() {
+    let garbage = "read l; echo hello";
+    let dies_idle = format!("{SAY} read l; say 1 fine");
+    let acts = format!("read l; echo '{CALL}'");
+    let shell = |script: &str| json!(["sh", "-c", script]);
+    // How it is started, the prompts, and what comes of the last one: who answers, or the kind of failure, and a word of why.
+    let rows = [
+        ("never started", json!([]), 1, "relay", ""),
+        ("not found", json!(["/no/such/program"]), 1, "relay", "No such file"),
+        ("dies at start", shell("echo broken >&2; exit 3"), 1, "relay", "exit status: 3: broken"),
+        ("dies idle", shell(&dies_idle), 2, "relay", "is away: it has ended with exit status: 0"),
+        ("dies before an effect", shell("read l; exit 4"), 1, "relay", "exit status: 4"),
+        ("dies after an effect", shell(&acts), 1, "outcome_unknown", "after it had called bash"),
+        ("killed for memory", shell("read l; kill -9 $$"), 1, "relay", "for want of memory"),
+        ("hangs past the cap", shell("read l; read l"), 1, "relay", "took longer than 1s"),
+        ("speaks garbage", shell(garbage), 1, "relay", "no line of JSON: \"hello\""),
+    ];
+    for (name, command, prompts, expected, why) in rows {
+        let folder = tempfile::tempdir().unwrap();
+        let kind = if command == json!([]) { "none" } else { "command" };
+        let cap = if name == "hangs past the cap" { 1 } else { 60 };
+        let agent = json!({"name": "one", "tools": ["*"], "process": kind, "command": command, "max_s": cap});
+        let owner = owner(&json!({ "agents": [agent] }).to_string(), folder.path());
+        let (_mock, model) =
+            model(|request| says(format!("relayed {}", request.user_texts().last().unwrap())));
+        let agents = agents(&owner, &model, |agent| match agent.command.is_empty() {
+            true => Arc::new(|| unreachable!("it has none")),
+            false => starter(agent, folder.path()),
+        });
+        for at in 1..prompts {
+            assert_eq!(
+                agents.post("one", message("earlier")).await.unwrap().by,
+                "process",
+                "{name} {at}"
+            );
+            until(&agents, "away").await;
+        }
+        let (got, said) = match agents.post("one", message("go")).await {
+            Ok(reply) => {
+                assert_eq!(reply.text, "relayed go", "{name}");
+                (reply.by, reply.note.unwrap_or_default())
+            }
+            Err(failure) => (failure.kind, failure.message),
+        };
+        assert_eq!(got, expected, "{name}: {said}");
+        assert!(said.contains(why), "{name}: {said}");
+        agents.stop().await;
+    }
+}
+
+/// What a process has started ends with it, also when it does not want to.
+#[tokio::test]
+async fn a_process_ends_with_its_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let launch = Launch {
+        program: "sh".into(),
+        args: ["-c", "sleep 1000 & echo '{\"type\":\"x\",\"id\":'$!'}'; cat"]
+            .map(Into::into)
+            .into(),
+        folder: folder.path().to_owned(),
+        ..Launch::default()
+    };
+    let mut process = Process::start(&launch).unwrap();
+    let line = process.line().await.unwrap();
+    let stat = format!("/proc/{}/stat", line["id"]);
+    assert!(std::fs::exists(&stat).unwrap());
+    process.stop().await;
+    // It is a zombie until whoever inherits it has looked.
+    while let Ok(stat) = std::fs::read_to_string(&stat) {
+        if stat.rsplit_once(')').unwrap().1.trim_start().starts_with('Z') {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+}
