@@ -269,7 +269,8 @@ impl Slots {
     }
 }
 
-fn in_quotes(word: &str) -> String {
+/// A word in the quotes of the shell.
+pub fn in_quotes(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 

@@ -5,7 +5,7 @@
 use crate::mcp;
 use crate::scene::{Past, Scene};
 use crate::tools::{Can, Tools};
-use crate::words::has;
+use crate::words::{has, unique};
 
 /// What there is around a request.
 pub struct World<'a> {
@@ -30,21 +30,17 @@ impl<'a> World<'a> {
         let hired = scene.calls.iter().filter(|call| Some(call.name) == spawn && !call.failed);
         let mates =
             hired.filter_map(|call| call.input["name"].as_str()).map(str::to_owned).collect();
-        let (mut servers, all) = (mcp::available(tools), mcp::connected(tools));
-        servers.extend(
-            all.iter().filter(|server| !servers.contains(server)).cloned().collect::<Vec<_>>(),
-        );
+        let all = mcp::connected(tools);
+        let servers = unique(mcp::available(tools).into_iter().chain(all.clone()));
         // What this request has connected was not there when it was understood first.
         let connect = tools.get(Can::Connect).map(|tool| tool.name);
         let newest = scene.newest().unwrap_or_default();
         let here = scene.calls.iter().filter(|call| call.at > newest && Some(call.name) == connect);
         let here: Vec<&str> = here.filter_map(|call| call.input["name"].as_str()).collect();
         let connected = all.into_iter().filter(|server| !here.contains(&server.as_str())).collect();
+        let named = ["path", "file_path", "filePath"];
         let path = |call: &Past| {
-            ["path", "file_path", "filePath"]
-                .iter()
-                .find_map(|name| call.input[*name].as_str())
-                .map(str::to_owned)
+            named.iter().find_map(|name| call.input[*name].as_str()).map(str::to_owned)
         };
         let last_path = scene.calls.iter().rev().filter(|call| !call.failed).find_map(path);
         Self {

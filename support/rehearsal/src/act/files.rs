@@ -9,7 +9,7 @@ use super::python;
 use crate::create::Content;
 use crate::history;
 use crate::run::{Done, Outcome, Run, Stop, Went, fail};
-use crate::slots::{Slots, shell};
+use crate::slots::{Slots, in_quotes, shell};
 use crate::speak::{block, cut, gist, shown, why};
 use crate::tools::{Call, Can};
 use crate::words::{Shape, Token, entry, has, set, tokens};
@@ -67,9 +67,8 @@ pub(super) fn read(run: &Run, paths: &[String]) -> Went {
 }
 
 fn gists(found: &[(String, String)]) -> String {
-    let lines: Vec<String> =
-        found.iter().map(|(title, text)| format!("{title}: {}", gist(text))).collect();
-    lines.join("\n")
+    let line = |(title, text): &(String, String)| format!("{title}: {}", gist(text));
+    found.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 pub(super) fn about(run: &Run, paths: &[String]) -> Went {
@@ -77,16 +76,12 @@ pub(super) fn about(run: &Run, paths: &[String]) -> Went {
     if paths.is_empty() && !before.is_empty() {
         return Ok(Outcome::told(gists(&before)));
     }
-    let read =
-        if paths.is_empty() { read(run, &["README.md".to_owned()])? } else { read(run, paths)? };
-    Ok(if read.failed {
-        read
-    } else {
-        Outcome {
-            text: gists(&read.found),
-            ..read
-        }
-    })
+    let readme = ["README.md".to_owned()];
+    let mut read = read(run, if paths.is_empty() { &readme } else { paths })?;
+    if !read.failed {
+        read.text = gists(&read.found);
+    }
+    Ok(read)
 }
 
 /// The paths that match a pattern.
@@ -101,12 +96,10 @@ pub(super) fn paths(run: &Run, pattern: &str) -> Result<Vec<String>, Stop> {
         let command = format!("find {dir} -type f -name '{name}' -not -path '*/.*'");
         run.text(Can::Bash, json!({ "command": command }), &or)?
     };
-    let is_path = |line: &&str| {
-        !line.is_empty()
-            && !line.starts_with(['(', '['])
-            && !line.contains(": ")
-            && !line.contains("no file")
+    let is_note = |line: &str| {
+        line.starts_with(['(', '[']) || line.contains(": ") || line.contains("no file")
     };
+    let is_path = |line: &&str| !line.is_empty() && !is_note(line);
     let lines = text.lines().map(|line| line.trim().trim_start_matches("./"));
     Ok(lines.filter(is_path).map(str::to_owned).collect())
 }
@@ -190,12 +183,8 @@ pub(super) fn exists(run: &Run, path: &str, words: &str) -> Went {
         return Ok(Outcome::failed(format!("I could not look at {path}: {}.", why(&done.text))));
     }
     let shows = tokens(words).iter().any(|token| token.is("content contents print show"));
-    let told = if shows {
-        format!("{path} exists:\n{}", block(&done.text))
-    } else {
-        format!("{path} exists.")
-    };
-    Ok(Outcome::told(told).tagged(path, &done.text))
+    let rest = if shows { format!(":\n{}", block(&done.text)) } else { ".".to_owned() };
+    Ok(Outcome::told(format!("{path} exists{rest}")).tagged(path, &done.text))
 }
 
 pub(super) fn framework(run: &Run) -> Went {
@@ -209,20 +198,19 @@ pub(super) fn framework(run: &Run) -> Went {
     telling.truncate(4);
     let found = read(run, &telling)?.found;
     let says = |(word, name): (&str, &'static str)| {
-        Some((found.iter().find(|(_, text)| text.contains(word))?, name))
+        Some((&found.iter().find(|(_, text)| text.contains(word))?.0, name))
     };
-    let hit =
-        set("frameworks").split(", ").filter_map(|known| known.split_once(": ")).find_map(says);
-    Ok(Outcome::told(match hit {
-        Some(((path, _), name)) => format!("The testing framework is {name}: {path} says so."),
+    let mut known = set("frameworks").split(", ").filter_map(|known| known.split_once(": "));
+    Ok(Outcome::told(match known.find_map(says) {
+        Some((path, name)) => format!("The testing framework is {name}: {path} says so."),
         None => "I found no build file and no test that tells of a testing framework.".to_owned(),
     }))
 }
 
 /// Looks at the file that the steps before speak of.
 pub(super) fn verify(run: &Run) -> Went {
-    let parts: String =
-        run.found().iter().map(|(title, body)| format!("{title} {body} ")).collect();
+    let part = |(title, body): &(String, String)| format!("{title} {body} ");
+    let parts: String = run.found().iter().map(part).collect();
     let is_file = |token: &Token| {
         token.shape == Shape::Path && token.text.trim_start_matches('.').contains('.')
     };
@@ -264,10 +252,7 @@ pub(super) fn write_new(run: &Run, path: &str, text: &str) -> Went {
 }
 
 fn lines_for_shell(text: &str) -> String {
-    text.lines()
-        .map(|line| format!("'{}'", line.replace('\'', r"'\''")))
-        .collect::<Vec<_>>()
-        .join(" ")
+    text.lines().map(in_quotes).collect::<Vec<_>>().join(" ")
 }
 
 /// Which of these files are there. A pattern would not tell: it leaves out what git ignores.
@@ -339,16 +324,13 @@ fn results_to(run: &Run, path: &str, sources: Option<&[String]>) -> Went {
     }
     let is_file = |title: &str| title.contains('.') && !title.contains(' ');
     let part = |(title, text): &(String, String)| {
-        format!(
-            "## {title}\n\n{}",
-            if is_file(title) { gist(text) } else { cut(text.trim(), 6_000) }
-        )
+        let body = if is_file(title) { gist(text) } else { cut(text.trim(), 6_000) };
+        format!("## {title}\n\n{body}")
     };
     let text = format!("# Summary\n\n{}", parts.iter().map(part).collect::<Vec<_>>().join("\n\n"));
-    if path.is_empty() {
-        write_new(run, "summary.md", &text)
-    } else {
-        write(run, path, &text, false)
+    match path {
+        "" => write_new(run, "summary.md", &text),
+        path => write(run, path, &text, false),
     }
 }
 
@@ -399,10 +381,8 @@ pub(super) fn changing(run: &Run, path: &str, old: &str, new: &str) -> Option<Ca
         let passage: String = before[head..before.len() - tail].concat();
         if !passage.trim().is_empty() && old.matches(&passage).count() == 1 {
             let put: String = after[head..after.len() - tail].concat();
-            return run
-                .world
-                .tools
-                .call(Can::Edit, json!({"path": path, "old_text": passage, "new_text": put}));
+            let args = json!({"path": path, "old_text": passage, "new_text": put});
+            return run.world.tools.call(Can::Edit, args);
         }
         match (head, tail) {
             (0, 0) => return whole(),

@@ -58,14 +58,9 @@ pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
     }
     let mut files = slots.paths.clone();
     if files.is_empty() {
-        files = paths(
-            run,
-            &Slots {
-                kind: Some("py".into()),
-                ..slots.clone()
-            }
-            .pattern(),
-        )?;
+        let mut all = slots.clone();
+        all.kind = Some("py".to_owned());
+        files = paths(run, &all.pattern())?;
         files.truncate(if slots.kind.is_some() { 12 } else { 1 });
     }
     if files.is_empty() {
@@ -119,19 +114,17 @@ pub(super) fn package(run: &Run, dir: &str, files: &[String]) -> Went {
         format!("\"\"\"A part of the package {}.\"\"\"\n", dir.rsplit('/').next().unwrap_or(dir));
     let mut told = Vec::new();
     for (at, path) in all.iter().enumerate() {
-        let is_there = there.contains(path);
-        let call = run
-            .world
-            .tools
-            .call(Can::Write, json!({"path": path, "content": content}))
-            .filter(|_| !is_there);
-        if let Some(done) =
-            step(run, &items, at, call.into_iter().collect())?.first().filter(|done| done.failed)
-        {
+        if there.contains(path) {
+            step(run, &items, at, Vec::new())?;
+            told.push(format!("{path} is there already: I left it as it is."));
+            continue;
+        }
+        let call = run.world.tools.call(Can::Write, json!({"path": path, "content": content}));
+        let done = step(run, &items, at, call.into_iter().collect())?;
+        if let Some(done) = done.first().filter(|done| done.failed) {
             return fail(format!("I did not write {path}: {}.", why(&done.text)));
         }
-        let left = || format!("{path} is there already: I left it as it is.");
-        told.push(if is_there { left() } else { format!("I created {path}.") });
+        told.push(format!("I created {path}."));
     }
     step(run, &items, all.len(), Vec::new())?;
     Ok(Outcome::told(told.join("\n")))

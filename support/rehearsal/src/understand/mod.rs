@@ -69,12 +69,8 @@ impl<'p, 'w> Planner<'p, 'w> {
             return self.read(&one.text);
         }
         if is_held(text) {
-            self.push(
-                Act::Say(
-                    "I wait, and have done nothing. Say it again when you want it.".to_owned(),
-                ),
-                Join::Then,
-            );
+            let told = "I wait, and have done nothing. Say it again when you want it.";
+            self.push(Act::Say(told.to_owned()), Join::Then);
             return Ok(());
         }
         if let Some(act) = self.skill(text)? {
@@ -159,16 +155,12 @@ impl<'p, 'w> Planner<'p, 'w> {
     }
 
     fn clause(&mut self, clause: &Clause) -> Result<()> {
-        let file = clause
-            .tokens
-            .iter()
-            .rfind(|token| token.shape == Shape::Path && token.text.contains('.'));
+        let is_file = |token: &&Token| token.shape == Shape::Path && token.text.contains('.');
+        let file = clause.tokens.iter().rfind(is_file);
         self.mentioned = file.map(|file| file.text.clone()).or(self.mentioned.take());
-        if clause
-            .tokens
-            .iter()
-            .all(|token| token.shape == Shape::Mark || token.is("meanwhile please and then now"))
-        {
+        let is_joint =
+            |token: &Token| token.shape == Shape::Mark || token.is("meanwhile please and then now");
+        if clause.tokens.iter().all(is_joint) {
             return Ok(());
         }
         // `do not delete it`: nothing is done, and what the rest of the request does must only look.
@@ -254,14 +246,13 @@ impl<'p, 'w> Planner<'p, 'w> {
             None => {
                 let names: Vec<&str> = skills.iter().map(|(name, _)| *name).collect();
                 let asked: Vec<&str> = wanted.iter().map(|token| token.text.as_str()).collect();
-                let why = format!(
-                    "there is no skill `{}`; the skills are {}",
-                    asked.join(" "),
-                    names.join(", ")
-                );
-                let offers =
-                    names.iter().take(3).map(|name| format!("load the {name} skill")).collect();
-                Err(Refusal { why, offers })
+                let (asked, all) = (asked.join(" "), names.join(", "));
+                let why = format!("there is no skill `{asked}`; the skills are {all}");
+                let offers = names.iter().take(3).map(|name| format!("load the {name} skill"));
+                Err(Refusal {
+                    why,
+                    offers: offers.collect(),
+                })
             }
         }
     }
@@ -269,8 +260,7 @@ impl<'p, 'w> Planner<'p, 'w> {
 
 /// `wait`, `no, hold on`: nothing is done.
 fn is_held(text: &str) -> bool {
-    let parts = text.split(['.', ',', '!', ';', '—', '\n', ':']).map(Clause::whole);
-    parts
-        .into_iter()
-        .any(|part| pattern::find("held", &part, PLAIN).is_some_and(|found| found.label.is_empty()))
+    let mut parts = text.split(['.', ',', '!', ';', '—', '\n', ':']).map(Clause::whole);
+    let label = |part: Clause| pattern::find("held", &part, PLAIN).map(|found| found.label);
+    parts.any(|part| label(part) == Some(""))
 }

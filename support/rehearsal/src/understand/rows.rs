@@ -107,16 +107,13 @@ impl Planner<'_, '_> {
             Make::Package => {
                 let (files, folders): (Vec<_>, Vec<_>) =
                     slots.paths.into_iter().partition(|path| path.contains('.'));
-                let folders: Vec<String> = folders.into_iter().chain(slots.dir).collect();
+                let folders: Vec<String> = folders.into_iter().chain(slots.dir.take()).collect();
                 let [folder] = folders.as_slice() else { return None };
-                slots = Slots {
-                    dir: Some(folder.trim_end_matches('/').to_owned()),
-                    paths: files,
-                    ..Slots::default()
-                };
-                if slots.paths.is_empty() {
+                if files.is_empty() {
                     return None;
                 }
+                slots.dir = Some(folder.trim_end_matches('/').to_owned());
+                slots.paths = files;
             }
             Make::WriteSkill => {
                 let is_name = |token: &Token| {
@@ -255,19 +252,13 @@ impl Planner<'_, '_> {
         const ALWAYS: [&str; 3] = ["list the files here", "read {file}", "what can you do?"];
         let can =
             |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| self.world.can(*can));
-        let near = table::close(tokens)
-            .into_iter()
-            .map(|index| &ROWS[index])
-            .filter(can)
-            .map(|row| row.offer);
+        let near = table::close(tokens).into_iter().map(|index| &ROWS[index]);
+        let near = near.filter(can).map(|row| row.offer);
         let is_file = |token: &&Token| {
             token.shape == Shape::Path && token.text.contains('.') && !token.text.contains('*')
         };
-        let server = self
-            .world
-            .servers
-            .iter()
-            .find(|server| tokens.iter().any(|token| mcp::names(token, server)));
+        let is_named = |server: &&String| tokens.iter().any(|token| mcp::names(token, server));
+        let server = self.world.servers.iter().find(is_named);
         let mut offers: Vec<String> = Vec::new();
         offers.extend(server.map(|server| format!("connect to {server}")));
         offers.extend(tokens.iter().find(is_file).map(|file| format!("read {}", file.text)));
