@@ -59,14 +59,10 @@ pub fn read(clause: &Clause) -> Option<New> {
         }
     };
     let found = pattern::find("create", clause, &kind)?;
-    let end = clause
-        .tokens
-        .iter()
-        .position(|token| token.is("with that which containing"))
-        .unwrap_or(found.end);
+    let end = clause.find("with that which containing").unwrap_or(found.end);
     let head = &clause.tokens[..end];
     let text = found.text("text").trim_end_matches([',', ' ']);
-    let path = found.tokens("path").first().map(|token| file(&token.text));
+    let path = found.first("path").map(|token| file(&token.text));
     let sources = found.tokens("from").iter().filter(|token| token.shape == Shape::Path);
     let sources: Vec<String> = sources.map(|token| file(&token.text)).collect();
     let is_py = path.as_ref().is_some_and(|path| path.ends_with(".py"));
@@ -99,9 +95,8 @@ pub fn read(clause: &Clause) -> Option<New> {
                 || given.is_none() && says(&tokens[..1], "the") && says(tokens, "of")
                 || tokens.iter().any(|token| token.shape == Shape::Path)
                 || says(&tokens[..1], "of from");
-            left = joined(text)
-                .or(Some(text).filter(|_| is_talk || label == "bad"))
-                .map(str::to_owned);
+            let all = Some(text).filter(|_| is_talk || label == "bad");
+            left = joined(text).or(all).map(str::to_owned);
             Content::Given(given.unwrap_or(text).to_owned())
         }
     };

@@ -8,7 +8,7 @@ use crate::scene::{Event, FIRST, Mail, Past};
 use crate::speak::{block, one_line};
 use crate::table::{self, ROWS, Row};
 use crate::tools::Can;
-use crate::words::{has, set, stems, unique};
+use crate::words::{Token, has, set, stems, unique};
 use crate::world::World;
 
 /// How it speaks of itself.
@@ -44,18 +44,13 @@ pub fn facts_in(text: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// All that is remembered: from earlier sessions, and from what the user said in this one.
-pub fn facts(world: &World) -> Vec<String> {
+pub fn facts<'w>(world: &World<'w>) -> Vec<String> {
     let scene = world.scene;
     // An index of memories in the prompt: `- [file](file.md) — what it says`.
-    let index = world
-        .system
-        .lines()
-        .filter_map(|line| line.strip_prefix("- [")?.split_once(") — "))
-        .map(|(_, fact)| fact);
-    let kept = scene
-        .memory
-        .iter()
-        .flat_map(|memory| memory.lines().skip_while(|line| !line.starts_with("## ")));
+    let indexed = |line: &str| Some(line.strip_prefix("- [")?.split_once(") — ")?.1.to_owned());
+    let index = world.system.lines().filter_map(indexed);
+    let sections = |memory: &&'w str| memory.lines().skip_while(|line| !line.starts_with("## "));
+    let kept = scene.memory.iter().flat_map(sections);
     let summary = scene.summary.lines().filter_map(|line| line.strip_prefix("- noted: "));
     let said = scene.asked().flat_map(|(_, text)| facts_in(text));
     let clean = |line: &str| {
@@ -65,12 +60,7 @@ pub fn facts(world: &World) -> Vec<String> {
         named.map_or(line, |(_, rest)| rest).trim_matches(['“', '”', ' ']).to_owned()
     };
     let mut all: Vec<String> = Vec::new();
-    for fact in index
-        .map(str::to_owned)
-        .chain(kept.map(clean))
-        .chain(summary.map(str::to_owned))
-        .chain(said)
-    {
+    for fact in index.chain(kept.map(clean)).chain(summary.map(str::to_owned)).chain(said) {
         // A memory tells its fact twice: as a heading, and in the user's words.
         let is_told = |known: &String| {
             fact.to_lowercase().contains(&known.trim_end_matches('.').to_lowercase())
@@ -84,9 +74,9 @@ pub fn facts(world: &World) -> Vec<String> {
 
 /// The words of a question that a fact must have.
 fn wanted(question: &str) -> Vec<String> {
-    let (general, own): (Vec<_>, Vec<_>) = table::content(question)
-        .into_iter()
-        .partition(|token| has(set("of-questions"), &token.low));
+    let is_general = |token: &Token| has(set("of-questions"), &token.low);
+    let (general, own): (Vec<_>, Vec<_>) =
+        table::content(question).into_iter().partition(is_general);
     // `what is my name?` asks for nothing else.
     let name = general.into_iter().filter(|token| own.is_empty() && token.is("name"));
     name.chain(own.clone()).map(|token| token.stem).collect()

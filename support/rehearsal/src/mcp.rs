@@ -21,11 +21,8 @@ pub fn available(tools: &Tools) -> Vec<String> {
     let description = tools.get(Can::Connect).map_or("", |tool| tool.description);
     let Some((_, list)) = description.split_once("ervers: ") else { return Vec::new() };
     let list = list.split(['.', '\n']).next().unwrap_or_default();
-    list.split([',', ' '])
-        .map(str::trim)
-        .filter(|name| !name.is_empty() && *name != "and")
-        .map(str::to_owned)
-        .collect()
+    let names = list.split([',', ' ']).filter(|name| !name.is_empty() && *name != "and");
+    names.map(str::to_owned).collect()
 }
 
 /// The server and the short name of a tool.
@@ -64,10 +61,8 @@ pub fn connecting(
     let is_server = |token: &Token| servers.iter().any(|server| names(token, server));
     let kind = |kind: &str, tokens: &[Token], at: usize| {
         let is_part = |token: &&Token| is_server(token) || token.is(SERVER) || token.is(ALL);
-        let some = tokens[at..]
-            .iter()
-            .take_while(|token| is_part(token) || is_filler(token) || token.is("over via"))
-            .count();
+        let is_in = |token: &&Token| is_part(token) || is_filler(token) || token.is("over via");
+        let some = tokens[at..].iter().take_while(is_in).count();
         let last = tokens[at..at + some].iter().rposition(|token| is_part(&token))?;
         let is_any = tokens[at..=at + last].iter().any(|token| is_server(token) || token.is(ALL));
         (kind == "servers" && is_any).then_some(at + last + 1)
@@ -147,12 +142,10 @@ pub fn pick(
     let content: Vec<(&Token, Word)> =
         content.map(|token| (token, Word::of(token.stem.clone()))).collect();
     let order = clause.tokens.first().filter(|_| !clause.is_question());
-    let scored = all.iter().map(|one| (one.nearness(order, &content), one));
     // Of several that are as near, the first.
-    let best = scored
-        .rev()
-        .filter(|(score, _)| *score > 0.9)
-        .max_by(|one, other| one.0.total_cmp(&other.0));
+    let scored = all.iter().rev().map(|one| (one.nearness(order, &content), one));
+    let near = scored.filter(|(score, _)| *score > 0.9);
+    let best = near.max_by(|one, other| one.0.total_cmp(&other.0));
     // A question to a server that can be searched: its words are looked up.
     let is_search =
         |one: &&Served| one.reads && properties(one.tool.schema).any(|(name, _)| name == "query");
@@ -225,9 +218,8 @@ impl<'t> Served<'t> {
     }
 
     fn has_choice(&self, token: &Token) -> bool {
-        properties(self.tool.schema)
-            .flat_map(|(_, schema)| choices(schema))
-            .any(|choice| choice_words(choice).contains(&token.low))
+        let mut all = properties(self.tool.schema).flat_map(|(_, schema)| choices(schema));
+        all.any(|choice| choice_words(choice).contains(&token.low))
     }
 
     /// Fills the arguments; the error is a word that is left over, or an argument that is missing.

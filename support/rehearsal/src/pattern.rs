@@ -37,14 +37,12 @@ pub const PLAIN: Kind = &|_, _, _| None;
 
 static RULES: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
     let mut rules: HashMap<&str, Rule> = HashMap::new();
-    for line in include_str!("patterns.txt")
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-    {
+    let lines = include_str!("patterns.txt").lines();
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if let Some((name, words)) = line.split_once(" = ") {
-            name.strip_prefix("skip ")
-                .into_iter()
-                .for_each(|rule| rules.entry(rule).or_default().skips = words);
+            if let Some(rule) = name.strip_prefix("skip ") {
+                rules.entry(rule).or_default().skips = words;
+            }
             continue;
         }
         let (head, pattern) = line.split_once(": ").expect("a pattern has a head");
@@ -79,10 +77,12 @@ fn piece(word: &str) -> Piece {
         let (name, kind) = slot.split_once(':').unwrap_or((slot, slot));
         return Piece::Slot(name.to_owned(), kind.to_owned());
     }
-    let words = word
-        .split('|')
-        .flat_map(|word| if word.starts_with('@') { set(word) } else { word }.split(' '));
-    Piece::Words(words.map(str::to_owned).collect())
+    Piece::Words(word.split('|').flat_map(one_of).map(str::to_owned).collect())
+}
+
+/// The words of a set, or a word.
+fn one_of(word: &str) -> impl Iterator<Item = &str> {
+    if word.starts_with('@') { set(word) } else { word }.split(' ')
 }
 
 /// A pattern that matched, and what its slots hold.
@@ -100,6 +100,16 @@ impl<'c> Found<'c> {
     pub fn tokens(&self, name: &str) -> &'c [Token] {
         let slot = self.slots.iter().find(|(slot, ..)| *slot == name);
         slot.map_or(&[], |(_, from, to)| &self.clause.tokens[*from..*to])
+    }
+
+    /// The first token of a slot.
+    pub fn first(&self, name: &str) -> Option<&'c Token> {
+        self.tokens(name).first()
+    }
+
+    /// The number that a slot says.
+    pub fn number(&self, name: &str) -> Option<u32> {
+        self.first(name).and_then(|token| number(&token.low))
     }
 
     /// The text of a slot, without quotation marks when it is a quotation.

@@ -166,12 +166,8 @@ impl<'r, 'w> Run<'r, 'w> {
         if results.iter().all(Option::is_some) {
             return Ok(results.into_iter().flatten().collect());
         }
-        let missing = calls
-            .into_iter()
-            .zip(results)
-            .filter(|(_, result)| result.is_none())
-            .map(|(call, _)| call);
-        Err(Stop::Call(missing.collect(), said.to_owned()))
+        let open = calls.into_iter().zip(results).filter(|(_, result)| result.is_none());
+        Err(Stop::Call(open.map(|(call, _)| call).collect(), said.to_owned()))
     }
 
     /// One call for each of these, and what is told of each.

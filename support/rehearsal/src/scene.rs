@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::speak::one_line;
-use crate::types::{Block, Request};
+use crate::types::{Block, Message, Request};
 
 /// How a summary of this brain's own begins, and where it tells the request in hand.
 pub const FIRST: &str = "The user asked first: ";
@@ -81,11 +81,10 @@ impl<'a> Scene<'a> {
     pub fn read(request: &'a Request) -> Self {
         let mut scene = Self::default();
         let mut open: Vec<(&str, usize)> = Vec::new();
-        let blocks = request
-            .messages
-            .iter()
-            .flat_map(|message| message.blocks.iter().map(|block| (message.from_user, block)));
-        for (from_user, block) in blocks {
+        let blocks = |message: &'a Message<'a>| {
+            message.blocks.iter().map(|block| (message.from_user, block))
+        };
+        for (from_user, block) in request.messages.iter().flat_map(blocks) {
             match *block {
                 Block::Text(text) if from_user => scene.hear(text),
                 Block::Text(text) => scene.events.push(Event::Said(text)),
@@ -120,10 +119,8 @@ impl<'a> Scene<'a> {
     /// What a summary tells of the request in hand counts as called: its calls are no longer in the conversation.
     fn recover(&mut self) {
         let asked = self.summary.lines().find_map(|line| line.strip_prefix(LAST));
-        let first = self
-            .asked()
-            .next()
-            .filter(|(_, text)| asked.is_some_and(|asked| one_line(text, 300) == asked));
+        let is_it = |text: &str| asked.is_some_and(|asked| one_line(text, 300) == asked);
+        let first = self.asked().next().filter(|(_, text)| is_it(text));
         let Some((at, _)) = first else { return };
         let done = |line: &'a str| {
             let (call, result) = line.strip_prefix("- done: ")?.split_once(" → ")?;
@@ -162,10 +159,8 @@ impl<'a> Scene<'a> {
         let is_word = |head: &str| {
             head.starts_with(char::is_uppercase) && head.chars().all(char::is_alphabetic)
         };
-        let came = said
-            .strip_prefix('[')
-            .and_then(|rest| rest.split_once("] "))
-            .filter(|(head, _)| is_word(head));
+        let came = said.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+        let came = came.filter(|(head, _)| is_word(head));
         let said = came.map_or(said, |(_, rest)| rest);
         if !said.is_empty() {
             self.events.push(Event::Asked(said.to_owned()));
@@ -298,9 +293,7 @@ pub fn task_of(text: &str) -> Option<(String, String)> {
     let (id, subject) = rest.split_once(": ")?;
     let is_id = id.contains('-') && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     // What follows says by which tool to complete it.
-    let subject = subject
-        .split_once(". ")
-        .filter(|(_, rest)| rest.contains('_'))
-        .map_or(subject, |(subject, _)| subject);
+    let told = subject.split_once(". ").filter(|(_, rest)| rest.contains('_'));
+    let subject = told.map_or(subject, |(subject, _)| subject);
     is_id.then(|| (id.to_owned(), subject.trim_end_matches('.').to_owned()))
 }

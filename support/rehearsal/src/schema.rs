@@ -109,20 +109,13 @@ pub fn obey_choice(request: &Request, reply: &mut Reply) {
         return;
     }
     // A tool that reads does no harm when nobody knows what is wanted.
-    let reads = |name: &str| {
-        name.to_lowercase()
-            .split(['_', '-'])
-            .any(|word| has("list read get check glob search", word))
-    };
+    let is_verb = |word: &str| has("list read get check glob search", word);
+    let reads = |name: &str| name.to_lowercase().split(['_', '-']).any(is_verb);
     let is_it = |tool: &&Tool| wanted.map_or_else(|| reads(tool.name), |name| name == tool.name);
     let tool =
         request.tools.iter().find(is_it).or(request.tools.first().filter(|_| wanted.is_none()));
-    let asked = request
-        .messages
-        .iter()
-        .rev()
-        .filter(|message| message.from_user)
-        .find_map(|user| user.texts().next_back());
+    let mut users = request.messages.iter().rev().filter(|message| message.from_user);
+    let asked = users.find_map(|user| user.texts().next_back());
     if let Some(tool) = tool {
         reply.calls =
             vec![(tool.name.to_owned(), instance(tool.schema, asked.unwrap_or_default().trim()))];

@@ -118,19 +118,14 @@ fn extracted(memories: &str, conversation: &str) -> String {
                 continue;
             };
             let fact = fact.trim_end_matches('.');
-            let words = table::content(fact)
-                .into_iter()
-                .map(|token| token.low)
-                .filter(|word| !has(set("of-facts"), word));
+            let words = table::content(fact).into_iter().map(|token| token.low);
+            let words = words.filter(|word| !has(set("of-facts"), word));
             let name = words.take(3).collect::<Vec<_>>().join("-");
             let is_known =
                 memories.contains(fact) || all.iter().any(|known| known["description"] == fact);
             if !is_known && !name.is_empty() {
-                let kind = if fact.starts_with("you") || fact.contains("use ") {
-                    "user"
-                } else {
-                    "project"
-                };
+                let is_user = fact.starts_with("you") || fact.contains("use ");
+                let kind = if is_user { "user" } else { "project" };
                 let content = format!("The user said: “{}”", sentence.trim());
                 all.push(
                     json!({"name": name, "description": fact, "type": kind, "content": content}),

@@ -78,10 +78,8 @@ impl Clause {
         let is_left = |at: &usize| {
             !used[*at] && !is_filler(&self.tokens[*at]) && !table::knows(index, &self.tokens[*at])
         };
-        let left = (0..self.tokens.len())
-            .filter(is_left)
-            .map(|at| self.between(at, at + 1).to_owned())
-            .collect();
+        let left = (0..self.tokens.len()).filter(is_left);
+        let left = left.map(|at| self.between(at, at + 1).to_owned()).collect();
         Fit {
             is_missing: !row.needs.iter().all(|slot| slots.has(slot)),
             slots,
@@ -106,11 +104,8 @@ impl Clause {
             let is_kind = self.tokens.get(at + 1).is_some_and(|next| next.is(set("kinds-of")));
             let is_ending =
                 |rest: &&str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric());
-            let dotted = token
-                .text
-                .strip_prefix('.')
-                .filter(is_ending)
-                .filter(|_| token.shape != Shape::Mark);
+            let dotted = token.text.strip_prefix('.').filter(is_ending);
+            let dotted = dotted.filter(|_| token.shape != Shape::Mark);
             let pattern = Some(token.text.as_str())
                 .filter(|text| token.shape == Shape::Path && text.contains('*'));
             let found = pattern.or(dotted).or_else(|| ending(&token.low).filter(|_| is_kind));
@@ -260,11 +255,8 @@ impl Slots {
             Some(kind) => format!("*.{kind}"),
             None => "*".to_owned(),
         };
-        let folder = self
-            .dir
-            .as_deref()
-            .filter(|dir| *dir != ".")
-            .map_or(String::new(), |dir| format!("{dir}/"));
+        let dir = self.dir.as_deref().filter(|dir| *dir != ".");
+        let folder = dir.map_or(String::new(), |dir| format!("{dir}/"));
         if name.contains('/') { name } else { format!("{folder}**/{name}") }
     }
 }

@@ -108,32 +108,24 @@ pub fn shown(text: &str) -> String {
 
 /// What a file is about, in one line: its title and its first sentence.
 pub fn gist(text: &str) -> String {
-    let mut lines = text
-        .lines()
-        .map(|line| {
-            line.trim()
-                .trim_start_matches(['#', '/', '!', '*', '"', ' '])
-                .trim_end_matches(['"', '.'])
-        })
-        .filter(|line| line.chars().filter(|c| c.is_alphanumeric()).count() > 2);
+    let lines =
+        text.lines().map(|line| line.trim().trim_start_matches(['#', '/', '!', '*', '"', ' ']));
+    let lines = lines.map(|line| line.trim_end_matches(['"', '.']));
+    let mut lines = lines.filter(|line| line.chars().filter(|c| c.is_alphanumeric()).count() > 2);
     match (lines.next(), lines.next()) {
         (None, _) => "(empty)".to_owned(),
         (Some(first), None) => one_line(first, 160),
         (Some(first), Some(second)) => {
-            format!(
-                "{}. {}.",
-                one_line(first, 100).trim_end_matches('.'),
-                one_line(second, 160).trim_end_matches('.')
-            )
+            let (first, second) = (one_line(first, 100), one_line(second, 160));
+            format!("{}. {}.", first.trim_end_matches('.'), second.trim_end_matches('.'))
         }
     }
 }
 
 /// Why something did not come about: the first line of an error.
 pub fn why(text: &str) -> String {
-    one_line(text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed"), 300)
-        .trim_end_matches('.')
-        .to_owned()
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed");
+    one_line(first, 300).trim_end_matches('.').to_owned()
 }
 
 /// A refusal, with what would do.

@@ -127,21 +127,15 @@ fn index() -> &'static Index {
         for (at, row) in ROWS.iter().enumerate() {
             let mut counts: HashMap<String, f32> = HashMap::new();
             for example in &row.examples {
-                for word in example
-                    .split(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '(' | ')'))
-                    .filter(|word| !word.is_empty())
-                {
+                let words = example.split([' ', '\n', ',', ':', '(', ')']);
+                for word in words.filter(|word| !word.is_empty()) {
                     let word = word.strip_suffix("'s").unwrap_or(word).to_lowercase();
                     let term = if word.starts_with('{') { word.clone() } else { stem(&word) };
                     *counts.entry(term).or_default() += 1.0;
                 }
             }
-            let vocabulary: HashSet<String> = counts
-                .keys()
-                .cloned()
-                .chain(row.says.split(' ').chain(row.verbs.split(' ')).map(stem))
-                .collect();
-            index.vocabularies.push(vocabulary);
+            let own = row.says.split(' ').chain(row.verbs.split(' ')).map(stem);
+            index.vocabularies.push(counts.keys().cloned().chain(own).collect());
             index.lengths.push(counts.values().sum());
             for (term, count) in counts {
                 index.rows.entry(term).or_default().push((at, count));
@@ -159,11 +153,8 @@ pub fn nearest(tokens: &[Token]) -> Vec<usize> {
 
 /// The rows that are nearly as close as the nearest: what is worth offering.
 pub fn close(tokens: &[Token]) -> Vec<usize> {
-    let content: Vec<Token> = tokens
-        .iter()
-        .filter(|token| token.shape == Shape::Word && !token.is_filler)
-        .cloned()
-        .collect();
+    let mut content = tokens.to_vec();
+    content.retain(|token| token.shape == Shape::Word && !token.is_filler);
     let all = scored(&content);
     let least = all.first().map_or(0.0, |(_, best)| best * 0.6).max(2.5);
     all.into_iter().take_while(|(_, score)| *score >= least).map(|(row, _)| row).collect()
@@ -208,30 +199,21 @@ pub fn is_known(token: &Token) -> bool {
 /// Whether a word is a verb with which a clause may begin.
 pub fn is_verb(low: &str) -> bool {
     static VERBS: OnceLock<HashSet<String>> = OnceLock::new();
-    VERBS
-        .get_or_init(|| {
-            let firsts = ROWS
-                .iter()
-                .flat_map(|row| &row.examples)
-                .filter_map(|example| example.split([' ', ',', ':']).next());
-            let more = set("frame-verbs").split(' ');
-            firsts
-                .filter(|word| {
-                    !has(set("no-verbs"), word)
-                        && !has(set("fillers"), word)
-                        && !word.starts_with('{')
-                })
-                .chain(more)
-                .map(str::to_owned)
-                .collect()
-        })
-        .contains(low)
+    let all = VERBS.get_or_init(|| {
+        let examples = ROWS.iter().flat_map(|row| &row.examples);
+        let firsts = examples.filter_map(|example| example.split([' ', ',', ':']).next());
+        let is_none = |word: &str| {
+            has(set("no-verbs"), word) || has(set("fillers"), word) || word.starts_with('{')
+        };
+        let verbs = firsts.filter(|word| !is_none(word)).chain(set("frame-verbs").split(' '));
+        verbs.map(str::to_owned).collect()
+    });
+    all.contains(low)
 }
 
 /// The tokens of a text without marks.
 pub fn content(text: &str) -> Vec<Token> {
-    tokens(text)
-        .into_iter()
-        .filter(|token| token.shape != Shape::Mark && !token.is_filler)
-        .collect()
+    let mut all = tokens(text);
+    all.retain(|token| token.shape != Shape::Mark && !token.is_filler);
+    all
 }

@@ -50,10 +50,8 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
     for item in items(list) {
         let clause = Clause::whole(&item);
         let found = reference(&clause);
-        let own = found
-            .as_ref()
-            .map_or(item.as_str(), |found| found.text("own"))
-            .trim_end_matches([',', ' ']);
+        let own = found.as_ref().map_or(item.as_str(), |found| found.text("own"));
+        let own = own.trim_end_matches([',', ' ']);
         if !own.is_empty() {
             tasks.push(spec(own));
         }
@@ -85,8 +83,7 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
 /// `create two tasks`, `create a task to setup the project`: the tasks. The error is a word that nobody accounts for.
 pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
     let found = pattern::find("tasks", clause, PLAIN)?;
-    let (what, count) =
-        (found.text("what"), found.tokens("count").first().and_then(|token| number(&token.low)));
+    let (what, count) = (found.text("what"), found.number("count"));
     match found.label {
         // `set the task to done` speaks of one that is there.
         "one" if clause.tokens[1].is("the this that") => return None,
@@ -143,9 +140,8 @@ pub fn items(body: &str) -> Vec<String> {
         if at > 0 && body[all[at - 1].end..token.start].contains('\n') {
             cuts.push((token.start, token.start));
         }
-        let next_refers = all
-            .get(at + 1)
-            .is_some_and(|next| next.is("which depends depending blocked needs that"));
+        let refers_on = |next: &Token| next.is("which depends depending blocked needs that");
+        let next_refers = all.get(at + 1).is_some_and(refers_on);
         let is_joint =
             if has_semicolon { token.text == ";" } else { token.is(", and") && !next_refers };
         // `c depends on a and b` is one item.
@@ -161,11 +157,9 @@ pub fn items(body: &str) -> Vec<String> {
         let numbered = item.trim_start_matches(|c: char| c.is_ascii_digit());
         let is_numbered = numbered.len() < item.len() && numbered.starts_with(['.', ')']);
         let item = if is_numbered { numbered[1..].trim() } else { item };
-        let item = ["and then ", "then ", "and "]
-            .iter()
-            .fold(item, |item, word| item.strip_prefix(word).unwrap_or(item));
-        item.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == ',' || c == '.')
-            .to_owned()
+        let joints = ["and then ", "then ", "and "].iter();
+        let item = joints.fold(item, |item, word| item.strip_prefix(word).unwrap_or(item));
+        item.trim_matches([' ', '\n', '\t', '"', ',', '.']).to_owned()
     };
     cuts.windows(2).map(item).filter(|item| !item.is_empty()).collect()
 }

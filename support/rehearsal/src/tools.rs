@@ -33,9 +33,8 @@ named! {
 
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     let lines = include_str!("tools.txt").lines().filter(|line| !line.starts_with('#'));
-    lines
-        .map(|line| kind(line).unwrap_or_else(|| panic!("tools.txt cannot be read at: {line}")))
-        .collect()
+    let read = |line| kind(line).unwrap_or_else(|| panic!("tools.txt cannot be read at: {line}"));
+    lines.map(read).collect()
 });
 
 fn kind(line: &'static str) -> Option<Kind> {

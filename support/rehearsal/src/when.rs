@@ -45,7 +45,7 @@ pub fn find(clause: &Clause) -> Option<Found> {
         let again = pattern::find_at("when", clause, from, &kind);
         let is_once = again.is_none();
         let found = again.or_else(|| pattern::find_at("once", clause, from, &kind))?;
-        let n = found.tokens("n").first().map_or(1, |token| number(&token.low).unwrap_or(1));
+        let n = found.number("n").unwrap_or(1);
         let (hour, minute, _) = clock(found.tokens("at")).unwrap_or((9, 0, 0));
         let when = match found.label {
             "today" => When::On(0, hour, minute),
@@ -54,14 +54,9 @@ pub fn find(clause: &Clause) -> Option<Found> {
                 When::In(n.checked_mul(label.parse().ok()?)?)
             }
             template => {
-                let day = found
-                    .tokens("day")
-                    .first()
-                    .and_then(|token| day(&token.low))
-                    .unwrap_or_default();
-                let line = template
-                    .replace("{n}", &n.to_string())
-                    .replace("{at}", &format!("{minute} {hour}"));
+                let day = found.first("day").and_then(|token| day(&token.low)).unwrap_or_default();
+                let at = format!("{minute} {hour}");
+                let line = template.replace("{n}", &n.to_string()).replace("{at}", &at);
                 let line = line.replace("{day}", day).replace("{line}", found.text("line"));
                 let is_step = template.contains("{n}");
                 // A step does not go round evenly beyond an hour, or a day.

@@ -232,14 +232,9 @@ pub(super) fn serve(run: &Run, server: &str, words: &str) -> Went {
         Some(Err(missing)) => missing.what,
         None => format!("“{words}”"),
     };
-    let of_server = run
-        .world
-        .tools
-        .outside()
-        .iter()
-        .map(|tool| mcp::parts(tool.name))
-        .filter(|(of, _)| *of == server);
-    let names: Vec<String> = of_server.map(|(_, tool)| tool.to_owned()).collect();
+    let all = run.world.tools.outside().iter().map(|tool| mcp::parts(tool.name));
+    let names: Vec<String> =
+        all.filter(|(of, _)| *of == server).map(|(_, tool)| tool.to_owned()).collect();
     let there = if names.is_empty() { "no tool on offer".to_owned() } else { listed(&names) };
     fail(format!("I do not know how {server} could do {what}: it has {there}."))
 }

@@ -68,9 +68,8 @@ pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
     }
     let names = listed(&files);
     let orders = aspects.iter().map(|(_, order, _)| format!("{order} {names}"));
-    let items = std::iter::once(format!("read {names}"))
-        .chain(orders)
-        .chain([format!("look at {names} again")]);
+    let items = [format!("read {names}")].into_iter().chain(orders);
+    let items = items.chain([format!("look at {names} again")]);
     let items: Vec<String> = items.map(|item| sentence(&item)).collect();
     let reading = || files.iter().map(|path| reads(run, path)).collect::<Result<Vec<_>, _>>();
     let read = step(run, &items, 0, reading()?)?;
@@ -135,9 +134,8 @@ pub(super) fn styled(text: &str, facts: &[String]) -> String {
     let facts = facts.join("\n").to_lowercase();
     // What is preferred is named first; `not spaces` and `over spaces` name nothing.
     let prefers = |wanted: &str, other: &str| {
-        let facts = ["not ", "over "]
-            .iter()
-            .fold(facts.clone(), |facts, no| facts.replace(&format!("{no}{other}"), ""));
+        let facts =
+            facts.replace(&format!("not {other}"), "").replace(&format!("over {other}"), "");
         facts.find(wanted).is_some_and(|at| facts.find(other).is_none_or(|other| at < other))
     };
     let mut text = text.to_owned();

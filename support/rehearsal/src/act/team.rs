@@ -86,14 +86,13 @@ pub(super) fn complete(run: &Run, words: &str) -> Went {
         None => meant(run, words, |task| task.mark != ' ' && task.mark != 'x')?,
     };
     let text = run.text(Can::CompleteTask, json!({"task_id": id}), "That did not work")?;
-    let unblocked =
-        text.lines().filter_map(|line| line.strip_prefix("unblocked: ")?.split_once(' '));
-    let unblocked: Vec<String> =
-        unblocked.map(|(id, subject)| format!("{subject} ({id})")).collect();
-    let next = if unblocked.is_empty() {
-        String::new()
-    } else {
-        format!("\nUnblocked now: {}.", listed(&unblocked))
+    let line = |line: &str| {
+        let (id, subject) = line.strip_prefix("unblocked: ")?.split_once(' ')?;
+        Some(format!("{subject} ({id})"))
+    };
+    let next = match text.lines().filter_map(line).collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        unblocked => format!("\nUnblocked now: {}.", listed(unblocked)),
     };
     Ok(Outcome::told(format!("I completed {id}: {subject}.{next}")))
 }
@@ -158,11 +157,8 @@ pub(super) fn worktrees(run: &Run) -> Went {
     let name = |(id, subject): &(String, String)| {
         let subject = subject.to_lowercase();
         let subject = subject.trim_start_matches("write ").trim_end_matches(".md");
-        let slug: String = subject
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-            .take(24)
-            .collect();
+        let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        let slug: String = subject.chars().map(letter).take(24).collect();
         format!("{}-{}", slug.trim_matches('-'), id.split('-').next().unwrap_or(id))
     };
     let call =
@@ -296,12 +292,8 @@ fn reports<'r>(run: &Run<'r, '_>, name: Option<&str>) -> Vec<&'r Mail> {
         Some(name) => mail.from == name && (mail.kind == "result" || mail.kind == "error"),
         None => mail.kind == "result",
     };
-    run.world
-        .scene
-        .mail()
-        .filter(|(at, mail)| *at > run.from && is_report(mail))
-        .map(|(_, mail)| mail)
-        .collect()
+    let mail = run.world.scene.mail().filter(|(at, mail)| *at > run.from && is_report(mail));
+    mail.map(|(_, mail)| mail).collect()
 }
 
 pub(super) fn leave(run: &Run, names: &[String]) -> Went {
@@ -352,13 +344,9 @@ pub(super) fn inbox(run: &Run) -> Went {
     if done.failed || done.text.trim_start().starts_with('<') {
         return Ok(done.or_why(""));
     }
-    let last = run
-        .world
-        .scene
-        .mail()
-        .rfind(|(_, mail)| mail.kind == "result")
-        .map(|(_, mail)| history::news(mail));
-    let before = last.map_or(String::new(), |news| format!(" This came by itself before: {news}"));
+    let last = run.world.scene.mail().rfind(|(_, mail)| mail.kind == "result");
+    let told = |mail| format!(" This came by itself before: {}", history::news(mail));
+    let before = last.map_or(String::new(), |(_, mail)| told(mail));
     Ok(Outcome::told(format!("There is no new mail.{before}")))
 }
 

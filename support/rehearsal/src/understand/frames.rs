@@ -14,7 +14,7 @@ use crate::speak::sentence;
 use crate::table;
 use crate::tools::Can;
 use crate::when;
-use crate::words::{Shape, Token, has, number, set};
+use crate::words::{Shape, Token, has, set};
 
 pub(super) fn begins_with_program(command: &str) -> bool {
     let first = command.split_whitespace().next().unwrap_or_default();
@@ -89,7 +89,7 @@ pub(super) fn delegated(clause: &Clause) -> Option<Vec<String>> {
         return (!matches!(job.as_str(), "This." | "It." | "The work.")).then(|| vec![job]);
     }
     let jobs = each_job(job);
-    let count = found.tokens("count").first().and_then(|token| number(&token.low)).unwrap_or(1);
+    let count = found.number("count").unwrap_or(1);
     (!jobs.is_empty() && (count == 1 || count as usize == jobs.len())).then_some(jobs)
 }
 
@@ -263,12 +263,10 @@ impl Planner<'_, '_> {
 /// `replace A with B in FILE`, `change A to B in FILE`: the file, what goes, what comes.
 fn replacing(clause: &Clause) -> Option<(Option<String>, String, String)> {
     let found = pattern::find("replace", clause, PLAIN)?;
-    let path = found.tokens("path").first().map(|token| file(&token.text));
+    let path = found.first("path").map(|token| file(&token.text));
     let (old, new) = (found.text("old"), found.text("new"));
     // Several files are several changes.
-    let is_one = found
-        .tokens("new")
-        .iter()
-        .all(|token| token.shape != Shape::Path || found.tokens("new").len() == 1);
+    let all = found.tokens("new");
+    let is_one = all.len() == 1 || all.iter().all(|token| token.shape != Shape::Path);
     (is_one && !old.is_empty() && !new.is_empty()).then(|| (path, old.to_owned(), new.to_owned()))
 }

@@ -85,10 +85,10 @@ impl Planner<'_, '_> {
 
     pub(super) fn last_path(&self) -> Option<String> {
         let of_step = |step: &Step| match &step.act {
-            Act::Delegate(jobs) => tokens(&jobs.join(" "))
-                .into_iter()
-                .rfind(|token| token.shape == Shape::Path)
-                .map(|token| token.text),
+            Act::Delegate(jobs) => {
+                let words = tokens(&jobs.join(" "));
+                words.into_iter().rfind(|token| token.shape == Shape::Path).map(|token| token.text)
+            }
             act => act.paths().last().cloned(),
         };
         let spoken_of = || self.mentioned.clone().or_else(|| self.world.last_path.clone());

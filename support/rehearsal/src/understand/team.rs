@@ -7,7 +7,7 @@
 use super::{Planner, Result};
 use crate::clause::{Clause, Join, clause_end, is_filler};
 use crate::pattern::{self, Found, says};
-use crate::plan::{Act, Job, Refusal};
+use crate::plan::{Act, Job, Refusal, Step};
 use crate::speak::{listed, sentence};
 use crate::table;
 use crate::tools::Can;
@@ -21,7 +21,7 @@ impl Planner<'_, '_> {
 
     fn hire(&mut self, found: &Found, clause: &Clause) -> Result<()> {
         let names = names(found.tokens("names"));
-        let count = found.tokens("count").first().and_then(|token| number(&token.low));
+        let count = found.number("count");
         if found.label != "nobody" && count.is_some_and(|count| count as usize != names.len()) {
             return Err(self.refuse(clause.text(), clause));
         }
@@ -107,11 +107,10 @@ impl Planner<'_, '_> {
         }
         if is_task {
             // One each, or whatever is free on the board.
-            let tasks = self
-                .steps
-                .iter()
-                .map(|step| if let Act::Tasks(specs) = &step.act { specs.len() } else { 0 });
-            let one_each = clause.says("each") || tasks.sum::<usize>() == to.len();
+            let count =
+                |step: &Step| if let Act::Tasks(specs) = &step.act { specs.len() } else { 0 };
+            let tasks: usize = self.steps.iter().map(count).sum();
+            let one_each = clause.says("each") || tasks == to.len();
             return Ok(self.assign(&to, if one_each { Job::Assigned } else { Job::Board }));
         }
         let what = match what {
@@ -201,10 +200,8 @@ fn is_place(tokens: &[Token], at: usize) -> bool {
 
 /// The slots of a clause that hires.
 fn hires(kind: &str, tokens: &[Token], at: usize) -> Option<usize> {
-    let words = tokens[at..]
-        .iter()
-        .take_while(|token| token.shape == Shape::Word && !token.is(set("role-ends")))
-        .count();
+    let is_word = |token: &&Token| token.shape == Shape::Word && !token.is(set("role-ends"));
+    let words = tokens[at..].iter().take_while(is_word).count();
     match kind {
         "names" if is_place(tokens, at) => names_end(tokens, at, can_be_name),
         // What is called so is a name, whatever the word.
