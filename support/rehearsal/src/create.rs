@@ -46,8 +46,7 @@ pub fn read(clause: &Clause) -> Option<New> {
         };
         let before = &tokens[at.saturating_sub(1)..at];
         let is_named = says(before, "called named") && tokens[at].shape == Shape::Word;
-        let is_quoted = matches!(tokens[at].shape, Shape::Quoted | Shape::Code)
-            && says(before, "called named file");
+        let is_quoted = tokens[at].is_quoted() && says(before, "called named file");
         match kind {
             "file" => (is_path(&tokens[at]) || is_named || is_quoted).then_some(at + 1),
             "paths" => {
@@ -73,10 +72,10 @@ pub fn read(clause: &Clause) -> Option<New> {
     };
     let mut left = None;
     let content = match found.label {
-        "print" if is_py => Content::Given(format!(
-            "print(\"{}\")",
-            text.replace('\\', "\\\\").replace('"', "\\\"")
-        )),
+        "print" if is_py => {
+            let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+            Content::Given(format!("print(\"{text}\")"))
+        }
         "print" | "given" => given(text),
         "table" => sample("table-file", &[("{name}", &found.text("name").to_lowercase())]),
         "function" => function(found.text("signature")),

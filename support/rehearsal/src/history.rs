@@ -8,7 +8,7 @@ use crate::scene::{Event, FIRST, Mail, Past};
 use crate::speak::{block, one_line};
 use crate::table::{self, ROWS, Row};
 use crate::tools::Can;
-use crate::words::{Token, has, set, stems, unique};
+use crate::words::{Token, field, has, set, stems, unique};
 use crate::world::World;
 
 /// How it speaks of itself.
@@ -113,8 +113,7 @@ fn listing(head: &str, all: impl Iterator<Item = String>, none: &str) -> String 
 
 /// What can be asked here, a few requests or all.
 pub fn abilities(world: &World, all: bool) -> String {
-    let can =
-        |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| world.tools.can(*can));
+    let can = |row: &&Row| world.can_do(row);
     let first = set("offers").split(" | ").filter_map(|offer| offer.split_once(' '));
     let first = first.filter(|(can, _)| Can::read(can).is_some_and(|can| world.tools.can(can)));
     let first = first.map(|(_, offer)| offer.to_owned());
@@ -191,9 +190,7 @@ pub fn news(mail: &Mail) -> String {
 
 /// News of a job, as it is told to the user; what else a harness says is for the model alone.
 pub fn notice(text: &str) -> Option<String> {
-    let field =
-        |field: &str| text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(": "));
-    let (status, command) = (field("status")?, field("command")?);
+    let (status, command) = (field(text, "status")?, field(text, "command")?);
     let output: Vec<&str> =
         text.lines().skip_while(|line| !line.starts_with("output: ")).skip(1).collect();
     let shown = match output.as_slice() {
@@ -201,11 +198,8 @@ pub fn notice(text: &str) -> Option<String> {
         [one] => format!(": {one}"),
         more => format!(":\n{}", block(&more.join("\n"))),
     };
-    Some(format!(
-        "{} (`{}`) {status}{shown}",
-        field("job").unwrap_or("a job"),
-        one_line(command, 80)
-    ))
+    let job = field(text, "job").unwrap_or("a job");
+    Some(format!("{job} (`{}`) {status}{shown}", one_line(command, 80)))
 }
 
 /// The place of the newest reply that ended a turn: text without a call behind it.

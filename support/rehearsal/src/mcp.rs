@@ -296,7 +296,7 @@ fn argument(clause: &Clause, wanted: (&str, &Value, bool), used: &mut [bool]) ->
             take(&|token| token.shape == Shape::Key).map(|token| json!(token.text))
         }
         "string" => {
-            let quoted = take(&|token| matches!(token.shape, Shape::Quoted | Shape::Code));
+            let quoted = take(&Token::is_quoted);
             let text = quoted.map(|token| token.text.clone());
             text.or_else(|| if is_required { free_text(clause, used) } else { None })
                 .map(Value::from)

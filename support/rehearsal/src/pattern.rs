@@ -116,7 +116,7 @@ impl<'c> Found<'c> {
     pub fn text(&self, name: &str) -> &'c str {
         let slot = self.slots.iter().find(|(slot, ..)| *slot == name);
         slot.map_or("", |(_, from, to)| match &self.clause.tokens[*from..*to] {
-            [one] if is_quoted(one) => &one.text,
+            [one] if one.is_quoted() => &one.text,
             _ => self.clause.between(*from, *to),
         })
     }
@@ -148,16 +148,14 @@ fn matched<'c>(
             slots: Vec::new(),
         };
         // A pattern with an open end begins where it was looked for, and with no filler.
-        let end = if is_open {
-            matcher.piece(&pattern.pieces, at)?
-        } else {
-            matcher.rest(&pattern.pieces, at)?
-        };
+        let begin = if is_open { Matcher::piece } else { Matcher::rest };
+        let end = begin(&mut matcher, &pattern.pieces, at)?;
+        let (label, slots) = (pattern.label, matcher.slots);
         Some(Found {
-            label: pattern.label,
+            label,
             end,
             clause,
-            slots: matcher.slots,
+            slots,
         })
     })
 }
@@ -191,11 +189,8 @@ impl Matcher<'_> {
         let (name, kind) = match first {
             Piece::Words(words) => {
                 let is_plain = matches!(token.shape, Shape::Word | Shape::Number | Shape::Mark);
-                return if is_plain && words.contains(&token.low) {
-                    self.rest(more, at + 1)
-                } else {
-                    None
-                };
+                let is_it = is_plain && words.contains(&token.low);
+                return if is_it { self.rest(more, at + 1) } else { None };
             }
             Piece::Slot(name, kind) => (name, kind),
         };
@@ -226,14 +221,10 @@ impl Matcher<'_> {
     }
 }
 
-fn is_quoted(token: &Token) -> bool {
-    matches!(token.shape, Shape::Quoted | Shape::Code)
-}
-
 fn is_kind(kind: &str, token: &Token) -> bool {
     match kind {
         "path" => token.shape == Shape::Path,
-        "quoted" => is_quoted(token),
+        "quoted" => token.is_quoted(),
         "code" => token.shape == Shape::Code,
         "key" => token.shape == Shape::Key,
         "signature" => token.shape == Shape::Signature,

@@ -52,15 +52,15 @@ impl Clause {
         let most = [(Slot::Path, 1), (Slot::Pair, 2), (Slot::Paths, usize::MAX)];
         let most_paths = most.iter().find(|(slot, _)| takes(slot)).map_or(0, |(_, most)| *most);
         for (at, token) in self.tokens.iter().enumerate() {
-            let is_quoted = matches!(token.shape, Shape::Quoted | Shape::Code);
-            let is_file = is_quoted && (token.text.contains(['.', '/']) || self.says("file files"));
+            let is_file =
+                token.is_quoted() && (token.text.contains(['.', '/']) || self.says("file files"));
             if used[at] {
                 continue;
             }
             let count =
                 number(&token.low).filter(|_| matches!(token.shape, Shape::Number | Shape::Word));
             used[at] = true;
-            if is_quoted && takes(&Slot::Quoted) && slots.quoted.is_empty() {
+            if token.is_quoted() && takes(&Slot::Quoted) && slots.quoted.is_empty() {
                 slots.quoted.push(token.text.clone());
             } else if slots.paths.len() < most_paths && (token.shape == Shape::Path || is_file) {
                 slots.paths.push(file(&token.text));
@@ -127,12 +127,8 @@ impl Clause {
                 continue;
             }
             let is_whole = token.shape == Shape::Path && token.text.ends_with('/');
-            let place = if is_place {
-                self.beside(at)
-            } else {
-                Some(at)
-                    .filter(|_| !token.is("current working") && (is_whole || self.is_inside(at)))
-            };
+            let is_folder = !token.is("current working") && (is_whole || self.is_inside(at));
+            let place = if is_place { self.beside(at) } else { is_folder.then_some(at) };
             if let Some(place) = place {
                 slots.dir = Some(self.tokens[place].text.trim_end_matches('/').to_owned());
                 used[at.min(place)..=at.max(place)].fill(true);
@@ -146,13 +142,10 @@ impl Clause {
         let place = at + if named { 2 } else { 1 };
         let is_last = self.tokens.get(place + 1).is_none_or(|next| next.shape == Shape::Mark);
         let behind = self.tokens.get(place).is_some_and(|next| is_dir_name(next, named || is_last));
-        let before = || {
-            at.checked_sub(1).filter(|before| {
-                let token = &self.tokens[*before];
-                is_dir_name(token, false) && !token.is("current working whole")
-            })
-        };
-        if behind { Some(place) } else { before() }
+        let is_name =
+            |token: &Token| is_dir_name(token, false) && !token.is("current working whole");
+        let before = at.checked_sub(1).filter(|before| is_name(&self.tokens[*before]));
+        if behind { Some(place) } else { before }
     }
 
     /// Whether a folder stands here: `in src/pages`, `under examples`.
@@ -163,9 +156,9 @@ impl Clause {
             return false;
         }
         let after = self.tokens.get(at + 1);
-        let is_end = after.is_none_or(|next| {
-            next.shape == Shape::Mark || next.is("and with which that containing")
-        });
+        let ends =
+            |next: &Token| next.shape == Shape::Mark || next.is("and with which that containing");
+        let is_end = after.is_none_or(ends);
         let name = token.text.rsplit('/').next().unwrap_or_default();
         match token.shape {
             Shape::Path => !name.contains('.') || token.text == ".",
@@ -239,12 +232,12 @@ impl Slots {
         let mut words = template.split(' ');
         let can = Can::read(words.next()?)?;
         let key = self.key.as_deref().unwrap_or_default();
-        let args = words.filter_map(|word| word.split_once('=')).map(|(name, value)| match value {
-            "true" => (name.to_owned(), json!(true)),
-            value => {
-                (name.to_owned(), json!(value.replace("{rest}", &self.rest).replace("{key}", key)))
-            }
-        });
+        let value = |value: &str| match value {
+            "true" => json!(true),
+            value => json!(value.replace("{rest}", &self.rest).replace("{key}", key)),
+        };
+        let args = words.filter_map(|word| word.split_once('='));
+        let args = args.map(|(name, text)| (name.to_owned(), value(text)));
         Some((can, args.filter(|(_, value)| value != "").collect::<serde_json::Map<_, _>>().into()))
     }
 

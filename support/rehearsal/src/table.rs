@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, OnceLock};
 
 use crate::tools::Can;
-use crate::words::{Shape, Token, has, set, stem, tokens};
+use crate::words::{Shape, Token, field, has, set, stem, tokens};
 
 named! {
     /// What a row has to find in the request, or may: a file, two, any number, a folder, a kind of files, a quotation, a number,
@@ -54,19 +54,16 @@ pub struct Row {
 
 /// All rows.
 pub static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let paragraphs =
-        include_str!("intents.txt").split("\n\n").filter(|text| !text.starts_with('#'));
-    paragraphs
-        .map(|text| {
-            row(text.trim()).unwrap_or_else(|| panic!("intents.txt cannot be read at:\n{text}"))
-        })
-        .collect()
+    let all = include_str!("intents.txt").split("\n\n").filter(|text| !text.starts_with('#'));
+    let read = |text: &'static str| {
+        row(text.trim()).unwrap_or_else(|| panic!("intents.txt cannot be read at:\n{text}"))
+    };
+    all.map(read).collect()
 });
 
 /// Reads a paragraph; nothing when a name in it is unknown.
 fn row(text: &'static str) -> Option<Row> {
-    let field =
-        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    let field = |name: &str| field(text, name);
     let looks = field("looks");
     let words = |name: &str| field(name).unwrap_or_default();
     let (make, template) = field("make")?.split_once(' ').unwrap_or((field("make")?, ""));
@@ -107,8 +104,7 @@ fn term(token: &Token) -> String {
     match token.shape {
         Shape::Word => token.stem.clone(),
         Shape::Path => "{path}".into(),
-        Shape::Quoted => "{quoted}".into(),
-        Shape::Code => "{quoted}".into(),
+        Shape::Quoted | Shape::Code => "{quoted}".into(),
         Shape::Number => "{number}".into(),
         Shape::Key => "{key}".into(),
         Shape::Signature | Shape::Mark => String::new(),
@@ -169,8 +165,8 @@ fn scored(tokens: &[Token]) -> Vec<(usize, f32)> {
         let Some(rows) = index.rows.get(&term).filter(|_| !seen.contains(&term)) else { continue };
         // A filler says little about what is wanted.
         let weight = if token.is_filler { 0.2 } else { 1.0 };
-        let rarity =
-            (1.0 + (ROWS.len() as f32 - rows.len() as f32 + 0.5) / (rows.len() as f32 + 0.5)).ln();
+        let (all, own) = (ROWS.len() as f32, rows.len() as f32);
+        let rarity = (1.0 + (all - own + 0.5) / (own + 0.5)).ln();
         for (row, count) in rows {
             let length = 1.0 - B + B * index.lengths[*row] / index.average;
             scores[*row] += weight * rarity * count * (K1 + 1.0) / (count + K1 * length);

@@ -45,6 +45,11 @@ impl Token {
     pub fn is(&self, words: &str) -> bool {
         matches!(self.shape, Shape::Word | Shape::Number | Shape::Mark) && has(words, &self.low)
     }
+
+    /// Whether it stands in quotation marks or backticks.
+    pub fn is_quoted(&self) -> bool {
+        matches!(self.shape, Shape::Quoted | Shape::Code)
+    }
 }
 
 const QUOTES: [(char, char); 4] = [('"', '"'), ('“', '”'), ('«', '»'), ('„', '“')];
@@ -67,6 +72,11 @@ pub fn entry(list: &str, key: &str) -> Option<&'static str> {
 /// Whether a list of words has this one.
 pub fn has(words: &str, word: &str) -> bool {
     words.as_bytes().split(|byte| *byte == b' ').any(|one| one == word.as_bytes())
+}
+
+/// What stands behind `name: ` on a line of its own.
+pub fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
 }
 
 /// Each of these once, in order.
@@ -126,11 +136,7 @@ fn quoted(text: &str, at: usize) -> Option<Token> {
     let inner = &rest[first.len_utf8()..];
     // The last mark that ends a word: an apostrophe or a mark inside stays inside.
     let ends = |(place, mark): &(usize, char)| {
-        *mark == close
-            && inner[place + mark.len_utf8()..]
-                .chars()
-                .next()
-                .is_none_or(|next| !next.is_alphanumeric())
+        *mark == close && !inner[place + mark.len_utf8()..].starts_with(char::is_alphanumeric)
     };
     let (len, mark) = inner.char_indices().find(ends)?;
     let end = at + first.len_utf8() + len + mark.len_utf8();

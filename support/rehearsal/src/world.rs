@@ -4,6 +4,7 @@
 
 use crate::mcp;
 use crate::scene::{Past, Scene};
+use crate::table::Row;
 use crate::tools::{Can, Tools};
 use crate::words::{has, unique};
 
@@ -59,6 +60,11 @@ impl<'a> World<'a> {
     pub fn called(&self, can: Can) -> impl Iterator<Item = &Past<'a>> {
         let name = self.tools.get(can).map(|tool| tool.name);
         self.scene.calls.iter().filter(move |call| Some(call.name) == name)
+    }
+
+    /// Whether a tool that a row wants is on offer.
+    pub fn can_do(&self, row: &Row) -> bool {
+        row.tools.is_empty() || row.tools.iter().any(|can| self.can(*can))
     }
 
     pub fn can(&self, can: Can) -> bool {

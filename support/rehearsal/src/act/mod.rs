@@ -74,13 +74,11 @@ fn go(act: &Act, run: &Run) -> Went {
         Act::Create(path, content) => files::create(run, path, content),
         Act::Replace(path, old, new) => files::replace(run, path, old, new),
         Act::Todo(items) => {
-            let todos: Vec<_> =
-                items.iter().map(|item| json!({"content": item, "status": "pending"})).collect();
+            let todo = |item: &String| json!({"content": item, "status": "pending"});
+            let todos: Vec<_> = items.iter().map(todo).collect();
             run.call(Can::Todo, json!({ "todos": todos }))?;
-            Ok(Outcome::told(format!(
-                "The plan has {} items; I have done none of them yet.",
-                items.len()
-            )))
+            let count = items.len();
+            Ok(Outcome::told(format!("The plan has {count} items; I have done none of them yet.")))
         }
         Act::Delegate(jobs) => delegate(run, jobs),
         Act::Skill(name, follows) => skill(run, name, *follows),
@@ -170,9 +168,7 @@ pub(super) fn command_line(run: &Run, command: &str, in_background: bool) -> Wen
     if in_background {
         let tool = run.world.tools.get(Can::Bash);
         if !tool.is_some_and(|tool| tool.schema["properties"]["run_in_background"].is_object()) {
-            return Err(Stop::Fail(format!(
-                "I have no tool here that runs `{command}` in the background."
-            )));
+            return fail(format!("I have no tool here that runs `{command}` in the background."));
         }
         args["run_in_background"] = json!(true);
     }
@@ -245,11 +241,8 @@ pub(super) fn delegate(run: &Run, jobs: &[String]) -> Went {
         &all,
         |(_, job)| (Can::Task, json!({"prompt": job})),
         |(at, job), done| {
-            let who = if all.len() == 1 {
-                "The subagent".to_owned()
-            } else {
-                format!("Subagent {}", at + 1)
-            };
+            let number = format!("Subagent {}", at + 1);
+            let who = if all.len() == 1 { "The subagent" } else { &number };
             let told = if done.failed {
                 Outcome::failed(format!("{who} failed: {}.", why(&done.text)))
             } else {
@@ -265,11 +258,8 @@ pub(super) fn skill(run: &Run, name: &str, follows: bool) -> Went {
     let says =
         gist(&text.lines().filter(|line| !line.starts_with('<')).collect::<Vec<_>>().join("\n"));
     if !follows || !name.contains("review") {
-        let rest = if follows {
-            " I have read its instructions; more than reading them I cannot rehearse."
-        } else {
-            ""
-        };
+        let more = " I have read its instructions; more than reading them I cannot rehearse.";
+        let rest = if follows { more } else { "" };
         return Ok(Outcome::told(format!("I have loaded the skill {name}. It says: {says}{rest}")));
     }
     let all = files::paths(run, "**/*.{rs,py,js,ts,go,java,c,rb,sh}")?;

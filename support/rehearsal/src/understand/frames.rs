@@ -53,19 +53,16 @@ impl Planner<'_, '_> {
             if !is_ordered {
                 return Ok(None);
             }
-            let why = format!(
-                "“{}” says no time that I understand, so I scheduled nothing",
-                clause.text()
-            );
+            let said = clause.text();
+            let why = format!("“{said}” says no time that I understand, so I scheduled nothing");
             return Err(Refusal::new(why, &set("times").split(" | ").collect::<Vec<_>>()));
         };
         if !self.world.can(Can::Schedule) {
-            let why =
-                format!("I have no tool here that schedules “{}”, so I did nothing", whole.text());
+            let said = whole.text();
+            let why = format!("I have no tool here that schedules “{said}”, so I did nothing");
             return Err(self.no(why, whole));
         }
-        let durable =
-            whole.tokens.iter().any(|token| token.is("durable durably permanently permanent"));
+        let durable = whole.says("durable durably permanently permanent");
         let prompt = scheduled_prompt(whole, &found);
         // A second time in it would be lost.
         let again = Clause::of(&prompt);
@@ -161,10 +158,9 @@ impl Planner<'_, '_> {
             }
             Some(Err(word)) => {
                 let offers = servers.iter().map(|server| format!("connect to {server}")).collect();
-                let there = if servers.is_empty() {
-                    String::new()
-                } else {
-                    format!("; there are {}", servers.join(", "))
+                let there = match servers.join(", ") {
+                    all if all.is_empty() => all,
+                    all => format!("; there are {all}"),
                 };
                 let why = format!("I know no server “{word}”{there}, so I connected to none");
                 return Some(Err(Refusal { why, offers }));
@@ -187,10 +183,7 @@ impl Planner<'_, '_> {
             return Some(Err(self.refuse(other, clause)));
         }
         let server = named.into_iter().next().or_else(|| self.server.clone().filter(|_| !is_local));
-        if let Some(server) = server {
-            return Some(self.ask(server, clause));
-        }
-        None
+        server.map(|server| self.ask(server, clause))
     }
 
     /// Asks a server; one that is connected already tells now what it cannot do.
@@ -203,13 +196,11 @@ impl Planner<'_, '_> {
         }
         self.server = Some(server.clone());
         if self.world.connected.contains(&server) {
-            let picked = mcp::pick(clause, self.world.tools, Some(&server), false);
-            let act = match picked {
-                Some(Ok((name, input))) => Act::Named(name, input),
+            match mcp::pick(clause, self.world.tools, Some(&server), false) {
+                Some(Ok((name, input))) => self.push(Act::Named(name, input), Join::Then),
                 Some(Err(missing)) => return Err(self.missing(&missing, clause)),
                 None => return Err(self.refuse(clause.text(), clause)),
-            };
-            self.push(act, Join::Then);
+            }
             return Ok(());
         }
         let is_planned = |act: &Act| matches!(act, Act::Connect(known) if known.contains(&server));

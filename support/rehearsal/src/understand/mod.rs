@@ -12,7 +12,7 @@ use crate::clause::{Clause, Join, clause_end, is_filler, segments, sentence_end}
 use crate::history;
 use crate::pattern::{self, PLAIN};
 use crate::plan::{Act, Refusal, Step};
-use crate::table::Make;
+use crate::table::{Make, Row};
 use crate::tasks;
 use crate::tools::Can;
 use crate::words::{Shape, Token, set, stems, tokens};
@@ -121,10 +121,7 @@ impl<'p, 'w> Planner<'p, 'w> {
             let (end, next) = clause_end(tokens, from);
             let clause = Clause::new(source, &tokens[from..end], join);
             let rest = Clause::new(source, &tokens[from..], join);
-            from = if clause.tokens.len() < 2
-                && clause.tokens.iter().all(is_filler)
-                && clause.text().is_empty()
-            {
+            from = if clause.tokens.is_empty() {
                 next
             } else if let Some(all) = self.whole(&clause, &rest)? {
                 if all { tokens.len() } else { next }
@@ -134,11 +131,8 @@ impl<'p, 'w> Planner<'p, 'w> {
                 self.clause(&clause)?;
                 next
             };
-            join = if tokens.get(end).is_some_and(|token| token.is(";")) {
-                Join::Then
-            } else {
-                Join::And
-            };
+            let is_end = tokens.get(end).is_some_and(|token| token.is(";"));
+            join = if is_end { Join::Then } else { Join::And };
         }
         Ok(())
     }
@@ -196,20 +190,38 @@ impl<'p, 'w> Planner<'p, 'w> {
     }
 
     fn push(&mut self, act: Act, join: Join) {
-        let last = self.steps.last_mut().map(|step| &mut step.act);
-        let last_make = last.as_ref().and_then(|last| last.make());
-        match (act.make(), last) {
+        match (act.make(), self.steps.last_mut().map(|step| &mut step.act)) {
             // A second clause may only say more of the first: `check if it exists and list its contents`.
-            (Some(Make::Read), Some(Act::Row(row, slots)))
-                if row.make == Make::Exists && slots.paths.as_slice() == act.paths() =>
-            {
+            (
+                Some(Make::Read),
+                Some(Act::Row(
+                    Row {
+                        make: Make::Exists, ..
+                    },
+                    slots,
+                )),
+            ) if slots.paths.as_slice() == act.paths() => {
                 slots.said.push_str(" contents");
             }
-            (Some(Make::Leave), Some(Act::Row(row, slots)))
-                if row.make == Make::Leave
-                    && matches!(&act, Act::Row(_, new) if new.names == slots.names) => {}
-            (Some(Make::About), _)
-                if last_make == Some(Make::ReadAll) && act.paths().is_empty() => {}
+            (
+                Some(Make::Leave),
+                Some(Act::Row(
+                    Row {
+                        make: Make::Leave, ..
+                    },
+                    slots,
+                )),
+            ) if matches!(&act, Act::Row(_, new) if new.names == slots.names) => {}
+            (
+                Some(Make::About),
+                Some(Act::Row(
+                    Row {
+                        make: Make::ReadAll,
+                        ..
+                    },
+                    _,
+                )),
+            ) if act.paths().is_empty() => {}
             _ => self.steps.push(Step { act, join }),
         }
     }
@@ -227,8 +239,7 @@ impl<'p, 'w> Planner<'p, 'w> {
         let skills = self.world.skills();
         // A skill that says nothing of a word is none for it; its name counts more than what it is for.
         let score = |(name, description): &(&str, &str)| {
-            let (own, about) =
-                (stems(&name.replace('-', " ")), stems(&description.replace('-', " ")));
+            let [own, about] = [name, description].map(|text| stems(&text.replace('-', " ")));
             let one = |token: &&Token| match () {
                 () if token.low == *name => 20,
                 () if own.contains(&token.stem) => 5,

@@ -36,7 +36,7 @@ impl Planner<'_, '_> {
                 fit.is_missing = fit.slots.paths.is_empty();
             }
             if !fit.is_missing && fit.left.is_empty() {
-                if !row.tools.is_empty() && !row.tools.iter().any(|can| self.world.can(*can)) {
+                if !self.world.can_do(row) {
                     no_tool = true;
                 } else if let Some(act) = self.make(row, fit.slots, clause) {
                     self.push(act, clause.join);
@@ -170,10 +170,8 @@ impl Planner<'_, '_> {
     pub(super) fn finish(&mut self, text: &str) -> Result<()> {
         if let Some(words) = &self.only_looks {
             if self.steps.iter().any(|step| !step.act.only_looks()) {
-                let why = format!(
-                    "“{words}” and the rest of the request do not go together for me, so I did nothing"
-                );
-                return Err(Refusal::new(why, &["what can you do?"]));
+                let why = "and the rest of the request do not go together for me, so I did nothing";
+                return Err(Refusal::new(format!("“{words}” {why}"), &["what can you do?"]));
             }
             if self.steps.is_empty() {
                 self.push(Act::Say("All right: I did nothing.".to_owned()), Join::Then);
@@ -250,8 +248,7 @@ impl Planner<'_, '_> {
     /// The nearest requests that can be done here, with the names that exist.
     pub(super) fn offers(&self, tokens: &[Token]) -> Vec<String> {
         const ALWAYS: [&str; 3] = ["list the files here", "read {file}", "what can you do?"];
-        let can =
-            |row: &&Row| row.tools.is_empty() || row.tools.iter().any(|can| self.world.can(*can));
+        let can = |row: &&Row| self.world.can_do(row);
         let near = table::close(tokens).into_iter().map(|index| &ROWS[index]);
         let near = near.filter(can).map(|row| row.offer);
         let is_file = |token: &&Token| {
