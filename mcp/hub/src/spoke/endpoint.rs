@@ -12,8 +12,8 @@ use hyper::http::request::Parts;
 use kit::BoxFuture;
 use mcp_relay::service::{self, About, Call, Refusal, Service};
 use mcp_wire::http::{Listener, ServerOptions};
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -76,6 +76,12 @@ impl Endpoint {
             grant,
             _serving: serving,
         })
+    }
+
+    /// What a program is told to find it.
+    pub fn entry(&self, kind: &str, name: &str) -> Value {
+        let headers = json!({ "Authorization": format!("Bearer {}", self.token) });
+        json!({ "name": name, "config": { "type": kind, "url": self.url, "headers": headers } })
     }
 
     /// From now on these are offered, for this question.

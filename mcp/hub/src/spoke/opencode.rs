@@ -38,6 +38,8 @@ struct Running {
     group: Group,
     server: Arc<Server>,
     endpoint: Endpoint,
+    /// It is told of it with the first question: what it may use is not known before.
+    knows_endpoint: bool,
 }
 
 /// Where the child listens.
@@ -106,11 +108,8 @@ impl Opencode {
             self.entry.command.clone()
         };
         let password = endpoint.token.clone();
-        let headers = json!({ "Authorization": format!("Bearer {}", endpoint.token) });
-        let hub =
-            json!({ "type": "remote", "url": endpoint.url, "headers": headers, "enabled": true });
         let deny = json!({ "edit": "deny", "bash": "deny", "webfetch": "deny", "external_directory": "deny" });
-        let settings = json!({ "mcp": { "hub": hub }, "permission": deny, "share": "disabled", "autoupdate": false });
+        let settings = json!({ "permission": deny, "share": "disabled", "autoupdate": false });
         let mut command = Command::new(&line[0]);
         command.args(&line[1..]).args(["serve", "--port", "0", "--hostname", "127.0.0.1"]);
         command.current_dir(&self.project).env("OPENCODE_CONFIG_CONTENT", settings.to_string());
@@ -147,6 +146,7 @@ impl Opencode {
                 http,
             }),
             endpoint,
+            knows_endpoint: false,
         })
     }
 
@@ -155,9 +155,17 @@ impl Opencode {
         scope.take_request()?;
         let _turn = self.turn.lock().await;
         let server = {
-            let running = self.running(&question.grant).await?;
-            let running = running.as_ref().expect("it was started");
+            let mut running = self.running(&question.grant).await?;
+            let running = running.as_mut().expect("it was started");
             running.endpoint.offer(question.grant.clone());
+            if !running.knows_endpoint {
+                let added =
+                    running.server.post("/mcp", &running.endpoint.entry("remote", "hub")).await?;
+                if added["hub"]["status"] != "connected" {
+                    return Err(format!("opencode does not reach its tools: {}", added["hub"]));
+                }
+                running.knows_endpoint = true;
+            }
             running.server.clone()
         };
         let created = server.post("/session", &json!({ "title": "a question of the hub" })).await?;
