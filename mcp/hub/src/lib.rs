@@ -1,4 +1,4 @@
-//! Agents behind tools: an MCP client asks other agents, in four modes.
+#![doc = include_str!("../README.md")]
 
 pub mod answer;
 pub mod capability;
