@@ -26,7 +26,10 @@ async fn spoke() -> String {
                 request.into_body().collect().await?;
                 Ok::<_, hyper::Error>(Response::new(Full::<Bytes>::from(r#"{"response":"yes"}"#)))
             });
-            tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(client), respond));
+            tokio::spawn(
+                hyper::server::conn::http1::Builder::new()
+                    .serve_connection(TokioIo::new(client), respond),
+            );
         }
     });
     url
@@ -47,18 +50,25 @@ fn memory() -> u64 {
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let folder = tempfile::tempdir().expect("a directory");
-    std::fs::write(folder.path().join("plan.md"), "# Plan\nship it\n".repeat(1000)).expect("a file");
+    std::fs::write(folder.path().join("plan.md"), "# Plan\nship it\n".repeat(1000))
+        .expect("a file");
     let url = spoke().await;
     let file = format!("spokes: [{{name: gpt, kind: run, url: '{url}'}}]");
     let config = Config::parse(&file, Path::new(folder.path()), &|_| None).expect("it is right");
     let hub = Hub::new(config, folder.path(), &|_| None).expect("it is right");
     hub.start(|_, _| ()).await;
     let http = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().expect("a client");
-    let body = json!({ "prompt": "Review", "context": { "plan.md": "# Plan\nship it\n".repeat(1000) } }).to_string();
+    let body =
+        json!({ "prompt": "Review", "context": { "plan.md": "# Plan\nship it\n".repeat(1000) } })
+            .to_string();
     let mut times = [const { Vec::new() }; 4];
     for round in 0..ROUNDS + 20 {
         for (at, times) in times.iter_mut().enumerate() {
-            let mut ask = Ask { agent: "gpt".to_owned(), prompt: "Review".to_owned(), ..Ask::default() };
+            let mut ask = Ask {
+                agent: "gpt".to_owned(),
+                prompt: "Review".to_owned(),
+                ..Ask::default()
+            };
             if at > 1 {
                 ask.context = json!({ "files": ["plan.md"] });
             }
@@ -67,7 +77,12 @@ async fn main() {
             }
             let began = Instant::now();
             if at == 0 {
-                let sent = http.post(format!("{url}/run")).body(body.clone()).send().await.expect("an answer");
+                let sent = http
+                    .post(format!("{url}/run"))
+                    .body(body.clone())
+                    .send()
+                    .await
+                    .expect("an answer");
                 sent.bytes().await.expect("an answer");
             } else {
                 hub.ask(ask, &hub.scope("gpt")).await.expect("an answer");

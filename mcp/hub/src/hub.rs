@@ -279,6 +279,15 @@ impl Hub {
         }
     }
 
+    /// The files that a prompt names when nothing goes with it: `review plan.md` means its text.
+    fn named(&self, prompt: &str) -> Vec<String> {
+        let words = prompt
+            .split_whitespace()
+            .map(|word| word.trim_matches(|c: char| "\"'`“”()[],;:!?.".contains(c)));
+        let files = words.filter(|word| word.contains(['.', '/']) && self.files.read(word).is_ok());
+        files.map(str::to_owned).collect()
+    }
+
     async fn answer(
         &self,
         member: &Member,
@@ -298,7 +307,11 @@ impl Hub {
                 budget / 2
             ));
         }
-        let pieces = Context::parse(&ask.context)?.pieces(&self.files)?;
+        let mut context = Context::parse(&ask.context)?;
+        if context == Context::default() {
+            context.files = self.named(&ask.prompt);
+        }
+        let pieces = context.pieces(&self.files)?;
         let thread = ask
             .thread
             .as_ref()

@@ -44,15 +44,18 @@ fn the_embedded_spoke_answers_in_the_shape_of_the_mode() {
         code == Some(0) && answer.contains("s04_hooks/README.md") && answer.contains("1 tool call"),
         "{answer}"
     );
+    let (code, answer, _) =
+        typed(dir.path(), &["ask", "gpt", "Review plan.md.", "--mode", "challenge"]);
+    assert!(code == Some(0) && answer.contains("“Ship it”"), "{answer}");
     let (code, _, error) = typed(dir.path(), &["ask", "gpt", "Review", "--file", "../x"]);
     assert!(code == Some(1) && error.contains("mcp_hub: ../x: "), "{error}");
     let (code, log, _) = typed(dir.path(), &["log"]);
     assert!(
-        code == Some(0) && log.lines().count() == 3 && log.contains("  gpt  challenge  "),
+        code == Some(0) && log.lines().count() == 4 && log.contains("  gpt  challenge  "),
         "{log}"
     );
     let (code, stats, _) = typed(dir.path(), &["stats"]);
-    assert!(code == Some(0) && stats.contains("gpt        3       1"), "{stats}");
+    assert!(code == Some(0) && stats.contains("gpt        4       1"), "{stats}");
     let (code, checked, _) = typed(dir.path(), &["check"]);
     assert!(
         code == Some(0) && checked.contains("server  docs             stdio     ready     2 tools"),
