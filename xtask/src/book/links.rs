@@ -9,7 +9,7 @@ use crate::tidy::markdown;
 use crate::workspace::Workspace;
 
 /// The files of the repository that stand at the root and are pages.
-pub const ROOT_PAGES: [(&str, &str); 8] = [
+pub const ROOT_PAGES: [(&str, &str); 9] = [
     ("README.md", "index.md"),
     ("GLOSSARY.md", "glossary.md"),
     ("ARCHITECTURE.md", "architecture.md"),
@@ -18,6 +18,7 @@ pub const ROOT_PAGES: [(&str, &str); 8] = [
     ("mcp/wire/README.md", "mcp_wire.md"),
     ("mcp/client/README.md", "mcp_client.md"),
     ("mcp/hub/README.md", "mcp_hub.md"),
+    ("mcp/proxy/README.md", "mcp_proxy.md"),
 ];
 
 /// The folder of the pages that are written by hand.
