@@ -92,6 +92,22 @@ pub struct OAuth {
     pub callback_port: Option<u16>,
     /// The scopes to ask for instead of those that the server names.
     pub scopes: Option<Vec<String>>,
+    /// The identity provider through which the user logs in, to this server and to all others that name it.
+    pub xaa: Option<Provider>,
+}
+
+/// An identity provider for cross-app access.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Provider {
+    /// Its address.
+    pub issuer: String,
+    /// Of this program, as the provider knows it.
+    pub client_id: String,
+    /// Its secret, when it has one.
+    pub client_secret: Option<String>,
+    /// The port that its redirect address names.
+    pub callback_port: Option<u16>,
 }
 
 impl Server {

@@ -13,8 +13,12 @@ pub use oauth::{OAuth, Settings, Visit};
 pub use store::Store;
 pub use xaa::Xaa;
 
+use std::sync::Arc;
+
 use hyper::header::HeaderValue;
 use kit::BoxFuture;
+
+use crate::config::Server;
 
 /// A refusal that a login may cure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,4 +58,33 @@ impl Login for NoLogin {
         };
         Box::pin(std::future::ready(Err(why)))
     }
+}
+
+/// The login of a server, as its entry says it. Without somebody to visit an address nobody is asked.
+pub fn of(server: &Server, store: &Arc<Store>, visit: Option<Arc<dyn Visit>>) -> Arc<dyn Login> {
+    if server.url.is_empty() {
+        return Arc::new(NoLogin);
+    }
+    let oauth = &server.oauth;
+    let login =
+        |url: &str, settings, visit| OAuth::new(&server.name, url, settings, store.clone(), visit);
+    let settings = Settings {
+        client_id: oauth.client_id.clone(),
+        client_secret: oauth.client_secret.clone(),
+        port: oauth.callback_port.unwrap_or(0),
+        scopes: oauth.scopes.clone().unwrap_or_default(),
+        ..Settings::default()
+    };
+    let Some(provider) = &oauth.xaa else {
+        return Arc::new(login(&server.url, settings, visit));
+    };
+    let known = Settings {
+        client_id: Some(provider.client_id.clone()),
+        client_secret: provider.client_secret.clone(),
+        port: provider.callback_port.unwrap_or(0),
+        scopes: vec!["openid".to_owned()],
+        ..Settings::default()
+    };
+    let provider = Arc::new(login(&provider.issuer, known, visit));
+    Arc::new(Xaa::new(login(&server.url, settings, None), provider))
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use kit::BoxFuture;
-use mcp_client::login::{Login, NoLogin, OAuth, Settings, Store, Visit};
+use mcp_client::login::{self, Login, OAuth, Settings, Store, Visit};
 use mcp_client::{Client, Server};
 use serde_json::Value;
 
@@ -22,17 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 /// The login of a server. Without `visit` nobody is asked.
 pub fn of(server: &Server, visit: Option<Arc<dyn Visit>>) -> Arc<dyn Login> {
-    if server.url.is_empty() {
-        return Arc::new(NoLogin);
-    }
-    let settings = Settings {
-        client_id: server.oauth.client_id.clone(),
-        client_secret: server.oauth.client_secret.clone(),
-        port: server.oauth.callback_port.unwrap_or(0),
-        scopes: server.oauth.scopes.clone().unwrap_or_default(),
-        ..Settings::default()
-    };
-    Arc::new(OAuth::new(&server.name, &server.url, settings, store(), visit))
+    login::of(server, &store(), visit)
 }
 
 fn store() -> Arc<Store> {

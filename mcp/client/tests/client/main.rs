@@ -8,6 +8,7 @@ mod channels;
 mod config;
 mod connect;
 mod errors;
+mod fuzz;
 mod program;
 mod refused;
 mod server;

@@ -111,10 +111,11 @@ async fn a_server_dies_a_hundred_times_in_a_thousand_calls() {
 }
 
 /// The same over HTTP: all sockets of the server close at once, and sessions are lost. Each
-/// time a second goes by until a stream that broke off may be asked for again.
+/// time a second goes by until a stream that broke off may be asked for again, so `KILLS=100` asks for all of it.
 #[tokio::test]
-async fn a_server_on_http_dies_four_times_in_forty_calls() {
-    let mortal = Mortal::new(4);
+async fn a_server_on_http_dies_and_ten_calls_go_by_until_the_next_time() {
+    let kills = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok());
+    let mortal = Mortal::new(kills.unwrap_or(4));
     let served = mortal.clone();
     let (started, mut port) = watch::channel(0);
     std::thread::spawn(move || {

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use kit::BoxFuture;
-use mcp_client::login::{Challenge, Login, OAuth, Settings, Store, Visit, Xaa};
+use mcp_client::login::{self, Challenge, Login, OAuth, Settings, Store, Visit};
 use reqwest::{Client, redirect::Policy};
+use serde_json::json;
 use server::{Server, Told};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -289,18 +290,13 @@ async fn one_login_at_the_identity_provider_opens_every_server() {
         pastes: true,
         ..User::default()
     });
-    let known = |scopes: &[&str]| Settings {
-        client_id: Some("client-1".to_owned()),
-        scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
-        ..Settings::default()
-    };
     let asked = user.clone() as Arc<dyn Visit>;
     let issuer = provider.url().replace("/mcp", "");
-    let idp =
-        Arc::new(OAuth::new("company", &issuer, known(&["openid"]), store.clone(), Some(asked)));
     let logins = servers.each_ref().map(|server| {
-        let own = OAuth::new("files", &server.url(), known(&[]), store.clone(), None);
-        Xaa::new(own, idp.clone())
+        let xaa = json!({ "issuer": issuer, "clientId": "client-1" });
+        let entry = json!({ "url": server.url(), "oauth": { "clientId": "client-1", "xaa": xaa } });
+        let entry = mcp_client::Server::parse("files", &entry, &|_| None).unwrap();
+        login::of(&entry, &store, Some(asked.clone()))
     });
     for (login, server) in logins.iter().zip(&servers) {
         assert!(login.authorization().await.is_none());
