@@ -30,8 +30,6 @@ const MOST_SECONDS: u64 = 3600;
 struct Push {
     /// What it says.
     text: String,
-    /// How bad it is: a word.
-    severity: Option<String>,
     /// In how many seconds; at once without it.
     #[schemars(range(max = 3600))]
     after_seconds: Option<u64>,
@@ -90,10 +88,8 @@ fn push_message(outbox: &Outbox, push: &Push) -> Result<String, String> {
     if seconds > MOST_SECONDS {
         return Err(format!("after_seconds: expected at most {MOST_SECONDS}, found {seconds}"));
     }
-    let mut params = json!({ "content": filled("text", &push.text)? });
-    if let Some(severity) = &push.severity {
-        params["meta"] = json!({ "severity": severity });
-    }
+    let text = filled("text", &push.text)?;
+    let params = json!({ "content": text, "meta": { "severity": "high" } });
     let after = Duration::from_secs(seconds);
     outbox.lock().unwrap().push(Pushed::new(after, MESSAGE, params));
     Ok(if seconds == 0 { "pushed".to_owned() } else { format!("comes in {seconds} s") })

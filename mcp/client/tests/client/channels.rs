@@ -37,7 +37,7 @@ fn message(params: Value) -> Event {
 async fn a_server_pushes_a_message_and_asks_for_permission() {
     let (client, mut hears) = connected("alerts").await;
     let mut channel = Channel::of("alerts", &client.hello).unwrap();
-    let push = json!({ "text": "the build failed", "severity": "high" });
+    let push = json!({ "text": "the build failed" });
     client.call("push", push, |_| {}).await.unwrap();
     let event = channel.read(&hears.recv().await.unwrap());
     let tag = "<channel source=\"alerts\" severity=\"high\">\nthe build failed\n</channel>";

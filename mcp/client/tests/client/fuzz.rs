@@ -152,6 +152,7 @@ async fn mutated_messages_of_a_server_on_ws() {
     let url = format!("ws://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(async move {
         use tokio_tungstenite::tungstenite::handshake::server;
+        #[expect(clippy::result_large_err, reason = "the type is the library's")]
         let agree = |_: &server::Request, mut response: server::Response| {
             response.headers_mut().insert("sec-websocket-protocol", "mcp".parse().unwrap());
             Ok(response)
