@@ -158,6 +158,7 @@ async fn mutated_messages_of_a_server_on_ws() {
             Ok(response)
         };
         while let Ok((stream, _)) = listener.accept().await {
+            stream.set_nodelay(true).unwrap();
             tokio::spawn(async move {
                 let mut socket = tokio_tungstenite::accept_hdr_async(stream, agree).await.unwrap();
                 while let Some(Ok(Message::Text(text))) = socket.next().await {
