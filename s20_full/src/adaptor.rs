@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use kit::one_line;
 use s01_loop::{KEY_VARIABLES, Repl};
 use s19_mcp_plugin::{Adaptor, StdioServerConfig};
@@ -92,16 +92,12 @@ pub(crate) async fn log_in(server: &StdioServerConfig, repl: &Repl) -> Result<()
     let piped = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = piped.kill_on_drop(true).spawn().context("starting the login")?;
     let mut said = BufReader::new(child.stderr.take().expect("it is piped")).lines();
-    let mut last = String::new();
     while let Some(line) = said.next_line().await.context("reading what the login says")? {
         if !line.trim().is_empty() {
             repl.say(&line);
-            last = line;
         }
     }
-    if !child.wait().await?.success() {
-        bail!("nobody is logged in: {last}");
-    }
+    ensure!(child.wait().await?.success(), "nobody is logged in");
     Ok(())
 }
 
