@@ -93,8 +93,7 @@ fn lead(world: &World) -> Result<Vec<String>, Reply> {
     let answered = history::last_answer(world);
     let used = Rc::default();
     let mut lines: Vec<String> = Vec::new();
-    let fresh =
-        scene.asked().next_back().filter(|(at, _)| answered.is_none_or(|answered| *at > answered));
+    let fresh = scene.asked().next_back().filter(|(at, _)| Some(*at) > answered);
     if let Some((at, text)) = fresh {
         let (at, text) = resumed(world, at, text);
         match understand::plan(text, world) {
@@ -124,9 +123,8 @@ fn older(
 ) -> Result<Vec<String>, Reply> {
     let scene = world.scene;
     let mut lines = Vec::new();
-    if world.mates.is_empty()
-        || !scene.mail().any(|(at, _)| answered.is_none_or(|answered| at > answered))
-    {
+    let has_mail = scene.mail().any(|(at, _)| Some(at) > answered);
+    if world.mates.is_empty() || !has_mail {
         return Ok(lines);
     }
     let open: Vec<(usize, &str)> = scene.asked().filter(|(at, _)| Some(*at) != newest).collect();
@@ -159,9 +157,10 @@ fn news_since(world: &World, since: usize) -> Vec<String> {
     });
     let mut lines = unique(news);
     if lines.is_empty() && world.scene.newest().is_none_or(|at| at < since) {
-        let aside =
-            |event: &Event| if let Event::Notice(text) = event { Some(gist(text)) } else { None };
-        lines.extend(events.iter().filter_map(aside).map(|gist| format!("Noted: {gist}")));
+        lines.extend(events.iter().filter_map(|event| match event {
+            Event::Notice(text) => Some(format!("Noted: {}", gist(text))),
+            _ => None,
+        }));
     }
     lines
 }
@@ -215,11 +214,11 @@ fn teammate(world: &World) -> Result<Vec<String>, Reply> {
 /// An order without the sentence that wants a plan first, and whether it had one: it names the tool that sends one.
 fn without_plan(order: &str, submit: Option<&str>) -> (String, bool) {
     let Some(submit) = submit else { return (order.to_owned(), false) };
-    let wants = |sentence: &str| {
+    let wants = |sentence: &&str| {
         sentence.contains(submit) || sentence.to_lowercase().contains("submit a plan")
     };
-    let (wanting, kept): (Vec<&str>, Vec<&str>) =
-        order.split_inclusive(['.', '\n']).partition(|sentence| wants(sentence));
+    let sentences = order.split_inclusive(['.', '\n']);
+    let (wanting, kept): (Vec<&str>, Vec<&str>) = sentences.partition(wants);
     // The lead asks by mail; what it is for says nothing new.
     if wanting.iter().any(|sentence| sentence.contains(": ")) {
         return (String::new(), true);

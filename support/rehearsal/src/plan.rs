@@ -102,10 +102,8 @@ impl Act {
     /// The job of this teammate, while it may still be said.
     pub fn open_job(&mut self, name: &str) -> Option<&mut Job> {
         match self {
-            Self::Spawn(hired, _, job, _)
-                if hired == name && matches!(job, Job::Wait | Job::Text(_)) =>
-            {
-                Some(job)
+            Self::Spawn(hired, _, job, _) if hired == name => {
+                Some(job).filter(|job| matches!(job, Job::Wait | Job::Text(_)))
             }
             _ => None,
         }

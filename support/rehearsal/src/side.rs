@@ -126,10 +126,8 @@ fn extracted(memories: &str, conversation: &str) -> String {
             if !is_known && !name.is_empty() {
                 let is_user = fact.starts_with("you") || fact.contains("use ");
                 let kind = if is_user { "user" } else { "project" };
-                let content = format!("The user said: “{}”", sentence.trim());
-                all.push(
-                    json!({"name": name, "description": fact, "type": kind, "content": content}),
-                );
+                let text = format!("The user said: “{}”", sentence.trim());
+                all.push(json!({"name": name, "description": fact, "type": kind, "content": text}));
             }
         }
     }
@@ -138,12 +136,10 @@ fn extracted(memories: &str, conversation: &str) -> String {
 
 /// All memories, without those that say the same.
 fn merged(memories: &str) -> String {
-    let array =
-        memories.find('[').zip(memories.rfind(']')).and_then(|(from, to)| memories.get(from..=to));
-    let all: Vec<Value> =
-        array.and_then(|array| serde_json::from_str(array).ok()).unwrap_or_default();
+    let places = memories.find('[').zip(memories.rfind(']'));
+    let array = places.and_then(|(from, to)| serde_json::from_str(memories.get(from..=to)?).ok());
     let mut kept: Vec<Value> = Vec::new();
-    for memory in all {
+    for memory in array.unwrap_or_else(Vec::<Value>::new) {
         if !kept.iter().any(|other| other["content"] == memory["content"]) {
             kept.push(memory);
         }
@@ -154,8 +150,8 @@ fn merged(memories: &str) -> String {
 /// A summary from which this very brain can go on: what was asked, what was called for it, what was noted.
 fn summarized(conversation: &str) -> String {
     let all = paragraphs(conversation);
-    let earlier =
-        all.iter().find(|(_, text)| text.contains(FIRST)).map_or("", |(_, text)| text.as_str());
+    let earlier = all.iter().find(|(_, text)| text.contains(FIRST));
+    let earlier = earlier.map_or("", |(_, text)| text.as_str());
     let own =
         |prefix: &'static str| earlier.lines().filter_map(move |line| line.strip_prefix(prefix));
     let asked: Vec<String> = said(conversation).iter().map(|text| one_line(text, 300)).collect();
@@ -164,18 +160,16 @@ fn summarized(conversation: &str) -> String {
     let mut known: Vec<&str> = own("- asked: ").chain(asked.iter().map(String::as_str)).collect();
     known.dedup();
     let mut lines = vec![format!("{FIRST}{first}")];
-    lines.extend(
-        known.iter().skip(known.len().saturating_sub(12)).map(|text| format!("- asked: {text}")),
-    );
+    let last = known.iter().skip(known.len().saturating_sub(12));
+    lines.extend(last.map(|text| format!("- asked: {text}")));
     lines.push(format!("{LAST}{current}"));
     let is_open = all.last().is_some_and(|(who, _)| *who != Who::Model);
     if is_open {
         let is_last =
             |(who, text): &(Who, String)| *who == Who::User && one_line(text, 300) == current;
         let start = all.iter().rposition(is_last).unwrap_or(0);
-        lines.extend(
-            own("- done: ").filter(|_| asked.is_empty()).map(|line| format!("- done: {line}")),
-        );
+        let done = own("- done: ").filter(|_| asked.is_empty());
+        lines.extend(done.map(|line| format!("- done: {line}")));
         lines.extend(calls(&all[start..]));
     }
     let users = all.iter().filter(|(who, _)| *who == Who::User);

@@ -315,8 +315,8 @@ pub fn meant<'a>(
     let wanted: Vec<String> =
         named.iter().flat_map(|token| token.low.split_whitespace().map(stem)).collect();
     if wanted.is_empty() {
-        let none = || "there is no task on the board that I could take".to_owned();
-        return board.iter().find(|task| fits(task)).ok_or_else(none);
+        let none = "there is no task on the board that I could take";
+        return board.iter().find(|task| fits(task)).ok_or(none.to_owned());
     }
     let has_all = |task: &&OnBoard| {
         let own = stems(&task.subject);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::python;
 use crate::create::Content;
 use crate::history;
-use crate::run::{Done, Outcome, Run, Stop, Went, fail};
+use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::slots::{Slots, in_quotes, shell};
 use crate::speak::{block, cut, gist, shown, why};
 use crate::tools::{Call, Can};
@@ -19,7 +19,7 @@ const AT_ONCE: usize = 4;
 const MOST_FILES: usize = 40;
 
 /// The tool that reads a file, and its arguments.
-pub(super) fn reading(run: &Run, path: &str) -> (Can, Value) {
+fn reading(run: &Run, path: &str) -> (Can, Value) {
     if run.world.tools.can(Can::Read) {
         (Can::Read, json!({"path": path}))
     } else {
@@ -37,12 +37,6 @@ pub(super) fn reads(run: &Run, path: &str) -> Result<Call, Stop> {
 pub(super) fn text_of(run: &Run, path: &str) -> Result<String, Stop> {
     let (can, args) = reading(run, path);
     Ok(without_numbers(&run.text(can, args, &format!("I could not read {path}"))?))
-}
-
-/// The result of reading a file.
-fn file(run: &Run, path: &str) -> Result<Done, Stop> {
-    let (can, args) = reading(run, path);
-    run.call(can, args)
 }
 
 /// Whether the result of reading says that there is no such file.
@@ -175,7 +169,8 @@ pub(super) fn read_all(run: &Run, dir: &str, slots: &Slots) -> Went {
 
 /// Whether a file is there; and what it holds, when the words ask for that too.
 pub(super) fn exists(run: &Run, path: &str, words: &str) -> Went {
-    let done = file(run, path)?;
+    let (can, args) = reading(run, path);
+    let done = run.call(can, args)?;
     if is_missing(&done.text) && (done.failed || done.text.contains("exit code")) {
         return Ok(Outcome::told(format!("{path} does not exist.")));
     }
@@ -218,7 +213,8 @@ pub(super) fn verify(run: &Run) -> Went {
     let Some(path) = named.or_else(|| run.world.last_path.clone()) else {
         return fail("There is no file that I could look at.");
     };
-    let done = file(run, &path)?;
+    let (can, args) = reading(run, &path);
+    let done = run.call(can, args)?;
     Ok(done.or_why(format!("I have looked myself. {path}:\n{}", block(&done.text))))
 }
 
@@ -291,9 +287,11 @@ pub(super) fn write(run: &Run, path: &str, text: &str, is_new: bool) -> Went {
     };
     let done = run.text(can, args, &format!("I did not write {path}"))?;
     let verb = if !is_new && done.contains("replaced") { "replaced" } else { "created" };
-    let empty =
-        if text.is_empty() { " It is empty: you did not say what it shall hold." } else { "" };
-    Ok(Outcome::told(format!("I {verb} {path}.{empty}")).tagged(path, &text))
+    let told = match text.as_str() {
+        "" => format!("I {verb} {path}. It is empty: you did not say what it shall hold."),
+        _ => format!("I {verb} {path}."),
+    };
+    Ok(Outcome::told(told).tagged(path, &text))
 }
 
 /// What the steps before have found, or the last result of the conversation.

@@ -14,7 +14,7 @@ use crate::speak::{listed, one_line, refusal, sentence, shown, why};
 use crate::tasks::{self, OnBoard, TaskSpec};
 use crate::tools::Can;
 use crate::understand;
-use crate::words::{Token, tokens};
+use crate::words::{Token, tokens, unique};
 
 pub(super) fn make_tasks(run: &Run, specs: &[TaskSpec]) -> Went {
     let call = |spec: &TaskSpec| {
@@ -26,11 +26,8 @@ pub(super) fn make_tasks(run: &Run, specs: &[TaskSpec]) -> Went {
     };
     run.each(specs, call, |spec, done| {
         if done.failed {
-            return Outcome::failed(format!(
-                "I did not create “{}”: {}.",
-                spec.subject,
-                why(&done.text)
-            ));
+            let why = why(&done.text);
+            return Outcome::failed(format!("I did not create “{}”: {why}.", spec.subject));
         }
         let id = tasks::id_in(&done.text).map(|id| (id, spec.subject.clone()));
         Outcome {
@@ -63,9 +60,9 @@ pub(super) fn show_board(run: &Run, unblocked: bool) -> Went {
     }
     let free = board.iter().filter(|task| task.is_free());
     let free: Vec<String> = free.map(|task| format!("{} ({})", task.subject, task.id)).collect();
-    Ok(Outcome::told(match free.as_slice() {
-        [] => "No task is unblocked now.".to_owned(),
-        free => format!("Unblocked now: {}.", listed(free)),
+    Ok(Outcome::told(match listed(&free) {
+        none if none.is_empty() => "No task is unblocked now.".to_owned(),
+        free => format!("Unblocked now: {free}."),
     }))
 }
 
@@ -180,14 +177,14 @@ pub(super) fn spawn(run: &Run, name: &str, role: &str, job: &Job, plan_first: bo
             )
         }
         Job::Wait => "Wait for mail: what you shall do comes by itself.".to_owned(),
-        Job::Assigned => match run.tasks().get(hired) {
-            Some((id, subject)) => {
-                format!(
-                    "Your task {id}: {subject}\nYou work in the worktree of this task: use relative paths."
-                )
-            }
-            None => return fail(format!("There is no task left for {name}: I did not hire.")),
-        },
+        Job::Assigned => {
+            let all = run.tasks();
+            let Some((id, subject)) = all.get(hired) else {
+                return fail(format!("There is no task left for {name}: I did not hire."));
+            };
+            let how = "You work in the worktree of this task: use relative paths.";
+            format!("Your task {id}: {subject}\n{how}")
+        }
     };
     if plan_first {
         text.push_str(" Before you change anything, submit a plan and wait for the answer.");
@@ -217,51 +214,49 @@ fn plan_id(mail: &Mail) -> Option<String> {
     tokens(&mail.whole).iter().find(is_id).filter(|_| is_plan).map(|token| token.text.clone())
 }
 
+/// A plan that was sent: its place, its mail, its id.
+type Sent<'m> = (usize, &'m Mail, String);
+
 /// Answers plans: of those that are named; else all that wait, and with `all` also those that were asked for.
-pub(super) fn answer_plans(
-    run: &Run,
+pub(super) fn answer_plans<'r>(
+    run: &Run<'r, '_>,
     (names, all): (&[String], bool),
     approve: bool,
     feedback: &str,
 ) -> Went {
-    let scene = run.world.scene;
     let called = |can: Can| run.world.called(can).filter(|call| !call.failed);
-    let plans: Vec<(usize, &Mail, String)> =
-        scene.mail().filter_map(|(at, mail)| Some((at, mail, plan_id(mail)?))).collect();
+    let plan = |(at, mail): (usize, &'r Mail)| Some((at, mail, plan_id(mail)?));
+    let plans: Vec<Sent> = run.world.scene.mail().filter_map(plan).collect();
     let answered = |id: &str| {
         called(Can::ReviewPlan).any(|call| call.at < run.from && call.input["request_id"] == id)
     };
+    let asked: Vec<(usize, &str)> = called(Can::RequestPlan)
+        .filter_map(|call| Some((call.at, call.input["teammate"].as_str()?)))
+        .collect();
     let mut whose: Vec<&str> = names.iter().map(String::as_str).collect();
     if whose.is_empty() {
         let open = plans.iter().filter(|(at, _, id)| *at < run.from && !answered(id));
-        whose.extend(open.map(|(_, mail, _)| mail.from.as_str()));
-        let is_answered =
-            |name: &str| plans.iter().any(|(_, mail, id)| mail.from == name && answered(id));
-        let asked = called(Can::RequestPlan).filter(|call| all && call.at < run.from);
-        for name in asked
-            .filter_map(|call| call.input["teammate"].as_str())
-            .filter(|name| !is_answered(name))
-        {
-            whose.extend(Some(name).filter(|_| !whose.contains(&name)));
-        }
+        let is_owed =
+            |name: &str| !plans.iter().any(|(_, mail, id)| mail.from == name && answered(id));
+        let owed = asked.iter().filter(|(at, name)| all && *at < run.from && is_owed(name));
+        let senders = open.map(|(_, mail, _)| mail.from.as_str());
+        whose = unique(senders.chain(owed.map(|(_, name)| *name)));
     }
-    if whose.is_empty() {
-        if called(Can::RequestPlan).next().is_none() && plans.is_empty() {
-            return Ok(Outcome::told("There is no plan that waits for an answer."));
-        }
+    if whose.is_empty() && asked.is_empty() && plans.is_empty() {
+        return Ok(Outcome::told("There is no plan that waits for an answer."));
+    } else if whose.is_empty() {
         // Whoever sends one.
         whose.push("");
     }
     let (mut open, mut waits) = (Vec::new(), Vec::new());
     for name in whose {
         let own = || plans.iter().filter(move |(_, mail, _)| name.is_empty() || mail.from == name);
-        let is_asked = called(Can::RequestPlan)
-            .any(|call| call.at >= run.from && call.input["teammate"] == name);
-        let before =
-            own().rfind(|(at, _, id)| *at < run.from && !answered(id)).filter(|_| !is_asked);
-        let after = || own().find(|(at, ..)| *at > run.from);
+        let is_asked = asked.iter().any(|(at, mate)| *at >= run.from && *mate == name);
+        let before = own().rfind(|(at, _, id)| *at < run.from && !answered(id));
+        let after = own().find(|(at, ..)| *at > run.from);
         // The same plan once more: who matches answers will say so.
-        match before.or_else(after).or_else(|| own().next_back().filter(|_| !is_asked)) {
+        let older = || before.or(after).or_else(|| own().next_back());
+        match if is_asked { after } else { older() } {
             Some(plan) => open.push(plan),
             None if name.is_empty() => {
                 waits.push("I wait for the plan: that comes by itself.".to_owned())
@@ -273,7 +268,7 @@ pub(super) fn answer_plans(
         run.waited.set(true);
     }
     let verdict = if approve { "approved" } else { "rejected" };
-    let args = |(_, _, id): &&(usize, &Mail, String)| {
+    let args = |(_, _, id): &&Sent| {
         (Can::ReviewPlan, json!({"request_id": id, "approve": approve, "feedback": feedback}))
     };
     let told = run.each(&open, args, |(_, mail, _), done| {
@@ -309,12 +304,8 @@ pub(super) fn leave(run: &Run, names: &[String]) -> Went {
     let call = |name: &&String| (Can::Shutdown, json!({"teammate": name}));
     let told =
         run.each(&ready, call, |name, done| done.or_why(format!("I asked {name} to leave.")))?;
-    match waits.first() {
-        Some(first) => {
-            Err(Stop::Wait(format!("I wait for {first}'s result: that comes by itself.")))
-        }
-        None => Ok(told),
-    }
+    let Some(first) = waits.first() else { return Ok(told) };
+    Err(Stop::Wait(format!("I wait for {first}'s result: that comes by itself.")))
 }
 
 /// Waits for those who work, then says what they reported.
@@ -327,9 +318,9 @@ pub(super) fn report(run: &Run, names: &[String]) -> Went {
         tasks.iter().filter(|(id, _)| !is_told(id)).map(|(_, subject)| subject.clone()).collect()
     };
     if !missing.is_empty() {
+        let missing = listed(&missing);
         return Err(Stop::Wait(format!(
-            "I wait for the reports on {}: that comes by itself.",
-            listed(&missing)
+            "I wait for the reports on {missing}: that comes by itself."
         )));
     }
     run.waited.set(true);

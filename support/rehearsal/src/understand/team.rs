@@ -111,7 +111,7 @@ impl Planner<'_, '_> {
                 |step: &Step| if let Act::Tasks(specs) = &step.act { specs.len() } else { 0 };
             let tasks: usize = self.steps.iter().map(count).sum();
             let one_each = clause.says("each") || tasks == to.len();
-            return Ok(self.assign(&to, if one_each { Job::Assigned } else { Job::Board }));
+            return Ok(self.assign(&to, if one_each { &Job::Assigned } else { &Job::Board }));
         }
         let what = match what {
             [one] if one.shape == Shape::Quoted => one.text.clone(),
@@ -134,17 +134,13 @@ impl Planner<'_, '_> {
         Ok(true)
     }
 
-    fn assign(&mut self, names: &[String], work: Job) -> bool {
-        let mut is_any = false;
-        for step in &mut self.steps {
-            if let Act::Spawn(name, _, job, _) = &mut step.act
-                && names.contains(name)
-            {
-                *job = work.clone();
-                is_any = true;
-            }
-        }
-        is_any
+    /// Gives work to those of these who are hired in this request; whether there are any.
+    fn assign(&mut self, names: &[String], work: &Job) -> bool {
+        let hired = self.steps.iter_mut().filter_map(|step| match &mut step.act {
+            Act::Spawn(name, _, job, _) => names.contains(name).then_some(job),
+            _ => None,
+        });
+        hired.map(|job| job.clone_from(work)).count() > 0
     }
 
     /// All that were hired in this request, or are there.
