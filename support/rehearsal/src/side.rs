@@ -138,8 +138,8 @@ fn extracted(memories: &str, conversation: &str) -> String {
 fn merged(memories: &str) -> String {
     let places = memories.find('[').zip(memories.rfind(']'));
     let array = places.and_then(|(from, to)| serde_json::from_str(memories.get(from..=to)?).ok());
-    let mut kept: Vec<Value> = Vec::new();
-    for memory in array.unwrap_or_else(Vec::<Value>::new) {
+    let (all, mut kept): (Vec<Value>, Vec<Value>) = (array.unwrap_or_default(), Vec::new());
+    for memory in all {
         if !kept.iter().any(|other| other["content"] == memory["content"]) {
             kept.push(memory);
         }

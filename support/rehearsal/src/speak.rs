@@ -19,15 +19,15 @@ fn intent(call: &Call) -> String {
     let args = call.args.as_object().into_iter().flatten();
     let Some(can) = call.can else {
         let (server, tool) = mcp::parts(&call.name);
-        let args: Vec<String> =
-            args.map(|(name, value)| format!("{name}: {}", plain(value))).collect();
-        let args = if args.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", cut(&args.join(", "), 120))
-        };
-        let of = if server.is_empty() { String::new() } else { format!(" of the {server} server") };
-        return format!("call {tool}{of}{args}");
+        let args = args.map(|(name, value)| format!("{name}: {}", plain(value)));
+        let mut told = format!("call {tool}");
+        if !server.is_empty() {
+            told.push_str(&format!(" of the {server} server"));
+        }
+        match args.collect::<Vec<_>>().join(", ") {
+            args if args.is_empty() => return told,
+            args => return format!("{told} ({})", cut(&args, 120)),
+        }
     };
     let fill = |what: String, (name, value): (&String, &Value)| {
         what.replace(&format!("{{{name}}}"), &one_line(value.as_str().unwrap_or_default(), 80))
@@ -86,10 +86,9 @@ pub fn block(text: &str) -> String {
     let text = text.trim_end();
     let lines: Vec<&str> = text.lines().collect();
     let shown = cut(&lines[..lines.len().min(LINES)].join("\n"), CHARS);
-    let more = if lines.len() > LINES {
-        format!("\n… {} more lines", lines.len() - LINES)
-    } else {
-        String::new()
+    let more = match lines.len().saturating_sub(LINES) {
+        0 => String::new(),
+        more => format!("\n… {more} more lines"),
     };
     // A fence longer than any inside.
     let fence = if shown.contains("```") { "````" } else { "```" };

@@ -24,13 +24,10 @@ use crate::words::{has, set, stems};
 pub fn plan(run: &Run, steps: &[Step]) -> Result<(), Stop> {
     let mut at = 0;
     while at < steps.len() {
-        let beside = |other: &Step| other.join == Join::And && other.act.stands_alone();
-        let more = if steps[at].act.stands_alone() {
-            steps[at + 1..].iter().take_while(|step| beside(step)).count()
-        } else {
-            0
+        let is_beside = |other: &&Step| {
+            steps[at].act.stands_alone() && other.join == Join::And && other.act.stands_alone()
         };
-        let end = at + 1 + more;
+        let end = at + 1 + steps[at + 1..].iter().take_while(is_beside).count();
         group(run, &steps[at..end])?;
         let failed = run.before.borrow().iter().any(|outcome| outcome.failed);
         if failed && steps[end..].iter().any(|step| !step.act.stands_alone()) {
@@ -312,16 +309,14 @@ pub(super) fn cancel(run: &Run, words: &str) -> Went {
             && wanted.iter().all(|word| own.contains(word))
     };
     let meant: Vec<&str> = jobs.iter().filter(is_meant).copied().collect();
-    if meant.is_empty()
-        || (meant.len() > 1 && !low.split_whitespace().any(|word| has(set("all-crons"), word)))
-    {
+    let is_all = low.split_whitespace().any(|word| has(set("all-crons"), word));
+    if meant.is_empty() || meant.len() > 1 && !is_all {
         let there = match jobs.as_slice() {
             [] => "nothing is scheduled".to_owned(),
             jobs => format!("scheduled are:\n{}", block(&jobs.join("\n"))),
         };
-        return fail(format!(
-            "I cancelled nothing, because “{words}” is not exactly one of them; {there}"
-        ));
+        let why = format!("because “{words}” is not exactly one of them");
+        return fail(format!("I cancelled nothing, {why}; {there}"));
     }
     let ids: Vec<&str> = meant.iter().filter_map(|line| line.split_whitespace().next()).collect();
     run.each(
