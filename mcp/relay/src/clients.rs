@@ -220,8 +220,9 @@ impl Relay {
             "completion" => "completions",
             first => first,
         };
-        let backend = backend
-            .or_else(|| sole(state, if method == "tools/call" { None } else { Some(capability) }));
+        // What nobody lists may be the only one's that can have it; a tool must be listed.
+        let backend =
+            backend.or_else(|| sole(state, capability).filter(|_| method != "tools/call"));
         let Some(backend) = backend else {
             return Err(unknown(method, name.as_deref(), uri.as_deref(), &frame));
         };
@@ -283,10 +284,10 @@ impl Relay {
     }
 }
 
-/// The only backend that can be meant; with a capability, the only one that has it.
-fn sole(state: &State, capability: Option<&str>) -> Option<String> {
+/// The only backend that can be meant: of those that have the capability, where it is one.
+fn sole(state: &State, capability: &str) -> Option<String> {
     let known = ["tools", "resources", "prompts", "completions"];
-    let capability = capability.filter(|it| known.contains(it));
+    let capability = Some(capability).filter(|it| known.contains(it));
     let mut able = state.backends.iter().filter(|it| {
         it.entry.enabled
             && capability.is_none_or(|capability| !it.hello["capabilities"][capability].is_null())

@@ -5,6 +5,7 @@
 mod failures;
 mod front;
 mod manage;
+mod reloads;
 mod scene;
 mod service;
 mod values;
