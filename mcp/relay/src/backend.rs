@@ -127,7 +127,7 @@ pub fn open(
         drop(going);
     });
     let (retry, relist) = <(Arc<Notify>, Arc<Notify>)>::default();
-    let reading = tokio::spawn({
+    tokio::spawn({
         let relay = relay.clone();
         async move {
             while let Some(Ok(frame)) = reader.recv().await {
@@ -144,7 +144,7 @@ pub fn open(
         retry: retry.clone(),
         relist: relist.clone(),
     };
-    let keeping = tokio::spawn(keeper.keep(states));
+    tokio::spawn(keeper.keep(states));
     let end = Line {
         backend: entry.name().to_owned(),
         outbox,
@@ -154,7 +154,6 @@ pub fn open(
         modern: false,
         handshake: true,
         only: only.map(|(client, _)| client),
-        tasks: vec![reading.abort_handle(), keeping.abort_handle()],
         retry,
         relist,
         told: [false; 3],
@@ -205,9 +204,9 @@ impl Keeper {
                 Ok(hello) => break hello,
                 Err(why) => self.judge(false, Some(why)).await,
             }
-            let waiting = self.relay.peek(|state| {
-                state.lines.get(&self.line).is_some_and(|side| !side.end.held.is_empty())
-            });
+            let waiting =
+                self.relay.peek(|state| Some(!state.lines.get(&self.line)?.end.held.is_empty()));
+            let Some(waiting) = waiting else { return };
             let rest = (self.relay.patience.jitter)(pause);
             let rest = if waiting { rest.min(self.relay.patience.hurry) } else { rest };
             tokio::select! {

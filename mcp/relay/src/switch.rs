@@ -15,7 +15,6 @@ use mcp_wire::{Writer, body};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::backend::Backend;
@@ -82,7 +81,6 @@ pub struct Line {
     pub handshake: bool,
     /// The client that has it for itself.
     pub only: Option<u64>,
-    pub tasks: Vec<AbortHandle>,
     /// Connects at once.
     pub retry: Arc<Notify>,
     /// Lists again.
@@ -94,7 +92,8 @@ pub struct Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        self.tasks.iter().for_each(AbortHandle::abort);
+        // Its keeper finds it gone. Nothing is aborted: it may be carrying another client's frame.
+        self.retry.notify_one();
     }
 }
 
@@ -155,7 +154,8 @@ impl State {
         let asked = frame.clone();
         let number = self.next();
         let Some(Side { end, flights }) = self.lines.get_mut(&line) else {
-            return;
+            let why = "the server is not connected to";
+            return self.refuse(client, &asked, &Refusal::new(code::INTERNAL_ERROR, why));
         };
         let limit = if end.open { end.timeout } else { AWAY_PATIENCE };
         adapt(&mut frame, end);
