@@ -3,8 +3,10 @@
 mod backend;
 mod clients;
 pub mod config;
+mod ends;
 pub mod front;
 pub mod lifecycle;
+mod lines;
 mod manage;
 mod relay;
 pub mod reload;

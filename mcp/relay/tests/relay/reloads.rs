@@ -68,8 +68,8 @@ async fn two_hundred_edits_under_load_lose_and_misroute_no_call() {
                     Ok(text) => assert_eq!(text, format!("{tool} {n}")),
                     // Those two are never taken out, so they always answer.
                     Err(why) => {
-                        assert!(n % 4 > 1, "{tool}: {why}");
-                        assert!(why.starts_with("No such tool available"), "{why}");
+                        let known = n % 4 > 1 && why.starts_with("No such tool available");
+                        assert!(known, "{tool}: {why}");
                         refused.fetch_add(1, Ordering::Relaxed);
                     }
                 }
@@ -82,7 +82,6 @@ async fn two_hundred_edits_under_load_lose_and_misroute_no_call() {
     for edit in 0..200_u64 {
         let before = calls.load(Ordering::Relaxed);
         match random(&mut seed) % 5 {
-            // Broken, and half written: what runs goes on.
             0 => assert!(config::parse("backends: [{name: zero", &|_| None).is_err()),
             1 => {
                 let text = yaml(&present, edit);
