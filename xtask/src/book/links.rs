@@ -9,7 +9,8 @@ use crate::tidy::markdown;
 use crate::workspace::Workspace;
 
 /// The files of the repository that stand at the root and are pages.
-pub const ROOT_PAGES: [(&str, &str); 9] = [
+pub const ROOT_PAGES: [(&str, &str); 10] = [
+pub const ROOT_PAGES: [(&str, &str); 10] = [
     ("README.md", "index.md"),
     ("GLOSSARY.md", "glossary.md"),
     ("ARCHITECTURE.md", "architecture.md"),
@@ -19,6 +20,7 @@ pub const ROOT_PAGES: [(&str, &str); 9] = [
     ("mcp/client/README.md", "mcp_client.md"),
     ("mcp/hub/README.md", "mcp_hub.md"),
     ("mcp/proxy/README.md", "mcp_proxy.md"),
+    ("mcp/bridge/README.md", "mcp_bridge.md"),
 ];
 
 /// The folder of the pages that are written by hand.

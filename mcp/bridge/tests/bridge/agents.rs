@@ -10,7 +10,7 @@ use mcp_bridge::process::Process;
 use mcp_bridge::queue::{Class, Queue};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 use crate::{FIRST, agents, message, model_at, owner};
 
@@ -39,7 +39,7 @@ fn starter(seen: &Seen) -> Starter {
                 match prompt.split_once(' ').unwrap_or((&prompt, "")) {
                     ("die", _) => return,
                     ("hang", _) => std::future::pending().await,
-                    ("work", time) => sleep(Duration::from_secs(time.parse().unwrap())).await,
+                    ("work", time) => pass(time.parse().unwrap()).await,
                     _ => {}
                 }
                 let result = json!({"type": "result", "is_error": prompt == "fail", "result": format!("did {prompt}")});
@@ -48,6 +48,11 @@ fn starter(seen: &Seen) -> Starter {
         });
         Box::pin(async move { Ok(Process::over(near_in, near_out)) })
     })
+}
+
+/// Lets paused time pass.
+async fn pass(seconds: u64) {
+    let _ = timeout(Duration::from_secs(seconds), std::future::pending::<()>()).await;
 }
 
 fn scene(text: &str, folder: &Path) -> (Agents, Arc<Owner>, Seen) {
@@ -74,10 +79,10 @@ async fn an_agent_without_an_entry_rests_for_the_default_time() {
     let folder = tempfile::tempdir().unwrap();
     let (agents, _, seen) = scene(FIRST, folder.path());
     assert_eq!(said(&agents, "a").await, "did a");
-    sleep(Duration::from_secs(89)).await;
+    pass(89).await;
     assert_eq!((state(&agents), said(&agents, "b").await), ("resting", "did b".to_owned()));
     assert_eq!(*seen.lock().unwrap(), ["start", "a", "b"]);
-    sleep(Duration::from_secs(91)).await;
+    pass(91).await;
     assert_eq!(state(&agents), "asleep");
     assert_eq!(said(&agents, "c").await, "did c");
     assert_eq!(*seen.lock().unwrap(), ["start", "a", "b", "start", "c"]);
@@ -176,7 +181,7 @@ async fn any_activity_starts_the_idle_time_anew() {
     let (agents, owner, seen) = scene(FIRST, folder.path());
     said(&agents, "a").await;
     for _ in 0..5 {
-        sleep(Duration::from_secs(80)).await;
+        pass(80).await;
         let agent = owner.config.agent("one").unwrap();
         let call = owner.call(agent, Profile::Full, "no_such", raw_of(&json!({})), None).await;
         assert_eq!(call.unwrap_err().status, 404);

@@ -26,7 +26,7 @@ fn starter(agent: &config::Agent, folder: &std::path::Path) -> Starter {
 
 async fn until(agents: &Agents, state: &str) {
     while agents.status()[0].state != state {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::task::yield_now().await;
     }
 }
 
@@ -105,4 +105,46 @@ async fn a_process_ends_with_its_group() {
         }
         tokio::task::yield_now().await;
     }
+}
+
+/// `MESSAGES=1000 cargo test -p mcp_bridge answered_once`: two sources, five agents, and a kill for every ten messages.
+#[tokio::test]
+async fn each_message_is_answered_once_whoever_is_killed() {
+    let count: usize = std::env::var("MESSAGES").ok().and_then(|it| it.parse().ok()).unwrap_or(100);
+    let echo = r#"n=0; while read l; do n=$((n+1)); printf '{"type":"user","isReplay":true,"uuid":"00000000-0000-4000-8000-%012d"}\n{"type":"result","is_error":false,"result":"%s"}\n' $n "$(expr "$l" : '.*"text":"\([^"]*\)"')"; done"#;
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["one", "two", "three", "four", "five"];
+    let entry = |name| json!({"name": name, "tools": [], "process": "command", "command": ["sh", "-c", echo]});
+    let config = json!({"agents": names.map(entry), "retry_s": 0});
+    let owner = owner(&config.to_string(), folder.path());
+    let (_mock, model) = model(|request| says(request.user_texts().last().unwrap().clone()));
+    let agents = agents(&owner, &model, |agent| starter(agent, folder.path()));
+    let source = async |source: usize| {
+        let (mut answered, mut by_process) = (0, 0);
+        for at in 0..count / 2 {
+            let name = names[(at * 7 + source) % names.len()];
+            let text = format!("message {source} {at}");
+            let victim =
+                agents.status().into_iter().find(|it| it.agent == name).and_then(|it| it.process);
+            let posted = agents.post(name, message(&text));
+            let kill = async {
+                if let Some(id) = victim.filter(|_| at % 10 == source) {
+                    let id = nix::unistd::Pid::from_raw(id.cast_signed());
+                    let _ = nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGKILL);
+                }
+            };
+            let (reply, ()) = tokio::join!(posted, kill);
+            let reply = reply.unwrap_or_else(|failure| panic!("{}", failure.message));
+            assert_eq!(reply.text, text, "{reply:?}");
+            answered += 1;
+            by_process += usize::from(reply.by == "process");
+        }
+        (answered, by_process)
+    };
+    let ((one, own), (two, other)) = tokio::join!(source(0), source(1));
+    let status: u64 = agents.status().iter().map(|status| status.answered).sum();
+    assert_eq!((one + two, status), (count / 2 * 2, (count / 2 * 2) as u64));
+    assert!(own + other > 0);
+    println!("{} of {count} by the processes, the others by the owner", own + other);
+    agents.stop().await;
 }

@@ -1,0 +1,194 @@
+//! `cargo bench -p mcp_bridge`: eight agents that read, change and write, through the bridge and at the file directly.
+//!
+//! Pairs in one run, for the README. Each agent is a process of its own: this program, started again as one.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mcp_bridge::shim::http;
+use rusqlite::{Connection, TransactionBehavior};
+
+const AGENTS: usize = 8;
+const CALLS: usize = 250;
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    match args.get(1).map(String::as_str) {
+        Some("direct") => direct(&args[2], Path::new(&args[3]), args[4].parse().unwrap()),
+        Some("bridge") => bridge(&args[2], &args[3], args[4].parse().unwrap()),
+        _ => measure(),
+    }
+}
+
+/// Prints the microseconds of each call, or `busy`.
+fn timed(pace: u64, mut call: impl FnMut() -> bool) {
+    let mut out = std::io::stdout().lock();
+    for _ in 0..CALLS {
+        let began = Instant::now();
+        let done = call();
+        let took = began.elapsed();
+        let _ = if done { writeln!(out, "{}", took.as_micros()) } else { writeln!(out, "busy") };
+        std::thread::park_timeout(Duration::from_millis(pace).saturating_sub(took));
+    }
+}
+
+fn direct(behavior: &str, file: &Path, pace: u64) {
+    let behavior = if behavior == "deferred" {
+        TransactionBehavior::Deferred
+    } else {
+        TransactionBehavior::Immediate
+    };
+    let mut file = Connection::open(file).unwrap();
+    file.busy_timeout(Duration::from_secs(5)).unwrap();
+    file.pragma_update(None, "synchronous", "NORMAL").unwrap();
+    timed(pace, || {
+        let mut change = || {
+            let tx = file.transaction_with_behavior(behavior)?;
+            let units: i64 = tx.query_row("SELECT units FROM spent", [], |row| row.get(0))?;
+            tx.execute("UPDATE spent SET units = ?", [units + 1])?;
+            tx.commit()
+        };
+        change().is_ok()
+    });
+}
+
+fn bridge(url: &str, token: &str, pace: u64) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let http = http();
+    timed(pace, || {
+        runtime.block_on(async {
+            let sent =
+                http.post(url).bearer_auth(token).body("{\"units\":1}").send().await.unwrap();
+            let done = sent.status().is_success();
+            sent.bytes().await.unwrap();
+            done
+        })
+    });
+}
+
+/// Lets so many agents call; their times, and how often one was refused.
+fn all(count: usize, args: &[&str]) -> (Vec<u64>, usize) {
+    let program = std::env::current_exe().unwrap();
+    let start = |_| Command::new(&program).args(args).stdout(Stdio::piped()).spawn().unwrap();
+    let agents: Vec<Child> = (0..count).map(start).collect();
+    let (mut times, mut busy) = (Vec::new(), 0);
+    for agent in agents {
+        let output = agent.wait_with_output().unwrap();
+        for line in String::from_utf8(output.stdout).unwrap().lines() {
+            line.parse().map_or_else(|_| busy += 1, |time| times.push(time));
+        }
+    }
+    times.sort_unstable();
+    (times, busy)
+}
+
+struct Owner {
+    child: Child,
+    url: String,
+    port: String,
+    folder: tempfile::TempDir,
+}
+
+impl Owner {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let text =
+            "agents: [{name: one, tools: ['budget_*'], process: none, allowance: 100000000}]";
+        std::fs::write(folder.path().join("agents.yaml"), text).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp_bridge"))
+            .args(["serve", "--port", "0"])
+            .current_dir(folder.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let line = lines.find_map(|line| line.ok().filter(|it| it.contains("http://"))).unwrap();
+        let base =
+            line.split(' ').find(|word| word.starts_with("http")).unwrap().trim_end_matches(',');
+        let port = base.rsplit_once(':').unwrap().1.to_owned();
+        let url = format!("{base}/api/internal/tools/one/budget_spend");
+        Self {
+            child,
+            url,
+            port,
+            folder,
+        }
+    }
+
+    fn token(&self) -> PathBuf {
+        self.folder.path().join(".mcp_bridge/tokens/one")
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn measure() {
+    let owner = Owner::start();
+    let token = std::fs::read_to_string(owner.token()).unwrap();
+    let file = owner.folder.path().join("direct.db");
+    let made = Connection::open(&file).unwrap();
+    made.pragma_update(None, "journal_mode", "WAL").unwrap();
+    made.execute_batch("CREATE TABLE spent (units INTEGER NOT NULL); INSERT INTO spent VALUES (0)")
+        .unwrap();
+    let file = file.display().to_string();
+    println!(
+        "| agents × {CALLS} calls | refused (BUSY) | p50 ms | p99 ms | max ms |\n|---|--:|--:|--:|--:|"
+    );
+    let mut medians = Vec::new();
+    for (count, pace) in [(AGENTS, "0"), (AGENTS, "25"), (1, "0")] {
+        let ways = [
+            ("directly, BEGIN", vec!["direct", "deferred", &file, pace]),
+            ("directly, BEGIN IMMEDIATE", vec!["direct", "immediate", &file, pace]),
+            ("through the bridge", vec!["bridge", &owner.url, &token, pace]),
+        ];
+        for (name, args) in ways {
+            let (times, busy) = all(count, &args);
+            let at =
+                |share: f64| times[((times.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
+            let how = if pace == "0" { "one behind the other" } else { "every 25 ms" };
+            println!(
+                "| {count}, {how}, {name} | {busy} | {:.2} | {:.2} | {:.1} |",
+                at(0.5),
+                at(0.99),
+                at(1.0)
+            );
+            medians.push(at(0.5));
+        }
+    }
+    println!("\nOne agent, p50: the bridge adds {:.2} ms.", medians[8] - medians[7]);
+    let mut shim = Command::new(env!("CARGO_BIN_EXE_mcp_bridge"))
+        .arg("shim")
+        .env("RELAY_PORT", &owner.port)
+        .env("AGENT_NAME", "one")
+        .env("BRIDGE_TOKEN_FILE", owner.token())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    writeln!(shim.stdin.as_mut().unwrap(), "{hello}").unwrap();
+    let mut answer = String::new();
+    BufReader::new(shim.stdout.as_mut().unwrap()).read_line(&mut answer).unwrap();
+    let rss = |id: u32| resident(id) as f64 / 1024.0;
+    println!(
+        "Memory: the shim {:.1} MB, the owner {:.1} MB.",
+        rss(shim.id()),
+        rss(owner.child.id())
+    );
+    let _ = shim.kill();
+    let _ = shim.wait();
+}
+
+/// In kilobytes.
+fn resident(id: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
