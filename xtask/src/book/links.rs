@@ -10,7 +10,6 @@ use crate::workspace::Workspace;
 
 /// The files of the repository that stand at the root and are pages.
 pub const ROOT_PAGES: [(&str, &str); 10] = [
-pub const ROOT_PAGES: [(&str, &str); 10] = [
     ("README.md", "index.md"),
     ("GLOSSARY.md", "glossary.md"),
     ("ARCHITECTURE.md", "architecture.md"),
