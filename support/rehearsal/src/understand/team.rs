@@ -6,6 +6,7 @@
 
 use super::{Planner, Result};
 use crate::clause::{Clause, Join, clause_end, is_filler};
+use crate::mcp;
 use crate::pattern::{self, Found, says};
 use crate::plan::{Act, Job, Refusal, Step};
 use crate::speak::{listed, sentence};
@@ -85,7 +86,13 @@ impl Planner<'_, '_> {
         let is_nobody = to.is_empty() || named.is_empty() && self.people.is_empty();
         let is_gone = !what.is_empty() && what.iter().all(|token| token.is("go ."));
         let leaves = is_gone || says(what, "leave shutdown home") && self.world.can(Can::Shutdown);
-        let is_server = named.iter().any(|name| self.world.servers.contains(name));
+        // Where a server offers `ask_gpt`, `ask gpt` is a call of it.
+        let verb = &clause.tokens[0].low;
+        let is_tool = |name: &str| {
+            let outside = self.world.tools.outside().iter();
+            outside.map(|tool| mcp::parts(tool.name).1).any(|it| it == format!("{verb}_{name}"))
+        };
+        let is_server = named.iter().any(|name| self.world.servers.contains(name) || is_tool(name));
         let is_row = leaves || is_server || !is_task && says(what, "plan plans themselves own");
         let can_tell = self.world.can(Can::Spawn) || self.world.can(Can::Send);
         let is_left = found.label == "task" && !is_task;

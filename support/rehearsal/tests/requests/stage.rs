@@ -36,7 +36,7 @@ const TOOLS: [(&str, &str, &str); 27] = [
     ("create_worktree", "Create a git worktree.", "name task_id?"),
     ("remove_worktree", "Remove a worktree.", "name discard_changes?"),
     ("keep_worktree", "Keep a worktree.", "name"),
-    ("connect_mcp", "Connect to an MCP server. Servers: deploy, docs, jira.", "name"),
+    ("connect_mcp", "Connect to an MCP server. Servers: deploy, docs, hub, jira.", "name"),
 ];
 
 /// A conversation with the rehearsal, and the files it works on.
@@ -317,6 +317,13 @@ impl Stage {
                 "Search the documentation. (readOnly)",
                 tool("", "", "query").2,
             ),
+            "hub" => {
+                let mode = choice(&["challenge", "agree"]);
+                let properties = json!({"prompt": {"type": "string"}, "mode": mode});
+                let schema =
+                    json!({"type": "object", "properties": properties, "required": ["prompt"]});
+                add("mcp__hub__ask_gpt", "Asks the agent gpt.", schema);
+            }
             "deploy" => {
                 add(
                     "mcp__deploy__trigger",
