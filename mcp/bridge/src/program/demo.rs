@@ -44,6 +44,12 @@ fn clock() -> Timestamp {
     now + *ahead
 }
 
+/// `agents.yaml`, with a mock server beside the owner's own tools.
+pub fn agents(programs: &Programs) -> String {
+    let jira = json!({ "command": programs.shim, "args": ["mock-mcp", "jira"] });
+    format!("{AGENTS}servers: {{ jira: {jira} }}\n")
+}
+
 /// Shows it.
 pub async fn run() -> Result<u8, Failure> {
     let programs = Programs {
@@ -59,8 +65,7 @@ pub async fn run() -> Result<u8, Failure> {
 
 async fn show(folder: &Path, programs: Programs) -> Result<u8, Failure> {
     clock();
-    let jira = json!({ "command": programs.shim, "args": ["mock-mcp", "jira"] });
-    let text = format!("{AGENTS}servers: {{ jira: {jira} }}\n");
+    let text = agents(&programs);
     println!("agents.yaml:\n{}", text.trim());
     let settings = Config::parse(&text, folder, &|_| None).map_err(failed)?;
     let host = open_with(settings, 0, programs).await?;

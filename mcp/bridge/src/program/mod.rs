@@ -19,6 +19,7 @@ use mcp_relay::front;
 use mcp_relay::service;
 use s01_loop::{Client, Unobserved};
 use s11_recovery::Recovery;
+use serde_json::json;
 
 const EXAMPLES: &str = "Examples:
   mcp_bridge demo                                     an owner with two agents and a schedule, for a minute
@@ -29,12 +30,15 @@ const EXAMPLES: &str = "Examples:
 An agent's harness starts the shim: mcp_bridge shim, with RELAY_PORT, AGENT_NAME and BRIDGE_TOKEN_FILE.
 Exit codes: 0 all well, 1 something failed, 2 configuration.";
 
+/// Without it, and without another, the agents of the demo.
+const FILE: &str = "agents.yaml";
+
 /// Tools that live in one process, for agents that live in others.
 #[derive(Parser)]
 #[command(name = "mcp_bridge", version, after_help = EXAMPLES)]
 struct Args {
     /// Who there is
-    #[arg(long, global = true, value_name = "FILE", default_value = "agents.yaml")]
+    #[arg(long, global = true, value_name = "FILE", default_value = FILE)]
     config: PathBuf,
     /// Where the owner is
     #[arg(long, global = true, default_value_t = 3847)]
@@ -107,14 +111,13 @@ pub async fn run() -> u8 {
 
 async fn perform(args: &Args) -> Result<u8, Failure> {
     let look = || -> Result<look::Look, Failure> {
-        let config = Config::read(&args.config, &variable).map_err(config)?;
+        let config = settings(&args.config)?;
         Ok(look::Look::new(args.port, &config.state.join("tokens/owner")))
     };
     match &args.command {
         Command::Serve => {
             front_args(args.port).start_log("warn,mcp_bridge=info");
-            let host =
-                open(Config::read(&args.config, &variable).map_err(config)?, args.port).await?;
+            let host = open(settings(&args.config)?, args.port).await?;
             eprintln!(
                 "mcp_bridge: http://{}, its token is in {}",
                 host.address(),
@@ -143,6 +146,15 @@ async fn perform(args: &Args) -> Result<u8, Failure> {
             Ok(0)
         }
     }
+}
+
+/// What the file says; where there is none and none was named, the agents of the demo.
+fn settings(path: &Path) -> Result<Config, Failure> {
+    if path == Path::new(FILE) && !path.exists() {
+        return Config::parse(&demo::agents(&programs()), Path::new("."), &variable)
+            .map_err(config);
+    }
+    Config::read(path, &variable).map_err(config)
 }
 
 fn front_args(port: u16) -> front::Args {
@@ -193,12 +205,16 @@ async fn shim() -> Result<u8, Failure> {
         ..front_args(0)
     };
     args.start_log("warn");
-    if let Some(text) = args.explain(
-        "mcp_bridge",
-        "tools that live in one process, for agents that live in others.",
-        &["shim".into()],
-    ) {
-        eprintln!("{text}");
+    if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
+        let shim = programs().shim;
+        eprintln!(
+            "mcp_bridge shim: the tools of an agent, over MCP on standard input and output, for the harness that starts it."
+        );
+        eprintln!("Put this into the agent's .mcp.json, with its name in it:");
+        let env = json!({ "RELAY_PORT": "3847", "AGENT_NAME": "chief", "BRIDGE_TOKEN_FILE": ".mcp_bridge/tokens/chief" });
+        let entry = json!({ "bridge": { "command": shim, "args": ["shim"], "env": env } });
+        eprintln!("  {}", json!({ "mcpServers": entry }));
+        eprintln!("The owner is `mcp_bridge serve`. All else: mcp_bridge --help");
         return Ok(0);
     }
     let needed = |name: &str| variable(name).ok_or_else(|| config(format!("{name} is not set")));
@@ -211,7 +227,7 @@ async fn shim() -> Result<u8, Failure> {
 }
 
 async fn check(path: &Path) -> Result<u8, Failure> {
-    let settings = Config::read(path, &variable).map_err(config)?;
+    let settings = settings(path)?;
     let folder = tempfolder()?;
     let settings = Config {
         state: folder.clone(),

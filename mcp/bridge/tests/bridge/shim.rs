@@ -19,6 +19,7 @@ async fn schemas_results_progress_and_changes_go_through_whole() {
     let folder = tempfile::tempdir().unwrap();
     let (host, changes) = host(folder.path(), relayed().1).await;
     let (port, token) = (host.address().port(), host.tokens.file("one"));
+    let (database, mut calls) = (host.owner.database.clone(), host.owner.activity());
     let serving = tokio::spawn(host.serve());
     let shim = Shim::start(port, "one", token).await;
     let (near, far) = Connection::pair();
@@ -57,6 +58,20 @@ async fn schemas_results_progress_and_changes_go_through_whole() {
         let text = failed["content"][0]["text"].as_str().unwrap();
         let same = why.trim_end_matches(" (HTTP");
         assert!(failed["isError"] == true && text.contains(same), "{name}: {text}");
+    }
+
+    calls.mark_unchanged();
+    let hanging = peer.call("tools/call", params("world_hang")).await;
+    calls.changed().await.unwrap();
+    drop(hanging);
+    let cancelled = async || {
+        let sql =
+            "SELECT count(*) FROM audit WHERE tool = 'world_hang' AND outcome = '499 cancelled'";
+        let count = database.run(move |tx| tx.query_row(sql, [], |row| row.get::<_, i64>(0))).await;
+        count.unwrap() == 1
+    };
+    while !cancelled().await {
+        tokio::task::yield_now().await;
     }
 
     changes.send_replace(());
