@@ -1,20 +1,20 @@
 //! The proxy as a server, on standard input and output or HTTP.
 //!
-//! Invariant: clients are answered at once; what is not there yet, or has failed, stands on `/readyz`.
+//! Invariant: a client waits three seconds at most for servers; what is not there yet, or has failed, stands on `/readyz`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use mcp_proxy::proxy::{Proxy, Setup};
+use mcp_proxy::proxy::Proxy;
 use mcp_relay::front::Ready;
 use mcp_relay::service;
-use std::sync::Arc;
 use tokio::time::timeout;
 
 use super::{Args, setup};
 
-/// For the servers of tools that are to be in a client's first list.
-const FIRST: Duration = Duration::from_secs(5);
+/// For servers before the first client is answered: what it lists first is what its user agrees to.
+const FIRST: Duration = Duration::from_secs(3);
 
 pub async fn run(args: &Args) -> Result<u8> {
     let paths = [("--config", &args.config), ("--settings", &args.settings)];
@@ -26,9 +26,7 @@ pub async fn run(args: &Args) -> Result<u8> {
         eprintln!("{text}");
         return Ok(0);
     }
-    let setup: Setup = setup(args)?;
-    let waits = !setup.settings.always_on.is_empty();
-    let proxy = Proxy::start(setup);
+    let proxy = Proxy::start(setup(args)?);
     let mut views = proxy.views();
     let ready = Ready::default();
     let told = ready.clone();
@@ -37,10 +35,8 @@ pub async fn run(args: &Args) -> Result<u8> {
     if let Some(address) = front.address() {
         eprintln!("http://{address}/mcp");
     }
-    if waits {
-        let settled = views.wait_for(|view| view.connecting().is_empty());
-        let _ = timeout(FIRST, settled).await;
-    }
+    let settled = views.wait_for(|view| view.connecting().is_empty());
+    let _ = timeout(FIRST, settled).await;
     tokio::spawn(async move {
         loop {
             match views.borrow_and_update().wrongs().as_slice() {
