@@ -7,6 +7,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use kit::FolderLock;
@@ -18,6 +19,10 @@ use crate::context::tokens;
 const KEPT: SignedDuration = SignedDuration::from_hours(24);
 /// How many questions of a thread are remembered.
 const TURNS: usize = 40;
+
+/// How often a lock is tried again, and after how long.
+const TRIES: usize = 4;
+const MOMENT: Duration = Duration::from_millis(5);
 
 /// Where threads are kept.
 #[derive(Clone, Debug)]
@@ -70,7 +75,16 @@ impl Threads {
             return Err(format!("thread: {name:?} is no name; a-z, 0-9, - and _, at most 64"));
         }
         let folder = self.folder.join(spoke).join(name);
-        let lock = FolderLock::if_free(&folder).map_err(|error| format!("thread: {error:#}"))?;
+        let mut lock = FolderLock::if_free(&folder);
+        for _ in 0..TRIES {
+            // A program that is being started holds every file for a moment, this one too.
+            if !matches!(lock, Ok(None)) {
+                break;
+            }
+            std::thread::sleep(MOMENT);
+            lock = FolderLock::if_free(&folder);
+        }
+        let lock = lock.map_err(|error| format!("thread: {error:#}"))?;
         let lock = lock.ok_or_else(|| {
             format!("the thread {name} with {spoke} waits for an answer; ask again then")
         })?;
