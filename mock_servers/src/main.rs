@@ -201,6 +201,7 @@ A mock MCP server. Over HTTP it prints its address and runs until it is ended.
 Options:
   --stdio                   over standard input and output, which is the default
   --http PORT               over streamable HTTP on 127.0.0.1; 0 takes a free port
+  --ws PORT                 over WebSocket on 127.0.0.1; 0 takes a free port
   --fault NAME[,NAME]       what goes wrong; may be repeated
 
 Faults:

@@ -1,4 +1,4 @@
-//! Starting a mock server from a command line: `NAME [--stdio | --http PORT] [--fault FAULT]`.
+//! Starting a mock server from a command line: `NAME [--stdio | --http PORT | --ws PORT] [--fault FAULT]`.
 //!
 //! A chapter needs no second build: its own binary is the server when it is started as `<program> mock-mcp NAME`.
 //! Invariant: a command line that is wrong ends in a sentence on standard error, before a byte of protocol.
@@ -13,25 +13,31 @@ pub struct Served {
     mock: MockServer,
     /// Over HTTP on this port; without one over standard input and output.
     port: Option<u16>,
+    /// Over WebSocket on that port instead.
+    ws: bool,
     faults: Vec<Fault>,
 }
 
 impl Served {
-    /// Reads `NAME [--stdio | --http PORT] [--fault FAULT[,FAULT]]…`; the error is a sentence.
+    /// Reads `NAME [--stdio | --http PORT | --ws PORT] [--fault FAULT[,FAULT]]…`; the error is a sentence.
     pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let name = arguments.next().unwrap_or_default();
         let mock =
             MockServer::named(&name).ok_or_else(|| format!("There is no MCP server `{name}`."))?;
-        let mut port = None;
+        let (mut port, mut ws) = (None, false);
         let mut faults = Vec::new();
         while let Some(flag) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{flag} needs a value."));
             match flag.as_str() {
                 "--stdio" => port = None,
-                "--http" => {
+                "--ws" if !cfg!(feature = "ws") => {
+                    return Err("Only the program mock_servers has --ws.".to_owned());
+                }
+                "--http" | "--ws" => {
                     let text = value()?;
-                    let wrong = |_| format!("--http {text}: expected a port, 0 for a free one.");
+                    let wrong = |_| format!("{flag} {text}: expected a port, 0 for a free one.");
                     port = Some(text.parse().map_err(wrong)?);
+                    ws = flag == "--ws";
                 }
                 "--fault" => {
                     for name in value()?.split(',') {
@@ -43,14 +49,25 @@ impl Served {
         }
         let only_lists = faults.iter().all(|fault| matches!(fault, Fault::Lists(_)));
         if port.is_some() && !only_lists {
-            return Err("Over HTTP only the list of tools can be at fault.".to_owned());
+            return Err(
+                "Over HTTP and WebSocket only the list of tools can be at fault.".to_owned()
+            );
         }
         let mock = faults.iter().copied().fold(mock, MockServer::fault);
-        Ok(Self { mock, port, faults })
+        Ok(Self {
+            mock,
+            port,
+            ws,
+            faults,
+        })
     }
 
     /// Serves: over standard input and output until the client is gone, over HTTP until the process is ended.
     pub async fn run(self) -> Result<(), String> {
+        #[cfg(feature = "ws")]
+        if let Some(port) = self.port.filter(|_| self.ws) {
+            return super::ws::run(self.mock, port).await;
+        }
         if let Some(port) = self.port {
             let server = http::Server::bind(port).await;
             let server = server.map_err(|error| format!("Port {port} cannot be taken: {error}"))?;

@@ -13,6 +13,8 @@ mod launch;
 mod mock;
 mod notion;
 mod tool;
+#[cfg(feature = "ws")]
+mod ws;
 
 use std::path::PathBuf;
 

@@ -9,7 +9,7 @@ use crate::tidy::markdown;
 use crate::workspace::Workspace;
 
 /// The files of the repository that stand at the root and are pages.
-pub const ROOT_PAGES: [(&str, &str); 10] = [
+pub const ROOT_PAGES: [(&str, &str); 11] = [
     ("README.md", "index.md"),
     ("GLOSSARY.md", "glossary.md"),
     ("ARCHITECTURE.md", "architecture.md"),
@@ -17,6 +17,7 @@ pub const ROOT_PAGES: [(&str, &str); 10] = [
     ("mock_servers/README.md", "mock_servers.md"),
     ("mcp/wire/README.md", "mcp_wire.md"),
     ("mcp/client/README.md", "mcp_client.md"),
+    ("mcp/relay/README.md", "mcp_relay.md"),
     ("mcp/hub/README.md", "mcp_hub.md"),
     ("mcp/proxy/README.md", "mcp_proxy.md"),
     ("mcp/bridge/README.md", "mcp_bridge.md"),

@@ -21,19 +21,24 @@ fn random(seed: &mut u64) -> u64 {
     *seed
 }
 
-#[tokio::test]
-async fn two_hundred_edits_under_load_lose_and_misroute_no_call() {
+/// Four backends that say who they are and what they were asked.
+async fn four() -> Vec<String> {
     let mut urls = Vec::new();
     for own in ["zero", "one", "two", "three"] {
         urls.push(
             backend(move |_, method, params| match method {
-                // Who answers says so, and what it was asked.
                 "tools/call" => Act::Result(said(&format!("{own} {}", params["arguments"]["n"]))),
                 _ => sound(&[own], method, params),
             })
             .await,
         );
     }
+    urls
+}
+
+#[tokio::test]
+async fn two_hundred_edits_under_load_lose_and_misroute_no_call() {
+    let urls = four().await;
     let yaml = |present: &BTreeSet<usize>, variant: u64| {
         let entries = present.iter().map(|at| {
             let name = ["zero", "one", "two", "three"][*at];
