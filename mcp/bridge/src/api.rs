@@ -156,10 +156,7 @@ impl Api {
         let header =
             |name| head.headers.get(name).and_then(|it| it.to_str().ok()).unwrap_or_default();
         let token = header(AUTHORIZATION).strip_prefix("Bearer ").unwrap_or_default();
-        let who = || {
-            let why = "the token is missing, wrong, or of a process that has ended";
-            self.tokens.who(token).ok_or_else(|| Failure::new(401, "unauthorized", why))
-        };
+        let who = || self.tokens.who(token).ok_or_else(unauthorized);
         who()?;
         let streams = header(ACCEPT).contains("text/event-stream");
         let path: Vec<&str> = head.uri.path().trim_matches('/').split('/').collect();
@@ -179,7 +176,8 @@ impl Api {
                 let arguments = read(body).await?;
                 // Once more: while it was read, the process may have ended.
                 let agent = self.agent(&who()?, agent)?;
-                self.call(agent, (*tool).to_owned(), arguments, streams).await
+                let asked = (agent, (*tool).to_owned(), arguments);
+                self.call(asked, token.to_owned(), streams).await
             }
             (&Method::POST, ["api", "agents", agent, "messages"]) => {
                 of_owner(&who()?)?;
@@ -220,9 +218,8 @@ impl Api {
 
     async fn call(
         &self,
-        agent: Agent,
-        tool: String,
-        arguments: Box<RawValue>,
+        (agent, tool, arguments): (Agent, String, Box<RawValue>),
+        token: String,
         streams: bool,
     ) -> Result<Reply, Failure> {
         let profile = self.owner.profile(&agent.name);
@@ -232,9 +229,14 @@ impl Api {
             return Ok(reply(200, "application/json", result.get().to_owned()));
         }
         let (reports, reported) = mpsc::channel(64);
-        let owner = self.owner.clone();
+        let (owner, tokens) = (self.owner.clone(), self.tokens.clone());
         // A part of the response: hyper drops it when the client hangs up.
         let work: Pin<Box<dyn Future<Output = String> + Send>> = Box::pin(async move {
+            // It begins when hyper wants the first bytes; the prompt may have ended, and its process.
+            if tokens.who(&token).is_none() {
+                return event("error", &unauthorized().to_json());
+            }
+            let profile = owner.profile(&agent.name);
             match owner.call(&agent, profile, &tool, arguments, Some(reports)).await {
                 Ok(result) => event("result", result.get()),
                 Err(failure) => event("error", &failure.to_json()),
@@ -292,6 +294,11 @@ impl Api {
         let lines = lines.await.map_err(|error| Failure::new(500, "broken", error.to_string()))?;
         Ok(reply(200, "application/json", json!(lines).to_string()))
     }
+}
+
+fn unauthorized() -> Failure {
+    let why = "the token is missing, wrong, or of a process that has ended";
+    Failure::new(401, "unauthorized", why)
 }
 
 fn of_owner(who: &Who) -> Result<(), Failure> {
