@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-/// Between asking a program to end and ending it.
+/// Between asking a program to end, telling it to, and ending it.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// What is kept of standard error: lines, and characters of each.
 const TAIL: (usize, usize) = (5, 300);
@@ -107,9 +107,14 @@ impl Drop for Group {
         let is_over = !matches!(child.try_wait(), Ok(None));
         let runtime = tokio::runtime::Handle::try_current();
         if let (false, Ok(runtime)) = (is_over, runtime) {
-            let _ = killpg(id, Signal::SIGINT);
             runtime.spawn(async move {
-                let _ = tokio::time::timeout(PATIENCE, child.wait()).await;
+                // A program that was started in the background of a shell ignores the first.
+                for signal in [Signal::SIGINT, Signal::SIGTERM] {
+                    let _ = killpg(id, signal);
+                    if tokio::time::timeout(PATIENCE, child.wait()).await.is_ok() {
+                        break;
+                    }
+                }
                 drop(kill);
                 let _ = child.wait().await;
             });

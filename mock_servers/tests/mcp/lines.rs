@@ -87,7 +87,7 @@ fn a_wrong_command_line_is_a_sentence_on_standard_error() {
         (&["docs", "--http", "x"], "--http x: expected a port, 0 for a free one."),
         (
             &["docs", "--http", "0", "--fault", "hang"],
-            "Over HTTP only the list of tools can be at fault.",
+            "Over HTTP and WebSocket only the list of tools can be at fault.",
         ),
         (&["doc"], "There is no server `doc`."),
     ];

@@ -150,7 +150,7 @@ async fn garbage_is_an_error_and_five_megabytes_are_cut_with_the_rest_in_a_file(
 async fn a_question_that_is_taken_back_interrupts_its_program() {
     let dir = tempfile::tempdir().unwrap();
     let (began, ended) = (pipe(dir.path(), "began"), pipe(dir.path(), "ended"));
-    let script = "trap 'echo interrupted > ended; exit' INT; echo yes > began; while :; do read -r _ < never; done";
+    let script = "trap 'echo interrupted > ended; exit' INT TERM; echo yes > began; while :; do read -r _ < never; done";
     let never = pipe(dir.path(), "never");
     let hub = hub(
         dir.path(),
