@@ -122,9 +122,9 @@ export async function narrow(browser, base, names, viewport) {
     await page.waitForFunction(() => !document.querySelector('details script.file'));
     const [width, widest] = await page.evaluate(() => {
       const room = document.documentElement.clientWidth;
-      // A box within the page may scroll; around `main` mdBook has one that scrolls the whole page.
+      // A box within the page may scroll, so may the columns of the loop; around `main` mdBook has one that scrolls the whole page.
       const isScrolled = (element) => {
-        for (let at = element.parentElement; at && at.tagName !== 'MAIN'; at = at.parentElement) {
+        for (let at = element.parentElement; at && (at.tagName !== 'MAIN' || at.id === 'columns'); at = at.parentElement) {
           if (['auto', 'scroll', 'hidden'].includes(getComputedStyle(at).overflowX)) return true;
         }
         return false;
