@@ -64,16 +64,18 @@ impl Served {
 
     /// Serves: over standard input and output until the client is gone, over HTTP until the process is ended.
     pub async fn run(self) -> Result<(), String> {
-        #[cfg(feature = "ws")]
-        if let Some(port) = self.port.filter(|_| self.ws) {
-            return super::ws::run(self.mock, port).await;
-        }
-        if let Some(port) = self.port {
-            let server = http::Server::bind(port).await;
-            let server = server.map_err(|error| format!("Port {port} cannot be taken: {error}"))?;
-            println!("{}", server.url());
-            server.run(self.mock).await;
-            return Ok(());
+        match (self.port, self.ws) {
+            #[cfg(feature = "ws")]
+            (Some(port), true) => return super::ws::run(self.mock, port).await,
+            (Some(port), _) => {
+                let server = http::Server::bind(port).await;
+                let server =
+                    server.map_err(|error| format!("Port {port} cannot be taken: {error}"))?;
+                println!("{}", server.url());
+                server.run(self.mock).await;
+                return Ok(());
+            }
+            (None, _) => {}
         }
         let (input, output) = stdio_pipes();
         if self.faults.iter().any(|fault| !matches!(fault, Fault::Lists(_))) {
