@@ -61,8 +61,11 @@ fn sections(path: &'static str, text: &str) -> Vec<Passage> {
     let text = body.map_or(text, |(_, body)| body);
     let mut folded = false;
     for line in text.lines() {
-        // Speaker notes are prompts, not answers.
-        folded = (folded || line.starts_with("<details>")) && !line.starts_with("</details>");
+        // Speaker notes are prompts, answers are for those who have guessed, and a session is what was shown.
+        let begins =
+            |marks: [&str; 2]| marks.iter().any(|mark| line.trim_start().starts_with(mark));
+        folded = (folded || begins(["<details>", "<!-- session"]))
+            && !begins(["</details>", "<!-- /session"]);
         if folded {
             continue;
         }
@@ -87,11 +90,14 @@ fn sections(path: &'static str, text: &str) -> Vec<Passage> {
         });
     }
     passages.extend(current);
+    for passage in &mut passages {
+        passage.text = without_markup(&passage.text);
+    }
     passages.retain(|passage| !passage.text.is_empty());
     passages
 }
 
-/// Adds a line of Markdown without its markup.
+/// Adds a line of Markdown, unless it is nothing but markup.
 fn add(text: &mut String, line: &str) {
     let line = line.trim();
     let markup = line.starts_with(['<', '|']) || line.starts_with("```");
@@ -101,12 +107,16 @@ fn add(text: &mut String, line: &str) {
     if !text.is_empty() {
         text.push(' ');
     }
-    // What stands in code is meant as it is: `bash(cargo test:*)`.
+    text.push_str(line);
+}
+
+/// The text of a section. What stands in code is meant as it is, also where it goes on in the next line: `bash(cargo test:*)`.
+fn without_markup(text: &str) -> String {
     let part = |(n, part): (usize, &str)| {
         if n % 2 == 0 { part.replace('*', "") } else { part.to_owned() }
     };
-    let plain: String = line.split('`').enumerate().map(part).collect();
-    text.push_str(&without_links(&plain));
+    let plain: String = text.split('`').enumerate().map(part).collect();
+    without_links(&plain)
 }
 
 /// `[text](target)` becomes `text`.
