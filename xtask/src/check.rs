@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::bodies;
 use crate::cargo::cargo;
-use crate::exercises::{self, Exercise, Outcome, Patience, TARGET, Verdict, run_tests};
+use crate::exercises::{self, Exercise, Outcome, Patience, SESSION, TARGET, Verdict, run_tests};
 use crate::start;
 use crate::terminal::{self, bold, counted, cyan, green, red};
 use crate::workspace::{Chapter, Workspace};
@@ -58,7 +58,7 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
     let mut broken = tests(ws, &["--package", &chapter.name, "--tests"])?;
     broken.retain(|test| {
         let of_exercise = exercises.iter().any(|it| test.is_of(&it.module));
-        test.verdict == Verdict::Failed && !of_exercise
+        test.verdict == Verdict::Failed && !of_exercise && !test.is_of(SESSION)
     });
     let Some(test) = first_failed(broken.iter()) else {
         return Ok(terminal::print(&(report + &next(&progress)))?);

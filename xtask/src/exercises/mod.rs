@@ -15,6 +15,9 @@ pub use outcome::{Outcome, Patience, Verdict, run_tests};
 
 /// The folder of a chapter's exercises, and the test target that holds them.
 pub const TARGET: &str = "exercises";
+
+/// The module of class tests that compares the README's session with the program: a solution may change what it prints.
+pub const SESSION: &str = "session";
 const HINT: &str = "Hint: ";
 
 /// One exercise, as its files describe it.
