@@ -89,7 +89,7 @@ pub fn manifest(name: &str, course: &str, dependencies: &str) -> String {
     }
     format!(
         "[package]\nname = \"{name}\"\n\n[package.metadata.course]\n{course}\nrests = []\nminutes = 30{start}\n\n\
-         [dependencies]\n{dependencies}\n[lints]\nworkspace = true\n"
+         [lib]\ntest = false\n\n[dependencies]\n{dependencies}\n[lints]\nworkspace = true\n"
     )
 }
 

@@ -27,8 +27,8 @@ const LEFTOVERS: [(&str, &str); 5] = [
 /// The rooms of `support/` that are for tests.
 const FOR_TESTS: [&str; 2] = ["rehearsal", "testkit"];
 
-/// Every crate has a line in the map, every path there exists; a crate inherits the workspace's lints; and of `support/` a
-/// chapter's program uses the helpers only.
+/// Every crate has a line in the map, every path there exists; a crate inherits the workspace's lints and runs its tests; and
+/// of `support/` a chapter's program uses the helpers only.
 pub(super) fn members(ws: &Workspace, found: &mut Findings) {
     let map = ws.tree.text(ARCHITECTURE).unwrap_or_default();
     let mut named = markdown::codes(map);
@@ -49,6 +49,13 @@ pub(super) fn members(ws: &Workspace, found: &mut Findings) {
         let table = |name: &str| member.manifest.get(name).and_then(|it| it.as_table());
         if table("lints").is_none_or(|lints| !lints.contains_key("workspace")) {
             let text = "lints are not inherited; write [lints] workspace = true";
+            found.file(&path, text);
+        }
+        let tests = |(_, text): &(&str, &str)| text.contains("#[test]") || text.contains("::test]");
+        let is_off = |lib: &Table| lib.get("test").and_then(|it| it.as_bool()) == Some(false);
+        let sources = format!("{}/src", member.dir);
+        if table("lib").is_some_and(is_off) && ws.tree.below(&sources).any(|it| tests(&it)) {
+            let text = "src/ has tests that do not run; take `test = false` out of [lib]";
             found.file(&path, text);
         }
         let used = table("dependencies").into_iter().flat_map(Table::keys);

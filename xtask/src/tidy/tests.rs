@@ -20,6 +20,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
     ("s02_tools/src/main.rs", "use s01_loop::bash;\n", "", "`s01_loop` is neither imported nor does it rest; add it to rests"),
     ("s01_loop/Cargo.toml", "[lints]\nworkspace = true", "", "1: lints are not inherited; write [lints] workspace = true"),
     ("s01_loop/Cargo.toml", "[dependencies]\n", "[dependencies]\ntestkit.workspace = true\n", "1: depends on testkit, which is for tests; make it a dev-dependency"),
+    ("s01_loop/src/bash.rs", "/// Runs it.", "#[test]", "s01_loop/Cargo.toml:1: src/ has tests that do not run; take `test = false` out of [lib]"),
     // Carried files.
     ("s02_tools/src/main.rs", "//! s02 · tools.", "//! s02: tools.", "1: the header is not one line of the usual form; write `//! s02 · the lesson. Start with README.md.`"),
     ("s02_tools/src/main.rs", "fn main() {}", "struct Helper;", "main.rs declares `Helper`; it holds Agent, new, turn and main only, move it into the chapter's library"),
