@@ -5,23 +5,6 @@
 
 mod program;
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let code = match runtime {
-        Ok(runtime) => {
-            let code = runtime.block_on(async {
-                mock_servers::mcp::serve_when_asked().await;
-                program::run().await
-            });
-            runtime.shutdown_background();
-            code
-        }
-        Err(error) => {
-            eprintln!("mcp_bridge: {error}");
-            2
-        }
-    };
-    ExitCode::from(code)
+fn main() -> std::process::ExitCode {
+    mcp_relay::front::main(program::run)
 }

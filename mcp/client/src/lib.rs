@@ -8,6 +8,7 @@ pub mod fleet;
 pub mod link;
 pub mod login;
 pub mod sources;
+pub mod start;
 pub mod transport;
 
 pub use client::{Client, Error, Options, Tool};

@@ -5,24 +5,6 @@
 
 mod program;
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let code = match runtime {
-        Ok(runtime) => {
-            let code = runtime.block_on(async {
-                mock_servers::mcp::serve_when_asked().await;
-                program::run().await
-            });
-            // Servers that were started end with their tasks.
-            runtime.shutdown_background();
-            code
-        }
-        Err(error) => {
-            eprintln!("mcp_client: {error}");
-            program::CONNECTION
-        }
-    };
-    ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
+fn main() -> std::process::ExitCode {
+    mcp_client::start::main(program::run)
 }

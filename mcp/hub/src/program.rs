@@ -2,23 +2,18 @@
 //!
 //! Invariant: exit code 1 is a question or a check that failed, 2 a configuration or a command line that cannot be used.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use mcp_hub::config::Config;
 use mcp_hub::hub::{Ask, Health, Hub};
 use mcp_hub::mode::Mode;
 use mcp_hub::server::Server;
 use mcp_hub::telemetry;
-use mcp_relay::{front, service};
+use mcp_relay::front::{self, Common, FAILED, Failure, say};
+use mcp_relay::service;
 use serde_json::json;
-
-/// A question or a check that failed.
-pub const FAILED: u8 = 1;
-/// What cannot be used.
-const WRONG: u8 = 2;
 
 const EXAMPLES: &str = "Examples:
   mcp_hub ask gpt \"Review this plan\" --file plan.md --mode challenge
@@ -31,10 +26,10 @@ Exit codes: 0 all well, 1 a question or a check failed, 2 the configuration or t
 /// Agents behind tools: an MCP client asks other agents, in four modes.
 #[derive(Parser)]
 #[command(name = "mcp_hub", version, after_help = EXAMPLES)]
-struct Args {
-    /// The agents and servers [default: spokes.yaml, when it is there]
-    #[arg(long, global = true, value_name = "FILE")]
-    config: Option<PathBuf>,
+#[command(mut_arg("config", |it| it.help("The agents and servers; spokes.yaml when it is here")))]
+pub struct Args {
+    #[command(flatten)]
+    common: Common,
     #[command(flatten)]
     front: front::Args,
     #[command(subcommand)]
@@ -70,28 +65,23 @@ enum Command {
     /// How each agent has done, with bars of its latency
     Stats,
     /// Prints completions for a shell
-    Completions { shell: clap_complete::Shell },
+    Completions { shell: front::Shell },
 }
 
 /// Does what was typed; returns the exit code.
-pub async fn run() -> u8 {
-    let args = Args::parse();
-    args.front.start_log("warn,mcp_hub=info");
-    perform(args).await.unwrap_or_else(|why| {
-        eprintln!("mcp_hub: {why}");
-        WRONG
-    })
+pub async fn run(args: Args) -> Result<u8, Failure> {
+    args.common.start_log("warn,mcp_hub=info");
+    if let Some(Command::Completions { shell }) = args.command {
+        front::completions::<Args>(shell);
+        return Ok(0);
+    }
+    Ok(perform(args).await?)
 }
 
 async fn perform(args: Args) -> Result<u8, String> {
     let project = std::env::current_dir().map_err(|error| format!("this directory: {error}"))?;
-    if let Some(Command::Completions { shell }) = args.command {
-        clap_complete::generate(shell, &mut Args::command(), "mcp_hub", &mut std::io::stdout());
-        return Ok(0);
-    }
     let variable = |name: &str| std::env::var(name).ok();
-    let file =
-        args.config.clone().or_else(|| Some(project.join("spokes.yaml")).filter(|it| it.exists()));
+    let file = args.common.file("spokes.yaml");
     let config = match &file {
         Some(file) => Config::read(file, &variable)?,
         None => Config::embedded(&project),
@@ -123,7 +113,7 @@ async fn perform(args: Args) -> Result<u8, String> {
         Some(Command::Check) => Ok(check(&hub).await),
         Some(Command::Log { last }) => {
             let records = records(&hub)?;
-            records[records.len().saturating_sub(last)..].iter().for_each(|it| say(&it.line()));
+            records[records.len().saturating_sub(last)..].iter().for_each(|it| say(it.line()));
             Ok(0)
         }
         Some(Command::Stats) => {
@@ -135,9 +125,7 @@ async fn perform(args: Args) -> Result<u8, String> {
 }
 
 async fn serve(args: front::Args, file: Option<&Path>, hub: Arc<Hub>) -> Result<u8, String> {
-    let arguments =
-        file.map_or_else(Vec::new, |file| vec!["--config".to_owned(), file.display().to_string()]);
-    if let Some(text) = args.explain("mcp_hub", "agents behind tools.", &arguments) {
+    if let Some(text) = args.explain("mcp_hub", "agents behind tools.", &[("--config", file)]) {
         eprintln!("{text}");
         return Ok(0);
     }
@@ -220,7 +208,7 @@ async fn check(hub: &Arc<Hub>) -> u8 {
             Err(why) => ("failed", kit::one_line(why)),
         };
         failed |= server.tools.is_err();
-        say(&format!("server  {:<16} {:<9} {state:<9} {what}", server.name, server.transport));
+        say(format!("server  {:<16} {:<9} {state:<9} {what}", server.name, server.transport));
     }
     if failed { FAILED } else { 0 }
 }
@@ -236,11 +224,4 @@ fn records(hub: &Hub) -> Result<Vec<telemetry::Record>, String> {
         );
     }
     Ok(records)
-}
-
-/// A line of an answer. When nobody reads any more there is nothing left to do.
-fn say(line: &str) {
-    if writeln!(std::io::stdout(), "{line}").is_err() {
-        std::process::exit(0);
-    }
 }

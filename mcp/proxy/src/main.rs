@@ -4,21 +4,6 @@
 
 mod program;
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("mcp_proxy: {error}");
-            return ExitCode::from(2);
-        }
-    };
-    let code = runtime.block_on(async {
-        mock_servers::mcp::serve_when_asked().await;
-        program::run().await
-    });
-    // Servers that were started end with their tasks.
-    runtime.shutdown_background();
-    ExitCode::from(code)
+fn main() -> std::process::ExitCode {
+    mcp_relay::front::main(program::run)
 }

@@ -6,23 +6,23 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use clap::ValueEnum;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
+pub use mcp_client::start::{Common, FAILED, Failure, Shell, completions, main, say, table};
 use mcp_wire::http::{Hosts, Listener, Pages, ServerOptions};
 use mcp_wire::{Connection, stdio};
+use serde_json::json;
 use subtle::ConstantTimeEq;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
-use tracing_subscriber::EnvFilter;
 
 /// For calls that are under way when the program is told to stop.
 pub const LAST_CALLS: Duration = Duration::from_secs(10);
@@ -39,9 +39,6 @@ pub struct Args {
     /// Another name that requests may call this server by
     #[arg(long, value_name = "NAME", requires = "http")]
     pub allow_host: Vec<String>,
-    /// How log lines look on standard error; RUST_LOG says which
-    #[arg(long, value_name = "FORMAT", default_value = "text", global = true)]
-    pub log: Log,
 }
 
 /// Where to listen.
@@ -58,33 +55,24 @@ impl FromStr for Address {
     }
 }
 
-/// How log lines look.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Log {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
-}
-
 impl Args {
-    /// Sends the log to standard error; without `RUST_LOG` what `default` says of it, for instance `mcp_relay=info`.
-    pub fn start_log(&self, default: &str) {
-        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-        match self.log {
-            Log::Text => lines.init(),
-            Log::Json => lines.json().init(),
-        }
-    }
-
     /// For somebody who has started the program by hand, on a terminal that speaks no MCP: five lines to print instead of
-    /// waiting. `about` is a sentence, `arguments` what belongs behind the program's name.
-    pub fn explain(&self, program: &str, about: &str, arguments: &[String]) -> Option<String> {
+    /// waiting. `about` is a sentence; `files` are options, and the files behind those that were given.
+    pub fn explain(
+        &self,
+        program: &str,
+        about: &str,
+        files: &[(&str, Option<&Path>)],
+    ) -> Option<String> {
         let terminal = std::io::IsTerminal::is_terminal(&std::io::stdin());
         (terminal && self.http.is_none()).then(|| {
             let path = std::env::current_exe().unwrap_or_else(|_| program.into());
-            let entry = serde_json::json!({ "command": path, "args": arguments });
+            let given = files.iter().filter_map(|(option, file)| Some((option, (*file)?)));
+            let arguments = given.flat_map(|(option, file)| {
+                let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+                [(*option).to_owned(), file.display().to_string()]
+            });
+            let entry = json!({ "command": path, "args": arguments.collect::<Vec<_>>() });
             format!(
                 "{program}: {about}\n\
                  It speaks MCP on standard input and output, for a program that starts it. Put this into its .mcp.json:\n  \

@@ -6,12 +6,11 @@
 mod table;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use mcp_relay::config::Entry;
-use mcp_relay::front::{self, Ready};
+use mcp_relay::front::{self, Common, Failure, Ready};
 use mcp_relay::{Relay, config, watcher};
 use tokio::time::Instant;
 
@@ -30,10 +29,10 @@ Exit codes: 0 all well, 1 a backend failed, 2 configuration.";
 /// Many MCP servers behind one.
 #[derive(Parser)]
 #[command(name = "mcp_relay", version, after_help = EXAMPLES)]
+#[command(mut_arg("config", |it| it.help("The backends; backends.yaml when it is here")))]
 struct Args {
-    /// The backends; `backends.yaml` in this directory when it is there
-    #[arg(long, global = true, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    common: Common,
     #[command(flatten)]
     front: front::Args,
     #[command(subcommand)]
@@ -57,41 +56,25 @@ enum Command {
         token: Option<PathBuf>,
     },
     /// Prints completions for a shell
-    Completions { shell: clap_complete::Shell },
+    Completions { shell: front::Shell },
 }
 
-fn main() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let code = match runtime {
-        Ok(runtime) => {
-            let code = runtime.block_on(async {
-                mock_servers::mcp::serve_when_asked().await;
-                run(Args::parse()).await
-            });
-            // Standard input may be read still.
-            runtime.shutdown_background();
-            code
-        }
-        Err(error) => Err(error.to_string()),
-    };
-    ExitCode::from(code.unwrap_or_else(|why| {
-        eprintln!("mcp_relay: {why}");
-        2
-    }))
+fn main() -> std::process::ExitCode {
+    front::main(run)
 }
 
-async fn run(args: Args) -> Result<u8, String> {
+async fn run(args: Args) -> Result<u8, Failure> {
     let check = matches!(args.command, Some(Command::Check));
-    args.front.start_log(if check { "error" } else { "warn,mcp_relay=info" });
+    args.common.start_log(if check { "error" } else { "warn,mcp_relay=info" });
     match args.command {
         None => serve(args).await,
         Some(Command::Check) => {
-            let (entries, _) = read(args.config)?;
+            let (entries, _) = read(&args.common)?;
             let relay = Relay::start(entries, None, Relay::patience(), Ready::default());
             relay.settled(Instant::now() + Duration::from_secs(30)).await;
             let rows = relay.rows();
             let failed = rows.iter().any(|row| row.failed);
-            table::print(&rows.into_iter().map(|row| row.cells).collect::<Vec<_>>());
+            front::table(&rows.into_iter().map(|row| row.cells).collect::<Vec<_>>());
             relay.close().await;
             Ok(u8::from(failed))
         }
@@ -99,36 +82,29 @@ async fn run(args: Args) -> Result<u8, String> {
             relay,
             watch,
             token,
-        }) => table::status(&relay, watch, token).await,
+        }) => Ok(table::status(&relay, watch, token).await?),
         Some(Command::Completions { shell }) => {
-            let mut out = std::io::stdout();
-            clap_complete::generate(shell, &mut Args::command(), "mcp_relay", &mut out);
+            front::completions::<Args>(shell);
             Ok(0)
         }
     }
 }
 
 /// The backends, and the file they stand in.
-fn read(config: Option<PathBuf>) -> Result<(Vec<Entry>, Option<PathBuf>), String> {
-    let file = config.or_else(|| Some(PathBuf::from(FILE)).filter(|file| file.exists()));
-    match file {
+fn read(common: &Common) -> Result<(Vec<Entry>, Option<PathBuf>), String> {
+    match common.file(FILE) {
         Some(file) => Ok((watcher::read(&file)?, Some(file))),
         None => Ok((config::embedded(), None)),
     }
 }
 
-async fn serve(args: Args) -> Result<u8, String> {
-    let words = args.config.iter().flat_map(|file| {
-        let file = file.canonicalize().unwrap_or_else(|_| file.clone());
-        ["--config".to_owned(), file.display().to_string()]
-    });
-    if let Some(text) =
-        args.front.explain("mcp_relay", "many MCP servers behind one.", &words.collect::<Vec<_>>())
-    {
+async fn serve(args: Args) -> Result<u8, Failure> {
+    let files = [("--config", args.common.config.as_deref())];
+    if let Some(text) = args.front.explain("mcp_relay", "many MCP servers behind one.", &files) {
         eprintln!("{text}");
         return Ok(0);
     }
-    let (entries, file) = read(args.config)?;
+    let (entries, file) = read(&args.common)?;
     let ready = Ready::default();
     let front = args.front.open(ready.clone(), None).await?;
     if let Some(address) = front.address() {

@@ -1,30 +1,15 @@
-//! What `check` and `status` print.
+//! What `mcp_relay status` prints.
 //!
-//! Invariant: what a server says moves no cursor: control characters are gone from every cell.
+//! Invariant: it shows what the relay itself answers, and asks again only while it is watched.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use mcp_client::{Client, Options, Server};
+use mcp_relay::front::{say, table};
 use mcp_wire::body;
 use serde_json::{Value, json};
-
-/// Prints rows under each other; when nobody reads any more there is nothing left to do.
-pub fn print(rows: &[Vec<String>]) {
-    let rows: Vec<Vec<_>> =
-        rows.iter().map(|row| row.iter().map(|cell| kit::one_line(cell)).collect()).collect();
-    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let width = |at: usize| rows.iter().filter_map(|row| Some(row.get(at)?.chars().count())).max();
-    let widths: Vec<_> = (0..columns).map(|at| width(at).unwrap_or_default()).collect();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        if writeln!(std::io::stdout(), "{}", line.trim_end()).is_err() {
-            std::process::exit(0);
-        }
-    }
-}
 
 /// `mcp_relay status`.
 pub async fn status(relay: &str, watch: bool, token: Option<PathBuf>) -> Result<u8, String> {
@@ -62,8 +47,8 @@ pub async fn status(relay: &str, watch: bool, token: Option<PathBuf>) -> Result<
             // The screen, from its upper left corner.
             print!("\x1b[H\x1b[2J");
         }
-        print(&rows);
-        println!("{} of {} connected", status["connected_servers"], status["total_servers"]);
+        table(&rows);
+        say(format!("{} of {} connected", status["connected_servers"], status["total_servers"]));
         if !watch {
             client.close().await;
             let all = status["connected_servers"] == status["total_servers"];

@@ -12,11 +12,12 @@ use mcp_bridge::config::Config;
 use mcp_bridge::host::Programs;
 use mcp_bridge::owner::Profile;
 use mcp_bridge::queue::Class;
+use mcp_relay::front::Failure;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 
-use super::{Failure, failed, look, open_with, programs, tempfolder};
+use super::{failed, look, open_with, programs, tempfolder};
 
 const AGENTS: &str = r#"
 agents:

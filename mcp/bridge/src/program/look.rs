@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use mcp_relay::front::Failure;
 use serde_json::{Value, json};
 
-use super::{Failure, failed};
+use super::failed;
 
 /// A running owner, as its user sees it.
 pub struct Look {

@@ -9,13 +9,13 @@ mod look;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use mcp_bridge::config::Config;
 use mcp_bridge::host::{Host, Programs};
 use mcp_bridge::relay;
 use mcp_bridge::shim::Shim;
 use mcp_client::fleet::Limits;
-use mcp_relay::front;
+use mcp_relay::front::{self, Common, FAILED, Failure};
 use mcp_relay::service;
 use s01_loop::{Client, Unobserved};
 use s11_recovery::Recovery;
@@ -36,10 +36,10 @@ const FILE: &str = "agents.yaml";
 /// Tools that live in one process, for agents that live in others.
 #[derive(Parser)]
 #[command(name = "mcp_bridge", version, after_help = EXAMPLES)]
-struct Args {
-    /// Who there is
-    #[arg(long, global = true, value_name = "FILE", default_value = FILE)]
-    config: PathBuf,
+#[command(mut_arg("config", |it| it.help("Who there is; agents.yaml when it is here, else the agents of the demo")))]
+pub struct Args {
+    #[command(flatten)]
+    common: Common,
     /// Where the owner is
     #[arg(long, global = true, default_value_t = 3847)]
     port: u16,
@@ -79,18 +79,11 @@ enum Command {
     /// Shows all of it, without a key or a network
     Demo,
     /// Prints completions for a shell
-    Completions { shell: clap_complete::Shell },
-}
-
-/// A sentence, and the exit code of its kind.
-pub struct Failure(pub u8, pub String);
-
-fn config(why: impl Into<String>) -> Failure {
-    Failure(2, why.into())
+    Completions { shell: front::Shell },
 }
 
 fn failed(why: impl Into<String>) -> Failure {
-    Failure(1, why.into())
+    Failure(FAILED, why.into())
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -98,26 +91,15 @@ fn variable(name: &str) -> Option<String> {
 }
 
 /// Does what was typed; returns the exit code.
-pub async fn run() -> u8 {
-    let args = Args::parse();
-    match perform(&args).await {
-        Ok(code) => code,
-        Err(Failure(code, why)) => {
-            eprintln!("mcp_bridge: {why}");
-            code
-        }
-    }
-}
-
-async fn perform(args: &Args) -> Result<u8, Failure> {
+pub async fn run(args: Args) -> Result<u8, Failure> {
     let look = || -> Result<look::Look, Failure> {
-        let config = settings(&args.config)?;
+        let config = settings(&args.common)?;
         Ok(look::Look::new(args.port, &config.state.join("tokens/owner")))
     };
     match &args.command {
         Command::Serve => {
-            front_args(args.port).start_log("warn,mcp_bridge=info");
-            let host = open(settings(&args.config)?, args.port).await?;
+            args.common.start_log("warn,mcp_bridge=info");
+            let host = open(settings(&args.common)?, args.port).await?;
             eprintln!(
                 "mcp_bridge: http://{}, its token is in {}",
                 host.address(),
@@ -126,7 +108,7 @@ async fn perform(args: &Args) -> Result<u8, Failure> {
             host.serve().await;
             Ok(0)
         }
-        Command::Shim => shim().await,
+        Command::Shim => shim(&args.common).await,
         Command::Send {
             agent,
             prompt,
@@ -134,27 +116,22 @@ async fn perform(args: &Args) -> Result<u8, Failure> {
         } => look()?.send(agent, prompt, *lean).await,
         Command::Top { once } => look()?.top(*once).await,
         Command::Audit { agent, limit } => look()?.audit(agent.as_deref(), *limit).await,
-        Command::Check => check(&args.config).await,
+        Command::Check => check(&args.common).await,
         Command::Demo => demo::run().await,
         Command::Completions { shell } => {
-            clap_complete::generate(
-                *shell,
-                &mut Args::command(),
-                "mcp_bridge",
-                &mut std::io::stdout(),
-            );
+            front::completions::<Args>(*shell);
             Ok(0)
         }
     }
 }
 
 /// What the file says; where there is none and none was named, the agents of the demo.
-fn settings(path: &Path) -> Result<Config, Failure> {
-    if path == Path::new(FILE) && !path.exists() {
-        return Config::parse(&demo::agents(&programs()), Path::new("."), &variable)
-            .map_err(config);
-    }
-    Config::read(path, &variable).map_err(config)
+fn settings(common: &Common) -> Result<Config, Failure> {
+    let config = match common.file(FILE) {
+        Some(file) => Config::read(&file, &variable),
+        None => Config::parse(&demo::agents(&programs()), Path::new("."), &variable),
+    };
+    Ok(config?)
 }
 
 fn front_args(port: u16) -> front::Args {
@@ -163,7 +140,6 @@ fn front_args(port: u16) -> front::Args {
         http: Some(front::Address(address)),
         token_file: None,
         allow_host: Vec::new(),
-        log: front::Log::Text,
     }
 }
 
@@ -174,9 +150,10 @@ async fn open(settings: Config, port: u16) -> Result<Host, Failure> {
 
 async fn open_with(settings: Config, port: u16, programs: Programs) -> Result<Host, Failure> {
     let model = model()?;
-    let limits = Limits::from_env(&variable).map_err(config)?;
-    let host =
-        Host::open(settings, &front_args(port), model, programs, limits).await.map_err(config)?;
+    let limits = Limits::from_env(&variable).map_err(Failure::from)?;
+    let host = Host::open(settings, &front_args(port), model, programs, limits)
+        .await
+        .map_err(Failure::from)?;
     host.missing
         .iter()
         .for_each(|why| eprintln!("mcp_bridge: not connected, and tried again: {why}"));
@@ -185,7 +162,7 @@ async fn open_with(settings: Config, port: u16, programs: Programs) -> Result<Ho
 
 fn model() -> Result<Recovery, Failure> {
     let client = Client::from_env(Arc::new(Unobserved));
-    Ok(relay::model(client.map_err(|error| config(format!("{error:#}")))?))
+    Ok(relay::model(client.map_err(|error| Failure::from(format!("{error:#}")))?))
 }
 
 fn programs() -> Programs {
@@ -199,12 +176,12 @@ fn programs() -> Programs {
     }
 }
 
-async fn shim() -> Result<u8, Failure> {
+async fn shim(common: &Common) -> Result<u8, Failure> {
     let args = front::Args {
         http: None,
         ..front_args(0)
     };
-    args.start_log("warn");
+    common.start_log("warn");
     if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
         let shim = programs().shim;
         eprintln!(
@@ -217,17 +194,19 @@ async fn shim() -> Result<u8, Failure> {
         eprintln!("The owner is `mcp_bridge serve`. All else: mcp_bridge --help");
         return Ok(0);
     }
-    let needed = |name: &str| variable(name).ok_or_else(|| config(format!("{name} is not set")));
+    let needed =
+        |name: &str| variable(name).ok_or_else(|| Failure::from(format!("{name} is not set")));
     let port = needed("RELAY_PORT")?;
-    let port = port.parse().map_err(|_| config(format!("RELAY_PORT is no port: {port:?}")))?;
+    let port =
+        port.parse().map_err(|_| Failure::from(format!("RELAY_PORT is no port: {port:?}")))?;
     let shim = Shim::start(port, &needed("AGENT_NAME")?, needed("BRIDGE_TOKEN_FILE")?.into()).await;
     let front = args.open(front::Ready::default(), None).await.map_err(failed)?;
     front.serve(|client| service::serve(shim.clone(), client)).await;
     Ok(0)
 }
 
-async fn check(path: &Path) -> Result<u8, Failure> {
-    let settings = settings(path)?;
+async fn check(common: &Common) -> Result<u8, Failure> {
+    let settings = settings(common)?;
     let folder = tempfolder()?;
     let settings = Config {
         state: folder.clone(),

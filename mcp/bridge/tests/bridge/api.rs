@@ -123,7 +123,6 @@ pub async fn host(folder: &Path, model: Recovery) -> (Host, watch::Sender<()>) {
         http: Some("0".parse().unwrap()),
         token_file: None,
         allow_host: Vec::new(),
-        log: front::Log::Text,
     };
     let none = || std::path::PathBuf::from("/none");
     let programs = Programs {

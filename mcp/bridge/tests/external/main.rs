@@ -50,7 +50,6 @@ async fn claude_code_is_an_agent() {
         http: Some("0".parse().unwrap()),
         token_file: None,
         allow_host: Vec::new(),
-        log: front::Log::Text,
     };
     let programs = Programs {
         clock: jiff::Timestamp::now,

@@ -2,13 +2,14 @@
 //!
 //! Invariant: it uses the library as any program does; only what to call comes from the scenario.
 
+use mcp_client::start::Failure;
 use mcp_client::{Client, Options, Server};
 use serde_json::{Map, Value, json};
 
-use super::{Failure, config, variable};
+use super::{config, variable};
 
 /// Runs the scenario of the environment against a server.
-pub async fn run(url: &str) -> Result<i32, Failure> {
+pub async fn run(url: &str) -> Result<u8, Failure> {
     let scenario = variable("MCP_CONFORMANCE_SCENARIO");
     let scenario = scenario.ok_or_else(|| {
         config("MCP_CONFORMANCE_SCENARIO is not set: the conformance suite sets it")

@@ -11,11 +11,12 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use kit::BoxFuture;
 use mcp_client::login::{self, Login, OAuth, Settings, Store, Visit};
+use mcp_client::start::{Failure, say};
 use mcp_client::{Client, Server};
 use serde_json::Value;
 
 use super::session::Session;
-use super::{Failure, config, say, variable};
+use super::{config, variable};
 
 /// Longer than the user has to log in.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
@@ -34,7 +35,7 @@ fn store() -> Arc<Store> {
 
 impl Session {
     /// Logs in to a server.
-    pub async fn log_in(&mut self, name: &str, browser: bool) -> Result<i32, Failure> {
+    pub async fn log_in(&mut self, name: &str, browser: bool) -> Result<u8, Failure> {
         let server = self.choose(name)?;
         if server.url.is_empty() {
             return Err(config(format!("{name} is a program of this machine; it needs no login")));
@@ -45,15 +46,15 @@ impl Session {
         options.patience.connect = PATIENCE;
         let client = Client::connect(&server, options).await?;
         client.close().await;
-        say(&format!("{name} is ready"));
+        say(format!("{name} is ready"));
         Ok(0)
     }
 
     /// Forgets the login of a server.
-    pub fn log_out(&mut self, name: &str) -> Result<i32, Failure> {
+    pub fn log_out(&mut self, name: &str) -> Result<u8, Failure> {
         let server = self.choose(name)?;
         let was = store().remove(&server.url).map_err(|error| config(format!("{error:#}")))?;
-        say(&if was {
+        say(if was {
             format!(
                 "the login of {name} is forgotten here; the server itself may know the token until it expires"
             )

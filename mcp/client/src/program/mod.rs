@@ -11,22 +11,12 @@ mod session;
 mod show;
 mod survey;
 
-use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
-use mcp_client::Error;
+use clap::{Parser, Subcommand};
+use mcp_client::start::{self, CONFIG, Failure};
 use session::Session;
 use tokio::signal::unix::{SignalKind, signal};
-
-/// A tool that failed, or a server in `check`.
-const FAILED: i32 = 1;
-/// A configuration that cannot be used.
-const CONFIG: i32 = 2;
-/// A server that cannot be reached.
-pub const CONNECTION: i32 = 3;
-/// A server that wants a login.
-const LOGIN: i32 = 4;
 
 const EXAMPLES: &str = "Examples:
   mcp_client tools                                     the tools of all servers
@@ -39,21 +29,12 @@ Exit codes: 0 all well, 1 a tool or a check failed, 2 configuration, 3 connectio
 /// One connection to an MCP server: any transport, any login, it survives.
 #[derive(Parser)]
 #[command(name = "mcp_client", version, after_help = EXAMPLES)]
-struct Args {
-    /// Servers of this file alone
-    #[arg(long, global = true, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// How log lines look on standard error; RUST_LOG says which
-    #[arg(long, global = true, default_value = "text")]
-    log: Log,
+#[command(mut_arg("config", |it| it.help("Servers of this file alone")))]
+pub struct Args {
+    #[command(flatten)]
+    common: start::Common,
     #[command(subcommand)]
     command: Command,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Log {
-    Text,
-    Json,
 }
 
 #[derive(Subcommand)]
@@ -88,7 +69,7 @@ enum Command {
     /// Forgets the login of a server
     Logout { server: String },
     /// Prints completions for a shell
-    Completions { shell: clap_complete::Shell },
+    Completions { shell: start::Shell },
     /// What the conformance suite wants of a client
     #[command(hide = true)]
     Conformance { url: String },
@@ -108,30 +89,14 @@ struct Call {
     out: Option<PathBuf>,
 }
 
-/// A sentence, and the exit code of its kind.
-struct Failure(i32, String);
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        let code = match &error {
-            Error::Config(_) => CONFIG,
-            Error::Connection(_) | Error::Unknown(_) => CONNECTION,
-            Error::NeedsLogin(_) => LOGIN,
-            Error::Server(_) => FAILED,
-        };
-        Self(code, error.to_string())
-    }
-}
-
 fn config(why: impl Into<String>) -> Failure {
     Failure(CONFIG, why.into())
 }
 
 /// Does what was typed; returns the exit code.
-pub async fn run() -> i32 {
-    let args = Args::parse();
-    start_log(args.log);
-    let work = async { perform(Session::open(args.config.as_deref())?, args.command).await };
+pub async fn run(args: Args) -> Result<u8, Failure> {
+    args.common.start_log("error");
+    let work = async { perform(Session::open(args.common.config.as_deref())?, args.command).await };
     let ended = async {
         let terminate = signal(SignalKind::terminate());
         let terminate = async { terminate.ok()?.recv().await };
@@ -140,17 +105,13 @@ pub async fn run() -> i32 {
             Some(()) = terminate => 143,
         }
     };
-    let done = tokio::select! {
+    tokio::select! {
         done = work => done,
-        code = ended => return code,
-    };
-    done.unwrap_or_else(|Failure(code, why)| {
-        eprintln!("mcp_client: {why}");
-        code
-    })
+        code = ended => Ok(code),
+    }
 }
 
-async fn perform(mut session: Session, command: Command) -> Result<i32, Failure> {
+async fn perform(mut session: Session, command: Command) -> Result<u8, Failure> {
     match command {
         Command::List => Ok(session.list()),
         Command::Check => Ok(session.check().await),
@@ -163,26 +124,9 @@ async fn perform(mut session: Session, command: Command) -> Result<i32, Failure>
         Command::Logout { server } => session.log_out(&server),
         Command::Conformance { url } => conformance::run(&url).await,
         Command::Completions { shell } => {
-            let mut out = std::io::stdout();
-            clap_complete::generate(shell, &mut Args::command(), "mcp_client", &mut out);
+            start::completions::<Args>(shell);
             Ok(0)
         }
-    }
-}
-
-fn start_log(log: Log) {
-    let filter = tracing_subscriber::EnvFilter::from_default_env();
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    match log {
-        Log::Text => lines.init(),
-        Log::Json => lines.json().init(),
-    }
-}
-
-/// A line of an answer. When nobody reads any more there is nothing left to do.
-fn say(line: &str) {
-    if writeln!(std::io::stdout(), "{line}").is_err() {
-        std::process::exit(0);
     }
 }
 

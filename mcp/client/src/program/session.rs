@@ -6,9 +6,10 @@ use std::io::IsTerminal;
 
 use mcp_client::fleet::Limits;
 use mcp_client::sources::{Catalog, Found, Places, Standing};
+use mcp_client::start::{FAILED, Failure};
 use mcp_client::{Client, Options, Patience, Server};
 
-use super::{Call, FAILED, Failure, adaptor, arguments, config, login, show, variable};
+use super::{Call, adaptor, arguments, config, login, show, variable};
 
 /// An entry of a configuration, as JSON.
 const ENTRY: &str = "MCP_CLIENT_ENTRY";
@@ -102,7 +103,7 @@ impl Session {
     }
 
     /// Calls a tool and prints its result.
-    pub async fn call(&mut self, wanted: &Call) -> Result<i32, Failure> {
+    pub async fn call(&mut self, wanted: &Call) -> Result<u8, Failure> {
         let (server, tool) = (self.choose(&wanted.server)?, &wanted.tool);
         let client = Client::connect(&server, self.options(&server)).await?;
         let tools = client.tools().await?;
@@ -122,7 +123,7 @@ impl Session {
     }
 
     /// Puts standard input and output in front of a server.
-    pub async fn connect(&mut self, target: &str, headers: &[String]) -> Result<i32, Failure> {
+    pub async fn connect(&mut self, target: &str, headers: &[String]) -> Result<u8, Failure> {
         let mut server = self.choose(target)?;
         for header in headers {
             let split = header.split_once(':');

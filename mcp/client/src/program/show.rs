@@ -8,27 +8,14 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use mcp_client::start::say;
 use mcp_wire::body;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::say;
-
 /// One line, cut.
 pub fn clean(text: &str, most: usize) -> String {
     kit::cut(&kit::one_line(text), most)
-}
-
-/// Columns as wide as what is in them.
-pub fn table<const N: usize>(rows: &[[String; N]]) {
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; N] = std::array::from_fn(width);
-    for row in rows {
-        let cells =
-            row.iter().zip(widths).map(|(cell, width)| format!("{:width$}", clean(cell, 300)));
-        say(cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
 }
 
 /// A tool, a resource or a prompt in a line.
@@ -54,11 +41,11 @@ pub fn result(result: &RawValue, out: Option<&Path>) -> Result<bool, String> {
     let result: Value = serde_json::from_str(result.get()).map_err(|error| error.to_string())?;
     let content = result["content"].as_array().map_or(&[][..], Vec::as_slice);
     for (at, block) in content.iter().enumerate() {
-        say(&self::block(at, block, out)?);
+        say(self::block(at, block, out)?);
     }
     if content.is_empty() {
         let data = result.get("structuredContent").unwrap_or(&result);
-        say(&data.to_string());
+        say(data);
     }
     Ok(result["isError"] != true)
 }

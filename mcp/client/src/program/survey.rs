@@ -5,19 +5,20 @@
 use std::time::{Duration, Instant};
 
 use mcp_client::sources::Standing;
+use mcp_client::start::{CONFIG, FAILED, Failure, say, table};
 use mcp_client::{Client, Error, Server, fleet};
 use mcp_wire::body;
 use serde_json::value::RawValue;
 
 use super::session::Session;
-use super::{CONFIG, FAILED, Failure, say, show};
+use super::show;
 
 /// What a server lists.
 type Listed = Result<Vec<Box<RawValue>>, Error>;
 
 impl Session {
     /// Servers, who configured them and what they override.
-    pub fn list(&self) -> i32 {
+    pub fn list(&self) -> u8 {
         let mut rows = vec![["SERVER", "SOURCE", "TRANSPORT", "OVERRIDES", ""].map(str::to_owned)];
         for found in &self.catalog.found {
             let overrides: Vec<_> = found.overrides.iter().map(ToString::to_string).collect();
@@ -33,12 +34,12 @@ impl Session {
                 note,
             ]);
         }
-        show::table(&rows);
+        table(&rows);
         self.wrong()
     }
 
     /// Whether the configuration is all right.
-    fn wrong(&self) -> i32 {
+    fn wrong(&self) -> u8 {
         let entries = self.catalog.found.iter().any(|found| found.server.is_err());
         if entries || !self.catalog.wrong.is_empty() { CONFIG } else { 0 }
     }
@@ -95,7 +96,7 @@ impl Session {
     }
 
     /// Connects to everything.
-    pub async fn check(&self) -> i32 {
+    pub async fn check(&self) -> u8 {
         let (servers, others) = self.usable();
         let dash = || "-".to_owned();
         let mut rows =
@@ -125,16 +126,12 @@ impl Session {
             .into_iter()
             .map(|(name, why)| [name, dash(), "unused".into(), dash(), dash(), why]);
         rows.extend(others);
-        show::table(&rows);
+        table(&rows);
         code
     }
 
     /// Tools, resources or prompts, of one server or of all.
-    pub async fn show(
-        mut self,
-        server: Option<String>,
-        what: &'static str,
-    ) -> Result<i32, Failure> {
+    pub async fn show(mut self, server: Option<String>, what: &'static str) -> Result<u8, Failure> {
         let (servers, others) = match server {
             Some(name) => (vec![self.choose(&name)?], Vec::new()),
             None => self.usable(),
@@ -145,8 +142,8 @@ impl Session {
             match listed {
                 Ok(items) if items.is_empty() => {}
                 Ok(items) => {
-                    say(&format!("{}:", show::clean(&server.name, 100)));
-                    items.iter().for_each(|item| say(&format!("  {}", show::item(item))));
+                    say(format!("{}:", show::clean(&server.name, 100)));
+                    items.iter().for_each(|item| say(format!("  {}", show::item(item))));
                 }
                 Err(error) => code = Failure::from(error).0,
             }

@@ -6,12 +6,10 @@
 mod evaluate;
 mod serve;
 
-use std::fmt::Display;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use mcp_client::State;
 use mcp_client::fleet::Limits;
 use mcp_client::sources::{Catalog, Places, Standing};
@@ -19,7 +17,7 @@ use mcp_proxy::calls::{Account, Calls};
 use mcp_proxy::proxy::{Proxy, Setup, discover};
 use mcp_proxy::settings::Settings;
 use mcp_proxy::store::Store;
-use mcp_relay::front;
+use mcp_relay::front::{self, Common, Failure, say};
 use serde_json::json;
 
 /// In the environment of servers, so that a proxy that is its own server is found out.
@@ -34,10 +32,10 @@ Without a configuration the servers are docs, deploy, jira and notion, which are
 /// Many MCP tools behind two: discover_tools and call_tool.
 #[derive(Parser)]
 #[command(name = "mcp_proxy", version, after_help = EXAMPLES)]
-struct Args {
-    /// Servers of this file alone; without it those of Claude Code's files
-    #[arg(long, global = true, value_name = "FILE")]
-    config: Option<PathBuf>,
+#[command(mut_arg("config", |it| it.help("Servers of this file alone; without it those of Claude Code's files")))]
+pub struct Args {
+    #[command(flatten)]
+    common: Common,
     /// always_on, split, synonyms, embeddings, least_share
     #[arg(long, global = true, value_name = "FILE")]
     settings: Option<PathBuf>,
@@ -77,17 +75,13 @@ enum Command {
     /// Checks descriptions for instructions to the model: flagged and passed by category
     Scan(evaluate::Scan),
     /// Prints completions for a shell
-    Completions { shell: clap_complete::Shell },
+    Completions { shell: front::Shell },
 }
 
 /// Does what was typed; returns the exit code.
-pub async fn run() -> u8 {
-    let args = Args::parse();
-    args.front.start_log("warn");
-    perform(args).await.unwrap_or_else(|error| {
-        eprintln!("mcp_proxy: {error:#}");
-        2
-    })
+pub async fn run(args: Args) -> Result<u8, Failure> {
+    args.common.start_log("warn");
+    Ok(perform(args).await?)
 }
 
 async fn perform(args: Args) -> Result<u8> {
@@ -96,8 +90,7 @@ async fn perform(args: Args) -> Result<u8> {
         Some(Command::Recall(recall)) => return recall.run().map(|()| 0),
         Some(Command::Scan(scan)) => return scan.run().map(|()| 0),
         Some(Command::Completions { shell }) => {
-            let mut out = std::io::stdout();
-            clap_complete::generate(*shell, &mut Args::command(), "mcp_proxy", &mut out);
+            front::completions::<Args>(*shell);
             return Ok(0);
         }
         Some(_) => {}
@@ -173,13 +166,7 @@ fn check(view: &mcp_proxy::view::View) {
         ]
     });
     let rows: Vec<_> = std::iter::once(head).chain(rows).collect();
-    let widths: [usize; 6] = std::array::from_fn(|column| {
-        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
-    });
-    for row in &rows {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        say(cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
+    front::table(&rows);
     view.wrongs().iter().for_each(say);
 }
 
@@ -189,12 +176,17 @@ fn setup(args: &Args) -> Result<Setup> {
         variable(INSIDE).is_none(),
         "it is one of its own servers; give it others with --config"
     );
-    let catalog = match &args.config {
+    let catalog = match &args.common.config {
         Some(file) => Catalog::of_file(file, &variable),
         None => Catalog::read(&Places::usual(&variable), &variable),
     };
-    ensure!(args.config.is_none() || catalog.wrong.is_empty(), "{}", catalog.wrong.join("; "));
-    let embedded = args.config.is_none() && catalog.found.is_empty() && catalog.wrong.is_empty();
+    ensure!(
+        args.common.config.is_none() || catalog.wrong.is_empty(),
+        "{}",
+        catalog.wrong.join("; ")
+    );
+    let embedded =
+        args.common.config.is_none() && catalog.found.is_empty() && catalog.wrong.is_empty();
     let catalog = if embedded { Catalog::embedded() } else { catalog };
     let mut wrong = catalog.wrong;
     let mut servers = Vec::new();
@@ -219,13 +211,6 @@ fn setup(args: &Args) -> Result<Setup> {
         store: Store::new(&if embedded { folder.join("embedded") } else { folder }),
         wrong,
     })
-}
-
-/// A line of an answer. When nobody reads any more there is nothing left to do.
-fn say(line: impl Display) {
-    if writeln!(std::io::stdout(), "{line}").is_err() {
-        std::process::exit(0);
-    }
 }
 
 fn state_folder() -> PathBuf {

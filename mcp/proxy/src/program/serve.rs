@@ -17,12 +17,9 @@ use super::{Args, setup};
 const FIRST: Duration = Duration::from_secs(3);
 
 pub async fn run(args: &Args) -> Result<u8> {
-    let paths = [("--config", &args.config), ("--settings", &args.settings)];
-    let given = paths.iter().filter_map(|(name, path)| Some((name, path.as_ref()?)));
-    let given = given.flat_map(|(name, path)| [(*name).to_owned(), path.display().to_string()]);
-    if let Some(text) =
-        args.front.explain("mcp_proxy", "many tools behind two.", &given.collect::<Vec<_>>())
-    {
+    let files =
+        [("--config", args.common.config.as_deref()), ("--settings", args.settings.as_deref())];
+    if let Some(text) = args.front.explain("mcp_proxy", "many tools behind two.", &files) {
         eprintln!("{text}");
         return Ok(0);
     }
