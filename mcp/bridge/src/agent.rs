@@ -12,7 +12,7 @@ use kit::BoxFuture;
 use s01_loop::History;
 use s11_recovery::Recovery;
 use serde::Serialize;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -96,12 +96,19 @@ struct Shared {
     status: Mutex<Status>,
 }
 
+impl Shared {
+    fn clear(&self) {
+        while self.queue.lock().unwrap().pop().is_some() {}
+    }
+}
+
 /// All agents. Clones share them.
 #[derive(Clone)]
 pub struct Agents {
     shared: Arc<HashMap<String, Arc<Shared>>>,
-    workers: Arc<Mutex<JoinSet<()>>>,
-    stop: Arc<tokio::sync::watch::Sender<bool>>,
+    workers: Arc<tokio::sync::Mutex<JoinSet<()>>>,
+    /// When what is under way must have ended, once they are being stopped.
+    stop: Arc<watch::Sender<Option<Instant>>>,
 }
 
 impl Agents {
@@ -113,7 +120,7 @@ impl Agents {
         revoke: impl Fn(&str) + Clone + Send + Sync + 'static,
     ) -> Self {
         let (mut all, mut workers) = (HashMap::new(), JoinSet::new());
-        let stop = Arc::new(tokio::sync::watch::channel(false).0);
+        let stop = Arc::new(watch::channel(None).0);
         for agent in &owner.config.agents {
             let shared = Arc::new(Shared {
                 queue: Mutex::new(Queue::new(LIMIT)),
@@ -141,7 +148,7 @@ impl Agents {
         }
         Self {
             shared: Arc::new(all),
-            workers: Arc::new(Mutex::new(workers)),
+            workers: Arc::new(workers.into()),
             stop,
         }
     }
@@ -159,6 +166,10 @@ impl Agents {
                 format!("there is no agent {agent:?}; {near}"),
             ));
         };
+        let gone = || Failure::new(503, "stopping", "the owner is stopping; nothing was done");
+        if self.stop.borrow().is_some() {
+            return Err(gone());
+        }
         let deadline = message.deadline.unwrap_or(DEADLINE);
         let (reply, mut answer) = oneshot::channel();
         let number = shared.queue.lock().unwrap().push(message.class, Waiting { message, reply });
@@ -168,7 +179,6 @@ impl Agents {
         };
         shared.wake.notify_one();
         let place = Place { shared, number };
-        let gone = || Failure::new(503, "stopping", "the owner is stopping; nothing was done");
         tokio::select! {
             biased;
             answer = &mut answer => answer.unwrap_or_else(|_| Err(gone())),
@@ -200,10 +210,14 @@ impl Agents {
         all
     }
 
-    /// Ends them and their processes. What waits is told so.
-    pub async fn stop(&self) {
-        self.stop.send_replace(true);
-        let mut workers = std::mem::take(&mut *self.workers.lock().unwrap());
+    /// Ends them and their processes. What waits is told so at once; what is under way has so long to end, or, when this is
+    /// called again meanwhile, so long from then on.
+    pub async fn stop(&self, patience: Duration) {
+        self.stop.send_replace(Some(Instant::now() + patience));
+        for shared in self.shared.values() {
+            shared.clear();
+        }
+        let mut workers = self.workers.lock().await;
         while workers.join_next().await.is_some() {}
     }
 }
@@ -226,6 +240,8 @@ impl Drop for Place<'_> {
         self.leave();
     }
 }
+
+type Stopped = watch::Receiver<Option<Instant>>;
 
 struct Worker {
     agent: config::Agent,
@@ -253,28 +269,29 @@ enum Next {
 }
 
 impl Worker {
-    async fn run(mut self, mut stop: tokio::sync::watch::Receiver<bool>) {
+    async fn run(mut self, mut stop: Stopped) {
         loop {
             let next = tokio::select! {
                 biased;
-                _ = stop.wait_for(|stop| *stop) => Next::Stop,
+                _ = stop.wait_for(Option::is_some) => Next::Stop,
                 waiting = next(&self.shared) => Next::Prompt(waiting),
                 rested = rest(&mut self.process, &self.agent, &self.owner) => rested,
             };
             match next {
                 Next::Prompt(Waiting { message, reply }) => {
                     let served = tokio::select! {
-                        served = self.serve(&message) => Some(served),
-                        _ = stop.wait_for(|stop| *stop) => None,
+                        served = self.serve(&message) => served,
+                        () = over(&mut stop) => {
+                            let why = "the owner had to stop in the middle of it; whether it has acted is unknown";
+                            Err(Failure::new(503, "stopped", why))
+                        }
                     };
-                    if let Some(served) = served {
-                        self.tell(|status| {
-                            status.answered += u64::from(served.is_ok());
-                            status.relayed +=
-                                u64::from(served.as_ref().is_ok_and(|it| it.by == "relay"));
-                        });
-                        let _ = reply.send(served);
-                    }
+                    self.tell(|status| {
+                        status.answered += u64::from(served.is_ok());
+                        status.relayed +=
+                            u64::from(served.as_ref().is_ok_and(|it| it.by == "relay"));
+                    });
+                    let _ = reply.send(served);
                 }
                 Next::Idle => {
                     tracing::info!(agent = self.agent.name, "its process has rested long enough");
@@ -286,7 +303,7 @@ impl Worker {
             }
         }
         self.end_process().await;
-        while self.shared.queue.lock().unwrap().pop().is_some() {}
+        self.shared.clear();
     }
 
     /// Answers a prompt: by the process, or without it when nothing of it was acted on.
@@ -415,6 +432,17 @@ impl Worker {
 
     fn tell(&self, change: impl FnOnce(&mut Status)) {
         change(&mut self.shared.status.lock().unwrap());
+    }
+}
+
+/// Waits until what is under way must end.
+async fn over(stop: &mut Stopped) {
+    loop {
+        let until = *stop.borrow_and_update();
+        tokio::select! {
+            () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => return,
+            changed = stop.changed() => if changed.is_err() { return },
+        }
     }
 }
 

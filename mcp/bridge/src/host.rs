@@ -7,13 +7,14 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use mcp_client::fleet::Limits;
-use mcp_relay::front::{Args, Front, Ready};
+use mcp_relay::front::{Args, Front, LAST_CALLS, Ready};
 use mcp_wire::Connection;
 use s11_recovery::Recovery;
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 
 use crate::agent::{Agents, Starter};
@@ -49,6 +50,7 @@ pub struct Host {
     pub missing: Vec<String>,
     front: Front,
     schedules: JoinSet<()>,
+    signals: [Signal; 2],
 }
 
 impl Host {
@@ -101,6 +103,8 @@ impl Host {
         let front = front.open(ready, Some(api.pages())).await?;
         let address = front.address().ok_or("it speaks HTTP only")?;
         port.set(address.port()).expect("it is set once");
+        let hear = |kind| signal(kind).map_err(|error| format!("waiting for signals: {error}"));
+        let signals = [hear(SignalKind::interrupt())?, hear(SignalKind::terminate())?];
         let mut schedules = JoinSet::new();
         for cron in &owner.config.schedule {
             schedules.spawn(schedule::run(agents.clone(), cron.clone(), programs.clock));
@@ -112,6 +116,7 @@ impl Host {
             missing,
             front,
             schedules,
+            signals,
         })
     }
 
@@ -120,26 +125,27 @@ impl Host {
         self.front.address().expect("it was there when this was opened")
     }
 
-    /// Serves until SIGTERM or Ctrl-C, and ends all processes.
+    /// Serves until SIGTERM or Ctrl-C, lets prompts under way end, and ends all processes.
     pub async fn serve(mut self) {
-        let (owner, agents) = (self.owner, self.agents.clone());
-        let told = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
-        let ending = tokio::spawn(async move {
-            if let [Ok(mut interrupt), Ok(mut terminate)] = told {
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
-                }
-                // The front waits for responses; those of shims have no end by themselves.
-                owner.close();
-                agents.stop().await;
-            }
-        });
+        let mut signals = self.signals;
+        told(&mut signals).await;
+        self.schedules.abort_all();
+        tokio::select! {
+            () = self.agents.stop(LAST_CALLS) => {}
+            () = told(&mut signals) => self.agents.stop(Duration::ZERO).await,
+        }
+        // Responses of shims have no end by themselves.
+        self.owner.close();
+        // Prompts that were under way have called tools meanwhile, so it closes behind them. It has heard the signal, too.
         // Those who speak MCP have the shim.
         self.front.serve(|client: Connection| async move { drop(client) }).await;
-        self.schedules.abort_all();
-        self.agents.stop().await;
-        ending.abort();
+    }
+}
+
+async fn told([interrupt, terminate]: &mut [Signal; 2]) {
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
     }
 }
 

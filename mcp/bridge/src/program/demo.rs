@@ -59,7 +59,11 @@ pub async fn run() -> Result<u8, Failure> {
         ..programs()
     };
     let folder = tempfolder()?;
-    let shown = show(&folder, programs).await;
+    let shown = tokio::select! {
+        shown = show(&folder, programs) => shown,
+        // The front has taken Ctrl-C for itself.
+        _ = tokio::signal::ctrl_c() => Err(failed("taken back")),
+    };
     let _ = std::fs::remove_dir_all(&folder);
     shown
 }
@@ -112,7 +116,7 @@ async fn show(folder: &Path, programs: Programs) -> Result<u8, Failure> {
         shown
     };
     audit.await?;
-    agents.stop().await;
+    agents.stop(Duration::ZERO).await;
     say("That was all. `mcp_bridge serve --config agents.yaml` keeps one running.");
     Ok(0)
 }

@@ -51,18 +51,18 @@ fn starter(seen: &Seen) -> Starter {
 }
 
 /// Lets paused time pass.
-async fn pass(seconds: u64) {
+pub async fn pass(seconds: u64) {
     let _ = timeout(Duration::from_secs(seconds), std::future::pending::<()>()).await;
 }
 
-fn scene(text: &str, folder: &Path) -> (Agents, Arc<Owner>, Seen) {
+pub fn scene(text: &str, folder: &Path) -> (Agents, Arc<Owner>, Seen) {
     let (owner, seen) = (owner(text, folder), Seen::default());
     // Nobody is there: what falls back fails, and says so.
     let agents = agents(&owner, &model_at("http://127.0.0.1:1"), |_| starter(&seen));
     (agents, owner, seen)
 }
 
-async fn said(agents: &Agents, prompt: &str) -> String {
+pub async fn said(agents: &Agents, prompt: &str) -> String {
     match agents.post("one", message(prompt)).await {
         Ok(reply) => reply.text,
         Err(failure) => failure.kind.to_owned(),
@@ -188,4 +188,21 @@ async fn any_activity_starts_the_idle_time_anew() {
     }
     assert_eq!(said(&agents, "b").await, "did b");
     assert_eq!(*seen.lock().unwrap(), ["start", "a", "b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_stops_the_owner_waits_ten_seconds_for_prompts_under_way() {
+    for (prompt, patience, first) in
+        [("work 9", 10, "did work 9"), ("work 12", 10, "stopped"), ("work 9", 0, "stopped")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let (agents, ..) = scene(FIRST, folder.path());
+        let stop = async {
+            pass(1).await;
+            agents.stop(Duration::from_secs(patience)).await;
+        };
+        let (one, waits, ()) = tokio::join!(said(&agents, prompt), said(&agents, "waits"), stop);
+        let late = said(&agents, "late").await;
+        assert_eq!([&*one, &*waits, &*late], [first, "stopping", "stopping"], "{prompt}");
+    }
 }

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kit::BoxFuture;
+use mcp_bridge::config::Config;
 use mcp_bridge::host::{Host, Programs};
 use mcp_bridge::owner::{Profile, raw_of};
+use mcp_bridge::schedule;
 use mcp_bridge::shim::http;
 use mcp_client::config::{Server, Transport};
 use mcp_client::fleet::Limits;
@@ -105,8 +107,15 @@ call_s: 1
 
 /// An owner with that server, and whoever changes its tools.
 pub async fn host(folder: &Path, model: Recovery) -> (Host, watch::Sender<()>) {
+    host_of(parsed(AGENTS, folder).unwrap(), model, jiff::Timestamp::now).await
+}
+
+pub async fn host_of(
+    mut config: Config,
+    model: Recovery,
+    clock: schedule::Clock,
+) -> (Host, watch::Sender<()>) {
     let changes = watch::channel(()).0;
-    let mut config = parsed(AGENTS, folder).unwrap();
     let world = Arc::new(World(changes.clone()));
     let sdk = Arc::new(move || -> BoxFuture<'static, _> {
         let (near, far) = Connection::pair();
@@ -126,7 +135,7 @@ pub async fn host(folder: &Path, model: Recovery) -> (Host, watch::Sender<()>) {
     };
     let none = || std::path::PathBuf::from("/none");
     let programs = Programs {
-        clock: jiff::Timestamp::now,
+        clock,
         shim: none(),
         s20: none(),
         claude: none(),
@@ -205,31 +214,4 @@ async fn every_failure_has_its_status() {
         assert!(audit.iter().any(|it| it == line), "{line}: {audit:?}");
     }
     serving.abort();
-}
-
-#[tokio::test]
-async fn a_schedule_cannot_send_mail() {
-    let folder = tempfile::tempdir().unwrap();
-    let (mock, model) = relayed();
-    let (host, _) = host(folder.path(), model).await;
-    let message = |profile| mcp_bridge::agent::Message {
-        profile,
-        ..crate::message("write to everybody")
-    };
-    assert!(
-        host.agents
-            .post("one", message(Profile::Full))
-            .await
-            .unwrap()
-            .text
-            .contains("send was done")
-    );
-    host.agents.post("one", message(Profile::Lean)).await.unwrap();
-    let last = mock.requests().last().unwrap().clone();
-    let offered = last.tool_names();
-    assert!(
-        offered.iter().any(|it| it == "mcp__bridge__task_create")
-            && !offered.iter().any(|it| it == "mcp__bridge__world_send"),
-        "{offered:?}"
-    );
 }

@@ -6,6 +6,8 @@ mod agents;
 mod api;
 mod kills;
 mod processes;
+mod program;
+mod schedule;
 mod settings;
 mod shim;
 

@@ -1,10 +1,11 @@
 //! Nine ways for a process to be away, and what the caller gets in each.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_bridge::agent::{Agents, Starter};
 use mcp_bridge::config;
-use mcp_bridge::process::{Launch, Process};
+use mcp_bridge::process::{Launch, Process, memory};
 use mock_servers::model::says;
 use serde_json::json;
 
@@ -77,7 +78,26 @@ async fn nine_ways_for_a_process_to_be_away() {
         };
         assert_eq!(got, expected, "{name}: {said}");
         assert!(said.contains(why), "{name}: {said}");
-        agents.stop().await;
+        agents.stop(Duration::ZERO).await;
+    }
+}
+
+fn shell(script: &str, folder: &std::path::Path) -> Launch {
+    Launch {
+        program: "sh".into(),
+        args: ["-c".into(), script.into()].into(),
+        folder: folder.to_owned(),
+        ..Launch::default()
+    }
+}
+
+/// It is a zombie until whoever inherits it has looked.
+async fn ended(id: &serde_json::Value) {
+    while let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat")) {
+        if stat.rsplit_once(')').unwrap().1.trim_start().starts_with('Z') {
+            break;
+        }
+        tokio::task::yield_now().await;
     }
 }
 
@@ -85,26 +105,50 @@ async fn nine_ways_for_a_process_to_be_away() {
 #[tokio::test]
 async fn a_process_ends_with_its_group() {
     let folder = tempfile::tempdir().unwrap();
-    let launch = Launch {
-        program: "sh".into(),
-        args: ["-c", "sleep 1000 & echo '{\"type\":\"x\",\"id\":'$!'}'; cat"]
-            .map(Into::into)
-            .into(),
-        folder: folder.path().to_owned(),
-        ..Launch::default()
-    };
-    let mut process = Process::start(&launch).unwrap();
+    let script = r#"sleep 1000 & echo '{"id":'$!'}'; cat"#;
+    let mut process = Process::start(&shell(script, folder.path())).unwrap();
     let line = process.line().await.unwrap();
-    let stat = format!("/proc/{}/stat", line["id"]);
-    assert!(std::fs::exists(&stat).unwrap());
+    assert!(std::fs::exists(format!("/proc/{}/stat", line["id"])).unwrap());
     process.stop().await;
-    // It is a zombie until whoever inherits it has looked.
-    while let Ok(stat) = std::fs::read_to_string(&stat) {
-        if stat.rsplit_once(')').unwrap().1.trim_start().starts_with('Z') {
-            break;
-        }
+    ended(&line["id"]).await;
+}
+
+/// Paused time stands still as long as somebody waits for the pipe.
+#[tokio::test(start_paused = true)]
+async fn a_group_that_ignores_sigterm_is_killed_five_seconds_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let [told, never] = ["told", "never"].map(|name| folder.path().join(name));
+    for pipe in [&told, &never] {
+        nix::unistd::mkfifo(pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    }
+    let script = r#"(trap '' TERM; exec sleep 1000) & trap 'echo no > told' TERM; echo '{"ids":['$$,$!']}'; while :; do read -r _ < never; done"#;
+    let mut process = Process::start(&shell(script, folder.path())).unwrap();
+    let ids = process.line().await.unwrap()["ids"].clone();
+    let began = tokio::time::Instant::now();
+    let heard = tokio::task::spawn_blocking(|| std::fs::read_to_string(told).unwrap());
+    let ((), heard) = tokio::join!(process.stop(), heard);
+    assert_eq!((heard.unwrap().as_str(), began.elapsed().as_secs()), ("no\n", 5));
+    ended(&ids[0]).await;
+    ended(&ids[1]).await;
+}
+
+#[tokio::test]
+async fn the_memory_of_a_process_is_that_of_its_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = r#"sleep 1000 & echo '{"ids":['$$,$!']}'; read -r _"#;
+    let mut process = Process::start(&shell(script, folder.path())).unwrap();
+    let ids = process.line().await.unwrap()["ids"].clone();
+    let resident = |id: &serde_json::Value| -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    // The second is being replaced by `sleep` perhaps.
+    let sum = || (memory(process.id().unwrap()), resident(&ids[0]) + resident(&ids[1]));
+    while sum().0 != sum().1 {
         tokio::task::yield_now().await;
     }
+    assert!(resident(&ids[0]) > 0 && sum().0 > resident(&ids[0]));
 }
 
 /// `MESSAGES=1000 cargo test -p mcp_bridge answered_once`: two sources, five agents, and a kill for every ten messages.
@@ -146,5 +190,5 @@ async fn each_message_is_answered_once_whoever_is_killed() {
     assert_eq!((one + two, status), (count / 2 * 2, (count / 2 * 2) as u64));
     assert!(own + other > 0);
     println!("{} of {count} by the processes, the others by the owner", own + other);
-    agents.stop().await;
+    agents.stop(Duration::ZERO).await;
 }

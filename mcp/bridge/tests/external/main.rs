@@ -85,6 +85,6 @@ async fn claude_code_is_an_agent() {
     }
     let status = agents.status().remove(0);
     println!("Claude Code and its shim: {} MB", status.memory_kb / 1024);
-    agents.stop().await;
+    agents.stop(std::time::Duration::ZERO).await;
     serving.abort();
 }
