@@ -320,8 +320,7 @@ fn unknown(view: &View, name: &str) -> String {
             "'{name}' is held back until the user has looked at it: `mcp_proxy quarantine` tells why, `mcp_proxy trust` releases it."
         );
     }
-    let spaced = tokens::spaced(name).to_lowercase();
-    let query = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    let query = tokens::joined(name, " ");
     let mut text =
         format!("Unknown tool: '{name}'. Use {DISCOVER}(\"{query}\") to find the right tool name.");
     let near =

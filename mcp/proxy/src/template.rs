@@ -240,7 +240,6 @@ fn date(name: &str, schema: &Value) -> Option<&'static str> {
 }
 
 fn snake_case(name: &str) -> String {
-    let spaced = crate::index::tokens::spaced(name).to_lowercase();
-    let snake = spaced.split_whitespace().collect::<Vec<_>>().join("_");
+    let snake = crate::index::tokens::joined(name, "_");
     if snake.is_empty() { "value".to_owned() } else { snake }
 }

@@ -298,11 +298,12 @@ fn the_program_answers_and_its_exit_code_says_how_it_went() {
     .unwrap();
     fs::write(path("settings.yaml"), "splitt: true").unwrap();
     let (found, _, code) = run(folder.path(), &["discover", "open tickets about the login page"]);
-    assert!(
-        found.contains(r#"{"tool_name":"get_issue","arguments":{"key":"<key>"}}"#)
-            && code == Some(0),
-        "{found}"
-    );
+    for call in [
+        r#"{"tool_name":"search_issues","arguments":{"query":"<query>"}}"#,
+        r#"{"tool_name":"get_issue","arguments":{"key":"<key>"}}"#,
+    ] {
+        assert!(found.contains(call) && code == Some(0), "{call}: {found}");
+    }
     let (account, _, _) = run(folder.path(), &["account"]);
     assert!(account.contains("12 tools as their servers list them"), "{account}");
     let (held, _, _) = run(folder.path(), &["--config", &path("rude.json"), "quarantine"]);

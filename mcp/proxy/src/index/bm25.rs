@@ -4,7 +4,8 @@
 //! the sum over the fields of weight × count, each count divided by how long the field is beside the average
 //! (`1 - b + b × length / average`); it then saturates with k1. The weight of a word is its idf,
 //! `ln(1 + (N - n + 0.5) / (n + 0.5))`. With a single field of weight 1 it is Okapi BM25 with document-length normalisation.
-//! A synonym counts as the word itself at a share of its frequency, and a word that has both counts the better one, once.
+//! A synonym counts as the word itself at a share of its frequency, a larger one where no document has the word; a document
+//! that has both counts the better one, once.
 //! Invariant: the same documents and the same query give the same scores, whatever the order of a hash table.
 
 use std::collections::{BTreeSet, HashMap};
@@ -16,8 +17,9 @@ use super::tokens;
 const K1: f32 = 1.5;
 /// How much a long field is held against its words.
 const B: f32 = 0.75;
-/// The share of a synonym's frequency.
+/// The share of a synonym's frequency; and where no document has the word itself, so that nothing exact is to be preferred.
 const SYNONYM: f32 = 0.2;
+const DIALECT: f32 = 0.5;
 
 /// Weighted fields of documents, by word.
 pub struct Bm25 {
@@ -29,45 +31,54 @@ pub struct Bm25 {
 }
 
 impl Bm25 {
-    /// Indexes documents. Each has the same fields in the same order; `weights` says what they count.
-    pub fn new<const FIELDS: usize>(
-        documents: &[[String; FIELDS]],
+    /// Indexes documents. `texts` hands out the texts of one, each with the number of its field in `weights`.
+    pub fn new<T, const FIELDS: usize>(
+        documents: &[T],
         weights: [f32; FIELDS],
+        texts: impl Fn(&T, &mut dyn FnMut(usize, &str)),
     ) -> Self {
         let mut stems = HashMap::new();
         // Most words were seen before: their stem is looked up, not made.
         let mut seen: HashMap<String, Option<usize>> = HashMap::new();
-        let mut read = |text: &str| {
-            let mut numbers = Vec::new();
-            tokens::split(text, |word| {
-                let number = seen.get(word).copied().unwrap_or_else(|| {
-                    let next = stems.len();
-                    let stem = (!tokens::is_stop_word(word)).then(|| tokens::stem(word));
-                    let number = stem.map(|stem| *stems.entry(stem).or_insert(next));
-                    seen.insert(word.to_owned(), number);
-                    number
-                });
-                numbers.extend(number);
-            });
-            numbers
+        let mut number = |word: &str| {
+            seen.get(word).copied().unwrap_or_else(|| {
+                let next = stems.len();
+                let stem = (!tokens::is_stop_word(word)).then(|| tokens::stem(word));
+                let number = stem.map(|stem| *stems.entry(stem).or_insert(next));
+                seen.insert(word.to_owned(), number);
+                number
+            })
         };
-        let read = documents.iter().map(|fields| fields.each_ref().map(|text| read(text)));
-        let documents: Vec<[Vec<usize>; FIELDS]> = read.collect();
+        // The words of all documents in one row, each with its field; and how many each document has there.
+        let mut row: Vec<(usize, usize)> = Vec::new();
+        let mut lengths = Vec::with_capacity(documents.len());
+        for document in documents {
+            let mut length = [0_usize; FIELDS];
+            texts(document, &mut |field, text| {
+                tokens::split(text, |word| {
+                    if let Some(stem) = number(word) {
+                        row.push((field, stem));
+                        length[field] += 1;
+                    }
+                });
+            });
+            lengths.push(length);
+        }
         let count = documents.len().max(1) as f32;
         let averages: [f32; FIELDS] = std::array::from_fn(|field| {
-            let words: usize = documents.iter().map(|fields| fields[field].len()).sum();
+            let words: usize = lengths.iter().map(|length| length[field]).sum();
             (words as f32 / count).max(f32::MIN_POSITIVE)
         });
-        let mut postings = vec![Vec::new(); stems.len()];
-        for (document, fields) in (0..).zip(&documents) {
-            for ((words, weight), average) in fields.iter().zip(weights).zip(averages) {
-                let counted = weight / (1.0 - B + B * words.len() as f32 / average);
-                for word in words {
-                    let postings: &mut Vec<(u32, f32)> = &mut postings[*word];
-                    match postings.last_mut() {
-                        Some((last, frequency)) if *last == document => *frequency += counted,
-                        _ => postings.push((document, counted)),
-                    }
+        let mut postings: Vec<Vec<(u32, f32)>> = vec![Vec::new(); stems.len()];
+        let mut row = row.into_iter();
+        for (document, length) in (0..).zip(lengths) {
+            let counted: [f32; FIELDS] = std::array::from_fn(|field| {
+                weights[field] / (1.0 - B + B * length[field] as f32 / averages[field])
+            });
+            for (field, stem) in row.by_ref().take(length.iter().sum()) {
+                match postings[stem].last_mut() {
+                    Some((last, frequency)) if *last == document => *frequency += counted[field],
+                    _ => postings[stem].push((document, counted[field])),
                 }
             }
         }
@@ -103,7 +114,8 @@ impl Bm25 {
             let others = synonyms.of(word).filter(|other| !query.contains(*other));
             let known: Vec<&str> = others.filter(|other| self.knows(other)).collect();
             let spellings = std::iter::once((word.as_str(), 1.0));
-            for (spelling, share) in spellings.chain(known.iter().map(|other| (*other, SYNONYM))) {
+            let synonym = if self.knows(word) { SYNONYM } else { DIALECT };
+            for (spelling, share) in spellings.chain(known.iter().map(|other| (*other, synonym))) {
                 for &(document, frequency) in self.postings(spelling) {
                     let best = &mut frequencies[document as usize];
                     if *best == 0.0 {
@@ -142,9 +154,9 @@ mod tests {
     use crate::index::tokens::stems;
 
     fn scores(documents: &[&str], query: &str, synonyms: &Synonyms) -> Vec<f32> {
-        let documents: Vec<_> = documents.iter().map(|text| [(*text).to_owned()]).collect();
         let query: BTreeSet<String> = stems(query).into_iter().collect();
-        let scored = Bm25::new(&documents, [1.0]).scores(&query, synonyms);
+        let index = Bm25::new(documents, [1.0], |text, each| each(0, text));
+        let scored = index.scores(&query, synonyms);
         scored.iter().map(|scored| scored.score).collect()
     }
 

@@ -65,7 +65,7 @@ impl Model {
     }
 
     fn tokens(&self, text: &str) -> Vec<u32> {
-        let words = super::tokens::spaced(text).to_lowercase();
+        let words = super::tokens::joined(text, " ");
         let encoded = self.tokenizer.encode_fast(words, false);
         encoded.map_or_else(|_| Vec::new(), |encoded| encoded.get_ids().to_vec())
     }

@@ -85,9 +85,8 @@ impl Index {
     /// Indexes these tools.
     pub fn new(mut tools: Vec<Tool>, synonyms: Synonyms) -> Self {
         tools.sort_by(|a, b| (&a.name, &a.server).cmp(&(&b.name, &b.server)));
-        let fields: Vec<_> = tools.iter().map(fields).collect();
         Self {
-            bm25: Bm25::new(&fields, WEIGHTS),
+            bm25: Bm25::new(&tools, WEIGHTS, texts),
             tools,
             synonyms,
             least_share: LEAST_SHARE,
@@ -196,14 +195,14 @@ fn ranking(scores: &[f32]) -> Vec<usize> {
     ranking
 }
 
-fn fields(tool: &Tool) -> [String; 4] {
-    let mut names = String::new();
-    let mut descriptions = String::new();
+/// Hands out the texts of a tool, each with the number of its field.
+fn texts(tool: &Tool, each: &mut dyn FnMut(usize, &str)) {
+    each(0, &tool.name);
+    each(1, &tool.description);
     parameters(&tool.input_schema, DEPTH, &mut |name, description| {
-        names += &format!(" {name}");
-        descriptions += &format!(" {description}");
+        each(2, name);
+        each(3, description);
     });
-    [tool.name.clone(), tool.description.clone(), names, descriptions]
 }
 
 /// Calls `each` with name and description of every parameter, and of the parameters in it.

@@ -5,8 +5,9 @@
 //! CJKBigramFilter does. English is stemmed lightly: plural, *-ing*, *-ed*, *-ion*, *-ate* and a silent *e* go.
 //! Invariant: queries and documents pass through the same function.
 
-/// Words that say nothing about what a tool does. Verbs such as *get* and *list* stay: they name what is wanted.
-const STOP_WORDS: &str = " a about an and any are as at be by can do each for from has have how i in into is it its me my not of on or our over \
+/// Words that say nothing about what a tool does. Verbs such as *get* and *list* stay, for they name what
+/// is wanted; and so does *about*: whoever names a topic wants to search.
+const STOP_WORDS: &str = " a an and any are as at be by can do each for from has have how i in into is it its me my not of on or our over \
      please so some such that the their them then there these this to up us was we what when where which who will with you your ";
 
 /// The stems of all words in `text`, in order and as often as they stand there.
@@ -27,17 +28,16 @@ pub fn words(text: &str) -> Vec<String> {
 
 /// Calls `each` with every word in lower case, stop words too.
 pub fn split(text: &str, mut each: impl FnMut(&str)) {
-    for word in spaced(text).to_lowercase().split_whitespace() {
-        if !word.starts_with(is_cjk) {
-            each(word);
-            continue;
+    runs(text, |run| {
+        if !run.starts_with(is_cjk) {
+            return each(run);
         }
-        let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
-        let end = |n: usize| starts.get(n).copied().unwrap_or(word.len());
+        let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).collect();
+        let end = |n: usize| starts.get(n).copied().unwrap_or(run.len());
         for first in 0..starts.len().saturating_sub(1).max(1) {
-            each(&word[starts[first]..end(first + 2)]);
+            each(&run[starts[first]..end(first + 2)]);
         }
-    }
+    });
 }
 
 /// True for a word that says nothing about what a tool does.
@@ -45,22 +45,40 @@ pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.split_whitespace().any(|stop| stop == word)
 }
 
-/// The text with a blank at each end of a word: at every sign, and where the case or the script changes.
-pub fn spaced(text: &str) -> String {
-    let mut spaced = String::with_capacity(text.len() + 16);
+/// Calls `each` with every run of letters and digits in lower case; one ends at a sign, and where the case or the script changes.
+pub fn runs(text: &str, mut each: impl FnMut(&str)) {
+    let mut run = String::with_capacity(32);
     let mut chars = text.chars().peekable();
     let mut previous = ' ';
     while let Some(c) = chars.next() {
         let camel = c.is_uppercase() && (previous.is_lowercase() || previous.is_numeric());
         let next_is_lower = chars.peek().is_some_and(|next| next.is_lowercase());
         let acronym_ends = c.is_uppercase() && previous.is_uppercase() && next_is_lower;
-        if camel || acronym_ends || is_cjk(c) != is_cjk(previous) {
-            spaced.push(' ');
+        let is_part = c.is_alphanumeric();
+        if !run.is_empty() && (!is_part || camel || acronym_ends || is_cjk(c) != is_cjk(previous)) {
+            each(&run);
+            run.clear();
         }
-        spaced.push(if c.is_alphanumeric() { c } else { ' ' });
+        if c.is_ascii_alphanumeric() {
+            run.push(c.to_ascii_lowercase());
+        } else if is_part {
+            run.extend(c.to_lowercase());
+        }
         previous = c;
     }
-    spaced
+    if !run.is_empty() {
+        each(&run);
+    }
+}
+
+/// The runs of a text, joined.
+pub fn joined(text: &str, by: &str) -> String {
+    let mut joined = String::with_capacity(text.len() + 16);
+    runs(text, |run| {
+        joined += if joined.is_empty() { "" } else { by };
+        joined += run;
+    });
+    joined
 }
 
 /// Hiragana, Katakana and the ideographs of the basic plane.
