@@ -110,6 +110,25 @@ fn every_file_is_read_although_old_results_go() {
     }
 }
 
+/// Five files that do not fit beside each other: what was read before a summary is known behind it.
+#[test]
+fn what_was_read_before_a_summary_is_not_read_again() {
+    for (order, most) in [("Summarize", 5), ("Read", 10)] {
+        let model = rehearsal(6_000);
+        let names = ["1.txt", "2.txt", "3.txt", "4.txt", "5.txt"];
+        let text =
+            |name: &str| format!("What {name} says.\n\n{}", "One of many lines.\n".repeat(140));
+        let class = names.iter().fold(class(), |class, name| class.file(name, text(name)));
+        let ran = small(class, &model).types(&[&format!("{order} {}", names.join(", then "))]);
+        ran.succeeds().shows("[compacted: ");
+        let (_, answer) = ran.stdout.rsplit_once("\n[compacted: ").unwrap();
+        assert!(files_read(&ran).len() <= most, "{}", ran.transcript());
+        for name in names {
+            assert!(answer.contains(&format!("{name}:")), "{name}\n{}", ran.transcript());
+        }
+    }
+}
+
 #[test]
 fn twenty_turns_of_chat_are_summarized_and_the_first_request_is_still_known() {
     let model = rehearsal(6_000);

@@ -51,6 +51,13 @@ pub fn names(token: &Token, server: &str) -> bool {
             }))
 }
 
+/// Whether a word says what this tool is called for: its name, or a word that means the same.
+pub fn is_called(tool: &str, token: &Token) -> bool {
+    let word = Word::of(token.stem.clone());
+    let mut names = parts(tool).1.split(['_', '-', '.']).map(|name| Word::of(stem(name)));
+    !is_filler(token) && names.any(|name| name.is_like(&word))
+}
+
 /// A clause that connects: which servers, and what is left of it for them. The error is a server that nobody knows.
 pub fn connecting(
     clause: &Clause,
@@ -196,7 +203,13 @@ impl<'t> Served<'t> {
                 && self.names.first().is_some_and(|name| name.is_like(&verb_word))
         };
         let changes = |verb: &Token| verb.is(set("changes"));
-        if self.reads && order.is_some_and(changes) || !self.reads && !order.is_some_and(is_own) {
+        // What it acts on is said, too, or an id says it: `ask_gpt` is not for `ask claude`.
+        let is_said = |name: &Word| content.iter().any(|(_, word)| name.is_like(word));
+        let has_object = self.names.len() < 2
+            || self.names[1..].iter().any(is_said)
+            || properties(self.tool.schema).any(|(name, _)| is_id(name));
+        let is_ordered = order.is_some_and(is_own) && has_object;
+        if self.reads && order.is_some_and(changes) || !self.reads && !is_ordered {
             return 0.0;
         }
         let score = |(token, word): &(&Token, Word)| {

@@ -198,7 +198,10 @@ impl Matcher<'_> {
             // The whole of what is left, but for a mark behind it; else the shortest text that lets the rest match.
             "text" if more.is_empty() => {
                 let end = self.tokens.iter().rposition(|token| !token.is(". , ; : ! ? …"))? + 1;
-                end.max(at + 1)..=end.max(at + 1)
+                if end <= at {
+                    return None;
+                }
+                end..=end
             }
             "text" => at + 1..=self.tokens.len(),
             kind => {

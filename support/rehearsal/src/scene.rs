@@ -15,6 +15,9 @@ pub const FIRST: &str = "The user asked first: ";
 /// The last request before the summary.
 pub const LAST: &str = "The user asked last: ";
 
+/// What stands for the answer of a turn that was interrupted.
+const INTERRUPTED: &str = "(interrupted)";
+
 /// A call and what came of it.
 #[derive(Clone, Debug)]
 pub struct Past<'a> {
@@ -162,7 +165,10 @@ impl<'a> Scene<'a> {
         let came = said.strip_prefix('[').and_then(|rest| rest.split_once("] "));
         let came = came.filter(|(head, _)| is_word(head));
         let said = came.map_or(said, |(_, rest)| rest);
-        if !said.is_empty() {
+        if is_note(said) {
+            // It stands for the answer that never came.
+            self.events.push(Event::Said(INTERRUPTED));
+        } else if !said.is_empty() {
             self.events.push(Event::Asked(said.to_owned()));
         }
     }
@@ -264,6 +270,13 @@ fn tag(text: &str) -> Option<Tagged<'_>> {
         inner: body[..end].trim_matches('\n'),
         len,
     })
+}
+
+/// Whether a text is a note of the harness, a sentence in brackets: the turn above was interrupted.
+pub fn is_note(text: &str) -> bool {
+    text.strip_prefix('[').is_some_and(|rest| rest.starts_with(char::is_uppercase))
+        && text.find(']') == Some(text.len() - 1)
+        && text.contains(' ')
 }
 
 /// Whether this names a tag.

@@ -3,10 +3,12 @@
 //! A side call is told by what it is given, the tags in its question, and never by a literal of one harness. Invariant: the
 //! answer has the shape that was asked for, and nothing in it that was not in the question.
 
+use std::collections::VecDeque;
+
 use serde_json::{Value, json};
 
 use crate::history;
-use crate::scene::{FIRST, LAST, is_name};
+use crate::scene::{FIRST, LAST, is_name, is_note};
 use crate::speak::{cut, one_line};
 use crate::table;
 use crate::types::Request;
@@ -104,8 +106,9 @@ fn paragraphs(conversation: &str) -> Vec<(Who, String)> {
 
 /// What the user said, without what a harness has put beside it.
 fn said(conversation: &str) -> Vec<String> {
-    let is_user =
-        |(who, text): &(Who, String)| *who == Who::User && !text.trim_start().starts_with('<');
+    let is_user = |(who, text): &(Who, String)| {
+        *who == Who::User && !text.trim_start().starts_with('<') && !is_note(text.trim())
+    };
     paragraphs(conversation).into_iter().filter(is_user).map(|(_, text)| text).collect()
 }
 
@@ -168,7 +171,9 @@ fn summarized(conversation: &str) -> String {
         let is_last =
             |(who, text): &(Who, String)| *who == Who::User && one_line(text, 300) == current;
         let start = all.iter().rposition(is_last).unwrap_or(0);
-        let done = own("- done: ").filter(|_| asked.is_empty());
+        // What an earlier summary tells of the same request still counts; the harness may repeat the request beside it.
+        let is_same = asked.len() < 2 && own(LAST).next() == Some(current);
+        let done = own("- done: ").filter(|_| is_same);
         lines.extend(done.map(|line| format!("- done: {line}")));
         lines.extend(calls(&all[start..]));
     }
@@ -193,13 +198,27 @@ fn summarized(conversation: &str) -> String {
 
 /// Calls and their results, each on a line.
 fn calls(paragraphs: &[(Who, String)]) -> Vec<String> {
-    let of = |wanted: Who| {
-        paragraphs.iter().filter(move |(who, _)| *who == wanted).map(|(_, text)| text.trim())
-    };
-    let line = |(call, result): (&str, &str)| {
-        let short = cut(result, if call.contains("glob") { 1_500 } else { 400 });
-        (!call.contains('\n') && call.len() < 1_000)
-            .then(|| format!("- done: {call} → {}", json!(short)))
-    };
-    of(Who::Call).zip(of(Who::Result)).filter_map(line).collect()
+    let (mut lines, mut open, mut is_answered) = (Vec::new(), VecDeque::new(), false);
+    for (who, text) in paragraphs {
+        match who {
+            // A call whose result was cut out of the text, and one that is cut itself, tell nothing.
+            Who::Call => {
+                if is_answered || text.contains('\n') {
+                    open.clear();
+                }
+                is_answered = false;
+                open.extend(Some(text.trim()).filter(|call| !call.contains('\n')));
+            }
+            Who::Result => {
+                is_answered = true;
+                let Some(call) = open.pop_front().filter(|call| call.len() < 1_000) else {
+                    continue;
+                };
+                let short = cut(text.trim(), if call.contains("glob") { 1_500 } else { 400 });
+                lines.push(format!("- done: {call} → {}", json!(short)));
+            }
+            Who::User | Who::Model => {}
+        }
+    }
+    lines
 }

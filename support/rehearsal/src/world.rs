@@ -19,6 +19,8 @@ pub struct World<'a> {
     pub servers: Vec<String>,
     /// The servers that are connected.
     pub connected: Vec<String>,
+    /// Tools of servers that were called and are no longer on offer.
+    pub gone: Vec<&'a str>,
     /// The file that was spoken of last.
     pub last_path: Option<String>,
     /// The names of what another agent can do, for whom a job is looked at.
@@ -43,6 +45,8 @@ impl<'a> World<'a> {
         let path = |call: &Past| {
             named.iter().find_map(|name| call.input[*name].as_str()).map(str::to_owned)
         };
+        let is_gone = |name: &&str| name.starts_with("mcp__") && tools.named(name).is_none();
+        let gone = unique(scene.calls.iter().map(|call| call.name).filter(is_gone));
         let last_path = scene.calls.iter().rev().filter(|call| !call.failed).find_map(path);
         Self {
             tools,
@@ -51,6 +55,7 @@ impl<'a> World<'a> {
             mates,
             servers,
             connected,
+            gone,
             last_path,
             lent: "",
         }

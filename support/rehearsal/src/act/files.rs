@@ -67,15 +67,11 @@ fn gists(found: &[(String, String)]) -> String {
 
 pub(super) fn about(run: &Run, paths: &[String]) -> Went {
     let before = run.found();
-    if paths.is_empty() && !before.is_empty() {
-        return Ok(Outcome::told(gists(&before)));
+    match paths {
+        [] if !before.is_empty() => Ok(Outcome::told(gists(&before))),
+        [] => walk(run, &["README.md".to_owned()], String::new()),
+        paths => walk(run, paths, String::new()),
     }
-    let readme = ["README.md".to_owned()];
-    let mut read = read(run, if paths.is_empty() { &readme } else { paths })?;
-    if !read.failed {
-        read.text = gists(&read.found);
-    }
-    Ok(read)
 }
 
 /// The paths that match a pattern.
@@ -119,29 +115,47 @@ pub(super) fn list(run: &Run, dir: &str) -> Went {
     Ok(Outcome::told(shown(&text)).tagged("The files", &text))
 }
 
-/// Reads a folder in batches. What was read is noted beside the next calls: an old result may be taken away.
+/// Says what each file of a folder is about.
 pub(super) fn read_all(run: &Run, dir: &str, slots: &Slots) -> Went {
-    let said = run.world.scene.said_since(run.from).chain([run.world.scene.summary]);
-    let notes: Vec<&str> = said.flat_map(str::lines).collect();
-    let noted = |head: &str| notes.iter().find_map(|line| line.strip_prefix(head));
-    let files: Vec<String> = match noted("The files: ") {
+    let files: Vec<String> = match noted(run, "The files: ") {
         Some(list) => list.split(", ").map(str::to_owned).collect(),
         None => paths(run, &slots.pattern())?,
     };
     if files.is_empty() {
         return Ok(Outcome::told(format!("I found no files in {dir}.")));
     }
+    let some = &files[..files.len().min(MOST_FILES)];
+    let mut told = walk(run, some, format!("The files: {}", files.join(", ")))?;
+    if files.len() > MOST_FILES {
+        told.text.push_str(&format!("\nI read the first {MOST_FILES} of {} files.", files.len()));
+    }
+    // One that cannot be read is no reason to leave the rest.
+    told.failed = false;
+    Ok(told)
+}
+
+/// What stands behind a head in what was said since the request, or in the summary of it.
+fn noted<'r>(run: &Run<'r, '_>, head: &str) -> Option<&'r str> {
+    let said = run.world.scene.said_since(run.from).chain([run.world.scene.summary]);
+    said.flat_map(str::lines).find_map(|line| line.strip_prefix(head))
+}
+
+/// Reads files in batches, and says what each is about. What was read is noted beside the next calls: an old result may be
+/// taken away.
+fn walk(run: &Run, files: &[String], mut note: String) -> Went {
     let line = |(path, gist): &(String, String)| format!("- {path}: {gist}");
-    let mut note = format!("The files: {}", files.join(", "));
-    let mut found: Vec<(String, String)> = Vec::new();
-    for batch in files[..files.len().min(MOST_FILES)].chunks(AT_ONCE) {
+    let mut told = Outcome::default();
+    for batch in files.chunks(AT_ONCE) {
         let (mut fresh, mut missing) = (Vec::new(), Vec::new());
         for path in batch {
-            let gist = match noted(&format!("- {path}: ")) {
+            let gist = match noted(run, &format!("- {path}: ")) {
                 Some(gist) => gist.to_owned(),
                 None => match run.made(vec![reads(run, path)?], "") {
-                    Ok(done) if done[0].failed => format!("not read: {}", why(&done[0].text)),
-                    Ok(done) => gist(&done[0].text),
+                    Ok(done) if done[0].failed => {
+                        told.failed = true;
+                        format!("I could not read it: {}", why(&done[0].text))
+                    }
+                    Ok(done) => gist(&without_numbers(&done[0].text)),
                     Err(Stop::Call(calls, _)) => {
                         missing.extend(calls);
                         continue;
@@ -155,16 +169,13 @@ pub(super) fn read_all(run: &Run, dir: &str, slots: &Slots) -> Went {
             return Err(Stop::Call(missing, note));
         }
         note = fresh.iter().map(line).collect::<Vec<_>>().join("\n");
-        found.extend(fresh);
+        told.found.extend(fresh);
     }
-    let mut text = found.iter().map(line).collect::<Vec<_>>().join("\n");
-    if files.len() > MOST_FILES {
-        text.push_str(&format!("\nI read the first {MOST_FILES} of {} files.", files.len()));
+    told.text = told.found.iter().map(line).collect::<Vec<_>>().join("\n");
+    if files.len() == 1 {
+        told.text = told.text.trim_start_matches("- ").to_owned();
     }
-    Ok(Outcome {
-        found,
-        ..Outcome::told(text)
-    })
+    Ok(told)
 }
 
 /// Whether a file is there; and what it holds, when the words ask for that too.

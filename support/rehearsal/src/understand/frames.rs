@@ -187,7 +187,7 @@ impl Planner<'_, '_> {
     }
 
     /// Asks a server; one that is connected already tells now what it cannot do.
-    fn ask(&mut self, server: String, clause: &Clause) -> Result<()> {
+    pub(super) fn ask(&mut self, server: String, clause: &Clause) -> Result<()> {
         let is_said = |token: &&Token| {
             !is_filler(token) && !token.is(set("asks")) && !mcp::names(token, &server)
         };
@@ -209,6 +209,15 @@ impl Planner<'_, '_> {
         }
         self.push(Act::Serve(server, clause.text().to_owned()), Join::Then);
         Ok(())
+    }
+
+    /// What was done before by a tool that is there no more is refused with where it went.
+    pub(super) fn gone(&self, clause: &Clause) -> Option<Refusal> {
+        let is_said = |name: &&str| clause.tokens.iter().any(|token| mcp::is_called(name, token));
+        let name = self.world.gone.iter().find(|name| is_said(name))?;
+        let (server, tool) = mcp::parts(name);
+        let why = format!("{tool} was a tool of {server}, which is gone, so I did nothing");
+        Some(Refusal::new(why, &[&format!("connect to {server}")]))
     }
 
     /// What a tool wants to know is asked for, with what it accepts.

@@ -222,6 +222,18 @@ impl<'p, 'w> Planner<'p, 'w> {
                     _,
                 )),
             ) if act.paths().is_empty() => {}
+            // Files that are summed up one behind the other are one walk.
+            (
+                Some(Make::About),
+                Some(Act::Row(
+                    Row {
+                        make: Make::About, ..
+                    },
+                    slots,
+                )),
+            ) if !slots.paths.is_empty() && !act.paths().is_empty() => {
+                slots.paths.extend_from_slice(act.paths());
+            }
             _ => self.steps.push(Step { act, join }),
         }
     }

@@ -4,7 +4,7 @@
 //! offer can be typed as it stands.
 
 use super::{Planner, Result};
-use crate::clause::{Clause, Join};
+use crate::clause::{Clause, Join, is_filler};
 use crate::create::Content;
 use crate::history;
 use crate::mcp;
@@ -21,13 +21,15 @@ impl Planner<'_, '_> {
         let (mut left, mut fewest, mut no_tool) = (clause.text().to_owned(), usize::MAX, false);
         // `commit` orders something else than a look at the commits.
         let orders = clause.tokens.first().is_some_and(|first| first.is(set("acting")));
-        for index in table::nearest(&clause.tokens).into_iter().take(24) {
+        let again = self.again(clause);
+        let near = again.clone().unwrap_or_else(|| table::nearest(&clause.tokens));
+        for index in near.into_iter().take(24) {
             let row = &ROWS[index];
             let says = |words: &str| {
                 words.is_empty() || clause.tokens.iter().any(|token| has(words, &token.low))
             };
             let is_allowed = if row.looks { !orders } else { !clause.is_question() };
-            if !says(row.verbs) || !says(row.says) || !is_allowed {
+            if again.is_none() && (!says(row.verbs) || !says(row.says) || !is_allowed) {
                 continue;
             }
             let mut fit = clause.fit(index, &self.people);
@@ -70,11 +72,30 @@ impl Planner<'_, '_> {
             self.push(Act::Say(history::recall(self.world, clause.text())), clause.join);
             return Ok(());
         }
+        if let Some(no) = self.gone(clause) {
+            return Err(no);
+        }
         if no_tool {
             let why = format!("I have no tool here for “{}”, so I did nothing", clause.text());
             return Err(self.no(why, clause));
         }
         Err(self.refuse(&left, clause))
+    }
+
+    /// What may be meant where a clause names nothing but files: the row before, as in `summarize a.txt, then b.txt`, and
+    /// never a look at what another verb was for.
+    fn again(&self, clause: &Clause) -> Option<Vec<usize>> {
+        let is_file = |token: &Token| token.shape == Shape::Path || is_filler(token);
+        let last = self.steps.last().filter(|_| clause.tokens.iter().all(is_file))?;
+        match &last.act {
+            Act::Row(row, _) => {
+                let takes_file = |slot: &Slot| matches!(slot, Slot::Path | Slot::Paths);
+                let is_more = !row.looks || row.needs.iter().chain(&row.may).any(takes_file);
+                is_more
+                    .then(|| (0..ROWS.len()).filter(|at| std::ptr::eq(&ROWS[*at], *row)).collect())
+            }
+            act => (!act.only_looks()).then(Vec::new),
+        }
     }
 
     /// `it`, `that file`: what the request or the conversation spoke of last.
@@ -297,13 +318,14 @@ impl Planner<'_, '_> {
     /// A job for somebody else must be one that can be done, without the lead's servers.
     pub(super) fn check(&self, job: &str) -> Result<()> {
         let (mates, last_path) = (self.people.clone(), self.last_path());
-        let (servers, connected) = (Vec::new(), Vec::new());
+        let (servers, connected, gone) = (Vec::new(), Vec::new(), Vec::new());
         let world = World {
             lent: set("lent"),
             mates,
             last_path,
             servers,
             connected,
+            gone,
             system: "",
             ..*self.world
         };

@@ -92,7 +92,17 @@ impl Planner<'_, '_> {
             let outside = self.world.tools.outside().iter();
             outside.map(|tool| mcp::parts(tool.name).1).any(|it| it == format!("{verb}_{name}"))
         };
-        let is_server = named.iter().any(|name| self.world.servers.contains(name) || is_tool(name));
+        let strange: Vec<&String> =
+            named.iter().filter(|name| !self.people.contains(name)).collect();
+        let is_strange = !strange.is_empty();
+        let is_server =
+            strange.iter().any(|name| self.world.servers.contains(name) || is_tool(name));
+        // Whom nobody has hired, and who is asked behind a server, is a name of the server's: `ask gpt`.
+        if let (Some(server), true, "order") = (&self.server, is_strange && !is_server, found.label)
+            && clause.tokens[0].is("ask")
+        {
+            return self.ask(server.clone(), clause).map(|()| true);
+        }
         let is_row = leaves || is_server || !is_task && says(what, "plan plans themselves own");
         let can_tell = self.world.can(Can::Spawn) || self.world.can(Can::Send);
         let is_left = found.label == "task" && !is_task;
@@ -103,7 +113,6 @@ impl Planner<'_, '_> {
         let is_open = clause.tokens[0]
             .is("get make give send write remind message hand assign order instruct");
         let may_be_there = self.people.is_empty() && clause.tokens[0].is("send message");
-        let is_strange = named.iter().any(|name| !self.people.contains(name));
         if is_strange && is_open && !may_be_there && !is_task {
             return Ok(false);
         }

@@ -36,7 +36,13 @@ fn play(line: &str, shares: &mut Shares) {
     let (mut told, mut from) = (String::new(), 0);
     for request in requests.split(" // ") {
         from = stage.calls.len();
-        told = stage.asks(request);
+        if let Some(request) = request.strip_suffix(" (interrupted)") {
+            stage.is_interrupted(request);
+        } else if let Some(server) = request.strip_prefix("(gone) ") {
+            stage.tools.retain(|(name, ..)| !name.starts_with(&format!("mcp__{server}__")));
+        } else {
+            told = stage.asks(request);
+        }
     }
     let before = Stage::new().files;
     let may_change: Vec<&str> =
@@ -48,7 +54,8 @@ fn play(line: &str, shares: &mut Shares) {
     let acted = (from..stage.calls.len()).any(|at| acts(&stage, &stage.calls[at].0, at));
     let wanted: Vec<&str> = expected.split(' ').filter(|word| !word.starts_with('~')).collect();
     let what = format!("{line}\n  called {calls:?}, lost {lost:?}\n  said {told}");
-    let is_no = told.contains('“') || told.contains("there is no") || told.contains("I know no");
+    let is_no = ["“", "there is no", "I know no", "is gone"].iter().any(|no| told.contains(no));
+    assert!(!told.contains("Noted: .") && !told.contains("[The"), "{what}");
     match wanted.as_slice() {
         ["no"] if !acted && lost.is_none() && is_no => shares.refused += 1,
         ["told"]

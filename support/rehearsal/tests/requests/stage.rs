@@ -113,6 +113,21 @@ impl Stage {
         }
     }
 
+    /// Asks; the user stops the turn at its first call, and what comes next finds the note of it.
+    pub fn is_interrupted(&mut self, text: &str) {
+        self.said.push((true, vec![Said::Text(text.to_owned())]));
+        let calls = self
+            .reply()
+            .calls
+            .into_iter()
+            .map(|(name, input)| Said::Call("stopped".to_owned(), name, input));
+        let result =
+            Said::Result("stopped".to_owned(), "interrupted: not answered".to_owned(), true);
+        let note = Said::Text("[The turn above ended before its answer was complete.]".to_owned());
+        self.said.push((false, calls.take(1).collect()));
+        self.said.push((true, vec![result, note]));
+    }
+
     /// Asks, runs what is called, and returns the last text.
     pub fn asks(&mut self, text: &str) -> String {
         self.said.push((true, vec![Said::Text(text.to_owned())]));
