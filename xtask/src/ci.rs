@@ -22,8 +22,9 @@ const STEPS: [(&str, &str); 12] = [
     ("budget", "x budget"),
     ("features", "x features"),
     ("clippy", "clippy --workspace --all-targets -- -D warnings"),
-    // Tests may unwrap, their helpers among them, which clippy cannot tell from other code.
-    ("unwrap", "clippy --workspace -- -D warnings -D clippy::unwrap_used"),
+    // Tests may unwrap, their helpers among them, which clippy cannot tell from other code. With examples, so that no
+    // dependency is built for fewer features.
+    ("unwrap", "clippy --workspace --lib --bins --examples -- -D warnings -D clippy::unwrap_used"),
     ("machete", "machete"),
     ("deny", "deny check bans licenses sources"),
     ("doc", "doc --workspace --no-deps"),

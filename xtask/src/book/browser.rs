@@ -31,7 +31,8 @@ pub fn test(ws: &Workspace, pictures: Option<&Path>) -> Result<()> {
     let expected = folder.join("expected.json");
     super::put(&expected, &comparisons(ws)?)?;
     // The page of the mock model is tried, too.
-    let model = ["build", "--quiet", "--workspace", "--bin", "mock_servers"];
+    // Beside an example it has the features that it has beside tests: nothing is built anew.
+    let model = ["build", "--quiet", "--workspace", "--bin", "mock_servers", "--examples"];
     let built = succeeds(cargo(&model).current_dir(&ws.root))?;
     ensure!(built, "mock_servers does not build");
     let mut node = Command::new("node");
