@@ -28,6 +28,9 @@ use crate::config::{Server, Transport};
 
 /// Variables that a child does not inherit.
 const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "MCP_CLIENT_KEY"];
+/// How many programs on this crate have started one another, and the most that may: a configuration can name, by a detour,
+/// the program that reads it, and each start would be followed by another.
+const DEPTH: (&str, u32) = ("MCP_CLIENT_DEPTH", 4);
 /// What is kept of a child's standard error: lines, and characters of each.
 const TAIL: (usize, usize) = (5, 300);
 /// For a child whose output has ended to end itself.
@@ -179,10 +182,15 @@ fn start(server: &Server) -> Result<Opened, Error> {
     let program = &server.command;
     // Arguments and environment may hold passwords, so the error names the program alone.
     let failed = |error: std::io::Error| broken(&format!("{program} does not start: {error}"));
+    let depth = std::env::var(DEPTH.0).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0);
+    if depth >= DEPTH.1 {
+        let why = "is not started: the programs above it start one another without end";
+        return Err(broken(&format!("{program} {why}; mend their configuration")));
+    }
     let (errors, stderr) = std::io::pipe().map_err(failed)?;
     let errors = Receiver::from_owned_fd(errors.into()).map_err(failed)?;
     let mut command = Command::new(program);
-    command.args(&server.args).stderr(Stdio::from(stderr));
+    command.args(&server.args).env(DEPTH.0, (depth + 1).to_string()).stderr(Stdio::from(stderr));
     for key in KEYS {
         command.env_remove(key);
     }

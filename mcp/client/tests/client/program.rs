@@ -165,3 +165,12 @@ fn nothing_of_a_server_that_hangs_is_left_behind() {
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn a_configuration_that_starts_itself_ends_with_a_sentence() {
+    let typed = Typed::new();
+    let connect = ["--config", "some.mcp.json", "connect", "own"];
+    let own = json!({ "own": { "command": env!("CARGO_BIN_EXE_mcp_client"), "args": connect } });
+    let (code, out, _) = typed.with(&own, &["check"]);
+    assert!(code == 1 && out.contains("start one another without end; mend"), "{out}");
+}
