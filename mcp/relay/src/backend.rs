@@ -5,6 +5,7 @@
 //! tools and nobody else's.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +13,9 @@ use mcp_client::link::{self, State as LinkState};
 use mcp_client::login::NoLogin;
 use mcp_client::transport::Dialer;
 use mcp_wire::frame::{Frame, code};
-use mcp_wire::headers::{META_CAPABILITIES, META_VERSION, STATELESS};
+use mcp_wire::headers::STATELESS;
 use mcp_wire::{Connection, body};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, watch};
@@ -22,7 +24,8 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::config::Entry;
 use crate::relay::Relay;
 use crate::routing::{LISTS, Listing, Routing};
-use crate::switch::{Line, OUTBOX, Side, State, is_away};
+use crate::subscriptions::alone;
+use crate::switch::{Line, OUTBOX, State, is_away};
 
 /// For an answer to what the relay itself asks.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -52,7 +55,8 @@ pub struct Backend {
 }
 
 /// How it is with a backend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Health {
     /// Not yet attempted.
     Unknown,
@@ -64,29 +68,31 @@ pub enum Health {
     Failed,
 }
 
-impl Health {
-    /// The word that the tools show.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Healthy => "healthy",
-            Self::Degraded => "degraded",
-            Self::Failed => "failed",
-        }
+impl fmt::Display for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
 impl Backend {
-    /// How it is, with what the routing says of its tools.
-    pub fn health(&self, routing: &Routing) -> Health {
-        let invalid =
-            routing.tools.get(self.entry.name()).is_some_and(|(_, invalid)| !invalid.is_empty());
+    /// How it is, when so many of its tools are invalid.
+    pub fn health(&self, invalid: usize) -> Health {
         match (self.tried, self.connected) {
             (false, _) => Health::Unknown,
             (true, false) => Health::Failed,
-            (true, true) if invalid || self.error.is_some() => Health::Degraded,
+            (true, true) if invalid > 0 || self.error.is_some() => Health::Degraded,
             (true, true) => Health::Healthy,
         }
+    }
+
+    /// The connection over which a client reaches it.
+    pub fn line_of(&self, client: u64) -> u64 {
+        self.own.get(&client).copied().unwrap_or(self.line)
+    }
+
+    /// Lets its connections end behind what is under way there.
+    pub fn retire(&self, state: &mut State) {
+        self.own.values().chain([&self.line]).for_each(|line| state.retire(*line));
     }
 
     /// Whether something may come of connecting still.
@@ -131,7 +137,7 @@ pub fn open(
         let relay = relay.clone();
         async move {
             while let Some(Ok(frame)) = reader.recv().await {
-                relay.with(|state| relay.line_says(state, number, frame)).await;
+                relay.with(|state| state.line_says(number, frame)).await;
             }
         }
     });
@@ -145,7 +151,7 @@ pub fn open(
         relist: relist.clone(),
     };
     tokio::spawn(keeper.keep(states));
-    let end = Line {
+    let line = Line {
         backend: entry.name().to_owned(),
         outbox,
         open: false,
@@ -157,15 +163,10 @@ pub fn open(
         retry,
         relist,
         told: [false; 3],
+        listening: None,
         timeout: entry.timeout,
     };
-    state.lines.insert(
-        number,
-        Side {
-            end,
-            flights: Default::default(),
-        },
-    );
+    state.lines.insert(number, line);
     number
 }
 
@@ -176,11 +177,6 @@ fn own_hello() -> Value {
         "capabilities": { "roots": { "listChanged": true }, "sampling": {}, "elicitation": {} },
         "clientInfo": { "name": "mcp_relay", "version": env!("CARGO_PKG_VERSION") },
     })
-}
-
-/// The `_meta` of a request that stands for itself.
-fn alone() -> Value {
-    json!({ META_VERSION[1]: STATELESS, META_CAPABILITIES[1]: {} })
 }
 
 /// Keeps one connection greeted and its lists up to date.
@@ -202,10 +198,10 @@ impl Keeper {
         let hello = loop {
             match self.greet().await {
                 Ok(hello) => break hello,
-                Err(why) => self.judge(false, Some(why)).await,
+                Err(why) => self.judge(false, Some(why)),
             }
             let waiting =
-                self.relay.peek(|state| Some(!state.lines.get(&self.line)?.end.held.is_empty()));
+                self.relay.peek(|state| Some(!state.lines.get(&self.line)?.held.is_empty()));
             let Some(waiting) = waiting else { return };
             let rest = (self.relay.patience.jitter)(pause);
             let rest = if waiting { rest.min(self.relay.patience.hurry) } else { rest };
@@ -220,9 +216,15 @@ impl Keeper {
             if self.main {
                 match self.list(&hello).await {
                     Ok(listing) => self.listed(&hello, listing).await,
-                    Err((away, why)) => self.judge(!away, Some(why)).await,
+                    Err((away, why)) => self.judge(!away, Some(why)),
                 }
             }
+            self.relay
+                .with(|state| {
+                    state.forget_asked(self.line);
+                    state.subscribe();
+                })
+                .await;
             loop {
                 tokio::select! {
                     () = self.relist.notified() => break,
@@ -232,7 +234,7 @@ impl Keeper {
                 match state {
                     LinkState::Connected => break,
                     LinkState::Failed(why) | LinkState::NeedsAuth(why) => {
-                        self.judge(false, Some(why.to_string())).await;
+                        self.judge(false, Some(why.to_string()));
                     }
                     LinkState::Pending | LinkState::Disabled => {}
                 }
@@ -241,7 +243,7 @@ impl Keeper {
     }
 
     async fn ask(&self, method: &str, params: Value) -> Frame {
-        let answer = self.relay.peek(|state| state.ask_own(self.line, method, params));
+        let answer = self.relay.peek(|state| state.ask_own(self.line, method, params).1);
         let silent = |why: &str| Frame::error(None, code::INTERNAL_ERROR, why);
         match timeout(ANSWER, answer).await {
             Ok(answer) => answer.unwrap_or_else(|_| silent("the connection is closed")),
@@ -266,9 +268,8 @@ impl Keeper {
         };
         if handshake {
             let told = Frame::notification("notifications/initialized", ());
-            self.relay.peek(|state| {
-                state.lines.get(&self.line).map(|side| side.end.outbox.try_send(told))
-            });
+            self.relay
+                .peek(|state| state.lines.get(&self.line).map(|line| line.outbox.try_send(told)));
         }
         let found = timeout(PROBE, self.ask("server/discover", json!({ "_meta": alone() }))).await;
         let found = found.ok().and_then(|found| Some(value(found.result.as_deref()?)));
@@ -284,13 +285,15 @@ impl Keeper {
             _ => hello,
         };
         self.relay.with(|state| {
-            if let Some(side) = state.lines.get_mut(&self.line) {
-                (side.end.modern, side.end.handshake) = (modern, handshake);
+            if let Some(line) = state.lines.get_mut(&self.line) {
+                (line.modern, line.handshake) = (modern, handshake);
             }
             state.open_line(self.line);
             if modern && self.main {
                 let wanted = json!({ "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true });
-                state.tell_own(self.line, "subscriptions/listen", json!({ "notifications": wanted, "_meta": alone() }));
+                let listen = json!({ "notifications": wanted, "_meta": alone() });
+                let (number, _) = state.ask_own(self.line, "subscriptions/listen", listen);
+                state.lines.get_mut(&self.line).into_iter().for_each(|it| it.listening = Some(number));
             }
         }).await;
         Ok(hello)
@@ -307,10 +310,10 @@ impl Keeper {
             for _ in 0..PAGES {
                 let mut params =
                     cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
-                if !self
-                    .relay
-                    .peek(|state| state.lines.get(&self.line).is_none_or(|it| it.end.handshake))
-                {
+                let session = |state: &mut State| {
+                    state.lines.get(&self.line).is_none_or(|line| line.handshake)
+                };
+                if !self.relay.peek(session) {
                     params["_meta"] = alone();
                 }
                 let answer = self.ask(method, params).await;
@@ -348,53 +351,28 @@ impl Keeper {
                 else {
                     return;
                 };
-                let differs = |at: usize| {
-                    !listing[at]
-                        .iter()
-                        .map(|it| it.get())
-                        .eq(backend.listing[at].iter().map(|it| it.get()))
-                };
-                let changed = [differs(0), differs(3), differs(1) || differs(2)];
                 (backend.connected, backend.tried, backend.error) = (true, true, None);
                 backend.took.get_or_insert(backend.began.elapsed());
                 (backend.hello, backend.listing) = (hello.clone(), listing);
-                let told =
-                    state.lines.get_mut(&self.line).map(|side| std::mem::take(&mut side.end.told));
-                for (at, (changed, told)) in
-                    changed.into_iter().zip(told.unwrap_or_default()).enumerate()
-                {
-                    state.changed[at] |= changed || told;
+                if let Some(line) = state.lines.get_mut(&self.line) {
+                    let told = std::mem::take(&mut line.told).into_iter();
+                    state.changed.iter_mut().zip(told).for_each(|(changed, told)| *changed |= told);
                 }
                 state.reroute();
-                let invalid =
-                    state.routing.tools.get(&self.name).map_or(&[][..], |(_, invalid)| invalid);
-                invalid
-                    .iter()
-                    .for_each(|why| tracing::warn!("Invalid tool from {}: {why}", self.name));
-                if let Some(backend) = state.backend(&self.name) {
-                    let health = backend.health(&state.routing).word();
-                    tracing::info!("{}: {health} ({} tools)", self.name, backend.listing[0].len());
+                let (tools, invalid) = &state.routing.tools[&self.name];
+                for why in invalid {
+                    tracing::warn!("Invalid tool from {}: {why}", self.name);
                 }
-                let watched: Vec<_> = state
-                    .watched
-                    .iter()
-                    .filter(|(_, who)| !who.is_empty())
-                    .map(|it| it.0.clone())
-                    .collect();
-                for uri in watched
-                    .into_iter()
-                    .filter(|uri| state.routing.resource(uri) == Some(&self.name))
-                    .collect::<Vec<_>>()
-                {
-                    state.tell_own(self.line, "resources/subscribe", json!({ "uri": uri }));
-                }
+                let health = state.backend(&self.name).map(|it| it.health(invalid.len()));
+                let health = health.unwrap_or(Health::Unknown);
+                tracing::info!("{}: {health} ({} tools)", self.name, tools.len());
             })
             .await;
         self.relay.judged();
     }
 
     /// Says how it is.
-    async fn judge(&self, connected: bool, error: Option<String>) {
+    fn judge(&self, connected: bool, error: Option<String>) {
         if !self.main {
             return;
         }
@@ -414,11 +392,17 @@ impl Keeper {
 }
 
 impl State {
-    /// Makes the routing anew.
+    /// Makes the routing anew, and sees what has changed for clients.
     pub fn reroute(&mut self) {
         let backends = self.backends.iter().filter(|it| it.entry.enabled);
-        self.routing =
-            Routing::new(backends.map(|it| (&it.entry, &it.listing)), &crate::manage::NAMES);
+        let new = Routing::new(backends.map(|it| (&it.entry, &it.listing)), &crate::manage::NAMES);
+        let old = std::mem::replace(&mut self.routing, new);
+        for (at, kind) in [0, 2, 2, 1].into_iter().enumerate() {
+            let items = |routing: &Routing| {
+                routing.tables[at].items.iter().map(|it| it.get().to_owned()).collect::<Vec<_>>()
+            };
+            self.changed[kind] |= items(&old) != items(&self.routing);
+        }
     }
 }
 

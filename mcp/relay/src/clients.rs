@@ -3,12 +3,12 @@
 //! Invariant: a body is opened only for the name that decides where it goes; what nobody knows goes on all the same.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use kit::BoxFuture;
 use mcp_wire::body;
-use mcp_wire::frame::{Frame, Id, Kind, code};
-use mcp_wire::headers::META_SUBSCRIPTION;
+use mcp_wire::frame::{Frame, Kind, code};
+use mcp_wire::headers::own_version;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -17,7 +17,7 @@ use crate::lifecycle::{self, About, Refusal, raw};
 use crate::manage;
 use crate::relay::Relay;
 use crate::routing::LISTS;
-use crate::switch::{AWAY_PATIENCE, State, is_modern, named, text};
+use crate::switch::{AWAY_PATIENCE, Origin, State, named, text};
 
 /// What of a backend's instructions goes on, in characters.
 const INSTRUCTIONS: usize = 1000;
@@ -25,25 +25,22 @@ const INSTRUCTIONS: usize = 1000;
 impl Relay {
     /// A frame of a client.
     pub(crate) async fn client_says(self: &Arc<Self>, client: u64, frame: Frame) {
-        let method = frame.method.clone().unwrap_or_default();
-        match (frame.kind(), &*method) {
-            (Kind::Response, _) => self.peek(|state| state.client_answers(client, frame)),
+        match (frame.kind(), frame.method.as_deref().unwrap_or_default()) {
+            (Kind::Response, _) => self.peek(|state| state.answer(client, frame)),
             (Kind::Request, _) => self.request(client, frame, true).await,
-            (_, "notifications/initialized") => self.peek(|state| {
-                state.clients.get_mut(&client).into_iter().for_each(|it| it.end.initialized = true);
-            }),
+            (_, "notifications/initialized") => self.peek(|state| _ = state.session(client)),
             (_, "notifications/cancelled") => {
                 if let Some(id) = named(&frame, &["requestId"]) {
-                    self.with(|state| state.client_cancels(client, &id, &frame)).await;
+                    self.with(|state| state.cancel(client, &id, &frame)).await;
                 }
             }
             _ => self.peek(|state| {
                 let lines = state
                     .lines
                     .iter()
-                    .filter(|(_, it)| it.end.open && it.end.only.is_none_or(|own| own == client));
+                    .filter(|(_, it)| it.open && it.only.is_none_or(|own| own == client));
                 let lines: Vec<_> = lines.map(|(line, _)| *line).collect();
-                lines.into_iter().for_each(|line| _ = state.tell_line(line, frame.clone()));
+                lines.into_iter().for_each(|line| _ = state.tell(line, frame.clone()));
             }),
         }
     }
@@ -57,90 +54,84 @@ impl Relay {
     async fn requested(self: Arc<Self>, client: u64, frame: Frame, early: bool) {
         let method = frame.method.clone().unwrap_or_default();
         if &*method == "initialize" {
-            let hello = frame.params.as_deref().and_then(|it| serde_json::from_str(it.get()).ok());
+            let hello = value(frame.params.as_deref());
             self.peek(|state| {
-                if let Some(side) = state.clients.get_mut(&client) {
-                    side.end.hello = hello.unwrap_or_default();
-                }
+                state.clients.get_mut(&client).into_iter().for_each(|it| it.hello = hello.clone());
             });
         }
+        let relay = self.clone();
         if let Some(answer) = lifecycle::answer(&frame, || self.about()) {
-            return self.answer(client, &frame, answer).await;
+            return self.with(|state| state.reply(client, &frame, answer)).await;
         }
-        let own = text(&frame, &["name"])
-            .filter(|name| &*method == "tools/call" && manage::NAMES.contains(&&**name));
-        if let Some(name) = own {
+        if let Some(name) = text(&frame, &["name"])
+            .filter(|name| &*method == "tools/call" && manage::NAMES.contains(&&**name))
+        {
             let arguments = frame.params.as_deref().and_then(|it| body::get(it, &["arguments"]));
-            let arguments = arguments
-                .and_then(|it| serde_json::from_str(it.get()).ok())
-                .unwrap_or_else(|| json!({}));
-            let work = self.clone().manage(name, arguments);
-            return self.later(client, frame, work);
+            let work = relay.manage(name, value(arguments));
+            return self.later(client, async move { Some((frame, work.await)) });
         }
         if let Some(at) = LISTS.iter().position(|(_, list, _)| **list == *method) {
-            let (relay, asked) = (self.clone(), frame.clone());
-            let work = async move {
+            return self.later(client, async move {
                 relay.settled(relay.patient_until()).await;
-                Ok(relay.list(&asked, at))
-            };
-            return self.later(client, frame, work);
+                let list = relay.list(&frame, at);
+                Some((frame, Ok(list)))
+            });
         }
-        let refused = self
-            .with(|state| match &*method {
-                "logging/setLevel" => {
-                    set_level(state, client, &frame);
-                    Ok(())
-                }
-                "subscriptions/listen" => {
-                    listen(state, client, &frame);
-                    Ok(())
-                }
-                _ => self.forward(state, client, &frame),
-            })
-            .await;
-        let Err(refusal) = refused else { return };
+        if &*method == "subscriptions/listen" {
+            let begun = self.peek(|state| state.listen(client, &frame));
+            return self.later(client, async move {
+                relay.settled(relay.patient_until()).await;
+                relay
+                    .with(|state| {
+                        state.subscribe();
+                        state.heard(begun, None);
+                    })
+                    .await;
+                None
+            });
+        }
+        let refused = self.with(|state| match &*method {
+            "logging/setLevel" => {
+                state.set_level(client, &frame);
+                Ok(())
+            }
+            _ => self.forward(state, client, &frame),
+        });
+        let Err(refusal) = refused.await else { return };
         // Whoever has it may not have said so yet.
         if early && self.peek(|state| state.backends.iter().any(|it| it.settles())) {
-            let relay = self.clone();
-            self.peek(|state| {
-                state.clients.get_mut(&client).into_iter().for_each(|it| it.end.asked += 1)
-            });
-            tokio::spawn(async move {
+            return self.later(client, async move {
                 relay.settled(Instant::now() + AWAY_PATIENCE).await;
                 relay.request(client, frame, false).await;
-                relay.peek(|state| state.answered(client));
+                None
             });
-            return;
         }
-        self.answer(client, &frame, Err(refusal)).await;
-    }
-
-    async fn answer(&self, client: u64, asked: &Frame, answer: Result<Value, Refusal>) {
-        self.with(|state| match answer {
-            Ok(result) => state.tell_client(
-                client,
-                Frame::result(asked.id.clone().expect("it is a request"), result),
-            ),
-            Err(refusal) => state.refuse(client, asked, &refusal),
-        })
-        .await;
+        self.with(|state| state.reply(client, &frame, Err(refusal))).await;
     }
 
     /// Answers when the answer is there, and holds up nothing meanwhile.
     fn later(
         self: &Arc<Self>,
         client: u64,
-        asked: Frame,
-        work: impl Future<Output = Result<Value, Refusal>> + Send + 'static,
+        work: impl Future<Output = Option<(Frame, Result<Value, Refusal>)>> + Send + 'static,
     ) {
         let relay = self.clone();
-        self.peek(|state| {
-            state.clients.get_mut(&client).into_iter().for_each(|it| it.end.asked += 1)
-        });
+        let working = move |state: &mut State, change: isize| {
+            let client = state.clients.get_mut(&client);
+            client.into_iter().for_each(|it| it.working = it.working.saturating_add_signed(change));
+        };
+        self.peek(|state| working(state, 1));
         tokio::spawn(async move {
             let answer = work.await;
-            relay.answer(client, &asked, answer).await;
-            relay.peek(|state| state.answered(client));
+            relay
+                .with(|state| {
+                    if let Some((asked, answer)) = answer {
+                        state.reply(client, &asked, answer);
+                    }
+                    working(state, -1);
+                    state.ring(client);
+                })
+                .await;
         });
     }
 
@@ -226,23 +217,31 @@ impl Relay {
         let Some(backend) = backend else {
             return Err(unknown(method, name.as_deref(), uri.as_deref(), &frame));
         };
-        match (method, &uri) {
+        let line = self.line(state, client, &backend);
+        let session = state.lines.get(&line).is_none_or(|line| line.handshake);
+        let done = match (method, uri) {
             ("resources/subscribe", Some(uri)) => {
-                _ = state.watched.entry(uri.clone()).or_default().insert((client, None))
+                let own = state.session(client);
+                own.uris.insert(uri.clone());
+                if session {
+                    own.asked_at(uri, line);
+                } else {
+                    state.subscribe();
+                }
+                !session
             }
             ("resources/unsubscribe", Some(uri)) => {
-                let who = state.watched.entry(uri.clone()).or_default();
-                who.remove(&(client, None));
-                if !who.is_empty() {
-                    let id = frame.id.clone().expect("it is a request");
-                    state.tell_client(client, Frame::result(id, json!({})));
-                    return Ok(());
-                }
+                state.session(client).uris.remove(&uri);
+                !session || state.subscriptions.iter().any(|it| it.uris.contains(&uri))
             }
-            _ => {}
+            _ => false,
+        };
+        if done {
+            state.reply(client, &frame, Ok(json!({})));
+        } else {
+            let id = frame.id.clone().expect("it is a request");
+            state.ask(Origin::End(client, id), line, frame);
         }
-        let line = self.line(state, client, &backend);
-        state.ask_line(client, line, frame);
         Ok(())
     }
 
@@ -252,35 +251,18 @@ impl Relay {
             return 0;
         };
         let backend = &state.backends[at];
-        if !backend.entry.isolate {
-            return backend.line;
-        }
-        if let Some(line) = backend.own.get(&client).filter(|line| state.lines.contains_key(line)) {
-            return *line;
-        }
-        let entry = backend.entry.clone();
-        let hello = state
-            .clients
-            .get(&client)
-            .map(|side| side.end.hello.clone())
-            .filter(|it| !it.is_null());
-        let Some(hello) = hello else { return backend.line };
-        let line = open(self, state, &entry, Some((client, hello)));
-        state.backends[at].own.insert(client, line);
-        line
-    }
-
-    /// Waits for a backend to come to something.
-    pub(crate) async fn verdict(&self, name: &str, limit: Duration) {
-        let mut verdicts = self.verdicts();
-        let settled = async {
-            while self.peek(|state| state.backend(name).is_some_and(|it| it.settles())) {
-                if verdicts.changed().await.is_err() {
-                    return;
-                }
+        let own = backend.own.get(&client).filter(|line| state.lines.contains_key(line));
+        let hello = state.clients.get(&client).map(|it| it.hello.clone());
+        match (own, hello.filter(|it| backend.entry.isolate && !it.is_null())) {
+            (Some(line), _) => *line,
+            (None, None) => backend.line,
+            (None, Some(hello)) => {
+                let entry = backend.entry.clone();
+                let line = open(self, state, &entry, Some((client, hello)));
+                state.backends[at].own.insert(client, line);
+                line
             }
-        };
-        let _ = tokio::time::timeout(limit, settled).await;
+        }
     }
 }
 
@@ -297,7 +279,7 @@ fn sole(state: &State, capability: &str) -> Option<String> {
 }
 
 fn unknown(method: &str, name: Option<&str>, uri: Option<&str>, frame: &Frame) -> Refusal {
-    let modern = is_modern(frame);
+    let modern = own_version(frame).is_some();
     match (method, name, uri) {
         ("tools/call", Some(name), _) => Refusal::new(
             code::INVALID_PARAMS,
@@ -322,54 +304,29 @@ fn unknown(method: &str, name: Option<&str>, uri: Option<&str>, frame: &Frame) -
     }
 }
 
-/// Every backend that logs hears the level.
-fn set_level(state: &mut State, client: u64, frame: &Frame) {
-    let params = frame
-        .params
-        .as_deref()
-        .and_then(|it| serde_json::from_str(it.get()).ok())
-        .unwrap_or_else(|| json!({}));
-    let logs = state.backends.iter().filter(|it| !it.hello["capabilities"]["logging"].is_null());
-    let lines: Vec<_> = logs.map(|it| it.own.get(&client).copied().unwrap_or(it.line)).collect();
-    for line in lines {
-        state.tell_own(line, "logging/setLevel", params.clone());
+impl State {
+    /// The relay's own answer to a client.
+    fn reply(&mut self, client: u64, asked: &Frame, answer: Result<Value, Refusal>) {
+        let id = asked.id.clone();
+        let frame = match answer {
+            Ok(result) => Frame::result(id.expect("it is a request"), result),
+            Err(refusal) => refusal.answer(id),
+        };
+        self.tell(client, frame);
     }
-    state.tell_client(client, Frame::result(frame.id.clone().expect("it is a request"), json!({})));
+
+    /// Every backend that logs hears the level.
+    fn set_level(&mut self, client: u64, frame: &Frame) {
+        let params = value(frame.params.as_deref());
+        let logs = self.backends.iter().filter(|it| !it.hello["capabilities"]["logging"].is_null());
+        for line in logs.map(|it| it.line_of(client)).collect::<Vec<_>>() {
+            self.ask_own(line, "logging/setLevel", params.clone());
+        }
+        self.reply(client, frame, Ok(json!({})));
+    }
 }
 
-/// A subscription: changes of lists the relay knows itself; of a resource its backend tells.
-fn listen(state: &mut State, client: u64, frame: &Frame) {
-    let id: Id = frame.id.clone().expect("it is a request");
-    let params: Value = frame
-        .params
-        .as_deref()
-        .and_then(|it| serde_json::from_str(it.get()).ok())
-        .unwrap_or_default();
-    let mut filter = json!({});
-    for key in ["toolsListChanged", "promptsListChanged", "resourcesListChanged"] {
-        if params["notifications"][key] == true {
-            filter[key] = true.into();
-        }
-    }
-    let uris = params["notifications"]["resourceSubscriptions"].as_array().into_iter().flatten();
-    let known: Vec<_> = uris
-        .filter_map(Value::as_str)
-        .filter_map(|uri| {
-            let backend = state.backend(state.routing.resource(uri)?)?;
-            Some((uri.to_owned(), backend.line))
-        })
-        .collect();
-    for (uri, line) in &known {
-        state.watched.entry(uri.clone()).or_default().insert((client, Some(id.clone())));
-        state.tell_own(*line, "resources/subscribe", json!({ "uri": uri }));
-    }
-    if !known.is_empty() {
-        filter["resourceSubscriptions"] = known.into_iter().map(|(uri, _)| uri).collect();
-    }
-    let params = json!({ "_meta": { META_SUBSCRIPTION[1]: id.to_raw() }, "notifications": filter });
-    state.listeners.push((client, id, filter));
-    state.tell_client(
-        client,
-        Frame::notification("notifications/subscriptions/acknowledged", params),
-    );
+/// A body as a value; an object without members when there is none.
+fn value(body: Option<&RawValue>) -> Value {
+    body.and_then(|it| serde_json::from_str(it.get()).ok()).unwrap_or_else(|| json!({}))
 }

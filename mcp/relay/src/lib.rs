@@ -3,7 +3,6 @@
 mod backend;
 mod clients;
 pub mod config;
-mod ends;
 pub mod front;
 pub mod lifecycle;
 mod lines;
@@ -12,9 +11,9 @@ mod relay;
 pub mod reload;
 pub mod routing;
 pub mod service;
+mod subscriptions;
 mod switch;
 pub mod watcher;
 pub mod yaml;
 
-pub use manage::Row;
 pub use relay::Relay;

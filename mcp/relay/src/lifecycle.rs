@@ -4,7 +4,7 @@
 //! `server/discover` asks. Invariant: what a revision does not have is refused as that revision says.
 
 use mcp_wire::body;
-use mcp_wire::frame::{Frame, code};
+use mcp_wire::frame::{Frame, Id, code};
 use mcp_wire::headers::{STATELESS, own_version};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -56,14 +56,14 @@ impl Refusal {
     }
 
     /// As the answer to a request.
-    pub fn answer(&self, asked: &Frame) -> Frame {
+    pub fn answer(&self, asked: Option<Id>) -> Frame {
         let mut error = json!({ "code": self.code, "message": self.message });
         if let Some(data) = &self.data {
             error["data"] = data.clone();
         }
         Frame {
             error: Some(raw(error)),
-            ..Frame::error(asked.id.clone(), 0, "")
+            ..Frame::error(asked, 0, "")
         }
     }
 }

@@ -3,98 +3,98 @@
 //! Invariant: an answer goes to the request it belongs to; what names no request goes to whoever asked last there, and a
 //! question that no client can answer is refused at once.
 
-use mcp_wire::frame::{Frame, Kind, code};
+use mcp_wire::frame::{Frame, Id, Kind, code};
 use serde_json::json;
 
-use crate::relay::{Relay, about};
-use crate::switch::{State, named, text};
+use crate::subscriptions::KINDS;
+use crate::switch::{Flight, Origin, State, named};
 
-impl Relay {
+impl State {
     /// A frame of a backend.
-    pub fn line_says(&self, state: &mut State, line: u64, mut frame: Frame) {
+    pub fn line_says(&mut self, line: u64, mut frame: Frame) {
         let method = frame.method.clone().unwrap_or_default();
         match (frame.kind(), &*method) {
-            (Kind::Response, _) => state.line_answers(line, frame),
+            (Kind::Response, _) => self.answer(line, frame),
             (Kind::Request, "ping") => {
                 let id = frame.id.take().expect("it is a request");
-                state.tell_line(line, Frame::result(id, json!({})));
+                self.tell(line, Frame::result(id, json!({})));
             }
-            (Kind::Request, _) => self.line_asks(state, line, frame),
-            (_, "notifications/progress") => state.line_progresses(line, frame),
+            (Kind::Request, _) => self.line_asks(line, frame),
+            (_, "notifications/progress") => self.progress(line, frame),
             (_, "notifications/cancelled") => {
                 if let Some(id) = named(&frame, &["requestId"]) {
-                    state.line_cancels(line, &id, frame);
+                    self.cancel(line, &id, &frame);
                 }
             }
-            (_, "notifications/subscriptions/acknowledged") => {}
             (_, told) if told.ends_with("/list_changed") => {
-                let kinds = ["tools", "prompts", "resources"];
-                if let Some(at) = kinds.iter().position(|kind| told.contains(kind)) {
-                    let name = state.lines.get(&line).map(|side| side.end.backend.clone());
-                    let main =
-                        name.and_then(|name| state.backend(&name)).map(|backend| backend.line);
-                    if let Some(side) = main.and_then(|main| state.lines.get_mut(&main)) {
-                        side.end.told[at] = true;
-                        side.end.relist.notify_one();
-                    }
+                let name = self.lines.get(&line).map(|line| line.backend.clone());
+                let main = name.and_then(|name| self.backend(&name)).map(|backend| backend.line);
+                if let Some(at) = KINDS.iter().position(|kind| told.contains(kind))
+                    && let Some(line) = main.and_then(|main| self.lines.get_mut(&main))
+                {
+                    line.told[at] = true;
+                    line.relist.notify_one();
                 }
             }
-            (_, "notifications/resources/updated") => Self::updated(state, &frame),
+            _ if self.line_tells(line, &frame) => {}
             (_, told) => {
-                let asked = frame.about.take();
-                let named =
-                    asked.is_some().then(|| state.client_of(line, asked.as_ref())).flatten();
-                let to = match named.or_else(|| state.client_of(line, None)) {
-                    Some(client) => vec![client],
-                    None => state.clients.keys().copied().collect(),
-                };
                 tracing::debug!(told, "a backend tells");
+                let asked = frame.about.take();
+                let to = match self.client_of(line, asked.as_ref()) {
+                    Some(client) => vec![client],
+                    None => self.clients.keys().copied().collect(),
+                };
                 for client in to {
-                    let about = state.request_of(line, client, asked.as_ref());
-                    state.tell_client(
-                        client,
-                        Frame {
-                            about,
-                            ..frame.clone()
-                        },
-                    );
+                    frame.about = self.request_of(line, client, asked.as_ref());
+                    self.tell(client, frame.clone());
                 }
             }
         }
     }
 
     /// A backend wants something of a client.
-    fn line_asks(&self, state: &mut State, line: u64, frame: Frame) {
+    fn line_asks(&mut self, line: u64, mut frame: Frame) {
         let wanted = match frame.method.as_deref().unwrap_or_default() {
             "sampling/createMessage" => Some("sampling"),
             "elicitation/create" => Some("elicitation"),
             "roots/list" => Some("roots"),
             _ => None,
         };
-        let client = state.client_of(line, frame.about.as_ref());
-        let able = client.and_then(|client| state.clients.get(&client)).is_some_and(|side| {
-            let hello = &side.end.hello;
+        let id = frame.id.clone().expect("it is a request");
+        let client = self.client_of(line, frame.about.as_ref());
+        let able = client.and_then(|client| self.clients.get(&client)).is_some_and(|client| {
+            let hello = &client.hello;
             !hello.is_null() && wanted.is_none_or(|wanted| !hello["capabilities"][wanted].is_null())
         });
-        match client.filter(|_| able) {
-            Some(client) => state.ask_client(line, client, frame),
-            None => {
-                let why = if client.is_some() {
-                    "the client does not do this"
-                } else {
-                    "no client's request is under way"
-                };
-                let refusal = Frame::error(frame.id, code::METHOD_NOT_FOUND, why);
-                state.tell_line(line, refusal);
-            }
+        if let Some(client) = client.filter(|_| able) {
+            frame.about = self.request_of(line, client, frame.about.as_ref());
+            self.ask(Origin::End(line, id), client, frame);
+        } else {
+            let why = if client.is_some() {
+                "the client does not do this"
+            } else {
+                "no client's request is under way"
+            };
+            self.tell(line, Frame::error(Some(id), code::METHOD_NOT_FOUND, why));
         }
     }
 
-    fn updated(state: &mut State, frame: &Frame) {
-        let Some(uri) = text(frame, &["uri"]) else { return };
-        for (client, subscription) in state.watched.get(&uri).cloned().unwrap_or_default() {
-            let frame = about(frame.clone(), subscription.as_ref());
-            state.tell_client(client, frame);
-        }
+    /// The id that a client has given to the request that `about` names on a line, or to its latest one there.
+    pub fn request_of(&self, line: u64, client: u64, about: Option<&Id>) -> Option<Id> {
+        let its =
+            |flight: &Flight| flight.asker().filter(|it| it.0 == client).map(|it| it.1.clone());
+        let named = self.flight(line, about).and_then(|(_, flight)| its(flight));
+        let mut there = self.flights.values().rev().filter(|flight| flight.to == line);
+        named.or_else(|| there.find_map(its))
+    }
+
+    /// The client that a line's own words are for: the one whose request they are about, or who asked last.
+    pub fn client_of(&self, line: u64, about: Option<&Id>) -> Option<u64> {
+        let only = self.lines.get(&line)?.only;
+        let client = |flight: &Flight| flight.asker().map(|it| it.0);
+        let named = self.flight(line, about).and_then(|(_, flight)| client(flight));
+        let mut there = self.flights.values().rev().filter(|flight| flight.to == line);
+        let sole = || Some(*self.clients.keys().next()?).filter(|_| self.clients.len() == 1);
+        named.or(only).or_else(|| there.find_map(client)).or_else(sole)
     }
 }

@@ -72,9 +72,8 @@ async fn run(args: Args) -> Result<u8, Failure> {
             let (entries, _) = read(&args.common)?;
             let relay = Relay::start(entries, None, Relay::patience(), Ready::default());
             relay.settled(Instant::now() + Duration::from_secs(30)).await;
-            let rows = relay.rows();
-            let failed = rows.iter().any(|row| row.failed);
-            front::table(&rows.into_iter().map(|row| row.cells).collect::<Vec<_>>());
+            let (rows, failed) = relay.check();
+            front::table(&rows);
             relay.close().await;
             Ok(u8::from(failed))
         }

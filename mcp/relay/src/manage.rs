@@ -10,6 +10,7 @@ use mcp_wire::frame::code;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::backend::{Backend, Health};
 use crate::config::Entry;
@@ -73,14 +74,6 @@ pub fn tools() -> Vec<Box<RawValue>> {
         .collect()
 }
 
-/// A line of `mcp_relay check`.
-pub struct Row {
-    /// Server, transport, state, tools, time, what is wrong.
-    pub cells: Vec<String>,
-    /// Whether it is as it should not be.
-    pub failed: bool,
-}
-
 /// `relay_get_status`.
 #[derive(Serialize)]
 struct Status {
@@ -89,34 +82,75 @@ struct Status {
     servers: Vec<ServerStatus>,
 }
 
+/// How one backend is.
 #[derive(Serialize)]
 struct ServerStatus {
     name: String,
     url: String,
     connected: bool,
-    health: &'static str,
+    health: Health,
     tools: usize,
     tool_names: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// How many tools are left out.
+    #[serde(skip)]
+    invalid: usize,
 }
 
-/// How one backend is: its health, its tools, how many are left out, and what is wrong.
-fn condition(state: &State, backend: &Backend) -> (Health, Vec<String>, usize, Option<String>) {
-    let (names, invalid) =
-        state.routing.tools.get(backend.entry.name()).cloned().unwrap_or_default();
-    let wrong = (!invalid.is_empty())
-        .then(|| format!("Invalid tools: {}", kit::cut(&invalid.join("; "), 1000)));
-    let error = match (&backend.error, wrong) {
-        (Some(error), Some(wrong)) => Some(format!("{error}; {wrong}")),
-        (error, wrong) => error.clone().or(wrong),
-    };
-    let error = if backend.entry.enabled {
-        error
-    } else {
-        Some("switched off by `enabled: false`".to_owned())
-    };
-    (backend.health(&state.routing), names, invalid.len(), error)
+impl ServerStatus {
+    fn of(state: &State, backend: &Backend) -> Self {
+        let entry = &backend.entry;
+        let (tool_names, invalid) =
+            state.routing.tools.get(entry.name()).cloned().unwrap_or_default();
+        let wrong = format!("Invalid tools: {}", kit::cut(&invalid.join("; "), 1000));
+        let errors = [backend.error.clone(), Some(wrong).filter(|_| !invalid.is_empty())];
+        let errors = errors.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let error = if entry.enabled { &errors } else { "switched off by `enabled: false`" };
+        Self {
+            name: entry.name().to_owned(),
+            url: entry.url(),
+            connected: backend.connected,
+            health: backend.health(invalid.len()),
+            tools: tool_names.len(),
+            tool_names,
+            error: Some(error.to_owned()).filter(|error| !error.is_empty()),
+            invalid: invalid.len(),
+        }
+    }
+
+    /// A part of `relay_list_servers`.
+    fn paragraph(&self) -> String {
+        let Self {
+            name,
+            url,
+            health,
+            tools,
+            invalid,
+            ..
+        } = self;
+        let stands = match health {
+            Health::Healthy => "✅ Connected",
+            Health::Degraded => "⚠️ Connected",
+            Health::Failed | Health::Unknown => "❌ Disconnected",
+        };
+        let mut text = format!(
+            "\n\n- **{name}**: {stands} ({health})\n  - URL: {url}\n  - Valid Tools: {tools}"
+        );
+        if *health == Health::Degraded {
+            text += &format!("\n  - Invalid Tools: {invalid}");
+        }
+        text + &self.line_of_error("\n  - Error: ")
+    }
+
+    fn line_of_error(&self, before: &str) -> String {
+        self.error.as_ref().map(|error| format!("{before}{error}")).unwrap_or_default()
+    }
+
+    /// Whether it can be called.
+    fn works(&self) -> bool {
+        matches!(self.health, Health::Healthy | Health::Degraded)
+    }
 }
 
 impl Relay {
@@ -151,96 +185,48 @@ impl Relay {
         Ok(result)
     }
 
-    /// All backends as a table, its head first.
-    pub fn rows(&self) -> Vec<Row> {
-        let head = ["SERVER", "TRANSPORT", "STATE", "TOOLS", "TIME", ""].map(str::to_owned);
-        let head = Row {
-            cells: head.to_vec(),
-            failed: false,
-        };
-        let rows = self.peek(|state| {
-            state
-                .backends
-                .iter()
-                .map(|backend| {
-                    let (health, tools, _, error) = condition(state, backend);
-                    let enabled = backend.entry.enabled;
-                    let time = backend
-                        .took
-                        .map_or_else(|| "-".to_owned(), |took| format!("{} ms", took.as_millis()));
-                    let cells = vec![
-                        backend.entry.name().to_owned(),
-                        backend.entry.server.transport.to_string(),
-                        if enabled { health.word() } else { "disabled" }.to_owned(),
-                        tools.len().to_string(),
-                        time,
-                        error.unwrap_or_default(),
-                    ];
-                    Row {
-                        cells,
-                        failed: enabled && health != Health::Healthy,
-                    }
-                })
-                .collect::<Vec<_>>()
+    fn servers(&self) -> Vec<ServerStatus> {
+        self.peek(|state| state.backends.iter().map(|it| ServerStatus::of(state, it)).collect())
+    }
+
+    /// All backends as a table (server, transport, state, tools, time, what is wrong), and whether one is not as it should be.
+    pub fn check(&self) -> (Vec<Vec<String>>, bool) {
+        let mut rows =
+            vec![["SERVER", "TRANSPORT", "STATE", "TOOLS", "TIME", ""].map(str::to_owned).to_vec()];
+        let mut failed = false;
+        self.peek(|state| {
+            for backend in &state.backends {
+                let entry = &backend.entry;
+                let is = ServerStatus::of(state, backend);
+                failed |= entry.enabled && is.health != Health::Healthy;
+                let took = backend.took.map(|took| format!("{} ms", took.as_millis()));
+                rows.push(vec![
+                    is.name,
+                    entry.server.transport.to_string(),
+                    if entry.enabled { is.health.to_string() } else { "disabled".to_owned() },
+                    is.tools.to_string(),
+                    took.unwrap_or_else(|| "-".to_owned()),
+                    is.error.unwrap_or_default(),
+                ]);
+            }
         });
-        std::iter::once(head).chain(rows).collect()
+        (rows, failed)
     }
 
     /// All there is to say, as JSON.
     pub fn status(&self) -> String {
-        self.peek(|state| {
-            let servers: Vec<_> = state
-                .backends
-                .iter()
-                .map(|backend| {
-                    let (health, tool_names, _, error) = condition(state, backend);
-                    ServerStatus {
-                        name: backend.entry.name().to_owned(),
-                        url: backend.entry.url(),
-                        connected: backend.connected,
-                        health: health.word(),
-                        tools: tool_names.len(),
-                        tool_names,
-                        error,
-                    }
-                })
-                .collect();
-            let status = Status {
-                total_servers: servers.len(),
-                connected_servers: servers.iter().filter(|it| it.connected).count(),
-                servers,
-            };
-            serde_json::to_string_pretty(&status).expect("it is JSON")
-        })
+        let servers = self.servers();
+        let status = Status {
+            total_servers: servers.len(),
+            connected_servers: servers.iter().filter(|it| it.connected).count(),
+            servers,
+        };
+        serde_json::to_string_pretty(&status).expect("it is JSON")
     }
 
     fn summary(&self) -> String {
-        self.peek(|state| {
-            let servers = state.backends.iter().map(|backend| {
-                let (health, tools, invalid, error) = condition(state, backend);
-                let stands = match health {
-                    Health::Healthy => "✅ Connected",
-                    Health::Degraded => "⚠️ Connected",
-                    Health::Failed | Health::Unknown => "❌ Disconnected",
-                };
-                let mut text = format!(
-                    "\n- **{}**: {stands} ({})\n  - URL: {}\n  - Valid Tools: {}\n",
-                    backend.entry.name(),
-                    health.word(),
-                    backend.entry.url(),
-                    tools.len()
-                );
-                if health == Health::Degraded {
-                    text += &format!("  - Invalid Tools: {invalid}\n");
-                }
-                if let Some(error) = error {
-                    text += &format!("  - Error: {error}\n");
-                }
-                text
-            });
-            let servers: String = servers.collect();
-            format!("**MCP Relay - Connected Servers:**\n{servers}").trim_end().to_owned()
-        })
+        let servers: String = self.servers().iter().map(ServerStatus::paragraph).collect();
+        format!("**MCP Relay - Connected Servers:**{servers}")
     }
 
     fn entries(&self) -> Vec<Entry> {
@@ -256,16 +242,16 @@ impl Relay {
         found.ok_or_else(|| format!("Server '{}' not found. Servers: {known}", kit::one_line(name)))
     }
 
-    /// How many tools, health and error, behind a connection that was waited for.
-    async fn outcome(&self, name: &str) -> (usize, Health, Option<String>) {
-        self.verdict(name, CONNECT).await;
-        self.peek(|state| {
-            let backend = state.backend(name).map(|backend| condition(state, backend));
-            let (health, tools, _, error) =
-                backend.unwrap_or((Health::Unknown, Vec::new(), 0, None));
-            let late = || (health == Health::Unknown).then(|| "no answer yet".to_owned());
-            (tools.len(), health, error.or_else(late))
-        })
+    /// How it is, behind a connection that was waited for.
+    async fn outcome(&self, name: &str) -> Result<ServerStatus, String> {
+        let known = |state: &State| !state.backend(name).is_some_and(Backend::settles);
+        self.until(Instant::now() + CONNECT, known).await;
+        let is = self.servers().into_iter().find(|it| it.name == name);
+        let mut is = is.ok_or_else(|| format!("Server '{name}' was removed meanwhile."))?;
+        if is.health == Health::Unknown {
+            is.error.get_or_insert_with(|| "no answer yet".to_owned());
+        }
+        Ok(is)
     }
 
     async fn reconnect(self: &Arc<Self>, name: &str) -> Result<String, String> {
@@ -277,18 +263,14 @@ impl Relay {
             }
             self.take(vec![Step::Change(entry)], &self.entries());
         }
-        let (tools, health, error) = self.outcome(name).await;
-        if matches!(health, Health::Failed | Health::Unknown) {
-            let error = error.unwrap_or_default();
-            return Err(format!(
-                "Server '{name}' could not be reconnected.\nHealth: {}\nError: {error}",
-                health.word()
-            ));
+        let is = self.outcome(name).await?;
+        let (health, tools) = (is.health, is.tools);
+        if is.works() {
+            Ok(format!("✅ Server '{name}' reconnected.\nValid Tools: {tools}\nHealth: {health}"))
+        } else {
+            let error = is.line_of_error("\nError: ");
+            Err(format!("Server '{name}' could not be reconnected.\nHealth: {health}{error}"))
         }
-        Ok(format!(
-            "✅ Server '{name}' reconnected.\nValid Tools: {tools}\nHealth: {}",
-            health.word()
-        ))
     }
 
     async fn add(self: &Arc<Self>, name: &str, url: &str) -> Result<String, String> {
@@ -305,17 +287,11 @@ impl Relay {
             self.take(vec![Step::Add(entry)], &entries);
             saved
         };
-        let (tools, health, error) = self.outcome(name).await;
-        let first = match health {
-            Health::Failed | Health::Unknown => {
-                format!("⚠️ Server '{name}' added but not connected")
-            }
-            _ => format!("✅ Server '{name}' added and connected"),
-        };
-        let error = error.map(|error| format!("\nError: {error}")).unwrap_or_default();
+        let is = self.outcome(name).await?;
+        let (sign, but) = if is.works() { ("✅", "and") } else { ("⚠️", "but not") };
+        let (health, tools, error) = (is.health, is.tools, is.line_of_error("\nError: "));
         Ok(format!(
-            "{first}\nURL: {url}\nTools discovered: {tools}\nHealth: {}{error}\n\n{saved}",
-            health.word()
+            "{sign} Server '{name}' added {but} connected\nURL: {url}\nTools discovered: {tools}\nHealth: {health}{error}\n\n{saved}"
         ))
     }
 

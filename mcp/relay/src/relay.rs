@@ -8,19 +8,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_client::Patience;
-use mcp_wire::frame::Frame;
-use mcp_wire::headers::META_SUBSCRIPTION;
-use mcp_wire::{Connection, Error, body};
-use serde_json::{Value, json};
+use mcp_wire::{Connection, Error};
+use serde_json::Value;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, interval, timeout};
 
 use crate::backend::{self, Backend};
 use crate::config::Entry;
 use crate::front::{LAST_CALLS, Ready};
-use crate::lifecycle::raw;
 use crate::reload::{Step, diff};
-use crate::switch::{Client, Side, State};
+use crate::switch::{Client, State};
 
 /// How long a list waits, after a start or a change, for backends of which nothing is known yet.
 pub const GRACE: Duration = Duration::from_secs(2);
@@ -134,10 +131,8 @@ impl Relay {
             if timeout(patience, writer.send(frame)).await.is_err() {
                 tracing::warn!("a client does not read, and is sent away");
                 self.peek(|state| {
-                    state.clients.get_mut(&client).into_iter().for_each(|side| {
-                        side.end.sent_away = true;
-                        side.end.bell.notify_one();
-                    });
+                    state.clients.get_mut(&client).into_iter().for_each(|it| it.sent_away = true);
+                    state.ring(client);
                 });
             }
         }
@@ -166,15 +161,16 @@ impl Relay {
         self.verdicts.send_replace(());
     }
 
-    pub(crate) fn verdicts(&self) -> watch::Receiver<()> {
-        self.verdicts.subscribe()
-    }
-
     /// Waits until it is known of every backend how it is, or until `limit`.
     pub async fn settled(&self, limit: Instant) {
+        self.until(limit, |state| !state.backends.iter().any(Backend::settles)).await;
+    }
+
+    /// Waits until backends are as is wanted, or until `limit`.
+    pub(crate) async fn until(&self, limit: Instant, so: impl Fn(&State) -> bool) {
         let mut verdicts = self.verdicts.subscribe();
         let settled = async {
-            while self.peek(|state| state.backends.iter().any(Backend::settles)) {
+            while !self.peek(|state| so(state)) {
                 if verdicts.changed().await.is_err() {
                     return;
                 }
@@ -201,14 +197,6 @@ impl Relay {
     pub(crate) fn take(self: &Arc<Self>, steps: Vec<Step>, order: &[Entry]) {
         *self.patient_until.lock().unwrap() = Instant::now() + GRACE;
         self.peek(|state| {
-            let names = |state: &State| {
-                state
-                    .routing
-                    .tables
-                    .each_ref()
-                    .map(|it| it.items.iter().map(|it| it.get().to_owned()).collect::<Vec<_>>())
-            };
-            let before = names(state);
             for step in steps {
                 match step {
                     Step::Remove(name) => {
@@ -217,14 +205,14 @@ impl Relay {
                         let at = state.backends.iter().position(|it| it.entry.name() == name);
                         let old = at.map(|at| state.backends.remove(at));
                         state.reroute();
-                        old.into_iter().for_each(|old| retire(state, &old));
+                        old.into_iter().for_each(|old| old.retire(state));
                     }
                     Step::Change(entry) => {
                         tracing::info!("{}: changed", entry.name());
                         let at =
                             state.backends.iter().position(|it| it.entry.name() == entry.name());
                         let Some(old) = at.map(|at| state.backends.remove(at)) else { continue };
-                        retire(state, &old);
+                        old.retire(state);
                         let new = self.backend(state, entry, Some(old));
                         state.backends.push(new);
                     }
@@ -239,10 +227,6 @@ impl Relay {
                 .backends
                 .sort_by_key(|it| order.iter().position(|entry| entry.name() == it.entry.name()));
             state.reroute();
-            let after = names(state);
-            for (at, tables) in [&[0][..], &[3], &[1, 2]].into_iter().enumerate() {
-                state.changed[at] |= tables.iter().any(|table| before[*table] != after[*table]);
-            }
         });
         self.judged();
     }
@@ -253,25 +237,18 @@ impl Relay {
         let bell = Arc::new(Notify::new());
         let number = self.peek(|state| {
             let number = state.next();
-            let end = Client {
+            let client = Client {
                 writer: writer.clone(),
                 hello: Value::Null,
-                initialized: false,
-                asked: 0,
+                working: 0,
                 bell: bell.clone(),
                 sent_away: false,
             };
-            state.clients.insert(
-                number,
-                Side {
-                    end,
-                    flights: Default::default(),
-                },
-            );
+            state.clients.insert(number, client);
             number
         });
         let sent_away =
-            || self.peek(|state| state.clients.get(&number).is_none_or(|it| it.end.sent_away));
+            || self.peek(|state| state.clients.get(&number).is_none_or(|it| it.sent_away));
         loop {
             tokio::select! {
                 came = reader.recv() => match came {
@@ -284,9 +261,7 @@ impl Relay {
             }
         }
         let answered = async {
-            while self.peek(|state| state.clients.get(&number).is_some_and(|it| it.end.asked > 0))
-                && !sent_away()
-            {
+            while self.peek(|state| state.waits(number)) && !sent_away() {
                 bell.notified().await;
             }
         };
@@ -300,20 +275,10 @@ impl Relay {
         self.peek(|state| {
             state.backends.clear();
             state.lines.clear();
+            state.flights.clear();
         });
         let mut gone = self.gone.lock().await;
         let _ = timeout(GOODBYE, gone.recv()).await;
-    }
-}
-
-/// Lets the connections of a backend end behind what is under way.
-fn retire(state: &mut State, old: &Backend) {
-    for line in old.own.values().chain([&old.line]) {
-        if let Some(Side { end, flights }) = state.lines.get_mut(line) {
-            end.leaving = true;
-            flights.retain(|_, flight| !flight.is_own());
-        }
-        state.leave(*line);
     }
 }
 
@@ -322,30 +287,6 @@ async fn announce(relay: std::sync::Weak<Relay>, mut verdicts: watch::Receiver<(
     while verdicts.changed().await.is_ok() {
         let Some(relay) = relay.upgrade() else { return };
         relay.settled(relay.patient_until()).await;
-        relay.with(tell).await;
+        relay.with(State::tell_changes).await;
     }
-}
-
-fn tell(state: &mut State) {
-    let changed = std::mem::take(&mut state.changed);
-    for (kind, _) in ["tools", "prompts", "resources"].into_iter().zip(changed).filter(|it| it.1) {
-        let told = Frame::notification(&format!("notifications/{kind}/list_changed"), ());
-        let sessions: Vec<_> =
-            state.clients.iter().filter(|it| it.1.end.initialized).map(|it| *it.0).collect();
-        sessions.into_iter().for_each(|client| state.tell_client(client, told.clone()));
-        for (client, id, filter) in state.listeners.clone() {
-            if filter[format!("{kind}ListChanged")] == true {
-                state.tell_client(client, about(told.clone(), Some(&id)));
-            }
-        }
-    }
-}
-
-/// The notification for a subscription.
-pub(crate) fn about(mut frame: Frame, subscription: Option<&mcp_wire::Id>) -> Frame {
-    if let Some(id) = subscription {
-        let params = frame.params.take().unwrap_or_else(|| raw(json!({})));
-        frame.params = body::set(&params, &META_SUBSCRIPTION, &id.to_raw()).or(Some(params));
-    }
-    frame
 }

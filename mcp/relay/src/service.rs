@@ -156,7 +156,12 @@ impl<S: Service> Serving<S> {
             }
             (None, method) => Err(Refusal::unknown(method)),
         };
-        Some(result.map_or_else(|refusal| refusal.answer(frame), |it| Frame::result(id, it)))
+        Some(
+            result.map_or_else(
+                |refusal| refusal.answer(frame.id.clone()),
+                |it| Frame::result(id, it),
+            ),
+        )
     }
 
     fn call(&mut self, frame: &Frame) -> Result<(), Refusal> {
@@ -210,7 +215,7 @@ impl<S: Service> Serving<S> {
                     let whole = body::set(&result, &["resultType"], &raw("complete"));
                     Frame::result(id.clone(), whole.filter(|_| bare).unwrap_or(result))
                 }
-                Err(refusal) => refusal.answer(&frame),
+                Err(refusal) => refusal.answer(frame.id.clone()),
             };
             let _ = writer.send(answer).await;
             id
