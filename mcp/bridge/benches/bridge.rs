@@ -1,6 +1,7 @@
 //! `cargo bench -p mcp_bridge`: eight agents that read, change and write, through the bridge and at the file directly.
 //!
-//! Pairs in one run, for the README. Each agent is a process of its own: this program, started again as one.
+//! Pairs in one run, for the README. Each agent is a process of its own: this program, started again as one. To think is to
+//! count, inside the transaction: between the read and the write of the agents at the file, in a trigger of the owner's.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,9 @@ const CALLS: usize = 250;
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     match args.get(1).map(String::as_str) {
-        Some("direct") => direct(&args[2], Path::new(&args[3]), args[4].parse().unwrap()),
+        Some("direct") => {
+            direct(&args[2], Path::new(&args[3]), args[4].parse().unwrap(), args.len() > 5);
+        }
         Some("bridge") => bridge(&args[2], &args[3], args[4].parse().unwrap()),
         _ => measure(),
     }
@@ -34,7 +37,7 @@ fn timed(pace: u64, mut call: impl FnMut() -> bool) {
     }
 }
 
-fn direct(behavior: &str, file: &Path, pace: u64) {
+fn direct(behavior: &str, file: &Path, pace: u64, thinks: bool) {
     let behavior = if behavior == "deferred" {
         TransactionBehavior::Deferred
     } else {
@@ -47,6 +50,9 @@ fn direct(behavior: &str, file: &Path, pace: u64) {
         let mut change = || {
             let tx = file.transaction_with_behavior(behavior)?;
             let units: i64 = tx.query_row("SELECT units FROM spent", [], |row| row.get(0))?;
+            if thinks {
+                tx.query_row("SELECT n FROM think", [], |_| Ok(()))?;
+            }
             tx.execute("UPDATE spent SET units = ?", [units + 1])?;
             tx.commit()
         };
@@ -141,18 +147,33 @@ fn measure() {
     println!(
         "| agents × {CALLS} calls | refused (BUSY) | p50 ms | p99 ms | max ms |\n|---|--:|--:|--:|--:|"
     );
+    let ours = Connection::open(owner.folder.path().join(".mcp_bridge/bridge.db")).unwrap();
+    let think = thinking(&made);
+    ours.execute_batch(&think).unwrap();
     let mut medians = Vec::new();
-    for (count, pace) in [(AGENTS, "0"), (AGENTS, "25"), (1, "0")] {
-        let ways = [
+    for (count, pace, thinks) in
+        [(AGENTS, "0", false), (AGENTS, "25", false), (AGENTS, "25", true), (1, "0", false)]
+    {
+        let mut ways = [
             ("directly, BEGIN", vec!["direct", "deferred", &file, pace]),
             ("directly, BEGIN IMMEDIATE", vec!["direct", "immediate", &file, pace]),
             ("through the bridge", vec!["bridge", &owner.url, &token, pace]),
         ];
+        if thinks {
+            ways.iter_mut().for_each(|(_, args)| args.push("thinks"));
+            let trigger =
+                "CREATE TRIGGER thinks AFTER INSERT ON spent BEGIN SELECT n FROM think; END";
+            ours.execute_batch(trigger).unwrap();
+        }
         for (name, args) in ways {
             let (times, busy) = all(count, &args);
             let at =
                 |share: f64| times[((times.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
-            let how = if pace == "0" { "one behind the other" } else { "every 25 ms" };
+            let how = match (pace, thinks) {
+                ("0", _) => "one behind the other",
+                (_, true) => "every 25 ms, 2 of them thinking",
+                (_, false) => "every 25 ms",
+            };
             println!(
                 "| {count}, {how}, {name} | {busy} | {:.2} | {:.2} | {:.1} |",
                 at(0.5),
@@ -161,8 +182,11 @@ fn measure() {
             );
             medians.push(at(0.5));
         }
+        if thinks {
+            ours.execute_batch("DROP TRIGGER thinks").unwrap();
+        }
     }
-    println!("\nOne agent, p50: the bridge adds {:.2} ms.", medians[8] - medians[7]);
+    println!("\nOne agent, p50: the bridge adds {:.2} ms.", medians[11] - medians[10]);
     let mut shim = Command::new(env!("CARGO_BIN_EXE_mcp_bridge"))
         .arg("shim")
         .env("RELAY_PORT", &owner.port)
@@ -184,6 +208,24 @@ fn measure() {
     );
     let _ = shim.kill();
     let _ = shim.wait();
+}
+
+/// The view that takes 2 ms to read, as SQL; it is made in this file.
+fn thinking(file: &Connection) -> String {
+    let mut count = 1000;
+    loop {
+        let view = format!(
+            "DROP VIEW IF EXISTS think; CREATE VIEW think AS WITH RECURSIVE c(i) AS
+                (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {count}) SELECT max(i) AS n FROM c"
+        );
+        file.execute_batch(&view).unwrap();
+        let began = Instant::now();
+        file.query_row("SELECT n FROM think", [], |_| Ok(())).unwrap();
+        if began.elapsed() >= Duration::from_millis(2) {
+            return view;
+        }
+        count += count / 10;
+    }
 }
 
 /// In kilobytes.

@@ -66,6 +66,11 @@ impl Files {
         }
         let is_log = lines.is_none() && real.extension().is_some_and(|suffix| suffix == "log");
         let content = content(&mut file, about.len(), is_log).map_err(|error| wrong(&error))?;
+        let title = if is_log && about.len() > LARGEST {
+            format!("{title} (its last {} MiB)", LARGEST >> 20)
+        } else {
+            title
+        };
         let focus = match lines {
             Some((from, to)) => Focus::Lines(from, to),
             None if is_log => Focus::End,

@@ -6,7 +6,7 @@ use mcp_hub::mode::Mode;
 use mcp_hub::telemetry;
 use serde_json::json;
 
-use crate::stage::{ask, echoes, from, hub, pipe, question, run, says};
+use crate::stage::{ask, echoes, from, hub, pipe, question, run, says, serve};
 
 #[tokio::test]
 async fn a_question_has_its_mode_its_files_and_what_was_cut_of_them() {
@@ -166,4 +166,55 @@ async fn a_question_that_is_taken_back_interrupts_its_program() {
     drop(never);
     let (records, _) = telemetry::read(&hub.log()).unwrap();
     assert_eq!(records[0].error.as_deref(), Some("the client has taken the question back"));
+}
+
+/// The child is a shell that says where this test listens, as opencode does.
+#[tokio::test]
+async fn a_question_that_is_taken_back_is_aborted_in_opencode_and_the_next_one_is_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let (seen, mut requests) = tokio::sync::mpsc::unbounded_channel();
+    let url = serve(std::sync::Arc::new(move |path, body| {
+        let first = path.starts_with("POST") && body["title"].is_string();
+        let hangs = path == "POST /session/s1/message" && body["parts"][0]["text"] == "hang";
+        let answer = match path.as_str() {
+            "GET /global/health" => json!({ "version": "0.fake" }),
+            "POST /mcp" => json!({ "hub": { "status": "connected" } }),
+            _ if first => json!({ "id": "s1" }),
+            _ => json!({ "parts": [{ "type": "text", "text": body["system"] }],
+                "info": { "modelID": "m", "tokens": { "input": 7, "cache": { "read": 3 }, "output": 5, "reasoning": 1 } } }),
+        };
+        seen.send(path).unwrap();
+        Box::pin(async move {
+            if hangs {
+                std::future::pending::<()>().await;
+            }
+            Some(answer.to_string())
+        })
+    }))
+    .await;
+    let child = format!("command: [sh, -c, 'echo listening on {url}; exec sleep 1000']");
+    let hub = hub(dir.path(), &format!("  - {{name: gpt, kind: opencode, {child}}}")).await;
+    assert!(hub.listed().contains("ready, opencode 0.fake at http"), "{}", hub.listed());
+    let mut hanging = question("gpt");
+    hanging.prompt = "hang".to_owned();
+    let until = async |requests: &mut tokio::sync::mpsc::UnboundedReceiver<String>, last: &str| {
+        let mut all = Vec::new();
+        while all.last().is_none_or(|it| it != last) {
+            all.push(requests.recv().await.unwrap());
+        }
+        all
+    };
+    let before = tokio::select! {
+        answer = ask(&hub, hanging) => panic!("{answer:?}"),
+        seen = until(&mut requests, "POST /session/s1/message") => seen,
+    };
+    assert_eq!(before[..3], ["GET /global/health", "POST /mcp", "POST /session"]);
+    let after = until(&mut requests, "DELETE /session/s1").await;
+    assert_eq!(after, ["POST /session/s1/abort", "DELETE /session/s1"]);
+    let answer = ask(&hub, question("gpt")).await.unwrap();
+    assert!(
+        answer.contains("[COLLABORATE MODE]") && answer.contains("10 tokens in, 6 out"),
+        "{answer}"
+    );
+    assert_eq!(until(&mut requests, "POST /session/s1/message").await[0], "POST /session");
 }

@@ -19,11 +19,18 @@ use tokio::net::TcpListener;
 /// This program, which is also every mock server.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_mcp_hub");
 
-/// What a `run` spoke answers to a request; None hangs up.
+/// What a server answers to a body, at `METHOD /path`; None hangs up.
+pub type Server = Arc<dyn Fn(String, Value) -> BoxFuture<'static, Option<String>> + Send + Sync>;
+/// What a `run` spoke answers to a request.
 pub type Answers = Arc<dyn Fn(Value) -> BoxFuture<'static, Option<String>> + Send + Sync>;
 
 /// Serves `POST /run`; its address.
 pub async fn run(answers: Answers) -> String {
+    serve(Arc::new(move |_, asked| answers(asked))).await
+}
+
+/// Serves; its address.
+pub async fn serve(answers: Server) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -32,9 +39,10 @@ pub async fn run(answers: Answers) -> String {
             let respond = service_fn(move |request: Request<Incoming>| {
                 let answers = answers.clone();
                 async move {
+                    let path = format!("{} {}", request.method(), request.uri().path());
                     let body = request.into_body().collect().await.unwrap().to_bytes();
                     let asked = serde_json::from_slice(&body).unwrap_or_default();
-                    let answer = answers(asked).await.ok_or("hangs up")?;
+                    let answer = answers(path, asked).await.ok_or("hangs up")?;
                     Ok::<_, &str>(Response::new(Full::<Bytes>::from(answer)))
                 }
             });

@@ -158,3 +158,31 @@ async fn a_mode_holds_for_the_session_that_has_set_it() {
     assert!(call(&one, "ask_gpt", wrong).await.contains("context.file: unknown field"));
     assert!(call(&one, "list_agents", json!({})).await.contains("gpt (run, its own model): ready"));
 }
+
+#[tokio::test]
+async fn a_question_that_takes_long_reports_progress() {
+    let dir = tempfile::tempdir().unwrap();
+    let (done, waits) = tokio::sync::watch::channel(false);
+    let url = run(Arc::new(move |_| {
+        let mut waits = waits.clone();
+        Box::pin(async move {
+            waits.wait_for(|done| *done).await.unwrap();
+            Some(json!({ "response": "at last" }).to_string())
+        })
+    }))
+    .await;
+    let hub = hub(dir.path(), &format!("  - {{name: gpt, kind: run, url: '{url}'}}")).await;
+    let client = client(&Server::new(hub)).await;
+    let reports = std::sync::Mutex::new(Vec::new());
+    tokio::time::pause();
+    let result = client.call("ask_gpt", json!({ "prompt": "why?" }), |report| {
+        let mut reports = reports.lock().unwrap();
+        reports.push(mcp_wire::body::text(report, &["message"]).unwrap());
+        if reports.len() == 2 {
+            tokio::time::resume();
+            done.send_replace(true);
+        }
+    });
+    assert!(result.await.unwrap().get().contains("at last"));
+    assert_eq!(*reports.lock().unwrap(), ["gpt: 5 s, 0 tool calls", "gpt: 10 s, 0 tool calls"]);
+}
