@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kit::{Tickets, cut, one_line, tagged_with};
+use kit::{Tickets, cut, one_line, quoted};
 use s01_loop::Repl;
 use s13_background::Notices;
 use s19_mcp_plugin::{Listener, Peer};
@@ -26,9 +26,8 @@ const LIFE: Duration = Duration::from_secs(10 * 60);
 const MOST_QUESTIONS: usize = 8;
 /// Messages between two looks of the model; the others are dropped.
 const MOST_MESSAGES: usize = 50;
-/// The most characters of a message, of an attribute, and of what the user is shown.
+/// The most characters of a message, and of what the user is shown.
 const MAX_MESSAGE: usize = 16_000;
-const MAX_ATTRIBUTE: usize = 200;
 const MAX_SHOWN: usize = 300;
 
 /// The channels of all servers. Clones share them.
@@ -141,21 +140,11 @@ fn answer(server: &Peer, asked: &Value, allow: bool) {
     let _ = server.notify(ANSWER, &json!({ "request_id": asked, "behavior": behavior }));
 }
 
-/// A message in its tag. What the server adds in `meta` becomes attributes, as far as they have plain names.
+/// A message in its tag, with what the server adds in `meta`.
 fn wrapped(server: &str, text: &str, meta: &Value) -> String {
-    let is_name = |name: &str| {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        !name.is_empty() && name != "source" && name.bytes().all(plain)
-    };
-    let meta = meta.as_object().into_iter().flatten().filter(|(name, _)| is_name(name)).take(16);
-    let meta =
-        meta.filter_map(|(name, value)| Some((&**name, cut(value.as_str()?, MAX_ATTRIBUTE))));
-    let meta: Vec<_> = meta.collect();
-    let mut attributes = vec![("source", server)];
-    attributes.extend(meta.iter().map(|(name, value)| (*name, &**value)));
-    let visible = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-    let text: String = text.chars().filter(visible).collect();
-    tagged_with("channel", &attributes, &cut(&text, MAX_MESSAGE))
+    let meta = meta.as_object().into_iter().flatten();
+    let meta = meta.filter_map(|(name, value)| Some((&**name, value.as_str()?)));
+    quoted("channel", server, meta, text, MAX_MESSAGE)
 }
 
 /// What a server asks permission for, in one line.

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use kit::{Tickets, cut, tagged_with};
+use kit::{Tickets, cut, one_line, quoted};
 use mcp_wire::body;
 use mcp_wire::frame::Frame;
 use serde_json::value::RawValue;
@@ -25,12 +25,9 @@ pub const ANSWER: &str = "notifications/claude/channel/permission";
 const LIFE: Duration = Duration::from_secs(10 * 60);
 /// Questions of a server that may wait at a time; one more is refused.
 const QUESTIONS: usize = 8;
-/// The most characters of a message, of an attribute and of a question.
+/// The most characters of a message and of a question.
 const TEXT: usize = 16_000;
-const ATTRIBUTE: usize = 200;
 const QUESTION: usize = 500;
-/// The most attributes of a message.
-const ATTRIBUTES: usize = 16;
 
 /// What a server says of its own accord.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,27 +100,16 @@ fn verdict(asked: &Value, allow: bool) -> Value {
 /// The message in its tag. What the server adds to it in `meta` becomes attributes, as far as they have plain names.
 fn message(server: &str, params: &Value) -> Option<String> {
     let text = params["content"].as_str()?;
-    let is_name = |name: &str| {
-        name != "source" && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
-    };
-    let more = params["meta"].as_object().into_iter().flatten();
-    let more = more.filter(|(name, _)| is_name(name)).take(ATTRIBUTES);
-    let more = more.filter_map(|(name, value)| Some((&**name, cut(value.as_str()?, ATTRIBUTE))));
-    let more: Vec<_> = more.collect();
-    let mut attributes = vec![("source", server)];
-    attributes.extend(more.iter().map(|(name, value)| (*name, &**value)));
-    Some(tagged_with("channel", &attributes, &cut(&plain(text), TEXT)))
+    let meta = params["meta"].as_object().into_iter().flatten();
+    let meta = meta.filter_map(|(name, value)| Some((&**name, value.as_str()?)));
+    Some(quoted("channel", server, meta, text, TEXT))
 }
 
 /// What the user is asked, in one line.
 fn question(params: &Value) -> String {
-    let text = |key: &str| params[key].as_str().unwrap_or_default().trim().to_owned();
-    let parts = ["tool_name", "description", "input_preview"].map(text);
-    let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    let all = if parts.is_empty() { params.to_string() } else { parts.join(": ") };
-    cut(&kit::one_line(&plain(&all)), QUESTION)
-}
-
-fn plain(text: &str) -> String {
-    text.chars().filter(|it| !it.is_control() || matches!(it, '\n' | '\t')).collect()
+    let text = |key: &str| params[key].as_str().map(one_line).filter(|text| !text.is_empty());
+    let parts: Vec<_> =
+        ["tool_name", "description", "input_preview"].into_iter().filter_map(text).collect();
+    let all = if parts.is_empty() { one_line(&params.to_string()) } else { parts.join(": ") };
+    cut(&all, QUESTION)
 }

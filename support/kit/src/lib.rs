@@ -18,7 +18,7 @@ use std::pin::Pin;
 pub use lock::FolderLock;
 pub use name::{fresh_suffix, is_safe_name};
 pub use state::{STATE_DIR, make_state_folder};
-pub use tag::{harmless, tagged, tagged_with};
+pub use tag::{harmless, quoted, tagged};
 pub use text::{counted, cut, first_chars, grouped, one_line};
 pub use tickets::Tickets;
 pub use write::write_whole;

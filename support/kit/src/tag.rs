@@ -3,7 +3,11 @@
 //! Hooks, reminders, skills and memories speak in the user's messages, and what they pass on may hold any text, also the
 //! one that ends such a tag. Invariant: a text in a tag does not end it.
 
-use crate::one_line;
+use crate::{cut, one_line};
+
+/// Attributes of an outsider's text, and the characters of each.
+const ATTRIBUTES: usize = 16;
+const VALUE: usize = 200;
 
 /// The text in a tag, on lines of its own.
 pub fn tagged(tag: &str, text: &str) -> String {
@@ -11,7 +15,7 @@ pub fn tagged(tag: &str, text: &str) -> String {
 }
 
 /// The same with attributes. A value is one line in which nothing ends it.
-pub fn tagged_with(tag: &str, attributes: &[(&str, &str)], text: &str) -> String {
+fn tagged_with(tag: &str, attributes: &[(&str, &str)], text: &str) -> String {
     let text = harmless(tag, text.trim_matches('\n'));
     let mut open = tag.to_owned();
     for (name, value) in attributes {
@@ -20,6 +24,26 @@ pub fn tagged_with(tag: &str, attributes: &[(&str, &str)], text: &str) -> String
         open.push_str(&format!(" {name}=\"{value}\""));
     }
     format!("<{open}>\n{text}\n</{tag}>")
+}
+
+/// What an outsider says, in a tag that names the source: at most so many visible characters, and those attributes that have
+/// plain names.
+pub fn quoted<'a>(
+    tag: &str,
+    source: &str,
+    attributes: impl Iterator<Item = (&'a str, &'a str)>,
+    text: &str,
+    most: usize,
+) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_name = |name: &str| !name.is_empty() && name != "source" && name.bytes().all(plain);
+    let attributes = attributes.filter(|(name, _)| is_name(name)).take(ATTRIBUTES);
+    let attributes: Vec<_> = attributes.map(|(name, value)| (name, cut(value, VALUE))).collect();
+    let mut all = vec![("source", source)];
+    all.extend(attributes.iter().map(|(name, value)| (*name, &**value)));
+    let visible = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    let text: String = text.chars().filter(visible).collect();
+    tagged_with(tag, &all, &cut(&text, most))
 }
 
 /// The text with nothing in it that ends this tag; JSON stays the JSON it was. A tag that only begins like it is left
