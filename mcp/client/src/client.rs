@@ -13,8 +13,9 @@ use mcp_wire::frame::{Frame, code};
 use mcp_wire::headers::{META_CAPABILITIES, META_VERSION, STATELESS, marked};
 use mcp_wire::peer::{CallError, Incoming, Progress, Request};
 use mcp_wire::{Peer, body};
+use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -229,18 +230,18 @@ impl Client {
     ///
     /// # Errors
     /// Why there is no result.
-    pub async fn ask(&self, method: &str, params: Value) -> Result<Box<RawValue>, Error> {
-        self.ask_with_progress(method, params, None).await
+    pub async fn ask(&self, method: &str, params: impl Serialize) -> Result<Box<RawValue>, Error> {
+        self.ask_with_progress(method, raw(params), None).await
     }
 
     async fn ask_with_progress(
         &self,
         method: &str,
-        mut params: Value,
+        mut params: Box<RawValue>,
         mut progress: Option<&mut (dyn FnMut(&RawValue) + Send)>,
     ) -> Result<Box<RawValue>, Error> {
         if let Some(meta) = &self.meta {
-            params["_meta"] = meta.clone();
+            params = with(&params, "_meta", meta);
         }
         for _ in 0..ROUNDS {
             let call = match progress {
@@ -258,27 +259,31 @@ impl Client {
             if body::text(&answer, &["resultType"]).as_deref() != Some("input_required") {
                 return Ok(answer);
             }
-            self.answer_inputs(&answer, &mut params).await?;
+            params = self.with_answers(&answer, &params).await?;
         }
         Err(Error::Connection("the server asks for ever".to_owned()))
     }
 
-    /// Answers what a server without a session wants to know before it has a result.
-    async fn answer_inputs(&self, asked: &RawValue, params: &mut Value) -> Result<(), Error> {
+    /// The params again, with answers to what a server without a session wants to know before it has a result.
+    async fn with_answers(
+        &self,
+        asked: &RawValue,
+        params: &RawValue,
+    ) -> Result<Box<RawValue>, Error> {
         let wrong = || Error::Connection("the server asks what cannot be answered".to_owned());
-        let asked: Value = serde_json::from_str(asked.get()).map_err(|_| wrong())?;
-        let mut responses = json!({});
-        for (key, request) in asked["inputRequests"].as_object().into_iter().flatten() {
+        let requests = body::get(asked, &["inputRequests"]).map_or("{}", RawValue::get);
+        let requests: Map<String, Value> = serde_json::from_str(requests).map_err(|_| wrong())?;
+        let mut responses = Map::new();
+        for (key, request) in requests {
             let method = request["method"].as_str().unwrap_or_default();
             let answer = answer(&self.options, method, raw(&request["params"])).await;
-            responses[key] = answer.ok_or_else(wrong)?;
+            responses.insert(key, answer.ok_or_else(wrong)?);
         }
-        params["inputResponses"] = responses;
-        match asked.get("requestState") {
-            Some(state) => params["requestState"] = state.clone(),
-            None => _ = params.as_object_mut().map(|params| params.remove("requestState")),
-        }
-        Ok(())
+        let params = with(params, "inputResponses", responses);
+        Ok(match body::get(asked, &["requestState"]) {
+            Some(state) => with(&params, "requestState", state),
+            None => body::remove(&params, &["requestState"]).unwrap_or(params),
+        })
     }
 
     /// All pages of a list: `tools/list` and `tools`, for instance.
@@ -333,10 +338,11 @@ impl Client {
     pub async fn call(
         &self,
         tool: &str,
-        arguments: Value,
+        arguments: impl Serialize,
         mut progress: impl FnMut(&RawValue) + Send,
     ) -> Result<Box<RawValue>, Error> {
-        let params = json!({ "name": tool, "arguments": arguments });
+        // Their numbers stay as they are written, whatever their size.
+        let params = with(&raw(json!({ "name": tool })), "arguments", arguments);
         self.ask_with_progress("tools/call", params, Some(&mut progress)).await
     }
 
@@ -354,6 +360,11 @@ impl Client {
         drop(self.peer);
         let _ = self.task.await;
     }
+}
+
+/// Params with one member more, or another one; what is no object has none.
+fn with(params: &RawValue, key: &str, value: impl Serialize) -> Box<RawValue> {
+    body::set(params, &[key], &raw(value)).unwrap_or_else(|| params.to_owned())
 }
 
 fn info() -> Value {

@@ -33,6 +33,14 @@ impl Store {
         }
     }
 
+    /// The user's store, with the key of the environment when there is one.
+    pub fn usual(variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        let configuration = variable("XDG_CONFIG_HOME").map(PathBuf::from);
+        let home = || PathBuf::from(variable("HOME").unwrap_or_default()).join(".config");
+        let folder = configuration.unwrap_or_else(home).join("mcp_client");
+        Self::new(&folder, variable("MCP_CLIENT_KEY"))
+    }
+
     fn key(&self) -> Result<LessSafeKey> {
         let path = self.folder.join("key");
         let (text, from) = match &self.key {

@@ -3,7 +3,6 @@
 //! Invariant: only `login` asks the user; another command that needs one says so and ends with exit code 4.
 
 use std::io::{IsTerminal, stdin};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,10 +26,7 @@ pub fn of(server: &Server, visit: Option<Arc<dyn Visit>>) -> Arc<dyn Login> {
 }
 
 fn store() -> Arc<Store> {
-    let configuration = variable("XDG_CONFIG_HOME").map(PathBuf::from);
-    let home = || PathBuf::from(variable("HOME").unwrap_or_default()).join(".config");
-    let folder = configuration.unwrap_or_else(home).join("mcp_client");
-    Arc::new(Store::new(&folder, variable("MCP_CLIENT_KEY")))
+    Arc::new(Store::usual(&variable))
 }
 
 impl Session {
