@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use mcp_client::fleet::{self, Limits};
-use mcp_client::{Client, Options, Patience, Server, State};
+use mcp_client::login::{self, Login};
+use mcp_client::{Client, Error, Options, Patience, Server, State};
 use mcp_wire::Frame;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -70,35 +71,22 @@ pub struct Backends {
 
 struct Backend {
     server: Server,
-    options: Options,
+    login: Arc<dyn Login>,
     standing: Mutex<Standing>,
-    client: OnceLock<Arc<Client>>,
+    client: OnceLock<Client>,
 }
 
 type Tools = (Vec<Arc<Listed>>, Vec<String>);
 
-/// A server that was reached, and what it tells from then on.
-struct Connected {
-    client: Arc<Client>,
-    told: mpsc::Receiver<Frame>,
-    states: watch::Receiver<State>,
-    tools: Tools,
-    took: Duration,
-}
+/// What a server that was reached tells from then on, and how it stands with the connection.
+type Heard = (mpsc::Receiver<Frame>, watch::Receiver<State>);
 
 impl Backends {
-    /// Begins to connect to these servers.
-    pub fn start(servers: Vec<(Server, Options)>, limits: Limits) -> Arc<Self> {
-        let all = servers.into_iter().map(|(server, options)| Backend {
-            server,
-            options: Options {
-                patience: Patience {
-                    connect: limits.connect,
-                    ..options.patience
-                },
-                call: limits.call,
-                ..options
-            },
+    /// Begins to connect to these servers, with the logins that `mcp_client login` has kept.
+    pub fn start(servers: Vec<Server>, logins: &Arc<login::Store>, limits: Limits) -> Arc<Self> {
+        let all = servers.iter().map(|server| Backend {
+            server: server.clone(),
+            login: login::of(server, logins, None),
             standing: Mutex::default(),
             client: OnceLock::new(),
         });
@@ -109,11 +97,14 @@ impl Backends {
         });
         let started = backends.clone();
         tokio::spawn(async move {
-            let servers: Vec<_> = started.all.iter().map(|it| it.server.clone()).collect();
-            let connect = |at| started.connect(at);
-            fleet::each(&servers, limits, connect, |at, connected| {
-                tokio::spawn(started.clone().follow(at, connected));
-            })
+            fleet::each(
+                &servers,
+                limits,
+                |at| started.open(at),
+                |at, heard| {
+                    tokio::spawn(started.clone().follow(at, heard));
+                },
+            )
             .await;
         });
         backends
@@ -137,7 +128,7 @@ impl Backends {
     pub async fn call(
         &self,
         tool: &Tool,
-        arguments: Value,
+        arguments: &RawValue,
         progress: impl FnMut(&RawValue) + Send,
     ) -> Result<Box<RawValue>, String> {
         let server = &tool.server;
@@ -148,83 +139,77 @@ impl Backends {
         answer.map_err(|error| format!("{server}: {error}"))
     }
 
-    async fn connect(&self, at: usize) -> Result<Connected, String> {
-        let Backend {
-            server, options, ..
-        } = &self.all[at];
+    /// Connects to a server and lists its tools; None when that is for another time.
+    async fn open(&self, at: usize) -> Option<Heard> {
+        let backend = &self.all[at];
         let (notifications, told) = mpsc::channel(64);
         let options = Options {
+            patience: Patience {
+                connect: self.limits.connect,
+                ..Patience::default()
+            },
+            call: self.limits.call,
+            login: backend.login.clone(),
             notifications: Some(notifications),
-            ..options.clone()
+            ..Options::default()
         };
         let began = Instant::now();
-        let client = Client::connect(server, options).await.map_err(|error| error.to_string())?;
-        let mut states = client.states();
-        states.mark_unchanged();
-        let tools = self.list(at, &client).await?;
-        Ok(Connected {
-            client: Arc::new(client),
-            told,
-            states,
-            tools,
-            took: began.elapsed(),
-        })
+        let opened = async {
+            let client = Client::connect(&backend.server, options).await.map_err(away)?;
+            let mut states = client.states();
+            states.mark_unchanged();
+            let tools = self.list(at, &client).await?;
+            Ok((tools, states, client))
+        };
+        let opened = opened.await;
+        backend.standing.lock().unwrap().took = began.elapsed();
+        let (tools, opened) = match opened {
+            Ok((tools, states, client)) => {
+                backend.client.get_or_init(|| client);
+                (Ok(tools), Some((told, states)))
+            }
+            Err(state) => (Err(state), None),
+        };
+        self.stands(at, tools);
+        opened
     }
 
-    async fn list(&self, at: usize, client: &Client) -> Result<Tools, String> {
+    async fn list(&self, at: usize, client: &Client) -> Result<Tools, State> {
         let server = self.all[at].server.name.clone();
         let limit = self.limits.connect;
-        let tools = timeout(limit, client.tools()).await;
-        let tools = tools.map_err(|_| format!("there is no list of tools after {limit:?}"))?;
-        let tools = tools.map_err(|error| error.to_string())?;
+        let late = |_| State::Failed(format!("there is no list of tools after {limit:?}").into());
+        let tools = timeout(limit, client.tools()).await.map_err(late)?.map_err(away)?;
         let tools: Vec<_> = tools.into_iter().map(|tool| tool.raw).collect();
         // Descriptions of many tools take a while to be checked.
         let read = tokio::task::spawn_blocking(move || read(&server, &tools)).await;
-        read.map_err(|error| error.to_string())
+        read.map_err(|error| State::Failed(error.to_string().into()))
     }
 
     fn stands(&self, at: usize, tools: Result<Tools, State>) {
         let standing = &mut *self.all[at].standing.lock().unwrap();
         match tools {
             Ok((tools, left_out)) => {
-                *standing = Standing {
-                    tools,
-                    left_out,
-                    state: State::Connected,
-                    ..*standing
-                };
+                (standing.tools, standing.left_out) = (tools, left_out);
+                standing.state = State::Connected;
             }
             Err(state) => standing.state = state,
         }
         self.changes.send_replace(());
     }
 
-    async fn follow(self: Arc<Self>, at: usize, mut connected: Result<Connected, String>) {
+    /// Opens a server until it has been there once; from then on the connection survives by itself, and its tools are listed
+    /// again when the server says that they have changed, or comes back.
+    async fn follow(self: Arc<Self>, at: usize, mut opened: Option<Heard>) {
         let mut pause = PAUSE.0;
-        loop {
-            match connected {
-                Ok(connected) => {
-                    let client = self.all[at].client.get_or_init(|| connected.client);
-                    self.all[at].standing.lock().unwrap().took = connected.took;
-                    self.stands(at, Ok(connected.tools));
-                    return self.listen(at, client, connected.told, connected.states).await;
-                }
-                Err(why) => self.stands(at, Err(State::Failed(why.into()))),
+        let (mut told, mut states) = loop {
+            match opened {
+                Some(heard) => break heard,
+                None => sleep(pause).await,
             }
-            sleep(pause).await;
             pause = (pause * 2).min(PAUSE.1);
-            connected = self.connect(at).await;
-        }
-    }
-
-    /// Lists the tools again when the server says that they have changed, or comes back. The connection itself survives.
-    async fn listen(
-        &self,
-        at: usize,
-        client: &Client,
-        mut told: mpsc::Receiver<Frame>,
-        mut states: watch::Receiver<State>,
-    ) {
+            opened = self.open(at).await;
+        };
+        let Some(client) = self.all[at].client.get() else { return };
         loop {
             tokio::select! {
                 Some(frame) = told.recv() => if !frame.calls("notifications/tools/list_changed") {
@@ -240,9 +225,14 @@ impl Backends {
                 else => return,
             }
             let tools = self.list(at, client).await;
-            self.stands(at, tools.map_err(|why| State::Failed(why.into())));
+            self.stands(at, tools);
         }
     }
+}
+
+fn away(error: Error) -> State {
+    let why = error.to_string().into();
+    if matches!(error, Error::NeedsLogin(_)) { State::NeedsAuth(why) } else { State::Failed(why) }
 }
 
 /// The tools that can be used, the first of each name; and why the others cannot.
@@ -260,12 +250,13 @@ pub fn read(server: &str, tools: &[Box<RawValue>]) -> Tools {
         } else if !names.insert(name.to_owned()) {
             "there are two of this name"
         } else {
+            let shown = trust::cleaned(&whole);
             let tool = Tool {
                 name: name.to_owned(),
                 server: server.to_owned(),
-                description: whole["description"].as_str().unwrap_or_default().to_owned(),
-                input_schema: whole["inputSchema"].clone(),
-                annotations: whole["annotations"].clone(),
+                description: shown["description"].as_str().unwrap_or_default().to_owned(),
+                input_schema: shown["inputSchema"].clone(),
+                annotations: shown["annotations"].clone(),
             };
             listed.push((tool, whole));
             continue;

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use kit::BoxFuture;
 use mcp_client::fleet::Limits;
-use mcp_client::{Options, Server};
+use mcp_client::{Server, login};
 use mcp_relay::service::{self, About, Refusal, Service};
+use mcp_wire::body;
 use mcp_wire::frame::code;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -35,7 +36,9 @@ pub struct Setup {
     /// What the user wants.
     pub settings: Settings,
     /// The servers, in the order of the configuration.
-    pub servers: Vec<(Server, Options)>,
+    pub servers: Vec<Server>,
+    /// What is kept of logins to them.
+    pub logins: Arc<login::Store>,
     /// How many are connected to at once, and how long each may take.
     pub limits: Limits,
     /// The memory.
@@ -58,14 +61,8 @@ pub struct Proxy {
 impl Proxy {
     /// Begins to connect to the servers.
     pub fn start(setup: Setup) -> Self {
-        let Setup {
-            settings,
-            servers,
-            limits,
-            store,
-            wrong,
-        } = setup;
-        let backends = Backends::start(servers, limits);
+        let backends = Backends::start(setup.servers, &setup.logins, setup.limits);
+        let (settings, store, wrong) = (setup.settings, setup.store, setup.wrong);
         let (rebuild, wanted) = watch::channel(());
         let first = View::build(&settings, &store, &wrong, backends.standings());
         let (shown, view) = watch::channel(Arc::new(first));
@@ -78,7 +75,10 @@ impl Proxy {
             rebuild,
             tools_change,
         };
-        let build = move |standings| View::build(&settings, &store, &wrong, standings);
+        let build = move |standings, more: Option<String>| {
+            let wrong: Vec<_> = wrong.iter().cloned().chain(more).collect();
+            View::build(&settings, &store, &wrong, standings)
+        };
         tokio::spawn(keep(backends, wanted, build, move |view| {
             let old = shown.send_replace(Arc::new(view));
             if old.tools != shown.borrow().tools {
@@ -110,17 +110,19 @@ impl Proxy {
     pub async fn call(
         &self,
         name: &str,
-        arguments: Value,
+        arguments: &RawValue,
         progress: impl FnMut(&RawValue) + Send,
     ) -> Option<Box<RawValue>> {
         let view = self.view().await;
         let answer = if name == DISCOVER {
+            let arguments = serde_json::from_str(arguments.get()).unwrap_or_default();
             discover(&view, &arguments).map(service::text)
         } else if CALL.contains(&name) && view.tools.iter().any(|tool| tool["name"] == name) {
-            match target(&view, name, &arguments) {
+            let wanted = body::text(arguments, &["tool_name"]).unwrap_or_default();
+            match target(&view, name, &wanted) {
                 Ok(tool) => {
-                    let arguments = arguments.get("arguments").unwrap_or(&Value::Null);
-                    self.run(&view, tool, arguments.clone(), "found", progress).await
+                    let arguments = body::get(arguments, &["arguments"]).unwrap_or(RawValue::NULL);
+                    self.run(&view, tool, arguments, "found", progress).await
                 }
                 Err(why) => Err(why),
             }
@@ -131,18 +133,18 @@ impl Proxy {
         Some(answer.unwrap_or_else(service::failed))
     }
 
+    /// Calls a server's tool with these arguments, as they are written.
     async fn run(
         &self,
         view: &View,
         tool: &Tool,
-        mut arguments: Value,
+        arguments: &RawValue,
         how: &str,
         progress: impl FnMut(&RawValue) + Send,
     ) -> Result<Box<RawValue>, String> {
-        if arguments.is_null() {
-            arguments = json!({});
-        }
-        fits(tool, &arguments).map_err(|faults| {
+        let none = service::raw(json!({}));
+        let arguments = if arguments.get() == "null" { &none } else { arguments };
+        fits(tool, arguments).map_err(|faults| {
             let template = template(&shown(view, tool), view.caller(tool));
             format!("{}: {faults}. Nothing was done.\n{template}", tool.name)
         })?;
@@ -169,22 +171,19 @@ impl Service for Proxy {
     }
 
     fn call(&self, call: service::Call) -> BoxFuture<'static, Result<Box<RawValue>, Refusal>> {
-        let (own, name, reports) = (self.clone(), call.name, call.progress);
+        let own = self.clone();
         Box::pin(async move {
-            let arguments = serde_json::from_str(call.arguments.get());
-            let arguments = arguments.map_err(|error| {
-                Refusal::new(code::INVALID_PARAMS, format!("Invalid params: {error}"))
-            })?;
             let (sender, mut received) = mpsc::channel::<Box<RawValue>>(64);
             // A client that is slow misses reports, and holds up nobody.
             let progress = move |report: &RawValue| _ = sender.try_send(report.to_owned());
-            let (answer, ()) = tokio::join!(own.call(&name, arguments, progress), async {
+            let answer = own.call(&call.name, &call.arguments, progress);
+            let (answer, ()) = tokio::join!(answer, async {
                 while let Some(report) = received.recv().await {
-                    reports.report(report).await;
+                    call.progress.report(report).await;
                 }
             });
-            let unknown = || Refusal::new(code::INVALID_PARAMS, format!("Unknown tool: '{name}'"));
-            answer.ok_or_else(unknown)
+            let unknown = || format!("Unknown tool: '{}'", call.name);
+            answer.ok_or_else(|| Refusal::new(code::INVALID_PARAMS, unknown()))
         })
     }
 
@@ -193,11 +192,12 @@ impl Service for Proxy {
     }
 }
 
-/// Builds the view anew after each change, several at once where they come faster than that.
+/// Builds the view anew after each change, several at once where they come faster than that. When it cannot be built there is
+/// one without tools that says so.
 async fn keep(
     backends: Arc<Backends>,
     mut wanted: watch::Receiver<()>,
-    build: impl Fn(Vec<(Server, Standing)>) -> View + Send + Sync + 'static,
+    build: impl Fn(Vec<(Server, Standing)>, Option<String>) -> View + Send + Sync + 'static,
     show: impl Fn(View),
 ) {
     let build = Arc::new(build);
@@ -209,11 +209,13 @@ async fn keep(
             Ok(()) = wanted.changed() => {}
             else => return,
         }
-        let (build, standings) = (build.clone(), backends.standings());
-        match tokio::task::spawn_blocking(move || build(standings)).await {
-            Ok(view) => show(view),
-            Err(error) => tracing::error!("the index cannot be built: {error}"),
-        }
+        let (whole, standings) = (build.clone(), backends.standings());
+        let view = tokio::task::spawn_blocking(move || whole(standings, None)).await;
+        show(view.unwrap_or_else(|error| {
+            let mut standings = backends.standings();
+            standings.iter_mut().for_each(|(_, standing)| standing.tools.clear());
+            build(standings, Some(format!("the index cannot be built: {error}")))
+        }));
     }
 }
 
@@ -233,24 +235,18 @@ pub fn discover(view: &View, arguments: &Value) -> Result<String, String> {
         _ => return Err("`detail` is \"recipe\" or \"schema\"".to_owned()),
     };
     let limit = match (&arguments["limit"], arguments["limit"].as_u64()) {
-        (Value::Null, _) => {
-            if whole {
-                1
-            } else {
-                LIMIT.0
-            }
-        }
+        (Value::Null, _) => [LIMIT.0, 1][usize::from(whole)],
         (_, Some(limit)) if limit > 0 => usize::try_from(limit).unwrap_or(LIMIT.1).min(LIMIT.1),
         _ => return Err(format!("`limit` is a number from 1 to {}", LIMIT.1)),
     };
     let found = view.index.search(query, limit);
-    let mut tools: Vec<&Tool> = named(view, query);
-    let others: Vec<&Tool> = found
-        .tools
-        .into_iter()
-        .filter(|tool| !tools.iter().any(|it| std::ptr::eq(*it, *tool)))
-        .collect();
-    tools.extend(others);
+    let mut tools = named(view, query);
+    let exact = tools.len();
+    for tool in found.tools {
+        if !tools[..exact].iter().any(|it| std::ptr::eq(*it, tool)) {
+            tools.push(tool);
+        }
+    }
     tools.truncate(limit);
     let mut text = answer(view, &tools, whole);
     if tools.is_empty() {
@@ -295,10 +291,10 @@ fn shown(view: &View, tool: &Tool) -> Tool {
 }
 
 /// The tool that a call means.
-fn target<'a>(view: &'a View, caller: &str, arguments: &Value) -> Result<&'a Tool, String> {
-    let Some(name) = arguments["tool_name"].as_str().filter(|name| !name.is_empty()) else {
+fn target<'a>(view: &'a View, caller: &str, name: &str) -> Result<&'a Tool, String> {
+    if name.is_empty() {
         return Err(format!("{caller} needs `tool_name`, as {DISCOVER} has answered it"));
-    };
+    }
     let tools = named(view, name);
     match tools.as_slice() {
         [] => Err(unknown(view, name)),
@@ -337,7 +333,8 @@ fn unknown(view: &View, name: &str) -> String {
 }
 
 /// Whether a tool takes these arguments; what is wrong, by field.
-fn fits(tool: &Tool, arguments: &Value) -> Result<(), String> {
+fn fits(tool: &Tool, arguments: &RawValue) -> Result<(), String> {
+    let arguments: Value = serde_json::from_str(arguments.get()).unwrap_or_default();
     if !arguments.is_object() {
         return Err("`arguments` must be an object".to_owned());
     }
@@ -345,7 +342,7 @@ fn fits(tool: &Tool, arguments: &Value) -> Result<(), String> {
     let Ok(validator) = jsonschema::validator_for(&tool.input_schema) else {
         return Ok(());
     };
-    let faults = validator.iter_errors(arguments).take(FAULTS).map(|fault| {
+    let faults = validator.iter_errors(&arguments).take(FAULTS).map(|fault| {
         let field = fault.instance_path().to_string();
         kit::cut(
             &format!(

@@ -119,6 +119,24 @@ pub fn text(whole: &Value) -> String {
     text
 }
 
+/// What a server says of a tool, its descriptions and titles without the characters that a person does not see.
+pub fn cleaned(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(cleaned).collect(),
+        Value::Object(members) => {
+            let clean = |(key, member): (&String, &Value)| match member {
+                Value::String(text) if matches!(&**key, "description" | "title") => {
+                    let text: String = text.chars().filter(|c| !is_hidden(*c)).collect();
+                    (key.clone(), text.into())
+                }
+                member => (key.clone(), cleaned(member)),
+            };
+            members.iter().map(clean).collect()
+        }
+        other => other.clone(),
+    }
+}
+
 /// Words of a text that are names of a program: of two parts at least, `send_mail` or `sendMail`.
 pub fn names(text: &str) -> impl Iterator<Item = &str> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| {

@@ -18,6 +18,7 @@ use crate::index::synonyms::Synonyms;
 use crate::index::{Index, Tool};
 use crate::settings::Settings;
 use crate::store::Store;
+use crate::trust;
 
 /// Tools in an answer, unless a call says otherwise, and at most.
 pub const LIMIT: (usize, usize) = (5, 50);
@@ -146,7 +147,7 @@ impl View {
                 self.problems.push(format!("always_on: another tool is called as {key} is"));
                 continue;
             }
-            let mut whole = whole.clone();
+            let mut whole = trust::cleaned(whole);
             whole["description"] = kit::cut(&tool.description, DESCRIPTION).into();
             self.tools.push(whole);
             self.always.push(tool.clone());

@@ -3,13 +3,16 @@
 //! Invariant: each test has a memory of its own, and servers that are processes of the program itself.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
+use kit::BoxFuture;
 use mcp_client::fleet::Limits;
-use mcp_client::{Client, Options, Server, State};
+use mcp_client::{Client, Options, Server, State, Transport, login};
 use mcp_proxy::backends::{Standing, read};
 use mcp_proxy::calls::tokens;
 use mcp_proxy::proxy::{Proxy, Setup, discover};
@@ -17,26 +20,29 @@ use mcp_proxy::recall::Queries;
 use mcp_proxy::settings::Settings;
 use mcp_proxy::store::Store;
 use mcp_proxy::view::View;
-use serde_json::value::to_raw_value;
+use mcp_relay::service::{self, About, Refusal, Service};
+use mcp_wire::Connection;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::watch;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_mcp_proxy");
 
-fn server(name: &str, arguments: &[&str]) -> (Server, Options) {
-    let server = Server {
+fn server(name: &str, arguments: &[&str]) -> Server {
+    Server {
         name: name.to_owned(),
         command: PROGRAM.to_owned(),
         args: [&["mock-mcp"], arguments].concat().into_iter().map(str::to_owned).collect(),
         ..Server::default()
-    };
-    (server, Options::default())
+    }
 }
 
-fn start(folder: &Path, settings: Settings, servers: Vec<(Server, Options)>) -> Proxy {
+fn start(folder: &Path, settings: Settings, servers: Vec<Server>) -> Proxy {
     Proxy::start(Setup {
         settings,
         servers,
+        logins: Arc::new(login::Store::new(folder, None)),
         limits: Limits::default(),
         store: Store::new(folder),
         wrong: Vec::new(),
@@ -45,7 +51,8 @@ fn start(folder: &Path, settings: Settings, servers: Vec<(Server, Options)>) -> 
 
 /// The text of a result, and whether it is an error.
 async fn call(proxy: &Proxy, tool: &str, arguments: Value) -> (String, bool) {
-    let result = proxy.call(tool, arguments, |_| {}).await.expect("the tool is listed");
+    let arguments = to_raw_value(&arguments).unwrap();
+    let result = proxy.call(tool, &arguments, |_| {}).await.expect("the tool is listed");
     let result: Value = serde_json::from_str(result.get()).unwrap();
     (result["content"][0]["text"].as_str().unwrap().to_owned(), result["isError"] == true)
 }
@@ -133,7 +140,7 @@ async fn an_error_is_the_next_step() {
         "No tool matches \"zebra crossing\". Try broader terms.\nNo tool knows: zebra, crossing."
     );
     assert!(!failed);
-    assert!(proxy.call("create_issue", json!({}), |_| {}).await.is_none(), "it is not listed");
+    assert!(proxy.call("create_issue", RawValue::NULL, |_| {}).await.is_none(), "it is not listed");
 }
 
 #[tokio::test]
@@ -216,6 +223,116 @@ async fn what_is_missing_is_said_everywhere() {
     fs::write(folder.path().join("tools.json"), "{").unwrap();
     let (found, _) = call(&proxy, "discover_tools", json!({"query": "search"})).await;
     assert!(found.contains("repair it or move it away") && !found.contains("tool_name"), "{found}");
+}
+
+/// What a URL answers, head and body.
+fn get(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn each_failure_is_said_by_check_and_readyz_in_the_instructions_and_in_an_answer() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let entry = |arguments: &[&str]| {
+        let arguments = [&["mock-mcp", "docs"], arguments].concat();
+        json!({"command": PROGRAM, "args": arguments})
+    };
+    let servers = |all| fs::write(path("servers.json"), json!({ "mcpServers": all }).to_string());
+    let failures: [(&str, Value, &str, &str); 4] = [
+        ("", json!({"away": entry(&["--fault", "exit"])}), "{}", "away"),
+        ("synonyms: broken.yaml", json!({"docs": entry(&[])}), "{}", "broken.yaml"),
+        ("embeddings: nowhere", json!({"docs": entry(&[])}), "{}", "words alone are searched"),
+        ("", json!({"docs": entry(&[])}), "{", "until then no tool is shown"),
+    ];
+    fs::write(path("broken.yaml"), "groups: 7").unwrap();
+    fs::create_dir(path("state")).unwrap();
+    for (settings, all, memory, said) in failures {
+        servers(all).unwrap();
+        fs::write(path("settings.yaml"), format!("{settings}\nsplit: false")).unwrap();
+        fs::write(path("state/tools.json"), memory).unwrap();
+        let arguments =
+            [("--config", "servers.json"), ("--settings", "settings.yaml"), ("--state", "state")];
+        let arguments: Vec<_> =
+            arguments.iter().flat_map(|(name, file)| [(*name).to_owned(), path(file)]).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let (table, _, code) = run(folder.path(), &[&arguments[..], &["check"]].concat());
+        assert!(table.contains(said) && code == Some(1), "{said}: {table}");
+        let mut program = Command::new(PROGRAM);
+        program.args(&arguments).args(["--http", "0"]).env("HOME", folder.path());
+        let mut program = program.stderr(Stdio::piped()).spawn().unwrap();
+        let mut address = String::new();
+        BufReader::new(program.stderr.take().unwrap()).read_line(&mut address).unwrap();
+        let client = Client::connect(&Server::at(address.trim()).unwrap(), Options::default())
+            .await
+            .unwrap();
+        assert!(client.hello.get().contains(said), "{said}: {}", client.hello);
+        let found =
+            client.call("discover_tools", json!({"query": "search"}), |_| {}).await.unwrap();
+        assert!(found.get().contains(said), "{said}: {found}");
+        let host = address.trim().trim_start_matches("http://").trim_end_matches("/mcp");
+        let ready = get(host, "/readyz");
+        assert!(ready.starts_with("HTTP/1.1 503") && ready.contains(said), "{said}: {ready}");
+        assert!(get(host, "/healthz").starts_with("HTTP/1.1 200"));
+        program.kill().unwrap();
+        program.wait().unwrap();
+    }
+}
+
+/// A server in this process whose only tool answers with its arguments.
+struct Echo;
+
+impl Service for Echo {
+    fn about(&self) -> About {
+        About {
+            name: "echo".to_owned(),
+            version: "1".to_owned(),
+            capabilities: json!({}),
+            instructions: String::new(),
+        }
+    }
+
+    fn tools(&self) -> Vec<Box<RawValue>> {
+        let schema = json!({"type": "object", "properties": {"number": {"type": "integer"}}});
+        vec![service::raw(json!({"name": "echo", "inputSchema": schema}))]
+    }
+
+    fn call(&self, call: service::Call) -> BoxFuture<'static, Result<Box<RawValue>, Refusal>> {
+        Box::pin(std::future::ready(Ok(service::text(call.arguments.get()))))
+    }
+
+    fn changes(&self) -> watch::Receiver<()> {
+        watch::channel(()).1
+    }
+}
+
+#[tokio::test]
+async fn arguments_reach_the_server_as_they_were_written() {
+    let folder = TempDir::new().unwrap();
+    let echo = Server {
+        name: "echo".to_owned(),
+        transport: Transport::Sdk,
+        sdk: Some(Arc::new(|| {
+            let (near, far) = Connection::pair();
+            tokio::spawn(service::serve(Arc::new(Echo), far));
+            Box::pin(std::future::ready(Ok(near)))
+        })),
+        ..Server::default()
+    };
+    let proxy = start(folder.path(), Settings::default(), vec![echo]);
+    for number in ["123456789012345678901234567890", "18446744073709551617", "-9223372036854775809"]
+    {
+        let arguments = format!("{{\"number\": {number}}}");
+        let wanted = format!("{{\"tool_name\":\"echo\",\"arguments\":{arguments}}}");
+        let wanted = RawValue::from_string(wanted).unwrap();
+        let answer = proxy.call("call_tool", &wanted, |_| {}).await.unwrap();
+        let answer: Value = serde_json::from_str(answer.get()).unwrap();
+        assert_eq!(answer["content"][0]["text"], arguments);
+    }
 }
 
 /// All tools of the data set, as their servers would list them.
@@ -328,10 +445,10 @@ fn the_program_answers_and_its_exit_code_says_how_it_went() {
 #[tokio::test]
 async fn over_standard_input_and_output_a_client_sees_two_tools() {
     let folder = TempDir::new().unwrap();
-    let (mut server, options) = server("proxy", &[]);
+    let mut server = server("proxy", &[]);
     server.args = vec!["--state".to_owned(), folder.path().to_str().unwrap().to_owned()];
     server.env.insert("HOME".to_owned(), folder.path().to_str().unwrap().to_owned());
-    let client = Arc::new(Client::connect(&server, options).await.unwrap());
+    let client = Arc::new(Client::connect(&server, Options::default()).await.unwrap());
     let tools = client.tools().await.unwrap();
     let tools: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(tools, ["discover_tools", "call_tool"]);

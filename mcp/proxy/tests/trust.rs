@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use mcp_proxy::recall::Tools;
-use mcp_proxy::trust::signs;
-use serde_json::Value;
+use mcp_proxy::trust::{cleaned, signs};
+use serde_json::{Value, json};
 
 #[test]
 fn every_malicious_entry_is_flagged_and_hardly_a_benign_one() {
@@ -78,4 +78,19 @@ fn other_words_for_the_same_attacks_are_flagged() {
         let found = signs(harmless, &BTreeSet::new());
         assert!(found.is_empty(), "{harmless}: {found:?}");
     }
+}
+
+#[test]
+fn what_a_person_does_not_see_leaves_descriptions_and_nothing_else() {
+    let said = json!({
+        "title": "A\u{1b}[2J",
+        "description": "one\u{200b}\ntwo\u{7}",
+        "inputSchema": {"properties": {"x": {"description": "\u{202e}x", "enum": ["\u{7}"]}}},
+    });
+    let expected = json!({
+        "title": "A[2J",
+        "description": "one\ntwo",
+        "inputSchema": {"properties": {"x": {"description": "x", "enum": ["\u{7}"]}}},
+    });
+    assert_eq!(cleaned(&said), expected);
 }

@@ -7,12 +7,13 @@ mod evaluate;
 mod serve;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Parser, Subcommand};
-use mcp_client::State;
 use mcp_client::fleet::Limits;
 use mcp_client::sources::{Catalog, Places, Standing};
+use mcp_client::{State, login};
 use mcp_proxy::calls::{Account, Calls};
 use mcp_proxy::proxy::{Proxy, Setup, discover};
 use mcp_proxy::settings::Settings;
@@ -194,7 +195,7 @@ fn setup(args: &Args) -> Result<Setup> {
         match (found.server, found.standing) {
             (Ok(mut server), Standing::Ready) => {
                 server.env.insert(INSIDE.to_owned(), "1".to_owned());
-                servers.push((server, mcp_client::Options::default()));
+                servers.push(server);
             }
             (Ok(_), Standing::Disabled) => {}
             (Ok(_), standing) => wrong.push(format!("{}: {standing}", found.name)),
@@ -206,6 +207,7 @@ fn setup(args: &Args) -> Result<Setup> {
     Ok(Setup {
         settings,
         servers,
+        logins: Arc::new(login::Store::usual(&variable)),
         limits: Limits::from_env(&variable).map_err(|why| anyhow!(why))?,
         // The built-in jira is not the user's.
         store: Store::new(&if embedded { folder.join("embedded") } else { folder }),

@@ -24,27 +24,25 @@ pub async fn run(args: &Args) -> Result<u8> {
         return Ok(0);
     }
     let proxy = Proxy::start(setup(args)?);
-    let mut views = proxy.views();
-    let ready = Ready::default();
-    let told = ready.clone();
-    told.lacks("view", "the index is being built");
+    let (ready, mut views) = (Ready::default(), proxy.views());
+    let (told, mut shown) = (ready.clone(), proxy.views());
+    tokio::spawn(async move {
+        loop {
+            match shown.borrow_and_update().wrongs().as_slice() {
+                [] => told.has("view"),
+                wrongs => told.lacks("view", wrongs.join("\n")),
+            }
+            if shown.changed().await.is_err() {
+                return;
+            }
+        }
+    });
     let front = args.front.open(ready, None).await.map_err(|why| anyhow!(why))?;
     if let Some(address) = front.address() {
         eprintln!("http://{address}/mcp");
     }
     let settled = views.wait_for(|view| view.connecting().is_empty());
     let _ = timeout(FIRST, settled).await;
-    tokio::spawn(async move {
-        loop {
-            match views.borrow_and_update().wrongs().as_slice() {
-                [] => told.has("view"),
-                wrongs => told.lacks("view", wrongs.join("\n")),
-            }
-            if views.changed().await.is_err() {
-                return;
-            }
-        }
-    });
     let proxy = Arc::new(proxy);
     front.serve(|client| service::serve(proxy.clone(), client)).await;
     Ok(0)
