@@ -1,5 +1,6 @@
 //! Logins against an authorization server of the tests: the whole flow, what is kept, and what goes wrong.
 
+mod s20;
 mod server;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -58,6 +59,7 @@ impl Visit for User {
     }
 }
 
+/// One that goes nowhere by itself.
 fn browser() -> Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder().redirect(Policy::none()).build().unwrap()

@@ -146,11 +146,39 @@ async fn answer(
             let response = Response::builder().status(302).header("location", location);
             return Ok(response.body(String::new()).unwrap());
         }
+        "/mcp" => {
+            let last = seen.issued.last().map(|token| format!("Bearer {token}"));
+            if basic.is_none() || basic != last {
+                let metadata = format!("{base}/.well-known/oauth-protected-resource/mcp");
+                let challenge = format!("Bearer resource_metadata=\"{metadata}\"");
+                let refusal = Response::builder().status(401).header("www-authenticate", challenge);
+                return Ok(refusal.body(String::new()).unwrap());
+            }
+            resource(&serde_json::from_slice(&body).unwrap_or_default())
+        }
         "/token" => token(&mut seen, &form(str::from_utf8(&body).unwrap()), basic),
         _ => (404, json!({})),
     };
     let response = Response::builder().status(status).header("content-type", "application/json");
     Ok(response.body(body.to_string()).unwrap())
+}
+
+/// The smallest MCP server: one tool, which nobody calls.
+fn resource(asked: &Value) -> (u16, Value) {
+    let result = match asked["method"].as_str() {
+        Some("initialize") => json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "files", "version": "1"},
+        }),
+        Some("tools/list") => {
+            let schema = json!({"type": "object"});
+            json!({"tools": [{"name": "look", "description": "Looks.", "inputSchema": schema}]})
+        }
+        Some(_) if asked.get("id").is_some() => json!({}),
+        _ => return (202, Value::Null),
+    };
+    (200, json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}))
 }
 
 fn token(seen: &mut Seen, form: &HashMap<String, String>, basic: Option<String>) -> (u16, Value) {
