@@ -141,11 +141,12 @@ impl Act {
 }
 
 impl Refusal {
-    pub fn new(why: impl Into<String>, offers: &[&str]) -> Self {
-        Self {
-            why: why.into(),
-            offers: offers.iter().map(|offer| (*offer).to_owned()).collect(),
-        }
+    pub fn new<T: Into<String>>(
+        why: impl Into<String>,
+        offers: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let (why, offers) = (why.into(), offers.into_iter().map(Into::into).collect());
+        Self { why, offers }
     }
 }
 

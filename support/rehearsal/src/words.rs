@@ -6,23 +6,12 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What a token looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    Word,
-    Number,
-    /// A file or a folder.
-    Path,
-    /// Text in quotation marks.
-    Quoted,
-    /// Text in backticks.
-    Code,
-    /// An id: `WEB-1`, `0001-x7`, `cron_a1`.
-    Key,
-    /// A signature: `slugify(text: str)`.
-    Signature,
-    /// Anything else: a comma, a dash.
-    Mark,
+use regex_lite::Regex;
+
+named! {
+    /// What a token looks like: a file or a folder (Path), text in quotation marks or in backticks (Code), an id (Key: `WEB-1`,
+    /// `0001-x7`, `cron_a1`), `slugify(text: str)` (Signature); anything else, such as a comma or a dash, is a Mark.
+    Shape: Word Number Path Quoted Code Key Signature Mark
 }
 
 /// One token.
@@ -145,12 +134,10 @@ fn quoted(text: &str, at: usize) -> Option<Token> {
 
 /// `name(arguments)`.
 fn signature(text: &str, at: usize) -> Option<Token> {
-    let rest = &text[at..];
-    let name = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
-    let close = rest.find(')')?;
-    let is_one =
-        name > 0 && rest[name..].starts_with('(') && rest.as_bytes()[0].is_ascii_alphabetic();
-    is_one.then(|| token(&rest[..=close], Shape::Signature, at, at + close + 1))
+    static SIGNATURE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^[A-Za-z][A-Za-z0-9_]*\([^)]*\)").expect("it is one"));
+    let found = SIGNATURE.find(&text[at..])?;
+    Some(token(found.as_str(), Shape::Signature, at, at + found.end()))
 }
 
 fn word(text: &str, at: usize) -> Token {
@@ -175,70 +162,21 @@ fn word(text: &str, at: usize) -> Token {
     token(cut, shape(cut), at, at + cut.len())
 }
 
+/// The shape of a word: the first line of `patterns.txt` that fits.
 fn shape(word: &str) -> Shape {
-    let bytes = word.as_bytes();
-    if !word.chars().any(char::is_alphanumeric) {
-        return if word.contains('/') || word.contains('*') || matches!(word, "." | "..") {
-            Shape::Path
-        } else {
-            Shape::Mark
+    static SHAPES: LazyLock<Vec<(Shape, Regex)>> = LazyLock::new(|| {
+        let line = |line: &str| {
+            let (name, pattern) = line.strip_prefix("shape ")?.split_once(" = ")?;
+            Some((Shape::read(name)?, Regex::new(&format!("^({pattern})$")).ok()?))
         };
+        include_str!("patterns.txt").lines().filter_map(line).collect()
+    });
+    if word.bytes().all(|b| b.is_ascii_lowercase()) && !has(set("file-names"), word) {
+        return Shape::Word;
     }
-    if word.chars().all(|c| c.is_ascii_digit()) {
-        return Shape::Number;
-    }
-    if is_key(word) {
-        return Shape::Key;
-    }
-    if is_path(word) {
-        return Shape::Path;
-    }
-    if bytes[0].is_ascii_digit() && word.contains([':', '.']) { Shape::Number } else { Shape::Word }
-}
-
-fn is_key(word: &str) -> bool {
-    let has_digit = word.bytes().any(|b| b.is_ascii_digit());
-    match word.split_once(['-', '_']) {
-        Some((left, right)) if word.contains('-') && !left.is_empty() => {
-            let is_issue = left.bytes().all(|b| b.is_ascii_uppercase())
-                && right.bytes().all(|b| b.is_ascii_digit());
-            let is_task =
-                left.len() == 4 && left.bytes().all(|b| b.is_ascii_digit()) && right.len() > 4;
-            let is_page = left == "page" && right.bytes().all(|b| b.is_ascii_digit());
-            !right.is_empty() && (is_issue || is_task || is_page)
-        }
-        Some(("cron" | "req" | "job" | "msg", right)) => has_digit && !right.contains('.'),
-        _ => false,
-    }
-}
-
-fn is_path(word: &str) -> bool {
-    const NAMES: &str = "readme makefile dockerfile license .gitignore .env";
-    if word.contains("://") {
-        return false;
-    }
-    if word.contains('/') || word.contains('*') {
-        return !matches!(word, "and/or" | "n/a");
-    }
-    if has(NAMES, &word.to_lowercase()) {
-        return true;
-    }
-    match word.rsplit_once('.') {
-        Some((stem, ext)) => {
-            let is_ext =
-                (1..=5).contains(&ext.len()) && ext.bytes().all(|b| b.is_ascii_alphanumeric());
-            let is_name =
-                stem.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
-            let is_short = matches!(word, "e.g" | "i.e" | "a.m" | "p.m");
-            is_ext && is_name && !is_short && !ext.bytes().all(|b| b.is_ascii_digit())
-        }
-        // `s08_compact` is a folder; `run_in_background` is, too, until somebody knows better.
-        None => {
-            word.contains('_')
-                && !word.starts_with("__")
-                && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        }
-    }
+    let is_word = word.chars().any(char::is_alphanumeric);
+    let known = SHAPES.iter().find(|(_, pattern)| pattern.is_match(word)).map(|(shape, _)| *shape);
+    known.unwrap_or(if is_word { Shape::Word } else { Shape::Mark })
 }
 
 /// A word without its ending: `files`, `filing`, `filed` → `fil`.

@@ -3,6 +3,8 @@
 //! A frame takes words that no row could hold: a command line, a text, a whole order for somebody else or for later.
 //! Invariant: such an order is understood first, and refused when it is not.
 
+use regex_lite::Regex;
+
 use super::{Planner, Result};
 use crate::clause::{Clause, Join, is_filler};
 use crate::create::{self, Content};
@@ -55,7 +57,7 @@ impl Planner<'_, '_> {
             }
             let said = clause.text();
             let why = format!("“{said}” says no time that I understand, so I scheduled nothing");
-            return Err(Refusal::new(why, &set("times").split(" | ").collect::<Vec<_>>()));
+            return Err(Refusal::new(why, set("times").split(" | ")));
         };
         if !self.world.can(Can::Schedule) {
             let said = whole.text();
@@ -92,26 +94,15 @@ pub(super) fn delegated(clause: &Clause) -> Option<Vec<String>> {
 
 /// `one reads a, the other lists b`, `read a and another subagent to list b`: a job for each.
 fn each_job(text: &str) -> Vec<String> {
-    const JOINTS: [&str; 7] = [
-        " and the other ",
-        ", the other ",
-        "; the other ",
-        " and another ",
-        ", another ",
-        ", and one ",
-        ", one ",
-    ];
-    let text = JOINTS.iter().fold(text.to_owned(), |text, joint| text.replace(joint, "\u{1}"));
+    let joint =
+        Regex::new("( and|[,;]( and)?) (the other|another) |, (and )?one ").expect("it is one");
+    let who = Regex::new("^(one )?((subagent|sub-agent|subtask|task) )?(to |should )?")
+        .expect("it is one");
     let job = |part: &str| {
         let part = part.trim().trim_end_matches(['.', ',']);
-        let part = part.strip_prefix("one ").unwrap_or(part);
-        let named = part
-            .split_once(" to ")
-            .filter(|(who, _)| has("subagent sub-agent subtask task one", who));
-        let part = named.map_or(part, |(_, rest)| rest);
-        sentence(&ordered(part.trim_start_matches("to ").trim_start_matches("should ")))
+        sentence(&ordered(&who.replace(part, "")))
     };
-    text.split('\u{1}').map(job).filter(|job| !job.is_empty()).collect()
+    joint.split(text).map(job).filter(|job| !job.is_empty()).collect()
 }
 
 /// `reads a` and `reading a` as an order: `read a`.
@@ -157,13 +148,13 @@ impl Planner<'_, '_> {
                 return Some(Ok(()));
             }
             Some(Err(word)) => {
-                let offers = servers.iter().map(|server| format!("connect to {server}")).collect();
+                let offers = servers.iter().map(|server| format!("connect to {server}"));
                 let there = match servers.join(", ") {
                     all if all.is_empty() => all,
                     all => format!("; there are {all}"),
                 };
                 let why = format!("I know no server “{word}”{there}, so I connected to none");
-                return Some(Err(Refusal { why, offers }));
+                return Some(Err(Refusal::new(why, offers)));
             }
             None => {}
         }
@@ -217,7 +208,7 @@ impl Planner<'_, '_> {
         let name = self.world.gone.iter().find(|name| is_said(name))?;
         let (server, tool) = mcp::parts(name);
         let why = format!("{tool} was a tool of {server}, which is gone, so I did nothing");
-        Some(Refusal::new(why, &[&format!("connect to {server}")]))
+        Some(Refusal::new(why, [format!("connect to {server}")]))
     }
 
     /// What a tool wants to know is asked for, with what it accepts.
@@ -225,10 +216,7 @@ impl Planner<'_, '_> {
         let why = format!("I cannot do {}, so I did nothing", missing.what);
         let with = missing.choices.iter().map(|choice| format!("{} of {choice}", clause.text()));
         let offers: Vec<String> = with.take(3).collect();
-        Refusal {
-            why,
-            offers: if offers.is_empty() { self.offers(&clause.tokens) } else { offers },
-        }
+        Refusal::new(why, if offers.is_empty() { self.offers(&clause.tokens) } else { offers })
     }
 
     /// Files that are made or changed.

@@ -12,7 +12,7 @@ use crate::clause::{Clause, Join, clause_end, is_filler, segments, sentence_end}
 use crate::history;
 use crate::pattern::{self, PLAIN};
 use crate::plan::{Act, Refusal, Step};
-use crate::table::{Make, Row};
+use crate::table::Make;
 use crate::tasks;
 use crate::tools::Can;
 use crate::words::{Shape, Token, set, stems, tokens};
@@ -190,49 +190,26 @@ impl<'p, 'w> Planner<'p, 'w> {
     }
 
     fn push(&mut self, act: Act, join: Join) {
-        match (act.make(), self.steps.last_mut().map(|step| &mut step.act)) {
+        let last = match self.steps.last_mut().map(|step| &mut step.act) {
+            Some(Act::Row(row, slots)) => Some((row.make, slots)),
+            _ => None,
+        };
+        match (last, &act) {
             // A second clause may only say more of the first: `check if it exists and list its contents`.
-            (
-                Some(Make::Read),
-                Some(Act::Row(
-                    Row {
-                        make: Make::Exists, ..
-                    },
-                    slots,
-                )),
-            ) if slots.paths.as_slice() == act.paths() => {
-                slots.said.push_str(" contents");
+            (Some((Make::Exists, before)), Act::Row(row, new))
+                if row.make == Make::Read && before.paths == new.paths =>
+            {
+                before.said.push_str(" contents");
             }
-            (
-                Some(Make::Leave),
-                Some(Act::Row(
-                    Row {
-                        make: Make::Leave, ..
-                    },
-                    slots,
-                )),
-            ) if matches!(&act, Act::Row(_, new) if new.names == slots.names) => {}
-            (
-                Some(Make::About),
-                Some(Act::Row(
-                    Row {
-                        make: Make::ReadAll,
-                        ..
-                    },
-                    _,
-                )),
-            ) if act.paths().is_empty() => {}
+            (Some((Make::Leave, before)), Act::Row(row, new))
+                if row.make == Make::Leave && before.names == new.names => {}
+            (Some((Make::ReadAll, _)), Act::Row(row, new))
+                if row.make == Make::About && new.paths.is_empty() => {}
             // Files that are summed up one behind the other are one walk.
-            (
-                Some(Make::About),
-                Some(Act::Row(
-                    Row {
-                        make: Make::About, ..
-                    },
-                    slots,
-                )),
-            ) if !slots.paths.is_empty() && !act.paths().is_empty() => {
-                slots.paths.extend_from_slice(act.paths());
+            (Some((Make::About, before)), Act::Row(row, new))
+                if row.make == Make::About && !before.paths.is_empty() && !new.paths.is_empty() =>
+            {
+                before.paths.extend_from_slice(&new.paths);
             }
             _ => self.steps.push(Step { act, join }),
         }
@@ -272,10 +249,7 @@ impl<'p, 'w> Planner<'p, 'w> {
                 let (asked, all) = (asked.join(" "), names.join(", "));
                 let why = format!("there is no skill `{asked}`; the skills are {all}");
                 let offers = names.iter().take(3).map(|name| format!("load the {name} skill"));
-                Err(Refusal {
-                    why,
-                    offers: offers.collect(),
-                })
+                Err(Refusal::new(why, offers))
             }
         }
     }

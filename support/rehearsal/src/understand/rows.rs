@@ -192,7 +192,7 @@ impl Planner<'_, '_> {
         if let Some(words) = &self.only_looks {
             if self.steps.iter().any(|step| !step.act.only_looks()) {
                 let why = "and the rest of the request do not go together for me, so I did nothing";
-                return Err(Refusal::new(format!("“{words}” {why}"), &["what can you do?"]));
+                return Err(Refusal::new(format!("“{words}” {why}"), ["what can you do?"]));
             }
             if self.steps.is_empty() {
                 self.push(Act::Say("All right: I did nothing.".to_owned()), Join::Then);
@@ -260,10 +260,7 @@ impl Planner<'_, '_> {
 
     /// A refusal that offers what is near.
     pub(super) fn no(&self, why: String, clause: &Clause) -> Refusal {
-        Refusal {
-            why,
-            offers: self.offers(&clause.tokens),
-        }
+        Refusal::new(why, self.offers(&clause.tokens))
     }
 
     /// The nearest requests that can be done here, with the names that exist.

@@ -119,7 +119,7 @@ impl Planner<'_, '_> {
         let is_team = !self.people.is_empty() && self.world.can(Can::Spawn);
         if is_strange && (is_team || is_task && is_open) {
             let why = format!("there is no teammate “{}” here, so I did nothing", listed(&named));
-            return Err(Refusal::new(why, &[&format!("spawn {}", named.join(" and "))]));
+            return Err(Refusal::new(why, [format!("spawn {}", named.join(" and "))]));
         }
         if is_task {
             // One each, or whatever is free on the board.
@@ -247,5 +247,5 @@ fn tells(kind: &str, tokens: &[Token], at: usize, known: &[String]) -> Option<us
 
 fn nobody(clause: &Clause, role: &str) -> Refusal {
     let why = format!("“{}” names nobody, so I hired nobody", clause.text());
-    Refusal::new(why, &[&format!("spawn alice as a {role}"), "spawn alice and bob"])
+    Refusal::new(why, [format!("spawn alice as a {role}"), "spawn alice and bob".to_owned()])
 }
