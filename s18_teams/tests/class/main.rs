@@ -28,8 +28,7 @@ fn all_are_done(class: &Class, ran: &Ran, count: usize) -> Vec<Task> {
     assert_eq!(tasks.len(), count, "{}", ran.transcript());
     for task in &tasks {
         assert_eq!(task.status, Status::Completed, "{}", ran.transcript());
-        let by = task.owner.as_deref();
-        assert!(by == Some("alice") || by == Some("bob"), "{task:?}");
+        assert!(matches!(task.owner.as_deref(), Some("alice" | "bob")), "{task:?}");
     }
     tasks
 }
@@ -88,47 +87,43 @@ fn a_task_after_the_other_in_a_small_window_is_done_and_no_request_is_lost() {
         .env("MODEL_CONTEXT_TOKENS", "12000");
     let ran = class.types(&["go"]);
     all_are_done(&class, &ran, 6);
-    let refusals = model.refusals();
     let too_long = |refusal: &Refusal| refusal.message.contains("too long");
-    assert!(!refusals.is_empty() && refusals.iter().all(too_long));
+    assert!(!model.refusals().is_empty() && model.refusals().iter().all(too_long));
 }
 
-/// As a class does it: the second prompt while the team of the first is still there.
-#[test]
-fn a_team_that_stays_does_not_take_the_next_tasks_before_they_have_their_worktrees() {
-    let model = MockModel::strict_rehearsal();
-    let class = class().model(&model);
-    let ran = class.types(&[TASKS, WORKTREES]);
-    for task in &all_are_done(&class, &ran, 5)[3..] {
-        let worktree = task.extra["worktree"].as_str().unwrap();
-        let notes = format!(".harness/worktrees/{worktree}/notes");
-        assert!(class.dir().join(notes).is_dir(), "{}", ran.transcript());
-    }
-}
-
-/// The prompts and other words for them, with the model a newcomer meets: each task is done once, and in its worktree if
-/// it has one.
+/// The prompts, one while the team of the other is still there, and other words for them, with the model a newcomer meets:
+/// each task is done once, and in its worktree if it has one.
 #[test]
 fn the_rehearsal_does_the_prompts_in_other_words_as_well() {
-    for (prompt, count) in [
-        (WORKTREES, 2),
+    for (prompts, count) in [
+        (&[WORKTREES][..], 2),
+        (&[TASKS, WORKTREES], 5),
         (
-            "Create three tasks where the second depends on the first. Spawn alice and bob to work on them. Report when all are done.",
+            &[
+                "Create three tasks where the second depends on the first. Spawn alice and bob to work on them. Report when all are done.",
+            ],
             3,
         ),
         (
-            "Add two tasks, make a worktree for each, bound to its task, and spawn alice and bob to pick them up by themselves.",
+            &[
+                "Add two tasks, make a worktree for each, bound to its task, and spawn alice and bob to pick them up by themselves.",
+            ],
             2,
         ),
     ] {
         let model = MockModel::strict_rehearsal();
         let class = class().model(&model);
-        let ran = class.types(&[prompt]);
-        all_are_done(&class, &ran, count);
-        let in_worktrees = class.dir().join(".harness/worktrees/events.jsonl").exists();
-        let here = class.dir().join("notes").exists();
-        assert_ne!(here, in_worktrees, "{}", ran.transcript());
-        if prompt.contains("Report") {
+        let ran = class.types(prompts);
+        let mut with_worktree = 0;
+        for task in all_are_done(&class, &ran, count) {
+            let worktree = task.extra.get("worktree").and_then(|name| name.as_str());
+            with_worktree += usize::from(worktree.is_some());
+            let place =
+                worktree.map_or(String::new(), |name| format!(".harness/worktrees/{name}/"));
+            assert!(class.dir().join(place + "notes").is_dir(), "{}", ran.transcript());
+        }
+        assert_eq!(with_worktree, if count == 3 { 0 } else { 2 }, "{}", ran.transcript());
+        if prompts[0].contains("Report") {
             ran.shows("blockedBy=[\"write notes/tools.md\"]").shows("All is done:");
         }
     }

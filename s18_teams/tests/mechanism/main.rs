@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use desk::{Desk, Mate, Order, only, pass};
 use s02_tools::Toolbox;
-use s12_tasks::{Board, Listed, NewTask};
+use s12_tasks::{Board, Listed, NewTask, Task};
 use s18_teams::{CLAIM_DELAY, IDLE_TIMEOUT, POLL_INTERVAL, ROUNDS_PER_PHASE};
 use scene::{call, done};
 use serde_json::json;
@@ -46,6 +46,14 @@ async fn an_idle_teammate_reads_its_mail_and_then_claims_the_first_task_that_can
     assert_eq!((desk.owner(&api), desk.owner(&lost)), (None, None));
 }
 
+/// A desk with one task, and alice, who has done nothing yet.
+async fn alone() -> (Desk, Task, Mate) {
+    let desk = Desk::new();
+    let task = desk.task("schema", &[]);
+    let alice = desk.spawn("alice").await;
+    (desk, task, alice)
+}
+
 /// What another process does is found by looking; all else wakes it at once.
 #[tokio::test(start_paused = true)]
 async fn what_there_is_to_do_wakes_who_is_idle() {
@@ -56,6 +64,7 @@ async fn what_there_is_to_do_wakes_who_is_idle() {
         "a task that the lead's turn is still at",
         "a task of a turn that goes on and on",
         "a task of another process",
+        "a task of one that breaks down",
     ] {
         let desk = Desk::new();
         let schema = desk.task("schema", &[]);
@@ -74,6 +83,13 @@ async fn what_there_is_to_do_wakes_who_is_idle() {
             "a task that is unblocked" => {
                 desk.board.complete(&schema.id, "bob").unwrap();
                 api.id
+            }
+            "a task of one that breaks down" => {
+                bob.order(Order::Fail);
+                is_gone(&desk, &mut bob).await;
+                let told = desk.told();
+                assert!(told[0].contains("the model cannot be reached"), "{told:?}");
+                schema.id
             }
             "a task of another process" => {
                 latest = POLL_INTERVAL;
@@ -104,15 +120,12 @@ async fn what_there_is_to_do_wakes_who_is_idle() {
 
 #[tokio::test(start_paused = true)]
 async fn a_phase_has_ten_rounds_and_then_it_goes_on_with_its_own_task() {
-    let desk = Desk::new();
-    let mine = desk.task("schema", &[]);
+    let (desk, mine, mut alice) = alone().await;
     let other = desk.task("api", &[]);
-    let mut alice = desk.spawn("alice").await;
     only(alice.idles().await);
     alice.works_for(ROUNDS_PER_PHASE - 1).await;
     let note = only(alice.works().await);
-    let go_on = format!("Go on with your task {}", mine.id);
-    assert!(note.contains(&go_on), "{note}");
+    assert!(note.contains(&format!("Go on with your task {}", mine.id)), "{note}");
     alice.works_for(1).await;
     assert_eq!(desk.owner(&other), None, "never a second one");
 }
@@ -125,8 +138,7 @@ async fn without_a_task_it_stops_after_a_phase_and_says_so() {
     alice.order(Order::Round { is_idle: false });
     pass(Duration::from_secs(1)).await;
     let told = desk.told().remove(0);
-    let why = "stopped after 10 rounds without a task";
-    assert!(told.contains(why), "{told}");
+    assert!(told.contains("stopped after 10 rounds without a task"), "{told}");
     assert!((desk.shown)().ends_with("idle"), "{}", (desk.shown)());
     desk.writes("alice", "Go on.");
     assert!(only(alice.hears().await.0).contains("Go on."));
@@ -137,21 +149,11 @@ async fn without_a_task_it_stops_after_a_phase_and_says_so() {
 
 #[tokio::test(start_paused = true)]
 async fn whose_plan_is_wanted_claims_nothing() {
-    let desk = Desk::new();
-    let task = desk.task("schema", &[]);
-    let mut alice = desk.spawn("alice").await;
+    let (desk, task, mut alice) = alone().await;
     desk.request_plan("alice").await;
     assert!(only(alice.idles().await).contains("submit_plan"));
     assert_eq!(alice.idles().await, None, "it leaves without a task");
     assert_eq!(desk.owner(&task), None);
-}
-
-/// Sends a plan as the model of this teammate would, and returns its id.
-async fn submit_plan(desk: &Desk, name: &str) -> String {
-    let tools = Toolbox::new().with(desk.protocol.submit_plan(name));
-    let plan = json!({"plan": "First the schema."});
-    done(call(&tools, "submit_plan", plan).await);
-    desk.plan().await
 }
 
 async fn is_gone(desk: &Desk, mate: &mut Mate) {
@@ -162,18 +164,14 @@ async fn is_gone(desk: &Desk, mate: &mut Mate) {
 
 #[tokio::test(start_paused = true)]
 async fn who_is_idle_for_a_minute_leaves_and_its_task_goes_back_to_the_board() {
-    let desk = Desk::new();
-    let task = desk.task("schema", &[]);
-    let mut alice = desk.spawn("alice").await;
+    let (desk, task, mut alice) = alone().await;
     only(alice.idles().await);
     let began = Instant::now();
     alice.order(Order::Round { is_idle: true });
     is_gone(&desk, &mut alice).await;
-    let in_time = IDLE_TIMEOUT..IDLE_TIMEOUT + POLL_INTERVAL;
-    assert!(in_time.contains(&began.elapsed()));
+    assert!((IDLE_TIMEOUT..IDLE_TIMEOUT + POLL_INTERVAL).contains(&began.elapsed()));
     let told = desk.told().remove(0);
-    let is_back = told.contains(&task.id) && told.contains("back on the board");
-    assert!(is_back, "{told}");
+    assert!(told.contains(&task.id) && told.contains("back on the board"), "{told}");
     let mut bob = desk.spawn("bob").await;
     assert!(only(bob.idles().await).contains(&task.id));
     desk.board.complete(&task.id, "bob").unwrap();
@@ -185,21 +183,19 @@ async fn who_is_idle_for_a_minute_leaves_and_its_task_goes_back_to_the_board() {
 #[tokio::test(start_paused = true)]
 async fn who_waits_for_an_answer_does_not_leave() {
     for (rounds, is_idle) in [(1, false), (ROUNDS_PER_PHASE + 1, false), (1, true)] {
-        let desk = Desk::new();
-        let task = desk.task("schema", &[]);
-        let mut alice = desk.spawn("alice").await;
+        let (desk, task, mut alice) = alone().await;
         alice.works_for(rounds - 1).await;
-        let id = submit_plan(&desk, "alice").await;
+        let tools = Toolbox::new().with(desk.protocol.submit_plan("alice"));
+        done(call(&tools, "submit_plan", json!({"plan": "First the schema."})).await);
+        let id = desk.plan().await;
         alice.order(Order::Round { is_idle });
         pass(Duration::from_secs(1)).await;
         desk.writes("alice", "By the way.");
         pass(10 * IDLE_TIMEOUT).await;
-        let shown = (desk.shown)();
-        assert!(shown.contains("waiting"), "{shown}");
+        assert!((desk.shown)().contains("waiting"), "{}", (desk.shown)());
         done(desk.review(&id, true, "").await);
         let notes = alice.hears().await.0.unwrap();
-        assert!(notes[0].contains("By the way."), "{notes:?}");
-        assert!(notes[1].contains("approved"), "{notes:?}");
+        assert!(notes[0].contains("By the way.") && notes[1].contains("approved"), "{notes:?}");
         assert_eq!(desk.owner(&task), None);
     }
 }
@@ -227,19 +223,4 @@ async fn a_shutdown_is_obeyed_while_it_waits_for_tasks_claims_one_or_ends_a_phas
         let listed = desk.board.list().unwrap().0;
         assert!(listed.iter().all(Listed::is_claimable), "{listed:?}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_teammate_that_breaks_down_leaves_its_task_to_the_others_and_the_lead_knows() {
-    let desk = Desk::new();
-    let task = desk.task("schema", &[]);
-    let (mut alice, mut bob) = (desk.spawn("alice").await, desk.spawn("bob").await);
-    only(alice.idles().await);
-    bob.order(Order::Round { is_idle: true });
-    pass(Duration::from_secs(1)).await;
-    alice.order(Order::Fail);
-    is_gone(&desk, &mut alice).await;
-    assert!(only(bob.hears().await.0).contains(&task.id));
-    let told = desk.told();
-    assert!(told[0].contains("the model cannot be reached"), "{told:?}");
 }
