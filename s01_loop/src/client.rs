@@ -141,12 +141,6 @@ impl Client {
         self
     }
 
-    /// The same endpoint, another model.
-    fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
-        self
-    }
-
     /// The same model with another limit for its replies, in tokens.
     pub fn with_max_tokens(mut self, max_tokens: u32) -> Self {
         self.max_tokens = max_tokens;
@@ -173,7 +167,10 @@ impl Client {
     /// The model to ask while this one is overloaded, if the settings name one.
     pub fn fallback(&self) -> Option<Self> {
         let model = self.fallback_model.clone()?;
-        Some(self.clone().with_model(model))
+        Some(Self {
+            model,
+            ..self.clone()
+        })
     }
 
     /// The most tokens a reply may have.

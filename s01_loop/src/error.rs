@@ -5,13 +5,16 @@
 use std::fmt;
 use std::time::Duration;
 
+use thiserror::Error;
+
 /// What the user can do about an address where nobody answers.
 pub const CHECK_ADDRESS: &str = "check the network and ANTHROPIC_BASE_URL";
 
 /// A request that got no usable reply.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum ApiError {
     /// The answer is an error by its status, or no stream at all.
+    #[error("the model's API answered {status} ({kind}): {message}{}", advice(*status))]
     Status {
         /// The HTTP status.
         status: u16,
@@ -23,6 +26,7 @@ pub enum ApiError {
         retry_after: Option<Duration>,
     },
     /// The API reported an error in the middle of the stream.
+    #[error("the model's API broke off its reply ({kind}): {message}")]
     InStream {
         /// The error's type as the API names it.
         kind: String,
@@ -30,6 +34,7 @@ pub enum ApiError {
         message: String,
     },
     /// No connection, or none that lasted until the answer began.
+    #[error("no answer from {address}: {reason} — {CHECK_ADDRESS}")]
     Unreachable {
         /// The address we tried.
         address: String,
@@ -39,50 +44,18 @@ pub enum ApiError {
         never_met: bool,
     },
     /// The stream broke off or stood still before the reply was complete.
+    #[error("the reply was cut off: {reason} — ask again")]
     Interrupted {
         /// What we saw of it.
         reason: String,
     },
     /// The answer is not what the Messages API sends.
+    #[error("the answer is not a Messages API stream: {reason} — check ANTHROPIC_BASE_URL")]
     Malformed {
         /// What is wrong with it.
         reason: String,
     },
 }
-
-impl fmt::Display for ApiError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Status {
-                status,
-                kind,
-                message,
-                ..
-            } => {
-                write!(f, "the model's API answered {status} ({kind}): {message}")?;
-                match advice(*status) {
-                    Some(advice) => write!(f, " — {advice}"),
-                    None => Ok(()),
-                }
-            }
-            Self::InStream { kind, message } => {
-                write!(f, "the model's API broke off its reply ({kind}): {message}")
-            }
-            Self::Unreachable {
-                address, reason, ..
-            } => write!(f, "no answer from {address}: {reason} — {CHECK_ADDRESS}"),
-            Self::Interrupted { reason } => {
-                write!(f, "the reply was cut off: {reason} — ask again")
-            }
-            Self::Malformed { reason } => write!(
-                f,
-                "the answer is not a Messages API stream: {reason} — check ANTHROPIC_BASE_URL"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for ApiError {}
 
 /// Why a program could not start. `main` returns it, and the user reads one line, not a dump with a backtrace.
 pub struct Failure(anyhow::Error);
@@ -100,16 +73,16 @@ impl fmt::Debug for Failure {
 }
 
 /// What the user can do about an error status.
-fn advice(status: u16) -> Option<&'static str> {
+fn advice(status: u16) -> &'static str {
     match status {
-        200..300 => Some("check ANTHROPIC_BASE_URL"),
-        400 => Some("if it comes again, start a new session"),
-        401 | 403 => Some("check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN"),
-        404 => Some("check MODEL_ID and ANTHROPIC_BASE_URL"),
-        413 => Some("start a new session and ask for less at once"),
-        429 | 529 => Some("wait a little and ask again"),
-        500.. => Some("ask again"),
-        _ => None,
+        200..300 => " — check ANTHROPIC_BASE_URL",
+        400 => " — if it comes again, start a new session",
+        401 | 403 => " — check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN",
+        404 => " — check MODEL_ID and ANTHROPIC_BASE_URL",
+        413 => " — start a new session and ask for less at once",
+        429 | 529 => " — wait a little and ask again",
+        500.. => " — ask again",
+        _ => "",
     }
 }
 

@@ -12,6 +12,7 @@ use crate::error::ApiError;
 use crate::mend::{is_used, mend};
 use crate::message::{Block, Message, Role};
 use crate::observer::{Event, Observer};
+use crate::response::ErrorDetail;
 use crate::tool::ToolCall;
 
 /// What a request cost, in tokens, as the API counts them.
@@ -370,7 +371,7 @@ enum Wire {
     },
     MessageStop {},
     Error {
-        error: WireError,
+        error: ErrorDetail,
     },
     #[serde(other)]
     Unknown,
@@ -385,11 +386,4 @@ struct Start {
 #[derive(Deserialize)]
 struct Delta {
     stop_reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct WireError {
-    #[serde(rename = "type")]
-    kind: String,
-    message: String,
 }

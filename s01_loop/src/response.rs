@@ -101,9 +101,10 @@ struct ErrorBody {
     error: ErrorDetail,
 }
 
+/// An error in the API's words.
 #[derive(Deserialize)]
-struct ErrorDetail {
+pub(crate) struct ErrorDetail {
     #[serde(rename = "type")]
-    kind: String,
-    message: String,
+    pub kind: String,
+    pub message: String,
 }
