@@ -89,7 +89,7 @@ fn a_wrong_command_line_is_a_sentence_on_standard_error() {
             &["docs", "--http", "0", "--fault", "hang"],
             "Over HTTP and WebSocket only the list of tools can be at fault.",
         ),
-        (&["doc"], "There is no server `doc`."),
+        (&["doc"], "There is no MCP server `doc`."),
     ];
     for (words, sentence) in wrong {
         let (output, errors, status) = start(words).end();
