@@ -203,13 +203,7 @@ impl<'t> Served<'t> {
                 && self.names.first().is_some_and(|name| name.is_like(&verb_word))
         };
         let changes = |verb: &Token| verb.is(set("changes"));
-        // What it acts on is said, too, or an id says it: `ask_gpt` is not for `ask claude`.
-        let is_said = |name: &Word| content.iter().any(|(_, word)| name.is_like(word));
-        let has_object = self.names.len() < 2
-            || self.names[1..].iter().any(is_said)
-            || properties(self.tool.schema).any(|(name, _)| is_id(name));
-        let is_ordered = order.is_some_and(is_own) && has_object;
-        if self.reads && order.is_some_and(changes) || !self.reads && !is_ordered {
+        if self.reads && order.is_some_and(changes) || !self.reads && !order.is_some_and(is_own) {
             return 0.0;
         }
         let score = |(token, word): &(&Token, Word)| {

@@ -59,8 +59,8 @@ pub enum Act {
     /// Schedule a prompt; whether it outlives the session.
     Schedule(When, String, bool),
     Connect(Vec<String>),
-    /// Let a server's tool do what the clause says.
-    Serve(String, String),
+    /// Let a server's tool do what the clause says; the tool of this name, where the clause names one.
+    Serve(String, String, Option<String>),
 }
 
 /// A step of a plan.

@@ -104,7 +104,7 @@ fn go(act: &Act, run: &Run) -> Went {
                 ..Outcome::told(&done.text)
             },
         ),
-        Act::Serve(server, words) => serve(run, server, words),
+        Act::Serve(server, words, only) => serve(run, server, words, only.as_deref()),
     }
 }
 
@@ -208,10 +208,14 @@ pub(super) fn named(run: &Run, name: &str, input: &Value, note: &str) -> Went {
 
 /// Lets a tool of a server do what the words say. The choices of a server that this request connects could not be known, so
 /// the first one is taken, and that is said.
-pub(super) fn serve(run: &Run, server: &str, words: &str) -> Went {
+pub(super) fn serve(run: &Run, server: &str, words: &str, only: Option<&str>) -> Went {
     let clause = Clause::of(words);
     let is_new = run.world.called(Can::Connect).any(|call| call.at >= run.from);
-    let pick = |may_choose| mcp::pick(&clause, run.world.tools, Some(server), may_choose);
+    let is_it = |tool: &str| only.is_none_or(|only| mcp::parts(tool).1 == only);
+    let pick = |may_choose| match mcp::pick(&clause, run.world.tools, Some(server), may_choose) {
+        Some(Ok((tool, _))) if !is_it(&tool) => None,
+        picked => picked,
+    };
     let mut note = String::new();
     let picked = match pick(false) {
         Some(Err(missing)) if is_new && !missing.choices.is_empty() => {

@@ -142,8 +142,7 @@ impl Planner<'_, '_> {
                 }
                 self.server = wanted.first().filter(|_| wanted.len() == 1).cloned();
                 if let (Some(server), false) = (&self.server, rest.is_empty()) {
-                    let act = Act::Serve(server.clone(), rest);
-                    self.push(act, Join::Then);
+                    self.push(Act::Serve(server.clone(), rest, None), Join::Then);
                 }
                 return Some(Ok(()));
             }
@@ -174,11 +173,16 @@ impl Planner<'_, '_> {
             return Some(Err(self.refuse(other, clause)));
         }
         let server = named.into_iter().next().or_else(|| self.server.clone().filter(|_| !is_local));
-        server.map(|server| self.ask(server, clause))
+        server.map(|server| self.ask(server, clause, None))
     }
 
     /// Asks a server; one that is connected already tells now what it cannot do.
-    pub(super) fn ask(&mut self, server: String, clause: &Clause) -> Result<()> {
+    pub(super) fn ask(
+        &mut self,
+        server: String,
+        clause: &Clause,
+        only: Option<String>,
+    ) -> Result<()> {
         let is_said = |token: &&Token| {
             !is_filler(token) && !token.is(set("asks")) && !mcp::names(token, &server)
         };
@@ -198,7 +202,7 @@ impl Planner<'_, '_> {
         if !self.steps.iter().any(|step| is_planned(&step.act)) {
             self.push(Act::Connect(vec![server.clone()]), clause.join);
         }
-        self.push(Act::Serve(server, clause.text().to_owned()), Join::Then);
+        self.push(Act::Serve(server, clause.text().to_owned(), only), Join::Then);
         Ok(())
     }
 

@@ -88,11 +88,11 @@ impl Planner<'_, '_> {
         let is_file = |token: &Token| token.shape == Shape::Path || is_filler(token);
         let last = self.steps.last().filter(|_| clause.tokens.iter().all(is_file))?;
         match &last.act {
-            Act::Row(row, _) => {
+            Act::Row(row, _) if row.looks => {
                 let takes_file = |slot: &Slot| matches!(slot, Slot::Path | Slot::Paths);
-                let is_more = !row.looks || row.needs.iter().chain(&row.may).any(takes_file);
-                is_more
-                    .then(|| (0..ROWS.len()).filter(|at| std::ptr::eq(&ROWS[*at], *row)).collect())
+                let mut slots = row.needs.iter().chain(&row.may);
+                let at = ROWS.iter().position(|other| std::ptr::eq(other, *row))?;
+                slots.any(takes_file).then(|| vec![at])
             }
             act => (!act.only_looks()).then(Vec::new),
         }

@@ -87,21 +87,25 @@ impl Planner<'_, '_> {
         let is_gone = !what.is_empty() && what.iter().all(|token| token.is("go ."));
         let leaves = is_gone || says(what, "leave shutdown home") && self.world.can(Can::Shutdown);
         // Where a server offers `ask_gpt`, `ask gpt` is a call of it.
-        let verb = &clause.tokens[0].low;
+        let tool = |name: &str| format!("ask_{name}");
         let is_tool = |name: &str| {
-            let outside = self.world.tools.outside().iter();
-            outside.map(|tool| mcp::parts(tool.name).1).any(|it| it == format!("{verb}_{name}"))
+            self.world.tools.outside().iter().any(|it| mcp::parts(it.name).1 == tool(name))
         };
-        let strange: Vec<&String> =
-            named.iter().filter(|name| !self.people.contains(name)).collect();
-        let is_strange = !strange.is_empty();
-        let is_server =
-            strange.iter().any(|name| self.world.servers.contains(name) || is_tool(name));
-        // Whom nobody has hired, and who is asked behind a server, is a name of the server's: `ask gpt`.
-        if let (Some(server), true, "order") = (&self.server, is_strange && !is_server, found.label)
-            && clause.tokens[0].is("ask")
+        let strange = named.iter().find(|name| !self.people.contains(name));
+        let is_strange = strange.is_some();
+        let is_server = strange.is_some_and(|name| {
+            self.world.servers.contains(name) || clause.tokens[0].is("ask") && is_tool(name)
+        });
+        // Who is asked behind a server that is connected here, and was never hired, is a name of the server's.
+        if let (Some(server), Some(name), true) =
+            (&self.server, strange, clause.tokens[0].is("ask"))
+            && !is_server
         {
-            return self.ask(server.clone(), clause).map(|()| true);
+            if self.world.connected.contains(server) {
+                return Err(self.refuse(name, clause));
+            }
+            let (server, only) = (server.clone(), Some(tool(name)));
+            return self.ask(server, clause, only).map(|()| true);
         }
         let is_row = leaves || is_server || !is_task && says(what, "plan plans themselves own");
         let can_tell = self.world.can(Can::Spawn) || self.world.can(Can::Send);
