@@ -16,7 +16,7 @@ use crate::backend::open;
 use crate::lifecycle::{self, About, Refusal, raw};
 use crate::manage;
 use crate::relay::Relay;
-use crate::routing::LISTS;
+use crate::routing::{LISTS, clean};
 use crate::switch::{AWAY_PATIENCE, Origin, State, named, text};
 
 /// What of a backend's instructions goes on, in characters.
@@ -150,8 +150,7 @@ impl Relay {
             let (names, words): (Vec<_>, Vec<_>) = connected.map(|backend| {
                 let name = backend.entry.name();
                 let words = backend.hello["instructions"].as_str().unwrap_or_default();
-                let words: String = words.chars().filter(|it| !it.is_control() || *it == '\n').collect();
-                (name.to_owned(), format!("\n\n{name}: {}", kit::cut(words.trim(), INSTRUCTIONS)))
+                (name.to_owned(), format!("\n\n{name}: {}", clean(words.trim(), INSTRUCTIONS)))
             }).unzip();
             let missing = state.backends.iter().filter(|it| it.entry.enabled && !it.connected).map(|it| {
                 format!("{} ({})", it.entry.name(), it.error.as_deref().unwrap_or("connecting"))

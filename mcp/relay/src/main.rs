@@ -110,7 +110,8 @@ async fn serve(args: Args) -> Result<u8, Failure> {
         eprintln!("http://{address}/mcp");
     }
     let relay = Relay::start(entries, file.clone(), Relay::patience(), ready);
-    let watching = file.as_ref().map(|file| watcher::watch(&relay, file)).transpose();
+    let watching =
+        file.as_ref().map(|file| watcher::watch(&relay, file, watcher::QUIET)).transpose();
     if let Err(why) = &watching {
         tracing::error!("{why}; changes of the file are not seen");
     }

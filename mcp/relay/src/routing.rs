@@ -21,6 +21,16 @@ pub const LISTS: [(&str, &str, &str); 4] = [
     ("prompts", "prompts/list", "prompts"),
 ];
 
+/// What a user or a model is shown of each, and how many characters of it.
+const SHOWN: [(&[&str], usize); 4] = [
+    (&["name"], NAME),
+    (&["title"], 200),
+    (&["annotations", "title"], 200),
+    (&["description"], 4000),
+];
+/// The longest name that is called, by the specification.
+const NAME: usize = 128;
+
 /// What one backend lists, in the order of [`LISTS`].
 pub type Listing = [Vec<Box<RawValue>>; 4];
 
@@ -83,7 +93,8 @@ impl Routing {
             }
             for (at, key) in [(1, "uri"), (2, "uriTemplate"), (3, "name")] {
                 for item in &listing[at] {
-                    if let Some(name) = body::text(item, &[key]) {
+                    let name = body::text(item, &[key]);
+                    if let Some(name) = name.filter(|it| key != "name" || callable(it).is_ok()) {
                         routing.add(at, entry, key, &name, item);
                     }
                 }
@@ -100,8 +111,17 @@ impl Routing {
         if table.owners.contains_key(&shown) {
             return;
         }
-        let named = if prefix.is_empty() { None } else { body::set(item, &[key], &raw(&shown)) };
-        table.items.push(named.unwrap_or_else(|| item.to_owned()));
+        let mut item = item.to_owned();
+        if !prefix.is_empty() {
+            item = body::set(&item, &[key], &raw(&shown)).unwrap_or(item);
+        }
+        for (path, most) in SHOWN {
+            let text = body::text(&item, path).filter(|_| path != &[key]);
+            let clean =
+                text.as_ref().map(|text| clean(text, most)).filter(|it| Some(it) != text.as_ref());
+            item = clean.and_then(|clean| body::set(&item, path, &raw(clean))).unwrap_or(item);
+        }
+        table.items.push(item);
         table.owners.insert(shown, (entry.name().to_owned(), name.to_owned()));
     }
 
@@ -111,6 +131,12 @@ impl Routing {
         let fits = || self.tables[2].owners.iter().find(|(template, _)| fits(template, uri));
         listed.map(|(backend, _)| backend).or_else(|| fits().map(|(_, (backend, _))| &**backend))
     }
+}
+
+/// What a server says, without what would steer a terminal, and cut.
+pub fn clean(text: &str, most: usize) -> String {
+    let plain = |it: &char| !it.is_control() || matches!(it, '\n' | '\t');
+    kit::cut(&text.chars().filter(plain).collect::<String>(), most)
 }
 
 /// Whether a URI may come of a template: its fixed parts stand in it in their order.
@@ -128,6 +154,17 @@ fn fits(template: &str, uri: &str) -> bool {
         }
     }
     true
+}
+
+/// Whether something can be called by this name.
+fn callable(name: &str) -> Result<(), &'static str> {
+    if name.chars().any(char::is_control) {
+        return Err("'name' has control characters");
+    }
+    if name.chars().count() > NAME {
+        return Err("'name' is longer than 128 characters");
+    }
+    Ok(())
 }
 
 /// The name of a tool that a model can call.
@@ -151,8 +188,8 @@ pub fn validate(tool: &RawValue) -> Result<String, (String, String)> {
             _ => return wrong(&format!("'{field}' must be a string")),
         }
     }
-    if name.chars().any(char::is_control) {
-        return wrong("'name' has control characters");
+    if let Err(why) = callable(name) {
+        return wrong(why);
     }
     let schema = &tool["inputSchema"];
     let (properties, required) = (&schema["properties"], &schema["required"]);

@@ -15,7 +15,7 @@ use crate::config::{self, Entry};
 use crate::relay::Relay;
 
 /// The quiet after which a change is taken for whole.
-const DEBOUNCE: Duration = Duration::from_millis(250);
+pub const QUIET: Duration = Duration::from_millis(250);
 
 /// Reads a configuration.
 ///
@@ -27,11 +27,15 @@ pub fn read(file: &Path) -> Result<Vec<Entry>, String> {
     config::parse(&text, &|name| std::env::var(name).ok()).map_err(named)
 }
 
-/// Watches the file, as long as the watcher that it returns lives.
+/// Watches the file, as long as the watcher that it returns lives. A change is taken for whole after this much `quiet`.
 ///
 /// # Errors
 /// When it cannot be watched.
-pub fn watch(relay: &Arc<Relay>, file: &Path) -> Result<RecommendedWatcher, String> {
+pub fn watch(
+    relay: &Arc<Relay>,
+    file: &Path,
+    quiet: Duration,
+) -> Result<RecommendedWatcher, String> {
     let failed = |error: &dyn std::fmt::Display| format!("watching {}: {error}", file.display());
     let file = file.canonicalize().map_err(|error| failed(&error))?;
     let (changed, mut changes) = mpsc::channel(1);
@@ -53,7 +57,7 @@ pub fn watch(relay: &Arc<Relay>, file: &Path) -> Result<RecommendedWatcher, Stri
     tokio::spawn(async move {
         let mut last = None;
         while changes.recv().await.is_some() {
-            while let Ok(Some(())) = timeout(DEBOUNCE, changes.recv()).await {}
+            while let Ok(Some(())) = timeout(quiet, changes.recv()).await {}
             let Some(relay) = relay.upgrade() else { return };
             match read(&file) {
                 Ok(entries) => {

@@ -1,7 +1,8 @@
 //! A mock server over WebSocket, on loopback.
 //!
 //! The specification has no such transport; SDKs and agents speak it all the same, a message a text frame under the
-//! subprotocol `mcp`. Invariant: what the server says is the same as over standard input and output.
+//! subprotocol `mcp`. Invariants: what the server says is the same as over standard input and output; a page of another
+//! origin is refused.
 
 use std::net::Ipv4Addr;
 
@@ -11,8 +12,9 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::accept_hdr_async;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
-use tokio_tungstenite::tungstenite::http::HeaderValue;
+use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
+use tokio_tungstenite::tungstenite::http::header::{HOST, HeaderValue, ORIGIN};
+use tokio_tungstenite::tungstenite::http::{StatusCode, Uri};
 
 use super::MockServer;
 
@@ -33,7 +35,13 @@ pub async fn run(mock: MockServer, port: u16) -> Result<(), String> {
 
 async fn serve(mock: MockServer, stream: TcpStream) {
     #[expect(clippy::result_large_err, reason = "tungstenite wants it so")]
-    let answer = |_: &Request, mut response: Response| {
+    let answer = |request: &Request, mut response: Response| {
+        let places = [HOST, ORIGIN].into_iter().flat_map(|name| request.headers().get_all(name));
+        if !places.into_iter().all(is_here) {
+            let mut refusal = ErrorResponse::new(Some("not for pages of other origins".to_owned()));
+            *refusal.status_mut() = StatusCode::FORBIDDEN;
+            return Err(refusal);
+        }
         let name = HeaderValue::from_static("mcp");
         response.headers_mut().insert("sec-websocket-protocol", name);
         Ok(response)
@@ -64,4 +72,11 @@ async fn serve(mock: MockServer, stream: TcpStream) {
     if let Ok(running) = mock.serve(tokio::io::split(far)).await {
         let _ = running.waiting().await;
     }
+}
+
+/// Whether a header names this machine.
+fn is_here(place: &HeaderValue) -> bool {
+    let place = place.to_str().ok().and_then(|it| it.parse::<Uri>().ok());
+    let host = place.as_ref().and_then(Uri::host);
+    host.is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host))
 }

@@ -10,3 +10,5 @@ mod http;
 mod lines;
 mod sdk;
 mod talk;
+#[cfg(feature = "ws")]
+mod ws;

@@ -9,7 +9,7 @@ struct Program {
     front: front::Args,
 }
 
-fn args(words: &[&str]) -> front::Args {
+pub fn args(words: &[&str]) -> front::Args {
     Program::parse_from(std::iter::once(&"program").chain(words)).front
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Invariant: every port is a free one, and what a test starts ends with it.
 
+mod both_ways;
 mod failures;
 mod front;
 mod manage;

@@ -9,7 +9,7 @@ use mcp_client::Patience;
 use mcp_relay::front::Ready;
 use mcp_relay::{Relay, config};
 use mcp_wire::peer::{Incoming, Receiver};
-use mcp_wire::{Connection, Frame, Peer};
+use mcp_wire::{Connection, Frame, Peer, Writer};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_tungstenite::tungstenite::Message;
@@ -82,6 +82,62 @@ async fn speak(stream: tokio::net::TcpStream, number: usize, conduct: Conduct) {
     }
 }
 
+/// A backend of one revision that greets and lists these tools and a resource, and for all else does what `act` says, with
+/// the connection's number from 0.
+pub async fn actor<F>(
+    revision: &'static str,
+    tools: &'static [&'static str],
+    act: impl Fn(usize, Writer, Frame) -> F + Send + Sync + 'static,
+) -> String
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("ws://{}", listener.local_addr().unwrap());
+    let act = Arc::new(act);
+    tokio::spawn(async move {
+        for number in 0.. {
+            let (stream, _) = listener.accept().await.unwrap();
+            let act = act.clone();
+            tokio::spawn(async move {
+                let opened = mcp_wire::ws::accept(stream, &Default::default()).await;
+                let Connection { writer, mut reader } = opened.unwrap();
+                while let Some(Ok(frame)) = reader.recv().await {
+                    let able = json!({ "tools": {}, "resources": { "subscribe": true } });
+                    let info = json!({ "name": "b", "version": "1" });
+                    let session = revision < "2026";
+                    let result = match frame.method.as_deref().unwrap_or_default() {
+                        "initialize" if session => {
+                            json!({ "protocolVersion": revision, "capabilities": able, "serverInfo": info })
+                        }
+                        "server/discover" if !session => {
+                            json!({ "supportedVersions": [revision], "capabilities": able })
+                        }
+                        "initialize" | "server/discover" => Value::Null,
+                        "tools/list" => {
+                            json!({ "tools": tools.iter().map(|name| tool(name)).collect::<Vec<_>>() })
+                        }
+                        "resources/list" => {
+                            json!({ "resources": [{ "uri": "test://a", "name": "a" }] })
+                        }
+                        "resources/templates/list" => json!({ "resourceTemplates": [] }),
+                        _ => {
+                            tokio::spawn(act(number, writer.clone(), frame));
+                            continue;
+                        }
+                    };
+                    let answer = match result {
+                        Value::Null => Frame::error(frame.id, -32601, "unknown"),
+                        result => Frame::result(frame.id.unwrap(), result),
+                    };
+                    writer.send(answer).await.unwrap();
+                }
+            });
+        }
+    });
+    url
+}
+
 /// What a sound backend with these tools says to all but `tools/call`; a call answers with the tool's name.
 pub fn sound(tools: &[&str], method: &str, params: &Value) -> Act {
     Act::Result(match method {
@@ -127,20 +183,31 @@ pub struct Client {
 pub async fn client(relay: &Arc<Relay>) -> Client {
     let (near, far) = Connection::pair();
     tokio::spawn(relay.clone().serve(far));
-    let (peer, told) = Peer::new(near);
+    greet(near, json!({})).await
+}
+
+/// Greets as a client with these capabilities.
+pub async fn greet(connection: Connection, able: Value) -> Client {
+    let (peer, told) = Peer::new(connection);
     let client = Client { peer, told };
-    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": able, "clientInfo": { "name": "t", "version": "1" } });
     client.ask("initialize", hello).await.unwrap();
     client.peer.notify("notifications/initialized", ()).await.unwrap();
     client
 }
 
 impl Client {
+    /// What it is told apart.
+    pub fn split(mut self) -> (Self, Receiver<Incoming>) {
+        let told = std::mem::replace(&mut self.told, Peer::new(Connection::pair().0).1);
+        (self, told)
+    }
+
     /// Reads what it is told, and forgets it.
-    pub fn deaf(mut self) -> Self {
-        let mut told = std::mem::replace(&mut self.told, Peer::new(Connection::pair().0).1);
+    pub fn deaf(self) -> Self {
+        let (own, mut told) = self.split();
         tokio::spawn(async move { while told.recv().await.is_some() {} });
-        self
+        own
     }
 
     pub async fn ask(&self, method: &str, params: Value) -> Result<Value, String> {

@@ -142,6 +142,8 @@ fn each_rule_for_a_tool_has_its_sentence() {
             "Required field 'a' is not in 'properties'",
         ),
         (json!("no object"), "Missing 'name' field"),
+        (tool("a\u{1b}[2J", object.clone()), "'name' has control characters"),
+        (tool(&"n".repeat(129), object.clone()), "'name' is longer than 128 characters"),
     ] {
         assert_eq!(validate(&raw(&tool)).unwrap_err().1, why, "{tool}");
     }
@@ -169,4 +171,27 @@ fn the_first_in_the_file_has_the_name_and_a_prefix_tells_apart() {
     );
     assert_eq!(routing.resource("test://template/7/data"), Some("a"));
     assert_eq!(routing.resource("test://other"), None);
+}
+
+#[test]
+fn what_a_server_says_goes_on_without_control_characters_and_cut() {
+    let entries = parse("backends: [{name: a, url: 'ws://a'}]").unwrap();
+    let mut listing = Listing::default();
+    let schema = json!({ "type": "object", "x-kept": "a\u{7}b" });
+    listing[0] = vec![raw(json!({
+        "name": "t", "title": "\u{1b}[31mred", "description": format!("one\r\n\ttwo\u{0}{}", "x".repeat(9000)),
+        "inputSchema": schema, "annotations": { "title": "\u{9b}2J" }
+    }))];
+    listing[1] = vec![raw(json!({ "uri": "docs://a", "name": "\u{8}name" }))];
+    listing[3] = vec![raw(json!({ "name": "p\u{1b}" })), raw(json!({ "name": "p" }))];
+    let routing = Routing::new(entries.iter().map(|entry| (entry, &listing)), &[]);
+    let item =
+        |at: usize| serde_json::from_str::<Value>(routing.tables[at].items[0].get()).unwrap();
+    let tool = item(0);
+    assert_eq!((&tool["title"], &tool["annotations"]["title"]), (&json!("[31mred"), &json!("2J")));
+    let description = tool["description"].as_str().unwrap();
+    assert!(description.starts_with("one\n\ttwoxxx") && description.chars().count() < 4100);
+    assert_eq!(tool["inputSchema"], schema);
+    assert_eq!((&item(1)["name"], &item(3)["name"]), (&json!("name"), &json!("p")));
+    assert_eq!(routing.tables[3].items.len(), 1);
 }
