@@ -1,13 +1,20 @@
 //! Each way in which a backend fails, over a real socket, and what becomes of it and of the others.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use mcp_client::Patience;
+use mcp_relay::front::Ready;
+use mcp_relay::{Relay, config};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
-use crate::scene::{Act, backend, client, relay, said, sound};
+use crate::scene::{Act, backend, client, relay, said, sound, speak};
 
 /// A backend that works.
 async fn good() -> String {
@@ -162,4 +169,70 @@ async fn a_bad_tool_is_left_out_and_named_and_nonsense_instead_of_a_list_is_degr
         ),
         "{list}"
     );
+}
+
+#[tokio::test]
+async fn a_connection_that_is_only_half_there_is_noticed_by_its_silence() {
+    let url = backend(|connection, method, params| match (connection, method) {
+        // It takes nothing more, a ping neither, and hangs up on nobody.
+        (0, "tools/call") => Act::Freeze,
+        _ => sound(&["read", "destroy"], method, params),
+    });
+    let patience = Patience {
+        connect: Duration::from_secs(60),
+        ..crate::scene::patience()
+    };
+    let entries =
+        config::parse(&format!("backends: [{{name: b, url: '{}'}}]", url.await), &|_| None);
+    let relay = Relay::start(entries.unwrap(), None, patience, Ready::default());
+    let client = client(&relay).await;
+    assert_eq!(client.tools().await, ["read", "destroy"]);
+    let (read, destroy) = (json!({ "name": "read" }), json!({ "name": "destroy" }));
+    let began = tokio::time::Instant::now();
+    let (read, destroy) =
+        tokio::join!(client.peer.call("tools/call", read), client.peer.call("tools/call", destroy));
+    tokio::time::pause();
+    let (read, destroy) = tokio::join!(read.result(), destroy.result());
+    tokio::time::resume();
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    assert!(read.unwrap().get().contains("read"));
+    let why = destroy.unwrap_err().to_string();
+    assert!(why.starts_with("b: no sign of life") && why.contains("nobody knows"), "{why}");
+}
+
+#[tokio::test]
+async fn a_certificate_for_another_name_is_refused_and_named() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/relay/tls");
+    let chain = vec![CertificateDer::from_pem_file(folder.join("server.pem")).unwrap()];
+    let key = PrivateKeyDer::from_pem_file(folder.join("server.key")).unwrap();
+    let config = rustls::ServerConfig::builder().with_no_client_auth();
+    let tls = TlsAcceptor::from(Arc::new(config.with_single_cert(chain, key).unwrap()));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let tls = tls.clone();
+            tokio::spawn(async move {
+                if let Ok(stream) = tls.accept(stream).await {
+                    speak(stream, 0, Arc::new(|_, method, params| sound(&["a"], method, params)))
+                        .await;
+                }
+            });
+        }
+    });
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let yaml = format!(
+        "backends:\n  - name: right\n    url: wss://localhost:{port}\n  - name: wrong\n    url: wss://127.0.0.1:{port}\n"
+    );
+    std::fs::write(file.path(), yaml).unwrap();
+    let mut check = tokio::process::Command::new(env!("CARGO_BIN_EXE_mcp_relay"));
+    check.args(["--config", file.path().to_str().unwrap(), "check"]);
+    let ended = check.env("SSL_CERT_FILE", folder.join("ca.pem")).output().await.unwrap();
+    let table = String::from_utf8(ended.stdout).unwrap();
+    let rows: Vec<_> = table.lines().collect();
+    assert!(rows[1].starts_with("right   ws         healthy  1"), "{table}");
+    assert!(rows[2].starts_with("wrong   ws         failed   0"), "{table}");
+    assert!(rows[2].contains("certificate not valid for name"), "{table}");
+    assert_eq!(ended.status.code(), Some(1));
 }

@@ -11,6 +11,7 @@ use mcp_relay::{Relay, config};
 use mcp_wire::peer::{Incoming, Receiver};
 use mcp_wire::{Connection, Frame, Peer, Writer};
 use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
@@ -22,6 +23,8 @@ pub enum Act {
     Hang,
     /// The connection ends.
     Die,
+    /// It stays, and takes nothing more.
+    Freeze,
     /// This text first, and then the result.
     Text(String, Value),
 }
@@ -46,7 +49,10 @@ pub async fn backend(
     url
 }
 
-async fn speak(stream: tokio::net::TcpStream, number: usize, conduct: Conduct) {
+pub async fn speak<S>(stream: S, number: usize, conduct: Conduct)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     #[expect(clippy::result_large_err, reason = "tungstenite wants it so")]
     let answer = |_: &Request, mut response: Response| {
         response.headers_mut().insert("sec-websocket-protocol", "mcp".parse().unwrap());
@@ -63,6 +69,7 @@ async fn speak(stream: tokio::net::TcpStream, number: usize, conduct: Conduct) {
             Act::Result(result) => result,
             Act::Hang => continue,
             Act::Die => return,
+            Act::Freeze => return std::future::pending().await,
             Act::Text(text, result) => {
                 if socket.send(Message::text(text)).await.is_err() {
                     return;
