@@ -27,8 +27,10 @@ fn is(headers: &HeaderMap, kind: &str) -> bool {
     essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(kind))
 }
 
-/// An error with its causes, in a line: reqwest's own text leaves them out.
+/// An error with its causes, in a line: reqwest's own text leaves them out, tungstenite's ends with them.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+    causes.map(ToString::to_string).fold(error.to_string(), |text, cause| {
+        if text.ends_with(&cause) { text } else { format!("{text}: {cause}") }
+    })
 }
