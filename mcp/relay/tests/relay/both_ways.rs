@@ -104,7 +104,7 @@ async fn on_a_shared_connection_whoever_calls_is_asked_and_who_is_unable_refuses
 }
 
 /// A backend that hands on all it hears but its lists, and says what it is given.
-async fn puppet(revision: &'static str) -> (String, mpsc::UnboundedReceiver<Frame>, Puppet) {
+pub async fn puppet(revision: &'static str) -> (String, mpsc::UnboundedReceiver<Frame>, Puppet) {
     let (seen, frames) = mpsc::unbounded_channel();
     let strings = Puppet::default();
     let held = strings.clone();
@@ -117,17 +117,17 @@ async fn puppet(revision: &'static str) -> (String, mpsc::UnboundedReceiver<Fram
 }
 
 #[derive(Clone, Default)]
-struct Puppet(Arc<std::sync::Mutex<Option<Writer>>>);
+pub struct Puppet(Arc<std::sync::Mutex<Option<Writer>>>);
 
 impl Puppet {
-    async fn say(&self, frame: Frame) {
+    pub async fn say(&self, frame: Frame) {
         let writer = self.0.lock().unwrap().clone().unwrap();
         writer.send(frame).await.unwrap();
     }
 }
 
 /// The next frame with this method.
-async fn heard(frames: &mut mpsc::UnboundedReceiver<Frame>, method: &str) -> Frame {
+pub async fn heard(frames: &mut mpsc::UnboundedReceiver<Frame>, method: &str) -> Frame {
     loop {
         let frame = frames.recv().await.unwrap();
         if frame.calls(method) {
