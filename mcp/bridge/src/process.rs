@@ -5,22 +5,19 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::File;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use mcp_client::child::{Child, Ending};
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, Lines};
-use tokio::process::{Child, Command};
-use tokio::time::{Instant, timeout};
+use tokio::process::Command;
+use tokio::time::Instant;
 
-/// Between SIGTERM and SIGKILL.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// For the end of a process whose output has ended.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How it is ended.
+const ENDING: Ending = &[(Signal::SIGTERM, Duration::from_secs(5))];
 /// What both harnesses take.
 const LINES: [&str; 7] = [
     "-p",
@@ -54,7 +51,7 @@ pub struct Launch {
     pub args: Vec<OsString>,
     /// Added to its environment.
     pub env: BTreeMap<String, String>,
-    /// Its folder; `agent.log` there gets what it says on standard error.
+    /// Its folder.
     pub folder: PathBuf,
 }
 
@@ -85,26 +82,12 @@ pub struct Lost(pub String);
 pub struct Process {
     input: Box<dyn AsyncWrite + Send + Unpin>,
     lines: Lines<BufReader<Box<dyn AsyncRead + Send + Unpin>>>,
-    child: Option<Group>,
-    log: PathBuf,
+    child: Option<Child>,
     /// When it last said something.
     pub heard: Instant,
     /// What it did in this prompt that may have changed something, as far as it says.
     pub acted: Vec<String>,
     prompts: u64,
-}
-
-/// A process and all that it has started.
-struct Group {
-    leader: Child,
-    id: Pid,
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // Also when the leader has ended: what it started may not have.
-        let _ = killpg(self.id, Signal::SIGKILL);
-    }
 }
 
 impl Process {
@@ -113,20 +96,12 @@ impl Process {
     /// # Errors
     /// Why it does not start.
     pub fn start(launch: &Launch) -> Result<Self, String> {
-        let wrong = |error: std::io::Error| format!("{}: {error}", launch.program.display());
-        let log = launch.folder.join("agent.log");
-        let stderr = File::options().create(true).append(true).open(&log).map_err(wrong)?;
         let mut command = Command::new(&launch.program);
         command.args(&launch.args).envs(&launch.env).current_dir(&launch.folder);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
-        let mut leader = command.process_group(0).kill_on_drop(true).spawn().map_err(wrong)?;
-        let input = leader.stdin.take().expect("it is piped");
-        let output = leader.stdout.take().expect("it is piped");
-        let id = leader.id().expect("nobody has waited for it");
-        let id = Pid::from_raw(id.cast_signed());
+        let (child, input, output) = Child::start(&mut command, ENDING)
+            .map_err(|error| format!("{}: {error}", launch.program.display()))?;
         let mut process = Self::over(output, input);
-        process.child = Some(Group { leader, id });
-        process.log = log;
+        process.child = Some(child);
         Ok(process)
     }
 
@@ -140,7 +115,6 @@ impl Process {
             input: Box::new(input),
             lines: BufReader::new(output).lines(),
             child: None,
-            log: PathBuf::new(),
             heard: Instant::now(),
             acted: Vec::new(),
             prompts: 0,
@@ -149,7 +123,7 @@ impl Process {
 
     /// Its number, for whoever looks at it from outside.
     pub fn id(&self) -> Option<u32> {
-        self.child.as_ref()?.leader.id()
+        self.child.as_ref().map(Child::id)
     }
 
     /// Puts a prompt and waits for its answer.
@@ -225,30 +199,24 @@ impl Process {
 
     /// How it ended, and what it said last on standard error.
     async fn last_words(&mut self) -> String {
-        let Some(group) = &mut self.child else {
+        let Some(child) = &mut self.child else {
             return "it has ended".to_owned();
         };
-        let status = timeout(LAST_WORDS, group.leader.wait()).await;
+        let (status, said) = child.last_words().await;
         let how = match status {
-            Ok(Ok(status)) => match std::os::unix::process::ExitStatusExt::signal(&status) {
-                Some(9) => "it was killed (signal 9; for want of memory, perhaps)".to_owned(),
-                _ => format!("it has ended with {status}"),
-            },
-            _ => "it has closed its output".to_owned(),
+            Some(status) if status.signal() == Some(9) => {
+                "it was killed (signal 9; for want of memory, perhaps)".to_owned()
+            }
+            Some(status) => format!("it has ended with {status}"),
+            None => "it has closed its output".to_owned(),
         };
-        let log = std::fs::read(&self.log).unwrap_or_default();
-        let tail = String::from_utf8_lossy(&log[log.len().saturating_sub(500)..]).into_owned();
-        match tail.trim().lines().last() {
-            Some(last) => format!("{how}: {}", kit::one_line(last)),
-            None => how,
-        }
+        if said.is_empty() { how } else { format!("{how}: {said}") }
     }
 
     /// Ends it and all that it has started: SIGTERM, and after five seconds SIGKILL.
-    pub async fn stop(mut self) {
-        if let Some(group) = &mut self.child {
-            let _ = killpg(group.id, Signal::SIGTERM);
-            let _ = timeout(PATIENCE, group.leader.wait()).await;
+    pub async fn stop(self) {
+        if let Some(child) = self.child {
+            child.stop().await;
         }
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod channels;
+pub mod child;
 pub mod client;
 pub mod config;
 pub mod errors;

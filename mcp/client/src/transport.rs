@@ -3,20 +3,17 @@
 //! The transports are mcp_wire's; here one is chosen, started and watched. Invariants: a child has no key of ours in its
 //! environment unless its entry puts it there, and its last words on standard error are kept for the error.
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use kit::one_line;
 use mcp_wire::frame::FRAME_LIMIT;
 use mcp_wire::http::ClientOptions;
 use mcp_wire::{Connection, Error, http, legacy, stdio, ws};
 use rustls::pki_types::InvalidDnsNameError;
 use rustls_platform_verifier::ConfigVerifierExt;
-use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::Command;
@@ -24,15 +21,12 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
+use crate::child::{Errors, without_keys};
 use crate::config::{Server, Transport};
 
-/// Variables that a child does not inherit.
-const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "MCP_CLIENT_KEY"];
 /// How many programs on this crate have started one another, and the most that may: a configuration can name, by a detour,
 /// the program that reads it, and each start would be followed by another.
 const DEPTH: (&str, u32) = ("MCP_CLIENT_DEPTH", 4);
-/// What is kept of a child's standard error: lines, and characters of each.
-const TAIL: (usize, usize) = (5, 300);
 /// For a child whose output has ended to end itself.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// What an editor wants its token in.
@@ -175,7 +169,7 @@ fn broken(why: &str) -> Error {
 /// A server that runs as a child.
 pub(crate) struct Process {
     child: stdio::Child,
-    said: Arc<Mutex<VecDeque<String>>>,
+    errors: Errors,
 }
 
 fn start(server: &Server) -> Result<Opened, Error> {
@@ -190,43 +184,15 @@ fn start(server: &Server) -> Result<Opened, Error> {
     let (errors, stderr) = std::io::pipe().map_err(failed)?;
     let errors = Receiver::from_owned_fd(errors.into()).map_err(failed)?;
     let mut command = Command::new(program);
-    command.args(&server.args).env(DEPTH.0, (depth + 1).to_string()).stderr(Stdio::from(stderr));
-    for key in KEYS {
-        command.env_remove(key);
-    }
-    let (connection, child) =
-        stdio::spawn(command.envs(&server.env), FRAME_LIMIT).map_err(failed)?;
-    let said = Arc::<Mutex<VecDeque<String>>>::default();
-    tokio::spawn(listen(errors, server.name.clone(), said.clone()));
-    let process = Some(Process { child, said });
+    command.args(&server.args).stderr(Stdio::from(stderr));
+    without_keys(command.envs(&server.env).env(DEPTH.0, (depth + 1).to_string()));
+    let (connection, child) = stdio::spawn(&mut command, FRAME_LIMIT).map_err(failed)?;
+    let errors = Errors::listen(errors, &server.name);
+    let process = Some(Process { child, errors });
     Ok(Opened {
         connection,
         process,
     })
-}
-
-/// Keeps the last lines of a child's standard error.
-async fn listen(errors: Receiver, server: String, said: Arc<Mutex<VecDeque<String>>>) {
-    let mut errors = BufReader::new(errors);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        // A line without an end is read in parts.
-        let mut part = tokio::io::AsyncReadExt::take(&mut errors, 64 << 10);
-        if !part.read_until(b'\n', &mut line).await.is_ok_and(|read| read > 0) {
-            return;
-        }
-        let text = kit::cut(&one_line(&String::from_utf8_lossy(&line)), TAIL.1);
-        if text.is_empty() {
-            continue;
-        }
-        tracing::debug!(server, "{text}");
-        let mut said = said.lock().unwrap();
-        said.push_back(text);
-        if said.len() > TAIL.0 {
-            said.pop_front();
-        }
-    }
 }
 
 impl Process {
@@ -237,12 +203,10 @@ impl Process {
             Ok(Ok(status)) => format!("the server has ended ({status})"),
             _ => "the server has closed its output".to_owned(),
         };
-        let said = self.said.lock().unwrap();
-        if said.is_empty() {
-            return ended;
+        match self.errors.last().await {
+            said if said.is_empty() => ended,
+            said => format!("{ended}: {said}"),
         }
-        let said: Vec<_> = said.iter().map(String::as_str).collect();
-        format!("{ended}: {}", said.join(" / "))
     }
 
     /// Ends it and its group.

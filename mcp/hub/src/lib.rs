@@ -5,7 +5,6 @@ pub mod capability;
 pub mod config;
 pub mod context;
 pub mod files;
-mod group;
 pub mod guard;
 pub mod hub;
 pub mod mode;

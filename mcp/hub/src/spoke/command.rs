@@ -7,15 +7,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use kit::BoxFuture;
+use mcp_client::child::{Child, without_keys};
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
 use super::endpoint::Endpoint;
-use super::{LONGEST, Question, Reply, Spoke};
+use super::{ENDING, LONGEST, Question, Reply, Spoke};
 use crate::capability::Grant;
 use crate::config::{self, Preset};
-use crate::group::{self, Group};
 use crate::guard::CHAIN;
 
 /// The variable with the token of the endpoint.
@@ -90,7 +90,8 @@ impl Program {
         let mut command = Command::new(&line[0]);
         command.args(&line[1..]).current_dir(&self.project).envs(&self.entry.env);
         command.env(CHAIN, scope.chain().join(",")).env(TOKEN, token);
-        let (mut group, mut input, output) = Group::start(&mut command)
+        without_keys(&mut command);
+        let (mut child, mut input, output) = Child::start(&mut command, ENDING)
             .map_err(|error| format!("{name}: {} does not start: {error}", line[0]))?;
         let text =
             format!("{}\n\n{}\n", question.system, question.conversation(&question.full_prompt()));
@@ -98,18 +99,18 @@ impl Program {
             // One that reads nothing has closed it.
             let _ = input.write_all(text.as_bytes()).await;
         };
-        let ((), printed) = tokio::join!(told, group::read(output, LONGEST));
+        let ((), printed) = tokio::join!(told, read(output));
         let printed = printed.map_err(|why| format!("{name}: {why}"))?;
-        let status = group.wait().await.map_err(|error| format!("{name}: {error}"))?;
+        let status = child.wait().await.map_err(|error| format!("{name}: {error}"))?;
         let said = String::from_utf8_lossy(&printed);
         let reply = answer(&said).map_err(|why| format!("{name} failed: {why}"))?;
         match reply {
             Some(reply) => Ok(reply),
             None if !status.success() => {
-                Err(format!("{name} ended with {status}: {}", group.last_words().await))
+                Err(format!("{name} ended with {status}: {}", child.last_words().await.1))
             }
             None if said.trim().is_empty() => {
-                Err(format!("{name} answers nothing: {}", group.last_words().await))
+                Err(format!("{name} answers nothing: {}", child.last_words().await.1))
             }
             None => Ok(Reply {
                 text: said.into_owned(),
@@ -117,6 +118,18 @@ impl Program {
             }),
         }
     }
+}
+
+/// All of an output; what is too much is read and forgotten, so that its writer is not held up.
+async fn read(mut output: impl AsyncRead + Unpin) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let failed = |error: std::io::Error| format!("its output broke: {error}");
+    (&mut output).take(LONGEST as u64).read_to_end(&mut bytes).await.map_err(failed)?;
+    let more = tokio::io::copy(&mut output, &mut tokio::io::sink()).await.map_err(failed)?;
+    if more > 0 {
+        return Err(format!("its answer is longer than {} MiB", LONGEST >> 20));
+    }
+    Ok(bytes)
 }
 
 /// The answer in the object that Claude Code and s20 print; None for any other text.

@@ -11,8 +11,11 @@ mod opencode;
 mod run;
 
 use std::path::Path;
+use std::time::Duration;
 
 use kit::BoxFuture;
+use mcp_client::child::Ending;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::capability::Grant;
@@ -22,6 +25,9 @@ use crate::threads::Turn;
 
 /// The longest answer that is taken, in bytes.
 const LONGEST: usize = 16 << 20;
+/// How a program is ended. One that was started in the background of a shell ignores the first.
+const ENDING: Ending =
+    &[(Signal::SIGINT, Duration::from_secs(2)), (Signal::SIGTERM, Duration::from_secs(2))];
 
 /// A question as a spoke is asked it.
 pub struct Question<'a> {

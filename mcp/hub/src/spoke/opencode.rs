@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kit::BoxFuture;
+use mcp_client::child::{Child, without_keys};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -16,10 +17,9 @@ use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::timeout;
 
 use super::endpoint::Endpoint;
-use super::{Question, Reply, Spoke, http, json};
+use super::{ENDING, Question, Reply, Spoke, http, json};
 use crate::capability::Grant;
 use crate::config;
-use crate::group::Group;
 use crate::guard::CHAIN;
 
 /// How long the child may take to listen.
@@ -35,7 +35,7 @@ pub struct Opencode {
 }
 
 struct Running {
-    group: Group,
+    child: Child,
     server: Arc<Server>,
     endpoint: Endpoint,
     /// It is told of it with the first question: what it may use is not known before.
@@ -92,7 +92,7 @@ impl Opencode {
     /// The child, started when it is not there or has ended.
     async fn running(&self, grant: &Grant) -> Result<MutexGuard<'_, Option<Running>>, String> {
         let mut running = self.running.lock().await;
-        if running.as_mut().is_none_or(|running| !running.group.is_running()) {
+        if running.as_mut().is_none_or(|running| !running.child.is_running()) {
             *running = None;
             let started = timeout(START, self.start(Endpoint::open(grant.clone()).await?)).await;
             *running =
@@ -118,7 +118,8 @@ impl Opencode {
             .env(CHAIN, &self.entry.name)
             .envs(&self.entry.env);
         let failed = |error| format!("{} does not start: {error}", line[0]);
-        let (mut group, _, output) = Group::start(&mut command).map_err(failed)?;
+        without_keys(&mut command);
+        let (mut child, _, output) = Child::start(&mut command, ENDING).map_err(failed)?;
         let mut lines = BufReader::new(output).lines();
         let url = loop {
             match lines.next_line().await {
@@ -129,8 +130,7 @@ impl Opencode {
                     }
                 }
                 _ => {
-                    let _ = group.wait().await;
-                    return Err(format!("opencode has ended: {}", group.last_words().await));
+                    return Err(format!("opencode has ended: {}", child.last_words().await.1));
                 }
             }
         };
@@ -138,7 +138,7 @@ impl Opencode {
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         let (name, http) = (self.entry.name.clone(), http(&url)?);
         Ok(Running {
-            group,
+            child,
             server: Arc::new(Server {
                 name,
                 url,
