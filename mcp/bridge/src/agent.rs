@@ -11,7 +11,7 @@ use std::time::Duration;
 use kit::BoxFuture;
 use s01_loop::History;
 use s11_recovery::Recovery;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -29,19 +29,22 @@ const DEADLINE: Duration = Duration::from_secs(3600);
 /// The longest that a process that has failed is left alone.
 const LONGEST_RETRY: Duration = Duration::from_secs(600);
 
-/// A prompt.
-#[derive(Clone, Debug)]
+/// A prompt, as it is posted.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Message {
     /// Who wants it, for the log.
     pub source: String,
     /// What.
     pub prompt: String,
     /// With which tools.
+    #[serde(default)]
     pub profile: Profile,
     /// Whether somebody waits for it.
+    #[serde(skip)]
     pub class: Class,
-    /// How long it may wait for its turn.
-    pub deadline: Option<Duration>,
+    /// How many seconds it may wait for its turn.
+    pub deadline_s: Option<u64>,
 }
 
 /// What came of a prompt.
@@ -170,7 +173,7 @@ impl Agents {
         if self.stop.borrow().is_some() {
             return Err(gone());
         }
-        let deadline = message.deadline.unwrap_or(DEADLINE);
+        let deadline = message.deadline_s.map_or(DEADLINE, Duration::from_secs);
         let (reply, mut answer) = oneshot::channel();
         let number = shared.queue.lock().unwrap().push(message.class, Waiting { message, reply });
         let Some(number) = number else {
@@ -416,7 +419,8 @@ impl Worker {
     async fn lose(&mut self, lost: &Lost) {
         tracing::warn!(agent = self.agent.name, why = lost.0, "its process is away");
         self.end_process().await;
-        let wait = self.owner.config.retry.saturating_mul(1 << self.failures.min(10));
+        let wait = Duration::from_secs(self.owner.config.retry_s)
+            .saturating_mul(1 << self.failures.min(10));
         self.failures += 1;
         self.away_until = Some(Instant::now() + wait.min(LONGEST_RETRY));
         self.tell(|status| (status.state, status.trouble) = ("away", Some(lost.0.clone())));

@@ -10,18 +10,16 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{StreamExt, stream};
 use http_body_util::{BodyExt, Full, Limited, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, StatusCode};
 use mcp_wire::http::{Pages, Reply};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq;
@@ -29,8 +27,7 @@ use tokio::sync::mpsc;
 
 use crate::agent::{Agents, Message};
 use crate::config::Agent;
-use crate::owner::{Failure, Owner, Profile, near, raw_of};
-use crate::queue::Class;
+use crate::owner::{Failure, Owner, near, raw_of};
 
 /// The largest body.
 const LIMIT: usize = 16 << 20;
@@ -126,18 +123,6 @@ pub struct Api {
     pub tokens: Tokens,
 }
 
-/// A message, as it is sent.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Sent {
-    source: String,
-    prompt: String,
-    #[serde(default)]
-    profile: Option<String>,
-    #[serde(default)]
-    deadline_s: Option<u64>,
-}
-
 impl Api {
     /// The pages, for a front.
     pub fn pages(self) -> Pages {
@@ -169,7 +154,7 @@ impl Api {
             }
             (&Method::GET, ["api", "internal", "tools", agent, "events"]) => {
                 self.agent(&who()?, agent)?;
-                Ok(events(self.changes()))
+                Ok(self.changes())
             }
             (&Method::POST, ["api", "internal", "tools", agent, tool]) => {
                 self.agent(&who()?, agent)?;
@@ -225,55 +210,58 @@ impl Api {
         let profile = self.owner.profile(&agent.name);
         self.owner.find(&agent, profile, &tool)?;
         if !streams {
-            let result = self.owner.call(&agent, profile, &tool, arguments, None).await?;
+            let result = self.owner.call(&agent, profile, &tool, arguments, &|_| ()).await?;
             return Ok(reply(200, "application/json", result.get().to_owned()));
         }
-        let (reports, reported) = mpsc::channel(64);
-        let (owner, tokens) = (self.owner.clone(), self.tokens.clone());
-        // A part of the response: hyper drops it when the client hangs up.
-        let work: Pin<Box<dyn Future<Output = String> + Send>> = Box::pin(async move {
-            // It begins when hyper wants the first bytes; the prompt may have ended, and its process.
-            if tokens.who(&token).is_none() {
-                return event("error", &unauthorized().to_json());
-            }
-            let profile = owner.profile(&agent.name);
-            match owner.call(&agent, profile, &tool, arguments, Some(reports)).await {
+        let (out, rows) = mpsc::channel(64);
+        let (owner, tokens, hung_up) = (self.owner.clone(), self.tokens.clone(), out.clone());
+        let work = async move {
+            // Who reads no progress misses some; the result waits for nobody.
+            let report = |progress: &RawValue| _ = out.try_send(event("progress", progress.get()));
+            // The prompt may have ended, and its process.
+            let done = if tokens.who(&token).is_none() {
+                Err(unauthorized())
+            } else {
+                let profile = owner.profile(&agent.name);
+                owner.call(&agent, profile, &tool, arguments, &report).await
+            };
+            let last = match done {
                 Ok(result) => event("result", result.get()),
                 Err(failure) => event("error", &failure.to_json()),
-            }
-        });
-        let all = stream::unfold((reported, Some(work)), |(mut reported, work)| async move {
-            let mut work = work?;
+            };
+            let _ = out.send(last).await;
+        };
+        tokio::spawn(async move {
             tokio::select! {
-                biased;
-                Some(report) = reported.recv() => Some((event("progress", report.get()), (reported, Some(work)))),
-                done = &mut work => {
-                    // What was reported before the end comes before it.
-                    let mut last = String::new();
-                    while let Ok(report) = reported.try_recv() {
-                        last += &event("progress", report.get());
-                    }
-                    Some((last + &done, (reported, None)))
-                }
+                () = work => {}
+                () = hung_up.closed() => {}
             }
         });
-        Ok(events(all))
+        Ok(events(rows))
     }
 
     /// An event at once, and one whenever somebody's tools may have changed.
-    fn changes(&self) -> impl Stream<Item = String> + Send + 'static {
-        let mut closed = self.owner.closed();
-        let closed = async move { _ = closed.wait_for(|closed| *closed).await };
-        let all = stream::unfold((self.owner.changes(), true), |(mut changes, first)| async move {
-            if first {
-                return Some((event("changed", "{}"), (changes, false)));
+    fn changes(&self) -> Reply {
+        let (out, rows) = mpsc::channel(1);
+        let (mut changes, mut closed, hung_up) =
+            (self.owner.changes(), self.owner.closed(), out.clone());
+        let work = async move {
+            let mut text = event("changed", "{}");
+            while out.send(text).await.is_ok() {
+                text = tokio::select! {
+                    Ok(()) = changes.changed() => event("changed", "{}"),
+                    () = tokio::time::sleep(PING) => ": alive\n\n".to_owned(),
+                };
             }
+        };
+        tokio::spawn(async move {
             tokio::select! {
-                changed = changes.changed() => changed.ok().map(|()| (event("changed", "{}"), (changes, false))),
-                () = tokio::time::sleep(PING) => Some((": alive\n\n".to_owned(), (changes, false))),
+                () = work => {}
+                () = hung_up.closed() => {}
+                _ = closed.wait_for(|closed| *closed) => {}
             }
         });
-        all.take_until(Box::pin(closed))
+        events(rows)
     }
 
     async fn audit(&self, query: &str) -> Result<Reply, Failure> {
@@ -313,23 +301,12 @@ fn of_owner(who: &Who) -> Result<(), Failure> {
 fn message(body: &RawValue) -> Result<Message, Failure> {
     let wrong = |why: String| Failure::new(400, "bad_message", why);
     let mut text = serde_json::Deserializer::from_str(body.get());
-    let sent: Sent = serde_path_to_error::deserialize(&mut text)
+    let message: Message = serde_path_to_error::deserialize(&mut text)
         .map_err(|error| wrong(format!("{}: {}", error.path(), error.inner())))?;
-    if sent.prompt.trim().is_empty() {
+    if message.prompt.trim().is_empty() {
         return Err(wrong("prompt: must not be empty".to_owned()));
     }
-    let profile = match sent.profile.as_deref() {
-        None | Some("full") => Profile::Full,
-        Some("lean") => Profile::Lean,
-        Some(other) => return Err(wrong(format!("profile: full or lean, not {other:?}"))),
-    };
-    Ok(Message {
-        source: sent.source,
-        prompt: sent.prompt,
-        profile,
-        class: Class::User,
-        deadline: sent.deadline_s.map(Duration::from_secs),
-    })
+    Ok(message)
 }
 
 async fn read(body: Incoming) -> Result<Box<RawValue>, Failure> {
@@ -344,8 +321,9 @@ fn event(name: &str, data: &str) -> String {
     format!("event: {name}\ndata: {}\n\n", data.replace(['\n', '\r'], " "))
 }
 
-fn events(all: impl Stream<Item = String> + Send + 'static) -> Reply {
-    let frames = all.map(|text| Ok::<_, Infallible>(Frame::data(Bytes::from(text))));
+fn events(mut rows: mpsc::Receiver<String>) -> Reply {
+    let rows = stream::poll_fn(move |cx| rows.poll_recv(cx));
+    let frames = rows.map(|text| Ok::<_, Infallible>(Frame::data(Bytes::from(text))));
     let mut reply = Reply::new(StreamBody::new(frames).boxed_unsync());
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     reply

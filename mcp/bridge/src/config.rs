@@ -10,7 +10,8 @@ use std::time::Duration;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use mcp_client::config::Server;
 use s14_cron::Schedule;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// Reads the environment.
@@ -25,78 +26,6 @@ const IDLE: [(&str, u64); 6] = [
     ("engineering", 120),
     ("default", 90),
 ];
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    agents: Vec<AgentEntry>,
-    #[serde(default)]
-    schedule: Vec<CronEntry>,
-    #[serde(default)]
-    servers: BTreeMap<String, Value>,
-    #[serde(default)]
-    idle_s: BTreeMap<String, u64>,
-    /// Beside the file.
-    #[serde(default = "state")]
-    state: PathBuf,
-    #[serde(default = "call_s")]
-    call_s: u64,
-    #[serde(default = "retry_s")]
-    retry_s: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AgentEntry {
-    name: String,
-    #[serde(default)]
-    role: String,
-    model: Option<String>,
-    #[serde(default)]
-    process: Kind,
-    /// For a process of another kind.
-    #[serde(default)]
-    command: Vec<String>,
-    #[serde(default)]
-    env: BTreeMap<String, String>,
-    tools: Vec<String>,
-    #[serde(default)]
-    lean_without: Vec<String>,
-    #[serde(default = "tool_budget")]
-    tool_budget: usize,
-    idle_s: Option<u64>,
-    #[serde(default = "max_s")]
-    max_s: u64,
-    #[serde(default = "allowance")]
-    allowance: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CronEntry {
-    cron: String,
-    agent: String,
-    prompt: String,
-}
-
-fn state() -> PathBuf {
-    ".mcp_bridge".into()
-}
-fn call_s() -> u64 {
-    900
-}
-fn retry_s() -> u64 {
-    30
-}
-fn tool_budget() -> usize {
-    10
-}
-fn max_s() -> u64 {
-    600
-}
-fn allowance() -> u64 {
-    100_000
-}
 
 /// What an agent runs in.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -114,38 +43,52 @@ pub enum Kind {
 }
 
 /// An agent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Agent {
     /// Its name, a word.
+    #[serde(deserialize_with = "name")]
     pub name: String,
     /// What it is for.
+    #[serde(default)]
     pub role: String,
     /// The model it asks.
     pub model: Option<String>,
     /// What it runs in.
+    #[serde(default)]
     pub process: Kind,
     /// The program, for [`Kind::Command`].
+    #[serde(default)]
     pub command: Vec<String>,
     /// Added to its environment.
+    #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// Its tools.
+    #[serde(deserialize_with = "patterns")]
     pub tools: GlobSet,
     /// Those that it has not when nobody watches it, besides those that act on the world.
+    #[serde(default, deserialize_with = "patterns")]
     pub lean_without: GlobSet,
     /// The most tools it may have.
+    #[serde(default = "tool_budget")]
     pub tool_budget: usize,
     /// How long its process may rest.
+    #[serde(rename = "idle_s", default, deserialize_with = "seconds")]
     pub idle: Duration,
     /// The longest that a prompt may take.
+    #[serde(rename = "max_s", default = "cap", deserialize_with = "seconds")]
     pub cap: Duration,
     /// The most units that it may spend in a day.
+    #[serde(default = "allowance")]
     pub allowance: u64,
 }
 
 /// A prompt that comes by itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cron {
     /// When.
+    #[serde(rename = "cron", deserialize_with = "schedule")]
     pub schedule: Schedule,
     /// For whom.
     pub agent: String,
@@ -154,20 +97,52 @@ pub struct Cron {
 }
 
 /// All of it.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Config {
     /// The agents.
     pub agents: Vec<Agent>,
     /// What comes by itself.
+    #[serde(default)]
     pub schedule: Vec<Cron>,
+    #[serde(default, rename = "servers")]
+    entries: BTreeMap<String, Value>,
     /// The MCP servers whose tools are offered.
+    #[serde(skip)]
     pub servers: Vec<Server>,
-    /// The folder of the database, the tokens and the agents' own folders.
+    #[serde(default)]
+    idle_s: BTreeMap<String, Seconds>,
+    /// The folder of the database, the tokens and the agents' own folders; beside the file.
+    #[serde(default = "state")]
     pub state: PathBuf,
     /// The longest that a call may take.
+    #[serde(rename = "call_s", default = "call", deserialize_with = "seconds")]
     pub call: Duration,
-    /// How long a process that has failed is left alone; doubled each time.
-    pub retry: Duration,
+    /// How long a process that has failed is left alone, in seconds; doubled each time.
+    #[serde(default = "retry")]
+    pub retry_s: u64,
+}
+
+#[derive(Clone, Deserialize)]
+struct Seconds(#[serde(deserialize_with = "seconds")] Duration);
+
+fn state() -> PathBuf {
+    ".mcp_bridge".into()
+}
+fn call() -> Duration {
+    Duration::from_secs(900)
+}
+fn retry() -> u64 {
+    30
+}
+fn tool_budget() -> usize {
+    10
+}
+fn cap() -> Duration {
+    Duration::from_secs(600)
+}
+fn allowance() -> u64 {
+    100_000
 }
 
 impl Config {
@@ -189,47 +164,39 @@ impl Config {
     pub fn parse(text: &str, folder: &Path, variable: Variables<'_>) -> Result<Self, String> {
         let file: Value =
             serde_saphyr::from_str(text).map_err(|error| kit::one_line(&error.to_string()))?;
-        let file: File = serde_path_to_error::deserialize(file)
+        let mut config: Self = serde_path_to_error::deserialize(file)
             .map_err(|error| format!("{}: {}", error.path(), error.inner()))?;
-        let mut idle: BTreeMap<&str, u64> = IDLE.into();
-        idle.extend(file.idle_s.iter().map(|(role, time)| (role.as_str(), *time)));
-        let mut agents: Vec<Agent> = Vec::new();
-        for (at, entry) in file.agents.into_iter().enumerate() {
-            let agent = agent(entry, &idle).map_err(|why| format!("agents[{at}].{why}"))?;
-            if agents.iter().any(|other| other.name == agent.name) {
+        let mut idle: BTreeMap<&str, Duration> =
+            IDLE.map(|(role, count)| (role, Duration::from_secs(count))).into();
+        idle.extend(config.idle_s.iter().map(|(role, Seconds(time))| (role.as_str(), *time)));
+        for at in 0..config.agents.len() {
+            let (before, agent) = config.agents.split_at_mut(at);
+            let agent = &mut agent[0];
+            if before.iter().any(|other| other.name == agent.name) {
                 return Err(format!("agents[{at}].name: {} is taken", agent.name));
             }
-            agents.push(agent);
+            if (agent.process == Kind::Command) == agent.command.is_empty() {
+                let why = "it belongs to `process: command`, and to nothing else";
+                return Err(format!("agents[{at}].command: {why}"));
+            }
+            if agent.idle.is_zero() {
+                agent.idle = *idle.get(&*agent.role).unwrap_or(&idle["default"]);
+            }
         }
-        if agents.is_empty() {
+        if config.agents.is_empty() {
             return Err("agents: there must be one".to_owned());
         }
-        let mut schedule = Vec::new();
-        for (at, entry) in file.schedule.into_iter().enumerate() {
-            let wrong = |why: String| format!("schedule[{at}].{why}");
-            if !agents.iter().any(|agent| agent.name == entry.agent) {
-                return Err(wrong(format!("agent: there is no agent {}", entry.agent)));
+        for (at, cron) in config.schedule.iter().enumerate() {
+            if config.agent(&cron.agent).is_none() {
+                return Err(format!("schedule[{at}].agent: there is no agent {}", cron.agent));
             }
-            schedule.push(Cron {
-                schedule: Schedule::parse(&entry.cron)
-                    .map_err(|error| wrong(format!("cron: {error}")))?,
-                agent: entry.agent,
-                prompt: entry.prompt,
-            });
         }
-        let mut servers = Vec::new();
-        for (name, entry) in &file.servers {
-            let server = Server::parse(name, entry, variable);
-            servers.push(server.map_err(|why| format!("servers.{name}{why}"))?);
+        for (name, entry) in std::mem::take(&mut config.entries) {
+            let server = Server::parse(&name, &entry, variable);
+            config.servers.push(server.map_err(|why| format!("servers.{name}{why}"))?);
         }
-        Ok(Self {
-            agents,
-            schedule,
-            servers,
-            state: folder.join(file.state),
-            call: seconds(file.call_s, "call_s")?,
-            retry: Duration::from_secs(file.retry_s),
-        })
+        config.state = folder.join(config.state);
+        Ok(config)
     }
 
     /// The agent of this name.
@@ -238,43 +205,30 @@ impl Config {
     }
 }
 
-fn agent(entry: AgentEntry, idle: &BTreeMap<&str, u64>) -> Result<Agent, String> {
-    let name = entry.name;
-    if !kit::is_safe_name(&name, 40) || name == "owner" {
-        return Err(format!("name: {name:?} is no name; take a to z, digits, - and _"));
+fn name<'a, D: Deserializer<'a>>(field: D) -> Result<String, D::Error> {
+    let name = String::deserialize(field)?;
+    if kit::is_safe_name(&name, 40) && name != "owner" {
+        return Ok(name);
     }
-    if (entry.process == Kind::Command) == entry.command.is_empty() {
-        return Err("command: it belongs to `process: command`, and to nothing else".to_owned());
-    }
-    let rests = entry.idle_s.or_else(|| idle.get(&*entry.role).copied());
-    Ok(Agent {
-        role: entry.role,
-        model: entry.model,
-        process: entry.process,
-        command: entry.command,
-        env: entry.env,
-        tools: patterns(&entry.tools, "tools")?,
-        lean_without: patterns(&entry.lean_without, "lean_without")?,
-        tool_budget: entry.tool_budget,
-        idle: seconds(rests.unwrap_or(idle["default"]), "idle_s")?,
-        cap: seconds(entry.max_s, "max_s")?,
-        allowance: entry.allowance,
-        name,
-    })
+    Err(D::Error::custom(format!("{name:?} is no name; take a to z, digits, - and _")))
 }
 
-fn seconds(count: u64, field: &str) -> Result<Duration, String> {
-    match count {
-        0 => Err(format!("{field}: at least 1 second")),
-        count if count > 86_400 => Err(format!("{field}: at most a day, 86400 seconds")),
+fn seconds<'a, D: Deserializer<'a>>(field: D) -> Result<Duration, D::Error> {
+    match u64::deserialize(field)? {
+        0 => Err(D::Error::custom("at least 1 second")),
+        count if count > 86_400 => Err(D::Error::custom("at most a day, 86400 seconds")),
         count => Ok(Duration::from_secs(count)),
     }
 }
 
-fn patterns(texts: &[String], field: &str) -> Result<GlobSet, String> {
+fn patterns<'a, D: Deserializer<'a>>(field: D) -> Result<GlobSet, D::Error> {
     let mut set = GlobSetBuilder::new();
-    for text in texts {
-        set.add(Glob::new(text).map_err(|error| format!("{field}: {error}"))?);
+    for text in Vec::<String>::deserialize(field)? {
+        set.add(Glob::new(&text).map_err(D::Error::custom)?);
     }
-    set.build().map_err(|error| format!("{field}: {error}"))
+    set.build().map_err(D::Error::custom)
+}
+
+fn schedule<'a, D: Deserializer<'a>>(field: D) -> Result<Schedule, D::Error> {
+    Schedule::parse(&String::deserialize(field)?).map_err(D::Error::custom)
 }

@@ -5,15 +5,16 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_client::fleet::Limits;
-use mcp_relay::front::{Args, Front, LAST_CALLS, Ready};
+use mcp_relay::front::{Address, Args, Front, LAST_CALLS, Ready};
 use mcp_wire::Connection;
 use s11_recovery::Recovery;
 use serde_json::{Value, json};
+use tokio::process::Command;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 
@@ -22,12 +23,18 @@ use crate::api::{Api, Tokens};
 use crate::config::{Agent, Config, Kind};
 use crate::database::Database;
 use crate::owner::Owner;
-use crate::process::{Launch, Process};
+use crate::process::{LINES, Process};
 use crate::schedule;
+
+/// Claude Code has the tools of the shim, and asks nobody for them.
+const CLAUDE: [&str; 5] =
+    ["--mcp-config", ".mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__bridge"];
 
 /// What is found outside.
 #[derive(Clone, Debug)]
 pub struct Programs {
+    /// For the servers.
+    pub limits: Limits,
     /// The time, for schedules.
     pub clock: schedule::Clock,
     /// This one, as the shim.
@@ -36,6 +43,18 @@ pub struct Programs {
     pub s20: PathBuf,
     /// Claude Code.
     pub claude: PathBuf,
+}
+
+impl Default for Programs {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            clock: jiff::Timestamp::now,
+            shim: "mcp_bridge".into(),
+            s20: "s20_full".into(),
+            claude: "claude".into(),
+        }
+    }
 }
 
 /// A running owner.
@@ -60,19 +79,22 @@ impl Host {
     /// Why it cannot be used, in a sentence.
     pub async fn open(
         config: Config,
-        front: &Args,
+        port: u16,
         model: Recovery,
         programs: Programs,
-        limits: Limits,
     ) -> Result<Self, String> {
         let state = config.state.clone();
         let tokens = Tokens::open(&state.join("tokens"), &config.agents)?;
         let database = Database::open(&state.join("bridge.db"))?;
         let owner = Owner::new(config, database);
-        let missing = owner.connect(limits).await;
+        let missing = owner.connect(programs.limits).await;
         if let Some(wrong) = owner.verify().first() {
             return Err(wrong.clone());
         }
+        let args = Args {
+            http: Some(Address(SocketAddr::from(([127, 0, 0, 1], port)))),
+            ..Args::default()
+        };
         let port: Arc<OnceLock<u16>> = Arc::default();
         let lending = tokens.clone();
         let revoking = tokens.clone();
@@ -88,7 +110,7 @@ impl Host {
                     &tokens,
                     &programs,
                 )
-                .and_then(|launch| Process::start(&launch));
+                .and_then(|mut command| Process::start(&mut command));
                 Box::pin(std::future::ready(started))
             })
         };
@@ -100,7 +122,7 @@ impl Host {
             agents: agents.clone(),
             tokens: tokens.clone(),
         };
-        let front = front.open(ready, Some(api.pages())).await?;
+        let front = args.open(ready, Some(api.pages())).await?;
         let address = front.address().ok_or("it speaks HTTP only")?;
         port.set(address.port()).expect("it is set once");
         let hear = |kind| signal(kind).map_err(|error| format!("waiting for signals: {error}"));
@@ -156,7 +178,7 @@ fn launch(
     port: u16,
     tokens: &Tokens,
     programs: &Programs,
-) -> Result<Launch, String> {
+) -> Result<Command, String> {
     let wrong = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder.join(".harness")).map_err(wrong)?;
     let folder = fs::canonicalize(folder).map_err(wrong)?;
@@ -171,38 +193,24 @@ fn launch(
     };
     write(".mcp.json", &json!({ "mcpServers": { "bridge": server } }))?;
     write(".harness/settings.json", &settings)?;
-    let mut launch = Launch {
-        env: agent.env.clone(),
-        folder,
-        ..Launch::default()
-    };
-    match agent.process {
-        Kind::S20 => {
-            launch.program = programs.s20.clone();
-            if let Some(model) = &agent.model {
-                launch.env.insert("MODEL_ID".to_owned(), model.clone());
-            }
-        }
-        Kind::Claude => {
-            launch.program = programs.claude.clone();
-            let only = [
-                "--mcp-config",
-                ".mcp.json",
-                "--strict-mcp-config",
-                "--allowedTools",
-                "mcp__bridge",
-            ];
-            launch.args.extend(only.map(Into::into));
-            if let Some(model) = &agent.model {
-                launch.args.extend(["--model".into(), model.into()]);
-            }
-        }
-        Kind::Command => {
-            launch.program = PathBuf::from(&agent.command[0]);
-            launch.args = agent.command[1..].iter().map(Into::into).collect();
-            return Ok(launch);
-        }
+    let mut command = Command::new(match agent.process {
+        Kind::S20 => &programs.s20,
+        Kind::Claude => &programs.claude,
+        Kind::Command => Path::new(&agent.command[0]),
         Kind::None => return Err("it has no process".to_owned()),
+    });
+    command.current_dir(folder).envs(&agent.env);
+    match (agent.process, &agent.model) {
+        (Kind::Command, _) => {
+            command.args(&agent.command[1..]);
+            return Ok(command);
+        }
+        (Kind::Claude, model) => {
+            command.args(CLAUDE).args(model.iter().flat_map(|model| ["--model", model]));
+        }
+        (_, Some(model)) => _ = command.env("MODEL_ID", model),
+        (_, None) => {}
     }
-    Ok(launch.speaking_lines())
+    command.args(LINES);
+    Ok(command)
 }

@@ -12,6 +12,7 @@ use mcp_client::client::{Client, Error, Options};
 use mcp_client::config::Server;
 use mcp_client::fleet::Limits;
 use mcp_wire::body;
+use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
@@ -27,7 +28,8 @@ const AGAIN: Duration = Duration::from_secs(5);
 const LONGEST_NAME: usize = 50;
 
 /// Which tools a prompt has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
 pub enum Profile {
     /// All of the agent's.
     #[default]
@@ -85,7 +87,7 @@ impl Failure {
 }
 
 /// Where a call reports its progress to.
-pub type Reports = mpsc::Sender<Box<RawValue>>;
+pub type Report<'a> = &'a (dyn Fn(&RawValue) + Sync);
 
 /// What happens in the prompt that an agent's process has in hand.
 #[derive(Clone, Debug, Default)]
@@ -333,7 +335,7 @@ impl Owner {
         profile: Profile,
         name: &str,
         arguments: Box<RawValue>,
-        reports: Option<Reports>,
+        report: Report<'_>,
     ) -> Result<Box<RawValue>, Failure> {
         self.active
             .send_modify(|all| _ = all.insert(agent.name.clone(), tokio::time::Instant::now()));
@@ -346,7 +348,7 @@ impl Owner {
                     prompt.acted.push(name.to_owned());
                 }
                 let limit = self.config.call;
-                let work = self.perform(agent, &tool, arguments, reports);
+                let work = self.perform(agent, &tool, arguments, report);
                 let late = || {
                     Failure::new(
                         408,
@@ -377,7 +379,7 @@ impl Owner {
         agent: &Agent,
         tool: &Offered,
         arguments: Box<RawValue>,
-        reports: Option<Reports>,
+        report: Report<'_>,
     ) -> Result<Box<RawValue>, Failure> {
         let input: Value = serde_json::from_str(arguments.get())
             .map_err(|error| Failure::new(400, "bad_arguments", error.to_string()))?;
@@ -405,12 +407,6 @@ impl Owner {
                 }
             }
             Source::Server(client, name) => {
-                let report = |progress: &RawValue| {
-                    if let Some(reports) = &reports {
-                        // Who does not read them misses some; the answer waits for nobody.
-                        let _ = reports.try_send(progress.to_owned());
-                    }
-                };
                 client.call(name, input, report).await.map_err(|error| match error {
                     Error::Unknown(why) => Failure::new(500, "outcome_unknown", why),
                     other => Failure::new(500, "server_failed", other.to_string()),

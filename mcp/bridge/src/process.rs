@@ -3,10 +3,8 @@
 //! Invariants: an answer belongs to the prompt that was put, even when the process works on something of its own in between;
 //! a line that is no JSON ends the process; nothing of its group outlives it.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use mcp_client::child::{Child, Ending};
@@ -18,8 +16,8 @@ use tokio::time::Instant;
 
 /// How it is ended.
 const ENDING: Ending = &[(Signal::SIGTERM, Duration::from_secs(5))];
-/// What both harnesses take.
-const LINES: [&str; 7] = [
+/// The arguments that make both harnesses speak lines.
+pub const LINES: [&str; 7] = [
     "-p",
     "--input-format",
     "stream-json",
@@ -41,27 +39,6 @@ const HARMLESS: [&str; 10] = [
     "Glob",
     "Grep",
 ];
-
-/// How a process is started.
-#[derive(Clone, Debug, Default)]
-pub struct Launch {
-    /// The program.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<OsString>,
-    /// Added to its environment.
-    pub env: BTreeMap<String, String>,
-    /// Its folder.
-    pub folder: PathBuf,
-}
-
-impl Launch {
-    /// With the arguments that make it speak lines.
-    pub fn speaking_lines(mut self) -> Self {
-        self.args.splice(0..0, LINES.map(OsString::from));
-        self
-    }
-}
 
 /// What came of a prompt.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,11 +72,11 @@ impl Process {
     ///
     /// # Errors
     /// Why it does not start.
-    pub fn start(launch: &Launch) -> Result<Self, String> {
-        let mut command = Command::new(&launch.program);
-        command.args(&launch.args).envs(&launch.env).current_dir(&launch.folder);
-        let (child, input, output) = Child::start(&mut command, ENDING)
-            .map_err(|error| format!("{}: {error}", launch.program.display()))?;
+    pub fn start(command: &mut Command) -> Result<Self, String> {
+        let started = Child::start(command, ENDING);
+        let (child, input, output) = started.map_err(|error| {
+            format!("{}: {error}", Path::new(command.as_std().get_program()).display())
+        })?;
         let mut process = Self::over(output, input);
         process.child = Some(child);
         Ok(process)

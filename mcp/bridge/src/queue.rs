@@ -6,9 +6,10 @@
 use std::collections::VecDeque;
 
 /// Who wants something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Class {
     /// Somebody waits for it.
+    #[default]
     User,
     /// A schedule.
     Cron,

@@ -104,7 +104,7 @@ fn toolbox(owner: &Arc<Owner>, agent: &Agent, profile: Profile) -> Toolbox {
                         profile,
                         call.name.trim_start_matches(PREFIX),
                         raw_of(&call.input),
-                        None,
+                        &|_| (),
                     )
                     .await
                 {

@@ -36,7 +36,7 @@ pub async fn run(agents: Agents, cron: Cron, now: Clock) {
             prompt: cron.prompt.clone(),
             profile: Profile::Lean,
             class: Class::Cron,
-            deadline: None,
+            deadline_s: None,
         };
         let (agents, name) = (agents.clone(), cron.agent.clone());
         tokio::spawn(async move {

@@ -28,7 +28,7 @@ use tokio::time::timeout;
 pub const LAST_CALLS: Duration = Duration::from_secs(10);
 
 /// How clients reach a program; `#[command(flatten)]` it.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, Default)]
 pub struct Args {
     /// Serves streamable HTTP at http://127.0.0.1:PORT/mcp instead of standard input and output; 0 takes a free port
     #[arg(long, value_name = "[ADDRESS:]PORT")]

@@ -7,17 +7,16 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use mcp_bridge::agent::{Agents, Message};
 use mcp_bridge::config::Config;
 use mcp_bridge::host::Programs;
-use mcp_bridge::owner::Profile;
-use mcp_bridge::queue::Class;
 use mcp_relay::front::Failure;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
-use super::{failed, look, open_with, programs, tempfolder};
+use super::look::Look;
+use super::{failed, open_with, programs, tempfolder};
 
 const AGENTS: &str = r#"
 agents:
@@ -75,90 +74,77 @@ async fn show(folder: &Path, programs: Programs) -> Result<u8, Failure> {
     let settings = Config::parse(&text, folder, &|_| None).map_err(failed)?;
     let host = open_with(settings, 0, programs).await?;
     let (agents, port) = (host.agents.clone(), host.address().port());
-    let look = look::Look::new(port, &host.tokens.file("owner"));
-    say(&format!(
+    let look = Look::new(port, &host.tokens.file("owner"));
+    let _serving = JoinSet::from_iter([host.serve()]);
+    title(&format!(
         "The owner listens at port {port}. No agent runs yet: the first message starts one."
     ));
-    println!("{}", table(&agents));
+    look.agents().await?;
 
-    say("Two messages for chief at once, from two sources: one queue, one process, two answers.");
+    title("Two messages for chief at once, from two sources: one queue, one process, two answers.");
     let (one, two) = tokio::join!(
-        ask(&agents, "chief", "telegram", "search the issues for login"),
-        ask(&agents, "chief", "mail", "note append plan \"call the bank\""),
+        ask(&look, ("telegram", "chief", "search the issues for login")),
+        ask(&look, ("mail", "chief", "note append plan \"call the bank\"")),
     );
     println!("{one}\n{two}");
-    println!("{}", table(&agents));
+    look.agents().await?;
 
-    say("finance answers a user, and then its schedule, which comes on the minute (lean profile).");
-    println!("{}", ask(&agents, "finance", "telegram", "check the budget").await);
-    wait(|| answered(&agents, "finance") >= 2).await;
-    println!("{}", table(&agents));
+    title(
+        "finance answers a user, and then its schedule, which comes on the minute (lean profile).",
+    );
+    println!("{}", ask(&look, ("telegram", "finance", "check the budget")).await);
+    wait(&look, |it| it["agent"] == "finance" && it["answered"].as_u64() >= Some(2)).await?;
+    look.agents().await?;
 
-    let id = agents.status().into_iter().find(|it| it.agent == "chief").and_then(|it| it.process);
-    let id = id.ok_or_else(|| failed("chief has no process"))?;
-    say(&format!("Now the process of chief is killed (kill -9 {id}), and a message comes."));
-    let _ = kill(Pid::from_raw(id.cast_signed()), Signal::SIGKILL);
-    wait(|| agents.status().iter().any(|it| it.agent == "chief" && it.state == "away")).await;
-    println!("{}", ask(&agents, "chief", "telegram", "note append plan \"still here\"").await);
-    println!("{}", table(&agents));
+    let chief = wait(&look, |it| it["agent"] == "chief" && it["process"].is_u64()).await?;
+    let id = &chief["process"];
+    title(&format!("Now the process of chief is killed (kill -9 {id}), and a message comes."));
+    let number = id.as_i64().and_then(|id| i32::try_from(id).ok());
+    let _ = number.map(|id| kill(Pid::from_raw(id), Signal::SIGKILL));
+    wait(&look, |it| it["agent"] == "chief" && it["state"] == "away").await?;
+    println!("{}", ask(&look, ("telegram", "chief", "note append plan \"still here\"")).await);
+    look.agents().await?;
 
-    say("Three seconds later it is given a new process.");
+    title("Three seconds later it is given a new process.");
     tokio::time::sleep(Duration::from_secs(3)).await;
-    println!("{}", ask(&agents, "chief", "mail", "search the memory for bank").await);
-    println!("{}", table(&agents));
+    println!("{}", ask(&look, ("mail", "chief", "search the memory for bank")).await);
+    look.agents().await?;
 
-    say("Every call was audited:");
-    let audit = async {
-        let serving = tokio::spawn(host.serve());
-        let shown = look.audit(None, 20).await;
-        serving.abort();
-        let _ = serving.await;
-        shown
-    };
-    audit.await?;
+    title("Every call was audited:");
+    look.audit(None, 20).await?;
     agents.stop(Duration::ZERO).await;
-    say("That was all. `mcp_bridge serve --config agents.yaml` keeps one running.");
+    title("That was all. `mcp_bridge serve --config agents.yaml` keeps one running.");
     Ok(0)
 }
 
-fn say(text: &str) {
+fn title(text: &str) {
     println!("\n== {text}");
 }
 
-fn table(agents: &Agents) -> String {
-    look::table(&json!(agents.status())).trim_end().to_owned()
-}
-
-fn answered(agents: &Agents, name: &str) -> u64 {
-    agents.status().iter().filter(|it| it.agent == name).map(|it| it.answered).sum()
-}
-
-/// Waits for what takes seconds.
-async fn wait(done: impl Fn() -> bool) {
+/// Waits until an agent is like this.
+async fn wait(look: &Look, is: impl Fn(&Value) -> bool) -> Result<Value, Failure> {
     for _ in 0..200 {
-        if done() {
-            return;
+        if let Some(found) = look.status().await?.into_iter().find(&is) {
+            return Ok(found);
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+    Err(failed("it takes too long"))
 }
 
-async fn ask(agents: &Agents, agent: &str, source: &str, prompt: &str) -> String {
-    let message = Message {
-        source: source.to_owned(),
-        prompt: prompt.to_owned(),
-        profile: Profile::Full,
-        class: Class::User,
-        deadline: Some(Duration::from_secs(30)),
-    };
-    let answer = match agents.post(agent, message).await {
-        Ok(reply) => {
-            let note = reply.note.map_or_else(String::new, |note| format!(" ({note})"));
+async fn ask(look: &Look, message: (&str, &str, &str)) -> String {
+    let (source, agent, prompt) = message;
+    let answer = match look.send(message, false).await {
+        Ok((text, note)) => {
+            let by = note.map_or_else(
+                || "by the process".to_owned(),
+                |note| format!("in relay mode, its process is away: {note}"),
+            );
             let text: Vec<_> =
-                reply.text.lines().take(4).map(|line| kit::cut(line, 110).to_string()).collect();
-            format!("[by the {}{note}] {}", reply.by, text.join("\n    "))
+                text.lines().take(4).map(|line| kit::cut(line, 110).to_string()).collect();
+            format!("[{by}] {}", text.join("\n    "))
         }
-        Err(failure) => format!("[{}] {}", failure.kind, failure.message),
+        Err(Failure(_, why)) => why,
     };
     format!("{source} → {agent}: {prompt}\n  → {answer}")
 }

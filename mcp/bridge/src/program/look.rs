@@ -1,10 +1,9 @@
 //! Asks a running owner, and shows what it says.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcp_relay::front::Failure;
+use mcp_relay::front::{Failure, say, table};
 use serde_json::{Value, json};
 
 use super::failed;
@@ -46,78 +45,79 @@ impl Look {
         }
     }
 
-    /// Sends a message, and prints the reply.
-    pub async fn send(&self, agent: &str, prompt: &str, lean: bool) -> Result<u8, Failure> {
+    /// Sends a message; the reply, and why the owner gave it when it did.
+    pub async fn send(
+        &self,
+        (source, agent, prompt): (&str, &str, &str),
+        lean: bool,
+    ) -> Result<(String, Option<String>), Failure> {
         let profile = if lean { "lean" } else { "full" };
-        let body = json!({ "source": "user", "prompt": prompt, "profile": profile });
+        let body = json!({ "source": source, "prompt": prompt, "profile": profile });
         let reply = self.ask(&format!("/agents/{agent}/messages"), Some(body)).await?;
-        println!("{}", reply["reply"].as_str().unwrap_or_default());
-        if let Some(note) = reply["note"].as_str() {
-            eprintln!("(answered by the owner: {note})");
-        }
-        Ok(0)
+        let text = reply["reply"].as_str().unwrap_or_default().to_owned();
+        Ok((text, reply["note"].as_str().map(str::to_owned)))
+    }
+
+    /// How all agents are.
+    pub async fn status(&self) -> Result<Vec<Value>, Failure> {
+        Ok(self.ask("/agents", None).await?.as_array().cloned().unwrap_or_default())
     }
 
     /// Prints the agents and the last calls, again and again.
     pub async fn top(&self, once: bool) -> Result<u8, Failure> {
         loop {
-            let (agents, calls) =
-                (self.ask("/agents", None).await?, self.ask("/audit?limit=10", None).await?);
-            let text = format!("{}\n{}", table(&agents), lines(&calls));
+            if !once {
+                print!("\x1b[2J\x1b[H");
+            }
+            self.agents().await?;
+            say("");
+            self.audit(None, 10).await?;
             if once {
-                print!("{text}");
                 return Ok(0);
             }
-            print!("\x1b[2J\x1b[H{text}\n(Ctrl-C leaves)\n");
-            let _ = std::io::stdout().flush();
+            say("\n(Ctrl-C leaves)");
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
+    }
+
+    /// Prints how all agents are.
+    pub async fn agents(&self) -> Result<(), Failure> {
+        let head = ["AGENT", "STATE", "QUEUE", "MB", "ANSWERED", "RELAYED", "TROUBLE"];
+        let row = |it: &Value| {
+            let mb = it["memory_kb"].as_f64().unwrap_or_default() / 1024.0;
+            let mut row = ["agent", "state", "queue", "", "answered", "relayed", "trouble"]
+                .map(|key| word(&it[key]));
+            row[3] = format!("{mb:.1}");
+            row
+        };
+        show(head, &self.status().await?, row);
+        Ok(())
     }
 
     /// Prints calls.
     pub async fn audit(&self, agent: Option<&str>, limit: u32) -> Result<u8, Failure> {
         let agent = agent.map_or_else(String::new, |agent| format!("&agent={agent}"));
-        print!("{}", lines(&self.ask(&format!("/audit?limit={limit}{agent}"), None).await?));
+        let calls = self.ask(&format!("/audit?limit={limit}{agent}"), None).await?;
+        let head = ["AT", "AGENT", "TOOL", "ARGUMENTS", "MS", "OUTCOME"];
+        let row = |it: &Value| {
+            let mut row =
+                ["at", "agent", "tool", "arguments", "ms", "outcome"].map(|key| word(&it[key]));
+            row[0].truncate(19);
+            row
+        };
+        show(head, calls.as_array().map_or(&[], Vec::as_slice), row);
         Ok(0)
     }
 }
 
-/// The agents, a line each.
-pub fn table(agents: &Value) -> String {
-    let mut text = format!(
-        "{:<12} {:<9} {:>5} {:>8} {:>9} {:>8}  TROUBLE\n",
-        "AGENT", "STATE", "QUEUE", "MB", "ANSWERED", "RELAYED"
-    );
-    for it in agents.as_array().into_iter().flatten() {
-        let word = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
-        let number = |key: &str| it[key].as_u64().unwrap_or_default();
-        text += &format!(
-            "{:<12} {:<9} {:>5} {:>8.1} {:>9} {:>8}  {}\n",
-            word("agent"),
-            word("state"),
-            number("queue"),
-            number("memory_kb") as f64 / 1024.0,
-            number("answered"),
-            number("relayed"),
-            kit::cut(&word("trouble"), 60)
-        );
+fn word(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        value => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
     }
-    text
 }
 
-/// Calls, a line each.
-fn lines(calls: &Value) -> String {
-    let calls = calls.as_array().into_iter().flatten().map(|it| {
-        let word = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
-        format!(
-            "{:.19}  {:<10} {:<24} {}  {} ms  {}\n",
-            word("at"),
-            word("agent"),
-            word("tool"),
-            word("arguments"),
-            it["ms"],
-            word("outcome")
-        )
-    });
-    calls.collect()
+fn show<const N: usize>(head: [&str; N], all: &[Value], row: impl Fn(&Value) -> [String; N]) {
+    let rows = std::iter::once(head.map(str::to_owned)).chain(all.iter().map(row));
+    table(&rows.collect::<Vec<_>>());
 }

@@ -18,7 +18,6 @@ use mcp_client::fleet::Limits;
 use mcp_relay::front::{self, Common, FAILED, Failure};
 use mcp_relay::service;
 use s01_loop::{Client, Unobserved};
-use s11_recovery::Recovery;
 use serde_json::json;
 
 const EXAMPLES: &str = "Examples:
@@ -113,7 +112,14 @@ pub async fn run(args: Args) -> Result<u8, Failure> {
             agent,
             prompt,
             lean,
-        } => look()?.send(agent, prompt, *lean).await,
+        } => {
+            let (reply, note) = look()?.send(("user", agent, prompt), *lean).await?;
+            front::say(reply);
+            if let Some(note) = note {
+                eprintln!("(answered by the owner: {note})");
+            }
+            Ok(0)
+        }
         Command::Top { once } => look()?.top(*once).await,
         Command::Audit { agent, limit } => look()?.audit(agent.as_deref(), *limit).await,
         Command::Check => check(&args.common).await,
@@ -134,35 +140,22 @@ fn settings(common: &Common) -> Result<Config, Failure> {
     Ok(config?)
 }
 
-fn front_args(port: u16) -> front::Args {
-    let address = std::net::SocketAddr::from(([127, 0, 0, 1], port));
-    front::Args {
-        http: Some(front::Address(address)),
-        token_file: None,
-        allow_host: Vec::new(),
-    }
-}
-
 /// Opens an owner with the model that the environment names.
 async fn open(settings: Config, port: u16) -> Result<Host, Failure> {
     open_with(settings, port, programs()).await
 }
 
 async fn open_with(settings: Config, port: u16, programs: Programs) -> Result<Host, Failure> {
-    let model = model()?;
-    let limits = Limits::from_env(&variable).map_err(Failure::from)?;
-    let host = Host::open(settings, &front_args(port), model, programs, limits)
-        .await
-        .map_err(Failure::from)?;
-    host.missing
-        .iter()
-        .for_each(|why| eprintln!("mcp_bridge: not connected, and tried again: {why}"));
+    let model = relay::model(Client::from_env(Arc::new(Unobserved))?);
+    let programs = Programs {
+        limits: Limits::from_env(&variable)?,
+        ..programs
+    };
+    let host = Host::open(settings, port, model, programs).await?;
+    for why in &host.missing {
+        eprintln!("mcp_bridge: not connected, and tried again: {why}");
+    }
     Ok(host)
-}
-
-fn model() -> Result<Recovery, Failure> {
-    let client = Client::from_env(Arc::new(Unobserved));
-    Ok(relay::model(client.map_err(|error| Failure::from(format!("{error:#}")))?))
 }
 
 fn programs() -> Programs {
@@ -170,17 +163,12 @@ fn programs() -> Programs {
     let beside = shim.with_file_name("s20_full");
     Programs {
         s20: if beside.is_file() { beside } else { "s20_full".into() },
-        claude: "claude".into(),
-        clock: jiff::Timestamp::now,
         shim,
+        ..Programs::default()
     }
 }
 
 async fn shim(common: &Common) -> Result<u8, Failure> {
-    let args = front::Args {
-        http: None,
-        ..front_args(0)
-    };
     common.start_log("warn");
     if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
         let shim = programs().shim;
@@ -200,19 +188,16 @@ async fn shim(common: &Common) -> Result<u8, Failure> {
     let port =
         port.parse().map_err(|_| Failure::from(format!("RELAY_PORT is no port: {port:?}")))?;
     let shim = Shim::start(port, &needed("AGENT_NAME")?, needed("BRIDGE_TOKEN_FILE")?.into()).await;
-    let front = args.open(front::Ready::default(), None).await.map_err(failed)?;
+    let front = front::Args::default().open(front::Ready::default(), None).await.map_err(failed)?;
     front.serve(|client| service::serve(shim.clone(), client)).await;
     Ok(0)
 }
 
 async fn check(common: &Common) -> Result<u8, Failure> {
-    let settings = settings(common)?;
+    let mut settings = settings(common)?;
     let folder = tempfolder()?;
-    let settings = Config {
-        state: folder.clone(),
-        schedule: Vec::new(),
-        ..settings
-    };
+    settings.state.clone_from(&folder);
+    settings.schedule.clear();
     let host = open(settings, 0).await;
     let _ = std::fs::remove_dir_all(&folder);
     let host = host?;

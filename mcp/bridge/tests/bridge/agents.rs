@@ -149,7 +149,7 @@ async fn who_waits_too_long_or_hangs_up_costs_nobody_anything() {
     let running = said(&agents, "work 60");
     let late = async {
         let message = Message {
-            deadline: Some(Duration::from_secs(10)),
+            deadline_s: Some(10),
             ..message("late")
         };
         agents.post("one", message).await.unwrap_err()
@@ -183,7 +183,7 @@ async fn any_activity_starts_the_idle_time_anew() {
     for _ in 0..5 {
         pass(80).await;
         let agent = owner.config.agent("one").unwrap();
-        let call = owner.call(agent, Profile::Full, "no_such", raw_of(&json!({})), None).await;
+        let call = owner.call(agent, Profile::Full, "no_such", raw_of(&json!({})), &|_| ()).await;
         assert_eq!(call.unwrap_err().status, 404);
     }
     assert_eq!(said(&agents, "b").await, "did b");

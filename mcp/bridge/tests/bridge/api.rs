@@ -10,8 +10,6 @@ use mcp_bridge::owner::{Profile, raw_of};
 use mcp_bridge::schedule;
 use mcp_bridge::shim::http;
 use mcp_client::config::{Server, Transport};
-use mcp_client::fleet::Limits;
-use mcp_relay::front;
 use mcp_relay::service::{About, Call, Refusal, Service, serve, text};
 use mcp_wire::Connection;
 use mock_servers::model::{Request, calls, says};
@@ -128,20 +126,11 @@ pub async fn host_of(
         sdk: Some(sdk),
         ..Server::default()
     });
-    let front = front::Args {
-        http: Some("0".parse().unwrap()),
-        token_file: None,
-        allow_host: Vec::new(),
-    };
-    let none = || std::path::PathBuf::from("/none");
     let programs = Programs {
         clock,
-        shim: none(),
-        s20: none(),
-        claude: none(),
+        ..Programs::default()
     };
-    let limits = Limits::from_env(&|_| None).unwrap();
-    (Host::open(config, &front, model, programs, limits).await.unwrap(), changes)
+    (Host::open(config, 0, model, programs).await.unwrap(), changes)
 }
 
 pub fn relayed() -> (mock_servers::model::MockModel, Recovery) {

@@ -17,8 +17,7 @@ use std::sync::Arc;
 use mcp_bridge::agent::{Agents, Message, Starter};
 use mcp_bridge::config::{self, Config};
 use mcp_bridge::database::Database;
-use mcp_bridge::owner::{Owner, Profile};
-use mcp_bridge::queue::Class;
+use mcp_bridge::owner::Owner;
 use mcp_bridge::relay;
 use mock_servers::model::{MockModel, Options, Reply, Request};
 use s01_loop::{Client, Settings, Unobserved};
@@ -62,8 +61,6 @@ fn message(prompt: &str) -> Message {
     Message {
         source: "test".to_owned(),
         prompt: prompt.to_owned(),
-        profile: Profile::Full,
-        class: Class::User,
-        deadline: None,
+        ..Message::default()
     }
 }

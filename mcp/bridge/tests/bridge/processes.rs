@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use mcp_bridge::agent::{Agents, Starter};
 use mcp_bridge::config;
-use mcp_bridge::process::{Launch, Process, memory};
+use mcp_bridge::process::{Process, memory};
 use mock_servers::model::says;
 use serde_json::json;
+use tokio::process::Command;
 
 use crate::{agents, message, model, owner};
 
@@ -16,13 +17,12 @@ const SAY: &str = r#"say() { printf '{"type":"user","isReplay":true,"uuid":"0000
 const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"bash","input":{}}]}}"#;
 
 fn starter(agent: &config::Agent, folder: &std::path::Path) -> Starter {
-    let launch = Launch {
-        program: agent.command[0].clone().into(),
-        args: agent.command[1..].iter().map(Into::into).collect(),
-        folder: folder.to_owned(),
-        ..Launch::default()
-    };
-    Arc::new(move || Box::pin(std::future::ready(Process::start(&launch))))
+    let (line, folder) = (agent.command.clone(), folder.to_owned());
+    Arc::new(move || {
+        let mut command = Command::new(&line[0]);
+        command.args(&line[1..]).current_dir(&folder);
+        Box::pin(std::future::ready(Process::start(&mut command)))
+    })
 }
 
 async fn until(agents: &Agents, state: &str) {
@@ -82,13 +82,8 @@ async fn nine_ways_for_a_process_to_be_away() {
     }
 }
 
-fn shell(script: &str, folder: &std::path::Path) -> Launch {
-    Launch {
-        program: "sh".into(),
-        args: ["-c".into(), script.into()].into(),
-        folder: folder.to_owned(),
-        ..Launch::default()
-    }
+fn shell(script: &str, folder: &std::path::Path) -> Process {
+    Process::start(Command::new("sh").args(["-c", script]).current_dir(folder)).unwrap()
 }
 
 /// It is a zombie until whoever inherits it has looked.
@@ -106,7 +101,7 @@ async fn ended(id: &serde_json::Value) {
 async fn a_process_ends_with_its_group() {
     let folder = tempfile::tempdir().unwrap();
     let script = r#"sleep 1000 & echo '{"id":'$!'}'; cat"#;
-    let mut process = Process::start(&shell(script, folder.path())).unwrap();
+    let mut process = shell(script, folder.path());
     let line = process.line().await.unwrap();
     assert!(std::fs::exists(format!("/proc/{}/stat", line["id"])).unwrap());
     process.stop().await;
@@ -122,7 +117,7 @@ async fn a_group_that_ignores_sigterm_is_killed_five_seconds_later() {
         nix::unistd::mkfifo(pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
     }
     let script = r#"(trap '' TERM; exec sleep 1000) & trap 'echo no > told' TERM; echo '{"ids":['$$,$!']}'; while :; do read -r _ < never; done"#;
-    let mut process = Process::start(&shell(script, folder.path())).unwrap();
+    let mut process = shell(script, folder.path());
     let ids = process.line().await.unwrap()["ids"].clone();
     let began = tokio::time::Instant::now();
     let heard = tokio::task::spawn_blocking(|| std::fs::read_to_string(told).unwrap());
@@ -136,7 +131,7 @@ async fn a_group_that_ignores_sigterm_is_killed_five_seconds_later() {
 async fn the_memory_of_a_process_is_that_of_its_group() {
     let folder = tempfile::tempdir().unwrap();
     let script = r#"sleep 1000 & echo '{"ids":['$$,$!']}'; read -r _"#;
-    let mut process = Process::start(&shell(script, folder.path())).unwrap();
+    let mut process = shell(script, folder.path());
     let ids = process.line().await.unwrap()["ids"].clone();
     let resident = |id: &serde_json::Value| -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();

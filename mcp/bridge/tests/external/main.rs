@@ -2,20 +2,17 @@
 //!
 //! Invariant: without `cargo x external`, which installs it, the test says so in a line and passes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mcp_bridge::agent::Message;
 use mcp_bridge::config::Config;
 use mcp_bridge::host::{Host, Programs};
-use mcp_bridge::owner::Profile;
-use mcp_bridge::queue::Class;
 use mcp_bridge::relay;
-use mcp_client::fleet::Limits;
-use mcp_relay::front;
 use mock_servers::model::{MockModel, Options, Request, calls, says};
 use s01_loop::{Client, Settings, Unobserved};
 use serde_json::json;
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_mcp_bridge");
 const TOOL: &str = "mcp__bridge__note_append";
 
 /// Appends each prompt to a note, and says how long the note is then.
@@ -46,34 +43,24 @@ async fn claude_code_is_an_agent() {
     let agent = json!({"name": "one", "tools": ["note_*"], "process": "claude", "model": "claude-sonnet-4-5", "env": env});
     let config =
         Config::parse(&json!({ "agents": [agent] }).to_string(), folder.path(), &|_| None).unwrap();
-    let front = front::Args {
-        http: Some("0".parse().unwrap()),
-        token_file: None,
-        allow_host: Vec::new(),
-    };
     let programs = Programs {
-        clock: jiff::Timestamp::now,
-        shim: env!("CARGO_BIN_EXE_mcp_bridge").into(),
-        s20: "s20_full".into(),
+        shim: PROGRAM.into(),
         claude: home.join("node_modules/@anthropic-ai/claude-code-linux-x64/claude"),
+        ..Programs::default()
     };
     let settings = Settings {
         base_url: Some("http://127.0.0.1:1".to_owned()),
         ..Settings::default()
     };
     let model = relay::model(Client::new(settings, std::sync::Arc::new(Unobserved)).unwrap());
-    let host = Host::open(config, &front, model, programs, Limits::from_env(&|_| None).unwrap())
-        .await
-        .unwrap();
+    let host = Host::open(config, 0, model, programs).await.unwrap();
     let agents = host.agents.clone();
     let serving = tokio::spawn(host.serve());
     for at in 1..=3 {
         let message = Message {
             source: "test".to_owned(),
             prompt: format!("note {at}"),
-            profile: Profile::Full,
-            class: Class::User,
-            deadline: None,
+            ..Message::default()
         };
         let reply = agents
             .post("one", message)
@@ -87,4 +74,29 @@ async fn claude_code_is_an_agent() {
     println!("Claude Code and its shim: {} MB", status.memory_kb / 1024);
     agents.stop(std::time::Duration::ZERO).await;
     serving.abort();
+}
+
+/// What the README shows was typed; figures and names that differ each time count as one.
+#[test]
+fn the_session_of_the_readme_is_what_the_demo_shows() {
+    let program = Path::new(PROGRAM);
+    if std::env::var_os("EXTERNAL_AGENTS").is_none() || !program.with_file_name("s20_full").exists()
+    {
+        println!("skipped: s20_full is not built, or nobody asked for it");
+        return;
+    }
+    let output = std::process::Command::new(program).arg("demo").output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let (_, readme) =
+        include_str!("../../README.md").split_once("mcp_bridge -- demo\n== ").unwrap();
+    let readme = readme.split("\n```").next().unwrap();
+    let shown = shown.split_once("\n== ").unwrap().1;
+    let masked = |text: &str| -> Vec<String> {
+        let figure = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+        let masked = |word| if figure(word) { "#" } else { word };
+        let lines =
+            text.lines().map(|line| line.split_whitespace().map(masked).collect::<Vec<_>>());
+        lines.map(|words| words.join(" ")).collect()
+    };
+    assert_eq!(masked(shown.trim_end()), masked(readme));
 }
