@@ -1,7 +1,8 @@
 //! Where logins are kept: an encrypted file for each server, readable by its owner alone.
 //!
 //! ChaCha20-Poly1305 (RFC 8439) with a fresh nonce at every write; the server's address is authenticated with the content, so
-//! that one server's file does not open as another's. The key is `MCP_CLIENT_KEY`, or stands in a file of its own.
+//! that one server's file does not open as another's. The key is `MCP_CLIENT_KEY`, or stands in a file of its own; with the
+//! feature `keyring` it is kept by the system (Keychain, Credential Manager, Secret Service), where there is no such file yet.
 //! Invariant: a file is replaced whole or not at all, and no plain text is ever written.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -22,6 +23,9 @@ const KEY: usize = 32;
 pub struct Store {
     folder: PathBuf,
     key: Option<String>,
+    /// The system keeps the key.
+    #[cfg(feature = "keyring")]
+    keyring: bool,
 }
 
 impl Store {
@@ -30,6 +34,8 @@ impl Store {
         Self {
             folder: folder.to_owned(),
             key,
+            #[cfg(feature = "keyring")]
+            keyring: false,
         }
     }
 
@@ -38,13 +44,21 @@ impl Store {
         let configuration = variable("XDG_CONFIG_HOME").map(PathBuf::from);
         let home = || PathBuf::from(variable("HOME").unwrap_or_default()).join(".config");
         let folder = configuration.unwrap_or_else(home).join("mcp_client");
-        Self::new(&folder, variable("MCP_CLIENT_KEY"))
+        Self {
+            #[cfg(feature = "keyring")]
+            keyring: true,
+            ..Self::new(&folder, variable("MCP_CLIENT_KEY"))
+        }
     }
 
     fn key(&self) -> Result<LessSafeKey> {
         let path = self.folder.join("key");
         let (text, from) = match &self.key {
             Some(key) => (key.clone(), "MCP_CLIENT_KEY".to_owned()),
+            #[cfg(feature = "keyring")]
+            None if self.keyring && !path.exists() => {
+                (key_of_the_system()?, "the key in the system's keyring".to_owned())
+            }
             None => (key_file(&path)?, path.display().to_string()),
         };
         let bytes = STANDARD.decode(text.trim()).unwrap_or_default();
@@ -143,14 +157,37 @@ impl Store {
     }
 }
 
-/// The key of the file, written when there is none. Of two processes that begin at once one writes and both read.
-fn key_file(path: &Path) -> Result<String> {
+fn fresh_key() -> Result<String> {
     let mut key = [0; KEY];
     getrandom::fill(&mut key).context("no random numbers")?;
+    Ok(STANDARD.encode(key))
+}
+
+/// The key that the system keeps, put there when there is none.
+#[cfg(feature = "keyring")]
+fn key_of_the_system() -> Result<String> {
+    use keyring::v1::{Entry, Error};
+    let kept = || {
+        let entry = Entry::new("mcp_client", "logins")?;
+        match entry.get_password() {
+            Err(Error::NoEntry) => {
+                entry.set_password(
+                    &fresh_key().map_err(|error| Error::PlatformFailure(error.into()))?,
+                )?;
+                entry.get_password()
+            }
+            kept => kept,
+        }
+    };
+    kept().context("the system's keyring cannot be used; with MCP_CLIENT_KEY it is not needed")
+}
+
+/// The key of the file, written when there is none. Of two processes that begin at once one writes and both read.
+fn key_file(path: &Path) -> Result<String> {
     let fresh = path.with_extension(kit::fresh_suffix());
     if !path.exists() {
-        let written =
-            private(&fresh).and_then(|mut file| file.write_all(STANDARD.encode(key).as_bytes()));
+        let key = fresh_key()?;
+        let written = private(&fresh).and_then(|mut file| file.write_all(key.as_bytes()));
         // Unlike a rename a link fails when another process was first.
         let linked = written.and_then(|()| fs::hard_link(&fresh, path));
         let _ = fs::remove_file(&fresh);
