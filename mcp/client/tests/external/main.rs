@@ -163,6 +163,70 @@ async fn the_last_python_sdk_with_websocket_answers_over_it() {
     examine(&at("ws", port, "/"), None, "count", json!({ "steps": 5 }), "counted to 5", 5).await;
 }
 
+/// Over TLS the certificate is the test's own, so a program of its own trusts it.
+#[tokio::test]
+async fn over_wss_the_certificate_is_checked() {
+    let Some(home) = installed("EXTERNAL_PYTHON_WS") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let [certificate, key] = ["cert.pem", "key.pem"].map(|name| folder.path().join(name));
+    let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
+                   -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE";
+    let mut make = Command::new("openssl");
+    make.args(request.split_whitespace()).arg("-out").arg(&certificate).arg("-keyout").arg(&key);
+    assert!(make.stderr(Stdio::null()).status().await.unwrap().success());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/external/server.py");
+    let mut server = Command::new(home.join("bin/python"));
+    server.arg(script).arg("wss").env("CERTIFICATE", &certificate).env("KEY", key);
+    let (_server, port) = serving(&mut server).await;
+    let config = folder.path().join("servers.json");
+    let entry = json!({ "url": format!("wss://localhost:{port}/") });
+    std::fs::write(&config, json!({ "mcpServers": { "tls": entry } }).to_string()).unwrap();
+    let call = |roots: Option<&Path>| {
+        let mut call = Command::new(env!("CARGO_BIN_EXE_mcp_client"));
+        call.arg("--config").arg(&config).args(["call", "tls", "count", "steps=3"]);
+        call.env_remove("SSL_CERT_FILE").envs(roots.map(|roots| ("SSL_CERT_FILE", roots)));
+        call.env("NO_PROXY", "localhost").env("HOME", folder.path()).output()
+    };
+    let trusted = call(Some(&certificate)).await.unwrap();
+    let said = String::from_utf8_lossy(&trusted.stdout);
+    assert!(said.contains("counted to 3"), "{said}{}", String::from_utf8_lossy(&trusted.stderr));
+    let refused = call(None).await.unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(3) && said.contains("certificate"), "{said}");
+}
+
+/// The server is the Python SDK's, behind an editor's check of the token.
+#[tokio::test]
+async fn an_editor_lets_in_who_has_read_its_lock_file() {
+    let Some(home) = installed("EXTERNAL_PYTHON") else {
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/external/server.py");
+    let mut server = Command::new(home.join("bin/python"));
+    let (_server, port) =
+        serving(server.arg(script).arg("ide").env("TOKEN", "of the editor")).await;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("ide")).unwrap();
+    let lock = folder.path().join(format!("ide/{port}.lock"));
+    let config = folder.path().join("servers.json");
+    let entry = json!({ "type": "sse-ide", "url": format!("http://127.0.0.1:{port}/sse") });
+    std::fs::write(&config, json!({ "mcpServers": { "ide": entry } }).to_string()).unwrap();
+    for (token, code, says) in
+        [("of the editor", 0, "counted to 3"), ("another", 4, "/sse wants a login\n")]
+    {
+        std::fs::write(&lock, json!({ "authToken": token }).to_string()).unwrap();
+        let mut call = Command::new(env!("CARGO_BIN_EXE_mcp_client"));
+        call.arg("--config").arg(&config).args(["call", "ide", "count", "steps=3"]);
+        call.env("CLAUDE_CONFIG_DIR", folder.path()).env("NO_PROXY", "127.0.0.1");
+        let done = call.output().await.unwrap();
+        let said = [done.stdout, done.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(done.status.code() == Some(code) && said.contains(says), "{said}");
+    }
+}
+
 /// Scenarios by revision.
 #[tokio::test]
 async fn the_conformance_suite_passes_strictly() {
