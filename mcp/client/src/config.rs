@@ -84,14 +84,17 @@ impl fmt::Display for Transport {
 #[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct OAuth {
-    /// Of a client that was registered by hand.
+    /// Of a client that is registered already.
     pub client_id: Option<String>,
     /// Its secret, when it has one.
     pub client_secret: Option<String>,
-    /// The port that its redirect address names.
-    pub callback_port: Option<u16>,
-    /// The scopes to ask for instead of those that the server names.
-    pub scopes: Option<Vec<String>>,
+    /// The address of a client metadata document that names us.
+    #[serde(skip)]
+    pub metadata_url: Option<String>,
+    /// The port for the browser to come back to; 0 is any.
+    pub callback_port: u16,
+    /// What to ask for; when empty, what the server says it wants.
+    pub scopes: Vec<String>,
     /// The identity provider through which the user logs in, to this server and to all others that name it.
     pub xaa: Option<Provider>,
 }
@@ -107,7 +110,8 @@ pub struct Provider {
     /// Its secret, when it has one.
     pub client_secret: Option<String>,
     /// The port that its redirect address names.
-    pub callback_port: Option<u16>,
+    #[serde(default)]
+    pub callback_port: u16,
 }
 
 impl Server {

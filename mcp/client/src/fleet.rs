@@ -3,13 +3,16 @@
 //! Invariant: each outcome is told as soon as it is there, and a server that hangs takes up one place, until its time is
 //! over, and nobody else's time.
 
-use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream;
 
+use crate::client::Options;
 use crate::config::{Server, Transport};
+use crate::link::Patience;
+use crate::login::Login;
 
 /// How many servers are connected to at once, and how long each may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +59,19 @@ impl Limits {
             connect: Duration::from_millis(number("MCP_TIMEOUT", 30_000)?),
             call: Duration::from_millis(number("MCP_TOOL_TIMEOUT", 100_000_000)?),
         })
+    }
+
+    /// How a server with this login is spoken to.
+    pub fn options(self, login: Arc<dyn Login>) -> Options {
+        Options {
+            login,
+            patience: Patience {
+                connect: self.connect,
+                ..Patience::default()
+            },
+            call: self.call,
+            ..Options::default()
+        }
     }
 }
 

@@ -202,6 +202,29 @@ impl Catalog {
         catalog
     }
 
+    /// The file that the user has named, else all sources, and where these have nothing the course's mock servers.
+    pub fn open(file: Option<&Path>, places: &Places, variable: Variables<'_>) -> Self {
+        let catalog = match file {
+            Some(file) => return Self::of_file(file, variable),
+            None => Self::read(places, variable),
+        };
+        let is_empty = catalog.found.is_empty() && catalog.wrong.is_empty();
+        if is_empty { Self::embedded() } else { catalog }
+    }
+
+    /// The servers that can be used, and why each of the others cannot.
+    pub fn usable(&self) -> (Vec<Server>, Vec<(String, String)>) {
+        let (mut servers, mut others) = (Vec::new(), Vec::new());
+        for found in &self.found {
+            match (&found.server, found.standing) {
+                (Ok(server), Standing::Ready) => servers.push(server.clone()),
+                (Ok(_), standing) => others.push((found.name.clone(), standing.to_string())),
+                (Err(why), _) => others.push((found.name.clone(), why.clone())),
+            }
+        }
+        (servers, others)
+    }
+
     /// Reads one file, which the user has named.
     pub fn of_file(path: &Path, variable: Variables<'_>) -> Self {
         let mut catalog = Self::default();

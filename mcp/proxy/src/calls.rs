@@ -3,9 +3,8 @@
 //! Invariant: a line a call, without its arguments; a log that cannot be written costs no call.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::Write as _;
+use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -91,101 +90,55 @@ impl Calls {
     }
 }
 
-/// What tools cost in tokens, with the proxy and without.
-#[derive(Debug, Default)]
-pub struct Account {
-    tools: usize,
-    /// All tools as their servers list them.
-    all: usize,
-    /// What the proxy lists, and its instructions.
-    start: usize,
-    /// An answer with five tools.
-    discovery: usize,
-    sessions: usize,
-    /// Tools that would cost less always on: what they cost, and what their discoveries have cost.
-    advice: Vec<(String, usize, usize)>,
-}
-
 /// The tokens of a text.
 pub fn tokens(text: &str) -> usize {
     text.len().div_ceil(BYTES_A_TOKEN)
 }
 
-impl Account {
-    /// Adds up what a view shows, and what calls there were.
-    pub fn new(view: &View, calls: &Calls) -> Self {
-        let tools = view.index.tools();
-        let schema = |tool: &Tool| {
-            let Tool {
-                name,
-                description,
-                input_schema,
-                ..
-            } = tool;
-            let listed =
-                json!({"name": name, "description": description, "inputSchema": input_schema});
-            tokens(&listed.to_string())
-        };
-        // Each tool stands in as many answers as any other.
-        let shown: usize = tools.iter().map(|tool| tokens(&answer(view, &[tool], false))).sum();
-        let discovery = shown * LIMIT.0.min(tools.len()) / tools.len().max(1);
-        let (sessions, counts) = calls.counts();
-        let mut advice: Vec<_> = tools
-            .iter()
-            .filter(|tool| !view.always.iter().any(|it| it.key() == tool.key()))
-            .filter_map(|tool| {
-                let found = *counts.get(&tool.key())?;
-                let (kept, cost) = (schema(tool) * sessions.max(1), found * discovery);
-                (kept < cost).then(|| (tool.key(), kept, cost))
-            })
-            .collect();
-        advice.sort_by_key(|(_, kept, cost)| std::cmp::Reverse(cost - kept));
-        advice.truncate(ADVISED);
-        let listed: usize = view.tools.iter().map(|tool| tokens(&tool.to_string())).sum();
-        Self {
-            tools: tools.len(),
-            all: tools.iter().map(schema).sum(),
-            start: listed + tokens(&view.instructions()),
-            discovery,
-            sessions,
-            advice,
-        }
+/// What tools cost in tokens, with the proxy and without, and which would cost less always on.
+pub fn account(view: &View, calls: &Calls) -> String {
+    let tools = view.index.tools();
+    let schema = |tool: &Tool| {
+        let (name, description, schema) = (&tool.name, &tool.description, &tool.input_schema);
+        let listed = json!({"name": name, "description": description, "inputSchema": schema});
+        tokens(&listed.to_string())
+    };
+    let all: usize = tools.iter().map(schema).sum();
+    let listed: usize = view.tools.iter().map(|tool| tokens(&tool.to_string())).sum();
+    let start = listed + tokens(&view.instructions());
+    // Each tool stands in as many answers as any other.
+    let shown: usize = tools.iter().map(|tool| tokens(&answer(view, &[tool], false))).sum();
+    let discovery = shown * LIMIT.0.min(tools.len()) / tools.len().max(1);
+    let mut text = format!("Tokens, at {BYTES_A_TOKEN} bytes each\n");
+    let listed = kit::counted(tools.len(), "tool");
+    for (what, tokens) in [
+        (&*format!("{listed} as their servers list them"), all),
+        ("a session's start behind the proxy", start),
+        ("a discovery: an answer with five tools", discovery),
+    ] {
+        text += &format!("{what:<44} {:>9}\n", kit::grouped(tokens as u64));
     }
-}
+    let even = all.saturating_sub(start) / discovery.max(1);
+    let even = kit::counted(even, "discovery").replace("discoverys", "discoveries");
+    text += &format!("The proxy costs less up to {even} in a session.\n");
 
-impl fmt::Display for Account {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let row = |f: &mut fmt::Formatter<'_>, what: &str, tokens: usize| {
-            writeln!(f, "{what:<44} {:>9}", kit::grouped(tokens as u64))
-        };
-        writeln!(f, "Tokens, at {BYTES_A_TOKEN} bytes each")?;
-        row(
-            f,
-            &format!("{} as their servers list them", kit::counted(self.tools, "tool")),
-            self.all,
-        )?;
-        row(f, "a session's start behind the proxy", self.start)?;
-        row(f, "a discovery: an answer with five tools", self.discovery)?;
-        let saved = self.all.saturating_sub(self.start);
-        let even = saved / self.discovery.max(1);
-        writeln!(
-            f,
-            "The proxy costs less up to {} in a session.",
-            kit::counted(even, "discovery").replace("discoverys", "discoveries")
-        )?;
-        let mut lines = String::new();
-        for (tool, kept, cost) in &self.advice {
-            writeln!(
-                lines,
-                "  {tool}: {} always on, {} found",
-                kit::grouped(*kept as u64),
-                kit::grouped(*cost as u64)
-            )?;
-        }
-        let sessions = kit::counted(self.sessions, "session");
-        match self.advice.as_slice() {
-            [] => writeln!(f, "After {sessions} no tool is called often enough to be always on."),
-            _ => write!(f, "After {sessions} these would cost less in `always_on`:\n{lines}"),
-        }
+    let (sessions, counts) = calls.counts();
+    let advised = |tool: &&Tool| {
+        let found = *counts.get(&tool.key())?;
+        let (kept, cost) = (schema(tool) * sessions.max(1), found * discovery);
+        (kept < cost).then(|| (tool.key(), kept, cost))
+    };
+    let found = tools.iter().filter(|tool| !view.always.iter().any(|it| it.key() == tool.key()));
+    let mut advice: Vec<_> = found.filter_map(|tool| advised(&tool)).collect();
+    advice.sort_by_key(|(_, kept, cost)| std::cmp::Reverse(cost - kept));
+    let sessions = kit::counted(sessions, "session");
+    if advice.is_empty() {
+        return text + &format!("After {sessions} no tool is called often enough to be always on.");
     }
+    text += &format!("After {sessions} these would cost less in `always_on`:");
+    for (tool, kept, cost) in advice.into_iter().take(ADVISED) {
+        let [kept, cost] = [kept, cost].map(|tokens| kit::grouped(tokens as u64));
+        text += &format!("\n  {tool}: {kept} always on, {cost} found");
+    }
+    text
 }

@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use crate::index::LEAST_SHARE;
-
 /// The settings of a proxy, a YAML file.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Tools that appear as themselves: `name`, `server:name` or `server:*`.
@@ -21,20 +19,8 @@ pub struct Settings {
     pub synonyms: Option<PathBuf>,
     /// Static token embeddings in the model2vec layout.
     pub embeddings: Option<PathBuf>,
-    /// The share of a query's idf that its best tool must match.
-    pub least_share: f32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            always_on: Vec::new(),
-            split: false,
-            synonyms: None,
-            embeddings: None,
-            least_share: LEAST_SHARE,
-        }
-    }
+    /// The share of a query's idf that its best tool must match; unset, the index's own.
+    pub least_share: Option<f32>,
 }
 
 impl Settings {
@@ -47,7 +33,11 @@ impl Settings {
         let text = std::fs::read_to_string(path).with_context(wrong)?;
         let mut settings: Self = serde_saphyr::from_str(&text).with_context(wrong)?;
         let share = settings.least_share;
-        ensure!((0.0..=1.0).contains(&share), "{}: least_share must be 0 to 1", wrong());
+        ensure!(
+            share.is_none_or(|share| (0.0..=1.0).contains(&share)),
+            "{}: least_share must be 0 to 1",
+            wrong()
+        );
         let folder = path.parent().unwrap_or(Path::new(""));
         for path in [&mut settings.synonyms, &mut settings.embeddings].into_iter().flatten() {
             *path = folder.join(&*path);

@@ -44,15 +44,6 @@ pub fn template(tool: &Tool, call: &str) -> String {
     text
 }
 
-/// The arguments of a recipe alone.
-pub fn arguments(schema: &Value) -> Value {
-    let mut maker = Maker {
-        root: schema,
-        notes: Vec::new(),
-    };
-    maker.object(schema, "", DEPTH)
-}
-
 /// The first sentence of a description, on one line.
 pub fn first_sentence(description: &str) -> String {
     let line = kit::one_line(description);

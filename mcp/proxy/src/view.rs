@@ -266,7 +266,10 @@ fn index(settings: &Settings, free: &[Arc<Listed>], problems: &mut Vec<String>) 
         }
     }
     let tools = free.iter().map(|it| it.tool.clone()).collect();
-    let mut index = Index::new(tools, groups).least_share(settings.least_share);
+    let mut index = Index::new(tools, groups);
+    if let Some(share) = settings.least_share {
+        index = index.least_share(share);
+    }
     if let Some(Err(error)) = settings.embeddings.as_ref().map(|folder| index.embed(folder)) {
         problems.push(kit::one_line(&format!("embeddings: {error:#}; words alone are searched")));
     }

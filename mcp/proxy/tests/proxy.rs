@@ -14,7 +14,7 @@ use kit::BoxFuture;
 use mcp_client::fleet::Limits;
 use mcp_client::{Client, Options, Server, State, Transport, login};
 use mcp_proxy::backends::{Standing, read};
-use mcp_proxy::calls::tokens;
+use mcp_proxy::index::Tool;
 use mcp_proxy::proxy::{Proxy, Setup, discover};
 use mcp_proxy::recall::Queries;
 use mcp_proxy::settings::Settings;
@@ -365,6 +365,8 @@ fn data() -> Vec<(Server, Standing)> {
 
 #[test]
 fn many_tools_cost_few_tokens() {
+    let tokenizer = tiktoken_rs::o200k_base().unwrap();
+    let tokens = |text: &str| tokenizer.encode_ordinary(text).len();
     let folder = TempDir::new().unwrap();
     let view = View::build(&Settings::default(), &Store::new(folder.path()), &[], data());
     let start = serde_json::to_string(&view.tools).unwrap() + &view.instructions();
@@ -372,14 +374,22 @@ fn many_tools_cost_few_tokens() {
     assert!(view.held.len() <= 10, "{:?}", view.held);
     let queries: Queries =
         serde_json::from_str(include_str!("../data/livemcp_step_queries.json")).unwrap();
-    let answers =
-        queries.queries.iter().map(|it| discover(&view, &json!({"query": it.query})).unwrap());
-    let total: usize = answers.map(|answer| tokens(&answer)).sum();
-    let average = total / queries.queries.len();
+    let queries = &queries.queries;
+    let answers = queries.iter().map(|it| discover(&view, &json!({"query": it.query})).unwrap());
+    let answers: Vec<_> = answers.collect();
+    let average = answers.iter().map(|answer| tokens(answer)).sum::<usize>() / queries.len();
+    let bytes = answers.iter().map(String::len).sum::<usize>() / queries.len();
+    println!("tokens: start {}, an answer {average}, at {bytes} bytes", tokens(&start));
+    let listed = |tool: &Tool| {
+        json!({"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}).to_string()
+    };
+    let all: Vec<_> = view.index.tools().iter().map(listed).collect();
+    let bytes: usize = all.iter().map(String::len).sum();
+    let whole: usize = all.iter().map(|tool| tokens(tool)).sum();
     println!(
-        "start {}, an answer {average}, of {} tools",
-        tokens(&start),
-        view.index.tools().len()
+        "{} tools as listed: {whole} tokens, {bytes} bytes; start {} bytes",
+        all.len(),
+        start.len()
     );
     assert!(average <= 510, "{average} tokens an answer");
 }

@@ -1,7 +1,7 @@
 //! Schemas and the templates made from them, a row each.
 
 use mcp_proxy::index::Tool;
-use mcp_proxy::template::{arguments, first_sentence, recipe};
+use mcp_proxy::template::{first_sentence, recipe, template};
 use serde_json::{Value, json};
 
 /// A property's schema, and what stands in the template for it when it is required under the name `x`.
@@ -53,6 +53,14 @@ const PROPERTIES: [(&str, &str); 34] = [
         r#"{"lat":0.0,"lon":0.0,"name":"<name>"}"#,
     ),
 ];
+
+/// The arguments of the call that is made for this schema.
+fn arguments(schema: &Value) -> Value {
+    let tool = json!({"name": "x", "inputSchema": schema});
+    let template = template(&serde_json::from_value::<Tool>(tool).unwrap(), "call_tool");
+    let call: Value = serde_json::from_str(template.lines().nth(1).unwrap()).unwrap();
+    call["arguments"].clone()
+}
 
 #[test]
 fn every_kind_of_property_has_its_placeholder() {

@@ -9,7 +9,8 @@ mod oauth;
 mod store;
 mod xaa;
 
-pub use oauth::{OAuth, Settings, Visit};
+pub use crate::config::OAuth as Settings;
+pub use oauth::{OAuth, Visit};
 pub use store::Store;
 pub use xaa::Xaa;
 
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use hyper::header::HeaderValue;
 use kit::BoxFuture;
 
-use crate::config::Server;
+use crate::config::{Server, Transport};
 
 /// A refusal that a login may cure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,29 +63,23 @@ impl Login for NoLogin {
 
 /// The login of a server, as its entry says it. Without somebody to visit an address nobody is asked.
 pub fn of(server: &Server, store: &Arc<Store>, visit: Option<Arc<dyn Visit>>) -> Arc<dyn Login> {
-    if server.url.is_empty() {
+    // An editor gives out its token in a file.
+    if server.url.is_empty() || server.transport == Transport::SseIde {
         return Arc::new(NoLogin);
     }
-    let oauth = &server.oauth;
-    let login =
-        |url: &str, settings, visit| OAuth::new(&server.name, url, settings, store.clone(), visit);
-    let settings = Settings {
-        client_id: oauth.client_id.clone(),
-        client_secret: oauth.client_secret.clone(),
-        port: oauth.callback_port.unwrap_or(0),
-        scopes: oauth.scopes.clone().unwrap_or_default(),
-        ..Settings::default()
+    let login = |url: &str, settings: &Settings, visit| {
+        OAuth::new(&server.name, url, settings.clone(), store.clone(), visit)
     };
-    let Some(provider) = &oauth.xaa else {
-        return Arc::new(login(&server.url, settings, visit));
+    let Some(provider) = &server.oauth.xaa else {
+        return Arc::new(login(&server.url, &server.oauth, visit));
     };
     let known = Settings {
         client_id: Some(provider.client_id.clone()),
         client_secret: provider.client_secret.clone(),
-        port: provider.callback_port.unwrap_or(0),
+        callback_port: provider.callback_port,
         scopes: vec!["openid".to_owned()],
         ..Settings::default()
     };
-    let provider = Arc::new(login(&provider.issuer, known, visit));
-    Arc::new(Xaa::new(login(&server.url, settings, None), provider))
+    let provider = Arc::new(login(&provider.issuer, &known, visit));
+    Arc::new(Xaa::new(login(&server.url, &server.oauth, None), provider))
 }

@@ -22,7 +22,7 @@ use url::Url;
 use super::callback::{Callback, parameter};
 use super::kept::{Client, Kept, Slot, access_token, bearer, expires_soon, refresh_token};
 use super::store::Store;
-use super::{Challenge, Login};
+use super::{Challenge, Login, Settings};
 
 /// The user has this long to log in.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
@@ -36,21 +36,6 @@ pub trait Visit: Send + Sync {
     /// Opens or shows this address. Returns the address that the browser was sent to when somebody gave it, and otherwise
     /// never: the listener is then waited for.
     fn visit(&self, url: String) -> BoxFuture<'_, Result<String>>;
-}
-
-/// What is known of a server's login beforehand.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// A client that is registered already.
-    pub client_id: Option<String>,
-    /// Its secret.
-    pub client_secret: Option<String>,
-    /// The address of a client metadata document that names us.
-    pub metadata_url: Option<String>,
-    /// The port for the browser to come back to; 0 is any.
-    pub port: u16,
-    /// What to ask for; when empty, what the server says it wants.
-    pub scopes: Vec<String>,
 }
 
 /// The login of one server; clones share it.
@@ -303,8 +288,8 @@ impl OAuth {
 
     /// Listens where the registered client is sent back to, or on any port when nobody prescribes one.
     async fn callback(&self, known: Option<&Client>) -> Result<Callback> {
-        if self.settings.port != 0 {
-            return Callback::bind(self.settings.port).await;
+        if self.settings.callback_port != 0 {
+            return Callback::bind(self.settings.callback_port).await;
         }
         let port = known.and_then(|client| Url::parse(&client.redirect_uri).ok()?.port());
         match Callback::bind(port.unwrap_or(0)).await {

@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use mcp_client::fleet::Limits;
 use mcp_client::sources::{Catalog, Found, Places, Standing};
 use mcp_client::start::{FAILED, Failure};
-use mcp_client::{Client, Options, Patience, Server};
+use mcp_client::{Client, Options, Server};
 
 use super::{Call, adaptor, arguments, config, login, show, variable};
 
@@ -25,13 +25,7 @@ impl Session {
     /// Reads the configuration; what is wrong with whole files is said at once.
     pub fn open(file: Option<&std::path::Path>) -> Result<Self, Failure> {
         let places = Places::usual(&variable);
-        let mut catalog = match file {
-            Some(file) => Catalog::of_file(file, &variable),
-            None => Catalog::read(&places, &variable),
-        };
-        if catalog.found.is_empty() && catalog.wrong.is_empty() && file.is_none() {
-            catalog = Catalog::embedded();
-        }
+        let catalog = Catalog::open(file, &places, &variable);
         let wrong = catalog.wrong.iter();
         wrong.for_each(|wrong| eprintln!("mcp_client: {wrong}"));
         let limits = Limits::from_env(&variable).map_err(config)?;
@@ -44,16 +38,7 @@ impl Session {
 
     /// How a server is spoken to.
     pub fn options(&self, server: &Server) -> Options {
-        let patience = Patience {
-            connect: self.limits.connect,
-            ..Patience::default()
-        };
-        Options {
-            patience,
-            call: self.limits.call,
-            login: login::of(server, None),
-            ..Options::default()
-        }
+        self.limits.options(login::of(server, None))
     }
 
     /// The server of this name or at this address; asks whether an entry of the project is meant.

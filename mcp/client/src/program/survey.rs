@@ -4,7 +4,6 @@
 
 use std::time::{Duration, Instant};
 
-use mcp_client::sources::Standing;
 use mcp_client::start::{CONFIG, FAILED, Failure, say, table};
 use mcp_client::{Client, Error, Server, fleet};
 use mcp_wire::body;
@@ -42,19 +41,6 @@ impl Session {
     fn wrong(&self) -> u8 {
         let entries = self.catalog.found.iter().any(|found| found.server.is_err());
         if entries || !self.catalog.wrong.is_empty() { CONFIG } else { 0 }
-    }
-
-    /// The servers that can be used, and why the others cannot.
-    fn usable(&self) -> (Vec<Server>, Vec<(String, String)>) {
-        let (mut servers, mut others) = (Vec::new(), Vec::new());
-        for found in &self.catalog.found {
-            match (&found.server, found.standing) {
-                (Ok(server), Standing::Ready) => servers.push(server.clone()),
-                (Ok(_), standing) => others.push((found.name.clone(), standing.to_string())),
-                (Err(why), _) => others.push((found.name.clone(), why.clone())),
-            }
-        }
-        (servers, others)
     }
 
     /// What each server lists, and how long that took.
@@ -97,7 +83,7 @@ impl Session {
 
     /// Connects to everything.
     pub async fn check(&self) -> u8 {
-        let (servers, others) = self.usable();
+        let (servers, others) = self.catalog.usable();
         let dash = || "-".to_owned();
         let mut rows =
             vec![["SERVER", "TRANSPORT", "STATE", "TOOLS", "TIME", ""].map(str::to_owned)];
@@ -134,7 +120,7 @@ impl Session {
     pub async fn show(mut self, server: Option<String>, what: &'static str) -> Result<u8, Failure> {
         let (servers, others) = match server {
             Some(name) => (vec![self.choose(&name)?], Vec::new()),
-            None => self.usable(),
+            None => self.catalog.usable(),
         };
         others.iter().for_each(|(name, why)| eprintln!("{name}: {why}"));
         let mut code = self.wrong();

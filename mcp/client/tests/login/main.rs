@@ -227,7 +227,7 @@ async fn a_port_in_use_is_named_and_a_client_of_our_own_is_not_registered() {
         let settings = Settings {
             client_id: Some("client-1".to_owned()),
             client_secret: Some("the-secret".to_owned()),
-            port,
+            callback_port: port,
             ..Settings::default()
         };
         let store = Arc::new(Store::new(folder.path(), None));

@@ -25,7 +25,7 @@ const WEIGHTS: [f32; 4] = [4.0, 1.0, 0.5, 0.2];
 /// The seed's threshold: below it not even a common word is shared.
 const LEAST_SCORE: f32 = 0.01;
 /// The share of the query's idf that the best tool must match. The README has the curve that it was chosen from.
-pub const LEAST_SHARE: f32 = 0.15;
+const LEAST_SHARE: f32 = 0.15;
 /// How deep parameters of parameters are read.
 const DEPTH: usize = 4;
 #[cfg(feature = "embeddings")]

@@ -4,25 +4,30 @@
 //! that is not as it should be, 2 is a command line or a file that cannot be used.
 
 mod evaluate;
-mod serve;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Parser, Subcommand};
 use mcp_client::fleet::Limits;
-use mcp_client::sources::{Catalog, Places, Standing};
+use mcp_client::sources::{Catalog, Places, Source, Standing};
 use mcp_client::{State, login};
-use mcp_proxy::calls::{Account, Calls};
+use mcp_proxy::calls::{Calls, account};
 use mcp_proxy::proxy::{Proxy, Setup, discover};
 use mcp_proxy::settings::Settings;
 use mcp_proxy::store::Store;
-use mcp_relay::front::{self, Common, Failure, say};
+use mcp_proxy::view::View;
+use mcp_relay::front::{self, Common, Failure, Ready, say};
+use mcp_relay::service;
 use serde_json::json;
+use tokio::time::timeout;
 
 /// In the environment of servers, so that a proxy that is its own server is found out.
 const INSIDE: &str = "MCP_PROXY_INSIDE";
+/// For servers before the first client is answered: what it lists first is what its user agrees to.
+const FIRST: Duration = Duration::from_secs(3);
 const EXAMPLES: &str = "Examples:
   mcp_proxy --config servers.json                  serves these servers' tools on standard input and output
   mcp_proxy discover \"open tickets about login\"     what discover_tools answers
@@ -87,7 +92,7 @@ pub async fn run(args: Args) -> Result<u8, Failure> {
 
 async fn perform(args: Args) -> Result<u8> {
     match &args.command {
-        None => return serve::run(&args).await,
+        None => return serve(&args).await,
         Some(Command::Recall(recall)) => return recall.run().map(|()| 0),
         Some(Command::Scan(scan)) => return scan.run().map(|()| 0),
         Some(Command::Completions { shell }) => {
@@ -103,7 +108,7 @@ async fn perform(args: Args) -> Result<u8> {
     // Somebody waits for it who wants to know of all servers.
     let mut views = proxy.views();
     let settled = views.wait_for(|view| view.connecting().is_empty());
-    let _ = tokio::time::timeout(patience, settled).await;
+    let _ = timeout(patience, settled).await;
     let view = proxy.view().await;
     match args.command.context("a command is there")? {
         Command::Discover {
@@ -117,7 +122,7 @@ async fn perform(args: Args) -> Result<u8> {
             }
             say(discover(&view, &wanted).map_err(|why| anyhow!(why))?);
         }
-        Command::Account => say(Account::new(&view, &Calls::new(&store))),
+        Command::Account => say(account(&view, &Calls::new(&store))),
         Command::Quarantine => {
             for (listed, why) in &view.held {
                 say(format!("{}: {why}", listed.tool.key()));
@@ -146,7 +151,40 @@ async fn perform(args: Args) -> Result<u8> {
     Ok(0)
 }
 
-fn check(view: &mcp_proxy::view::View) {
+/// The proxy as a server. What is not there after three seconds, or has failed, stands on `/readyz`.
+async fn serve(args: &Args) -> Result<u8> {
+    let files =
+        [("--config", args.common.config.as_deref()), ("--settings", args.settings.as_deref())];
+    if let Some(text) = args.front.explain("mcp_proxy", "many tools behind two.", &files) {
+        eprintln!("{text}");
+        return Ok(0);
+    }
+    let proxy = Proxy::start(setup(args)?);
+    let (ready, mut views) = (Ready::default(), proxy.views());
+    let (told, mut shown) = (ready.clone(), proxy.views());
+    tokio::spawn(async move {
+        loop {
+            match shown.borrow_and_update().wrongs().as_slice() {
+                [] => told.has("view"),
+                wrongs => told.lacks("view", wrongs.join("\n")),
+            }
+            if shown.changed().await.is_err() {
+                return;
+            }
+        }
+    });
+    let front = args.front.open(ready, None).await.map_err(|why| anyhow!(why))?;
+    if let Some(address) = front.address() {
+        eprintln!("http://{address}/mcp");
+    }
+    let settled = views.wait_for(|view| view.connecting().is_empty());
+    let _ = timeout(FIRST, settled).await;
+    let proxy = Arc::new(proxy);
+    front.serve(|client| service::serve(proxy.clone(), client)).await;
+    Ok(0)
+}
+
+fn check(view: &View) {
     let head = ["SERVER", "TRANSPORT", "STATE", "TOOLS", "HELD", "TIME"].map(str::to_owned);
     let rows = view.servers.iter().map(|(server, standing)| {
         let state = match standing.state {
@@ -177,31 +215,17 @@ fn setup(args: &Args) -> Result<Setup> {
         variable(INSIDE).is_none(),
         "it is one of its own servers; give it others with --config"
     );
-    let catalog = match &args.common.config {
-        Some(file) => Catalog::of_file(file, &variable),
-        None => Catalog::read(&Places::usual(&variable), &variable),
-    };
-    ensure!(
-        args.common.config.is_none() || catalog.wrong.is_empty(),
-        "{}",
-        catalog.wrong.join("; ")
-    );
-    let embedded =
-        args.common.config.is_none() && catalog.found.is_empty() && catalog.wrong.is_empty();
-    let catalog = if embedded { Catalog::embedded() } else { catalog };
-    let mut wrong = catalog.wrong;
-    let mut servers = Vec::new();
-    for found in catalog.found {
-        match (found.server, found.standing) {
-            (Ok(mut server), Standing::Ready) => {
-                server.env.insert(INSIDE.to_owned(), "1".to_owned());
-                servers.push(server);
-            }
-            (Ok(_), Standing::Disabled) => {}
-            (Ok(_), standing) => wrong.push(format!("{}: {standing}", found.name)),
-            (Err(why), _) => wrong.push(kit::one_line(&why)),
-        }
+    let file = args.common.config.as_deref();
+    let catalog = Catalog::open(file, &Places::usual(&variable), &variable);
+    ensure!(file.is_none() || catalog.wrong.is_empty(), "{}", catalog.wrong.join("; "));
+    let embedded = catalog.found.iter().any(|found| found.source == Source::Embedded);
+    let (mut servers, others) = catalog.usable();
+    for server in &mut servers {
+        server.env.insert(INSIDE.to_owned(), "1".to_owned());
     }
+    let disabled = Standing::Disabled.to_string();
+    let others = others.into_iter().filter(|(_, why)| *why != disabled);
+    let others = others.map(|(name, why)| format!("{name}: {}", kit::one_line(&why)));
     let settings = args.settings.as_deref().map(Settings::read).transpose()?.unwrap_or_default();
     let folder = args.state.clone().unwrap_or_else(state_folder);
     Ok(Setup {
@@ -211,7 +235,7 @@ fn setup(args: &Args) -> Result<Setup> {
         limits: Limits::from_env(&variable).map_err(|why| anyhow!(why))?,
         // The built-in jira is not the user's.
         store: Store::new(&if embedded { folder.join("embedded") } else { folder }),
-        wrong,
+        wrong: catalog.wrong.into_iter().chain(others).collect(),
     })
 }
 

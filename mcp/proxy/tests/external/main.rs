@@ -93,7 +93,7 @@ fn embeddings_from_a_package_raise_recall() {
     let folder = TempDir::new().unwrap();
     let find = "import glob, os, shutil, sys, wordllama\n\
                 home = os.path.dirname(wordllama.__file__)\n\
-                for kind, name in (('weights/*256*', 'model.safetensors'), ('tokenizers/*', 'tokenizer.json')):\n    \
+                for kind, name in (('weights/*256*', 'model.safetensors'), ('tokenizers/*.json', 'tokenizer.json')):\n    \
                 shutil.copy(sorted(glob.glob(f'{home}/{kind}'))[0], f'{sys.argv[1]}/{name}')\n";
     said(Command::new(home.join("bin/python")).args(["-c", find]).arg(folder.path()));
     let mut tests = Command::new(env!("CARGO"));
