@@ -25,17 +25,19 @@ pub fn fact(sentence: &str) -> Option<String> {
         "" => found.text("fact"),
         _ => return None,
     };
-    let turned = |word| match word {
+    Some(format!("{}.", turned(said).trim_end_matches('.')))
+}
+
+/// What the user says of themselves, as it is said to them.
+fn turned(said: &str) -> String {
+    let word = |word| match word {
         "I" | "i" | "me" => "you",
         "my" | "My" => "your",
         "am" => "are",
         "I'm" => "you are",
         other => other,
     };
-    Some(format!(
-        "{}.",
-        said.split(' ').map(turned).collect::<Vec<_>>().join(" ").trim_end_matches('.')
-    ))
+    said.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// The facts that a text of the user tells.
@@ -57,7 +59,7 @@ pub fn facts<'w>(world: &World<'w>) -> Vec<String> {
         let line = line.trim_start_matches(['#', ' ', '-']);
         let named =
             line.split_once(": ").filter(|(name, _)| !name.contains(' ') || name.ends_with("said"));
-        named.map_or(line, |(_, rest)| rest).trim_matches(['“', '”', ' ']).to_owned()
+        turned(named.map_or(line, |(_, rest)| rest).trim_matches(['“', '”', ' ']))
     };
     let mut all: Vec<String> = Vec::new();
     for fact in index.chain(kept.map(clean)).chain(summary.map(str::to_owned)).chain(said) {

@@ -54,8 +54,14 @@ pub fn names(token: &Token, server: &str) -> bool {
 /// Whether a word says what this tool is called for: its name, or a word that means the same.
 pub fn is_called(tool: &str, token: &Token) -> bool {
     let word = Word::of(token.stem.clone());
-    let mut names = parts(tool).1.split(['_', '-', '.']).map(|name| Word::of(stem(name)));
-    !is_filler(token) && names.any(|name| name.is_like(&word))
+    !is_filler(token) && name_words(tool).iter().any(|name| name.is_like(&word))
+}
+
+/// The words of a tool's name.
+fn name_words(tool: &str) -> Vec<Word> {
+    let short = parts(tool).1.to_lowercase();
+    let words = short.split(['_', '-', '.']).filter(|word| !word.is_empty());
+    words.map(|word| Word::of(stem(word))).collect()
 }
 
 /// A clause that connects: which servers, and what is left of it for them. The error is a server that nobody knows.
@@ -177,15 +183,13 @@ struct Served<'t> {
 
 impl<'t> Served<'t> {
     fn of(tool: &'t Tool<'t>) -> Self {
-        let short = parts(tool.name).1.to_lowercase();
-        let names = short.split(['_', '-', '.']).filter(|word| !word.is_empty());
-        let has_verb = names.clone().next().is_some_and(|verb| has(set("reads"), verb));
+        let mut short = parts(tool.name).1.split(['_', '-', '.']);
+        let has_verb = short.next().is_some_and(|verb| has(set("reads"), &verb.to_lowercase()));
         let reads = tool.description.contains("(readOnly)")
             || has_verb && !tool.description.contains("(destructive)");
-        let names = names.map(|name| Word::of(stem(name))).collect();
         Self {
             tool,
-            names,
+            names: name_words(tool.name),
             reads,
             description: tool.description.to_lowercase(),
         }

@@ -141,8 +141,7 @@ impl<'r, 'w> Run<'r, 'w> {
 
     /// The result of a call, or the call.
     pub fn call(&self, can: Can, args: Value) -> Result<Done, Stop> {
-        let mut done = self.calls(vec![(can, args)])?;
-        Ok(done.remove(0))
+        Ok(self.calls(vec![(can, args)])?.remove(0))
     }
 
     /// The text of a call that worked; else the step fails and says what did not come about.

@@ -92,10 +92,8 @@ const K1: f32 = 1.2;
 const B: f32 = 0.5;
 
 struct Index {
-    /// For each word, the rows that have it and how often.
+    /// For each word, the rows that have it and how much it says of each.
     rows: HashMap<String, Vec<(usize, f32)>>,
-    lengths: Vec<f32>,
-    average: f32,
     vocabularies: Vec<HashSet<String>>,
 }
 
@@ -114,12 +112,8 @@ fn term(token: &Token) -> String {
 fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let mut index = Index {
-            rows: HashMap::new(),
-            lengths: Vec::new(),
-            average: 0.0,
-            vocabularies: Vec::new(),
-        };
+        let (mut rows, mut vocabularies) = (HashMap::<_, Vec<_>>::new(), Vec::new());
+        let mut lengths: Vec<f32> = Vec::new();
         for (at, row) in ROWS.iter().enumerate() {
             let mut counts: HashMap<String, f32> = HashMap::new();
             for example in &row.examples {
@@ -131,14 +125,22 @@ fn index() -> &'static Index {
                 }
             }
             let own = row.says.split(' ').chain(row.verbs.split(' ')).map(stem);
-            index.vocabularies.push(counts.keys().cloned().chain(own).collect());
-            index.lengths.push(counts.values().sum());
-            for (term, count) in counts {
-                index.rows.entry(term).or_default().push((at, count));
+            vocabularies.push(counts.keys().cloned().chain(own).collect());
+            lengths.push(counts.values().sum());
+            counts
+                .into_iter()
+                .for_each(|(term, count)| rows.entry(term).or_default().push((at, count)));
+        }
+        let average = lengths.iter().sum::<f32>() / lengths.len() as f32;
+        for own in rows.values_mut() {
+            let (all, some) = (ROWS.len() as f32, own.len() as f32);
+            let rarity = (1.0 + (all - some + 0.5) / (some + 0.5)).ln();
+            for (row, count) in own {
+                let length = 1.0 - B + B * lengths[*row] / average;
+                *count *= rarity * (K1 + 1.0) / (*count + K1 * length);
             }
         }
-        index.average = index.lengths.iter().sum::<f32>() / index.lengths.len() as f32;
-        index
+        Index { rows, vocabularies }
     })
 }
 
@@ -165,12 +167,7 @@ fn scored(tokens: &[Token]) -> Vec<(usize, f32)> {
         let Some(rows) = index.rows.get(&term).filter(|_| !seen.contains(&term)) else { continue };
         // A filler says little about what is wanted.
         let weight = if token.is_filler { 0.2 } else { 1.0 };
-        let (all, own) = (ROWS.len() as f32, rows.len() as f32);
-        let rarity = (1.0 + (all - own + 0.5) / (own + 0.5)).ln();
-        for (row, count) in rows {
-            let length = 1.0 - B + B * index.lengths[*row] / index.average;
-            scores[*row] += weight * rarity * count * (K1 + 1.0) / (count + K1 * length);
-        }
+        rows.iter().for_each(|(row, says)| scores[*row] += weight * says);
         seen.push(term);
     }
     let mut order: Vec<(usize, f32)> =

@@ -41,8 +41,6 @@ impl Token {
     }
 }
 
-const QUOTES: [(char, char); 4] = [('"', '"'), ('“', '”'), ('«', '»'), ('„', '“')];
-
 static SETS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     let lines = include_str!("patterns.txt").lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_once(" = ")).collect()
@@ -113,23 +111,19 @@ fn token(text: &str, shape: Shape, start: usize, end: usize) -> Token {
     }
 }
 
+/// Text in quotation marks: up to the last mark that ends a word, so that an apostrophe inside stays inside.
 fn quoted(text: &str, at: usize) -> Option<Token> {
-    let rest = &text[at..];
-    let first = rest.chars().next()?;
-    let (shape, close) = match first {
-        '`' => (Shape::Code, '`'),
-        // An apostrophe inside a word never gets here, so this one opens.
-        '\'' => (Shape::Quoted, '\''),
-        _ => (Shape::Quoted, QUOTES.iter().find(|(open, _)| *open == first)?.1),
+    static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
+        let marks = "(?s)^(?:`(.*?)`|\"(.*?)\"|'(.*?)'|“(.*?)”|«(.*?)»|„(.*?)“)([^0-9A-Za-z]|$)";
+        Regex::new(marks).expect("it is one")
+    });
+    let found = QUOTED.captures(&text[at..])?;
+    let (shape, inner) = match found.get(1) {
+        Some(code) => (Shape::Code, code),
+        None => (Shape::Quoted, (2..7).find_map(|group| found.get(group))?),
     };
-    let inner = &rest[first.len_utf8()..];
-    // The last mark that ends a word: an apostrophe or a mark inside stays inside.
-    let ends = |(place, mark): &(usize, char)| {
-        *mark == close && !inner[place + mark.len_utf8()..].starts_with(char::is_alphanumeric)
-    };
-    let (len, mark) = inner.char_indices().find(ends)?;
-    let end = at + first.len_utf8() + len + mark.len_utf8();
-    Some(token(&inner[..len], shape, at, end))
+    let close = text[at + inner.end()..].chars().next()?.len_utf8();
+    Some(token(inner.as_str(), shape, at, at + inner.end() + close))
 }
 
 /// `name(arguments)`.

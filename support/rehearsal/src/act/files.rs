@@ -60,15 +60,13 @@ pub(super) fn read(run: &Run, paths: &[String]) -> Went {
     )
 }
 
-fn gists(found: &[(String, String)]) -> String {
-    let line = |(title, text): &(String, String)| format!("{title}: {}", gist(text));
-    found.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
 pub(super) fn about(run: &Run, paths: &[String]) -> Went {
     let before = run.found();
     match paths {
-        [] if !before.is_empty() => Ok(Outcome::told(gists(&before))),
+        [] if !before.is_empty() => {
+            let gists = before.iter().map(|(title, text)| format!("{title}: {}", gist(text)));
+            Ok(Outcome::told(gists.collect::<Vec<_>>().join("\n")))
+        }
         [] => walk(run, &["README.md".to_owned()], String::new()),
         paths => walk(run, paths, String::new()),
     }

@@ -99,10 +99,7 @@ fn go(act: &Act, run: &Run) -> Went {
         Act::Connect(all) => run.each(
             all,
             |server| (Can::Connect, json!({"name": server})),
-            |_, done| Outcome {
-                failed: done.failed,
-                ..Outcome::told(&done.text)
-            },
+            |_, done| done.or_why(&done.text),
         ),
         Act::Serve(server, words, only) => serve(run, server, words, only.as_deref()),
     }
@@ -118,7 +115,10 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::Shell => command_line(run, &slots.filled(row.template), false),
         Make::Say => told(row.template.to_owned()),
         Make::Tool => match slots.call(row.template) {
-            Some((can, args)) => tool(run, can, args),
+            Some((can, args)) => {
+                let done = run.call(can, args)?;
+                Ok(done.or_why(shown(&done.text)))
+            }
             None => fail(format!("`{}` is no call.", row.template)),
         },
         Make::Read => files::read(run, &slots.paths),
@@ -181,11 +181,6 @@ pub(super) fn command_line(run: &Run, command: &str, in_background: bool) -> Wen
     } else {
         Outcome::told(shown(text)).tagged(&format!("`{short}`"), text)
     })
-}
-
-pub(super) fn tool(run: &Run, can: Can, args: Value) -> Went {
-    let done = run.call(can, args)?;
-    Ok(done.or_why(shown(&done.text)))
 }
 
 pub(super) fn named(run: &Run, name: &str, input: &Value, note: &str) -> Went {

@@ -183,6 +183,16 @@ impl Planner<'_, '_> {
         clause: &Clause,
         only: Option<String>,
     ) -> Result<()> {
+        // `ask jira to close WEB-1` orders `close WEB-1`.
+        let mut clause = clause.clone();
+        if let [ask, who, to, _, ..] = clause.tokens.as_slice()
+            && ask.is("ask tell")
+            && mcp::names(who, &server)
+            && to.is("to")
+        {
+            clause.tokens.drain(..3);
+        }
+        let clause = &clause;
         let is_said = |token: &&Token| {
             !is_filler(token) && !token.is(set("asks")) && !mcp::names(token, &server)
         };
