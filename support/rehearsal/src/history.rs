@@ -208,7 +208,7 @@ pub fn notice(text: &str) -> Option<String> {
 pub fn last_answer(world: &World) -> Option<usize> {
     let events = &world.scene.events;
     (0..events.len()).rev().find(|at| {
-        matches!(events[*at], Event::Said(_))
+        matches!(events[*at], Event::Said(_) | Event::Interrupted(_))
             && !matches!(events.get(at + 1), Some(Event::Called(_) | Event::Said(_)))
             && *at + 1 < events.len()
     })

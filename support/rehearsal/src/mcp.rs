@@ -239,6 +239,8 @@ impl<'t> Served<'t> {
         let is_told = |token: &Token| {
             is_filler(token)
                 || token.is(set("of-servers"))
+                // What is asked of somebody else is handed on whole.
+                    && (self.reads || !token.is("what which how about whether"))
                 || self.reads && token.is(set("tells"))
                 || names(token, parts(self.tool.name).0)
                 || token.shape == Shape::Word && self.is_named(&Word::of(token.stem.clone()))
@@ -248,7 +250,9 @@ impl<'t> Served<'t> {
         let mut input = Map::new();
         for (name, schema) in properties(schema) {
             let wanted = (name.as_str(), schema, required.contains(&name.as_str()));
-            input.extend(argument(clause, wanted, &mut used).map(|value| (name.clone(), value)));
+            input.extend(
+                argument(clause, wanted, self.reads, &mut used).map(|value| (name.clone(), value)),
+            );
         }
         // What the description speaks of says nothing new.
         let is_new = |token: &Token| {
@@ -288,8 +292,12 @@ fn choice_words(choice: &str) -> Vec<String> {
 }
 
 /// The value of one argument: a choice, a number, an id, a quotation, free text.
-fn argument(clause: &Clause, wanted: (&str, &Value, bool), used: &mut [bool]) -> Option<Value> {
-    let (name, schema, is_required) = wanted;
+fn argument(
+    clause: &Clause,
+    (name, schema, is_required): (&str, &Value, bool),
+    reads: bool,
+    used: &mut [bool],
+) -> Option<Value> {
     let tokens = &clause.tokens;
     if schema["enum"].is_array() {
         return choice(schema, tokens, used).map(Value::from);
@@ -309,8 +317,8 @@ fn argument(clause: &Clause, wanted: (&str, &Value, bool), used: &mut [bool]) ->
         "string" => {
             let quoted = take(&Token::is_quoted);
             let text = quoted.map(|token| token.text.clone());
-            text.or_else(|| if is_required { free_text(clause, used) } else { None })
-                .map(Value::from)
+            let free = |used| if is_required { free_text(clause, used, !reads) } else { None };
+            text.or_else(|| free(used)).map(Value::from)
         }
         _ => None,
     }
@@ -330,10 +338,21 @@ fn choice(schema: &Value, tokens: &[Token], used: &mut [bool]) -> Option<String>
     })
 }
 
-/// Free text: from the first word that nobody accounts for to the last.
-fn free_text(clause: &Clause, used: &mut [bool]) -> Option<String> {
-    let from = used.iter().position(|used| !used)?;
-    let to = used.iter().rposition(|used| !used)? + 1;
+/// Free text: from the first word that nobody accounts for to the last. What is handed on to somebody keeps the small words
+/// around it.
+fn free_text(clause: &Clause, used: &mut [bool], is_whole: bool) -> Option<String> {
+    let mut from = used.iter().position(|used| !used)?;
+    let mut to = used.iter().rposition(|used| !used)? + 1;
+    let is_small = |at: usize| {
+        let token = clause.tokens.get(at);
+        is_whole && token.is_some_and(|token| token.is_filler && !token.is("to please now"))
+    };
+    while from > 0 && is_small(from - 1) {
+        from -= 1;
+    }
+    while is_small(to) {
+        to += 1;
+    }
     used[..to].fill(true);
     Some(clause.between(from, to).to_owned())
 }

@@ -15,9 +15,6 @@ pub const FIRST: &str = "The user asked first: ";
 /// The last request before the summary.
 pub const LAST: &str = "The user asked last: ";
 
-/// What stands for the answer of a turn that was interrupted.
-const INTERRUPTED: &str = "(interrupted)";
-
 /// A call and what came of it.
 #[derive(Clone, Debug)]
 pub struct Past<'a> {
@@ -63,6 +60,8 @@ pub enum Event<'a> {
     },
     Notice(&'a str),
     Said(&'a str),
+    /// The harness notes that the turn above had no end: it stands for the answer that never came.
+    Interrupted(&'a str),
     /// The model called something; the index of the call.
     Called(usize),
 }
@@ -115,6 +114,17 @@ impl<'a> Scene<'a> {
                 }
             }
         }
+        // A note that the model answers at once is the user's.
+        for at in 0..scene.events.len() {
+            if let Event::Interrupted(note) = scene.events[at]
+                && matches!(
+                    scene.events.get(at + 1),
+                    None | Some(Event::Said(_) | Event::Called(_))
+                )
+            {
+                scene.events[at] = Event::Asked(note.trim_matches(['[', ']']).to_owned());
+            }
+        }
         scene.recover();
         scene
     }
@@ -165,9 +175,8 @@ impl<'a> Scene<'a> {
         let came = said.strip_prefix('[').and_then(|rest| rest.split_once("] "));
         let came = came.filter(|(head, _)| is_word(head));
         let said = came.map_or(said, |(_, rest)| rest);
-        if is_note(said) {
-            // It stands for the answer that never came.
-            self.events.push(Event::Said(INTERRUPTED));
+        if is_note(rest) {
+            self.events.push(Event::Interrupted(rest));
         } else if !said.is_empty() {
             self.events.push(Event::Asked(said.to_owned()));
         }

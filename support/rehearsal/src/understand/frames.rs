@@ -188,7 +188,7 @@ impl Planner<'_, '_> {
         if let [ask, who, to, _, ..] = clause.tokens.as_slice()
             && ask.is("ask tell")
             && mcp::names(who, &server)
-            && to.is("to")
+            && to.is("to for")
         {
             clause.tokens.drain(..3);
         }

@@ -99,9 +99,9 @@ impl Planner<'_, '_> {
         // Who is asked behind a server that is connected here, and was never hired, is a name of the server's.
         if let (Some(server), Some(name), true) =
             (&self.server, strange, clause.tokens[0].is("ask"))
-            && !is_server
+            && !self.world.servers.contains(name)
         {
-            if self.world.connected.contains(server) {
+            if self.world.connected.contains(server) && !is_tool(name) {
                 return Err(self.refuse(name, clause));
             }
             let (server, only) = (server.clone(), Some(tool(name)));
