@@ -5,7 +5,7 @@
 
 use crate::clause::{Clause, is_filler, is_full_stop};
 use crate::pattern::{self, Found, PLAIN, says};
-use crate::words::{Shape, Token, has, number, set, stem, stems, tokens};
+use crate::words::{Shape, Token, has, having, number, set, stem, stems, tokens};
 
 /// A task to put on the board.
 #[derive(Clone, Debug, PartialEq)]
@@ -318,13 +318,12 @@ pub fn meant<'a>(
         let none = "there is no task on the board that I could take";
         return board.iter().find(|task| fits(task)).ok_or(none.to_owned());
     }
-    let has_all = |task: &&OnBoard| {
-        let own = stems(&task.subject);
-        wanted
-            .iter()
-            .all(|word| own.contains(word) || task.id.starts_with(word.as_str()) && word.len() > 3)
+    let told = |task: &OnBoard| {
+        let number = task.id.split('-').next().unwrap_or_default();
+        format!("{} {} {number}", task.subject, task.id)
     };
-    let best = board.iter().filter(has_all).min_by_key(|task| tokens(&task.subject).len());
+    let all = having(&wanted, board, told);
+    let best = all.into_iter().min_by_key(|task| tokens(&task.subject).len());
     best.ok_or_else(|| {
         let subjects: Vec<&str> = board.iter().map(|task| task.subject.as_str()).collect();
         let words = words.trim();

@@ -197,6 +197,15 @@ pub fn stems(text: &str) -> Vec<String> {
     tokens(text).into_iter().map(|token| token.stem).collect()
 }
 
+/// Those of these whose text has all of the stems.
+pub fn having<'a, T>(wanted: &[String], all: &'a [T], text: impl Fn(&T) -> String) -> Vec<&'a T> {
+    let has_all = |one: &&T| {
+        let own = stems(&text(one));
+        wanted.iter().all(|stem| own.contains(stem))
+    };
+    all.iter().filter(has_all).collect()
+}
+
 /// A count in digits or words.
 pub fn number(word: &str) -> Option<u32> {
     let known =

@@ -3,12 +3,12 @@
 //! What was read in a long walk is noted beside the next calls, because an old result may be taken away. Invariants: a file is
 //! written over only when the request named it and gave its content; a change is an edit of what was read.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::python;
 use crate::create::Content;
 use crate::history;
-use crate::run::{Outcome, Run, Stop, Went, fail};
+use crate::run::{Done, Outcome, Run, Stop, Went, fail};
 use crate::slots::{Slots, in_quotes, shell};
 use crate::speak::{block, cut, gist, shown, why};
 use crate::tools::{Call, Can};
@@ -18,25 +18,19 @@ use crate::words::{Shape, Token, entry, has, set, tokens};
 const AT_ONCE: usize = 4;
 const MOST_FILES: usize = 40;
 
-/// The tool that reads a file, and its arguments.
-fn reading(run: &Run, path: &str) -> (Can, Value) {
-    if run.world.tools.can(Can::Read) {
-        (Can::Read, json!({"path": path}))
-    } else {
-        (Can::Bash, json!({"command": format!("cat {}", shell(path))}))
-    }
-}
-
 /// The call that reads a file.
 pub(super) fn reads(run: &Run, path: &str) -> Result<Call, Stop> {
-    let (can, args) = reading(run, path);
-    run.world.tools.call(can, args).map_or_else(|| fail("I have no tool here that reads."), Ok)
+    let call = if run.world.tools.can(Can::Read) {
+        run.world.tools.call(Can::Read, json!({"path": path}))
+    } else {
+        run.world.tools.call(Can::Bash, json!({"command": format!("cat {}", shell(path))}))
+    };
+    call.map_or_else(|| fail("I have no tool here that reads."), Ok)
 }
 
-/// The text of a file.
-pub(super) fn text_of(run: &Run, path: &str) -> Result<String, Stop> {
-    let (can, args) = reading(run, path);
-    Ok(without_numbers(&run.text(can, args, &format!("I could not read {path}"))?))
+/// What comes of reading a file.
+fn reading(run: &Run, path: &str) -> Result<Done, Stop> {
+    Ok(run.made(vec![reads(run, path)?], "")?.remove(0))
 }
 
 /// Whether the result of reading says that there is no such file.
@@ -47,17 +41,15 @@ pub(super) fn is_missing(text: &str) -> bool {
 }
 
 pub(super) fn read(run: &Run, paths: &[String]) -> Went {
-    run.each(
-        paths,
-        |path| reading(run, path),
-        |path, done| {
-            if done.failed {
-                return Outcome::failed(format!("I could not read {path}: {}.", why(&done.text)));
-            }
-            let text = without_numbers(&done.text);
-            Outcome::told(format!("{path}:\n{}", block(&text))).tagged(path, &text)
-        },
-    )
+    let calls: Vec<Call> = paths.iter().map(|path| reads(run, path)).collect::<Result<_, _>>()?;
+    let told = |(path, done): (&String, Done)| {
+        if done.failed {
+            return Outcome::failed(format!("I could not read {path}: {}.", why(&done.text)));
+        }
+        let text = without_numbers(&done.text);
+        Outcome::told(format!("{path}:\n{}", block(&text))).tagged(path, &text)
+    };
+    Ok(paths.iter().zip(run.made(calls, "")?).map(told).collect())
 }
 
 pub(super) fn about(run: &Run, paths: &[String]) -> Went {
@@ -148,12 +140,12 @@ fn walk(run: &Run, files: &[String], mut note: String) -> Went {
         for path in batch {
             let gist = match noted(run, &format!("- {path}: ")) {
                 Some(gist) => gist.to_owned(),
-                None => match run.made(vec![reads(run, path)?], "") {
-                    Ok(done) if done[0].failed => {
+                None => match reading(run, path) {
+                    Ok(done) if done.failed => {
                         told.failed = true;
-                        format!("I could not read it: {}", why(&done[0].text))
+                        format!("I could not read it: {}", why(&done.text))
                     }
-                    Ok(done) => gist(&without_numbers(&done[0].text)),
+                    Ok(done) => gist(&without_numbers(&done.text)),
                     Err(Stop::Call(calls, _)) => {
                         missing.extend(calls);
                         continue;
@@ -178,8 +170,7 @@ fn walk(run: &Run, files: &[String], mut note: String) -> Went {
 
 /// Whether a file is there; and what it holds, when the words ask for that too.
 pub(super) fn exists(run: &Run, path: &str, words: &str) -> Went {
-    let (can, args) = reading(run, path);
-    let done = run.call(can, args)?;
+    let done = reading(run, path)?;
     if is_missing(&done.text) && (done.failed || done.text.contains("exit code")) {
         return Ok(Outcome::told(format!("{path} does not exist.")));
     }
@@ -222,8 +213,7 @@ pub(super) fn verify(run: &Run) -> Went {
     let Some(path) = named.or_else(|| run.world.last_path.clone()) else {
         return fail("There is no file that I could look at.");
     };
-    let (can, args) = reading(run, &path);
-    let done = run.call(can, args)?;
+    let done = reading(run, &path)?;
     Ok(done.or_why(format!("I have looked myself. {path}:\n{}", block(&done.text))))
 }
 
@@ -365,7 +355,10 @@ pub(super) fn without_numbers(text: &str) -> String {
 
 pub(super) fn replace(run: &Run, path: &str, old: &str, new: &str) -> Went {
     // An edit wants a file that was read.
-    text_of(run, path)?;
+    let read = reading(run, path)?;
+    if read.failed {
+        return fail(format!("I could not read {path}: {}.", why(&read.text)));
+    }
     let args = json!({"path": path, "old_text": old, "new_text": new});
     run.text(Can::Edit, args, &format!("I changed nothing in {path}"))?;
     Ok(Outcome::told(format!("I replaced “{old}” by “{new}” in {path}.")))

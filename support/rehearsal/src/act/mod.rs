@@ -18,7 +18,7 @@ use crate::speak::{block, gist, listed, one_line, sentence, shown, why};
 use crate::table::{self, Make, Row};
 use crate::tools::{Call, Can};
 use crate::when::When;
-use crate::words::{has, set, stems};
+use crate::words::{has, having, set};
 
 /// Runs a plan to its end, or to the next thing that is missing.
 pub fn plan(run: &Run, steps: &[Step]) -> Result<(), Stop> {
@@ -299,15 +299,14 @@ pub(super) fn cancel(run: &Run, words: &str) -> Went {
     let wanted =
         table::content(words).into_iter().filter(|token| !has(set("of-crons"), &token.low));
     let wanted: Vec<String> = wanted.map(|token| token.stem).collect();
-    let is_meant = |line: &&&str| {
+    let is_of_kind = |line: &&str| {
         let is_once = line.contains(", once");
         let is_reminder = is_once || line.to_lowercase().contains("remind");
-        let own = stems(line);
         (!low.contains("recurring") || !is_once)
             && (!(low.contains("reminder") || low.contains("one-shot")) || is_reminder)
-            && wanted.iter().all(|word| own.contains(word))
     };
-    let meant: Vec<&str> = jobs.iter().filter(is_meant).copied().collect();
+    let meant = having(&wanted, &jobs, |line| (*line).to_owned()).into_iter().copied();
+    let meant: Vec<&str> = meant.filter(is_of_kind).collect();
     let is_all = low.split_whitespace().any(|word| has(set("all-crons"), word));
     if meant.is_empty() || meant.len() > 1 && !is_all {
         let there = match jobs.as_slice() {

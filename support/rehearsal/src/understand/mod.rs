@@ -15,7 +15,7 @@ use crate::plan::{Act, Refusal, Step};
 use crate::table::Make;
 use crate::tasks;
 use crate::tools::Can;
-use crate::words::{Shape, Token, set, stems, tokens};
+use crate::words::{Shape, Token, having, set, stems, tokens};
 use crate::world::World;
 
 /// Understands a request: the steps of it, or why nothing of it is done.
@@ -224,28 +224,23 @@ impl<'p, 'w> Planner<'p, 'w> {
             return Ok(None);
         }
         let is_wanted = |token: &&Token| !is_filler(token) && !token.is(set("loads"));
-        let wanted: Vec<&Token> = clause.tokens.iter().filter(is_wanted).collect();
+        let asked: Vec<&Token> = clause.tokens.iter().filter(is_wanted).collect();
+        let wanted: Vec<String> = asked.iter().map(|token| token.stem.clone()).collect();
         let skills = self.world.skills();
+        let name = |name: &str| format!("{name} {}", name.replace('-', " "));
         // A skill that says nothing of a word is none for it; its name counts more than what it is for.
-        let score = |(name, description): &(&str, &str)| {
-            let [own, about] = [name, description].map(|text| stems(&text.replace('-', " ")));
-            let one = |token: &&Token| match () {
-                () if token.low == *name => 20,
-                () if own.contains(&token.stem) => 5,
-                () => usize::from(about.contains(&token.stem)),
-            };
-            let all: Vec<usize> = wanted.iter().map(one).collect();
-            if all.contains(&0) { 0 } else { all.iter().sum() }
-        };
-        let scored = skills.iter().rev().map(|skill| (score(skill), skill.0));
-        match scored.max_by_key(|(score, _)| *score).filter(|(score, _)| *score > 0) {
-            Some((_, name)) => {
+        let fits = having(&wanted, &skills, |(own, about)| format!("{} {about}", name(own)));
+        let named =
+            |own: &str| stems(&name(own)).iter().filter(|stem| wanted.contains(stem)).count();
+        let best = fits.into_iter().rev().filter(|_| !wanted.is_empty());
+        match best.max_by_key(|(own, _)| named(own)) {
+            Some((name, _)) => {
                 let follows = clause.says("follow first do review") && !clause.says("says say");
-                Ok(Some(Act::Skill(name.to_owned(), follows)))
+                Ok(Some(Act::Skill((*name).to_owned(), follows)))
             }
             None => {
                 let names: Vec<&str> = skills.iter().map(|(name, _)| *name).collect();
-                let asked: Vec<&str> = wanted.iter().map(|token| token.text.as_str()).collect();
+                let asked: Vec<&str> = asked.iter().map(|token| token.text.as_str()).collect();
                 let (asked, all) = (asked.join(" "), names.join(", "));
                 let why = format!("there is no skill `{asked}`; the skills are {all}");
                 let offers = names.iter().take(3).map(|name| format!("load the {name} skill"));
