@@ -325,7 +325,7 @@ impl ConditionalEventHandler for Pressed {
             (Some(Key::Interrupt), Mode::Prompt) if line.is_empty() => {
                 remark(&self.keyboard, EXIT_HINT)
             }
-            (Some(key), _) => self.keyboard.pressed(key, line),
+            (Some(key), _) => self.keyboard.with(|state| state.pressed(key, line)),
         }
         let keeps =
             self.key == Some(Key::Suspend) || (mode == Mode::Turn && self.key != Some(Key::Enter));

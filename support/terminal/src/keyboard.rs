@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::plain;
 use crate::screen::Screen;
-use crate::state::{Input, Key, Mode, Said, State};
+use crate::state::{Input, Mode, Said, State};
 
 /// Shared by those who ask and the thread.
 pub struct Keyboard {
@@ -193,11 +193,6 @@ impl Keyboard {
             state.edited(line, cursor);
             state.editing = Some(nix::sys::pthread::pthread_self());
         });
-    }
-
-    /// A key was pressed behind this line.
-    pub fn pressed(&self, key: Key, line: &str) {
-        self.with(|state| state.pressed(key, line));
     }
 }
 

@@ -5,16 +5,15 @@
 //! is piped in is waited for only if somebody is there to send it.
 
 use std::io::{self, IsTerminal, Read};
-use std::os::fd::AsFd;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::PollTimeout;
 
 use crate::Repl;
+use crate::plain::is_readable;
 
-/// How long piped input may take to begin. Whoever starts a program often leaves it a pipe that nobody writes to.
-const BEGINS_WITHIN: Duration = Duration::from_secs(3);
+/// How many milliseconds piped input may take to begin. Whoever starts a program often leaves it a pipe that nobody writes to.
+const BEGINS_WITHIN: u16 = 3_000;
 /// The most bytes of piped input: more than any model reads.
 const MOST_BYTES: u64 = 10_000_000;
 
@@ -44,7 +43,7 @@ impl Repl {
     /// When it is more than a model could read, or cannot be read.
     pub fn piped() -> Result<Option<String>> {
         let stdin = io::stdin();
-        if stdin.is_terminal() || !begins(&stdin)? {
+        if stdin.is_terminal() || !begins() {
             return Ok(None);
         }
         let mut bytes = Vec::new();
@@ -61,14 +60,12 @@ impl Repl {
 }
 
 /// Whether something comes, if only the end.
-fn begins(stdin: &io::Stdin) -> Result<bool> {
-    let mut ready = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
-    let timeout = PollTimeout::try_from(BEGINS_WITHIN).expect("seconds fit");
-    let count = poll(&mut ready, timeout).context("waiting for standard input")?;
-    if count == 0 {
+fn begins() -> bool {
+    let begins = is_readable(PollTimeout::from(BEGINS_WITHIN));
+    if !begins {
         eprintln!("(nothing came through the pipe; going on without it)");
     }
-    Ok(count > 0)
+    begins
 }
 
 /// What the command line asks for.
