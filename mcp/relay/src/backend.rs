@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::link::{self, State as LinkState};
+use mcp_client::link::{self, AWAY, REASON, State as LinkState};
 use mcp_client::login::NoLogin;
 use mcp_client::transport::Dialer;
 use mcp_wire::frame::{Frame, code};
@@ -25,7 +25,7 @@ use crate::config::Entry;
 use crate::relay::Relay;
 use crate::routing::{LISTS, Listing, Routing};
 use crate::subscriptions::alone;
-use crate::switch::{Line, OUTBOX, State, is_away};
+use crate::switch::{Line, OUTBOX, State};
 
 /// For an answer to what the relay itself asks.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -193,8 +193,7 @@ struct Keeper {
 
 impl Keeper {
     async fn keep(self, mut states: watch::Receiver<LinkState>) {
-        let (first, longest) = self.relay.patience.pauses;
-        let mut pause = first;
+        let (mut pause, longest) = self.relay.patience.pauses;
         let hello = loop {
             match self.greet().await {
                 Ok(hello) => break hello,
@@ -413,4 +412,10 @@ fn value(raw: &RawValue) -> Value {
 /// What an error says.
 fn sentence(error: &Value) -> String {
     error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned)
+}
+
+/// Whether an answer says that nobody could be reached.
+fn is_away(frame: &Frame) -> bool {
+    let error = frame.error.as_deref();
+    error.and_then(|error| body::text(error, &["data", REASON])).as_deref() == Some(AWAY)
 }

@@ -72,14 +72,14 @@ impl Refusal {
 pub fn answer(asked: &Frame, about: impl FnOnce() -> About) -> Option<Result<Value, Refusal>> {
     let method = asked.method.as_deref()?;
     let version = own_version(asked);
-    if let Some(version) = version.filter(|version| version != STATELESS) {
+    if let Some(version) = version.as_ref().filter(|version| *version != STATELESS) {
         return Some(Err(Refusal {
             code: code::UNSUPPORTED_VERSION,
             message: format!("Unsupported protocol version: {version}"),
             data: Some(json!({ "supported": [STATELESS], "requested": version })),
         }));
     }
-    if own_version(asked).is_some() && GONE.contains(&method) {
+    if version.is_some() && GONE.contains(&method) {
         return Some(Err(Refusal::unknown(method)));
     }
     match method {
@@ -88,31 +88,21 @@ pub fn answer(asked: &Frame, about: impl FnOnce() -> About) -> Option<Result<Val
             let wanted = asked.params.as_deref();
             let wanted = wanted.and_then(|params| body::text(params, &["protocolVersion"]));
             let known = REVISIONS.into_iter().find(|it| Some(*it) == wanted.as_deref());
-            let About {
-                name,
-                version,
-                capabilities,
-                instructions,
-            } = about();
+            let about = about();
             Some(Ok(json!({
                 "protocolVersion": known.unwrap_or(REVISIONS[0]),
-                "capabilities": capabilities,
-                "serverInfo": { "name": name, "version": version },
-                "instructions": instructions,
+                "capabilities": about.capabilities,
+                "serverInfo": { "name": about.name, "version": about.version },
+                "instructions": about.instructions,
             })))
         }
         "server/discover" => {
-            let About {
-                name,
-                version,
-                capabilities,
-                instructions,
-            } = about();
-            let info = json!({ "name": name, "version": version });
+            let about = about();
+            let info = json!({ "name": about.name, "version": about.version });
             Some(Ok(complete(json!({
                 "supportedVersions": [STATELESS],
-                "capabilities": capabilities,
-                "instructions": instructions,
+                "capabilities": about.capabilities,
+                "instructions": about.instructions,
                 "_meta": { "io.modelcontextprotocol/serverInfo": info },
             }))))
         }

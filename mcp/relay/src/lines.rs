@@ -3,9 +3,12 @@
 //! Invariant: an answer goes to the request it belongs to; what names no request goes to whoever asked last there, and a
 //! question that no client can answer is refused at once.
 
+use mcp_client::link::REASON;
+use mcp_wire::body;
 use mcp_wire::frame::{Frame, Id, Kind, code};
 use serde_json::json;
 
+use crate::lifecycle::raw;
 use crate::subscriptions::KINDS;
 use crate::switch::{Flight, Origin, State, named};
 
@@ -97,4 +100,14 @@ impl State {
         let sole = || Some(*self.clients.keys().next()?).filter(|_| self.clients.len() == 1);
         named.or(only).or_else(|| there.find_map(client)).or_else(sole)
     }
+}
+
+/// What the connection says in a backend's place gets the backend's name.
+pub fn name_backend(frame: &mut Frame, backend: &str) {
+    let own = frame.error.as_deref().and_then(|error| {
+        body::text(error, &["data", REASON])?;
+        let message = body::text(error, &["message"])?;
+        body::set(error, &["message"], &raw(format!("{backend}: {message}")))
+    });
+    frame.error = own.or(frame.error.take());
 }

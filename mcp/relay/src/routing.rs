@@ -116,7 +116,7 @@ impl Routing {
             item = body::set(&item, &[key], &raw(&shown)).unwrap_or(item);
         }
         for (path, most) in SHOWN {
-            let text = body::text(&item, path).filter(|_| path != &[key]);
+            let text = body::text(&item, path).filter(|_| path != [key]);
             let clean =
                 text.as_ref().map(|text| clean(text, most)).filter(|it| Some(it) != text.as_ref());
             item = clean.and_then(|clean| body::set(&item, path, &raw(clean))).unwrap_or(item);

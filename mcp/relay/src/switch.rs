@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::link::{AWAY, REASON};
 use mcp_wire::frame::{Frame, Id, code};
 use mcp_wire::headers::{META_CAPABILITIES, META_PROGRESS, META_VERSION, STATELESS};
 use mcp_wire::{Writer, body};
@@ -20,6 +19,7 @@ use tokio::time::Instant;
 
 use crate::backend::Backend;
 use crate::lifecycle::{Refusal, raw};
+use crate::lines::name_backend;
 use crate::routing::Routing;
 use crate::subscriptions::Subscription;
 
@@ -417,22 +417,6 @@ fn adapt(frame: &mut Frame, line: &Line) {
         }
         _ => params,
     });
-}
-
-/// What the connection says in a backend's place gets the backend's name.
-fn name_backend(frame: &mut Frame, backend: &str) {
-    let own = frame.error.as_deref().and_then(|error| {
-        body::text(error, &["data", REASON])?;
-        let message = body::text(error, &["message"])?;
-        body::set(error, &["message"], &raw(format!("{backend}: {message}")))
-    });
-    frame.error = own.or(frame.error.take());
-}
-
-/// Whether an answer says that nobody could be reached.
-pub fn is_away(frame: &Frame) -> bool {
-    let error = frame.error.as_deref();
-    error.and_then(|error| body::text(error, &["data", REASON])).as_deref() == Some(AWAY)
 }
 
 /// The id in the params of a frame.

@@ -273,3 +273,56 @@ async fn a_backend_without_sessions_is_listened_to_and_its_acknowledgement_is_th
     let cancelled = heard(&mut frames, "notifications/cancelled").await;
     assert_eq!(value(&cancelled)["params"]["requestId"].to_string(), numbers[2].get());
 }
+
+#[tokio::test]
+async fn what_nobody_knows_goes_through_byte_for_byte_and_in_order() {
+    let (url, mut frames, backend) = puppet("2025-11-25").await;
+    let relay = relay(&format!("backends: [{{name: b, url: '{url}'}}]"));
+    client(&relay).await.tools().await;
+    let (mut near, far) = Connection::pair();
+    tokio::spawn(relay.clone().serve(far));
+    let send = |text: &str| near.writer.send(Frame::parse(text.as_bytes()).unwrap());
+    let arguments = r#"{"big":123456789012345678901234567890,"exact":1.10, "a\u0062":null}"#;
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":"ü-1","method":"tools/call","params":{{"name":"ask","arguments":{arguments},"x-new":[ 1 ],"_meta":{{"progressToken":"t"}}}},"member":true}}"#
+    );
+    send(&call).await.unwrap();
+    let heard_call = heard(&mut frames, "tools/call").await;
+    let number = heard_call.id.clone().unwrap();
+    let token = number.as_json();
+    let params = heard_call.params.as_deref().unwrap().get();
+    let wanted = format!(
+        r#"{{"name":"ask","arguments":{arguments},"x-new":[ 1 ],"_meta":{{"progressToken":{token}}}}}"#
+    );
+    assert_eq!((params, &*heard_call.extra), (&*wanted, r#","member":true"#));
+    let result =
+        r#"{"content":[{"type":"hologram","rays":1e400}],"task":{"id":7},"resultType":"odd"}"#;
+    for at in 0..300 {
+        let told = match at % 2 {
+            0 => format!(
+                r#""notifications/progress","params":{{"progressToken":{token},"progress":{at}}}"#
+            ),
+            _ => format!(r#""notifications/vendor","params":[{at}]"#),
+        };
+        let told = format!(r#"{{"jsonrpc":"2.0","method":{told}}}"#);
+        backend.say(Frame::parse(told.as_bytes()).unwrap()).await;
+    }
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":{token},"result":{result}}}"#);
+    backend.say(Frame::parse(answer.as_bytes()).unwrap()).await;
+    for at in 0..300 {
+        let told = near.reader.recv().await.unwrap().unwrap();
+        let wanted = match at % 2 {
+            0 => format!(r#"{{"progressToken":"t","progress":{at}}}"#),
+            _ => format!("[{at}]"),
+        };
+        assert_eq!(told.params.unwrap().get(), wanted);
+    }
+    let answer = near.reader.recv().await.unwrap().unwrap();
+    assert_eq!(answer.id.unwrap(), Id::from("ü-1"));
+    assert_eq!(answer.result.unwrap().get(), result);
+    // A method that nobody knows goes to the only backend there is.
+    let send = |text: &str| near.writer.send(Frame::parse(text.as_bytes()).unwrap());
+    send(r#"{"jsonrpc":"2.0","id":2,"method":"vendor/thing","params":[1, 2]}"#).await.unwrap();
+    let asked = heard(&mut frames, "vendor/thing").await;
+    assert_eq!(asked.params.unwrap().get(), "[1, 2]");
+}
