@@ -98,7 +98,9 @@ fn read(common: &Common) -> Result<(Vec<Entry>, Option<PathBuf>), String> {
 }
 
 async fn serve(args: Args) -> Result<u8, Failure> {
-    let files = [("--config", args.common.config.as_deref())];
+    // Whoever starts it then may be in another directory.
+    let file = args.common.file(FILE);
+    let files = [("--config", file.as_deref())];
     if let Some(text) = args.front.explain("mcp_relay", "many MCP servers behind one.", &files) {
         eprintln!("{text}");
         return Ok(0);
