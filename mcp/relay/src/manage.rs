@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::backend::{Backend, Health};
 use crate::config::Entry;
-use crate::lifecycle::{Refusal, raw};
+use crate::lifecycle::Refusal;
 use crate::relay::Relay;
 use crate::reload::Step;
 use crate::switch::State;
@@ -34,44 +34,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 
 /// The five, as `tools/list` shows them.
 pub fn tools() -> Vec<Box<RawValue>> {
-    let name = |what: &str| json!({ "name": { "type": "string", "description": what } });
-    let both = json!({
-        "name": { "type": "string", "description": "Unique name of the new server" },
-        "url": { "type": "string", "description": "WebSocket URL (ws:// or wss://), or http:// or https://" },
-    });
-    let all = [
-        ("Get detailed status of all MCP servers", json!({}), "readOnlyHint"),
-        (
-            "Force reconnect to a specific MCP server",
-            name("Name of the server to reconnect"),
-            "idempotentHint",
-        ),
-        ("Add a new MCP server to the relay at runtime", both, ""),
-        (
-            "Remove an MCP server from the relay",
-            name("Name of the server to remove"),
-            "destructiveHint",
-        ),
-        ("List all MCP servers with summary information", json!({}), "readOnlyHint"),
-    ];
-    NAMES
-        .iter()
-        .zip(all)
-        .map(|(name, (description, properties, hint))| {
-            let required: Vec<_> =
-                properties.as_object().into_iter().flatten().map(|it| it.0.clone()).collect();
-            let mut annotations = json!({ "openWorldHint": false, "destructiveHint": false });
-            if !hint.is_empty() {
-                annotations[hint] = true.into();
-            }
-            raw(json!({
-                "name": name,
-                "description": description,
-                "inputSchema": { "type": "object", "properties": properties, "required": required },
-                "annotations": annotations,
-            }))
-        })
-        .collect()
+    serde_json::from_str(include_str!("tools.json")).expect("it is a list")
 }
 
 /// `relay_get_status`.
