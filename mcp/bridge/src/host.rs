@@ -18,7 +18,7 @@ use tokio::process::Command;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 
-use crate::agent::{Agents, Starter};
+use crate::agent::{Agents, Harness};
 use crate::api::{Api, Tokens};
 use crate::config::{Agent, Config, Kind};
 use crate::database::Database;
@@ -96,25 +96,13 @@ impl Host {
             ..Args::default()
         };
         let port: Arc<OnceLock<u16>> = Arc::default();
-        let lending = tokens.clone();
-        let revoking = tokens.clone();
-        let starter = |agent: &Agent| -> Starter {
-            let (agent, state, port) = (agent.clone(), state.clone(), port.clone());
-            let (tokens, programs) = (lending.clone(), programs.clone());
-            Arc::new(move || {
-                let port = port.get().copied().unwrap_or_default();
-                let started = launch(
-                    &agent,
-                    &state.join("agents").join(&agent.name),
-                    port,
-                    &tokens,
-                    &programs,
-                )
-                .and_then(|mut command| Process::start(&mut command));
-                Box::pin(std::future::ready(started))
-            })
+        let launcher = Launcher {
+            folder: state.join("agents"),
+            port: port.clone(),
+            tokens: tokens.clone(),
+            programs: programs.clone(),
         };
-        let agents = Agents::start(&owner, &model, starter, move |agent| revoking.revoke(agent));
+        let agents = Agents::start(&owner, &model, launcher);
         let ready = Ready::default();
         missing.iter().for_each(|why| ready.lacks(why, why.clone()));
         let api = Api {
@@ -171,46 +159,62 @@ async fn told([interrupt, terminate]: &mut [Signal; 2]) {
     }
 }
 
-/// Prepares an agent's folder, and says how its process is started.
-fn launch(
-    agent: &Agent,
-    folder: &PathBuf,
-    port: u16,
-    tokens: &Tokens,
-    programs: &Programs,
-) -> Result<Command, String> {
-    let wrong = |error: std::io::Error| format!("{}: {error}", folder.display());
-    fs::create_dir_all(folder.join(".harness")).map_err(wrong)?;
-    let folder = fs::canonicalize(folder).map_err(wrong)?;
-    let token = folder.join("process.token");
-    tokens.lend(&agent.name, &token)?;
-    let env = json!({ "RELAY_PORT": port.to_string(), "AGENT_NAME": agent.name, "BRIDGE_TOKEN_FILE": token });
-    let server = json!({ "command": programs.shim, "args": ["shim"], "env": env });
-    let settings = json!({ "permissions": { "allow": ["connect_mcp", "mcp__bridge__*"] } });
-    let write = |name: &str, value: &Value| {
-        kit::write_whole(&folder.join(name), value.to_string().as_bytes())
-            .map_err(|error| format!("{error:#}"))
-    };
-    write(".mcp.json", &json!({ "mcpServers": { "bridge": server } }))?;
-    write(".harness/settings.json", &settings)?;
-    let mut command = Command::new(match agent.process {
-        Kind::S20 => &programs.s20,
-        Kind::Claude => &programs.claude,
-        Kind::Command => Path::new(&agent.command[0]),
-        Kind::None => return Err("it has no process".to_owned()),
-    });
-    command.current_dir(folder).envs(&agent.env);
-    match (agent.process, &agent.model) {
-        (Kind::Command, _) => {
-            command.args(&agent.command[1..]);
-            return Ok(command);
-        }
-        (Kind::Claude, model) => {
-            command.args(CLAUDE).args(model.iter().flat_map(|model| ["--model", model]));
-        }
-        (_, Some(model)) => _ = command.env("MODEL_ID", model),
-        (_, None) => {}
+/// Starts the processes of agents, each in a folder of its own.
+struct Launcher {
+    folder: PathBuf,
+    /// Known when the front listens, and before the first message.
+    port: Arc<OnceLock<u16>>,
+    tokens: Tokens,
+    programs: Programs,
+}
+
+impl Harness for Launcher {
+    fn start(&self, agent: &Agent) -> Result<Process, String> {
+        Process::start(&mut self.command(agent)?)
     }
-    command.args(LINES);
-    Ok(command)
+
+    fn revoke(&self, agent: &str) {
+        self.tokens.revoke(agent);
+    }
+}
+
+impl Launcher {
+    /// Prepares an agent's folder, and says how its process is started.
+    fn command(&self, agent: &Agent) -> Result<Command, String> {
+        let folder = self.folder.join(&agent.name);
+        let wrong = |error: std::io::Error| format!("{}: {error}", folder.display());
+        fs::create_dir_all(folder.join(".harness")).map_err(wrong)?;
+        let folder = fs::canonicalize(&folder).map_err(wrong)?;
+        let token = folder.join("process.token");
+        self.tokens.lend(&agent.name, &token)?;
+        let env = json!({ "RELAY_PORT": self.port.get().map(u16::to_string), "AGENT_NAME": agent.name, "BRIDGE_TOKEN_FILE": token });
+        let server = json!({ "command": self.programs.shim, "args": ["shim"], "env": env });
+        let settings = json!({ "permissions": { "allow": ["connect_mcp", "mcp__bridge__*"] } });
+        let write = |name: &str, value: &Value| {
+            kit::write_whole(&folder.join(name), value.to_string().as_bytes())
+                .map_err(|error| format!("{error:#}"))
+        };
+        write(".mcp.json", &json!({ "mcpServers": { "bridge": server } }))?;
+        write(".harness/settings.json", &settings)?;
+        let mut command = Command::new(match agent.process {
+            Kind::S20 => &self.programs.s20,
+            Kind::Claude => &self.programs.claude,
+            Kind::Command => Path::new(&agent.command[0]),
+            Kind::None => return Err("it has no process".to_owned()),
+        });
+        command.current_dir(folder).envs(&agent.env);
+        match (agent.process, &agent.model) {
+            (Kind::Command, _) => {
+                command.args(&agent.command[1..]);
+                return Ok(command);
+            }
+            (Kind::Claude, model) => {
+                command.args(CLAUDE).args(model.iter().flat_map(|model| ["--model", model]));
+            }
+            (_, Some(model)) => _ = command.env("MODEL_ID", model),
+            (_, None) => {}
+        }
+        command.args(LINES);
+        Ok(command)
+    }
 }

@@ -13,3 +13,4 @@ pub mod relay;
 pub mod schedule;
 pub mod shim;
 pub mod tools;
+mod worker;

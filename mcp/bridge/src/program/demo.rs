@@ -138,7 +138,7 @@ async fn ask(look: &Look, message: (&str, &str, &str)) -> String {
         Ok((text, note)) => {
             let by = note.map_or_else(
                 || "by the process".to_owned(),
-                |note| format!("in relay mode, its process is away: {note}"),
+                |note| format!("in relay mode: {note}"),
             );
             let text: Vec<_> =
                 text.lines().take(4).map(|line| kit::cut(line, 110).to_string()).collect();

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_bridge::agent::{Agents, Message, Starter};
+use mcp_bridge::agent::{Agents, Harness, Message};
+use mcp_bridge::config;
 use mcp_bridge::owner::{Owner, Profile, raw_of};
 use mcp_bridge::process::Process;
 use mcp_bridge::queue::{Class, Queue};
@@ -12,15 +13,14 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex};
 use tokio::time::{Instant, timeout};
 
-use crate::{FIRST, agents, message, model_at, owner};
+use crate::{FIRST, Starts, message, model_at, owner};
 
 /// What the processes were asked, in order; `start` for each that was started.
 type Seen = Arc<Mutex<Vec<String>>>;
 
 /// Plays a harness: `fail`, `die`, `hang` and `work N` (seconds) do what they say, all else is echoed.
-fn starter(seen: &Seen) -> Starter {
-    let seen = seen.clone();
-    Arc::new(move || {
+fn starts(seen: Seen) -> impl Harness {
+    Starts(move |_: &config::Agent| {
         seen.lock().unwrap().push("start".to_owned());
         let ((near_in, far_out), (far_in, near_out)) = (duplex(1 << 16), duplex(1 << 16));
         let seen = seen.clone();
@@ -46,7 +46,7 @@ fn starter(seen: &Seen) -> Starter {
                 let _ = say(result).await;
             }
         });
-        Box::pin(async move { Ok(Process::over(near_in, near_out)) })
+        Ok(Process::over(near_in, near_out))
     })
 }
 
@@ -58,7 +58,7 @@ pub async fn pass(seconds: u64) {
 pub fn scene(text: &str, folder: &Path) -> (Agents, Arc<Owner>, Seen) {
     let (owner, seen) = (owner(text, folder), Seen::default());
     // Nobody is there: what falls back fails, and says so.
-    let agents = agents(&owner, &model_at("http://127.0.0.1:1"), |_| starter(&seen));
+    let agents = Agents::start(&owner, &model_at("http://127.0.0.1:1"), starts(seen.clone()));
     (agents, owner, seen)
 }
 

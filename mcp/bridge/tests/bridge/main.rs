@@ -14,10 +14,11 @@ mod shim;
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_bridge::agent::{Agents, Message, Starter};
+use mcp_bridge::agent::{Harness, Message};
 use mcp_bridge::config::{self, Config};
 use mcp_bridge::database::Database;
 use mcp_bridge::owner::Owner;
+use mcp_bridge::process::Process;
 use mcp_bridge::relay;
 use mock_servers::model::{MockModel, Options, Reply, Request};
 use s01_loop::{Client, Settings, Unobserved};
@@ -49,12 +50,18 @@ fn model(plays: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (MockMode
     (mock, recovery)
 }
 
-fn agents(
-    owner: &Arc<Owner>,
-    model: &Recovery,
-    starter: impl Fn(&config::Agent) -> Starter,
-) -> Agents {
-    Agents::start(owner, model, starter, |_| {})
+/// Starts processes by a function.
+struct Starts<F>(F);
+
+impl<F> Harness for Starts<F>
+where
+    F: Fn(&config::Agent) -> Result<Process, String> + Send + Sync,
+{
+    fn start(&self, agent: &config::Agent) -> Result<Process, String> {
+        self.0(agent)
+    }
+
+    fn revoke(&self, _: &str) {}
 }
 
 fn message(prompt: &str) -> Message {

@@ -1,27 +1,26 @@
 //! Nine ways for a process to be away, and what the caller gets in each.
 
-use std::sync::Arc;
+use std::path::Path;
 use std::time::Duration;
 
-use mcp_bridge::agent::{Agents, Starter};
+use mcp_bridge::agent::{Agents, Harness};
 use mcp_bridge::config;
 use mcp_bridge::process::{Process, memory};
 use mock_servers::model::says;
 use serde_json::json;
 use tokio::process::Command;
 
-use crate::{agents, message, model, owner};
+use crate::{Starts, message, model, owner};
 
 /// A shell that plays a harness. `say N TEXT` answers the prompt of this number.
 const SAY: &str = r#"say() { printf '{"type":"user","isReplay":true,"uuid":"00000000-0000-4000-8000-00000000000%s"}\n{"type":"result","is_error":false,"result":"%s"}\n' "$1" "$2"; }; "#;
 const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"bash","input":{}}]}}"#;
 
-fn starter(agent: &config::Agent, folder: &std::path::Path) -> Starter {
-    let (line, folder) = (agent.command.clone(), folder.to_owned());
-    Arc::new(move || {
-        let mut command = Command::new(&line[0]);
-        command.args(&line[1..]).current_dir(&folder);
-        Box::pin(std::future::ready(Process::start(&mut command)))
+fn starts(folder: &Path) -> impl Harness + use<> {
+    let folder = folder.to_owned();
+    Starts(move |agent: &config::Agent| {
+        let mut command = Command::new(&agent.command[0]);
+        Process::start(command.args(&agent.command[1..]).current_dir(&folder))
     })
 }
 
@@ -57,10 +56,7 @@ async fn nine_ways_for_a_process_to_be_away() {
         let owner = owner(&json!({ "agents": [agent] }).to_string(), folder.path());
         let (_mock, model) =
             model(|request| says(format!("relayed {}", request.user_texts().last().unwrap())));
-        let agents = agents(&owner, &model, |agent| match agent.command.is_empty() {
-            true => Arc::new(|| unreachable!("it has none")),
-            false => starter(agent, folder.path()),
-        });
+        let agents = Agents::start(&owner, &model, starts(folder.path()));
         for at in 1..prompts {
             assert_eq!(
                 agents.post("one", message("earlier")).await.unwrap().by,
@@ -82,7 +78,7 @@ async fn nine_ways_for_a_process_to_be_away() {
     }
 }
 
-fn shell(script: &str, folder: &std::path::Path) -> Process {
+fn shell(script: &str, folder: &Path) -> Process {
     Process::start(Command::new("sh").args(["-c", script]).current_dir(folder)).unwrap()
 }
 
@@ -157,7 +153,7 @@ async fn each_message_is_answered_once_whoever_is_killed() {
     let config = json!({"agents": names.map(entry), "retry_s": 0});
     let owner = owner(&config.to_string(), folder.path());
     let (_mock, model) = model(|request| says(request.user_texts().last().unwrap().clone()));
-    let agents = agents(&owner, &model, |agent| starter(agent, folder.path()));
+    let agents = Agents::start(&owner, &model, starts(folder.path()));
     let source = async |source: usize| {
         let (mut answered, mut by_process) = (0, 0);
         for at in 0..count / 2 {
