@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::context::{beginning, tokens};
-use crate::mode::Mode;
+use crate::telemetry::Record;
 
 /// The width of a rule.
 const WIDTH: usize = 72;
@@ -15,20 +15,11 @@ const WIDTH: usize = 72;
 const FRAME: usize = 1000;
 
 /// What a spoke has answered.
-#[derive(Clone, Debug)]
-pub struct Answer {
-    /// Of the question.
-    pub id: String,
-    /// Who.
-    pub spoke: String,
-    /// In which mode.
-    pub mode: Mode,
-    /// With which model, as far as it says so.
-    pub model: Option<String>,
-    /// The thread that it belongs to.
-    pub thread: Option<String>,
+pub struct Answer<'a> {
+    /// The question.
+    pub record: &'a Record,
     /// What it says.
-    pub text: String,
+    pub text: &'a str,
     /// How long it took.
     pub took: Duration,
     /// Tokens in and out; without them nobody has counted.
@@ -36,20 +27,20 @@ pub struct Answer {
     /// Calls of tools on the way.
     pub tool_calls: u64,
     /// What of the context it has not seen, a line each.
-    pub cuts: Vec<String>,
+    pub cuts: &'a [String],
 }
 
-impl Answer {
+impl Answer<'_> {
     /// The answer in its frame. When it is longer than `limit` tokens, the whole is written into `folder`.
     ///
     /// # Errors
     /// When it had to be cut and the file cannot be written.
     pub fn framed(&self, limit: u64, folder: &Path) -> Result<String, String> {
-        let text = visible(&self.text);
+        let text = visible(self.text);
         let room = usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(FRAME).max(FRAME);
         let mut text = text.trim().to_owned();
         if tokens(&text) > room {
-            let path = folder.join(format!("{}.md", self.id));
+            let path = folder.join(format!("{}.md", self.record.id));
             kit::make_state_folder(folder)
                 .map_err(|error| format!("{}: {error}", folder.display()))?;
             kit::write_whole(&path, text.as_bytes())
@@ -63,22 +54,22 @@ impl Answer {
                 path.display()
             );
         }
-        let mut framed =
-            format!("{}\n{text}\n", rule(&format!("{} · {} mode", self.spoke, self.mode)));
+        let (spoke, mode) = (self.record.spoke(), self.record.mode);
+        let mut framed = format!("{}\n{text}\n", rule(&format!("{spoke} · {mode} mode")));
         if !self.cuts.is_empty() {
             let mut shown: Vec<_> =
                 self.cuts.iter().take(10).map(|cut| kit::cut(cut, 200)).collect();
             if self.cuts.len() > shown.len() {
                 shown.push(format!("and {} more", self.cuts.len() - shown.len()));
             }
-            framed.push_str(&format!("\n[{} has not seen: {}]\n", self.spoke, shown.join("; ")));
+            framed.push_str(&format!("\n[{spoke} has not seen: {}]\n", shown.join("; ")));
         }
         Ok(framed + &rule(&self.cost()))
     }
 
     fn cost(&self) -> String {
         let mut parts: Vec<String> =
-            self.model.iter().map(|it| kit::cut(&kit::one_line(it), 60)).collect();
+            self.record.model.iter().map(|it| kit::cut(&kit::one_line(it), 60)).collect();
         parts.push(format!("{:.1} s", self.took.as_secs_f64()));
         if let Some((input, output)) = self.tokens {
             parts.push(format!("{} tokens in, {} out", kit::grouped(input), kit::grouped(output)));
@@ -87,7 +78,7 @@ impl Answer {
             let calls = usize::try_from(self.tool_calls).unwrap_or(usize::MAX);
             parts.push(kit::counted(calls, "tool call"));
         }
-        parts.extend(self.thread.as_ref().map(|name| format!("thread {name}")));
+        parts.extend(self.record.thread.as_ref().map(|name| format!("thread {name}")));
         parts.join(" · ")
     }
 }
@@ -105,27 +96,38 @@ pub fn visible(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Kind;
+    use crate::mode::Mode;
 
-    fn answer(text: &str) -> Answer {
-        Answer {
+    fn framed(text: &str, folder: &Path) -> String {
+        let record = Record {
+            at: jiff::Timestamp::UNIX_EPOCH,
             id: "q1".into(),
-            spoke: "gpt".into(),
+            chain: vec!["gpt".into()],
+            kind: Kind::Run,
             mode: Mode::Challenge,
             model: Some("gpt-5".into()),
             thread: Some("plan".into()),
-            text: text.into(),
+            ms: 0,
+            tokens: 0,
+            tool_calls: 0,
+            cuts: 0,
+            error: None,
+        };
+        let answer = Answer {
+            record: &record,
+            text,
             took: Duration::from_millis(2345),
             tokens: Some((1234, 56)),
             tool_calls: 2,
-            cuts: vec!["plan.md: lines 81-900".into()],
-        }
+            cuts: &["plan.md: lines 81-900".into()],
+        };
+        answer.framed(25_000, folder).unwrap()
     }
 
     #[test]
     fn the_frame_says_who_how_and_what_it_cost() {
-        let framed = answer("\u{1b}[2JThree concerns:\r\n1. …\n")
-            .framed(25_000, Path::new("/none"))
-            .unwrap();
+        let framed = framed("\u{1b}[2JThree concerns:\r\n1. …\n", Path::new("/none"));
         let expected = "─── gpt · challenge mode ───────────────────────────────────────────────
 [2JThree concerns:
 1. …
@@ -139,7 +141,7 @@ mod tests {
     fn what_is_too_long_lies_whole_in_a_file() {
         let dir = tempfile::tempdir().unwrap();
         let long = "eine Zeile mit Umlauten: äöü\n".repeat(200_000);
-        let framed = answer(&long).framed(25_000, dir.path()).unwrap();
+        let framed = framed(&long, dir.path());
         assert!(tokens(&framed) <= 25_000, "{}", tokens(&framed));
         let path = dir.path().join("q1.md");
         assert!(

@@ -248,16 +248,12 @@ impl Hub {
         asking.record.cuts = fitted.cuts.len();
         let used = asking.scope.used();
         let answer = Answer {
-            id: asking.record.id.clone(),
-            spoke: ask.agent,
-            mode,
-            model: reply.model,
-            thread: ask.thread,
-            text: reply.text,
+            record: &asking.record,
+            text: &reply.text,
             took: asking.scope.elapsed() - began,
             tokens: reply.tokens,
             tool_calls: used.tool_calls - before.tool_calls,
-            cuts: fitted.cuts,
+            cuts: &fitted.cuts,
         };
         answer.framed(limits.answer_tokens, &self.state.join("answers"))
     }

@@ -183,21 +183,20 @@ async fn ask_once(hub: &Arc<Hub>, ask: Ask) -> Result<u8, String> {
 
 async fn check(hub: &Arc<Hub>) -> u8 {
     hub.start(|_, _| ()).await;
-    let mut failed = false;
+    let mut rows = Vec::new();
     for (spoke, health) in hub.spokes() {
         let (state, what) = match health {
             Health::Ready(what) => ("ready", what),
             Health::Away(why) => ("away", why),
             Health::Starting => ("starting", String::new()),
         };
-        failed |= state != "ready";
-        say(format!(
-            "agent   {:<16} {:<9} {state:<9} {}",
-            spoke.name,
-            spoke.kind,
-            kit::one_line(&what)
-        )
-        .trim_end());
+        rows.push([
+            "agent".to_owned(),
+            spoke.name.clone(),
+            spoke.kind.to_string(),
+            state.to_owned(),
+            what,
+        ]);
     }
     for server in &hub.registry().await.servers {
         let (state, what) = match &server.tools {
@@ -205,12 +204,13 @@ async fn check(hub: &Arc<Hub>) -> u8 {
                 "ready",
                 format!("{}, {} ms", kit::counted(*tools, "tool"), server.took.as_millis()),
             ),
-            Err(why) => ("failed", kit::one_line(why)),
+            Err(why) => ("failed", why.clone()),
         };
-        failed |= server.tools.is_err();
-        say(format!("server  {:<16} {:<9} {state:<9} {what}", server.name, server.transport));
+        let (name, transport) = (server.name.clone(), server.transport.clone());
+        rows.push(["server".to_owned(), name, transport, state.to_owned(), what]);
     }
-    if failed { FAILED } else { 0 }
+    front::table(&rows);
+    if rows.iter().any(|row| row[3] != "ready") { FAILED } else { 0 }
 }
 
 fn records(hub: &Hub) -> Result<Vec<telemetry::Record>, String> {

@@ -59,7 +59,8 @@ impl Record {
         fs::File::options().create(true).append(true).open(path)?.write_all(line.as_bytes())
     }
 
-    fn spoke(&self) -> &str {
+    /// Who was asked.
+    pub fn spoke(&self) -> &str {
         self.chain.last().map_or("?", String::as_str)
     }
 

@@ -7,8 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use mcp_hub::config::Config;
+use mcp_hub::hub::{Ask, Hub};
 use mock_servers::model::{Brain, MockModel, Options, Reply, Request, calls, says};
 use serde_json::json;
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_mcp_hub");
 
@@ -70,31 +75,71 @@ fn runs(what: &str) -> bool {
     all.any(|text| String::from_utf8_lossy(&text).contains(what))
 }
 
-#[test]
-fn opencode_answers_uses_tools_and_ends_with_the_hub() {
-    let Some(home) = agents() else { return };
-    let model = MockModel::start(Options::default(), Searches).expect("a port");
+/// A directory whose `gpt` is opencode, asking a model at this address.
+fn opencode(name: &str, home: &Path, model: &str) -> PathBuf {
     let program = home.join("opencode-linux-x64/bin/opencode");
-    let folder = project("opencode", "");
-    let options = json!({ "baseURL": format!("{}/v1", model.url()), "apiKey": "any" });
+    let folder = project(name, "");
+    let options = json!({ "baseURL": format!("{model}/v1"), "apiKey": "any" });
     let provider = json!({ "npm": "@ai-sdk/anthropic", "options": options, "models": { "claude-sonnet-4-5": {} } });
     let settings = json!({ "provider": { "fake": provider }, "enabled_providers": ["fake"] });
     fs::write(folder.join("opencode.json"), settings.to_string()).expect("a file");
-    let env = json!({ "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "HUB_TEST": "opencode-child" });
+    let env = json!({ "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "HUB_TEST": name,
+        "HOME": folder });
     let spokes = format!(
         "servers: {{docs: {{command: {PROGRAM}, args: [mock-mcp, docs]}}}}
 spokes: [{{name: gpt, kind: opencode, model: fake/claude-sonnet-4-5, command: [{}], env: {env}}}]",
         program.display()
     );
     fs::write(folder.join("spokes.yaml"), spokes).expect("a file");
+    folder
+}
+
+#[test]
+fn opencode_answers_uses_tools_and_ends_with_the_hub() {
+    let Some(home) = agents() else { return };
+    let model = MockModel::start(Options::default(), Searches).expect("a port");
+    let folder = opencode("opencode-child", &home, model.url());
     let (good, said) = typed(&folder, &["ask", "gpt", "what are hooks?"]);
     assert!(good && said.contains("s04_hooks/README.md") && said.contains("1 tool call"), "{said}");
     let (good, said) = typed(&folder, &["check"]);
-    assert!(
-        good && said.contains("agent   gpt              opencode  ready     opencode 1."),
-        "{said}"
-    );
+    assert!(good && said.contains("agent   gpt   opencode  ready  opencode 1."), "{said}");
     assert!(!runs("HUB_TEST=opencode-child"), "a child is left");
+}
+
+/// The model never answers; what opencode has asked it is taken back, and opencode lives.
+#[tokio::test]
+async fn a_question_that_is_taken_back_is_aborted_in_opencode() {
+    let Some(home) = agents() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("it listens"));
+    let (open, mut asked) = watch::channel(0);
+    let model = tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let open = open.clone();
+            tokio::spawn(async move {
+                open.send_modify(|open| *open += 1);
+                while client.read(&mut [0; 4096]).await.is_ok_and(|read| read > 0) {}
+                open.send_modify(|open| *open -= 1);
+            });
+        }
+    });
+    let folder = opencode("opencode-abort", &home, &url);
+    let config = Config::read(&folder.join("spokes.yaml"), &|_| None).expect("it is right");
+    let hub = Hub::new(config, &folder, &|_| None).expect("it is right");
+    hub.start(|_, _| ()).await;
+    let ask = Ask {
+        agent: "gpt".to_owned(),
+        prompt: "what are hooks?".to_owned(),
+        ..Ask::default()
+    };
+    let scope = hub.scope("gpt");
+    tokio::select! {
+        answer = hub.ask(ask, &scope) => panic!("{answer:?}"),
+        asking = asked.wait_for(|open| *open > 0) => drop(asking.expect("the model lives")),
+    }
+    asked.wait_for(|open| *open == 0).await.expect("the model lives");
+    assert!(runs("HUB_TEST=opencode-abort"), "it has not survived");
+    model.abort();
 }
 
 #[test]
@@ -131,7 +176,7 @@ spokes: [{{name: gpt, capabilities: ['claude:Read']}}]",
     let (good, said) = typed(&folder, &["ask", "gpt", &plan]);
     assert!(good && said.contains("Test it on Monday.") && said.contains("1 tool call"), "{said}");
     let (_, checked) = typed(&folder, &["check"]);
-    assert!(checked.contains("server  claude           stdio     ready     2"), "{checked}");
+    assert!(checked.contains("server  claude  stdio  ready  2"), "{checked}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn the_embedded_spoke_answers_in_the_shape_of_the_mode() {
     assert!(code == Some(0) && stats.contains("gpt        4       1"), "{stats}");
     let (code, checked, _) = typed(dir.path(), &["check"]);
     assert!(
-        code == Some(0) && checked.contains("server  docs             stdio     ready     2 tools"),
+        code == Some(0) && checked.contains("server  docs  stdio  ready  2 tools"),
         "{checked}"
     );
     std::fs::write(dir.path().join("spokes.yaml"), "spokes: [{name: a, kind: run}]").unwrap();
