@@ -421,16 +421,11 @@ pub fn raw_of(value: &impl serde::Serialize) -> Box<RawValue> {
     to_raw_value(value).expect("strings and JSON values serialize")
 }
 
-/// Names for whoever has named none of them: those that share a word with it, or all.
+/// Names for whoever has named none of them: those that look like it, or all.
 pub fn near<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> String {
-    let words = |text: &str| -> BTreeSet<String> {
-        text.split(['_', '-', '.', ' '])
-            .map(str::to_lowercase)
-            .filter(|word| word.len() > 2)
-            .collect()
-    };
-    let (wanted, all) = (words(name), all.collect::<Vec<_>>());
-    let near: Vec<_> = all.iter().copied().filter(|it| !words(it).is_disjoint(&wanted)).collect();
+    let all: Vec<_> = all.collect();
+    let mut near = all.clone();
+    near.retain(|it| strsim::jaro_winkler(it, name) > 0.8);
     let named = if near.is_empty() { all } else { near };
     if named.is_empty() {
         "there is none".to_owned()

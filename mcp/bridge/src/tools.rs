@@ -3,6 +3,8 @@
 //! Invariants: the schema that a client reads and the complaint about an argument come from one struct; a tool is one
 //! transaction, so what it reads is still so when it writes; an agent sees its own memories only.
 
+use std::sync::Arc;
+
 use jiff::{Timestamp, Zoned};
 use rusqlite::{OptionalExtension, Transaction, params};
 use s01_loop::ToolSpec;
@@ -37,7 +39,8 @@ pub struct Caller {
     pub allowance: u64,
 }
 
-type Run = fn(&Transaction<'_>, &Caller, Value) -> Result<Value, ToolError>;
+type Done = Result<Value, ToolError>;
+type Run = Arc<dyn Fn(&Transaction<'_>, &Caller, Value) -> Done + Send + Sync>;
 
 /// A tool.
 #[derive(Clone)]
@@ -54,28 +57,36 @@ impl Builtin {
     ///
     /// # Errors
     /// Why not; nothing was changed then.
-    pub fn run(&self, tx: &Transaction<'_>, by: &Caller, input: Value) -> Result<Value, ToolError> {
+    pub fn run(&self, tx: &Transaction<'_>, by: &Caller, input: Value) -> Done {
         (self.run)(tx, by, input)
     }
 }
 
 /// All of them.
 pub fn all() -> Vec<Builtin> {
-    fn tool<T: JsonSchema>(name: &str, reads: bool, description: &str, run: Run) -> Builtin {
-        let spec = ToolSpec::new::<T>(name, description);
-        Builtin { spec, reads, run }
+    fn tool<T: DeserializeOwned + JsonSchema + 'static>(
+        name: &str,
+        reads: bool,
+        description: &str,
+        run: fn(&Transaction<'_>, &Caller, T) -> Done,
+    ) -> Builtin {
+        Builtin {
+            spec: ToolSpec::new::<T>(name, description),
+            reads,
+            run: Arc::new(move |tx, by, input| run(tx, by, read(input)?)),
+        }
     }
     vec![
-        tool::<TaskCreate>("task_create", false, "Create a task for all agents.", task_create),
-        tool::<TaskList>("task_list", true, "List the tasks.", task_list),
-        tool::<TaskUpdate>("task_update", false, "Change a task's state.", task_update),
-        tool::<Key>("memory_read", true, "Read one of your memories.", memory_read),
-        tool::<MemoryWrite>("memory_write", false, "Keep a memory.", memory_write),
-        tool::<Words>("memory_search", true, "Search your memories.", memory_search),
-        tool::<Nothing>("budget_check", true, "What you may still spend today.", budget_check),
-        tool::<Nothing>("budget_report", true, "What all have spent today.", budget_report),
-        tool::<Spend>("budget_spend", false, "Spend units of today's budget.", budget_spend),
-        tool::<NoteAppend>("note_append", false, "Add a line to a note.", note_append),
+        tool("task_create", false, "Create a task for all agents.", task_create),
+        tool("task_list", true, "List the tasks.", task_list),
+        tool("task_update", false, "Change a task's state.", task_update),
+        tool("memory_read", true, "Read one of your memories.", memory_read),
+        tool("memory_write", false, "Keep a memory.", memory_write),
+        tool("memory_search", true, "Search your memories.", memory_search),
+        tool("budget_check", true, "What you may still spend today.", budget_check),
+        tool("budget_report", true, "What all have spent today.", budget_report),
+        tool("budget_spend", false, "Spend units of today's budget.", budget_spend),
+        tool("note_append", false, "Add a line to a note.", note_append),
     ]
 }
 
@@ -134,8 +145,7 @@ struct TaskCreate {
     notes: Option<String>,
 }
 
-fn task_create(tx: &Transaction<'_>, by: &Caller, input: Value) -> Result<Value, ToolError> {
-    let input: TaskCreate = read(input)?;
+fn task_create(tx: &Transaction<'_>, by: &Caller, input: TaskCreate) -> Done {
     let title = filled("title", &input.title)?;
     let notes = input.notes.unwrap_or_default();
     tx.execute(
@@ -145,7 +155,7 @@ fn task_create(tx: &Transaction<'_>, by: &Caller, input: Value) -> Result<Value,
     task(tx, tx.last_insert_rowid())
 }
 
-fn task(tx: &Transaction<'_>, id: i64) -> Result<Value, ToolError> {
+fn task(tx: &Transaction<'_>, id: i64) -> Done {
     let found =
         tx.query_row(&format!("{TASKS} WHERE id = ?"), [id], shown).optional()?.ok_or_else(
             || ToolError::Refused(format!("there is no task {id}; task_list lists them")),
@@ -172,8 +182,7 @@ struct TaskList {
     assignee: Option<String>,
 }
 
-fn task_list(tx: &Transaction<'_>, _: &Caller, input: Value) -> Result<Value, ToolError> {
-    let input: TaskList = read(input)?;
+fn task_list(tx: &Transaction<'_>, _: &Caller, input: TaskList) -> Done {
     let sql = format!(
         "{TASKS} WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR assignee = ?2) ORDER BY id LIMIT 500"
     );
@@ -193,8 +202,7 @@ struct TaskUpdate {
     note: Option<String>,
 }
 
-fn task_update(tx: &Transaction<'_>, _: &Caller, input: Value) -> Result<Value, ToolError> {
-    let input: TaskUpdate = read(input)?;
+fn task_update(tx: &Transaction<'_>, _: &Caller, input: TaskUpdate) -> Done {
     tx.execute(
         "UPDATE tasks SET status = coalesce(?2, status), assignee = coalesce(?3, assignee), changed = ?5,
             notes = CASE WHEN ?4 IS NULL THEN notes WHEN notes = '' THEN ?4 ELSE notes || char(10) || ?4 END
@@ -211,8 +219,7 @@ struct Key {
     key: String,
 }
 
-fn memory_read(tx: &Transaction<'_>, by: &Caller, input: Value) -> Result<Value, ToolError> {
-    let input: Key = read(input)?;
+fn memory_read(tx: &Transaction<'_>, by: &Caller, input: Key) -> Done {
     let sql = "SELECT text FROM memories WHERE agent = ? AND key = ?";
     let text: Option<String> =
         tx.query_row(sql, [&by.agent, &input.key], |row| row.get(0)).optional()?;
@@ -229,8 +236,7 @@ struct MemoryWrite {
     text: String,
 }
 
-fn memory_write(tx: &Transaction<'_>, by: &Caller, input: Value) -> Result<Value, ToolError> {
-    let input: MemoryWrite = read(input)?;
+fn memory_write(tx: &Transaction<'_>, by: &Caller, input: MemoryWrite) -> Done {
     let key = filled("key", &input.key)?;
     let sql = "INSERT OR REPLACE INTO memories (agent, key, text, changed) VALUES (?, ?, ?, ?)";
     tx.execute(sql, params![by.agent, key, input.text, now()])?;
@@ -244,8 +250,7 @@ struct Words {
     query: String,
 }
 
-fn memory_search(tx: &Transaction<'_>, by: &Caller, input: Value) -> Result<Value, ToolError> {
-    let input: Words = read(input)?;
+fn memory_search(tx: &Transaction<'_>, by: &Caller, input: Words) -> Done {
     let query = filled("query", &input.query)?.to_lowercase();
     let sql = "SELECT key, text FROM memories WHERE agent = ? ORDER BY changed DESC";
     let mut rows = tx.prepare_cached(sql)?;
@@ -271,16 +276,14 @@ fn spent(tx: &Transaction<'_>, agent: &str) -> Result<u64, ToolError> {
     Ok(units.unwrap_or_default())
 }
 
-fn budget_check(tx: &Transaction<'_>, by: &Caller, input: Value) -> Result<Value, ToolError> {
-    let Nothing {} = read(input)?;
+fn budget_check(tx: &Transaction<'_>, by: &Caller, _: Nothing) -> Done {
     let spent = spent(tx, &by.agent)?;
     Ok(
         json!({ "allowance": by.allowance, "spent": spent, "left": by.allowance.saturating_sub(spent) }),
     )
 }
 
-fn budget_report(tx: &Transaction<'_>, _: &Caller, input: Value) -> Result<Value, ToolError> {
-    let Nothing {} = read(input)?;
+fn budget_report(tx: &Transaction<'_>, _: &Caller, _: Nothing) -> Done {
     let mut rows =
         tx.prepare_cached("SELECT agent, units FROM spent WHERE day = ? ORDER BY agent")?;
     let rows = rows.query_map([today()], |row| {
@@ -297,8 +300,7 @@ struct Spend {
     units: u32,
 }
 
-fn budget_spend(tx: &Transaction<'_>, by: &Caller, input: Value) -> Result<Value, ToolError> {
-    let input: Spend = read(input)?;
+fn budget_spend(tx: &Transaction<'_>, by: &Caller, input: Spend) -> Done {
     let units = u64::from(input.units);
     let sum = spent(tx, &by.agent)? + units;
     if units == 0 {
@@ -323,8 +325,7 @@ struct NoteAppend {
     text: String,
 }
 
-fn note_append(tx: &Transaction<'_>, by: &Caller, input: Value) -> Result<Value, ToolError> {
-    let input: NoteAppend = read(input)?;
+fn note_append(tx: &Transaction<'_>, by: &Caller, input: NoteAppend) -> Done {
     let note = filled("note", &input.note)?;
     let sql = "INSERT INTO notes (note, agent, text, at) VALUES (?, ?, ?, ?)";
     tx.execute(sql, params![note, by.agent, input.text, now()])?;
