@@ -200,11 +200,12 @@ fn measure() {
     writeln!(shim.stdin.as_mut().unwrap(), "{hello}").unwrap();
     let mut answer = String::new();
     BufReader::new(shim.stdout.as_mut().unwrap()).read_line(&mut answer).unwrap();
-    let rss = |id: u32| resident(id) as f64 / 1024.0;
+    let mb = |id: u32, field| resident(id, field) as f64 / 1024.0;
     println!(
-        "Memory: the shim {:.1} MB, the owner {:.1} MB.",
-        rss(shim.id()),
-        rss(owner.child.id())
+        "Memory: the shim {:.1} MB, {:.1} of them its own; the owner {:.1} MB.",
+        mb(shim.id(), "VmRSS:"),
+        mb(shim.id(), "RssAnon:"),
+        mb(owner.child.id(), "VmRSS:")
     );
     let _ = shim.kill();
     let _ = shim.wait();
@@ -229,8 +230,8 @@ fn thinking(file: &Connection) -> String {
 }
 
 /// In kilobytes.
-fn resident(id: u32) -> u64 {
+fn resident(id: u32, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
     line.split_whitespace().next().unwrap().parse().unwrap()
 }
