@@ -9,7 +9,7 @@ use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
 use serde_json::{Value, json};
 use testkit::Class;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_mcp_proxy");
+use super::PROGRAM;
 
 /// Connects, asks what does the task, and makes the first call that it is answered.
 fn plays(request: &Request) -> Reply {
