@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::login::Login;
-use crate::transport::{Dialer, Opened, Process};
+use crate::transport::{Dialer, Opened};
 
 pub use state::{AWAY, Jitter, LOGIN, Patience, REASON, State, UNKNOWN};
 
@@ -28,6 +28,7 @@ pub use state::{AWAY, Jitter, LOGIN, Patience, REASON, State, UNKNOWN};
 const WAITING: usize = 1024;
 /// For answers that are still due when the client has no more to say.
 const GOODBYE: Duration = Duration::from_secs(2);
+
 /// Holds a connection to a server; it is opened when the first frame is to be sent. The task ends, and with it the
 /// server's process, when the connection is dropped.
 pub fn hold(
@@ -62,7 +63,7 @@ struct Link {
     patience: Patience,
     state: watch::Sender<State>,
     client: Writer,
-    server: Option<Server>,
+    server: Option<Opened>,
     phase: Phase,
     /// When the phase has lasted too long, or long enough.
     until: Option<Instant>,
@@ -76,12 +77,6 @@ struct Link {
     goodbye: Option<Instant>,
     work: Work,
     health: Health,
-}
-
-struct Server {
-    writer: Writer,
-    reader: Reader,
-    process: Option<Process>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,8 +194,8 @@ impl Link {
                 },
                 _ = finish(&mut self.telling) => {}
                 step = finish(&mut self.busy) => match step {
-                    Step::Opened(Ok(Opened { connection: Connection { writer, reader }, process })) => {
-                        self.server = Some(Server { writer, reader, process });
+                    Step::Opened(Ok(opened)) => {
+                        self.server = Some(opened);
                         self.proceed();
                     }
                     Step::Opened(Err(error)) => self.trouble(&error),
@@ -216,21 +211,15 @@ impl Link {
         }
         // What is being sent would hold the connection open.
         self.sending = None;
-        match self.server {
-            Some(Server {
-                process: Some(process),
-                ..
-            }) => process.stop().await,
-            Some(Server {
-                writer, mut reader, ..
-            }) => {
-                drop(writer);
-                // It ends when the session is over.
-                let ending = async { while reader.recv().await.is_some() {} };
-                let _ = timeout(GOODBYE, ending).await;
-            }
-            None => {}
+        let Some(server) = self.server else { return };
+        if let Some(process) = server.process {
+            return process.stop().await;
         }
+        let Connection { writer, mut reader } = server.connection;
+        drop(writer);
+        // It ends when the session is over.
+        let ending = async { while reader.recv().await.is_some() {} };
+        let _ = timeout(GOODBYE, ending).await;
     }
 
     /// A client that is faster than its server waits; while the server is away it is read, for it may cancel.
@@ -265,7 +254,7 @@ impl Link {
 
     fn send(&mut self, frame: Frame) {
         let Some(server) = &self.server else { return };
-        let (writer, authorized) = (server.writer.clone(), self.authorized());
+        let (writer, authorized) = (server.connection.writer.clone(), self.authorized());
         self.sending = Some(Box::pin(async move {
             authorized.await;
             writer.send(frame).await.is_ok()
@@ -398,11 +387,11 @@ impl Link {
     }
 }
 
-async fn receive(server: &mut Option<Server>) -> Result<Frame, Error> {
+async fn receive(server: &mut Option<Opened>) -> Result<Frame, Error> {
     let Some(server) = server else {
         return std::future::pending().await;
     };
-    match (server.reader.recv().await, &mut server.process) {
+    match (server.connection.reader.recv().await, &mut server.process) {
         (Some(came), _) => came,
         (None, Some(process)) => Err(Error::Broken(process.last_words().await)),
         (None, None) => Err(Error::Broken("the server has closed the connection".to_owned())),

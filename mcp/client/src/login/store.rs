@@ -191,11 +191,10 @@ fn key_file(path: &Path) -> Result<String> {
         // Unlike a rename a link fails when another process was first.
         let linked = written.and_then(|()| fs::hard_link(&fresh, path));
         let _ = fs::remove_file(&fresh);
-        match linked {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(error).with_context(|| format!("writing {}", path.display()));
-            }
-            _ => {}
+        if let Err(error) = linked
+            && error.kind() != io::ErrorKind::AlreadyExists
+        {
+            return Err(error).with_context(|| format!("writing {}", path.display()));
         }
     }
     fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))

@@ -25,7 +25,9 @@ const WEIGHTS: [f32; 4] = [4.0, 1.0, 0.5, 0.2];
 /// The seed's threshold: below it not even a common word is shared.
 const LEAST_SCORE: f32 = 0.01;
 /// The share of the query's idf that the best tool must match. The README has the curve that it was chosen from.
-const LEAST_SHARE: f32 = 0.15;
+const LEAST_SHARE: f32 = 0.2;
+/// What a word that no tool knows counts in that: few tools have few words, and not every other one is foreign.
+const UNKNOWN: f32 = 0.5;
 /// How deep parameters of parameters are read.
 const DEPTH: usize = 4;
 #[cfg(feature = "embeddings")]
@@ -137,7 +139,8 @@ impl Index {
         let stems: BTreeSet<String> = tokens::stems(query).into_iter().collect();
         let scored = self.bm25.scores(&stems, &self.synonyms);
         let best = scored.iter().map(|scored| scored.matched).fold(0.0, f32::max);
-        let all: f32 = stems.iter().map(|stem| self.bm25.idf(stem)).sum();
+        let weight = |stem: &String| if self.knows(stem) { 1.0 } else { UNKNOWN };
+        let all: f32 = stems.iter().map(|stem| weight(stem) * self.bm25.idf(stem)).sum();
         let share = if all > 0.0 { best / all } else { 0.0 };
         let scores: Vec<f32> = scored.iter().map(|scored| scored.score).collect();
         let ranking = ranking(&scores);
@@ -152,18 +155,18 @@ impl Index {
         let refused = share < self.least_share || scores.iter().all(|score| *score < LEAST_SCORE);
         let shown = if refused { 0 } else { limit };
         let found = ranking.into_iter().take(shown);
+        let is_unknown = |word: &String| !tokens::stems(word).iter().any(|it| self.knows(it));
         Found {
             tools: found.map(|tool| &self.tools[tool]).collect(),
             share,
-            unknown: words.into_iter().filter(|word| !self.knows(word)).collect(),
+            unknown: words.into_iter().filter(is_unknown).collect(),
             near: servers,
         }
     }
 
-    fn knows(&self, word: &str) -> bool {
-        tokens::stems(word).iter().any(|stem| {
-            self.bm25.knows(stem) || self.synonyms.of(stem).any(|other| self.bm25.knows(other))
-        })
+    /// True if some tool has the stem, or a synonym of it.
+    fn knows(&self, stem: &str) -> bool {
+        self.bm25.knows(stem) || self.synonyms.of(stem).any(|other| self.bm25.knows(other))
     }
 
     #[cfg(not(feature = "embeddings"))]
