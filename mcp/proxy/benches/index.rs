@@ -1,4 +1,4 @@
-//! Building the index of 10,000 tools, and a query on it.
+//! Building the index of 10,000 tools, what it takes in memory, and a query on it.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -18,6 +18,11 @@ fn main() {
     };
     let many: Vec<Tool> =
         tools.tools.iter().cycle().take(TOOLS).enumerate().map(numbered).collect();
+    let tools = many.clone();
+    // Before anything else has been built and freed.
+    let before = resident();
+    let index = Index::new(tools, Synonyms::built_in());
+    let memory = resident().saturating_sub(before);
     let mut builds = Vec::new();
     for _ in 0..9 {
         let tools = many.clone();
@@ -26,7 +31,6 @@ fn main() {
         builds.push(start.elapsed());
         drop(index);
     }
-    let index = Index::new(many, Synonyms::built_in());
     let mut searches = Vec::new();
     for _ in 0..20 {
         for query in &queries.queries {
@@ -35,7 +39,11 @@ fn main() {
             searches.push(start.elapsed());
         }
     }
-    println!("index of {TOOLS} tools: {:?}", percentile(&mut builds, 50));
+    println!(
+        "index of {TOOLS} tools: {:?}, {} MiB beside the tools",
+        percentile(&mut builds, 50),
+        memory >> 20
+    );
     println!(
         "query: p50 {:?}, p99 {:?}",
         percentile(&mut searches, 50),
@@ -46,4 +54,10 @@ fn main() {
 fn percentile(times: &mut [Duration], percent: usize) -> Duration {
     times.sort_unstable();
     times[(times.len() - 1) * percent / 100]
+}
+
+/// Bytes of this process in memory.
+fn resident() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    pages.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0) * 4096
 }

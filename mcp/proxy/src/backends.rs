@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use mcp_client::fleet::{self, Limits};
 use mcp_client::login::{self, Login};
-use mcp_client::{Client, Error, Options, Patience, Server, State};
+use mcp_client::{Client, Error, Options, Server, State};
 use mcp_wire::Frame;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -144,14 +144,8 @@ impl Backends {
         let backend = &self.all[at];
         let (notifications, told) = mpsc::channel(64);
         let options = Options {
-            patience: Patience {
-                connect: self.limits.connect,
-                ..Patience::default()
-            },
-            call: self.limits.call,
-            login: backend.login.clone(),
             notifications: Some(notifications),
-            ..Options::default()
+            ..self.limits.options(backend.login.clone())
         };
         let began = Instant::now();
         let opened = async {
