@@ -15,7 +15,7 @@ use mcp_wire::body;
 use mcp_wire::frame::code;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::backends::{Backends, Standing};
@@ -173,15 +173,8 @@ impl Service for Proxy {
     fn call(&self, call: service::Call) -> BoxFuture<'static, Result<Box<RawValue>, Refusal>> {
         let own = self.clone();
         Box::pin(async move {
-            let (sender, mut received) = mpsc::channel::<Box<RawValue>>(64);
-            // A client that is slow misses reports, and holds up nobody.
-            let progress = move |report: &RawValue| _ = sender.try_send(report.to_owned());
-            let answer = own.call(&call.name, &call.arguments, progress);
-            let (answer, ()) = tokio::join!(answer, async {
-                while let Some(report) = received.recv().await {
-                    call.progress.report(report).await;
-                }
-            });
+            let progress = |report: &RawValue| call.progress.offer(report);
+            let answer = own.call(&call.name, &call.arguments, progress).await;
             let unknown = || format!("Unknown tool: '{}'", call.name);
             answer.ok_or_else(|| Refusal::new(code::INVALID_PARAMS, unknown()))
         })

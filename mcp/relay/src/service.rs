@@ -63,6 +63,11 @@ impl Reports {
     pub async fn report(&self, progress: impl Serialize) {
         let _ = self.0.send(raw(progress)).await;
     }
+
+    /// The same without waiting: a client that is slow misses it, and holds up nobody.
+    pub fn offer(&self, progress: impl Serialize) {
+        let _ = self.0.try_send(raw(progress));
+    }
 }
 
 /// The result that is one text.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use kit::BoxFuture;
 use mcp_client::fleet::Limits;
-use mcp_client::{Server, State, Transport, login};
+use mcp_client::{Client, Options, Server, State, Transport, login};
 use mcp_proxy::backends::{Standing, read};
 use mcp_proxy::index::Tool;
 use mcp_proxy::proxy::{Proxy, Setup, discover};
@@ -244,7 +244,10 @@ impl Service for Echo {
     }
 
     fn call(&self, call: service::Call) -> BoxFuture<'static, Result<Box<RawValue>, Refusal>> {
-        Box::pin(std::future::ready(Ok(service::text(call.arguments.get()))))
+        Box::pin(async move {
+            call.progress.report(json!({"progress": 1})).await;
+            Ok(service::text(call.arguments.get()))
+        })
     }
 
     fn changes(&self) -> watch::Receiver<()> {
@@ -252,28 +255,34 @@ impl Service for Echo {
     }
 }
 
-#[tokio::test]
-async fn arguments_reach_the_server_as_they_were_written() {
-    let folder = TempDir::new().unwrap();
-    let echo = Server {
+fn in_process(service: impl Service) -> Server {
+    let service = Arc::new(service);
+    Server {
         name: "echo".to_owned(),
         transport: Transport::Sdk,
-        sdk: Some(Arc::new(|| {
+        sdk: Some(Arc::new(move || {
             let (near, far) = Connection::pair();
-            tokio::spawn(service::serve(Arc::new(Echo), far));
+            tokio::spawn(service::serve(service.clone(), far));
             Box::pin(std::future::ready(Ok(near)))
         })),
         ..Server::default()
-    };
-    let proxy = start(folder.path(), Settings::default(), vec![echo]);
+    }
+}
+
+#[tokio::test]
+async fn arguments_reach_the_server_as_they_were_written_and_progress_the_client() {
+    let folder = TempDir::new().unwrap();
+    let proxy = start(folder.path(), Settings::default(), vec![in_process(Echo)]);
+    let client = Client::connect(&in_process(proxy), Options::default()).await.unwrap();
     for number in ["123456789012345678901234567890", "18446744073709551617", "-9223372036854775809"]
     {
         let arguments = format!("{{\"number\": {number}}}");
         let wanted = format!("{{\"tool_name\":\"echo\",\"arguments\":{arguments}}}");
         let wanted = RawValue::from_string(wanted).unwrap();
-        let answer = proxy.call("call_tool", &wanted, |_| {}).await.unwrap();
+        let mut reports = 0;
+        let answer = client.call("call_tool", wanted, |_| reports += 1).await.unwrap();
         let answer: Value = serde_json::from_str(answer.get()).unwrap();
-        assert_eq!(answer["content"][0]["text"], arguments);
+        assert_eq!((&answer["content"][0]["text"], reports), (&arguments.into(), 1));
     }
 }
 
