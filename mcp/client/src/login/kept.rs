@@ -42,39 +42,37 @@ impl Client {
     }
 }
 
-/// rmcp's view of what is kept for a server. The lock is held by whoever refreshes.
+/// What is kept for a server, by its address; for rmcp, too. The lock is held by whoever refreshes.
+#[derive(Clone)]
 pub(super) struct Slot {
     pub store: Arc<Store>,
     pub url: String,
 }
 
 impl Slot {
-    fn change(&self, credentials: Option<StoredCredentials>) -> Result<()> {
-        let kept: Option<Kept> = self.store.load(&self.url)?;
-        let client = kept.and_then(|kept| kept.client);
-        self.store.save(
-            &self.url,
-            &Kept {
-                client,
-                credentials,
-            },
-        )
+    pub fn kept(&self) -> Result<Kept> {
+        Ok(self.store.load(&self.url)?.unwrap_or_default())
+    }
+
+    pub fn keep(&self, change: impl FnOnce(&mut Kept)) -> Result<()> {
+        let mut kept = self.kept()?;
+        change(&mut kept);
+        self.store.save(&self.url, &kept)
     }
 }
 
 #[async_trait::async_trait]
 impl CredentialStore for Slot {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
-        let kept: Result<Option<Kept>> = self.store.load(&self.url);
-        kept.map(|kept| kept.and_then(|kept| kept.credentials)).map_err(lost)
+        self.kept().map(|kept| kept.credentials).map_err(lost)
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        self.change(Some(credentials)).map_err(lost)
+        self.keep(|kept| kept.credentials = Some(credentials)).map_err(lost)
     }
 
     async fn clear(&self) -> Result<(), AuthError> {
-        self.change(None).map_err(lost)
+        self.keep(|kept| kept.credentials = None).map_err(lost)
     }
 }
 

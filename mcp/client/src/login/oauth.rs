@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::callback::{Callback, parameter};
-use super::kept::{Client, Kept, Slot, access_token, bearer, expires_soon, refresh_token};
+use super::kept::{Client, Slot, access_token, bearer, expires_soon, refresh_token};
 use super::store::Store;
 use super::{Challenge, Login, Settings};
 
@@ -43,9 +43,8 @@ pub trait Visit: Send + Sync {
 pub struct OAuth {
     /// The name to be typed after `mcp_client login`.
     name: String,
-    url: String,
+    pub(super) slot: Slot,
     settings: Settings,
-    store: Arc<Store>,
     visit: Option<Arc<dyn Visit>>,
     under_way: Arc<Mutex<UnderWay>>,
 }
@@ -79,9 +78,11 @@ impl OAuth {
     ) -> Self {
         Self {
             name: name.to_owned(),
-            url: url.to_owned(),
+            slot: Slot {
+                store,
+                url: url.to_owned(),
+            },
             settings,
-            store,
             visit,
             under_way: Arc::default(),
         }
@@ -89,7 +90,7 @@ impl OAuth {
 
     /// The address of the server.
     pub fn url(&self) -> &str {
-        &self.url
+        &self.slot.url
     }
 
     pub(super) fn settings(&self) -> &Settings {
@@ -107,7 +108,7 @@ impl OAuth {
     /// The credentials to send, refreshed when they are about to expire.
     async fn credentials(&self) -> Result<Option<StoredCredentials>> {
         let mut under_way = self.under_way.lock().await;
-        let Some(mut credentials) = self.kept()?.credentials else {
+        let Some(mut credentials) = self.slot.kept()?.credentials else {
             return Ok(None);
         };
         if expires_soon(&credentials) && refresh_token(&credentials).is_some() {
@@ -124,13 +125,14 @@ impl OAuth {
     async fn cure(&self, challenge: &Challenge) -> Result<()> {
         let mut under_way = self.under_way.lock().await;
         let header = challenge.www_authenticate.as_deref();
-        let kept = self.kept()?.credentials;
+        let kept = self.slot.kept()?.credentials;
         let refused = under_way.given.take();
         if under_way.last.is_some_and(|last| last.elapsed() > A_ROW) {
             under_way.attempts = 0;
         }
         let scopes = if challenge.status == 403 {
-            scopes_wanted(&self.url, header).with_context(|| format!("{} forbids it", self.url))?
+            scopes_wanted(&self.slot.url, header)
+                .with_context(|| format!("{} forbids it", self.slot.url))?
         } else {
             if let Some(credentials) = kept.filter(|_| refused.is_some()) {
                 if access_token(&credentials) != refused {
@@ -152,7 +154,7 @@ impl OAuth {
             Vec::new()
         };
         if under_way.attempts >= ATTEMPTS {
-            bail!("{} refuses after {ATTEMPTS} logins", self.url);
+            bail!("{} refuses after {ATTEMPTS} logins", self.slot.url);
         }
         let outcome = self.authorize(header, &scopes).await;
         under_way.attempts += 1;
@@ -178,9 +180,9 @@ impl OAuth {
         old: &StoredCredentials,
         challenge: Option<&str>,
     ) -> Result<StoredCredentials> {
-        let (store, url) = (Arc::clone(&self.store), self.url.clone());
-        let _lock = tokio::task::spawn_blocking(move || store.lock(&url)).await??;
-        let kept = self.kept()?;
+        let slot = self.slot.clone();
+        let _lock = tokio::task::spawn_blocking(move || slot.store.lock(&slot.url)).await??;
+        let kept = self.slot.kept()?;
         let now = kept.credentials.as_ref().and_then(access_token);
         if let Some(credentials) = kept.credentials.filter(|_| now != access_token(old)) {
             return Ok(credentials);
@@ -196,10 +198,10 @@ impl OAuth {
         }
         manager.configure_client(client.config())?;
         match manager.refresh_token().await {
-            Ok(_) => self.kept()?.credentials.context("the new token was not kept"),
+            Ok(_) => self.slot.kept()?.credentials.context("the new token was not kept"),
             Err(error @ AuthError::TokenRefreshRejected(_)) => {
                 // It will never be accepted again.
-                self.keep(|kept| kept.credentials = None)?;
+                self.slot.keep(|kept| kept.credentials = None)?;
                 Err(error.into())
             }
             Err(error) => Err(error.into()),
@@ -209,9 +211,9 @@ impl OAuth {
     /// Asks the user, with these scopes beside those that were granted.
     async fn authorize(&self, challenge: Option<&str>, more: &[String]) -> Result<()> {
         let Some(visit) = &self.visit else {
-            bail!("{} wants a login: `mcp_client login {}`", self.url, self.name);
+            bail!("{} wants a login: `mcp_client login {}`", self.slot.url, self.name);
         };
-        let kept = self.kept()?;
+        let kept = self.slot.kept()?;
         let mut found = self.discover(challenge).await?;
         let known = kept.client.filter(|client| client.issuer == found.issuer);
         let callback = self.callback(known.as_ref()).await?;
@@ -231,7 +233,7 @@ impl OAuth {
         };
         let manager = &mut found.manager;
         manager.configure_client(client.config())?;
-        self.keep(|kept| kept.client = Some(client))?;
+        self.slot.keep(|kept| kept.client = Some(client))?;
         let url = manager.get_authorization_url(&scopes).await?;
         let state = parameter(&url, "state").context("the login's address has no state")?;
         let answered = async {
@@ -268,9 +270,8 @@ impl OAuth {
 
     /// Reads the metadata of the resource and of its authorization server.
     pub(super) async fn discover(&self, challenge: Option<&str>) -> Result<Discovered> {
-        let mut manager = AuthorizationManager::new(self.url.as_str()).await?;
-        let (store, url) = (Arc::clone(&self.store), self.url.clone());
-        manager.set_credential_store(Slot { store, url });
+        let mut manager = AuthorizationManager::new(self.slot.url.as_str()).await?;
+        manager.set_credential_store(self.slot.clone());
         let found = manager.resolve_metadata_from_challenge(challenge).await?;
         let issuer = found.metadata.issuer.clone();
         let token_endpoint = found.metadata.token_endpoint.clone();
@@ -321,16 +322,6 @@ impl OAuth {
             redirect_uri,
             issuer,
         })
-    }
-
-    pub(super) fn kept(&self) -> Result<Kept> {
-        Ok(self.store.load(&self.url)?.unwrap_or_default())
-    }
-
-    pub(super) fn keep(&self, change: impl FnOnce(&mut Kept)) -> Result<()> {
-        let mut kept = self.kept()?;
-        change(&mut kept);
-        self.store.save(&self.url, &kept)
     }
 }
 

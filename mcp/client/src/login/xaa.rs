@@ -57,7 +57,7 @@ impl Xaa {
     }
 
     fn id_token(&self) -> Result<Option<String>> {
-        let credentials = self.provider.kept()?.credentials;
+        let credentials = self.provider.slot.kept()?.credentials;
         let token = credentials.and_then(|credentials| field(&credentials, "id_token"));
         Ok(token.and_then(|token| Some(token.as_str()?.to_owned())))
     }
@@ -82,7 +82,7 @@ impl Xaa {
         let id = self.own.settings().client_id.clone().unwrap_or_default();
         let response = Some(serde_json::from_value(response)?);
         let credentials = StoredCredentials::new(id, response, Vec::new(), Some(now.as_secs()));
-        self.own.keep(|kept| kept.credentials = Some(credentials))
+        self.own.slot.keep(|kept| kept.credentials = Some(credentials))
     }
 }
 
@@ -117,7 +117,7 @@ fn is_over(error: &anyhow::Error) -> bool {
 impl Login for Xaa {
     fn authorization(&self) -> BoxFuture<'_, Option<HeaderValue>> {
         Box::pin(async {
-            let kept = || self.own.kept().ok()?.credentials;
+            let kept = || self.own.slot.kept().ok()?.credentials;
             if expires_soon(&kept()?)
                 && let Err(error) = self.log_in(None).await
             {
