@@ -248,11 +248,18 @@ impl<'t> Served<'t> {
         let mut used: Vec<bool> = tokens.iter().map(is_told).collect();
         let required: Vec<&str> = required(schema).collect();
         let mut input = Map::new();
-        for (name, schema) in properties(schema) {
-            let wanted = (name.as_str(), schema, required.contains(&name.as_str()));
-            input.extend(
-                argument(clause, wanted, self.reads, &mut used).map(|value| (name.clone(), value)),
-            );
+        // Choices and ids take their words before texts do, and what is required before what is not.
+        let mut all: Vec<_> = properties(schema)
+            .map(|(name, schema)| (name.as_str(), schema, required.contains(&name.as_str())))
+            .collect();
+        let is_choice =
+            |schema: &Value| schema["enum"].is_array() || kind(schema) != Some("string");
+        all.sort_by_key(|(name, schema, is_required)| {
+            (!is_choice(schema) && !is_id(name), !is_required)
+        });
+        for wanted in all {
+            let value = argument(clause, wanted, self.reads, &mut used);
+            input.extend(value.map(|value| (wanted.0.to_owned(), value)));
         }
         // What the description speaks of says nothing new.
         let is_new = |token: &Token| {

@@ -250,13 +250,13 @@ pub(super) fn answer_plans<'r>(
     }
     let (mut open, mut waits) = (Vec::new(), Vec::new());
     for name in whose {
-        let own = || plans.iter().filter(move |(_, mail, _)| name.is_empty() || mail.from == name);
+        let own = plans.iter().filter(|(_, mail, _)| name.is_empty() || mail.from == name);
+        let (before, after): (Vec<&Sent>, Vec<&Sent>) = own.partition(|(at, ..)| *at < run.from);
         let is_asked = asked.iter().any(|(at, mate)| *at >= run.from && *mate == name);
-        let before = own().rfind(|(at, _, id)| *at < run.from && !answered(id));
-        let after = own().find(|(at, ..)| *at > run.from);
+        let open_before = before.iter().rfind(|(.., id)| !is_asked && !answered(id));
         // The same plan once more: who matches answers will say so.
-        let older = || before.or(after).or_else(|| own().next_back());
-        match if is_asked { after } else { older() } {
+        let again = before.last().filter(|_| !is_asked);
+        match open_before.or(after.first()).or(again).copied() {
             Some(plan) => open.push(plan),
             None if name.is_empty() => {
                 waits.push("I wait for the plan: that comes by itself.".to_owned())

@@ -80,7 +80,7 @@ impl Planner<'_, '_> {
     fn tell(&mut self, found: &Found, clause: &Clause) -> Result<bool> {
         let (whom, what) = (found.tokens("whom"), found.tokens("what"));
         let named = if whom[0].is(set("pronouns")) { Vec::new() } else { names(whom) };
-        let is_task = found.label == "hand" || found.label == "task" && says(what, "task tasks");
+        let is_task = found.label == "hand";
         let is_all = whom[0].is("both each they them everybody everyone");
         let to = if is_all { self.everybody() } else { self.those(&named) };
         let is_nobody = to.is_empty() || named.is_empty() && self.people.is_empty();
@@ -109,8 +109,7 @@ impl Planner<'_, '_> {
         }
         let is_row = leaves || is_server || !is_task && says(what, "plan plans themselves own");
         let can_tell = self.world.can(Can::Spawn) || self.world.can(Can::Send);
-        let is_left = found.label == "task" && !is_task;
-        if !can_tell || is_nobody || is_row || is_left {
+        if !can_tell || is_nobody || is_row {
             return Ok(false);
         }
         // Who is there may have been forgotten; the tool that sends knows.

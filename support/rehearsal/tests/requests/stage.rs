@@ -36,7 +36,7 @@ const TOOLS: [(&str, &str, &str); 27] = [
     ("create_worktree", "Create a git worktree.", "name task_id?"),
     ("remove_worktree", "Remove a worktree.", "name discard_changes?"),
     ("keep_worktree", "Keep a worktree.", "name"),
-    ("connect_mcp", "Connect to an MCP server. Servers: deploy, docs, hub, jira.", "name"),
+    ("connect_mcp", "Connect to an MCP server. Servers: alerts, deploy, docs, hub, jira.", "name"),
 ];
 
 /// A conversation with the rehearsal, and the files it works on.
@@ -332,6 +332,14 @@ impl Stage {
                 "Search the documentation. (readOnly)",
                 tool("", "", "query").2,
             ),
+            "alerts" => {
+                let push = tool("", "", "text after_seconds?").2;
+                add(
+                    "mcp__alerts__push",
+                    "Push a message to the agent, now or in some seconds.",
+                    push,
+                );
+            }
             "hub" => {
                 let mode = choice(&["challenge", "agree"]);
                 let properties = json!({"prompt": {"type": "string"}, "mode": mode});
