@@ -186,7 +186,8 @@ impl Clause {
         first.is(set("wh"))
             || first.is("i") && self.tokens.get(1).is_some_and(|next| next.is("like love hate"))
             || (first.is(set("aux")) && (second_is_you || !first.is("do have don't")))
-            || (self.says("?") && !self.is_polite && !first.is("ask"))
+            // `ask bob: is it done?` asks bob.
+            || (self.says("?") && !self.is_polite && !(first.is("ask") && self.says(":")))
     }
 }
 

@@ -112,7 +112,8 @@ pub fn gist(text: &str) -> String {
     let lines = lines.map(|line| line.trim_end_matches(['"', '.']));
     let mut lines = lines.filter(|line| line.chars().filter(|c| c.is_alphanumeric()).count() > 2);
     match (lines.next(), lines.next()) {
-        (None, _) => "(empty)".to_owned(),
+        (None, _) if text.trim().is_empty() => "(empty)".to_owned(),
+        (None, _) => one_line(text, 160),
         (Some(first), None) => one_line(first, 160),
         (Some(first), Some(second)) => {
             let (first, second) = (one_line(first, 100), one_line(second, 160));

@@ -134,6 +134,9 @@ impl Planner<'_, '_> {
         }
         let what = match what {
             [one] if one.shape == Shape::Quoted => one.text.clone(),
+            _ if clause.says("?") => {
+                format!("{}?", sentence(found.text("what")).trim_end_matches('.'))
+            }
             _ => sentence(found.text("what").trim_start_matches("please ")),
         };
         self.hired.clone_from(&to);
