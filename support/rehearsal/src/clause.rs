@@ -28,39 +28,27 @@ pub struct Clause {
     pub is_polite: bool,
 }
 
-/// A sentence: what ends in a full stop or with its line, cut at its hard joints.
-pub type Segment = (Vec<Token>, Join);
-
 /// Whether a token stands on a new line.
 fn opens_line(text: &str, all: &[Token], at: usize) -> bool {
     at > 0 && text[all[at - 1].end..all[at].start].contains('\n')
 }
 
-/// The segments of a text.
-pub fn segments(text: &str) -> Vec<Segment> {
-    let all = tokens(text);
-    let mut found: Vec<Segment> = Vec::new();
-    let mut open: Vec<Token> = Vec::new();
-    for (at, token) in all.iter().enumerate() {
-        let new_line = opens_line(text, &all, at);
-        let is_end = token.is(". ! ? …");
-        let is_joint = !open.is_empty() && token.is("then — – -- -");
-        if new_line || is_end || is_joint {
-            while open.last().is_some_and(|last| last.is(", and")) {
-                open.pop();
-            }
-            open.extend(token.is("?").then(|| token.clone()));
-            if !open.is_empty() {
-                found.push((std::mem::take(&mut open), Join::Then));
-            }
+/// The tokens of a sentence, cut at its hard joints.
+pub fn segments(text: &str) -> Vec<Vec<Token>> {
+    let mut found: Vec<Vec<Token>> = vec![Vec::new()];
+    for token in tokens(text) {
+        let open = found.last_mut().expect("there is one from the start");
+        if !token.is("then — – -- - . ! ? …") {
+            open.push(token);
+            continue;
         }
-        if !is_end && !is_joint {
-            open.push(token.clone());
+        while open.last().is_some_and(|last| last.is(", and")) {
+            open.pop();
         }
+        open.extend(Some(token).filter(|token| token.is("?")));
+        found.push(Vec::new());
     }
-    if !open.is_empty() {
-        found.push((open, Join::Then));
-    }
+    found.retain(|segment| !segment.is_empty());
     found
 }
 

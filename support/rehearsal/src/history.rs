@@ -209,7 +209,7 @@ pub fn last_answer(world: &World) -> Option<usize> {
     let events = &world.scene.events;
     (0..events.len()).rev().find(|at| {
         matches!(events[*at], Event::Said(_) | Event::Interrupted(_))
-            && !matches!(events.get(at + 1), Some(Event::Called(_) | Event::Said(_)))
+            && !matches!(events.get(at + 1), Some(Event::Called | Event::Said(_)))
             && *at + 1 < events.len()
     })
 }

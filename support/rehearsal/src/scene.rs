@@ -62,8 +62,7 @@ pub enum Event<'a> {
     Said(&'a str),
     /// The harness notes that the turn above had no end: it stands for the answer that never came.
     Interrupted(&'a str),
-    /// The model called something; the index of the call.
-    Called(usize),
+    Called,
 }
 
 /// The conversation.
@@ -93,7 +92,7 @@ impl<'a> Scene<'a> {
                 Block::Call { id, name, input } => {
                     let at = scene.events.len();
                     open.push((id, scene.calls.len()));
-                    scene.events.push(Event::Called(scene.calls.len()));
+                    scene.events.push(Event::Called);
                     let text = Cow::Borrowed("");
                     scene.calls.push(Past {
                         name,
@@ -117,10 +116,7 @@ impl<'a> Scene<'a> {
         // A note that the model answers at once is the user's.
         for at in 0..scene.events.len() {
             if let Event::Interrupted(note) = scene.events[at]
-                && matches!(
-                    scene.events.get(at + 1),
-                    None | Some(Event::Said(_) | Event::Called(_))
-                )
+                && matches!(scene.events.get(at + 1), None | Some(Event::Said(_) | Event::Called))
             {
                 scene.events[at] = Event::Asked(note.trim_matches(['[', ']']).to_owned());
             }
@@ -148,11 +144,6 @@ impl<'a> Scene<'a> {
             })
         };
         let calls: Vec<Past> = self.summary.lines().filter_map(done).collect();
-        for event in &mut self.events {
-            if let Event::Called(index) = event {
-                *index += calls.len();
-            }
-        }
         self.calls.splice(0..0, calls);
     }
 

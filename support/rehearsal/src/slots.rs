@@ -28,19 +28,9 @@ pub struct Slots {
     pub said: String,
 }
 
-/// A row held against a clause.
-#[derive(Debug)]
-pub struct Fit {
-    pub slots: Slots,
-    /// What nobody accounts for, in the user's words.
-    pub left: Vec<String>,
-    /// Whether a slot that is needed is empty.
-    pub is_missing: bool,
-}
-
 impl Clause {
-    /// Holds a row against this clause.
-    pub fn fit(&self, index: usize, names: &[String]) -> Fit {
+    /// Holds a row against this clause: its slots, and what nobody accounts for.
+    pub fn fit(&self, index: usize, names: &[String]) -> (Slots, Vec<String>) {
         let row = &ROWS[index];
         let mut used = vec![false; self.tokens.len()];
         let mut slots = Slots::of(self.text());
@@ -80,11 +70,7 @@ impl Clause {
         };
         let left = (0..self.tokens.len()).filter(is_left);
         let left = left.map(|at| self.between(at, at + 1).to_owned()).collect();
-        Fit {
-            is_missing: !row.needs.iter().all(|slot| slots.has(slot)),
-            slots,
-            left,
-        }
+        (slots, left)
     }
 
     /// Whether a word may be the name of somebody: no row knows it, and it is said where a name is said.
@@ -191,8 +177,9 @@ impl Slots {
         }
     }
 
-    fn has(&self, slot: &Slot) -> bool {
-        match slot {
+    /// Whether all is there that a row needs.
+    pub fn are_enough_for(&self, row: &Row) -> bool {
+        row.needs.iter().all(|slot| match slot {
             Slot::Path | Slot::Paths => !self.paths.is_empty(),
             Slot::Pair => self.paths.len() == 2,
             Slot::Dir => self.dir.is_some(),
@@ -202,7 +189,7 @@ impl Slots {
             Slot::Key => self.key.is_some(),
             Slot::Names => !self.names.is_empty(),
             Slot::After => !self.rest.is_empty(),
-        }
+        })
     }
 
     /// A template whose places are filled in, quoted for the shell.

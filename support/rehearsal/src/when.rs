@@ -3,9 +3,13 @@
 //! A model does not know the time, so an hour from now is worked out from what `date` prints. Invariant: a time that is not
 //! understood to the last word is no time; nothing is rounded to today.
 
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
 use crate::clause::Clause;
 use crate::pattern;
-use crate::words::{Shape, Token, entry, has, number, set};
+use crate::words::{Token, entry, has, number, set};
 
 /// When something is to happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,30 +99,27 @@ fn day(word: &str) -> Option<&'static str> {
 
 /// `at 9:30`, `at noon`, `at 5 pm`: the hour, the minute, and how many tokens say it.
 fn clock(tokens: &[Token]) -> Option<(u32, u32, usize)> {
-    let word = tokens.get(1).filter(|_| tokens[0].is("at"))?;
-    if matches!(word.shape, Shape::Path | Shape::Quoted | Shape::Code) {
-        return None;
-    }
-    match word.low.as_str() {
-        "noon" => return Some((12, 0, 2)),
-        "midnight" => return Some((0, 0, 2)),
-        _ => {}
-    }
-    let digits = word.low.trim_end_matches(['a', 'p', 'm', '.']);
-    let (hour, minute): (u32, u32) = match digits.split_once([':', '.']) {
-        Some((hour, minute)) => (hour.parse().ok()?, minute.parse().ok()?),
-        None => (number(digits)?, 0),
+    static CLOCK: LazyLock<Regex> = LazyLock::new(|| {
+        let half = r"( ?)(am|pm|a\.m|p\.m|o'clock)";
+        let clock = format!(r"^at ([a-z]+|\d+)(?:[:.](\d+))?(?:{half})?(?: |$)");
+        Regex::new(&clock).expect("it is one")
+    });
+    let said = tokens.iter().take(3).take_while(|token| !token.is_quoted());
+    let said = said.map(|token| token.low.as_str()).collect::<Vec<_>>().join(" ");
+    let found = CLOCK.captures(&said)?;
+    let group = |at| found.get(at).map_or("", |group| group.as_str());
+    let hour = match group(1) {
+        "noon" => 12,
+        "midnight" => 0,
+        hour => number(hour)?,
     };
-    let (own, next) =
-        (&word.low[digits.len()..], tokens.get(2).map_or("", |token| token.low.as_str()));
-    let is_half = |half: &str| ["am", "pm", "a.m", "p.m", "o'clock"].contains(&half);
-    let (half, len) = if own.is_empty() && is_half(next) { (next, 3) } else { (own, 2) };
+    let minute = if group(2).is_empty() { 0 } else { group(2).parse().ok()? };
     let hour = match hour {
-        12 if half.starts_with('a') => 0,
-        1..=11 if half.starts_with('p') => hour + 12,
+        12 if group(4).starts_with('a') => 0,
+        1..=11 if group(4).starts_with('p') => hour + 12,
         hour => hour,
     };
-    (hour < 24 && minute < 60 && (half.is_empty() || is_half(half))).then_some((hour, minute, len))
+    (hour < 24 && minute < 60).then_some((hour, minute, 2 + group(3).len()))
 }
 
 impl When {

@@ -132,7 +132,7 @@ fn noted<'r>(run: &Run<'r, '_>, head: &str) -> Option<&'r str> {
 
 /// Reads files in batches, and says what each is about. What was read is noted beside the next calls: an old result may be
 /// taken away.
-fn walk(run: &Run, files: &[String], mut note: String) -> Went {
+pub(super) fn walk(run: &Run, files: &[String], mut note: String) -> Went {
     let line = |(path, gist): &(String, String)| format!("- {path}: {gist}");
     let mut told = Outcome::default();
     for batch in files.chunks(AT_ONCE) {

@@ -261,12 +261,8 @@ pub(super) fn skill(run: &Run, name: &str, follows: bool) -> Went {
     let all = files::paths(run, "**/*.{rs,py,js,ts,go,java,c,rb,sh}")?;
     let some: Vec<String> =
         all.into_iter().filter(|path| !path.contains("target/")).take(5).collect();
-    let read = files::read(run, &some)?;
-    let line = |(path, text): &(String, String)| {
-        format!("- {path}: {} lines; {}", text.lines().count(), gist(text))
-    };
-    let lines: Vec<String> = read.found.iter().map(line).collect();
-    let lines = if lines.is_empty() { "no source files".to_owned() } else { lines.join("\n") };
+    let read = files::walk(run, &some, String::new())?.text;
+    let lines = if read.is_empty() { "no source files".to_owned() } else { read };
     let verdict = "A verdict is beyond a rehearsal.";
     Ok(Outcome::told(format!(
         "I have loaded the skill {name} and read what it asks for:\n{lines}\n{verdict}"

@@ -109,14 +109,14 @@ impl<'p, 'w> Planner<'p, 'w> {
         {
             return Ok(());
         }
-        for (tokens, join) in segments(text) {
-            self.segment(text, &tokens, join)?;
+        for tokens in segments(text) {
+            self.segment(text, &tokens)?;
         }
         Ok(())
     }
 
-    fn segment(&mut self, source: &str, tokens: &[Token], join: Join) -> Result<()> {
-        let (mut from, mut join) = (0, join);
+    fn segment(&mut self, source: &str, tokens: &[Token]) -> Result<()> {
+        let (mut from, mut join) = (0, Join::Then);
         while from < tokens.len() {
             let (end, next) = clause_end(tokens, from);
             let clause = Clause::new(source, &tokens[from..end], join);

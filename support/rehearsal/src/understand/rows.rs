@@ -32,27 +32,26 @@ impl Planner<'_, '_> {
             if again.is_none() && (!says(row.verbs) || !says(row.says) || !is_allowed) {
                 continue;
             }
-            let mut fit = clause.fit(index, &self.people);
-            if fit.is_missing && self.refers_back(row, clause, &fit.slots) {
-                fit.slots.paths.extend(self.last_path());
-                fit.is_missing = fit.slots.paths.is_empty();
+            let (mut slots, unknown) = clause.fit(index, &self.people);
+            if !slots.are_enough_for(row) && self.refers_back(row, clause, &slots) {
+                slots.paths.extend(self.last_path());
             }
-            if !fit.is_missing && fit.left.is_empty() {
+            let is_missing = !slots.are_enough_for(row);
+            if !is_missing && unknown.is_empty() {
                 if !self.world.can_do(row) {
                     no_tool = true;
-                } else if let Some(act) = self.make(row, fit.slots, clause) {
+                } else if let Some(act) = self.make(row, slots, clause) {
                     self.push(act, clause.join);
                     return Ok(());
                 }
                 continue;
             }
-            let cost = fit.left.len() + usize::from(fit.is_missing) * 2;
+            let cost = unknown.len() + usize::from(is_missing) * 2;
             if cost < fewest {
                 fewest = cost;
                 // A verb alone says little of what was not understood.
                 let is_verb = |word: &&String| table::is_verb(&word.to_lowercase());
-                let word =
-                    fit.left.iter().find(|word| !is_verb(word)).or(fit.left.first()).cloned();
+                let word = unknown.iter().find(|word| !is_verb(word)).or(unknown.first()).cloned();
                 left = word.unwrap_or_else(|| clause.text().to_owned());
             }
         }

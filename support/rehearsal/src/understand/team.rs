@@ -86,28 +86,11 @@ impl Planner<'_, '_> {
         let is_nobody = to.is_empty() || named.is_empty() && self.people.is_empty();
         let is_gone = !what.is_empty() && what.iter().all(|token| token.is("go ."));
         let leaves = is_gone || says(what, "leave shutdown home") && self.world.can(Can::Shutdown);
-        // Where a server offers `ask_gpt`, `ask gpt` is a call of it.
-        let tool = |name: &str| format!("ask_{name}");
-        let is_tool = |name: &str| {
-            self.world.tools.outside().iter().any(|it| mcp::parts(it.name).1 == tool(name))
-        };
-        let strange = named.iter().find(|name| !self.people.contains(name));
-        let is_strange = strange.is_some();
-        let is_server = strange.is_some_and(|name| {
-            self.world.servers.contains(name) || clause.tokens[0].is("ask") && is_tool(name)
-        });
-        // Who is asked behind a server that is connected here, and was never hired, is a name of the server's.
-        if let (Some(server), Some(name), true) =
-            (&self.server, strange, clause.tokens[0].is("ask"))
-            && !self.world.servers.contains(name)
-        {
-            if self.world.connected.contains(server) && !is_tool(name) {
-                return Err(self.refuse(name, clause));
-            }
-            let (server, only) = (server.clone(), Some(tool(name)));
-            return self.ask(server, clause, only).map(|()| true);
+        if let Some(is_done) = self.ask_behind(&named, clause)? {
+            return Ok(is_done);
         }
-        let is_row = leaves || is_server || !is_task && says(what, "plan plans themselves own");
+        let is_strange = named.iter().any(|name| !self.people.contains(name));
+        let is_row = leaves || !is_task && says(what, "plan plans themselves own");
         let can_tell = self.world.can(Can::Spawn) || self.world.can(Can::Send);
         if !can_tell || is_nobody || is_row {
             return Ok(false);
@@ -154,6 +137,24 @@ impl Planner<'_, '_> {
             }
         }
         Ok(true)
+    }
+
+    /// Who was never hired may be a server, or somebody behind the one that the request speaks of: where that has `ask_gpt`,
+    /// `ask gpt` is a call of it. Whether it is planned now; nothing when teammates are meant.
+    fn ask_behind(&mut self, named: &[String], clause: &Clause) -> Result<Option<bool>> {
+        let strange = named.iter().find(|name| !self.people.contains(name));
+        let Some(name) = strange else { return Ok(None) };
+        let (tool, is_asked) = (format!("ask_{name}"), clause.tokens[0].is("ask"));
+        let mut outside = self.world.tools.outside().iter();
+        let is_tool = outside.any(|it| mcp::parts(it.name).1 == tool);
+        match self.server.clone().filter(|_| is_asked) {
+            _ if self.world.servers.contains(name) => Ok(Some(false)),
+            Some(server) if self.world.connected.contains(&server) && !is_tool => {
+                Err(self.refuse(name, clause))
+            }
+            Some(server) => self.ask(server, clause, Some(tool)).map(|()| Some(true)),
+            None => Ok((is_asked && is_tool).then_some(false)),
+        }
     }
 
     /// Gives work to those of these who are hired in this request; whether there are any.
