@@ -299,6 +299,9 @@ fn unknown(method: &str, name: Option<&str>, uri: Option<&str>, frame: &Frame) -
         ("tools/call" | "prompts/get", None, _) => {
             Refusal::new(code::INVALID_PARAMS, "Invalid params: name is missing")
         }
+        ("completion/complete", ..) => {
+            Refusal::new(code::INVALID_PARAMS, "no server has what is to be completed")
+        }
         _ => Refusal::unknown(method),
     }
 }

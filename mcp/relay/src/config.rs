@@ -89,11 +89,11 @@ impl Entry {
         &self.server.name
     }
 
-    /// Its address; of a program its name alone, for its arguments may hold a secret.
+    /// Its address as it is written, for a variable in it may be a secret; of a program its name alone, for its arguments may.
     pub fn url(&self) -> String {
         match self.server.transport {
             Transport::Stdio => format!("stdio:{}", self.server.command),
-            _ => self.server.url.clone(),
+            _ => self.written["url"].as_str().unwrap_or_default().to_owned(),
         }
     }
 }
