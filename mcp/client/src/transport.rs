@@ -122,7 +122,7 @@ impl Dialer {
         if url.starts_with("ws:") {
             return ws::connect(url, &options).await;
         }
-        let failed = |error: &dyn std::fmt::Display| broken(&format!("{url}: {error}"));
+        let failed = |error: &dyn std::fmt::Display| broken(&error.to_string());
         let mut request = url.into_client_request().map_err(|error| failed(&error))?;
         request.headers_mut().extend(options.headers.clone());
         let protocol = HeaderValue::from_static("mcp");

@@ -29,7 +29,7 @@ async fn open(mut options: ClientOptions) -> Result<Connection, Error> {
     let own = options.headers.lock().unwrap().clone();
     let request = options.http.get(&options.url).headers(own);
     let response = request.header(ACCEPT, "text/event-stream").send().await;
-    let response = response.map_err(|error| Error::Broken(chain(&error)))?;
+    let response = response.map_err(|error| Error::Broken(chain(&error.without_url())))?;
     if response.status() != StatusCode::OK {
         return Err(refusal(response, None).await.0);
     }

@@ -236,3 +236,24 @@ async fn a_certificate_for_another_name_is_refused_and_named() {
     assert!(rows[2].contains("certificate not valid for name"), "{table}");
     assert_eq!(ended.status.code(), Some(1));
 }
+
+#[tokio::test]
+async fn what_a_variable_holds_is_shown_nowhere() {
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let entries = ["http", "ws", "wss"].map(|scheme| {
+        format!(
+            "{{name: {scheme}, url: '{scheme}://user:${{KEY}}@{closed}/${{KEY}}?key=${{KEY}}'}}"
+        )
+    });
+    let yaml = format!("backends: [{}]", entries.join(", "));
+    let entries = config::parse(&yaml, &|_| Some("sesame".to_owned())).unwrap();
+    let relay = Relay::start(entries, None, crate::scene::patience(), Ready::default());
+    let client = client(&relay).await;
+    client.tools().await;
+    for scheme in ["http", "ws", "wss"] {
+        let status = client.status(scheme).await;
+        assert_eq!(status["health"], "failed");
+        assert!(status["error"].as_str().unwrap().contains("refused"), "{status}");
+        assert!(!status.to_string().contains("sesame"), "{status}");
+    }
+}

@@ -256,7 +256,7 @@ impl Client {
         if let Some(id) = last_event {
             request = request.header(LAST_EVENT, id);
         }
-        let response = request.send().await.map_err(|error| chain(&error))?;
+        let response = request.send().await.map_err(|error| chain(&error.without_url()))?;
         if response.status().is_server_error() {
             return Err(response.status().to_string());
         }
@@ -299,6 +299,8 @@ impl Client {
         let response = match request.body(frame.to_vec()).send().await {
             Ok(response) => response,
             Err(error) => {
+                // There may be a key in it.
+                let error = error.without_url();
                 let (id, reason) = (id.cloned(), chain(&error));
                 return Err(Err(if error.is_connect() {
                     Error::Unsent { id, reason }
