@@ -220,9 +220,13 @@ fn thinking(file: &Connection) -> String {
                 (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {count}) SELECT max(i) AS n FROM c"
         );
         file.execute_batch(&view).unwrap();
-        let began = Instant::now();
-        file.query_row("SELECT n FROM think", [], |_| Ok(())).unwrap();
-        if began.elapsed() >= Duration::from_millis(2) {
+        let read = |_| {
+            let began = Instant::now();
+            file.query_row("SELECT n FROM think", [], |_| Ok(())).unwrap();
+            began.elapsed()
+        };
+        // The quickest: the others were interrupted.
+        if (0..5).map(read).min() >= Some(Duration::from_millis(2)) {
             return view;
         }
         count += count / 10;
