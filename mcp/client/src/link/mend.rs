@@ -15,20 +15,15 @@ use super::{AWAY, Flight, LOGIN, Link, Phase, REASON, State, Step, UNKNOWN, raw}
 use crate::errors::{self, Call, Class, Link as Next, Seen, classify, decide};
 use crate::login::Challenge;
 
-/// The last words of methods that read, set or greet. What nobody knows may act.
-const REPEATABLE: [&str; 11] = [
-    "list",
-    "read",
-    "get",
-    "ping",
-    "initialize",
-    "discover",
-    "setLevel",
-    "subscribe",
-    "unsubscribe",
-    "complete",
-    "listen",
-];
+/// True for methods that read, set or greet, by their last word. What nobody knows may act.
+fn is_harmless(method: &str) -> bool {
+    matches!(
+        method.rsplit('/').next(),
+        Some(
+            "list" | "read" | "get" | "ping" | "initialize" | "discover" | "setLevel" | "complete"
+        ) | Some("subscribe" | "unsubscribe" | "listen")
+    )
+}
 
 impl Link {
     pub(super) fn trouble(&mut self, error: &Error) {
@@ -163,8 +158,7 @@ impl Link {
             let name = frame.params.as_deref().and_then(|params| body::text(params, &["name"]));
             name.is_some_and(|name| self.work.safe_tools.contains(&name))
         } else {
-            let method = frame.method.as_deref().unwrap_or_default();
-            REPEATABLE.contains(&method.rsplit('/').next().unwrap_or_default())
+            is_harmless(frame.method.as_deref().unwrap_or_default())
         };
         harmless && *repeats < errors::IN_A_ROW
     }

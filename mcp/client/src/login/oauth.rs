@@ -44,7 +44,7 @@ pub struct OAuth {
     /// The name to be typed after `mcp_client login`.
     name: String,
     pub(super) slot: Slot,
-    settings: Settings,
+    pub(super) settings: Settings,
     visit: Option<Arc<dyn Visit>>,
     under_way: Arc<Mutex<UnderWay>>,
 }
@@ -86,15 +86,6 @@ impl OAuth {
             visit,
             under_way: Arc::default(),
         }
-    }
-
-    /// The address of the server.
-    pub fn url(&self) -> &str {
-        &self.slot.url
-    }
-
-    pub(super) fn settings(&self) -> &Settings {
-        &self.settings
     }
 
     /// Logs in, whether or not there is a token.

@@ -69,7 +69,7 @@ impl Xaa {
         let request = EmaExchangeRequest::new_with_id_token(
             server(&self.provider, provider.issuer, &provider.token_endpoint)?,
             server(&self.own, resource.issuer, &resource.token_endpoint)?,
-            self.own.url(),
+            &self.own.slot.url,
             id_token,
         );
         let token = request.exchange(&http, &http).await?;
@@ -79,7 +79,7 @@ impl Xaa {
             "expires_in": token.expires_in.map(|left| left.as_secs()),
         });
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let id = self.own.settings().client_id.clone().unwrap_or_default();
+        let id = self.own.settings.client_id.clone().unwrap_or_default();
         let response = Some(serde_json::from_value(response)?);
         let credentials = StoredCredentials::new(id, response, Vec::new(), Some(now.as_secs()));
         self.own.slot.keep(|kept| kept.credentials = Some(credentials))
@@ -87,12 +87,12 @@ impl Xaa {
 }
 
 fn server(login: &OAuth, issuer: Option<String>, endpoint: &str) -> Result<EmaAuthorizationServer> {
-    let settings = login.settings();
+    let settings = &login.settings;
     let missing =
-        || anyhow!("{} has no client id of ours; an administrator registers it", login.url());
+        || anyhow!("{} has no client id of ours; an administrator registers it", login.slot.url);
     let id = settings.client_id.as_deref().ok_or_else(missing)?;
     let issuer = issuer
-        .with_context(|| format!("the authorization server of {} has no issuer", login.url()))?;
+        .with_context(|| format!("the authorization server of {} has no issuer", login.slot.url))?;
     let server = EmaAuthorizationServer::new(issuer, endpoint, id);
     Ok(match &settings.client_secret {
         Some(secret) => {
@@ -121,7 +121,7 @@ impl Login for Xaa {
             if expires_soon(&kept()?)
                 && let Err(error) = self.log_in(None).await
             {
-                tracing::warn!("renewing the token for {}: {error:#}", self.own.url());
+                tracing::warn!("renewing the token for {}: {error:#}", self.own.slot.url);
             }
             bearer(&kept()?)
         })
