@@ -100,7 +100,7 @@ fn day(word: &str) -> Option<&'static str> {
 /// `at 9:30`, `at noon`, `at 5 pm`: the hour, the minute, and how many tokens say it.
 fn clock(tokens: &[Token]) -> Option<(u32, u32, usize)> {
     static CLOCK: LazyLock<Regex> = LazyLock::new(|| {
-        let half = r"( ?)(am|pm|a\.m|p\.m|o'clock)";
+        let half = r"( ?)(am|pm|[ap]\.m\.?|o'clock)";
         let clock = format!(r"^at ([a-z]+|\d+)(?:[:.](\d+))?(?:{half})?(?: |$)");
         Regex::new(&clock).expect("it is one")
     });

@@ -147,8 +147,9 @@ fn word(text: &str, at: usize) -> Token {
     }
     let raw = &rest[..len];
     let cut = raw.trim_end_matches(['.', ':', '\'']);
-    // `.` and `..` are folders; `--` is a dash.
-    let cut = if cut.is_empty() { raw } else { cut };
+    // `.` and `..` are folders; `--` is a dash; the full stop of `p.m.` ends no sentence.
+    let is_whole = cut.is_empty() || has(set("abbreviations"), &raw.to_lowercase());
+    let cut = if is_whole { raw } else { cut };
     if cut.len() > 1 && cut.ends_with("'s") && !cut.contains('/') {
         let name = &cut[..cut.len() - 2];
         return token(name, shape(name), at, at + cut.len());

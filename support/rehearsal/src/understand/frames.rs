@@ -68,7 +68,8 @@ impl Planner<'_, '_> {
         let prompt = scheduled_prompt(whole, &found);
         // A second time in it would be lost.
         let again = Clause::of(&prompt);
-        if prompt.is_empty() || when::find(&again).is_some() {
+        let says_nothing = prompt.is_empty() || prompt.eq_ignore_ascii_case("remind me");
+        if says_nothing || when::find(&again).is_some() {
             return Err(self.refuse(whole.text(), clause));
         }
         if !prompt.to_lowercase().starts_with("remind me") {
