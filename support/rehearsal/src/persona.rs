@@ -13,6 +13,7 @@ use crate::plan::{Act, Step};
 use crate::run::{Run, Stop, Used};
 use crate::scene::{Event, Scene, task_of};
 use crate::side;
+use crate::slots::Slots;
 use crate::speak::{announce, gist, one_line, refusal};
 use crate::table::Make;
 use crate::tools::{Call, Can, Tools};
@@ -198,7 +199,7 @@ fn teammate(world: &World) -> Result<Vec<String>, Reply> {
         }
     }
     if let Some(aim) = plan_for {
-        steps.insert(0, Step::then(Act::of(Make::OwnPlan, &aim)));
+        steps.insert(0, Step::then(Act::of(Make::OwnPlan, Slots::of(&aim))));
     }
     let run = Run::new(world, since, &Rc::default());
     let mut lines = runs(&run, &steps)?;
@@ -234,7 +235,7 @@ fn ordered(order: &str, world: &World) -> Result<Vec<Step>, String> {
     }
     let names = |can: Can| world.tools.get(can).is_some_and(|tool| order.contains(tool.name));
     if names(Can::ClaimTask) && names(Can::CompleteTask) {
-        return step(Act::of(Make::WorkBoard, order));
+        return step(Act::of(Make::WorkBoard, Slots::of(order)));
     }
     if order.starts_with("Wait for mail") {
         return Ok(Vec::new());

@@ -79,10 +79,9 @@ impl Step {
 }
 
 impl Act {
-    /// The row that makes this, with its clause.
-    pub fn of(make: Make, said: &str) -> Self {
-        let row = ROWS.iter().find(|row| row.make == make).unwrap_or(&ROWS[0]);
-        Self::Row(row, Slots::of(said))
+    /// The row that makes this, with its slots.
+    pub fn of(make: Make, slots: Slots) -> Self {
+        Self::Row(ROWS.iter().find(|row| row.make == make).unwrap_or(&ROWS[0]), slots)
     }
 
     /// What a row makes, when this is one.

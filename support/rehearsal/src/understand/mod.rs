@@ -211,6 +211,14 @@ impl<'p, 'w> Planner<'p, 'w> {
             {
                 before.paths.extend_from_slice(&new.paths);
             }
+            // `find the Python files and summarize them`: those that are found.
+            (Some((Make::Find, before)), Act::Row(row, new))
+                if row.make == Make::About && new.paths.is_empty()
+                    || row.make == Make::ReadAll && new.kind.is_none() && new.dir.is_none() =>
+            {
+                let act = Act::of(Make::ReadAll, before.clone());
+                self.steps.last_mut().expect("it is the last").act = act;
+            }
             _ => self.steps.push(Step { act, join }),
         }
     }

@@ -119,6 +119,8 @@ impl Planner<'_, '_> {
     fn make(&mut self, row: &'static Row, mut slots: Slots, clause: &Clause) -> Option<Act> {
         match row.make {
             Make::LoadSkill | Make::Remember => return None,
+            // What is to be remembered is a sentence of its own.
+            Make::Recall if clause.tokens[0].is("remember") => return None,
             Make::WaitForThem => return (!self.people.is_empty()).then(|| Act::Say(String::new())),
             Make::Mend if slots.kind.as_ref().is_some_and(|kind| kind != "py") => return None,
             Make::Mend if slots.paths.iter().any(|path| !path.ends_with(".py")) => return None,
