@@ -428,7 +428,7 @@ impl Drop for Asking {
             error,
             ..
         } = &self.record;
-        tracing::info!(id, ms, ?error, "{} was asked", chain.join(" → "));
+        tracing::info!(id, ms, error = error.as_deref(), "{} was asked", chain.join(" → "));
         if let Err(why) = self.record.append(&self.log) {
             tracing::warn!("{}: {why}", self.log.display());
         }

@@ -70,7 +70,7 @@ enum Command {
 
 /// Does what was typed; returns the exit code.
 pub async fn run(args: Args) -> Result<u8, Failure> {
-    args.common.start_log("warn,mcp_hub=info");
+    args.common.start_log(if args.command.is_none() { "warn,mcp_hub=info" } else { "warn" });
     if let Some(Command::Completions { shell }) = args.command {
         front::completions::<Args>(shell);
         return Ok(0);
