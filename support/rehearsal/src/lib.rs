@@ -32,6 +32,7 @@ macro_rules! named {
 }
 
 mod act;
+mod behind;
 mod clause;
 mod create;
 mod history;
@@ -59,11 +60,11 @@ pub use types::{Block, Choice, Message, Reply, Request, Tool};
 /// The reply to a request.
 pub fn answer(request: &Request) -> Reply {
     let mut reply = match request.choice {
-        Choice::None => persona::answer(&Request {
+        Choice::None => behind::answer(&Request {
             tools: Vec::new(),
             ..request.clone()
         }),
-        _ => persona::answer(request),
+        _ => behind::answer(request),
     };
     schema::obey_choice(request, &mut reply);
     if let (Some(format), true) = (&request.format, reply.calls.is_empty()) {

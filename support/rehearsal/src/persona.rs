@@ -5,9 +5,12 @@
 
 use std::rc::Rc;
 
+use serde_json::json;
+
 use crate::act;
 use crate::clause::Clause;
 use crate::history;
+use crate::mcp::finder;
 use crate::pattern::{self, PLAIN};
 use crate::plan::{Act, Step};
 use crate::run::{Run, Stop, Used};
@@ -98,7 +101,10 @@ fn lead(world: &World) -> Result<Vec<String>, Reply> {
     if let Some((at, text)) = fresh {
         let (at, text) = resumed(world, at, text);
         match understand::plan(text, world) {
-            Err(no) => lines.push(refusal(&no)),
+            Err(no) => match search(world, at, text) {
+                Some(call) => return Err(reply(vec![call], "")),
+                None => lines.push(refusal(&no)),
+            },
             Ok(steps) => lines = runs(&Run::new(world, at, &used), &steps)?,
         }
     }
@@ -106,6 +112,20 @@ fn lead(world: &World) -> Result<Vec<String>, Reply> {
     lines.extend(news_since(world, answered.or(fresh.map(|(at, _)| at)).unwrap_or(0)));
     lines.extend(more);
     Ok(unique(lines.into_iter()))
+}
+
+/// The call that looks for a tool which does what a request says, unless it was made since.
+fn search(world: &World, since: usize, request: &str) -> Option<Call> {
+    let name = finder(&world.tools)?.name.to_owned();
+    let is_made = world.scene.calls.iter().any(|it| it.at >= since && it.name == name);
+    let input = json!({ "query": request });
+    let args = input.clone();
+    (!is_made).then_some(Call {
+        can: None,
+        name,
+        input,
+        args,
+    })
 }
 
 /// `Go on` is the request before, from where it was interrupted.

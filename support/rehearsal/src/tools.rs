@@ -123,12 +123,12 @@ impl<'a> Tools<'a> {
         self.get(can).is_some()
     }
 
-    /// The tools of servers: those that no kind of this table knows.
+    /// The tools of servers: those that no kind of this table knows, but for one that only hands a call on.
     pub fn outside(&self) -> &[&'a Tool<'a>] {
         self.outside.get_or_init(|| {
             let is_known =
                 |tool: &Tool| self.known.iter().any(|(_, known)| std::ptr::eq(*known, tool));
-            self.all.iter().filter(|tool| !is_known(tool)).collect()
+            self.all.iter().filter(|tool| !is_known(tool) && !hands_on(tool)).collect()
         })
     }
 
@@ -168,6 +168,11 @@ impl Kind {
 /// A name without what differs between harnesses.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| *c != '_' && *c != '-').map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Whether a tool calls others, by name.
+pub fn hands_on(tool: &Tool) -> bool {
+    property(tool, &["tool_name"]).is_some() && property(tool, &["arguments"]).is_some()
 }
 
 /// The property of a tool that has one of these names.

@@ -1,37 +1,15 @@
-//! The course's harness before the proxy: it discovers a tool, copies the call, and gets what the server wrote.
+//! The course's harness and its mock model before the proxy: they discover a tool and call it.
 //!
-//! Invariant: the model of the test knows the two tools and nothing of those behind them.
+//! Invariant: what is called was found in this session.
 
 use std::path::Path;
 use std::process::Command;
 
-use mock_servers::model::{MockModel, Options, Reply, Request, calls, says};
+use mock_servers::model::MockModel;
 use serde_json::{Value, json};
 use testkit::Class;
 
 use super::PROGRAM;
-
-/// Connects, asks what does the task, and makes the first call that it is answered.
-fn plays(request: &Request) -> Reply {
-    let results = request.results();
-    match results.last() {
-        None => calls("connect_mcp", json!({"name": "proxy"})),
-        Some((false, text)) if text.starts_with("Connected to") => calls(
-            "mcp__proxy__discover_tools",
-            json!({"query": "open tickets about the login page"}),
-        ),
-        Some((false, text)) if text.contains("Ready to call with call_tool:") => {
-            let mut templates = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-            let is_search = |call: &Value| call["tool_name"] == "search_issues";
-            let mut call = templates.find(is_search).expect("the search is found");
-            call["arguments"]["query"] = "login".into();
-            calls("mcp__proxy__call_tool", call)
-        }
-        Some((failed, text)) => {
-            says(format!("{}: {text}", if *failed { "failed" } else { "found" }))
-        }
-    }
-}
 
 #[test]
 fn s20_discovers_and_calls() {
@@ -49,13 +27,13 @@ fn s20_discovers_and_calls() {
     let proxy =
         json!({"command": PROGRAM, "args": ["--config", "servers.json", "--state", "state"]});
     let allowed = json!({"permissions": {"allow": ["connect_mcp", "mcp__proxy"]}});
-    let model = MockModel::start(Options::strict(), plays).unwrap();
+    let model = MockModel::strict_rehearsal();
     let class = Class::new(s20)
         .file("servers.json", servers.to_string())
         .file(".mcp.json", json!({"mcpServers": {"proxy": proxy}}).to_string())
         .file(".harness/settings.json", allowed.to_string())
         .model(&model);
-    let ran = class.asks("Which tickets are about the login page?");
-    ran.succeeds().shows("found: WEB-");
+    let ran = class.types(&["Connect to the proxy server", "search the issues for login"]);
+    ran.succeeds().shows("> mcp__proxy__discover_tools").shows("proxy: WEB-");
     assert!(class.read("state/calls.jsonl").contains(r#""tool":"jira:search_issues""#));
 }

@@ -148,6 +148,25 @@ fn what_is_offered_can_be_typed() {
     }
 }
 
+#[test]
+fn tools_behind_two_are_found_and_called_and_nothing_else_is() {
+    let mut stage = Stage::new();
+    stage.tools.extend([
+        tool("mcp__proxy__discover_tools", "Find tools.", "query limit?"),
+        tool("mcp__proxy__call_tool", "Calls a tool.", "tool_name arguments"),
+        tool("mcp__proxy__call_tool_write", "Calls a tool.", "tool_name arguments"),
+    ]);
+    let (find, call) = ("mcp__proxy__discover_tools", "mcp__proxy__call_tool");
+    let told = stage.asks("what is the weather in Berlin?");
+    assert!(stage.called() == [find] && told.contains("I did not understand"), "{told}");
+    stage.asks("search the issues for login");
+    let search = json!({"tool_name": "search_issues", "arguments": {"query": "login"}});
+    assert_eq!(stage.calls[1..], [(call.to_owned(), search)]);
+    stage.asks("trigger a deployment of web");
+    let trigger = json!({"tool_name": "trigger", "arguments": {"service": "web"}});
+    assert_eq!(stage.calls[2..], [("mcp__proxy__call_tool_write".to_owned(), trigger)]);
+}
+
 /// One request with these tools, and the calls of the reply.
 fn calls(tools: &[(String, String, Value)], text: &str, choice: Choice) -> Vec<(String, Value)> {
     let tools = tools.iter().map(|(name, description, schema)| Tool {

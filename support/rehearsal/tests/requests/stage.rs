@@ -39,6 +39,21 @@ const TOOLS: [(&str, &str, &str); 27] = [
     ("connect_mcp", "Connect to an MCP server. Servers: alerts, deploy, docs, hub, jira.", "name"),
 ];
 
+/// What a server with two tools finds, whatever it is asked.
+const FOUND: &str = "\
+search_issues
+Find issues that have all words of the query.
+Ready to call with call_tool:
+{\"tool_name\":\"search_issues\",\"arguments\":{\"query\":\"<query>\"}}
+
+trigger
+Deploy the next version of a service.
+Ready to call with call_tool_write:
+{\"tool_name\":\"trigger\",\"arguments\":{\"service\":\"api\"}}
+# service: or \"web\", \"worker\"
+# Optional: note string, dry_run boolean
+";
+
 /// A conversation with the rehearsal, and the files it works on.
 pub struct Stage {
     /// The files.
@@ -253,6 +268,7 @@ impl Stage {
                 self.connect(&arg("name"));
                 ok(format!("Connected to '{}'.", arg("name")))
             }
+            "mcp__proxy__discover_tools" => ok(FOUND.to_owned()),
             name if name.starts_with("mcp__docs") => {
                 ok("1. Permission rules: deny, allow, ask.".to_owned())
             }
