@@ -116,7 +116,7 @@ fn lead(world: &World) -> Result<Vec<String>, Reply> {
 
 /// The call that looks for a tool which does what a request says, unless it was made since.
 fn search(world: &World, since: usize, request: &str) -> Option<Call> {
-    let name = finder(&world.tools)?.name.to_owned();
+    let name = finder(world.tools)?.name.to_owned();
     let is_made = world.scene.calls.iter().any(|it| it.at >= since && it.name == name);
     let input = json!({ "query": request });
     let args = input.clone();

@@ -7,8 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use mock_servers::model::MockModel;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use testkit::Class;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_mcp_proxy");
 
@@ -57,7 +59,7 @@ fn everything(folder: &TempDir, node: &Path, python: &Path) -> PathBuf {
 }
 
 #[test]
-fn the_inspector_and_the_python_sdk_discover_and_call_among_five_hundred_tools() {
+fn the_inspector_the_python_sdk_and_s20_discover_and_call_among_five_hundred_tools() {
     let (Some(node), Some(python)) = (installed("EXTERNAL_NODE"), installed("EXTERNAL_PYTHON"))
     else {
         return;
@@ -83,6 +85,17 @@ fn the_inspector_and_the_python_sdk_discover_and_call_among_five_hundred_tools()
     let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/external/client.py");
     let done = said(Command::new(&python).arg(client).arg(&proxy));
     assert!(done.contains("discovered and called"), "{done}");
+    said(Command::new(env!("CARGO")).args(["build", "--quiet", "--package", "s20_full"]));
+    let allowed = json!({"permissions": {"allow": ["connect_mcp", "mcp__proxy"]}});
+    let model = MockModel::strict_rehearsal();
+    let class = Class::new(Path::new(PROGRAM).with_file_name("s20_full"))
+        .file(".mcp.json", json!({"mcpServers": {"proxy": {"command": proxy}}}).to_string())
+        .file(".harness/settings.json", allowed.to_string())
+        .model(&model);
+    let ran = class.types(&["Connect to the proxy server", "search the nodes for rust"]);
+    ran.succeeds().shows("> mcp__proxy__discover_tools").shows("> mcp__proxy__call_tool");
+    let calls = std::fs::read_to_string(folder.path().join("state/calls.jsonl")).unwrap();
+    assert!(calls.contains(r#""tool":"memory:search_nodes""#), "{calls}");
 }
 
 #[test]
