@@ -53,7 +53,7 @@ pub fn answer(request: &Request) -> Reply {
     reply
 }
 
-/// All that was found in the conversation, the last of a name.
+/// All that was found in the conversation.
 fn found(request: &Request) -> Vec<Found> {
     let blocks = || request.messages.iter().flat_map(|message| &message.blocks);
     let mut all: Vec<Found> = Vec::new();
@@ -71,8 +71,11 @@ fn found(request: &Request) -> Vec<Found> {
             continue;
         };
         for it in text.split("\n\n").filter_map(|recipe| read(recipe, prefix)) {
-            all.retain(|other| other.name != it.name);
-            all.push(it);
+            // Of two servers the one that came first, of one tool what was said last.
+            all.retain(|other| other.own != it.own);
+            if all.iter().all(|other| other.name != it.name) {
+                all.push(it);
+            }
         }
     }
     all
@@ -100,7 +103,7 @@ fn read(recipe: &str, prefix: &str) -> Option<Found> {
     }
     let required: Vec<&String> = arguments.keys().collect();
     Some(Found {
-        name: format!("{prefix}{own}"),
+        name: format!("{prefix}{}", own.rsplit(':').next().unwrap_or(own)),
         description: told.trim().lines().skip(1).collect::<Vec<_>>().join(" "),
         schema: json!({ "type": "object", "properties": known, "required": required }),
         caller: format!("{prefix}{caller}"),

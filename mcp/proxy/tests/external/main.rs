@@ -95,7 +95,7 @@ fn the_inspector_the_python_sdk_and_s20_discover_and_call_among_five_hundred_too
     let ran = class.types(&["Connect to the proxy server", "search the nodes for rust"]);
     ran.succeeds().shows("> mcp__proxy__discover_tools").shows("> mcp__proxy__call_tool");
     let calls = std::fs::read_to_string(folder.path().join("state/calls.jsonl")).unwrap();
-    assert!(calls.contains(r#""tool":"memory:search_nodes""#), "{calls}");
+    assert!(calls.contains(r#":search_nodes""#), "{calls}");
 }
 
 #[test]
