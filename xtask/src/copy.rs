@@ -1,9 +1,10 @@
 //! A copy of the course in a git repository of its own, to be changed and built there.
 //!
 //! Reference patches and emptied bodies are tried in a copy, so that nobody's own files are ever touched.
-//! Invariant: a copy shares what cargo built of other people's crates and nothing of ours; its version keeps them apart.
+//! Invariant: what cargo built for the course is never written by a cargo in a copy: it builds in a place of its own, or keeps
+//! ours apart by another version.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,8 +12,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::cargo::{self, cargo};
 use crate::git;
-use crate::tree::Tree;
-use crate::workspace::Workspace;
+use crate::workspace::{Member, Workspace};
 
 /// A copy of the course.
 pub struct Copy {
@@ -28,36 +28,35 @@ const BUILT: [&str; 3] = ["debug/.fingerprint", "debug/build", "debug/deps"];
 const SETTINGS: &str = ".cargo/config.toml";
 
 impl Copy {
-    /// Copies the course to `root`, in the version `0.1.0-MARK`. What lies there already and is the same stays untouched, so
-    /// that cargo need not build it again; what lies there of another day's course goes.
+    /// Copies the course to `root`, an empty folder. A file is as old as it is in the course.
     ///
     /// # Errors
     /// When a file cannot be read or written.
-    pub fn make(ws: &Workspace, root: &Path, mark: &str) -> Result<Self> {
+    pub fn make(ws: &Workspace, root: &Path) -> Result<Self> {
         let copy = Self {
             root: root.to_owned(),
             build_dir: build_dir()?,
         };
         fs::create_dir_all(root).with_context(|| format!("making {}", root.display()))?;
         git::run(root, &["init", "--quiet"])?;
-        for (path, _) in Tree::read(root)?.iter() {
-            if ws.tree.text(path).is_none() {
-                fs::remove_file(root.join(path)).with_context(|| format!("removing {path}"))?;
-            }
+        for (path, _) in ws.tree.iter() {
+            let copied = as_it_is(&ws.root.join(path), &root.join(path));
+            copied.with_context(|| format!("copying {path}"))?;
         }
-        for (path, text) in ws.tree.iter() {
-            if path == "Cargo.toml" {
-                copy.write(path, &marked(text, mark)?)?;
-            } else {
-                let bytes = fs::read(ws.root.join(path));
-                copy.write(path, bytes.with_context(|| format!("reading {path}"))?)?;
-            }
-        }
-        // The lock file has the version of our own packages, too.
-        let update = ["update", "--workspace", "--offline", "--quiet"];
-        cargo::succeeds(&mut copy.cargo(&update))?;
         copy.keep()?;
         Ok(copy)
+    }
+
+    /// Gives the copy the version `0.1.0-MARK`, under which cargo builds our crates beside those of the course.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn mark(&self, ws: &Workspace, mark: &str) -> Result<()> {
+        self.write("Cargo.toml", marked(ws.tree.text("Cargo.toml").unwrap_or_default(), mark)?)?;
+        // The lock file has the version of our own packages, too.
+        let update = ["update", "--workspace", "--offline", "--quiet"];
+        cargo::succeeds(&mut self.cargo(&update))?;
+        self.keep()
     }
 
     /// Makes what lies there now what [`Copy::restore`] comes back to.
@@ -77,31 +76,29 @@ impl Copy {
         git::run(&self.root, &["clean", "--quiet", "--force", "-d"]).map(drop)
     }
 
-    /// Writes a file of the copy, unless it is the same already.
+    /// Writes a file of the copy.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, path: &str, text: impl AsRef<[u8]>) -> Result<()> {
         let path = self.root.join(path);
-        if fs::read(&path).is_ok_and(|there| there == text.as_ref()) {
-            return Ok(());
-        }
         let folder = path.parent().unwrap_or(&self.root);
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text));
         written.with_context(|| format!("writing {}", path.display()))
     }
 
-    /// Builds in a place of the copy's own from now on, so that what it builds can be thrown away. What the course has built
-    /// of other people's crates is there too, as links to the same files.
+    /// Builds in a place of the copy's own from now on, so that what it builds can be thrown away. The libraries that the
+    /// course has built are there too, as links to the same files.
     ///
     /// # Errors
     /// When a link cannot be made.
-    pub fn build_apart(mut self) -> Result<Self> {
+    pub fn build_apart(mut self, ws: &Workspace) -> Result<Self> {
         let own = self.root.join("target/build");
+        let ours: Vec<_> = ws.members.iter().filter_map(Member::package).collect();
         for place in BUILT {
             let from = self.build_dir.join(place);
             let doing = || format!("linking {}", from.display());
-            link(&from, &own.join(place)).with_context(doing)?;
+            link(&from, &own.join(place), &ours).with_context(doing)?;
         }
         self.build_dir = own;
         Ok(self)
@@ -130,23 +127,46 @@ impl Copy {
     }
 }
 
-/// Links all files below `from` into `to`, those that are not there yet. Cargo leaves the files of a crate alone as long as
-/// the crate need not be built again, and ours are built under another name here.
-fn link(from: &Path, to: &Path) -> std::io::Result<()> {
+/// Links all files below `from` into `to`; of `ours` the libraries alone, for tests and programs hold the paths of the course.
+///
+/// A compiler writes a library under another name and renames it, which leaves a link alone. Cargo's notes on one of ours
+/// it writes in place, so they are copied.
+fn link(from: &Path, to: &Path, ours: &[&str]) -> std::io::Result<()> {
     if !from.exists() {
         return Ok(());
     }
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
-        let (entry, to) = entry.map(|entry| (entry.path(), to.join(entry.file_name())))?;
-        if entry.is_dir() {
-            link(&entry, &to)?;
-        } else if !to.exists() && fs::hard_link(&entry, &to).is_err() {
+        let name = entry?.file_name();
+        let (from, to) = (from.join(&name), to.join(&name));
+        let name = name.to_string_lossy();
+        let is_ours = name.rsplit_once('-').is_some_and(|(package, _)| {
+            ours.contains(&package.strip_prefix("lib").unwrap_or(package))
+        });
+        if from.is_dir() && is_ours {
+            let notes = fs::read_dir(&from)?.collect::<Result<Vec<_>, _>>()?;
+            if notes.iter().any(|note| note.file_name().to_string_lossy().starts_with("lib-")) {
+                let mut copied =
+                    notes.iter().map(|it| as_it_is(&it.path(), &to.join(it.file_name())));
+                copied.try_for_each(|copied| copied)?;
+            }
+        } else if from.is_dir() {
+            link(&from, &to, ours)?;
+        } else if (!is_ours || name.ends_with(".rlib") || name.ends_with(".rmeta"))
+            && fs::hard_link(&from, &to).is_err()
+        {
             // A file system without links, or another one.
-            fs::copy(&entry, &to)?;
+            as_it_is(&from, &to)?;
         }
     }
     Ok(())
+}
+
+/// Copies a file with its age: by that, cargo knows whether what it has built is of today.
+fn as_it_is(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to.parent().unwrap_or(to))?;
+    fs::copy(from, to)?;
+    File::open(to)?.set_modified(fs::metadata(from)?.modified()?)
 }
 
 /// The workspace's manifest with another version, and with no word about what is not used yet.
@@ -175,19 +195,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_built_is_linked_and_what_is_there_stays() {
+    fn what_is_built_is_linked_and_of_ours_the_libraries_alone() {
         let dir = tempfile::tempdir().unwrap();
         let (from, to) = (dir.path().join("from"), dir.path().join("to"));
-        for (path, text) in [("from/a/libx.rlib", "x"), ("from/y", "y"), ("to/y", "own")] {
-            let path = dir.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
+        let built = ["bytes-1/lib-bytes", "s05_todo-1/lib-s05_todo", "s05_todo-2/bin-s05_todo"];
+        let deps =
+            ["libs05_todo-1.rlib", "s05_todo-3", "s05_todo-1.d", "libbytes-1.rlib", "bytes-1.d"];
+        for path in built.iter().chain(&deps) {
+            fs::create_dir_all(from.join(path).parent().unwrap()).unwrap();
+            fs::write(from.join(path), path).unwrap();
         }
+        link(&from, &to, &["s05_todo"]).unwrap();
+        link(&dir.path().join("nowhere"), &to, &[]).unwrap();
 
-        link(&from, &to).unwrap();
-        link(&dir.path().join("nowhere"), &to).unwrap();
-
-        let read = |path: &str| fs::read_to_string(to.join(path)).unwrap();
-        assert_eq!((read("a/libx.rlib"), read("y")), ("x".into(), "own".into()));
+        let is_there = |path: &&&str| to.join(path).exists();
+        let there: Vec<_> = built.iter().chain(&deps).filter(is_there).copied().collect();
+        assert_eq!(there, [built[0], built[1], deps[0], deps[3], deps[4]]);
+        // Cargo writes its notes anew; those of the course stay.
+        fs::write(to.join(built[1]), "other").unwrap();
+        assert_eq!(fs::read_to_string(from.join(built[1])).unwrap(), built[1]);
     }
 }

@@ -29,7 +29,8 @@ pub fn run(ws: &Workspace, chapter: &Chapter, folder: &Path) -> Result<()> {
     let mut hash = DefaultHasher::new();
     root.hash(&mut hash);
     let mark = format!("start.d{:06x}", hash.finish() & 0xff_ffff);
-    let copy = Copy::make(ws, &root, &mark)?;
+    let copy = Copy::make(ws, &root)?;
+    copy.mark(ws, &mark)?;
     copy.share_build(ws)?;
     let manifest = fs::read_to_string(root.join("Cargo.toml"));
     let manifest = manifest.context("reading the copy's Cargo.toml")?;

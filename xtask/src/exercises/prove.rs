@@ -5,6 +5,8 @@
 //! Invariant: the course's own files stay as they are, for what changes a file happens in a copy below `target/`; the last
 //! chapter is first, so that what a chapter depends on is whole when it is built.
 
+use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -35,7 +37,7 @@ pub fn run(ws: &Workspace, wanted: Option<&Chapter>) -> Result<()> {
     };
     let mut command = cargo(&["test", "--no-fail-fast", "--test", TARGET]);
     match wanted {
-        Some(chapter) => command.args(["--package", &chapter.name]),
+        Some(chapter) => command.args(packages(ws, chapter)),
         None => command.arg("--workspace"),
     };
     command.args(INCLUDE_IGNORED).current_dir(&ws.root);
@@ -47,16 +49,20 @@ pub fn run(ws: &Workspace, wanted: Option<&Chapter>) -> Result<()> {
         all_fail(chapter, &all(ws, chapter)?, &outcomes)?;
     }
     let root = build_dir()?.join("exercises");
-    let copy = Copy::make(ws, &root, "exercises")?.build_apart()?;
+    remove(&root)?;
+    let copy = Copy::make(ws, &root)?.build_apart(ws)?;
     for chapter in chapters {
         pass_with_their_patches(ws, chapter, &copy, wanted.is_none())?;
         can_be_built_anew(ws, chapter, &copy)?;
     }
-    if wanted.is_none() {
-        // It has all chapters once more, built: gigabytes.
-        std::fs::remove_dir_all(&root).with_context(|| format!("removing {}", root.display()))?;
+    remove(&root)
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    if !folder.exists() {
+        return Ok(());
     }
-    Ok(())
+    fs::remove_dir_all(folder).with_context(|| format!("removing {}", folder.display()))
 }
 
 fn all_fail(chapter: &Chapter, exercises: &[Exercise], outcomes: &[Outcome]) -> Result<()> {
