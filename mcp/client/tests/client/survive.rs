@@ -1,7 +1,7 @@
 //! Servers that die, forget, hang and talk nonsense.
 
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,6 +12,7 @@ use mcp_wire::http::{Listener, ServerOptions};
 use mcp_wire::{Connection, body};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpSocket;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
 
@@ -118,11 +119,15 @@ async fn a_server_on_http_dies_and_ten_calls_go_by_until_the_next_time() {
     let mortal = Mortal::new(kills.unwrap_or(4));
     let served = mortal.clone();
     let (started, mut port) = watch::channel(0);
+    // Bound and deaf, it keeps the port for the next life: nobody else is given it meanwhile.
+    let kept = TcpSocket::new_v4().unwrap();
+    kept.set_reuseaddr(true).unwrap();
+    kept.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     std::thread::spawn(move || {
         while !started.is_closed() {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            let at = SocketAddr::from((Ipv4Addr::LOCALHOST, *started.borrow()));
+            let at = kept.local_addr().unwrap();
             let died = Arc::new(Notify::new());
             let live = async {
                 let mut listener = Listener::bind(at, ServerOptions::default()).await.unwrap();
