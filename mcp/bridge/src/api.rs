@@ -19,15 +19,17 @@ use http_body_util::{BodyExt, Full, Limited, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, StatusCode};
+use mcp_relay::service::raw;
 use mcp_wire::http::{Pages, Reply};
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use subtle::ConstantTimeEq;
 use tokio::sync::mpsc;
 
 use crate::agent::{Agents, Message};
 use crate::config::Agent;
-use crate::owner::{Failure, Owner, near, raw_of};
+use crate::database::rows;
+use crate::owner::{Failure, Owner, near};
 
 /// The largest body.
 const LIMIT: usize = 16 << 20;
@@ -150,7 +152,7 @@ impl Api {
                 let agent = self.agent(&who()?, agent)?;
                 let tools = self.owner.tools(&agent, self.owner.profile(&agent.name));
                 let tools: Vec<_> = tools.iter().map(|tool| &*tool.raw).collect();
-                Ok(reply(200, "application/json", raw_of(&tools).get().to_owned()))
+                Ok(reply(200, "application/json", raw(&tools).get().to_owned()))
             }
             (&Method::GET, ["api", "internal", "tools", agent, "events"]) => {
                 self.agent(&who()?, agent)?;
@@ -269,17 +271,10 @@ impl Api {
             |name: &str| query.split('&').find_map(|it| it.strip_prefix(name)?.strip_prefix('='));
         let agent = field("agent").map(str::to_owned);
         let limit: u32 = field("limit").and_then(|it| it.parse().ok()).unwrap_or(50);
-        let lines = self.owner.database.run(move |tx| {
-            let sql = "SELECT at, agent, tool, arguments, outcome, ms FROM audit WHERE ?1 IS NULL OR agent = ?1 ORDER BY id DESC LIMIT ?2";
-            let mut rows = tx.prepare_cached(sql)?;
-            let rows = rows.query_map((agent, limit), |row| {
-                Ok(json!({ "at": row.get::<_, String>(0)?, "agent": row.get::<_, String>(1)?,
-                    "tool": row.get::<_, String>(2)?, "arguments": row.get::<_, String>(3)?,
-                    "outcome": row.get::<_, String>(4)?, "ms": row.get::<_, i64>(5)? }))
-            })?;
-            rows.collect::<rusqlite::Result<Vec<Value>>>()
-        });
-        let lines = lines.await.map_err(|error| Failure::new(500, "broken", error.to_string()))?;
+        let sql = "SELECT at, agent, tool, arguments, outcome, ms FROM audit
+            WHERE ?1 IS NULL OR agent = ?1 ORDER BY id DESC LIMIT ?2";
+        let lines = self.owner.database.run(move |tx| rows(tx, sql, (agent, limit)));
+        let lines = lines.await.map_err(Failure::from)?;
         Ok(reply(200, "application/json", json!(lines).to_string()))
     }
 }

@@ -7,7 +7,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Params, Row, Transaction, TransactionBehavior};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 /// What was added to the tables, in order; `user_version` counts what a file has.
@@ -105,4 +107,25 @@ fn prepare(file: &mut Connection) -> rusqlite::Result<Result<(), String>> {
     change.pragma_update(None, "user_version", MIGRATIONS.len())?;
     change.commit()?;
     Ok(Ok(()))
+}
+
+/// What a statement finds: an object for each row, with its columns.
+///
+/// # Errors
+/// When it fails.
+pub fn rows(file: &Connection, sql: &str, values: impl Params) -> rusqlite::Result<Vec<Value>> {
+    let mut statement = file.prepare_cached(sql)?;
+    let names: Vec<_> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let object = |row: &Row<'_>| {
+        let cells = names.iter().enumerate().map(|(at, name)| {
+            let value = match row.get_ref(at)? {
+                ValueRef::Null => Value::Null,
+                ValueRef::Integer(number) => number.into(),
+                text => text.as_str()?.into(),
+            };
+            Ok((name.clone(), value))
+        });
+        cells.collect()
+    };
+    statement.query_map(values, object)?.collect()
 }

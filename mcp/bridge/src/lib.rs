@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 pub mod agent;
-pub mod api;
-pub mod audit;
+mod api;
+mod audit;
 pub mod config;
 pub mod database;
 pub mod host;
@@ -12,5 +12,5 @@ pub mod queue;
 pub mod relay;
 pub mod schedule;
 pub mod shim;
-pub mod tools;
+mod tools;
 mod worker;

@@ -11,16 +11,17 @@ use std::time::Duration;
 use mcp_client::client::{Client, Error, Options};
 use mcp_client::config::Server;
 use mcp_client::fleet::Limits;
+use mcp_relay::service::{failed, raw};
 use mcp_wire::body;
 use serde::Deserialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use crate::audit::Audit;
 use crate::config::{Agent, Config};
 use crate::database::Database;
-use crate::tools::{self, Builtin, Caller, ToolError};
+use crate::tools::{self, REFUSED};
 
 /// Between two attempts to reach a server.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -54,7 +55,7 @@ pub struct Offered {
 
 #[derive(Clone)]
 enum Source {
-    Here(Builtin),
+    Here,
     Server(Arc<Client>, String),
 }
 
@@ -83,6 +84,12 @@ impl Failure {
     /// As the body of a response.
     pub fn to_json(&self) -> String {
         json!({ "error": { "type": self.kind, "message": self.message } }).to_string()
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::new(500, "broken", format!("the database: {error}"))
     }
 }
 
@@ -119,18 +126,12 @@ pub struct Owner {
 impl Owner {
     /// An owner that has its own tools; [`Owner::connect`] adds those of servers.
     pub fn new(config: Config, database: Database) -> Arc<Self> {
-        let here = tools::all().into_iter().map(|tool| {
-            let hints = json!({ "readOnlyHint": tool.reads, "destructiveHint": false,
-                "idempotentHint": tool.reads, "openWorldHint": false });
-            let raw = json!({ "name": tool.spec.name(), "description": tool.spec.description(),
-                "inputSchema": tool.spec.input_schema(), "annotations": hints });
-            Offered {
-                name: tool.spec.name().to_owned(),
-                raw: raw_of(&raw).into(),
-                reads: tool.reads,
-                harmless: true,
-                source: Source::Here(tool),
-            }
+        let here = tools::all().into_iter().map(|(tool, reads)| Offered {
+            name: tool["name"].as_str().unwrap_or_default().to_owned(),
+            raw: raw(tool).into(),
+            reads,
+            harmless: true,
+            source: Source::Here,
         });
         Arc::new(Self {
             here: here.collect(),
@@ -214,7 +215,7 @@ impl Owner {
             };
             let reads = hint("readOnlyHint", false);
             let acts = hint("destructiveHint", true) || hint("openWorldHint", true);
-            let Some(raw) = body::set(&tool.raw, &["name"], &raw_of(&name)) else { continue };
+            let Some(raw) = body::set(&tool.raw, &["name"], &raw(&name)) else { continue };
             let source = Source::Server(client.clone(), tool.name);
             let (raw, harmless) = (raw.into(), reads || !acts);
             offered.push(Offered {
@@ -387,23 +388,15 @@ impl Owner {
             return Err(Failure::new(400, "bad_arguments", "the arguments are an object"));
         }
         match &tool.source {
-            Source::Here(builtin) => {
-                let by = Caller {
-                    agent: agent.name.clone(),
-                    allowance: agent.allowance,
-                };
-                let builtin = builtin.clone();
-                let done = self.database.run(move |tx| builtin.run(tx, &by, input)).await;
-                match done {
-                    Ok(value) => Ok(raw_of(&json!({
+            Source::Here => {
+                let (call, by) = (tools::Call::parse(&tool.name, &input)?, agent.clone());
+                match self.database.run(move |tx| call.run(tx, &by)).await {
+                    Ok(value) => Ok(raw(json!({
                         "content": [{ "type": "text", "text": value.to_string() }],
                         "structuredContent": value,
                     }))),
-                    Err(ToolError::Refused(why)) => Ok(raw_of(&json!({
-                        "content": [{ "type": "text", "text": why }], "isError": true,
-                    }))),
-                    Err(ToolError::Arguments(why)) => Err(Failure::new(400, "bad_arguments", why)),
-                    Err(ToolError::Broken(why)) => Err(Failure::new(500, "broken", why)),
+                    Err(refusal) if refusal.kind == REFUSED => Ok(failed(refusal.message)),
+                    Err(failure) => Err(failure),
                 }
             }
             Source::Server(client, name) => {
@@ -414,11 +407,6 @@ impl Owner {
             }
         }
     }
-}
-
-/// As raw JSON.
-pub fn raw_of(value: &impl serde::Serialize) -> Box<RawValue> {
-    to_raw_value(value).expect("strings and JSON values serialize")
 }
 
 /// Names for whoever has named none of them: those that look like it, or all.

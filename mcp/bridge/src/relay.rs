@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kit::BoxFuture;
+use mcp_relay::service::raw;
 use mcp_wire::body;
 use s01_loop::{Client, History, Output, ToolSpec};
 use s02_tools::{Tool, Toolbox};
@@ -16,7 +17,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::config::Agent;
-use crate::owner::{Owner, Profile, raw_of};
+use crate::owner::{Owner, Profile};
 
 /// The most rounds of a prompt.
 const MAX_ROUNDS: usize = 30;
@@ -103,7 +104,7 @@ fn toolbox(owner: &Arc<Owner>, agent: &Agent, profile: Profile) -> Toolbox {
                         &agent,
                         profile,
                         call.name.trim_start_matches(PREFIX),
-                        raw_of(&call.input),
+                        raw(&call.input),
                         &|_| (),
                     )
                     .await

@@ -1,335 +1,238 @@
 //! The tools that the owner has itself: tasks, memories, notes and a budget, over one database.
 //!
-//! Invariants: the schema that a client reads and the complaint about an argument come from one struct; a tool is one
-//! transaction, so what it reads is still so when it writes; an agent sees its own memories only.
-
-use std::sync::Arc;
+//! They are the variants of one enum. Invariants: the schema that a client reads and the complaint about an argument come
+//! from it; a call is one transaction, so what it reads is still so when it writes; an agent sees its own memories only.
 
 use jiff::{Timestamp, Zoned};
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Params, Transaction};
 use s01_loop::ToolSpec;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
-/// Why a tool has no result, in a sentence for the model.
-#[derive(Debug)]
-pub enum ToolError {
-    /// The arguments are wrong.
-    Arguments(String),
-    /// They are right, and it cannot be done.
-    Refused(String),
-    /// The database failed.
-    Broken(String),
-}
+use crate::config::Agent;
+use crate::database::rows;
+use crate::owner::Failure;
 
-impl From<rusqlite::Error> for ToolError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Broken(format!("the database: {error}"))
-    }
-}
+/// Those that change nothing.
+const READS: [&str; 5] =
+    ["task_list", "memory_read", "memory_search", "budget_check", "budget_report"];
+/// The kind of a failure that is a result: the call was right, and it cannot be done.
+pub const REFUSED: &str = "refused";
+const TASK: &str = "id, title, status, assignee, notes, made_by";
 
-/// Who calls.
-#[derive(Clone, Debug)]
-pub struct Caller {
-    /// The agent.
-    pub agent: String,
-    /// What it may spend in a day.
-    pub allowance: u64,
-}
-
-type Done = Result<Value, ToolError>;
-type Run = Arc<dyn Fn(&Transaction<'_>, &Caller, Value) -> Done + Send + Sync>;
-
-/// A tool.
-#[derive(Clone)]
-pub struct Builtin {
-    /// Its name, description and schema.
-    pub spec: ToolSpec,
-    /// Whether it changes nothing.
-    pub reads: bool,
-    run: Run,
-}
-
-impl Builtin {
-    /// Does it.
-    ///
-    /// # Errors
-    /// Why not; nothing was changed then.
-    pub fn run(&self, tx: &Transaction<'_>, by: &Caller, input: Value) -> Done {
-        (self.run)(tx, by, input)
-    }
-}
-
-/// All of them.
-pub fn all() -> Vec<Builtin> {
-    fn tool<T: DeserializeOwned + JsonSchema + 'static>(
-        name: &str,
-        reads: bool,
-        description: &str,
-        run: fn(&Transaction<'_>, &Caller, T) -> Done,
-    ) -> Builtin {
-        Builtin {
-            spec: ToolSpec::new::<T>(name, description),
-            reads,
-            run: Arc::new(move |tx, by, input| run(tx, by, read(input)?)),
-        }
-    }
-    vec![
-        tool("task_create", false, "Create a task for all agents.", task_create),
-        tool("task_list", true, "List the tasks.", task_list),
-        tool("task_update", false, "Change a task's state.", task_update),
-        tool("memory_read", true, "Read one of your memories.", memory_read),
-        tool("memory_write", false, "Keep a memory.", memory_write),
-        tool("memory_search", true, "Search your memories.", memory_search),
-        tool("budget_check", true, "What you may still spend today.", budget_check),
-        tool("budget_report", true, "What all have spent today.", budget_report),
-        tool("budget_spend", false, "Spend units of today's budget.", budget_spend),
-        tool("note_append", false, "Add a line to a note.", note_append),
-    ]
-}
-
-/// The arguments, or a sentence with the field that is wrong.
-fn read<T: DeserializeOwned>(input: Value) -> Result<T, ToolError> {
-    serde_path_to_error::deserialize(input).map_err(|error| {
-        let field = error.path().to_string();
-        let wrong = error.into_inner();
-        let text = if field == "." { wrong.to_string() } else { format!("{field}: {wrong}") };
-        ToolError::Arguments(text)
-    })
-}
-
-fn filled(field: &str, text: &str) -> Result<String, ToolError> {
-    match text.trim() {
-        "" => Err(ToolError::Arguments(format!("{field}: must not be empty"))),
-        text => Ok(text.to_owned()),
-    }
-}
-
-fn now() -> String {
-    Timestamp::now().to_string()
-}
-
-fn today() -> String {
-    Zoned::now().date().to_string()
+/// A call: the name of a tool, and its arguments.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Call {
+    /// Create a task for all agents.
+    TaskCreate {
+        /// What is to be done.
+        #[serde(deserialize_with = "filled")]
+        title: String,
+        /// The agent who is to do it.
+        assignee: Option<String>,
+        /// What else is known.
+        notes: Option<String>,
+    },
+    /// List the tasks.
+    TaskList {
+        /// Only tasks in this state.
+        status: Option<Status>,
+        /// Only tasks of this agent.
+        assignee: Option<String>,
+    },
+    /// Change a task's state.
+    TaskUpdate {
+        /// Its number.
+        id: i64,
+        status: Option<Status>,
+        assignee: Option<String>,
+        /// Added to its notes, as a line.
+        note: Option<String>,
+    },
+    /// Read one of your memories.
+    MemoryRead {
+        /// What it is kept under.
+        key: String,
+    },
+    /// Keep a memory.
+    MemoryWrite {
+        /// What it is kept under; what was there is replaced.
+        #[serde(deserialize_with = "filled")]
+        key: String,
+        /// What is to be remembered.
+        text: String,
+    },
+    /// Search your memories.
+    MemorySearch {
+        /// All of these words must be there.
+        #[serde(deserialize_with = "filled")]
+        query: String,
+    },
+    /// What you may still spend today.
+    BudgetCheck {},
+    /// What all have spent today.
+    BudgetReport {},
+    /// Spend units of today's budget.
+    BudgetSpend {
+        /// How many units.
+        units: std::num::NonZeroU32,
+    },
+    /// Add a line to a note.
+    NoteAppend {
+        /// The note's name.
+        #[serde(deserialize_with = "filled")]
+        note: String,
+        /// The line.
+        text: String,
+    },
 }
 
 /// The state of a task.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Status {
+pub enum Status {
     Open,
     InProgress,
     Done,
 }
 
-impl Status {
-    fn name(self) -> &'static str {
+fn filled<'a, D: Deserializer<'a>>(field: D) -> Result<String, D::Error> {
+    let text = String::deserialize(field)?;
+    let text = Some(text.trim()).filter(|text| !text.is_empty());
+    text.map(str::to_owned).ok_or_else(|| serde::de::Error::custom("must not be empty"))
+}
+
+/// All of them, as `tools/list` shows them, and whether they change nothing.
+pub fn all() -> Vec<(Value, bool)> {
+    let spec = ToolSpec::new::<Call>("", "");
+    let variants = spec.input_schema()["oneOf"].as_array().into_iter().flatten();
+    let tool = |variant: &Value| {
+        let name = &variant["required"][0];
+        let reads = READS.iter().any(|it| name == it);
+        let hints = json!({ "readOnlyHint": reads, "destructiveHint": false,
+            "idempotentHint": reads, "openWorldHint": false });
+        let tool = json!({ "name": name, "description": variant["description"],
+            "inputSchema": variant["properties"][name.as_str()?], "annotations": hints });
+        Some((tool, reads))
+    };
+    variants.filter_map(tool).collect()
+}
+
+impl Call {
+    /// A call of this tool; or what is wrong with the arguments.
+    pub fn parse(tool: &str, arguments: &Value) -> Result<Self, Failure> {
+        serde_path_to_error::deserialize(json!({ tool: arguments })).map_err(|error| {
+            let path = error.path().to_string();
+            let field = path.strip_prefix(tool).unwrap_or(&path).trim_start_matches('.');
+            let colon = if field.is_empty() { "" } else { ": " };
+            Failure::new(400, "bad_arguments", format!("{field}{colon}{}", error.inner()))
+        })
+    }
+
+    /// Does what was called, or says why not; nothing was changed then.
+    pub fn run(self, tx: &Transaction<'_>, by: &Agent) -> Result<Value, Failure> {
+        let (now, today) = (Timestamp::now().to_string(), Zoned::now().date().to_string());
         match self {
-            Self::Open => "open",
-            Self::InProgress => "in_progress",
-            Self::Done => "done",
+            Self::TaskCreate {
+                title,
+                assignee,
+                notes,
+            } => {
+                let sql = format!(
+                    "INSERT INTO tasks (title, status, assignee, notes, made_by, changed)
+                        VALUES (?, 'open', ?, coalesce(?, ''), ?, ?) RETURNING {TASK}"
+                );
+                one(tx, &sql, (title, assignee, notes, &by.name, now))
+            }
+            Self::TaskList { status, assignee } => {
+                let sql = format!(
+                    "SELECT {TASK} FROM tasks WHERE (?1 IS NULL OR status = ?1)
+                        AND (?2 IS NULL OR assignee = ?2) ORDER BY id LIMIT 500"
+                );
+                Ok(json!({ "tasks": rows(tx, &sql, (word(status), assignee))? }))
+            }
+            Self::TaskUpdate {
+                id,
+                status,
+                assignee,
+                note,
+            } => {
+                let sql = format!(
+                    "UPDATE tasks SET status = coalesce(?2, status), assignee = coalesce(?3, assignee), changed = ?5,
+                        notes = CASE WHEN ?4 IS NULL THEN notes WHEN notes = '' THEN ?4 ELSE notes || char(10) || ?4 END
+                        WHERE id = ?1 RETURNING {TASK}"
+                );
+                let found = rows(tx, &sql, (id, word(status), assignee, note, now))?.pop();
+                found.ok_or_else(|| refused(format!("there is no task {id}; task_list lists them")))
+            }
+            Self::MemoryRead { key } => {
+                let sql = "SELECT key, text FROM memories WHERE agent = ? AND key = ?";
+                let found = rows(tx, sql, (&by.name, &key))?.pop();
+                found.ok_or_else(|| refused(format!("there is no memory {key:?}")))
+            }
+            Self::MemoryWrite { key, text } => {
+                let sql = "INSERT OR REPLACE INTO memories (agent, key, text, changed)
+                    VALUES (?, ?, ?, ?) RETURNING key AS kept";
+                one(tx, sql, (&by.name, key, text, now))
+            }
+            Self::MemorySearch { query } => {
+                let sql = "SELECT key, text FROM memories WHERE agent = ? ORDER BY changed DESC";
+                let mut found = rows(tx, sql, [&by.name])?;
+                let query = query.to_lowercase();
+                found.retain(|it| {
+                    let all = [&it["key"], &it["text"]].map(|it| it.as_str().unwrap_or_default());
+                    let all = all.join(" ").to_lowercase();
+                    query.split_whitespace().all(|word| all.contains(word))
+                });
+                found.truncate(20);
+                Ok(json!({ "found": found }))
+            }
+            Self::BudgetCheck {} => {
+                let (spent, left) = budget(tx, by, &today)?;
+                Ok(json!({ "allowance": by.allowance, "spent": spent, "left": left }))
+            }
+            Self::BudgetReport {} => {
+                let sql = "SELECT agent, units AS spent FROM spent WHERE day = ? ORDER BY agent";
+                Ok(json!({ "agents": rows(tx, sql, [today])? }))
+            }
+            Self::BudgetSpend { units } => {
+                let (spent, left) = budget(tx, by, &today)?;
+                let units = u64::from(units.get());
+                if units > left {
+                    let why = format!("{units} units are more than the {left} that are left today");
+                    return Err(refused(why));
+                }
+                let sql = "INSERT OR REPLACE INTO spent (agent, day, units) VALUES (?, ?, ?)";
+                tx.execute(sql, (&by.name, today, spent + units))?;
+                Ok(json!({ "spent": spent + units, "left": left - units }))
+            }
+            Self::NoteAppend { note, text } => {
+                let sql = "INSERT INTO notes (note, agent, text, at) VALUES (?, ?, ?, ?)";
+                tx.execute(sql, (&note, &by.name, text, now))?;
+                let sql = "SELECT ? AS note, count(*) AS lines FROM notes WHERE note = ?1";
+                one(tx, sql, [note])
+            }
         }
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct TaskCreate {
-    /// What is to be done.
-    title: String,
-    /// The agent who is to do it.
-    assignee: Option<String>,
-    /// What else is known.
-    notes: Option<String>,
+/// What an agent has spent on a day, and what it may spend still.
+fn budget(tx: &Transaction<'_>, by: &Agent, day: &str) -> rusqlite::Result<(u64, u64)> {
+    let sql = "SELECT coalesce(sum(units), 0) FROM spent WHERE agent = ? AND day = ?";
+    let spent = tx.query_row(sql, [&by.name, day], |row| row.get(0))?;
+    Ok((spent, by.allowance.saturating_sub(spent)))
 }
 
-fn task_create(tx: &Transaction<'_>, by: &Caller, input: TaskCreate) -> Done {
-    let title = filled("title", &input.title)?;
-    let notes = input.notes.unwrap_or_default();
-    tx.execute(
-        "INSERT INTO tasks (title, status, assignee, notes, made_by, changed) VALUES (?, 'open', ?, ?, ?, ?)",
-        params![title, input.assignee, notes, by.agent, now()],
-    )?;
-    task(tx, tx.last_insert_rowid())
+fn one(tx: &Transaction<'_>, sql: &str, values: impl Params) -> Result<Value, Failure> {
+    Ok(rows(tx, sql, values)?.pop().unwrap_or_default())
 }
 
-fn task(tx: &Transaction<'_>, id: i64) -> Done {
-    let found =
-        tx.query_row(&format!("{TASKS} WHERE id = ?"), [id], shown).optional()?.ok_or_else(
-            || ToolError::Refused(format!("there is no task {id}; task_list lists them")),
-        )?;
-    Ok(found)
+fn refused(why: String) -> Failure {
+    Failure::new(200, REFUSED, why)
 }
 
-const TASKS: &str = "SELECT id, title, status, assignee, notes, made_by FROM tasks";
-
-fn shown(row: &rusqlite::Row<'_>) -> rusqlite::Result<Value> {
-    Ok(json!({
-        "id": row.get::<_, i64>(0)?, "title": row.get::<_, String>(1)?,
-        "status": row.get::<_, String>(2)?, "assignee": row.get::<_, Option<String>>(3)?,
-        "notes": row.get::<_, String>(4)?, "made_by": row.get::<_, String>(5)?,
-    }))
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct TaskList {
-    /// Only tasks in this state.
-    status: Option<Status>,
-    /// Only tasks of this agent.
-    assignee: Option<String>,
-}
-
-fn task_list(tx: &Transaction<'_>, _: &Caller, input: TaskList) -> Done {
-    let sql = format!(
-        "{TASKS} WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR assignee = ?2) ORDER BY id LIMIT 500"
-    );
-    let mut rows = tx.prepare_cached(&sql)?;
-    let rows = rows.query_map(params![input.status.map(Status::name), input.assignee], shown)?;
-    Ok(json!({ "tasks": rows.collect::<Result<Vec<_>, _>>()? }))
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct TaskUpdate {
-    /// Its number.
-    id: i64,
-    status: Option<Status>,
-    assignee: Option<String>,
-    /// Added to its notes, as a line.
-    note: Option<String>,
-}
-
-fn task_update(tx: &Transaction<'_>, _: &Caller, input: TaskUpdate) -> Done {
-    tx.execute(
-        "UPDATE tasks SET status = coalesce(?2, status), assignee = coalesce(?3, assignee), changed = ?5,
-            notes = CASE WHEN ?4 IS NULL THEN notes WHEN notes = '' THEN ?4 ELSE notes || char(10) || ?4 END
-            WHERE id = ?1",
-        params![input.id, input.status.map(Status::name), input.assignee, input.note, now()],
-    )?;
-    task(tx, input.id)
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Key {
-    /// What it is kept under.
-    key: String,
-}
-
-fn memory_read(tx: &Transaction<'_>, by: &Caller, input: Key) -> Done {
-    let sql = "SELECT text FROM memories WHERE agent = ? AND key = ?";
-    let text: Option<String> =
-        tx.query_row(sql, [&by.agent, &input.key], |row| row.get(0)).optional()?;
-    let none = || ToolError::Refused(format!("there is no memory {:?}", input.key));
-    Ok(json!({ "key": input.key, "text": text.ok_or_else(none)? }))
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct MemoryWrite {
-    /// What it is kept under; what was there is replaced.
-    key: String,
-    /// What is to be remembered.
-    text: String,
-}
-
-fn memory_write(tx: &Transaction<'_>, by: &Caller, input: MemoryWrite) -> Done {
-    let key = filled("key", &input.key)?;
-    let sql = "INSERT OR REPLACE INTO memories (agent, key, text, changed) VALUES (?, ?, ?, ?)";
-    tx.execute(sql, params![by.agent, key, input.text, now()])?;
-    Ok(json!({ "kept": key }))
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Words {
-    /// All of these words must be there.
-    query: String,
-}
-
-fn memory_search(tx: &Transaction<'_>, by: &Caller, input: Words) -> Done {
-    let query = filled("query", &input.query)?.to_lowercase();
-    let sql = "SELECT key, text FROM memories WHERE agent = ? ORDER BY changed DESC";
-    let mut rows = tx.prepare_cached(sql)?;
-    let rows = rows.query_map([&by.agent], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let mut found = Vec::new();
-    for row in rows {
-        let (key, text): (String, String) = row?;
-        let all = format!("{key} {text}").to_lowercase();
-        if query.split_whitespace().all(|word| all.contains(word)) && found.len() < 20 {
-            found.push(json!({ "key": key, "text": text }));
-        }
-    }
-    Ok(json!({ "found": found }))
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
-
-fn spent(tx: &Transaction<'_>, agent: &str) -> Result<u64, ToolError> {
-    let sql = "SELECT units FROM spent WHERE agent = ? AND day = ?";
-    let units: Option<u64> = tx.query_row(sql, [agent, &today()], |row| row.get(0)).optional()?;
-    Ok(units.unwrap_or_default())
-}
-
-fn budget_check(tx: &Transaction<'_>, by: &Caller, _: Nothing) -> Done {
-    let spent = spent(tx, &by.agent)?;
-    Ok(
-        json!({ "allowance": by.allowance, "spent": spent, "left": by.allowance.saturating_sub(spent) }),
-    )
-}
-
-fn budget_report(tx: &Transaction<'_>, _: &Caller, _: Nothing) -> Done {
-    let mut rows =
-        tx.prepare_cached("SELECT agent, units FROM spent WHERE day = ? ORDER BY agent")?;
-    let rows = rows.query_map([today()], |row| {
-        Ok(json!({ "agent": row.get::<_, String>(0)?, "spent": row.get::<_, u64>(1)? }))
-    })?;
-    Ok(json!({ "agents": rows.collect::<Result<Vec<_>, _>>()? }))
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Spend {
-    /// How many units.
-    #[schemars(range(min = 1))]
-    units: u32,
-}
-
-fn budget_spend(tx: &Transaction<'_>, by: &Caller, input: Spend) -> Done {
-    let units = u64::from(input.units);
-    let sum = spent(tx, &by.agent)? + units;
-    if units == 0 {
-        return Err(ToolError::Arguments("units: at least 1".to_owned()));
-    }
-    if sum > by.allowance {
-        let left = by.allowance.saturating_sub(sum - units);
-        let why = format!("{units} units are more than the {left} that are left today");
-        return Err(ToolError::Refused(why));
-    }
-    let sql = "INSERT OR REPLACE INTO spent (agent, day, units) VALUES (?, ?, ?)";
-    tx.execute(sql, params![by.agent, today(), sum])?;
-    Ok(json!({ "spent": sum, "left": by.allowance - sum }))
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct NoteAppend {
-    /// The note's name.
-    note: String,
-    /// The line.
-    text: String,
-}
-
-fn note_append(tx: &Transaction<'_>, by: &Caller, input: NoteAppend) -> Done {
-    let note = filled("note", &input.note)?;
-    let sql = "INSERT INTO notes (note, agent, text, at) VALUES (?, ?, ?, ?)";
-    tx.execute(sql, params![note, by.agent, input.text, now()])?;
-    let sql = "SELECT count(*) FROM notes WHERE note = ?";
-    let lines: i64 = tx.query_row(sql, [&note], |row| row.get(0))?;
-    Ok(json!({ "note": note, "lines": lines }))
+fn word(status: Option<Status>) -> Option<String> {
+    json!(status).as_str().map(str::to_owned)
 }

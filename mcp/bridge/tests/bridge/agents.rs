@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use mcp_bridge::agent::{Agents, Harness, Message};
 use mcp_bridge::config;
-use mcp_bridge::owner::{Owner, Profile, raw_of};
+use mcp_bridge::owner::{Owner, Profile};
 use mcp_bridge::process::Process;
 use mcp_bridge::queue::{Class, Queue};
+use mcp_relay::service::raw;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex};
 use tokio::time::{Instant, timeout};
@@ -183,7 +184,7 @@ async fn any_activity_starts_the_idle_time_anew() {
     for _ in 0..5 {
         pass(80).await;
         let agent = owner.config.agent("one").unwrap();
-        let call = owner.call(agent, Profile::Full, "no_such", raw_of(&json!({})), &|_| ()).await;
+        let call = owner.call(agent, Profile::Full, "no_such", raw(&json!({})), &|_| ()).await;
         assert_eq!(call.unwrap_err().status, 404);
     }
     assert_eq!(said(&agents, "b").await, "did b");

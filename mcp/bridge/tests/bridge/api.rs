@@ -6,11 +6,11 @@ use std::sync::Arc;
 use kit::BoxFuture;
 use mcp_bridge::config::Config;
 use mcp_bridge::host::{Host, Programs};
-use mcp_bridge::owner::{Profile, raw_of};
+use mcp_bridge::owner::Profile;
 use mcp_bridge::schedule;
 use mcp_bridge::shim::http;
 use mcp_client::config::{Server, Transport};
-use mcp_relay::service::{About, Call, Refusal, Service, serve, text};
+use mcp_relay::service::{About, Call, Refusal, Service, raw, serve, text};
 use mcp_wire::Connection;
 use mock_servers::model::{Request, calls, says};
 use s11_recovery::Recovery;
@@ -48,7 +48,7 @@ impl Service for World {
 
     fn tools(&self) -> Vec<Box<RawValue>> {
         let tool = |name: &str, hints: Value, schema: &Value| {
-            raw_of(
+            raw(
                 &json!({"name": name, "description": name, "inputSchema": schema, "annotations": hints, "x-more": {"kept": 12345678901234567890u64}}),
             )
         };
@@ -83,7 +83,7 @@ impl Service for World {
             }
             let image = json!({"type": "image", "data": "AA==", "mimeType": "image/png"});
             Ok(match &*call.name {
-                "report" => raw_of(
+                "report" => raw(
                     &json!({"content": [image], "structuredContent": {"big": 12345678901234567890u64}}),
                 ),
                 _ => text(format!("{} was done", call.name)),
