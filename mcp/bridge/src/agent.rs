@@ -1,27 +1,25 @@
 //! Agents, as those see them who have something for them: a queue each, and how they are.
 //!
-//! Prompts from a user, a schedule and another program wait in one line. Invariant: every prompt that was taken is answered
-//! once, by an answer or by a failure of its own; who hangs up while waiting leaves the line.
+//! Prompts from a user, a schedule and another program wait in one line. Invariants: every prompt that was taken is answered
+//! once, by an answer or by a failure of its own; no more wait than the limit, users before schedules and each in their order;
+//! who hangs up while waiting leaves the line.
 
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use s01_loop::History;
 use s11_recovery::Recovery;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, oneshot, watch};
-use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::config;
-use crate::owner::{Failure, Owner, Profile, near};
+use crate::owner::{Failure, Owner, Profile};
 use crate::process::{Process, memory};
-use crate::queue::{Class, Queue};
 use crate::worker::Worker;
 
 /// The most prompts that wait for an agent.
-pub const LIMIT: usize = 100;
+const LIMIT: usize = 100;
 /// How long a prompt waits for its turn, unless it says otherwise.
 const DEADLINE: Duration = Duration::from_secs(3600);
 
@@ -36,9 +34,9 @@ pub struct Message {
     /// With which tools.
     #[serde(default)]
     pub profile: Profile,
-    /// Whether somebody waits for it.
+    /// Whether a schedule wants it, and nobody waits.
     #[serde(skip)]
-    pub class: Class,
+    pub cron: bool,
     /// How many seconds it may wait for its turn.
     pub deadline_s: Option<u64>,
 }
@@ -80,79 +78,55 @@ pub struct Status {
     pub trouble: Option<String>,
 }
 
-/// Knows how the processes of agents are started.
-pub trait Harness: Send + Sync {
-    /// Starts one.
-    ///
-    /// # Errors
-    /// Why it does not start.
-    fn start(&self, agent: &config::Agent) -> Result<Process, String>;
+/// Starts the process of an agent, or says why it does not start.
+pub type Start = Arc<dyn Fn(&config::Agent) -> Result<Process, String> + Send + Sync>;
 
-    /// It is about to be ended: what it calls from now on comes too late.
-    fn revoke(&self, agent: &str);
+/// What becomes of a prompt.
+pub(crate) type Answered = Result<Reply, Failure>;
+
+/// How far it is with the end of the owner.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stop {
+    No,
+    /// What is under way may end.
+    Soon,
+    Now,
 }
 
-pub(crate) struct Waiting {
-    pub message: Message,
-    pub reply: oneshot::Sender<Result<Reply, Failure>>,
+struct Waiting {
+    message: Message,
+    /// Tells the caller that its turn has come. Closed, nobody waits any more.
+    turn: oneshot::Sender<()>,
+    reply: oneshot::Sender<Answered>,
 }
 
-/// What callers and the worker share.
-pub(crate) struct Shared {
-    pub queue: Mutex<Queue<Waiting>>,
-    pub wake: Notify,
-    pub status: Mutex<Status>,
+/// An agent at work.
+pub struct Agent {
+    /// As the configuration has it.
+    pub config: config::Agent,
+    /// None when the owner is stopping.
+    queue: Mutex<Option<VecDeque<Waiting>>>,
+    wake: Notify,
+    pub(crate) status: Mutex<Status>,
+    /// The profile of the prompt that its process has in hand, and the tools it has called that may have changed something.
+    pub(crate) in_hand: Mutex<(Profile, Vec<String>)>,
+    pub(crate) called: watch::Sender<Instant>,
 }
 
-impl Shared {
-    pub fn clear(&self) {
-        while self.queue.lock().unwrap().pop().is_some() {}
-    }
-}
-
-/// All agents. Clones share them.
-#[derive(Clone)]
-pub struct Agents {
-    shared: Arc<HashMap<String, Arc<Shared>>>,
-    workers: Arc<tokio::sync::Mutex<JoinSet<()>>>,
-    /// When what is under way must have ended, once they are being stopped.
-    stop: Arc<watch::Sender<Option<Instant>>>,
-}
-
-impl Agents {
-    /// Lets them work.
-    pub fn start(owner: &Arc<Owner>, model: &Recovery, harness: impl Harness + 'static) -> Self {
-        let harness = Arc::new(harness);
-        let (mut all, mut workers) = (HashMap::new(), JoinSet::new());
-        let stop = Arc::new(watch::channel(None).0);
-        for agent in &owner.config.agents {
-            let shared = Arc::new(Shared {
-                queue: Mutex::new(Queue::new(LIMIT)),
-                wake: Notify::new(),
-                status: Mutex::new(Status {
-                    agent: agent.name.clone(),
-                    state: "asleep",
-                    ..Status::default()
-                }),
-            });
-            let worker = Worker {
-                agent: agent.clone(),
-                owner: owner.clone(),
-                model: model.clone(),
-                shared: shared.clone(),
-                harness: harness.clone(),
-                process: None,
-                history: History::default(),
-                failures: 0,
-                away_until: None,
-            };
-            workers.spawn(worker.run(stop.subscribe()));
-            all.insert(agent.name.clone(), shared);
-        }
+impl Agent {
+    pub(crate) fn new(config: config::Agent) -> Self {
+        let status = Status {
+            agent: config.name.clone(),
+            state: "asleep",
+            ..Status::default()
+        };
         Self {
-            shared: Arc::new(all),
-            workers: Arc::new(workers.into()),
-            stop,
+            config,
+            queue: Mutex::new(Some(VecDeque::new())),
+            wake: Notify::new(),
+            status: status.into(),
+            in_hand: Mutex::default(),
+            called: watch::channel(Instant::now()).0,
         }
     }
 
@@ -160,86 +134,114 @@ impl Agents {
     ///
     /// # Errors
     /// Why there is no answer.
-    pub async fn post(&self, agent: &str, message: Message) -> Result<Reply, Failure> {
-        let Some(shared) = self.shared.get(agent) else {
-            let near = near(agent, self.shared.keys().map(String::as_str));
-            return Err(Failure::new(
-                404,
-                "no_such_agent",
-                format!("there is no agent {agent:?}; {near}"),
-            ));
-        };
-        let gone = || Failure::new(503, "stopping", "the owner is stopping; nothing was done");
-        if self.stop.borrow().is_some() {
-            return Err(gone());
-        }
+    pub async fn post(&self, message: Message) -> Result<Reply, Failure> {
         let deadline = message.deadline_s.map_or(DEADLINE, Duration::from_secs);
-        let (reply, mut answer) = oneshot::channel();
-        let number = shared.queue.lock().unwrap().push(message.class, Waiting { message, reply });
-        let Some(number) = number else {
-            let why = format!("{LIMIT} prompts wait for {agent} already; try again later");
+        let ((turn, mut begun), (reply, answer)) = (oneshot::channel(), oneshot::channel());
+        self.push(Waiting {
+            message,
+            turn,
+            reply,
+        })?;
+        if timeout(deadline, &mut begun).await.is_err() {
+            begun.close();
+            if begun.try_recv().is_err() {
+                let why = format!("it was not its turn within {deadline:?}; nothing was done");
+                return Err(Failure::new(408, "deadline", why));
+            }
+        }
+        answer.await.unwrap_or_else(|_| Err(stopping()))
+    }
+
+    fn push(&self, waiting: Waiting) -> Result<(), Failure> {
+        let mut queue = self.queue.lock().unwrap();
+        let queue = queue.as_mut().ok_or_else(stopping)?;
+        queue.retain(|it| !it.turn.is_closed());
+        if queue.len() >= LIMIT {
+            let name = &self.config.name;
+            let why = format!("{LIMIT} prompts wait for {name} already; try again later");
             return Err(Failure::new(429, "queue_full", why));
-        };
-        shared.wake.notify_one();
-        let place = Place { shared, number };
-        tokio::select! {
-            biased;
-            answer = &mut answer => answer.unwrap_or_else(|_| Err(gone())),
-            () = tokio::time::sleep(deadline) => {
-                if place.leave() {
-                    let why = format!("it was not its turn within {deadline:?}; nothing was done");
-                    return Err(Failure::new(408, "deadline", why));
-                }
-                answer.await.unwrap_or_else(|_| Err(gone()))
+        }
+        let users = queue.partition_point(|it| !it.message.cron);
+        let place = if waiting.message.cron { queue.len() } else { users };
+        queue.insert(place, waiting);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    /// The next prompt for which somebody waits. Cancel-safe.
+    pub(crate) async fn next(&self) -> (Message, oneshot::Sender<Answered>) {
+        loop {
+            let first = self.queue.lock().unwrap().as_mut().and_then(VecDeque::pop_front);
+            let Some(it) = first else {
+                self.wake.notified().await;
+                continue;
+            };
+            if it.turn.send(()).is_ok() {
+                return (it.message, it.reply);
             }
         }
     }
 
-    /// How all of them are, by name.
-    pub fn status(&self) -> Vec<Status> {
-        let mut all: Vec<Status> = self
-            .shared
-            .values()
-            .map(|shared| {
-                let status = shared.status.lock().unwrap().clone();
-                Status {
-                    queue: shared.queue.lock().unwrap().len(),
-                    memory_kb: status.process.map_or(0, memory),
-                    ..status
-                }
-            })
-            .collect();
-        all.sort_by(|a, b| a.agent.cmp(&b.agent));
-        all
-    }
-
-    /// Ends them and their processes. What waits is told so at once; what is under way has so long to end, or, when this is
-    /// called again meanwhile, so long from then on.
-    pub async fn stop(&self, patience: Duration) {
-        self.stop.send_replace(Some(Instant::now() + patience));
-        for shared in self.shared.values() {
-            shared.clear();
+    /// How it is.
+    pub fn status(&self) -> Status {
+        let status = self.status.lock().unwrap().clone();
+        let queue = self.queue.lock().unwrap();
+        let waits = queue.iter().flatten().filter(|it| !it.turn.is_closed());
+        Status {
+            queue: waits.count(),
+            memory_kb: status.process.map_or(0, memory),
+            ..status
         }
-        let mut workers = self.workers.lock().await;
-        while workers.join_next().await.is_some() {}
+    }
+
+    /// The profile of the prompt that its process has in hand.
+    pub fn profile(&self) -> Profile {
+        self.in_hand.lock().unwrap().0
+    }
+
+    /// It calls a tool that may change something.
+    pub(crate) fn acts(&self, tool: &str) {
+        let acted = &mut self.in_hand.lock().unwrap().1;
+        if !acted.iter().any(|it| it == tool) {
+            acted.push(tool.to_owned());
+        }
+    }
+
+    /// When it called last.
+    pub fn calls(&self) -> watch::Receiver<Instant> {
+        self.called.subscribe()
     }
 }
 
-/// A place in a queue; left when nobody waits any more.
-struct Place<'a> {
-    shared: &'a Shared,
-    number: u64,
+fn stopping() -> Failure {
+    Failure::new(503, "stopping", "the owner is stopping; nothing was done")
 }
 
-impl Place<'_> {
-    /// Whether it was not its turn yet.
-    fn leave(&self) -> bool {
-        self.shared.queue.lock().unwrap().cancel(self.number).is_some()
+impl Owner {
+    /// Lets the agents work.
+    pub fn start(self: &Arc<Self>, model: &Recovery, start: &Start) {
+        for agent in self.agents.values() {
+            let worker = Worker::new(agent.clone(), self.clone(), model.clone(), start.clone());
+            tokio::spawn(worker.run(self.stop.subscribe()));
+        }
     }
-}
 
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.leave();
+    /// How all agents are, by name.
+    pub fn status(&self) -> Vec<Status> {
+        self.agents.values().map(|agent| agent.status()).collect()
+    }
+
+    /// Ends the agents and their processes. What waits is told so at once; what is under way has so long to end, or, when
+    /// this is called again meanwhile, so long from then on.
+    pub async fn stop(&self, patience: Duration) {
+        self.stop.send_modify(|stop| *stop = (*stop).max(Stop::Soon));
+        for agent in self.agents.values() {
+            agent.queue.lock().unwrap().take();
+        }
+        // Each worker has a receiver.
+        let _ = timeout(patience, self.stop.closed()).await;
+        self.stop.send_replace(Stop::Now);
+        self.stop.closed().await;
+        self.changed.send_replace(true);
     }
 }

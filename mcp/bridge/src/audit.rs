@@ -5,10 +5,12 @@
 use std::time::Instant;
 
 use jiff::Timestamp;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::database::Database;
+use crate::database::{Database, rows};
+use crate::owner::Failure;
 
 /// A line of the audit, written when it is dropped: by its end, or because nobody waits any more.
 pub struct Audit {
@@ -49,4 +51,15 @@ impl Drop for Audit {
             Ok(())
         });
     }
+}
+
+/// The newest lines, of one agent or of all.
+pub async fn read(
+    database: &Database,
+    agent: Option<String>,
+    limit: u32,
+) -> Result<Vec<Value>, Failure> {
+    let sql = "SELECT at, agent, tool, arguments, outcome, ms FROM audit
+        WHERE ?1 IS NULL OR agent = ?1 ORDER BY id DESC LIMIT ?2";
+    database.run(move |tx| Ok(rows(tx, sql, (agent, limit))?)).await
 }

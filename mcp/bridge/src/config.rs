@@ -10,7 +10,7 @@ use std::time::Duration;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use mcp_client::config::Server;
 use s14_cron::Schedule;
-use serde::de::Error;
+use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -164,8 +164,7 @@ impl Config {
     pub fn parse(text: &str, folder: &Path, variable: Variables<'_>) -> Result<Self, String> {
         let file: Value =
             serde_saphyr::from_str(text).map_err(|error| kit::one_line(&error.to_string()))?;
-        let mut config: Self = serde_path_to_error::deserialize(file)
-            .map_err(|error| format!("{}: {}", error.path(), error.inner()))?;
+        let mut config: Self = parsed(file)?;
         let mut idle: BTreeMap<&str, Duration> =
             IDLE.map(|(role, count)| (role, Duration::from_secs(count))).into();
         idle.extend(config.idle_s.iter().map(|(role, Seconds(time))| (role.as_str(), *time)));
@@ -187,7 +186,7 @@ impl Config {
             return Err("agents: there must be one".to_owned());
         }
         for (at, cron) in config.schedule.iter().enumerate() {
-            if config.agent(&cron.agent).is_none() {
+            if !config.agents.iter().any(|agent| agent.name == cron.agent) {
                 return Err(format!("schedule[{at}].agent: there is no agent {}", cron.agent));
             }
         }
@@ -198,11 +197,14 @@ impl Config {
         config.state = folder.join(config.state);
         Ok(config)
     }
+}
 
-    /// The agent of this name.
-    pub fn agent(&self, name: &str) -> Option<&Agent> {
-        self.agents.iter().find(|agent| agent.name == name)
-    }
+/// A value as a type, or which field of it is wrong and why.
+pub(crate) fn parsed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = Some(error.path().to_string()).filter(|path| path != ".");
+        path.map_or_else(String::new, |path| path + ": ") + &error.inner().to_string()
+    })
 }
 
 fn name<'a, D: Deserializer<'a>>(field: D) -> Result<String, D::Error> {

@@ -4,13 +4,13 @@
 //! reads in `/readyz` what is missing.
 
 use std::fs;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::fleet::Limits;
-use mcp_relay::front::{Address, Args, Front, LAST_CALLS, Ready};
+use mcp_relay::front::{Address, Args, Front, LAST_CALLS};
 use mcp_wire::Connection;
 use s11_recovery::Recovery;
 use serde_json::{Value, json};
@@ -18,13 +18,14 @@ use tokio::process::Command;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 
-use crate::agent::{Agents, Harness};
-use crate::api::{Api, Tokens};
+use crate::agent::Start;
+use crate::api::Api;
 use crate::config::{Agent, Config, Kind};
 use crate::database::Database;
 use crate::owner::Owner;
 use crate::process::{LINES, Process};
 use crate::schedule;
+use crate::tokens::Tokens;
 
 /// Claude Code has the tools of the shim, and asks nobody for them.
 const CLAUDE: [&str; 5] =
@@ -59,14 +60,10 @@ impl Default for Programs {
 
 /// A running owner.
 pub struct Host {
-    /// The tools.
+    /// The tools and the agents.
     pub owner: Arc<Owner>,
-    /// The agents.
-    pub agents: Agents,
     /// Who may ask.
     pub tokens: Tokens,
-    /// What is wrong with the servers.
-    pub missing: Vec<String>,
     front: Front,
     schedules: JoinSet<()>,
     signals: [Signal; 2],
@@ -87,43 +84,34 @@ impl Host {
         let tokens = Tokens::open(&state.join("tokens"), &config.agents)?;
         let database = Database::open(&state.join("bridge.db"))?;
         let owner = Owner::new(config, database);
-        let missing = owner.connect(programs.limits).await;
-        if let Some(wrong) = owner.verify().first() {
-            return Err(wrong.clone());
-        }
+        owner.connect(programs.limits).await;
+        owner.verify()?;
         let args = Args {
-            http: Some(Address(SocketAddr::from(([127, 0, 0, 1], port)))),
+            http: Some(Address(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))),
             ..Args::default()
         };
-        let port: Arc<OnceLock<u16>> = Arc::default();
+        let api = Api {
+            owner: owner.clone(),
+            tokens: tokens.clone(),
+        };
+        let front = args.open(owner.ready.clone(), Some(api.pages())).await?;
         let launcher = Launcher {
             folder: state.join("agents"),
-            port: port.clone(),
+            port: front.address().ok_or("it speaks HTTP only")?.port(),
             tokens: tokens.clone(),
             programs: programs.clone(),
         };
-        let agents = Agents::start(&owner, &model, launcher);
-        let ready = Ready::default();
-        missing.iter().for_each(|why| ready.lacks(why, why.clone()));
-        let api = Api {
-            owner: owner.clone(),
-            agents: agents.clone(),
-            tokens: tokens.clone(),
-        };
-        let front = args.open(ready, Some(api.pages())).await?;
-        let address = front.address().ok_or("it speaks HTTP only")?;
-        port.set(address.port()).expect("it is set once");
+        // What was posted meanwhile waits.
+        owner.start(&model, &(Arc::new(move |agent: &Agent| launcher.start(agent)) as Start));
         let hear = |kind| signal(kind).map_err(|error| format!("waiting for signals: {error}"));
         let signals = [hear(SignalKind::interrupt())?, hear(SignalKind::terminate())?];
         let mut schedules = JoinSet::new();
         for cron in &owner.config.schedule {
-            schedules.spawn(schedule::run(agents.clone(), cron.clone(), programs.clock));
+            schedules.spawn(schedule::run(owner.clone(), cron.clone(), programs.clock));
         }
         Ok(Self {
             owner,
-            agents,
             tokens,
-            missing,
             front,
             schedules,
             signals,
@@ -141,11 +129,9 @@ impl Host {
         told(&mut signals).await;
         self.schedules.abort_all();
         tokio::select! {
-            () = self.agents.stop(LAST_CALLS) => {}
-            () = told(&mut signals) => self.agents.stop(Duration::ZERO).await,
+            () = self.owner.stop(LAST_CALLS) => {}
+            () = told(&mut signals) => self.owner.stop(Duration::ZERO).await,
         }
-        // Responses of shims have no end by themselves.
-        self.owner.close();
         // Prompts that were under way have called tools meanwhile, so it closes behind them. It has heard the signal, too.
         // Those who speak MCP have the shim.
         self.front.serve(|client: Connection| async move { drop(client) }).await;
@@ -162,32 +148,21 @@ async fn told([interrupt, terminate]: &mut [Signal; 2]) {
 /// Starts the processes of agents, each in a folder of its own.
 struct Launcher {
     folder: PathBuf,
-    /// Known when the front listens, and before the first message.
-    port: Arc<OnceLock<u16>>,
+    port: u16,
     tokens: Tokens,
     programs: Programs,
 }
 
-impl Harness for Launcher {
-    fn start(&self, agent: &Agent) -> Result<Process, String> {
-        Process::start(&mut self.command(agent)?)
-    }
-
-    fn revoke(&self, agent: &str) {
-        self.tokens.revoke(agent);
-    }
-}
-
 impl Launcher {
-    /// Prepares an agent's folder, and says how its process is started.
-    fn command(&self, agent: &Agent) -> Result<Command, String> {
+    /// Prepares an agent's folder, and starts its process there.
+    fn start(&self, agent: &Agent) -> Result<Process, String> {
         let folder = self.folder.join(&agent.name);
         let wrong = |error: std::io::Error| format!("{}: {error}", folder.display());
         fs::create_dir_all(folder.join(".harness")).map_err(wrong)?;
         let folder = fs::canonicalize(&folder).map_err(wrong)?;
         let token = folder.join("process.token");
-        self.tokens.lend(&agent.name, &token)?;
-        let env = json!({ "RELAY_PORT": self.port.get().map(u16::to_string), "AGENT_NAME": agent.name, "BRIDGE_TOKEN_FILE": token });
+        let lease = self.tokens.lend(&agent.name, &token)?;
+        let env = json!({ "RELAY_PORT": self.port.to_string(), "AGENT_NAME": agent.name, "BRIDGE_TOKEN_FILE": token });
         let server = json!({ "command": self.programs.shim, "args": ["shim"], "env": env });
         let settings = json!({ "permissions": { "allow": ["connect_mcp", "mcp__bridge__*"] } });
         let write = |name: &str, value: &Value| {
@@ -204,17 +179,17 @@ impl Launcher {
         });
         command.current_dir(folder).envs(&agent.env);
         match (agent.process, &agent.model) {
-            (Kind::Command, _) => {
-                command.args(&agent.command[1..]);
-                return Ok(command);
-            }
+            (Kind::Command, _) => _ = command.args(&agent.command[1..]),
             (Kind::Claude, model) => {
                 command.args(CLAUDE).args(model.iter().flat_map(|model| ["--model", model]));
+                command.args(LINES);
             }
-            (_, Some(model)) => _ = command.env("MODEL_ID", model),
-            (_, None) => {}
+            (_, model) => {
+                command.envs(model.iter().map(|model| ("MODEL_ID", model))).args(LINES);
+            }
         }
-        command.args(LINES);
-        Ok(command)
+        let mut process = Process::start(&mut command)?;
+        process.lease = Some(lease);
+        Ok(process)
     }
 }

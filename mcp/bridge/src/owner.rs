@@ -4,22 +4,24 @@
 //! prompt those of its lean profile only; a tool's schema goes on as its server wrote it; each call is audited once,
 //! however it ends.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, RwLock};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use mcp_client::client::{Client, Error, Options};
-use mcp_client::config::Server;
-use mcp_client::fleet::Limits;
+use mcp_client::fleet::{self, Limits};
+use mcp_relay::front::Ready;
 use mcp_relay::service::{failed, raw};
 use mcp_wire::body;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, timeout};
 
+use crate::agent::{Agent, Stop};
 use crate::audit::Audit;
-use crate::config::{Agent, Config};
+use crate::config::{self, Config};
 use crate::database::Database;
 use crate::tools::{self, REFUSED};
 
@@ -40,26 +42,24 @@ pub enum Profile {
 }
 
 /// A tool, wherever it lives.
-#[derive(Clone)]
-pub struct Offered {
+pub struct Tool {
     /// Its name here.
     pub name: String,
     /// As it is listed.
-    pub raw: Arc<RawValue>,
+    pub raw: Box<RawValue>,
     /// Whether it changes nothing, as it says.
-    pub reads: bool,
+    reads: bool,
     /// Whether it neither destroys anything nor speaks to the outside world.
-    pub harmless: bool,
+    harmless: bool,
     source: Source,
 }
 
-#[derive(Clone)]
 enum Source {
     Here,
     Server(Arc<Client>, String),
 }
 
-/// Why a call has no result: an HTTP status, a word and a sentence.
+/// Why there is no result: an HTTP status, a word and a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Of HTTP.
@@ -82,8 +82,8 @@ impl Failure {
     }
 
     /// As the body of a response.
-    pub fn to_json(&self) -> String {
-        json!({ "error": { "type": self.kind, "message": self.message } }).to_string()
+    pub(crate) fn body(&self) -> Value {
+        json!({ "error": { "type": self.kind, "message": self.message } })
     }
 }
 
@@ -96,87 +96,80 @@ impl From<rusqlite::Error> for Failure {
 /// Where a call reports its progress to.
 pub type Report<'a> = &'a (dyn Fn(&RawValue) + Sync);
 
-/// What happens in the prompt that an agent's process has in hand.
-#[derive(Clone, Debug, Default)]
-pub struct InHand {
-    /// The profile that counts.
-    pub profile: Profile,
-    /// The tools it has called that may have changed something.
-    pub acted: Vec<String>,
-}
-
 /// The owner.
 pub struct Owner {
-    /// Who there is.
+    /// What it was told.
     pub config: Config,
     /// The database.
     pub database: Database,
-    here: Vec<Offered>,
-    /// The tools of each server, in the order of the configuration.
-    servers: RwLock<Vec<Vec<Offered>>>,
-    /// Changes when somebody's tools do.
-    changed: watch::Sender<()>,
-    in_hand: Mutex<HashMap<String, InHand>>,
-    /// It is about to end.
-    closed: watch::Sender<bool>,
-    /// When an agent called last.
-    active: watch::Sender<HashMap<String, tokio::time::Instant>>,
+    /// What it lacks still.
+    pub ready: Ready,
+    pub(crate) agents: BTreeMap<String, Arc<Agent>>,
+    /// Its own, and those of each server, in the order of the configuration.
+    offered: RwLock<Vec<Vec<Arc<Tool>>>>,
+    /// Changes when somebody's tools do. True when it is about to end.
+    pub(crate) changed: watch::Sender<bool>,
+    pub(crate) stop: watch::Sender<Stop>,
 }
 
 impl Owner {
     /// An owner that has its own tools; [`Owner::connect`] adds those of servers.
     pub fn new(config: Config, database: Database) -> Arc<Self> {
-        let here = tools::all().into_iter().map(|(tool, reads)| Offered {
-            name: tool["name"].as_str().unwrap_or_default().to_owned(),
-            raw: raw(tool).into(),
-            reads,
-            harmless: true,
-            source: Source::Here,
+        let here = tools::all().into_iter().map(|(tool, reads)| {
+            Arc::new(Tool {
+                name: tool["name"].as_str().unwrap_or_default().to_owned(),
+                raw: raw(tool),
+                reads,
+                harmless: true,
+                source: Source::Here,
+            })
         });
+        let agent = |it: &config::Agent| (it.name.clone(), Arc::new(Agent::new(it.clone())));
+        let mut offered = vec![here.collect()];
+        offered.resize(1 + config.servers.len(), Vec::new());
         Arc::new(Self {
-            here: here.collect(),
-            servers: RwLock::new(vec![Vec::new(); config.servers.len()]),
-            config,
             database,
-            changed: watch::channel(()).0,
-            in_hand: Mutex::default(),
-            closed: watch::channel(false).0,
-            active: watch::channel(HashMap::new()).0,
+            ready: Ready::default(),
+            agents: config.agents.iter().map(agent).collect(),
+            config,
+            offered: offered.into(),
+            changed: watch::channel(false).0,
+            stop: watch::channel(Stop::No).0,
         })
     }
 
-    /// Connects to all servers, side by side, and keeps at it in the background; returns what is wrong with those that are
-    /// not there after the first attempt.
-    pub async fn connect(self: &Arc<Self>, limits: Limits) -> Vec<String> {
-        let wrong = Mutex::new(Vec::new());
-        let servers = self.config.servers.clone();
-        let attempt = |at: usize| {
+    /// The agent of this name.
+    ///
+    /// # Errors
+    /// 404 when there is none.
+    pub fn agent(&self, name: &str) -> Result<&Arc<Agent>, Failure> {
+        self.agents.get(name).ok_or_else(|| {
+            let near = near(name, self.agents.keys());
+            Failure::new(404, "no_such_agent", format!("there is no agent {name:?}; {near}"))
+        })
+    }
+
+    /// Connects to all servers, side by side. Those that are not there are tried again in the background.
+    pub async fn connect(self: &Arc<Self>, limits: Limits) {
+        let attempt = |at| self.clone().attach(at, limits);
+        fleet::each(&self.config.servers, limits, attempt, |at, attached| {
             let owner = self.clone();
-            let server = self.config.servers[at].clone();
-            async move { owner.attach(at, &server, limits).await }
-        };
-        mcp_client::fleet::each(&servers, limits, attempt, |at, outcome| {
-            if let Err(why) = outcome {
-                wrong.lock().unwrap().push(format!("{}: {why}", servers[at].name));
-                let (owner, server) = (self.clone(), servers[at].clone());
-                tokio::spawn(async move {
-                    while let Err(why) = owner.attach(at, &server, limits).await {
-                        tracing::warn!(server = server.name, %why, "not connected");
-                        tokio::time::sleep(AGAIN).await;
-                    }
-                });
+            let again = async move {
+                sleep(AGAIN).await;
+                while !owner.clone().attach(at, limits).await {
+                    sleep(AGAIN).await;
+                }
+            };
+            if !attached {
+                tokio::spawn(again);
             }
         })
         .await;
-        wrong.into_inner().unwrap()
     }
 
-    async fn attach(
-        self: &Arc<Self>,
-        at: usize,
-        server: &Server,
-        limits: Limits,
-    ) -> Result<(), Error> {
+    /// Whether a server could be connected to.
+    async fn attach(self: Arc<Self>, at: usize, limits: Limits) -> bool {
+        let server = &self.config.servers[at];
         let (told, mut notifications) = mpsc::channel(64);
         let options = Options {
             // Our own limit comes first, and says so.
@@ -184,145 +177,121 @@ impl Owner {
             notifications: Some(told),
             ..Options::default()
         };
-        let client = Arc::new(Client::connect(server, options).await?);
-        self.list(at, server, &client).await?;
-        let (owner, server) = (self.clone(), server.clone());
+        let connected = async {
+            let client = Arc::new(Client::connect(server, options).await?);
+            self.list(at, &client).await?;
+            Ok::<_, Error>(client)
+        };
+        let client = match connected.await {
+            Ok(client) => client,
+            Err(why) => {
+                self.ready.lacks(&server.name, format!("{}: {why}", server.name));
+                tracing::warn!(server = server.name, %why, "not connected");
+                return false;
+            }
+        };
+        self.ready.has(&server.name);
         tokio::spawn(async move {
             while let Some(frame) = notifications.recv().await {
                 if frame.calls("notifications/tools/list_changed")
-                    && let Err(error) = owner.list(at, &server, &client).await
+                    && let Err(error) = self.list(at, &client).await
                 {
-                    tracing::warn!(server = server.name, %error, "its list of tools is the old one");
+                    let server = &self.config.servers[at].name;
+                    tracing::warn!(server, %error, "its list of tools is the old one");
                 }
             }
         });
-        Ok(())
+        true
     }
 
     /// Reads a server's list. A tool whose name the model's API would not take is left out.
-    async fn list(&self, at: usize, server: &Server, client: &Arc<Client>) -> Result<(), Error> {
-        let mut offered = Vec::new();
-        for tool in client.tools().await? {
-            let name = format!("{}_{}", server.name, tool.name);
+    async fn list(&self, at: usize, client: &Arc<Client>) -> Result<(), Error> {
+        let server = &self.config.servers[at].name;
+        let offer = |tool: mcp_client::client::Tool| {
+            let name = format!("{server}_{}", tool.name);
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             if name.len() > LONGEST_NAME || !name.chars().all(fits) {
                 tracing::warn!(tool = name, "left out: no model could call it");
-                continue;
+                return None;
             }
             let hint = |key, default| {
-                let said = body::get(&tool.raw, &["annotations", key]).map(RawValue::get);
-                said.map_or(default, |said| said == "true")
+                let said = body::get(&tool.raw, &["annotations", key]);
+                said.map_or(default, |said| said.get() == "true")
             };
             let reads = hint("readOnlyHint", false);
             let acts = hint("destructiveHint", true) || hint("openWorldHint", true);
-            let Some(raw) = body::set(&tool.raw, &["name"], &raw(&name)) else { continue };
-            let source = Source::Server(client.clone(), tool.name);
-            let (raw, harmless) = (raw.into(), reads || !acts);
-            offered.push(Offered {
+            Some(Arc::new(Tool {
+                raw: body::set(&tool.raw, &["name"], &raw(&name))?,
                 name,
-                raw,
                 reads,
-                harmless,
-                source,
-            });
-        }
-        self.servers.write().unwrap()[at] = offered;
-        self.changed.send_replace(());
+                harmless: reads || !acts,
+                source: Source::Server(client.clone(), tool.name),
+            }))
+        };
+        let offered = client.tools().await?.into_iter().filter_map(offer).collect();
+        self.offered.write().unwrap()[at + 1] = offered;
+        self.changed.send_modify(|_| ());
         Ok(())
     }
 
-    /// Changes when somebody's tools may have.
-    pub fn changes(&self) -> watch::Receiver<()> {
-        self.changed.subscribe()
-    }
-
-    /// Ends what would have no end by itself.
-    pub fn close(&self) {
-        self.closed.send_replace(true);
-    }
-
-    /// Becomes true when the owner is about to end.
-    pub fn closed(&self) -> watch::Receiver<bool> {
-        self.closed.subscribe()
-    }
-
     /// The tools of an agent in this profile. The first of a name wins.
-    pub fn tools(&self, agent: &Agent, profile: Profile) -> Vec<Offered> {
-        let servers = self.servers.read().unwrap();
-        let all = self.here.iter().chain(servers.iter().flatten());
-        let mut names = BTreeSet::new();
-        all.filter(|tool| agent.tools.is_match(&tool.name))
-            .filter(|tool| match profile {
-                Profile::Full => true,
-                Profile::Lean => tool.harmless && !agent.lean_without.is_match(&tool.name),
-            })
-            .filter(|tool| names.insert(tool.name.clone()))
-            .cloned()
-            .collect()
+    pub fn tools(&self, agent: &config::Agent, profile: Profile) -> Vec<Arc<Tool>> {
+        let offered = self.offered.read().unwrap();
+        let mut names = HashSet::new();
+        let lean = |tool: &Tool| tool.harmless && !agent.lean_without.is_match(&tool.name);
+        let own = offered.iter().flatten().filter(|tool| agent.tools.is_match(&tool.name));
+        let own = own.filter(|tool| names.insert(&tool.name));
+        own.filter(|tool| profile == Profile::Full || lean(tool)).cloned().collect()
     }
 
-    /// What is wrong with the agents' tools: more than the budget, or none.
-    pub fn verify(&self) -> Vec<String> {
-        let wrong = self.config.agents.iter().filter_map(|agent| {
-            let names: Vec<_> = self.tools(agent, Profile::Full).into_iter().map(|it| it.name).collect();
+    /// Whether no agent has more tools than its budget allows.
+    ///
+    /// # Errors
+    /// Who has.
+    pub fn verify(&self) -> Result<(), String> {
+        let wrong = self.config.agents.iter().find_map(|agent| {
+            let tools = self.tools(agent, Profile::Full);
+            let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
             let (name, count, most) = (&agent.name, names.len(), agent.tool_budget);
             (count > most).then(|| {
                 format!("{name} has {count} tools, its tool_budget is {most} (7 to 10 are recommended): {}", names.join(", "))
             })
         });
-        wrong.collect()
+        wrong.map_or(Ok(()), Err)
     }
 
-    /// The profile of the prompt that the agent's process has in hand.
-    pub fn profile(&self, agent: &str) -> Profile {
-        self.in_hand.lock().unwrap().get(agent).map_or(Profile::Full, |it| it.profile)
-    }
-
-    /// A prompt begins.
-    pub fn begin(&self, agent: &str, profile: Profile) {
-        let fresh = InHand {
-            profile,
-            ..InHand::default()
-        };
-        let before = self.in_hand.lock().unwrap().insert(agent.to_owned(), fresh);
-        if before.map_or(Profile::Full, |it| it.profile) != profile {
-            self.changed.send_replace(());
+    /// The process of an agent has another prompt in hand, or, with the full profile, none. Says what it did in the last one.
+    pub fn begin(&self, agent: &Agent, profile: Profile) -> Vec<String> {
+        let before = std::mem::replace(&mut *agent.in_hand.lock().unwrap(), (profile, Vec::new()));
+        if before.0 != profile {
+            self.changed.send_modify(|_| ());
         }
-    }
-
-    /// A prompt ends; what it has done.
-    pub fn end(&self, agent: &str) -> Vec<String> {
-        let ended = self.in_hand.lock().unwrap().remove(agent).unwrap_or_default();
-        if ended.profile == Profile::Lean {
-            self.changed.send_replace(());
-        }
-        ended.acted
-    }
-
-    /// When agents called last.
-    pub fn activity(&self) -> watch::Receiver<HashMap<String, tokio::time::Instant>> {
-        self.active.subscribe()
+        before.1
     }
 
     /// Looks a tool up.
     ///
     /// # Errors
     /// 404 when there is none, 403 when it is not this agent's, or not now.
-    pub fn find(&self, agent: &Agent, profile: Profile, name: &str) -> Result<Offered, Failure> {
-        let own = self.tools(agent, Profile::Full);
-        if let Some(tool) = self.tools(agent, profile).into_iter().find(|tool| tool.name == name) {
+    pub fn find(
+        &self,
+        agent: &config::Agent,
+        profile: Profile,
+        name: &str,
+    ) -> Result<Arc<Tool>, Failure> {
+        let of = |profile| self.tools(agent, profile).into_iter().find(|tool| tool.name == name);
+        if let Some(tool) = of(profile) {
             return Ok(tool);
         }
-        if own.iter().any(|tool| tool.name == name) {
-            let why = format!("{name} is not for prompts that nobody watches (lean profile)");
-            return Err(Failure::new(403, "not_in_profile", why));
+        let no = |kind, why: &str| Err(Failure::new(403, kind, format!("{name} is not {why}")));
+        if of(Profile::Full).is_some() {
+            return no("not_in_profile", "for prompts that nobody watches (lean profile)");
         }
-        let servers = self.servers.read().unwrap();
-        if self.here.iter().chain(servers.iter().flatten()).any(|tool| tool.name == name) {
-            let why = format!("{name} is not a tool of {}", agent.name);
-            return Err(Failure::new(403, "not_your_tool", why));
+        if self.offered.read().unwrap().iter().flatten().any(|tool| tool.name == name) {
+            return no("not_your_tool", &format!("a tool of {}", agent.name));
         }
-        let near = near(name, own.iter().map(|tool| tool.name.as_str()));
+        let own = self.tools(agent, Profile::Full);
+        let near = near(name, own.iter().map(|tool| &tool.name));
         Err(Failure::new(404, "no_such_tool", format!("there is no tool {name:?}; {near}")))
     }
 
@@ -338,33 +307,25 @@ impl Owner {
         arguments: Box<RawValue>,
         report: Report<'_>,
     ) -> Result<Box<RawValue>, Failure> {
-        self.active
-            .send_modify(|all| _ = all.insert(agent.name.clone(), tokio::time::Instant::now()));
-        let mut audit = Audit::new(self.database.clone(), &agent.name, name, &arguments);
-        let outcome = match self.find(agent, profile, name) {
+        agent.called.send_replace(Instant::now());
+        let mut audit = Audit::new(self.database.clone(), &agent.config.name, name, &arguments);
+        let outcome = match self.find(&agent.config, profile, name) {
             Ok(tool) => {
-                if !tool.reads
-                    && let Some(prompt) = self.in_hand.lock().unwrap().get_mut(&agent.name)
-                {
-                    prompt.acted.push(name.to_owned());
+                if !tool.reads {
+                    agent.acts(&tool.name);
                 }
                 let limit = self.config.call;
                 let work = self.perform(agent, &tool, arguments, report);
-                let late = || {
-                    Failure::new(
-                        408,
-                        "timed_out",
-                        format!(
-                            "{name} took longer than {limit:?}; whether it has acted is unknown"
-                        ),
-                    )
-                };
-                tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(late()))
+                timeout(limit, work).await.unwrap_or_else(|_| {
+                    let why = format!(
+                        "{name} took longer than {limit:?}; whether it has acted is unknown"
+                    );
+                    Err(Failure::new(408, "timed_out", why))
+                })
             }
             Err(failure) => Err(failure),
         };
-        self.active
-            .send_modify(|all| _ = all.insert(agent.name.clone(), tokio::time::Instant::now()));
+        agent.called.send_replace(Instant::now());
         audit.outcome = match &outcome {
             Ok(result) if body::get(result, &["isError"]).is_some_and(|it| it.get() == "true") => {
                 "tool error".to_owned()
@@ -378,7 +339,7 @@ impl Owner {
     async fn perform(
         &self,
         agent: &Agent,
-        tool: &Offered,
+        tool: &Tool,
         arguments: Box<RawValue>,
         report: Report<'_>,
     ) -> Result<Box<RawValue>, Failure> {
@@ -389,7 +350,7 @@ impl Owner {
         }
         match &tool.source {
             Source::Here => {
-                let (call, by) = (tools::Call::parse(&tool.name, &input)?, agent.clone());
+                let (call, by) = (tools::Call::parse(&tool.name, &input)?, agent.config.clone());
                 match self.database.run(move |tx| call.run(tx, &by)).await {
                     Ok(value) => Ok(raw(json!({
                         "content": [{ "type": "text", "text": value.to_string() }],
@@ -410,14 +371,12 @@ impl Owner {
 }
 
 /// Names for whoever has named none of them: those that look like it, or all.
-pub fn near<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> String {
-    let all: Vec<_> = all.collect();
+fn near<'a>(name: &str, all: impl Iterator<Item = &'a String>) -> String {
+    let all: Vec<_> = all.map(String::as_str).collect();
     let mut near = all.clone();
     near.retain(|it| strsim::jaro_winkler(it, name) > 0.8);
-    let named = if near.is_empty() { all } else { near };
-    if named.is_empty() {
-        "there is none".to_owned()
-    } else {
-        format!("near it: {}", named.join(", "))
+    match if near.is_empty() { all } else { near }.join(", ") {
+        none if none.is_empty() => "there is none".to_owned(),
+        names => format!("near it: {names}"),
     }
 }

@@ -14,6 +14,10 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::process::Command;
 use tokio::time::Instant;
 
+use crate::agent::{Answered, Reply};
+use crate::owner::Failure;
+use crate::tokens::Lease;
+
 /// How it is ended.
 const ENDING: Ending = &[(Signal::SIGTERM, Duration::from_secs(5))];
 /// The arguments that make both harnesses speak lines.
@@ -40,26 +44,13 @@ const HARMLESS: [&str; 10] = [
     "Grep",
 ];
 
-/// What came of a prompt.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// What the agent says, or why it failed.
-    pub text: String,
-    /// Whether the prompt failed. The process lives.
-    pub is_error: bool,
-    /// What it cost, in dollars, when the process knows.
-    pub cost: Option<f64>,
-}
-
-/// A prompt without an answer: the process is gone, or must go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost(pub String);
-
 /// A running process.
 pub struct Process {
     input: Box<dyn AsyncWrite + Send + Unpin>,
     lines: Lines<BufReader<Box<dyn AsyncRead + Send + Unpin>>>,
     child: Option<Child>,
+    /// What opens its tools to it, until it is stopped.
+    pub(crate) lease: Option<Lease>,
     /// When it last said something.
     pub heard: Instant,
     /// What it did in this prompt that may have changed something, as far as it says.
@@ -92,6 +83,7 @@ impl Process {
             input: Box::new(input),
             lines: BufReader::new(output).lines(),
             child: None,
+            lease: None,
             heard: Instant::now(),
             acted: Vec::new(),
             prompts: 0,
@@ -107,7 +99,7 @@ impl Process {
     ///
     /// # Errors
     /// Why there will be none; the process is of no more use.
-    pub async fn prompt(&mut self, text: &str) -> Result<Answer, Lost> {
+    pub async fn prompt(&mut self, text: &str) -> Result<Answered, String> {
         self.acted.clear();
         self.prompts += 1;
         // A UUID, which Claude Code wants it to be.
@@ -129,15 +121,17 @@ impl Process {
                 // Of something that it did by itself, before this.
                 Some("result") if !begun => {}
                 Some("result") => {
-                    return Ok(Answer {
-                        text: line["result"]
-                            .as_str()
-                            .or(line["subtype"].as_str())
-                            .unwrap_or_default()
-                            .to_owned(),
-                        is_error: line["is_error"] == true,
+                    let text = line["result"].as_str().or(line["subtype"].as_str());
+                    let text = text.unwrap_or_default().to_owned();
+                    if line["is_error"] == true {
+                        return Ok(Err(Failure::new(502, "prompt_failed", text)));
+                    }
+                    return Ok(Ok(Reply {
+                        text,
+                        by: "process",
+                        note: None,
                         cost: line["total_cost_usd"].as_f64(),
-                    });
+                    }));
                 }
                 _ => {}
             }
@@ -158,17 +152,17 @@ impl Process {
     ///
     /// # Errors
     /// When it has ended, or says something that nobody understands.
-    pub async fn line(&mut self) -> Result<Value, Lost> {
+    pub async fn line(&mut self) -> Result<Value, String> {
         loop {
             let line = self.lines.next_line().await;
             self.heard = Instant::now();
             let Ok(Some(line)) = line else {
-                return Err(Lost(self.last_words().await));
+                return Err(self.last_words().await);
             };
             if !line.trim().is_empty() {
                 let value = serde_json::from_str(&line).ok().filter(Value::is_object);
                 return value.ok_or_else(|| {
-                    Lost(format!("it says what is no line of JSON: {:?}", kit::cut(&line, 100)))
+                    format!("it says what is no line of JSON: {:?}", kit::cut(&line, 100))
                 });
             }
         }
@@ -190,8 +184,9 @@ impl Process {
         if said.is_empty() { how } else { format!("{how}: {said}") }
     }
 
-    /// Ends it and all that it has started: SIGTERM, and after five seconds SIGKILL.
+    /// Ends it and all that it has started: SIGTERM, and after five seconds SIGKILL. What it calls from now on comes too late.
     pub async fn stop(self) {
+        drop(self.lease);
         if let Some(child) = self.child {
             child.stop().await;
         }

@@ -16,7 +16,7 @@ use s11_recovery::{Clock, Recovery};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::config::Agent;
+use crate::agent::{Agent, Message};
 use crate::owner::{Owner, Profile};
 
 /// The most rounds of a prompt.
@@ -48,23 +48,20 @@ pub fn model(client: Client) -> Recovery {
     Recovery::with_clock(client, RealTime)
 }
 
-/// Answers a prompt.
-///
-/// # Errors
-/// When the model gives no answer, or comes to no end.
-pub async fn answer(
+/// Answers a prompt, or says why there is no answer.
+pub(crate) async fn answer(
     owner: &Arc<Owner>,
     model: &Recovery,
-    agent: &Agent,
-    profile: Profile,
+    agent: &Arc<Agent>,
+    message: &Message,
     history: &mut History,
-    prompt: &str,
 ) -> Result<String, String> {
-    let role = if agent.role.is_empty() { "an agent" } else { &agent.role };
-    let system = format!("You are {}, {role}. Use your tools. Act, don't explain.", agent.name);
-    history.user(prompt);
+    let (name, role) = (&agent.config.name, agent.config.role.as_str());
+    let role = if role.is_empty() { "an agent" } else { role };
+    let system = format!("You are {name}, {role}. Use your tools. Act, don't explain.");
+    history.user(&message.prompt);
     for _ in 0..MAX_ROUNDS {
-        let tools = toolbox(owner, agent, profile);
+        let tools = toolbox(owner, agent, message.profile);
         let sent = model.send(system.as_str(), history, &tools.specs()).await;
         let reply = sent.map_err(|error| error.to_string())?;
         history.reply(&reply);
@@ -81,8 +78,8 @@ pub async fn answer(
     Err(format!("no end after {MAX_ROUNDS} rounds"))
 }
 
-fn toolbox(owner: &Arc<Owner>, agent: &Agent, profile: Profile) -> Toolbox {
-    let tools = owner.tools(agent, profile).into_iter().filter_map(|tool| {
+fn toolbox(owner: &Arc<Owner>, agent: &Arc<Agent>, profile: Profile) -> Toolbox {
+    let tools = owner.tools(&agent.config, profile).into_iter().filter_map(|tool| {
         let schema = body::get(&tool.raw, &["inputSchema"]).map_or("{}", RawValue::get);
         let schema: Value = serde_json::from_str(schema).unwrap_or_default();
         if ["oneOf", "anyOf", "allOf"].iter().any(|key| schema.get(key).is_some()) {
@@ -90,28 +87,14 @@ fn toolbox(owner: &Arc<Owner>, agent: &Agent, profile: Profile) -> Toolbox {
             return None;
         }
         let description = body::text(&tool.raw, &["description"]).unwrap_or_default();
-        let spec = ToolSpec::with_schema(
-            &format!("{PREFIX}{}", tool.name),
-            &kit::cut(&description, 2000).to_string(),
-            schema,
-        );
+        let name = format!("{PREFIX}{}", tool.name);
+        let spec = ToolSpec::with_schema(&name, &kit::cut(&description, 2000), schema);
         let (owner, agent) = (owner.clone(), agent.clone());
         Some(Tool::new(spec, move |call| {
-            let (owner, agent) = (owner.clone(), agent.clone());
+            let (owner, agent, tool) = (owner.clone(), agent.clone(), tool.clone());
             async move {
-                match owner
-                    .call(
-                        &agent,
-                        profile,
-                        call.name.trim_start_matches(PREFIX),
-                        raw(&call.input),
-                        &|_| (),
-                    )
-                    .await
-                {
-                    Ok(result) => output(&result),
-                    Err(failure) => Output::error(failure.message),
-                }
+                let done = owner.call(&agent, profile, &tool.name, raw(&call.input), &|_| ()).await;
+                done.map_or_else(|failure| Output::error(failure.message), |it| output(&it))
             }
         }))
     });

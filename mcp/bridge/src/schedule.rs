@@ -3,15 +3,15 @@
 //! Invariants: they go through the same queue as all others, behind the users', with the lean profile; a minute that came
 //! while the machine slept counts once.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::time::sleep;
 
-use crate::agent::{Agents, Message};
+use crate::agent::{Message, Reply};
 use crate::config::Cron;
-use crate::owner::Profile;
-use crate::queue::Class;
+use crate::owner::{Owner, Profile};
 
 /// The longest wait between two looks at the clock, which may be set.
 const LOOK: Duration = Duration::from_secs(30);
@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_secs(30);
 pub type Clock = fn() -> Timestamp;
 
 /// Puts one prompt whenever it is due, for ever.
-pub async fn run(agents: Agents, cron: Cron, now: Clock) {
+pub async fn run(owner: Arc<Owner>, cron: Cron, now: Clock) {
     let mut after = now();
     while let Some(due) = cron.schedule.after(after) {
         loop {
@@ -35,18 +35,15 @@ pub async fn run(agents: Agents, cron: Cron, now: Clock) {
             source: "cron".to_owned(),
             prompt: cron.prompt.clone(),
             profile: Profile::Lean,
-            class: Class::Cron,
+            cron: true,
             deadline_s: None,
         };
-        let (agents, name) = (agents.clone(), cron.agent.clone());
+        let (owner, name) = (owner.clone(), cron.agent.clone());
         tokio::spawn(async move {
-            match agents.post(&name, message).await {
-                Ok(reply) => tracing::info!(
-                    agent = name,
-                    by = reply.by,
-                    reply = kit::one_line(&reply.text),
-                    "cron"
-                ),
+            match owner.agents[&name].post(message).await {
+                Ok(Reply { by, text, .. }) => {
+                    tracing::info!(agent = name, by, reply = kit::one_line(&text), "cron")
+                }
                 Err(failure) => tracing::warn!(agent = name, why = failure.message, "cron"),
             }
         });

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
-use crate::config::Agent;
+use crate::config::{Agent, parsed};
 use crate::database::rows;
 use crate::owner::Failure;
 
@@ -123,11 +123,9 @@ pub fn all() -> Vec<(Value, bool)> {
 impl Call {
     /// A call of this tool; or what is wrong with the arguments.
     pub fn parse(tool: &str, arguments: &Value) -> Result<Self, Failure> {
-        serde_path_to_error::deserialize(json!({ tool: arguments })).map_err(|error| {
-            let path = error.path().to_string();
-            let field = path.strip_prefix(tool).unwrap_or(&path).trim_start_matches('.');
-            let colon = if field.is_empty() { "" } else { ": " };
-            Failure::new(400, "bad_arguments", format!("{field}{colon}{}", error.inner()))
+        parsed(json!({ tool: arguments })).map_err(|why| {
+            let why = why.trim_start_matches(tool).trim_start_matches(['.', ':', ' ']);
+            Failure::new(400, "bad_arguments", why)
         })
     }
 
@@ -177,18 +175,7 @@ impl Call {
                     VALUES (?, ?, ?, ?) RETURNING key AS kept";
                 one(tx, sql, (&by.name, key, text, now))
             }
-            Self::MemorySearch { query } => {
-                let sql = "SELECT key, text FROM memories WHERE agent = ? ORDER BY changed DESC";
-                let mut found = rows(tx, sql, [&by.name])?;
-                let query = query.to_lowercase();
-                found.retain(|it| {
-                    let all = [&it["key"], &it["text"]].map(|it| it.as_str().unwrap_or_default());
-                    let all = all.join(" ").to_lowercase();
-                    query.split_whitespace().all(|word| all.contains(word))
-                });
-                found.truncate(20);
-                Ok(json!({ "found": found }))
-            }
+            Self::MemorySearch { query } => search(tx, by, &query.to_lowercase()),
             Self::BudgetCheck {} => {
                 let (spent, left) = budget(tx, by, &today)?;
                 Ok(json!({ "allowance": by.allowance, "spent": spent, "left": left }))
@@ -216,6 +203,18 @@ impl Call {
             }
         }
     }
+}
+
+fn search(tx: &Transaction<'_>, by: &Agent, query: &str) -> Result<Value, Failure> {
+    let sql = "SELECT key, text FROM memories WHERE agent = ? ORDER BY changed DESC";
+    let mut found = rows(tx, sql, [&by.name])?;
+    found.retain(|it| {
+        let all = [&it["key"], &it["text"]].map(|it| it.as_str().unwrap_or_default());
+        let all = all.join(" ").to_lowercase();
+        query.split_whitespace().all(|word| all.contains(word))
+    });
+    found.truncate(20);
+    Ok(json!({ "found": found }))
 }
 
 /// What an agent has spent on a day, and what it may spend still.

@@ -73,7 +73,7 @@ async fn show(folder: &Path, programs: Programs) -> Result<u8, Failure> {
     println!("agents.yaml:\n{}", text.trim());
     let settings = Config::parse(&text, folder, &|_| None).map_err(failed)?;
     let host = open_with(settings, 0, programs).await?;
-    let (agents, port) = (host.agents.clone(), host.address().port());
+    let (owner, port) = (host.owner.clone(), host.address().port());
     let look = Look::new(port, &host.tokens.file("owner"));
     let _serving = JoinSet::from_iter([host.serve()]);
     title(&format!(
@@ -112,7 +112,7 @@ async fn show(folder: &Path, programs: Programs) -> Result<u8, Failure> {
 
     title("Every call was audited:");
     look.audit(None, 20).await?;
-    agents.stop(Duration::ZERO).await;
+    owner.stop(Duration::ZERO).await;
     title("That was all. `mcp_bridge serve --config agents.yaml` keeps one running.");
     Ok(0)
 }

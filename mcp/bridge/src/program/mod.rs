@@ -152,7 +152,7 @@ async fn open_with(settings: Config, port: u16, programs: Programs) -> Result<Ho
         ..programs
     };
     let host = Host::open(settings, port, model, programs).await?;
-    for why in &host.missing {
+    for why in host.owner.ready.missing() {
         eprintln!("mcp_bridge: not connected, and tried again: {why}");
     }
     Ok(host)
@@ -203,13 +203,13 @@ async fn check(common: &Common) -> Result<u8, Failure> {
     let host = host?;
     for agent in &host.owner.config.agents {
         let names = |profile| {
-            let tools = host.owner.tools(agent, profile).into_iter().map(|tool| tool.name);
-            tools.collect::<Vec<_>>().join(", ")
+            let tools = host.owner.tools(agent, profile);
+            tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
         };
         println!("{}: {}", agent.name, names(mcp_bridge::owner::Profile::Full));
         println!("  when nobody watches: {}", names(mcp_bridge::owner::Profile::Lean));
     }
-    Ok(u8::from(!host.missing.is_empty()))
+    Ok(u8::from(!host.owner.ready.missing().is_empty()))
 }
 
 fn tempfolder() -> Result<PathBuf, Failure> {

@@ -49,7 +49,7 @@ impl Service for World {
     fn tools(&self) -> Vec<Box<RawValue>> {
         let tool = |name: &str, hints: Value, schema: &Value| {
             raw(
-                &json!({"name": name, "description": name, "inputSchema": schema, "annotations": hints, "x-more": {"kept": 12345678901234567890u64}}),
+                json!({"name": name, "description": name, "inputSchema": schema, "annotations": hints, "x-more": {"kept": 12345678901234567890u64}}),
             )
         };
         let mut all = vec![
@@ -84,7 +84,7 @@ impl Service for World {
             let image = json!({"type": "image", "data": "AA==", "mimeType": "image/png"});
             Ok(match &*call.name {
                 "report" => raw(
-                    &json!({"content": [image], "structuredContent": {"big": 12345678901234567890u64}}),
+                    json!({"content": [image], "structuredContent": {"big": 12345678901234567890u64}}),
                 ),
                 _ => text(format!("{} was done", call.name)),
             })
@@ -177,7 +177,8 @@ async fn every_failure_has_its_status() {
         assert_eq!(answer["error"]["type"].is_string(), got != 200, "{row}: {answer}");
     }
     // A prompt that nobody watches has the lean profile, whoever calls for it.
-    owner.begin("one", Profile::Lean);
+    let one = owner.agent("one").unwrap();
+    owner.begin(one, Profile::Lean);
     let tools = "/api/internal/tools";
     let (_, list) = ask("one", &format!("{tools}/one"), None).await;
     let names: Vec<_> =
@@ -187,7 +188,7 @@ async fn every_failure_has_its_status() {
         let (status, answer) = ask("one", &format!("{tools}/one/{tool}"), Some("{}")).await;
         assert!(status == 403 && answer["error"]["type"] == "not_in_profile", "{tool}: {answer}");
     }
-    owner.end("one");
+    owner.begin(one, Profile::Full);
     let (_, audit) = ask("owner", "/api/audit?agent=one&limit=100", None).await;
     let audit: Vec<_> = audit
         .as_array()

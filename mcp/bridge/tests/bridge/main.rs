@@ -14,11 +14,10 @@ mod shim;
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_bridge::agent::{Harness, Message};
-use mcp_bridge::config::{self, Config};
+use mcp_bridge::agent::Message;
+use mcp_bridge::config::Config;
 use mcp_bridge::database::Database;
 use mcp_bridge::owner::Owner;
-use mcp_bridge::process::Process;
 use mcp_bridge::relay;
 use mock_servers::model::{MockModel, Options, Reply, Request};
 use s01_loop::{Client, Settings, Unobserved};
@@ -48,20 +47,6 @@ fn model(plays: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (MockMode
     let mock = MockModel::start(Options::strict(), plays).unwrap();
     let recovery = model_at(mock.url());
     (mock, recovery)
-}
-
-/// Starts processes by a function.
-struct Starts<F>(F);
-
-impl<F> Harness for Starts<F>
-where
-    F: Fn(&config::Agent) -> Result<Process, String> + Send + Sync,
-{
-    fn start(&self, agent: &config::Agent) -> Result<Process, String> {
-        self.0(agent)
-    }
-
-    fn revoke(&self, _: &str) {}
 }
 
 fn message(prompt: &str) -> Message {

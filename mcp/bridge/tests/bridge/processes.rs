@@ -1,31 +1,33 @@
 //! Nine ways for a process to be away, and what the caller gets in each.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_bridge::agent::{Agents, Harness};
+use mcp_bridge::agent::Start;
 use mcp_bridge::config;
+use mcp_bridge::owner::Owner;
 use mcp_bridge::process::{Process, memory};
 use mock_servers::model::says;
 use serde_json::json;
 use tokio::process::Command;
 
-use crate::{Starts, message, model, owner};
+use crate::{message, model, owner};
 
 /// A shell that plays a harness. `say N TEXT` answers the prompt of this number.
 const SAY: &str = r#"say() { printf '{"type":"user","isReplay":true,"uuid":"00000000-0000-4000-8000-00000000000%s"}\n{"type":"result","is_error":false,"result":"%s"}\n' "$1" "$2"; }; "#;
 const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"bash","input":{}}]}}"#;
 
-fn starts(folder: &Path) -> impl Harness + use<> {
+fn starts(folder: &Path) -> Start {
     let folder = folder.to_owned();
-    Starts(move |agent: &config::Agent| {
+    Arc::new(move |agent: &config::Agent| {
         let mut command = Command::new(&agent.command[0]);
         Process::start(command.args(&agent.command[1..]).current_dir(&folder))
     })
 }
 
-async fn until(agents: &Agents, state: &str) {
-    while agents.status()[0].state != state {
+async fn until(owner: &Owner, state: &str) {
+    while owner.status()[0].state != state {
         tokio::task::yield_now().await;
     }
 }
@@ -56,16 +58,13 @@ async fn nine_ways_for_a_process_to_be_away() {
         let owner = owner(&json!({ "agents": [agent] }).to_string(), folder.path());
         let (_mock, model) =
             model(|request| says(format!("relayed {}", request.user_texts().last().unwrap())));
-        let agents = Agents::start(&owner, &model, starts(folder.path()));
+        owner.start(&model, &starts(folder.path()));
+        let one = owner.agent("one").unwrap();
         for at in 1..prompts {
-            assert_eq!(
-                agents.post("one", message("earlier")).await.unwrap().by,
-                "process",
-                "{name} {at}"
-            );
-            until(&agents, "away").await;
+            assert_eq!(one.post(message("earlier")).await.unwrap().by, "process", "{name} {at}");
+            until(&owner, "away").await;
         }
-        let (got, said) = match agents.post("one", message("go")).await {
+        let (got, said) = match one.post(message("go")).await {
             Ok(reply) => {
                 assert_eq!(reply.text, "relayed go", "{name}");
                 (reply.by, reply.note.unwrap_or_default())
@@ -74,7 +73,7 @@ async fn nine_ways_for_a_process_to_be_away() {
         };
         assert_eq!(got, expected, "{name}: {said}");
         assert!(said.contains(why), "{name}: {said}");
-        agents.stop(Duration::ZERO).await;
+        owner.stop(Duration::ZERO).await;
     }
 }
 
@@ -153,15 +152,14 @@ async fn each_message_is_answered_once_whoever_is_killed() {
     let config = json!({"agents": names.map(entry), "retry_s": 0});
     let owner = owner(&config.to_string(), folder.path());
     let (_mock, model) = model(|request| says(request.user_texts().last().unwrap().clone()));
-    let agents = Agents::start(&owner, &model, starts(folder.path()));
+    owner.start(&model, &starts(folder.path()));
     let source = async |source: usize| {
         let (mut answered, mut by_process) = (0, 0);
         for at in 0..count / 2 {
             let name = names[(at * 7 + source) % names.len()];
             let text = format!("message {source} {at}");
-            let victim =
-                agents.status().into_iter().find(|it| it.agent == name).and_then(|it| it.process);
-            let posted = agents.post(name, message(&text));
+            let victim = owner.agent(name).unwrap().status().process;
+            let posted = owner.agent(name).unwrap().post(message(&text));
             let kill = async {
                 if let Some(id) = victim.filter(|_| at % 10 == source) {
                     let id = nix::unistd::Pid::from_raw(id.cast_signed());
@@ -177,9 +175,9 @@ async fn each_message_is_answered_once_whoever_is_killed() {
         (answered, by_process)
     };
     let ((one, own), (two, other)) = tokio::join!(source(0), source(1));
-    let status: u64 = agents.status().iter().map(|status| status.answered).sum();
+    let status: u64 = owner.status().iter().map(|status| status.answered).sum();
     assert_eq!((one + two, status), (count / 2 * 2, (count / 2 * 2) as u64));
     assert!(own + other > 0);
     println!("{} of {count} by the processes, the others by the owner", own + other);
-    agents.stop(Duration::ZERO).await;
+    owner.stop(Duration::ZERO).await;
 }

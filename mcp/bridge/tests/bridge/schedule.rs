@@ -23,25 +23,28 @@ fn clock() -> Timestamp {
 #[tokio::test(start_paused = true)]
 async fn a_schedule_waits_behind_users_and_has_the_lean_profile() {
     let folder = tempfile::tempdir().unwrap();
-    let (agents, owner, seen) = scene(FIRST, folder.path());
+    let (owner, seen) = scene(FIRST, folder.path());
     let cron = Cron {
         schedule: Schedule::parse("*/5 * * * *").unwrap(),
         agent: "one".to_owned(),
         prompt: "work 30".to_owned(),
     };
-    let runs = tokio::spawn(schedule::run(agents.clone(), cron, clock));
+    let runs = tokio::spawn(schedule::run(owner.clone(), cron, clock));
     pass(299).await;
     assert_eq!(seen.lock().unwrap().len(), 0);
     let (first, second, ()) =
-        tokio::join!(said(&agents, "work 10"), said(&agents, "work 20"), async {
+        tokio::join!(said(&owner, "work 10"), said(&owner, "work 20"), async {
             pass(5).await;
-            assert_eq!(agents.status()[0].queue, 2);
+            assert_eq!(owner.status()[0].queue, 2);
         });
     assert_eq!([first, second], ["did work 10", "did work 20"]);
     pass(1).await;
-    assert_eq!(owner.profile("one"), Profile::Lean);
+    assert_eq!(owner.agent("one").unwrap().profile(), Profile::Lean);
     pass(30).await;
-    assert_eq!((owner.profile("one"), agents.status()[0].answered), (Profile::Full, 3));
+    assert_eq!(
+        (owner.agent("one").unwrap().profile(), owner.status()[0].answered),
+        (Profile::Full, 3)
+    );
     assert_eq!(*seen.lock().unwrap(), ["start", "work 10", "work 20", "work 30"]);
     pass(300).await;
     assert_eq!(seen.lock().unwrap().len(), 6);
@@ -61,7 +64,7 @@ async fn a_schedule_cannot_send_mail() {
         Timestamp::from_second(LOOKS.replace(60)).unwrap()
     };
     let (host, _) = host_of(parsed(&text, folder.path()).unwrap(), model, clock).await;
-    while host.agents.status()[0].answered == 0 {
+    while host.owner.status()[0].answered == 0 {
         tokio::task::yield_now().await;
     }
     let by_itself = mock.requests();

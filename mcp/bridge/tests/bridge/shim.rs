@@ -19,7 +19,8 @@ async fn schemas_results_progress_and_changes_go_through_whole() {
     let folder = tempfile::tempdir().unwrap();
     let (host, changes) = host(folder.path(), relayed().1).await;
     let (port, token) = (host.address().port(), host.tokens.file("one"));
-    let (database, mut calls) = (host.owner.database.clone(), host.owner.activity());
+    let (database, mut calls) =
+        (host.owner.database.clone(), host.owner.agent("one").unwrap().calls());
     let serving = tokio::spawn(host.serve());
     let shim = Shim::start(port, "one", token).await;
     let (near, far) = Connection::pair();

@@ -54,7 +54,7 @@ async fn claude_code_is_an_agent() {
     };
     let model = relay::model(Client::new(settings, std::sync::Arc::new(Unobserved)).unwrap());
     let host = Host::open(config, 0, model, programs).await.unwrap();
-    let agents = host.agents.clone();
+    let owner = host.owner.clone();
     let serving = tokio::spawn(host.serve());
     for at in 1..=3 {
         let message = Message {
@@ -62,17 +62,15 @@ async fn claude_code_is_an_agent() {
             prompt: format!("note {at}"),
             ..Message::default()
         };
-        let reply = agents
-            .post("one", message)
-            .await
-            .unwrap_or_else(|failure| panic!("{}", failure.message));
+        let reply = owner.agent("one").unwrap().post(message).await;
+        let reply = reply.unwrap_or_else(|failure| panic!("{}", failure.message));
         assert_eq!(reply.by, "process", "{reply:?}");
         assert!(reply.text.contains(&format!("\"lines\":{at}")), "{reply:?}");
         assert!(reply.cost.is_some(), "{reply:?}");
     }
-    let status = agents.status().remove(0);
+    let status = owner.status().remove(0);
     println!("Claude Code and its shim: {} MB", status.memory_kb / 1024);
-    agents.stop(std::time::Duration::ZERO).await;
+    owner.stop(std::time::Duration::ZERO).await;
     serving.abort();
 }
 
