@@ -4,7 +4,7 @@
 //! once, by an answer or by a failure of its own; no more wait than the limit, users before schedules and each in their order;
 //! who hangs up while waiting leaves the line.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -108,8 +108,10 @@ pub struct Agent {
     queue: Mutex<Option<VecDeque<Waiting>>>,
     wake: Notify,
     pub(crate) status: Mutex<Status>,
-    /// The profile of the prompt that its process has in hand, and the tools it has called that may have changed something.
-    pub(crate) in_hand: Mutex<(Profile, Vec<String>)>,
+    /// Of the prompt that it has in hand.
+    pub(crate) profile: watch::Sender<Profile>,
+    /// The tools it has called that may have changed something.
+    acted: Mutex<BTreeSet<String>>,
     pub(crate) called: watch::Sender<Instant>,
 }
 
@@ -125,7 +127,8 @@ impl Agent {
             queue: Mutex::new(Some(VecDeque::new())),
             wake: Notify::new(),
             status: status.into(),
-            in_hand: Mutex::default(),
+            profile: watch::channel(Profile::Full).0,
+            acted: Mutex::default(),
             called: watch::channel(Instant::now()).0,
         }
     }
@@ -182,6 +185,12 @@ impl Agent {
         }
     }
 
+    pub(crate) fn count(&self, served: &Answered) {
+        let mut status = self.status.lock().unwrap();
+        status.answered += u64::from(served.is_ok());
+        status.relayed += u64::from(served.as_ref().is_ok_and(|it| it.by == "relay"));
+    }
+
     /// How it is.
     pub fn status(&self) -> Status {
         let status = self.status.lock().unwrap().clone();
@@ -194,17 +203,19 @@ impl Agent {
         }
     }
 
-    /// The profile of the prompt that its process has in hand.
+    /// The profile of the prompt that it has in hand.
     pub fn profile(&self) -> Profile {
-        self.in_hand.lock().unwrap().0
+        *self.profile.borrow()
     }
 
     /// It calls a tool that may change something.
     pub(crate) fn acts(&self, tool: &str) {
-        let acted = &mut self.in_hand.lock().unwrap().1;
-        if !acted.iter().any(|it| it == tool) {
-            acted.push(tool.to_owned());
-        }
+        self.acted.lock().unwrap().insert(tool.to_owned());
+    }
+
+    /// Which of those it has called since this was asked last.
+    pub(crate) fn acted(&self) -> BTreeSet<String> {
+        std::mem::take(&mut self.acted.lock().unwrap())
     }
 
     /// When it called last.

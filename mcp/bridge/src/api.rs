@@ -135,7 +135,7 @@ impl Api {
         report: Report<'_>,
     ) -> Result<Box<RawValue>, Failure> {
         let agent = self.agent(token, agent)?;
-        self.owner.call(agent, agent.profile(), tool, arguments, report).await
+        self.owner.call(agent, tool, arguments, report).await
     }
 
     /// Calls a tool as its response is read: an event for each progress, and one for the end.

@@ -15,9 +15,8 @@ use crate::owner::Failure;
 /// A line of the audit, written when it is dropped: by its end, or because nobody waits any more.
 pub struct Audit {
     database: Database,
-    agent: String,
-    tool: String,
-    arguments: String,
+    /// The agent, the tool, and a hash of its arguments.
+    call: [String; 3],
     began: Instant,
     /// What came of it.
     pub outcome: String,
@@ -27,11 +26,10 @@ impl Audit {
     /// A call begins.
     pub fn new(database: Database, agent: &str, tool: &str, arguments: &RawValue) -> Self {
         let hash = Sha256::digest(arguments.get());
+        let hash = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         Self {
             database,
-            agent: agent.to_owned(),
-            tool: kit::cut(tool, 100).to_string(),
-            arguments: hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect(),
+            call: [agent.to_owned(), kit::cut(tool, 100), hash],
             began: Instant::now(),
             outcome: "499 cancelled".to_owned(),
         }
@@ -40,9 +38,8 @@ impl Audit {
 
 impl Drop for Audit {
     fn drop(&mut self) {
-        let [agent, tool, arguments, outcome] =
-            [&mut self.agent, &mut self.tool, &mut self.arguments, &mut self.outcome]
-                .map(std::mem::take);
+        let [agent, tool, arguments] = std::mem::take(&mut self.call);
+        let outcome = std::mem::take(&mut self.outcome);
         let ms = i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX);
         let at = Timestamp::now().to_string();
         self.database.post(move |file| {

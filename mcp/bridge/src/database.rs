@@ -31,7 +31,7 @@ type Work = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// The queue in front of the database. Clones share it; the last one closes the file.
 #[derive(Clone)]
-pub struct Database(mpsc::Sender<Work>);
+pub struct Database(mpsc::UnboundedSender<Work>);
 
 impl Database {
     /// Opens the file, makes it if need be, and brings its tables up to date.
@@ -41,8 +41,13 @@ impl Database {
     pub fn open(path: &Path) -> Result<Self, String> {
         let wrong = |error: rusqlite::Error| format!("{}: {error}", path.display());
         let mut file = Connection::open(path).map_err(wrong)?;
-        prepare(&mut file).map_err(wrong)??;
-        let (works, mut queue) = mpsc::channel::<Work>(1024);
+        let version = prepare(&mut file).map_err(wrong)?;
+        if version > MIGRATIONS.len() {
+            let why = format!("the database is of version {version}, from a newer mcp_bridge");
+            return Err(format!("{}: {why}", path.display()));
+        }
+        // Behind each piece of work there is a call, so there are no more of them than calls.
+        let (works, mut queue) = mpsc::unbounded_channel::<Work>();
         std::thread::spawn(move || {
             while let Some(work) = queue.blocking_recv() {
                 work(&mut file);
@@ -76,37 +81,31 @@ impl Database {
             let _ = done.send(result);
         };
         let gone = || E::from(rusqlite::Error::InvalidQuery);
-        self.0.send(Box::new(work)).await.map_err(|_| gone())?;
+        self.0.send(Box::new(work)).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 
     /// Puts this behind what was asked before, from where nobody waits.
     pub fn post(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static) {
-        let work: Work = Box::new(move |file| {
+        let _ = self.0.send(Box::new(move |file| {
             if let Err(error) = work(file) {
                 tracing::error!(%error, "a line of the audit is lost");
             }
-        });
-        if let Err(mpsc::error::TrySendError::Full(work)) = self.0.try_send(work) {
-            let queue = self.0.clone();
-            tokio::spawn(async move { queue.send(work).await.is_ok() });
-        }
+        }));
     }
 }
 
-fn prepare(file: &mut Connection) -> rusqlite::Result<Result<(), String>> {
+/// Brings the tables up to date; which version they had.
+fn prepare(file: &mut Connection) -> rusqlite::Result<usize> {
     file.busy_timeout(Duration::from_secs(5))?;
     file.pragma_update(None, "journal_mode", "WAL")?;
     file.pragma_update(None, "synchronous", "NORMAL")?;
     let change = file.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: usize = change.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if version > MIGRATIONS.len() {
-        return Ok(Err(format!("the database is of version {version}, from a newer mcp_bridge")));
-    }
-    MIGRATIONS[version..].iter().try_for_each(|tables| change.execute_batch(tables))?;
-    change.pragma_update(None, "user_version", MIGRATIONS.len())?;
+    MIGRATIONS.iter().skip(version).try_for_each(|tables| change.execute_batch(tables))?;
+    change.pragma_update(None, "user_version", version.max(MIGRATIONS.len()))?;
     change.commit()?;
-    Ok(Ok(()))
+    Ok(version)
 }
 
 /// What a statement finds: an object for each row, with its columns.

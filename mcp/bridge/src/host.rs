@@ -28,8 +28,7 @@ use crate::schedule;
 use crate::tokens::Tokens;
 
 /// Claude Code has the tools of the shim, and asks nobody for them.
-const CLAUDE: [&str; 5] =
-    ["--mcp-config", ".mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__bridge"];
+const CLAUDE: &str = "--mcp-config .mcp.json --strict-mcp-config --allowedTools mcp__bridge";
 
 /// What is found outside.
 #[derive(Clone, Debug)]
@@ -178,16 +177,17 @@ impl Launcher {
             Kind::None => return Err("it has no process".to_owned()),
         });
         command.current_dir(folder).envs(&agent.env);
-        match (agent.process, &agent.model) {
-            (Kind::Command, _) => _ = command.args(&agent.command[1..]),
-            (Kind::Claude, model) => {
-                command.args(CLAUDE).args(model.iter().flat_map(|model| ["--model", model]));
-                command.args(LINES);
+        match agent.process {
+            Kind::Command => command.args(&agent.command[1..]),
+            Kind::Claude => {
+                let model = agent.model.iter().flat_map(|model| ["--model", model]);
+                command.args(LINES.split(' ')).args(CLAUDE.split(' ')).args(model)
             }
-            (_, model) => {
-                command.envs(model.iter().map(|model| ("MODEL_ID", model))).args(LINES);
+            _ => {
+                let model = agent.model.iter().map(|model| ("MODEL_ID", model));
+                command.args(LINES.split(' ')).envs(model)
             }
-        }
+        };
         let mut process = Process::start(&mut command)?;
         process.lease = Some(lease);
         Ok(process)

@@ -156,19 +156,21 @@ impl Owner {
             let owner = self.clone();
             let again = async move {
                 sleep(AGAIN).await;
-                while !owner.clone().attach(at, limits).await {
+                while let Err(why) = owner.clone().attach(at, limits).await {
+                    let server = &owner.config.servers[at].name;
+                    tracing::warn!(server, %why, "not connected");
                     sleep(AGAIN).await;
                 }
             };
-            if !attached {
+            if attached.is_err() {
                 tokio::spawn(again);
             }
         })
         .await;
     }
 
-    /// Whether a server could be connected to.
-    async fn attach(self: Arc<Self>, at: usize, limits: Limits) -> bool {
+    /// Connects to a server, and follows its list of tools.
+    async fn attach(self: Arc<Self>, at: usize, limits: Limits) -> Result<(), Error> {
         let server = &self.config.servers[at];
         let (told, mut notifications) = mpsc::channel(64);
         let options = Options {
@@ -179,18 +181,14 @@ impl Owner {
         };
         let connected = async {
             let client = Arc::new(Client::connect(server, options).await?);
-            self.list(at, &client).await?;
-            Ok::<_, Error>(client)
+            self.list(at, &client).await.map(|()| client)
         };
-        let client = match connected.await {
-            Ok(client) => client,
-            Err(why) => {
-                self.ready.lacks(&server.name, format!("{}: {why}", server.name));
-                tracing::warn!(server = server.name, %why, "not connected");
-                return false;
-            }
-        };
-        self.ready.has(&server.name);
+        let connected = connected.await;
+        match &connected {
+            Ok(_) => self.ready.has(&server.name),
+            Err(why) => self.ready.lacks(&server.name, format!("{}: {why}", server.name)),
+        }
+        let client = connected?;
         tokio::spawn(async move {
             while let Some(frame) = notifications.recv().await {
                 if frame.calls("notifications/tools/list_changed")
@@ -201,7 +199,7 @@ impl Owner {
                 }
             }
         });
-        true
+        Ok(())
     }
 
     /// Reads a server's list. A tool whose name the model's API would not take is left out.
@@ -260,37 +258,28 @@ impl Owner {
         wrong.map_or(Ok(()), Err)
     }
 
-    /// The process of an agent has another prompt in hand, or, with the full profile, none. Says what it did in the last one.
-    pub fn begin(&self, agent: &Agent, profile: Profile) -> Vec<String> {
-        let before = std::mem::replace(&mut *agent.in_hand.lock().unwrap(), (profile, Vec::new()));
-        if before.0 != profile {
+    /// From here on an agent has the tools of this profile: a prompt begins, or, with the full one, has ended.
+    pub fn begin(&self, agent: &Agent, profile: Profile) {
+        if agent.profile.send_replace(profile) != profile {
             self.changed.send_modify(|_| ());
         }
-        before.1
     }
 
-    /// Looks a tool up.
-    ///
-    /// # Errors
-    /// 404 when there is none, 403 when it is not this agent's, or not now.
-    pub fn find(
-        &self,
-        agent: &config::Agent,
-        profile: Profile,
-        name: &str,
-    ) -> Result<Arc<Tool>, Failure> {
-        let of = |profile| self.tools(agent, profile).into_iter().find(|tool| tool.name == name);
-        if let Some(tool) = of(profile) {
-            return Ok(tool);
+    /// The tool of this name: 404 when there is none, 403 when it is not this agent's, or not now.
+    fn find(&self, agent: &Agent, name: &str) -> Result<Arc<Tool>, Failure> {
+        let own = self.tools(&agent.config, Profile::Full);
+        let now = self.tools(&agent.config, agent.profile());
+        let named = |tool: &&Arc<Tool>| tool.name == name;
+        if let Some(tool) = now.iter().find(named) {
+            return Ok(tool.clone());
         }
         let no = |kind, why: &str| Err(Failure::new(403, kind, format!("{name} is not {why}")));
-        if of(Profile::Full).is_some() {
+        if own.iter().any(|tool| named(&tool)) {
             return no("not_in_profile", "for prompts that nobody watches (lean profile)");
         }
-        if self.offered.read().unwrap().iter().flatten().any(|tool| tool.name == name) {
-            return no("not_your_tool", &format!("a tool of {}", agent.name));
+        if self.offered.read().unwrap().iter().flatten().any(|tool| named(&tool)) {
+            return no("not_your_tool", &format!("a tool of {}", agent.config.name));
         }
-        let own = self.tools(agent, Profile::Full);
         let near = near(name, own.iter().map(|tool| &tool.name));
         Err(Failure::new(404, "no_such_tool", format!("there is no tool {name:?}; {near}")))
     }
@@ -302,34 +291,23 @@ impl Owner {
     pub async fn call(
         &self,
         agent: &Agent,
-        profile: Profile,
         name: &str,
         arguments: Box<RawValue>,
         report: Report<'_>,
     ) -> Result<Box<RawValue>, Failure> {
         agent.called.send_replace(Instant::now());
         let mut audit = Audit::new(self.database.clone(), &agent.config.name, name, &arguments);
-        let outcome = match self.find(&agent.config, profile, name) {
-            Ok(tool) => {
-                if !tool.reads {
-                    agent.acts(&tool.name);
-                }
-                let limit = self.config.call;
-                let work = self.perform(agent, &tool, arguments, report);
-                timeout(limit, work).await.unwrap_or_else(|_| {
-                    let why = format!(
-                        "{name} took longer than {limit:?}; whether it has acted is unknown"
-                    );
-                    Err(Failure::new(408, "timed_out", why))
-                })
-            }
-            Err(failure) => Err(failure),
-        };
+        let limit = self.config.call;
+        let work = self.perform(agent, name, arguments, report);
+        let outcome = timeout(limit, work).await.unwrap_or_else(|_| {
+            let why = format!("{name} took longer than {limit:?}; whether it has acted is unknown");
+            Err(Failure::new(408, "timed_out", why))
+        });
         agent.called.send_replace(Instant::now());
+        let is_error =
+            |result| body::get(result, &["isError"]).is_some_and(|it| it.get() == "true");
         audit.outcome = match &outcome {
-            Ok(result) if body::get(result, &["isError"]).is_some_and(|it| it.get() == "true") => {
-                "tool error".to_owned()
-            }
+            Ok(result) if is_error(result) => "tool error".to_owned(),
             Ok(_) => "ok".to_owned(),
             Err(failure) => format!("{} {}", failure.status, failure.kind),
         };
@@ -339,18 +317,22 @@ impl Owner {
     async fn perform(
         &self,
         agent: &Agent,
-        tool: &Tool,
+        name: &str,
         arguments: Box<RawValue>,
         report: Report<'_>,
     ) -> Result<Box<RawValue>, Failure> {
-        let input: Value = serde_json::from_str(arguments.get())
-            .map_err(|error| Failure::new(400, "bad_arguments", error.to_string()))?;
-        if !input.is_object() {
-            return Err(Failure::new(400, "bad_arguments", "the arguments are an object"));
+        let tool = self.find(agent, name)?;
+        if !tool.reads {
+            agent.acts(name);
+        }
+        let bad = |why: String| Failure::new(400, "bad_arguments", why);
+        if !arguments.get().starts_with('{') {
+            return Err(bad("the arguments are an object".to_owned()));
         }
         match &tool.source {
             Source::Here => {
-                let (call, by) = (tools::Call::parse(&tool.name, &input)?, agent.config.clone());
+                let call = tools::Call::parse(name, &arguments).map_err(bad)?;
+                let by = agent.config.clone();
                 match self.database.run(move |tx| call.run(tx, &by)).await {
                     Ok(value) => Ok(raw(json!({
                         "content": [{ "type": "text", "text": value.to_string() }],
@@ -361,7 +343,7 @@ impl Owner {
                 }
             }
             Source::Server(client, name) => {
-                client.call(name, input, report).await.map_err(|error| match error {
+                client.call(name, arguments, report).await.map_err(|error| match error {
                     Error::Unknown(why) => Failure::new(500, "outcome_unknown", why),
                     other => Failure::new(500, "server_failed", other.to_string()),
                 })

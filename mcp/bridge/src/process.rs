@@ -3,6 +3,7 @@
 //! Invariants: an answer belongs to the prompt that was put, even when the process works on something of its own in between;
 //! a line that is no JSON ends the process; nothing of its group outlives it.
 
+use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::Duration;
@@ -20,16 +21,9 @@ use crate::tokens::Lease;
 
 /// How it is ended.
 const ENDING: Ending = &[(Signal::SIGTERM, Duration::from_secs(5))];
-/// The arguments that make both harnesses speak lines.
-pub const LINES: [&str; 7] = [
-    "-p",
-    "--input-format",
-    "stream-json",
-    "--output-format",
-    "stream-json",
-    "--verbose",
-    "--replay-user-messages",
-];
+/// What makes both harnesses speak lines.
+pub const LINES: &str =
+    "-p --input-format stream-json --output-format stream-json --verbose --replay-user-messages";
 /// Tools of the harnesses that change nothing outside them; those of the bridge count where they run.
 const HARMLESS: [&str; 10] = [
     "mcp__bridge__",
@@ -54,7 +48,7 @@ pub struct Process {
     /// When it last said something.
     pub heard: Instant,
     /// What it did in this prompt that may have changed something, as far as it says.
-    pub acted: Vec<String>,
+    pub acted: BTreeSet<String>,
     prompts: u64,
 }
 
@@ -85,7 +79,7 @@ impl Process {
             child: None,
             lease: None,
             heard: Instant::now(),
-            acted: Vec::new(),
+            acted: BTreeSet::new(),
             prompts: 0,
         }
     }

@@ -16,8 +16,8 @@ use s11_recovery::{Clock, Recovery};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::agent::{Agent, Message};
-use crate::owner::{Owner, Profile};
+use crate::agent::Agent;
+use crate::owner::Owner;
 
 /// The most rounds of a prompt.
 const MAX_ROUNDS: usize = 30;
@@ -53,15 +53,15 @@ pub(crate) async fn answer(
     owner: &Arc<Owner>,
     model: &Recovery,
     agent: &Arc<Agent>,
-    message: &Message,
+    prompt: &str,
     history: &mut History,
 ) -> Result<String, String> {
     let (name, role) = (&agent.config.name, agent.config.role.as_str());
     let role = if role.is_empty() { "an agent" } else { role };
     let system = format!("You are {name}, {role}. Use your tools. Act, don't explain.");
-    history.user(&message.prompt);
+    history.user(prompt);
     for _ in 0..MAX_ROUNDS {
-        let tools = toolbox(owner, agent, message.profile);
+        let tools = toolbox(owner, agent);
         let sent = model.send(system.as_str(), history, &tools.specs()).await;
         let reply = sent.map_err(|error| error.to_string())?;
         history.reply(&reply);
@@ -78,8 +78,8 @@ pub(crate) async fn answer(
     Err(format!("no end after {MAX_ROUNDS} rounds"))
 }
 
-fn toolbox(owner: &Arc<Owner>, agent: &Arc<Agent>, profile: Profile) -> Toolbox {
-    let tools = owner.tools(&agent.config, profile).into_iter().filter_map(|tool| {
+fn toolbox(owner: &Arc<Owner>, agent: &Arc<Agent>) -> Toolbox {
+    let tools = owner.tools(&agent.config, agent.profile()).into_iter().filter_map(|tool| {
         let schema = body::get(&tool.raw, &["inputSchema"]).map_or("{}", RawValue::get);
         let schema: Value = serde_json::from_str(schema).unwrap_or_default();
         if ["oneOf", "anyOf", "allOf"].iter().any(|key| schema.get(key).is_some()) {
@@ -93,7 +93,7 @@ fn toolbox(owner: &Arc<Owner>, agent: &Arc<Agent>, profile: Profile) -> Toolbox 
         Some(Tool::new(spec, move |call| {
             let (owner, agent, tool) = (owner.clone(), agent.clone(), tool.clone());
             async move {
-                let done = owner.call(&agent, profile, &tool.name, raw(&call.input), &|_| ()).await;
+                let done = owner.call(&agent, &tool.name, raw(&call.input), &|_| ()).await;
                 done.map_or_else(|failure| Output::error(failure.message), |it| output(&it))
             }
         }))

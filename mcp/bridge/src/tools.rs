@@ -8,6 +8,7 @@ use rusqlite::{Params, Transaction};
 use s01_loop::ToolSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::config::{Agent, parsed};
@@ -122,10 +123,9 @@ pub fn all() -> Vec<(Value, bool)> {
 
 impl Call {
     /// A call of this tool; or what is wrong with the arguments.
-    pub fn parse(tool: &str, arguments: &Value) -> Result<Self, Failure> {
+    pub fn parse(tool: &str, arguments: &RawValue) -> Result<Self, String> {
         parsed(json!({ tool: arguments })).map_err(|why| {
-            let why = why.trim_start_matches(tool).trim_start_matches(['.', ':', ' ']);
-            Failure::new(400, "bad_arguments", why)
+            why.trim_start_matches(tool).trim_start_matches(['.', ':', ' ']).to_owned()
         })
     }
 

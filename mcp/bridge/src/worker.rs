@@ -11,7 +11,7 @@ use s11_recovery::Recovery;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::agent::{Agent, Answered, Message, Reply, Start, Status, Stop};
+use crate::agent::{Agent, Answered, Message, Reply, Start, Stop};
 use crate::config::Kind;
 use crate::owner::{Failure, Owner, Profile};
 use crate::process::Process;
@@ -29,10 +29,15 @@ pub struct Worker {
     process: Option<Process>,
     /// What was said in relay mode.
     history: History,
-    /// Of the process, in a row.
-    failures: u32,
-    /// Until when its process is left alone, and why.
-    away: Option<(Instant, String)>,
+    away: Option<Away>,
+}
+
+/// A process that has failed is left alone.
+struct Away {
+    until: Instant,
+    /// How long, which is doubled the next time.
+    wait: Duration,
+    why: String,
 }
 
 impl Worker {
@@ -44,7 +49,6 @@ impl Worker {
             start,
             process: None,
             history: History::default(),
-            failures: 0,
             away: None,
         }
     }
@@ -52,6 +56,7 @@ impl Worker {
     pub async fn run(mut self, mut stop: watch::Receiver<Stop>) {
         let agent = self.agent.clone();
         loop {
+            self.show(None);
             tokio::select! {
                 biased;
                 () = async { _ = stop.wait_for(|stop| *stop >= Stop::Soon).await } => break,
@@ -63,18 +68,15 @@ impl Worker {
                             Err(Failure::new(503, "stopped", why))
                         }
                     };
-                    self.tell(|status| {
-                        status.answered += u64::from(served.is_ok());
-                        status.relayed += u64::from(served.as_ref().is_ok_and(|it| it.by == "relay"));
-                    });
+                    self.show(None);
+                    agent.count(&served);
                     let _ = reply.send(served);
                 }
                 ended = rest(&mut self.process, &agent) => match ended {
-                    Some(why) => self.lose(&why).await,
+                    Some(why) => self.lose(why).await,
                     None => {
                         tracing::info!(agent = agent.config.name, "its process has rested long enough");
                         self.end_process().await;
-                        self.tell(|status| status.state = "asleep");
                     }
                 }
             }
@@ -85,56 +87,52 @@ impl Worker {
     /// Answers a prompt: by the process, or without it when nothing of it was acted on.
     async fn serve(&mut self, message: &Message) -> Answered {
         tracing::info!(agent = self.agent.config.name, source = message.source, "a prompt");
-        match self.by_process(message).await {
+        self.owner.begin(&self.agent, message.profile);
+        let answered = match self.by_process(message).await {
             Ok(answered) => answered,
             Err(why) => self.relay(message, why).await,
-        }
+        };
+        self.owner.begin(&self.agent, Profile::Full);
+        answered
     }
 
     /// What its process makes of a prompt. The error is why it has none to make anything of it; nothing was acted on.
     async fn by_process(&mut self, message: &Message) -> Result<Answered, String> {
         self.ready().await?;
-        self.tell(|status| status.state = "working");
-        self.owner.begin(&self.agent, message.profile);
+        self.show(Some("working"));
+        self.agent.acted();
         let process = self.process.as_mut().expect("it is ready");
-        let cap = self.agent.config.cap;
-        let answered = timeout(cap, process.prompt(&message.prompt)).await;
-        let answered = answered.unwrap_or_else(|_| Err(format!("it took longer than {cap:?}")));
+        let answered = within(self.agent.config.cap, process.prompt(&message.prompt)).await;
         let Err(why) = answered else {
-            self.owner.begin(&self.agent, Profile::Full);
-            (self.failures, self.away) = (0, None);
-            self.tell(|status| (status.state, status.trouble) = ("resting", None));
+            self.away = None;
             return answered;
         };
         let own = std::mem::take(&mut process.acted);
         // From here on nothing of it reaches a tool, so what is counted is all there was.
-        self.lose(&why).await;
-        let acted = [self.owner.begin(&self.agent, Profile::Full), own].concat();
+        self.lose(why.clone()).await;
+        let acted = Vec::from_iter(&self.agent.acted() | &own).join(", ");
         if acted.is_empty() {
             return Err(why);
         }
+        let name = &self.agent.config.name;
         let why = format!(
-            "the process of {} is gone ({why}), after it had called {}; the prompt is not run again",
-            self.agent.config.name,
-            acted.join(", ")
+            "the process of {name} is gone ({why}), after it had called {acted}; the prompt is not run again"
         );
         Ok(Err(Failure::new(502, "outcome_unknown", why)))
     }
 
     async fn relay(&mut self, message: &Message, why: String) -> Answered {
-        let before = self.agent.status.lock().unwrap().state;
-        self.tell(|status| status.state = "relay");
-        let (cap, history) = (self.agent.config.cap, &mut self.history);
-        let work = relay::answer(&self.owner, &self.model, &self.agent, message, history);
-        let answered = timeout(cap, work).await;
-        let answered = answered.unwrap_or_else(|_| Err(format!("it took longer than {cap:?}")));
+        self.show(Some("relay"));
+        let config = &self.agent.config;
+        let history = &mut self.history;
+        let work = relay::answer(&self.owner, &self.model, &self.agent, &message.prompt, history);
+        let answered = within(config.cap, work).await;
         self.history.settle();
-        self.tell(|status| status.state = before);
         match answered {
             Ok(text) => Ok(Reply {
                 text,
                 by: "relay",
-                note: (self.agent.config.process != Kind::None).then_some(why),
+                note: (config.process != Kind::None).then_some(why),
                 cost: None,
             }),
             Err(error) => {
@@ -152,45 +150,55 @@ impl Worker {
         if self.agent.config.process == Kind::None {
             return Err("it has no process".to_owned());
         }
-        if let Some((until, why)) = &self.away
-            && Instant::now() < *until
-        {
-            return Err(format!("its process is away: {why}"));
+        if let Some(away) = self.away.as_ref().filter(|away| Instant::now() < away.until) {
+            return Err(format!("its process is away: {}", away.why));
         }
         match (self.start)(&self.agent.config) {
-            Ok(process) => {
-                self.tell(|status| status.process = process.id());
-                self.process = Some(process);
-                Ok(())
-            }
+            Ok(process) => self.process = Some(process),
             Err(why) => {
-                self.lose(&why).await;
-                Err(why)
+                self.lose(why.clone()).await;
+                return Err(why);
             }
         }
+        Ok(())
     }
 
     /// The process is of no use any more, and left alone for a while.
-    async fn lose(&mut self, why: &str) {
+    async fn lose(&mut self, why: String) {
         tracing::warn!(agent = self.agent.config.name, why, "its process is away");
         self.end_process().await;
-        let wait = Duration::from_secs(self.owner.config.retry_s)
-            .saturating_mul(1 << self.failures.min(10));
-        self.failures += 1;
-        self.away = Some((Instant::now() + wait.min(LONGEST_RETRY), why.to_owned()));
-        self.tell(|status| (status.state, status.trouble) = ("away", Some(why.to_owned())));
+        let first = Duration::from_secs(self.owner.config.retry_s);
+        let wait = self.away.as_ref().map_or(first, |away| away.wait * 2).min(LONGEST_RETRY);
+        let until = Instant::now() + wait;
+        self.away = Some(Away { until, wait, why });
     }
 
     async fn end_process(&mut self) {
         if let Some(process) = self.process.take() {
             process.stop().await;
         }
-        self.tell(|status| status.process = None);
     }
 
-    fn tell(&self, change: impl FnOnce(&mut Status)) {
-        change(&mut self.agent.status.lock().unwrap());
+    /// Says how the agent is, to those who look on.
+    fn show(&self, busy: Option<&'static str>) {
+        let mut status = self.agent.status.lock().unwrap();
+        let idle = match (&self.process, &self.away) {
+            (Some(_), _) => "resting",
+            (None, Some(_)) => "away",
+            (None, None) => "asleep",
+        };
+        status.state = busy.unwrap_or(idle);
+        status.process = self.process.as_ref().and_then(Process::id);
+        status.trouble = self.away.as_ref().map(|away| away.why.clone());
     }
+}
+
+async fn within<T>(
+    cap: Duration,
+    work: impl Future<Output = Result<T, String>>,
+) -> Result<T, String> {
+    let done = timeout(cap, work).await;
+    done.unwrap_or_else(|_| Err(format!("it took longer than {cap:?}")))
 }
 
 /// Waits until the process has done nothing for long enough, or says why it has ended; for ever when there is none.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use mcp_bridge::config::Config;
 use mcp_bridge::host::Programs;
+use mcp_bridge::tokens::OWNER;
 use mcp_relay::front::Failure;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::look::Look;
-use super::{failed, open_with, programs, tempfolder};
+use super::{failed, open, programs};
 
 const AGENTS: &str = r#"
 agents:
@@ -45,36 +46,34 @@ fn clock() -> Timestamp {
 }
 
 /// `agents.yaml`, with a mock server beside the owner's own tools.
-pub fn agents(programs: &Programs) -> String {
-    let jira = json!({ "command": programs.shim, "args": ["mock-mcp", "jira"] });
+pub fn agents(shim: &Path) -> String {
+    let jira = json!({ "command": shim, "args": ["mock-mcp", "jira"] });
     format!("{AGENTS}servers: {{ jira: {jira} }}\n")
 }
 
 /// Shows it.
-pub async fn run() -> Result<u8, Failure> {
+pub async fn run() -> Result<(), Failure> {
     let programs = Programs {
         s20: harness().await?,
         clock,
-        ..programs()
+        ..programs()?
     };
-    let folder = tempfolder()?;
-    let shown = tokio::select! {
-        shown = show(&folder, programs) => shown,
+    let folder = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
+    tokio::select! {
+        shown = show(folder.path(), programs) => shown,
         // The front has taken Ctrl-C for itself.
         _ = tokio::signal::ctrl_c() => Err(failed("taken back")),
-    };
-    let _ = std::fs::remove_dir_all(&folder);
-    shown
+    }
 }
 
-async fn show(folder: &Path, programs: Programs) -> Result<u8, Failure> {
+async fn show(folder: &Path, programs: Programs) -> Result<(), Failure> {
     clock();
-    let text = agents(&programs);
+    let text = agents(&programs.shim);
     println!("agents.yaml:\n{}", text.trim());
     let settings = Config::parse(&text, folder, &|_| None).map_err(failed)?;
-    let host = open_with(settings, 0, programs).await?;
+    let host = open(settings, 0, programs).await?;
     let (owner, port) = (host.owner.clone(), host.address().port());
-    let look = Look::new(port, &host.tokens.file("owner"));
+    let look = Look::new(port, host.tokens.file(OWNER));
     let _serving = JoinSet::from_iter([host.serve()]);
     title(&format!(
         "The owner listens at port {port}. No agent runs yet: the first message starts one."
@@ -83,8 +82,8 @@ async fn show(folder: &Path, programs: Programs) -> Result<u8, Failure> {
 
     title("Two messages for chief at once, from two sources: one queue, one process, two answers.");
     let (one, two) = tokio::join!(
-        ask(&look, ("telegram", "chief", "search the issues for login")),
-        ask(&look, ("mail", "chief", "note append plan \"call the bank\"")),
+        ask(&look, ["telegram", "chief", "search the issues for login"]),
+        ask(&look, ["mail", "chief", "note append plan \"call the bank\""]),
     );
     println!("{one}\n{two}");
     look.agents().await?;
@@ -92,7 +91,7 @@ async fn show(folder: &Path, programs: Programs) -> Result<u8, Failure> {
     title(
         "finance answers a user, and then its schedule, which comes on the minute (lean profile).",
     );
-    println!("{}", ask(&look, ("telegram", "finance", "check the budget")).await);
+    println!("{}", ask(&look, ["telegram", "finance", "check the budget"]).await);
     wait(&look, |it| it["agent"] == "finance" && it["answered"].as_u64() >= Some(2)).await?;
     look.agents().await?;
 
@@ -102,19 +101,19 @@ async fn show(folder: &Path, programs: Programs) -> Result<u8, Failure> {
     let number = id.as_i64().and_then(|id| i32::try_from(id).ok());
     let _ = number.map(|id| kill(Pid::from_raw(id), Signal::SIGKILL));
     wait(&look, |it| it["agent"] == "chief" && it["state"] == "away").await?;
-    println!("{}", ask(&look, ("telegram", "chief", "note append plan \"still here\"")).await);
+    println!("{}", ask(&look, ["telegram", "chief", "note append plan \"still here\""]).await);
     look.agents().await?;
 
     title("Three seconds later it is given a new process.");
     tokio::time::sleep(Duration::from_secs(3)).await;
-    println!("{}", ask(&look, ("mail", "chief", "search the memory for bank")).await);
+    println!("{}", ask(&look, ["mail", "chief", "search the memory for bank"]).await);
     look.agents().await?;
 
     title("Every call was audited:");
     look.audit(None, 20).await?;
     owner.stop(Duration::ZERO).await;
     title("That was all. `mcp_bridge serve --config agents.yaml` keeps one running.");
-    Ok(0)
+    Ok(())
 }
 
 fn title(text: &str) {
@@ -132,17 +131,14 @@ async fn wait(look: &Look, is: impl Fn(&Value) -> bool) -> Result<Value, Failure
     Err(failed("it takes too long"))
 }
 
-async fn ask(look: &Look, message: (&str, &str, &str)) -> String {
-    let (source, agent, prompt) = message;
+async fn ask(look: &Look, message: [&str; 3]) -> String {
+    let [source, agent, prompt] = message;
     let answer = match look.send(message, false).await {
         Ok((text, note)) => {
-            let by = note.map_or_else(
-                || "by the process".to_owned(),
-                |note| format!("in relay mode: {note}"),
-            );
-            let text: Vec<_> =
-                text.lines().take(4).map(|line| kit::cut(line, 110).to_string()).collect();
-            format!("[{by}] {}", text.join("\n    "))
+            let note = note.map(|note| format!("in relay mode: {note}"));
+            let by = note.unwrap_or_else(|| "by the process".to_owned());
+            let lines = text.lines().take(4).map(|line| kit::cut(line, 110));
+            format!("[{by}] {}", lines.collect::<Vec<_>>().join("\n    "))
         }
         Err(Failure(_, why)) => why,
     };
@@ -151,21 +147,16 @@ async fn ask(look: &Look, message: (&str, &str, &str)) -> String {
 
 /// Where s20 is; on a fresh clone it is built first.
 async fn harness() -> Result<PathBuf, Failure> {
-    let beside = programs().shim.with_file_name("s20_full");
+    let beside = programs()?.shim.with_file_name("s20_full");
     if !beside.is_file() {
         println!("(building s20_full, the agents' harness)");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let release = beside.components().any(|it| it.as_os_str() == "release");
         let mut build = tokio::process::Command::new(cargo);
         build.args(["build", "--quiet", "--package", "s20_full"]);
-        if beside.components().any(|it| it.as_os_str() == "release") {
-            build.arg("--release");
-        }
-        let built = build.status().await.is_ok_and(|status| status.success());
-        if !built || !beside.is_file() {
-            return Err(failed(
-                "s20_full is not beside this program; build it: cargo build -p s20_full",
-            ));
-        }
+        build.args(release.then_some("--release"));
+        let _ = build.status().await;
     }
-    Ok(beside)
+    let why = "s20_full is not beside this program; build it: cargo build -p s20_full";
+    Some(beside).filter(|it| it.is_file()).ok_or_else(|| failed(why))
 }

@@ -1,6 +1,6 @@
 //! Asks a running owner, and shows what it says.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use mcp_relay::front::{Failure, say, table};
@@ -17,11 +17,11 @@ pub struct Look {
 
 impl Look {
     /// The one at this port.
-    pub fn new(port: u16, token: &Path) -> Self {
+    pub fn new(port: u16, token: PathBuf) -> Self {
         Self {
             http: mcp_bridge::shim::http(),
             url: format!("http://127.0.0.1:{port}/api"),
-            token: token.to_owned(),
+            token,
         }
     }
 
@@ -48,14 +48,14 @@ impl Look {
     /// Sends a message; the reply, and why the owner gave it when it did.
     pub async fn send(
         &self,
-        (source, agent, prompt): (&str, &str, &str),
+        [source, agent, prompt]: [&str; 3],
         lean: bool,
     ) -> Result<(String, Option<String>), Failure> {
         let profile = if lean { "lean" } else { "full" };
         let body = json!({ "source": source, "prompt": prompt, "profile": profile });
         let reply = self.ask(&format!("/agents/{agent}/messages"), Some(body)).await?;
-        let text = reply["reply"].as_str().unwrap_or_default().to_owned();
-        Ok((text, reply["note"].as_str().map(str::to_owned)))
+        let text = |key| reply[key].as_str().map(str::to_owned);
+        Ok((text("reply").unwrap_or_default(), text("note")))
     }
 
     /// How all agents are.
@@ -64,7 +64,7 @@ impl Look {
     }
 
     /// Prints the agents and the last calls, again and again.
-    pub async fn top(&self, once: bool) -> Result<u8, Failure> {
+    pub async fn top(&self, once: bool) -> Result<(), Failure> {
         loop {
             if !once {
                 print!("\x1b[2J\x1b[H");
@@ -73,7 +73,7 @@ impl Look {
             say("");
             self.audit(None, 10).await?;
             if once {
-                return Ok(0);
+                return Ok(());
             }
             say("\n(Ctrl-C leaves)");
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -82,42 +82,35 @@ impl Look {
 
     /// Prints how all agents are.
     pub async fn agents(&self) -> Result<(), Failure> {
-        let head = ["AGENT", "STATE", "QUEUE", "MB", "ANSWERED", "RELAYED", "TROUBLE"];
-        let row = |it: &Value| {
+        let mut all = self.status().await?;
+        for it in &mut all {
             let mb = it["memory_kb"].as_f64().unwrap_or_default() / 1024.0;
-            let mut row = ["agent", "state", "queue", "", "answered", "relayed", "trouble"]
-                .map(|key| word(&it[key]));
-            row[3] = format!("{mb:.1}");
-            row
-        };
-        show(head, &self.status().await?, row);
+            it["mb"] = format!("{mb:.1}").into();
+        }
+        show(["agent", "state", "queue", "mb", "answered", "relayed", "trouble"], &all);
         Ok(())
     }
 
     /// Prints calls.
-    pub async fn audit(&self, agent: Option<&str>, limit: u32) -> Result<u8, Failure> {
+    pub async fn audit(&self, agent: Option<&str>, limit: u32) -> Result<(), Failure> {
         let agent = agent.map_or_else(String::new, |agent| format!("&agent={agent}"));
         let calls = self.ask(&format!("/audit?limit={limit}{agent}"), None).await?;
-        let head = ["AT", "AGENT", "TOOL", "ARGUMENTS", "MS", "OUTCOME"];
-        let row = |it: &Value| {
-            let mut row =
-                ["at", "agent", "tool", "arguments", "ms", "outcome"].map(|key| word(&it[key]));
-            row[0].truncate(19);
-            row
-        };
-        show(head, calls.as_array().map_or(&[], Vec::as_slice), row);
-        Ok(0)
+        let mut calls = calls.as_array().cloned().unwrap_or_default();
+        for it in &mut calls {
+            // To the second.
+            it["at"] = it["at"].as_str().map(|at| kit::first_chars(at, 19)).into();
+        }
+        show(["at", "agent", "tool", "arguments", "ms", "outcome"], &calls);
+        Ok(())
     }
 }
 
-fn word(value: &Value) -> String {
-    match value {
+/// Prints these fields under their names.
+fn show<const N: usize>(fields: [&str; N], all: &[Value]) {
+    let word = |value: &Value| match value {
         Value::Null => String::new(),
         value => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
-    }
-}
-
-fn show<const N: usize>(head: [&str; N], all: &[Value], row: impl Fn(&Value) -> [String; N]) {
-    let rows = std::iter::once(head.map(str::to_owned)).chain(all.iter().map(row));
-    table(&rows.collect::<Vec<_>>());
+    };
+    let rows = all.iter().map(|it| fields.map(|field| word(&it[field])));
+    table(&std::iter::once(fields.map(str::to_uppercase)).chain(rows).collect::<Vec<_>>());
 }

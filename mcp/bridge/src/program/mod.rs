@@ -6,18 +6,23 @@
 mod demo;
 mod look;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
+use look::Look;
 use mcp_bridge::config::Config;
+use mcp_bridge::database::Database;
 use mcp_bridge::host::{Host, Programs};
+use mcp_bridge::owner::{Owner, Profile};
 use mcp_bridge::relay;
 use mcp_bridge::shim::Shim;
+use mcp_bridge::tokens::OWNER;
 use mcp_client::fleet::Limits;
 use mcp_relay::front::{self, Common, FAILED, Failure};
 use mcp_relay::service;
 use s01_loop::{Client, Unobserved};
+use s11_recovery::Recovery;
 use serde_json::json;
 
 const EXAMPLES: &str = "Examples:
@@ -91,130 +96,111 @@ fn variable(name: &str) -> Option<String> {
 
 /// Does what was typed; returns the exit code.
 pub async fn run(args: Args) -> Result<u8, Failure> {
-    let look = || -> Result<look::Look, Failure> {
+    let look = || -> Result<Look, Failure> {
         let config = settings(&args.common)?;
-        Ok(look::Look::new(args.port, &config.state.join("tokens/owner")))
+        Ok(Look::new(args.port, config.state.join("tokens").join(OWNER)))
     };
     match &args.command {
         Command::Serve => {
             args.common.start_log("warn,mcp_bridge=info");
-            let host = open(settings(&args.common)?, args.port).await?;
-            eprintln!(
-                "mcp_bridge: http://{}, its token is in {}",
-                host.address(),
-                host.tokens.file("owner").display()
-            );
+            let host = open(settings(&args.common)?, args.port, programs()?).await?;
+            let token = host.tokens.file(OWNER);
+            eprintln!("mcp_bridge: http://{}, its token is in {}", host.address(), token.display());
             host.serve().await;
-            Ok(0)
         }
-        Command::Shim => shim(&args.common).await,
+        Command::Shim => shim(&args.common).await?,
         Command::Send {
             agent,
             prompt,
             lean,
         } => {
-            let (reply, note) = look()?.send(("user", agent, prompt), *lean).await?;
+            let (reply, note) = look()?.send(["user", agent, prompt], *lean).await?;
             front::say(reply);
             if let Some(note) = note {
                 eprintln!("(answered by the owner: {note})");
             }
-            Ok(0)
         }
-        Command::Top { once } => look()?.top(*once).await,
-        Command::Audit { agent, limit } => look()?.audit(agent.as_deref(), *limit).await,
-        Command::Check => check(&args.common).await,
-        Command::Demo => demo::run().await,
-        Command::Completions { shell } => {
-            front::completions::<Args>(*shell);
-            Ok(0)
-        }
+        Command::Top { once } => look()?.top(*once).await?,
+        Command::Audit { agent, limit } => look()?.audit(agent.as_deref(), *limit).await?,
+        Command::Check => return check(settings(&args.common)?).await,
+        Command::Demo => demo::run().await?,
+        Command::Completions { shell } => front::completions::<Args>(*shell),
     }
+    Ok(0)
 }
 
 /// What the file says; where there is none and none was named, the agents of the demo.
 fn settings(common: &Common) -> Result<Config, Failure> {
     let config = match common.file(FILE) {
         Some(file) => Config::read(&file, &variable),
-        None => Config::parse(&demo::agents(&programs()), Path::new("."), &variable),
+        None => Config::parse(&demo::agents(&programs()?.shim), Path::new("."), &variable),
     };
     Ok(config?)
 }
 
-/// Opens an owner with the model that the environment names.
-async fn open(settings: Config, port: u16) -> Result<Host, Failure> {
-    open_with(settings, port, programs()).await
+/// The model that the environment names.
+fn model() -> Result<Recovery, Failure> {
+    Ok(relay::model(Client::from_env(Arc::new(Unobserved))?))
 }
 
-async fn open_with(settings: Config, port: u16, programs: Programs) -> Result<Host, Failure> {
-    let model = relay::model(Client::from_env(Arc::new(Unobserved))?);
-    let programs = Programs {
-        limits: Limits::from_env(&variable)?,
-        ..programs
-    };
-    let host = Host::open(settings, port, model, programs).await?;
+async fn open(settings: Config, port: u16, programs: Programs) -> Result<Host, Failure> {
+    let host = Host::open(settings, port, model()?, programs).await?;
     for why in host.owner.ready.missing() {
         eprintln!("mcp_bridge: not connected, and tried again: {why}");
     }
     Ok(host)
 }
 
-fn programs() -> Programs {
+fn programs() -> Result<Programs, Failure> {
     let shim = std::env::current_exe().unwrap_or_else(|_| "mcp_bridge".into());
-    let beside = shim.with_file_name("s20_full");
-    Programs {
-        s20: if beside.is_file() { beside } else { "s20_full".into() },
+    let beside = Some(shim.with_file_name("s20_full")).filter(|it| it.is_file());
+    Ok(Programs {
+        limits: Limits::from_env(&variable)?,
+        s20: beside.unwrap_or_else(|| "s20_full".into()),
         shim,
         ..Programs::default()
-    }
+    })
 }
 
-async fn shim(common: &Common) -> Result<u8, Failure> {
+async fn shim(common: &Common) -> Result<(), Failure> {
     common.start_log("warn");
     if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
-        let shim = programs().shim;
-        eprintln!(
-            "mcp_bridge shim: the tools of an agent, over MCP on standard input and output, for the harness that starts it."
-        );
-        eprintln!("Put this into the agent's .mcp.json, with its name in it:");
         let env = json!({ "RELAY_PORT": "3847", "AGENT_NAME": "chief", "BRIDGE_TOKEN_FILE": ".mcp_bridge/tokens/chief" });
-        let entry = json!({ "bridge": { "command": shim, "args": ["shim"], "env": env } });
-        eprintln!("  {}", json!({ "mcpServers": entry }));
-        eprintln!("The owner is `mcp_bridge serve`. All else: mcp_bridge --help");
-        return Ok(0);
+        let entry = json!({ "command": programs()?.shim, "args": ["shim"], "env": env });
+        eprintln!(
+            "mcp_bridge shim: the tools of an agent, over MCP on standard input and output, for the harness that starts it.\n\
+             Put this into the agent's .mcp.json, with its name in it:\n  {}\n\
+             The owner is `mcp_bridge serve`. All else: mcp_bridge --help",
+            json!({ "mcpServers": { "bridge": entry } })
+        );
+        return Ok(());
     }
-    let needed =
-        |name: &str| variable(name).ok_or_else(|| Failure::from(format!("{name} is not set")));
+    let needed = |name: &str| variable(name).ok_or_else(|| format!("{name} is not set"));
     let port = needed("RELAY_PORT")?;
-    let port =
-        port.parse().map_err(|_| Failure::from(format!("RELAY_PORT is no port: {port:?}")))?;
+    let port = port.parse().map_err(|_| format!("RELAY_PORT is no port: {port:?}"))?;
     let shim = Shim::start(port, &needed("AGENT_NAME")?, needed("BRIDGE_TOKEN_FILE")?.into()).await;
     let front = front::Args::default().open(front::Ready::default(), None).await.map_err(failed)?;
     front.serve(|client| service::serve(shim.clone(), client)).await;
-    Ok(0)
+    Ok(())
 }
 
-async fn check(common: &Common) -> Result<u8, Failure> {
-    let mut settings = settings(common)?;
-    let folder = tempfolder()?;
-    settings.state.clone_from(&folder);
-    settings.schedule.clear();
-    let host = open(settings, 0).await;
-    let _ = std::fs::remove_dir_all(&folder);
-    let host = host?;
-    for agent in &host.owner.config.agents {
+/// Connects all servers and prints what each agent has.
+async fn check(settings: Config) -> Result<u8, Failure> {
+    model()?;
+    let owner = Owner::new(settings, Database::open(Path::new(":memory:"))?);
+    owner.connect(programs()?.limits).await;
+    owner.verify()?;
+    let missing = owner.ready.missing();
+    for why in &missing {
+        eprintln!("mcp_bridge: not connected: {why}");
+    }
+    for agent in &owner.config.agents {
         let names = |profile| {
-            let tools = host.owner.tools(agent, profile);
+            let tools = owner.tools(agent, profile);
             tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
         };
-        println!("{}: {}", agent.name, names(mcp_bridge::owner::Profile::Full));
-        println!("  when nobody watches: {}", names(mcp_bridge::owner::Profile::Lean));
+        println!("{}: {}", agent.name, names(Profile::Full));
+        println!("  when nobody watches: {}", names(Profile::Lean));
     }
-    Ok(u8::from(!host.owner.ready.missing().is_empty()))
-}
-
-fn tempfolder() -> Result<PathBuf, Failure> {
-    let folder = std::env::temp_dir().join(format!("mcp_bridge_{}", kit::fresh_suffix()));
-    std::fs::create_dir(&folder)
-        .map_err(|error| failed(format!("{}: {error}", folder.display())))?;
-    Ok(folder)
+    Ok(u8::from(!missing.is_empty()))
 }

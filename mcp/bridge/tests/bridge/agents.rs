@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_bridge::agent::{Message, Start};
 use mcp_bridge::config;
-use mcp_bridge::owner::{Owner, Profile};
+use mcp_bridge::owner::Owner;
 use mcp_bridge::process::Process;
 use mcp_relay::service::raw;
 use serde_json::{Value, json};
@@ -174,7 +174,7 @@ async fn any_activity_starts_the_idle_time_anew() {
     for _ in 0..5 {
         pass(80).await;
         let agent = owner.agent("one").unwrap();
-        let call = owner.call(agent, Profile::Full, "no_such", raw(json!({})), &|_| ()).await;
+        let call = owner.call(agent, "no_such", raw(json!({})), &|_| ()).await;
         assert_eq!(call.unwrap_err().status, 404);
     }
     assert_eq!(said(&owner, "b").await, "did b");
