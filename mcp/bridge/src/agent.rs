@@ -84,15 +84,6 @@ pub type Start = Arc<dyn Fn(&config::Agent) -> Result<Process, String> + Send + 
 /// What becomes of a prompt.
 pub(crate) type Answered = Result<Reply, Failure>;
 
-/// How far it is with the end of the owner.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stop {
-    No,
-    /// What is under way may end.
-    Soon,
-    Now,
-}
-
 struct Waiting {
     message: Message,
     /// Tells the caller that its turn has come. Closed, nobody waits any more.
@@ -156,6 +147,9 @@ impl Agent {
     }
 
     fn push(&self, waiting: Waiting) -> Result<(), Failure> {
+        if waiting.message.prompt.trim().is_empty() {
+            return Err(Failure::new(400, "bad_message", "prompt: must not be empty"));
+        }
         let mut queue = self.queue.lock().unwrap();
         let queue = queue.as_mut().ok_or_else(stopping)?;
         queue.retain(|it| !it.turn.is_closed());
@@ -171,16 +165,17 @@ impl Agent {
         Ok(())
     }
 
-    /// The next prompt for which somebody waits. Cancel-safe.
-    pub(crate) async fn next(&self) -> (Message, oneshot::Sender<Answered>) {
+    /// The next prompt for which somebody waits; None when the owner is stopping. Cancel-safe.
+    pub(crate) async fn next(&self) -> Option<(Message, oneshot::Sender<Answered>)> {
         loop {
-            let first = self.queue.lock().unwrap().as_mut().and_then(VecDeque::pop_front);
-            let Some(it) = first else {
-                self.wake.notified().await;
-                continue;
-            };
-            if it.turn.send(()).is_ok() {
-                return (it.message, it.reply);
+            let first = self.queue.lock().unwrap().as_mut()?.pop_front();
+            match first {
+                None => self.wake.notified().await,
+                Some(it) => {
+                    if it.turn.send(()).is_ok() {
+                        return Some((it.message, it.reply));
+                    }
+                }
             }
         }
     }
@@ -245,13 +240,13 @@ impl Owner {
     /// Ends the agents and their processes. What waits is told so at once; what is under way has so long to end, or, when
     /// this is called again meanwhile, so long from then on.
     pub async fn stop(&self, patience: Duration) {
-        self.stop.send_modify(|stop| *stop = (*stop).max(Stop::Soon));
         for agent in self.agents.values() {
             agent.queue.lock().unwrap().take();
+            agent.wake.notify_one();
         }
         // Each worker has a receiver.
         let _ = timeout(patience, self.stop.closed()).await;
-        self.stop.send_replace(Stop::Now);
+        self.stop.send_replace(true);
         self.stop.closed().await;
         self.changed.send_replace(true);
     }

@@ -19,12 +19,12 @@ use mcp_relay::service::raw;
 use mcp_wire::http::{Pages, Reply};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::agent::{Agent, Message};
+use crate::agent::Agent;
 use crate::audit;
 use crate::config::parsed;
 use crate::owner::{Failure, Owner, Report};
@@ -38,9 +38,7 @@ const PING: Duration = Duration::from_secs(15);
 /// What the pages need.
 #[derive(Clone)]
 pub struct Api {
-    /// What they show.
     pub owner: Arc<Owner>,
-    /// Who may ask.
     pub tokens: Tokens,
 }
 
@@ -84,7 +82,8 @@ impl Api {
             }
             (&Method::POST, ["api", "agents", agent, "messages"]) => {
                 self.of_owner(token)?;
-                let message = message(read(body).await?)?;
+                let message = parsed(read(body).await?);
+                let message = message.map_err(|why| Failure::new(400, "bad_message", why))?;
                 Ok(reply(200, &owner.agent(agent)?.post(message).await?))
             }
             (&Method::GET, ["api", "agents"]) => {
@@ -174,15 +173,6 @@ impl Api {
 
 fn not_you(why: String) -> Failure {
     Failure::new(403, "not_you", why)
-}
-
-fn message(body: Value) -> Result<Message, Failure> {
-    let wrong = |why| Failure::new(400, "bad_message", why);
-    let message: Message = parsed(body).map_err(wrong)?;
-    if message.prompt.trim().is_empty() {
-        return Err(wrong("prompt: must not be empty".to_owned()));
-    }
-    Ok(message)
 }
 
 async fn read<T: DeserializeOwned>(body: Incoming) -> Result<T, Failure> {

@@ -109,10 +109,11 @@ fn prepare(file: &mut Connection) -> rusqlite::Result<usize> {
 }
 
 /// What a statement finds: an object for each row, with its columns.
-///
-/// # Errors
-/// When it fails.
-pub fn rows(file: &Connection, sql: &str, values: impl Params) -> rusqlite::Result<Vec<Value>> {
+pub(crate) fn rows(
+    file: &Connection,
+    sql: &str,
+    values: impl Params,
+) -> rusqlite::Result<Vec<Value>> {
     let mut statement = file.prepare_cached(sql)?;
     let names: Vec<_> = statement.column_names().into_iter().map(str::to_owned).collect();
     let object = |row: &Row<'_>| {

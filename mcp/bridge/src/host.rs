@@ -16,7 +16,6 @@ use s11_recovery::Recovery;
 use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::task::JoinSet;
 
 use crate::agent::Start;
 use crate::api::Api;
@@ -64,7 +63,6 @@ pub struct Host {
     /// Who may ask.
     pub tokens: Tokens,
     front: Front,
-    schedules: JoinSet<()>,
     signals: [Signal; 2],
 }
 
@@ -104,15 +102,13 @@ impl Host {
         owner.start(&model, &(Arc::new(move |agent: &Agent| launcher.start(agent)) as Start));
         let hear = |kind| signal(kind).map_err(|error| format!("waiting for signals: {error}"));
         let signals = [hear(SignalKind::interrupt())?, hear(SignalKind::terminate())?];
-        let mut schedules = JoinSet::new();
         for cron in &owner.config.schedule {
-            schedules.spawn(schedule::run(owner.clone(), cron.clone(), programs.clock));
+            tokio::spawn(schedule::run(owner.clone(), cron.clone(), programs.clock));
         }
         Ok(Self {
             owner,
             tokens,
             front,
-            schedules,
             signals,
         })
     }
@@ -123,10 +119,9 @@ impl Host {
     }
 
     /// Serves until SIGTERM or Ctrl-C, lets prompts under way end, and ends all processes.
-    pub async fn serve(mut self) {
+    pub async fn serve(self) {
         let mut signals = self.signals;
         told(&mut signals).await;
-        self.schedules.abort_all();
         tokio::select! {
             () = self.owner.stop(LAST_CALLS) => {}
             () = told(&mut signals) => self.owner.stop(Duration::ZERO).await,

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::agent::{Agent, Stop};
+use crate::agent::Agent;
 use crate::audit::Audit;
 use crate::config::{self, Config};
 use crate::database::Database;
@@ -109,7 +109,8 @@ pub struct Owner {
     offered: RwLock<Vec<Vec<Arc<Tool>>>>,
     /// Changes when somebody's tools do. True when it is about to end.
     pub(crate) changed: watch::Sender<bool>,
-    pub(crate) stop: watch::Sender<Stop>,
+    /// True when what is under way must end.
+    pub(crate) stop: watch::Sender<bool>,
 }
 
 impl Owner {
@@ -134,7 +135,7 @@ impl Owner {
             config,
             offered: offered.into(),
             changed: watch::channel(false).0,
-            stop: watch::channel(Stop::No).0,
+            stop: watch::channel(false).0,
         })
     }
 

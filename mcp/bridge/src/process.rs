@@ -3,7 +3,6 @@
 //! Invariants: an answer belongs to the prompt that was put, even when the process works on something of its own in between;
 //! a line that is no JSON ends the process; nothing of its group outlives it.
 
-use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::Duration;
@@ -24,9 +23,8 @@ const ENDING: Ending = &[(Signal::SIGTERM, Duration::from_secs(5))];
 /// What makes both harnesses speak lines.
 pub const LINES: &str =
     "-p --input-format stream-json --output-format stream-json --verbose --replay-user-messages";
-/// Tools of the harnesses that change nothing outside them; those of the bridge count where they run.
-const HARMLESS: [&str; 10] = [
-    "mcp__bridge__",
+/// Tools of the harnesses that change nothing outside them. Those of the bridge count where they run.
+const HARMLESS: [&str; 9] = [
     "connect_mcp",
     "ToolSearch",
     "TodoWrite",
@@ -47,8 +45,6 @@ pub struct Process {
     pub(crate) lease: Option<Lease>,
     /// When it last said something.
     pub heard: Instant,
-    /// What it did in this prompt that may have changed something, as far as it says.
-    pub acted: BTreeSet<String>,
     prompts: u64,
 }
 
@@ -79,7 +75,6 @@ impl Process {
             child: None,
             lease: None,
             heard: Instant::now(),
-            acted: BTreeSet::new(),
             prompts: 0,
         }
     }
@@ -89,12 +84,13 @@ impl Process {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Puts a prompt and waits for its answer.
-    ///
-    /// # Errors
-    /// Why there will be none; the process is of no more use.
-    pub async fn prompt(&mut self, text: &str) -> Result<Answered, String> {
-        self.acted.clear();
+    /// Puts a prompt and waits for its answer; the error is why there will be none, and the process is of no more use.
+    /// `acts` is told which tools it calls that may change something, as far as it says.
+    pub(crate) async fn prompt(
+        &mut self,
+        text: &str,
+        acts: impl Fn(&str),
+    ) -> Result<Answered, String> {
         self.prompts += 1;
         // A UUID, which Claude Code wants it to be.
         let id = format!("00000000-0000-4000-8000-{:012}", self.prompts);
@@ -111,7 +107,7 @@ impl Process {
             let line = self.line().await?;
             match line["type"].as_str() {
                 Some("user") if line["isReplay"] == true => begun |= line["uuid"] == *id,
-                Some("assistant") => self.note_calls(&line),
+                Some("assistant") => calls(&line).filter(|it| !is_harmless(it)).for_each(&acts),
                 // Of something that it did by itself, before this.
                 Some("result") if !begun => {}
                 Some("result") => {
@@ -130,16 +126,6 @@ impl Process {
                 _ => {}
             }
         }
-    }
-
-    fn note_calls(&mut self, line: &Value) {
-        let blocks = line["message"]["content"].as_array().into_iter().flatten();
-        let names =
-            blocks.filter(|it| it["type"] == "tool_use").filter_map(|it| it["name"].as_str());
-        let harmless = |name: &str| {
-            HARMLESS.iter().any(|it| name == *it || it.ends_with("__") && name.starts_with(it))
-        };
-        self.acted.extend(names.filter(|name| !harmless(name)).map(str::to_owned));
     }
 
     /// The next thing that it says. Cancel-safe.
@@ -185,6 +171,16 @@ impl Process {
             child.stop().await;
         }
     }
+}
+
+/// The tools that a message calls.
+fn calls(line: &Value) -> impl Iterator<Item = &str> {
+    let blocks = line["message"]["content"].as_array().into_iter().flatten();
+    blocks.filter(|it| it["type"] == "tool_use").filter_map(|it| it["name"].as_str())
+}
+
+fn is_harmless(tool: &str) -> bool {
+    tool.starts_with("mcp__bridge__") || HARMLESS.contains(&tool)
 }
 
 /// The memory of a process and of those that it has started, in kilobytes.

@@ -27,10 +27,7 @@ pub struct Tokens {
 
 impl Tokens {
     /// Those in a folder: the owner's, and one for each agent; what is missing is made.
-    ///
-    /// # Errors
-    /// When the folder cannot be read or written.
-    pub fn open(folder: &Path, agents: &[Agent]) -> Result<Self, String> {
+    pub(crate) fn open(folder: &Path, agents: &[Agent]) -> Result<Self, String> {
         let wrong = |error: io::Error| format!("{}: {error}", folder.display());
         fs::create_dir_all(folder).map_err(wrong)?;
         let tokens = Self {
@@ -54,10 +51,7 @@ impl Tokens {
     }
 
     /// A token for one process of an agent, written to this file; good until the lease is dropped.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn lend(&self, agent: &str, path: &Path) -> Result<Lease, String> {
+    pub(crate) fn lend(&self, agent: &str, path: &Path) -> Result<Lease, String> {
         let token = write_fresh(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let lease = Lease(self.clone(), hash(&token));
         self.good.write().unwrap().insert(hash(&token), agent.to_owned());
@@ -65,13 +59,13 @@ impl Tokens {
     }
 
     /// Whose token this is.
-    pub fn who(&self, token: &str) -> Option<String> {
+    pub(crate) fn who(&self, token: &str) -> Option<String> {
         self.good.read().unwrap().get(&hash(token)).cloned()
     }
 }
 
 /// A token that was lent.
-pub struct Lease(Tokens, Vec<u8>);
+pub(crate) struct Lease(Tokens, Vec<u8>);
 
 impl Drop for Lease {
     fn drop(&mut self) {

@@ -11,7 +11,7 @@ use s11_recovery::Recovery;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::agent::{Agent, Answered, Message, Reply, Start, Stop};
+use crate::agent::{Agent, Answered, Message, Reply, Start};
 use crate::config::Kind;
 use crate::owner::{Failure, Owner, Profile};
 use crate::process::Process;
@@ -53,17 +53,17 @@ impl Worker {
         }
     }
 
-    pub async fn run(mut self, mut stop: watch::Receiver<Stop>) {
+    pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let agent = self.agent.clone();
         loop {
             self.show(None);
             tokio::select! {
                 biased;
-                () = async { _ = stop.wait_for(|stop| *stop >= Stop::Soon).await } => break,
-                (message, reply) = agent.next() => {
+                next = agent.next() => {
+                    let Some((message, reply)) = next else { break };
                     let served = tokio::select! {
                         served = self.serve(&message) => served,
-                        _ = stop.wait_for(|stop| *stop == Stop::Now) => {
+                        _ = stop.wait_for(|stop| *stop) => {
                             let why = "the owner had to stop in the middle of it; whether it has acted is unknown";
                             Err(Failure::new(503, "stopped", why))
                         }
@@ -102,15 +102,15 @@ impl Worker {
         self.show(Some("working"));
         self.agent.acted();
         let process = self.process.as_mut().expect("it is ready");
-        let answered = within(self.agent.config.cap, process.prompt(&message.prompt)).await;
+        let work = process.prompt(&message.prompt, |tool| self.agent.acts(tool));
+        let answered = within(self.agent.config.cap, work).await;
         let Err(why) = answered else {
             self.away = None;
             return answered;
         };
-        let own = std::mem::take(&mut process.acted);
         // From here on nothing of it reaches a tool, so what is counted is all there was.
         self.lose(why.clone()).await;
-        let acted = Vec::from_iter(&self.agent.acted() | &own).join(", ");
+        let acted = Vec::from_iter(self.agent.acted()).join(", ");
         if acted.is_empty() {
             return Err(why);
         }
