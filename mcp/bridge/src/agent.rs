@@ -78,8 +78,7 @@ pub struct Status {
     pub trouble: Option<String>,
 }
 
-/// Starts the process of an agent, or says why it does not start.
-pub type Start = Arc<dyn Fn(&config::Agent) -> Result<Process, String> + Send + Sync>;
+pub(crate) type Start = Arc<dyn Fn(&config::Agent) -> Result<Process, String> + Send + Sync>;
 
 /// What becomes of a prompt.
 pub(crate) type Answered = Result<Reply, Failure>;
@@ -224,8 +223,13 @@ fn stopping() -> Failure {
 }
 
 impl Owner {
-    /// Lets the agents work.
-    pub fn start(self: &Arc<Self>, model: &Recovery, start: &Start) {
+    /// Lets the agents work. `start` starts the process of one, or says why it does not start.
+    pub fn start(
+        self: &Arc<Self>,
+        model: &Recovery,
+        start: impl Fn(&config::Agent) -> Result<Process, String> + Send + Sync + 'static,
+    ) {
+        let start: Start = Arc::new(start);
         for agent in self.agents.values() {
             let worker = Worker::new(agent.clone(), self.clone(), model.clone(), start.clone());
             tokio::spawn(worker.run(self.stop.subscribe()));

@@ -44,8 +44,10 @@ impl Drop for Audit {
         let at = Timestamp::now().to_string();
         self.database.post(move |file| {
             let sql = "INSERT INTO audit (at, agent, tool, arguments, outcome, ms) VALUES (?, ?, ?, ?, ?, ?)";
-            file.prepare_cached(sql)?.execute((at, agent, tool, arguments, outcome, ms))?;
-            Ok(())
+            let line = (at, agent, tool, arguments, outcome, ms);
+            if let Err(error) = file.prepare_cached(sql).and_then(|mut it| it.execute(line)) {
+                tracing::error!(%error, "a line of the audit is lost");
+            }
         });
     }
 }

@@ -12,6 +12,8 @@ use rusqlite::{Connection, Params, Row, Transaction, TransactionBehavior};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::owner::Failure;
+
 /// What was added to the tables, in order; `user_version` counts what a file has.
 const MIGRATIONS: [&str; 2] = [
     "CREATE TABLE tasks (id INTEGER PRIMARY KEY, title TEXT NOT NULL, status TEXT NOT NULL,
@@ -60,38 +62,27 @@ impl Database {
     ///
     /// # Errors
     /// Its own, or the database's.
-    pub async fn run<T, E>(
+    pub async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<rusqlite::Error> + Send + 'static,
-    {
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
         let (done, answer) = oneshot::channel();
-        let work = move |file: &mut Connection| {
-            let result = file
-                .transaction_with_behavior(TransactionBehavior::Immediate)
-                .map_err(E::from)
-                .and_then(|transaction| {
-                    let value = work(&transaction)?;
-                    transaction.commit()?;
-                    Ok(value)
-                });
-            let _ = done.send(result);
-        };
-        let gone = || E::from(rusqlite::Error::InvalidQuery);
-        self.0.send(Box::new(work)).map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        self.post(move |file| {
+            let work = || {
+                let change = file.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                let value = work(&change)?;
+                change.commit()?;
+                Ok(value)
+            };
+            let _ = done.send(work());
+        });
+        let ended = |_| Err(Failure::new(500, "broken", "the database has ended"));
+        answer.await.unwrap_or_else(ended)
     }
 
     /// Puts this behind what was asked before, from where nobody waits.
-    pub fn post(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static) {
-        let _ = self.0.send(Box::new(move |file| {
-            if let Err(error) = work(file) {
-                tracing::error!(%error, "a line of the audit is lost");
-            }
-        }));
+    pub(crate) fn post(&self, work: impl FnOnce(&mut Connection) + Send + 'static) {
+        let _ = self.0.send(Box::new(work));
     }
 }
 

@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::agent::Start;
 use crate::api::Api;
 use crate::config::{Agent, Config, Kind};
 use crate::database::Database;
@@ -92,18 +91,17 @@ impl Host {
             tokens: tokens.clone(),
         };
         let front = args.open(owner.ready.clone(), Some(api.pages())).await?;
-        let launcher = Launcher {
-            folder: state.join("agents"),
-            port: front.address().ok_or("it speaks HTTP only")?.port(),
-            tokens: tokens.clone(),
-            programs: programs.clone(),
-        };
+        let port = front.address().ok_or("it speaks HTTP only")?.port();
+        let (clock, lender) = (programs.clock, tokens.clone());
         // What was posted meanwhile waits.
-        owner.start(&model, &(Arc::new(move |agent: &Agent| launcher.start(agent)) as Start));
+        owner.start(&model, move |agent| {
+            let folder = state.join("agents").join(&agent.name);
+            programs.start(agent, &folder, port, &lender)
+        });
         let hear = |kind| signal(kind).map_err(|error| format!("waiting for signals: {error}"));
         let signals = [hear(SignalKind::interrupt())?, hear(SignalKind::terminate())?];
         for cron in &owner.config.schedule {
-            tokio::spawn(schedule::run(owner.clone(), cron.clone(), programs.clock));
+            tokio::spawn(schedule::run(owner.clone(), cron.clone(), clock));
         }
         Ok(Self {
             owner,
@@ -139,25 +137,22 @@ async fn told([interrupt, terminate]: &mut [Signal; 2]) {
     }
 }
 
-/// Starts the processes of agents, each in a folder of its own.
-struct Launcher {
-    folder: PathBuf,
-    port: u16,
-    tokens: Tokens,
-    programs: Programs,
-}
-
-impl Launcher {
-    /// Prepares an agent's folder, and starts its process there.
-    fn start(&self, agent: &Agent) -> Result<Process, String> {
-        let folder = self.folder.join(&agent.name);
+impl Programs {
+    /// Starts the process of an agent in a folder of its own.
+    fn start(
+        &self,
+        agent: &Agent,
+        folder: &Path,
+        port: u16,
+        tokens: &Tokens,
+    ) -> Result<Process, String> {
         let wrong = |error: std::io::Error| format!("{}: {error}", folder.display());
         fs::create_dir_all(folder.join(".harness")).map_err(wrong)?;
-        let folder = fs::canonicalize(&folder).map_err(wrong)?;
+        let folder = fs::canonicalize(folder).map_err(wrong)?;
         let token = folder.join("process.token");
-        let lease = self.tokens.lend(&agent.name, &token)?;
-        let env = json!({ "RELAY_PORT": self.port.to_string(), "AGENT_NAME": agent.name, "BRIDGE_TOKEN_FILE": token });
-        let server = json!({ "command": self.programs.shim, "args": ["shim"], "env": env });
+        let lease = tokens.lend(&agent.name, &token)?;
+        let env = json!({ "RELAY_PORT": port.to_string(), "AGENT_NAME": agent.name, "BRIDGE_TOKEN_FILE": token });
+        let server = json!({ "command": self.shim, "args": ["shim"], "env": env });
         let settings = json!({ "permissions": { "allow": ["connect_mcp", "mcp__bridge__*"] } });
         let write = |name: &str, value: &Value| {
             kit::write_whole(&folder.join(name), value.to_string().as_bytes())
@@ -166,8 +161,8 @@ impl Launcher {
         write(".mcp.json", &json!({ "mcpServers": { "bridge": server } }))?;
         write(".harness/settings.json", &settings)?;
         let mut command = Command::new(match agent.process {
-            Kind::S20 => &self.programs.s20,
-            Kind::Claude => &self.programs.claude,
+            Kind::S20 => &self.s20,
+            Kind::Claude => &self.claude,
             Kind::Command => Path::new(&agent.command[0]),
             Kind::None => return Err("it has no process".to_owned()),
         });

@@ -16,7 +16,7 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::look::Look;
+use super::look::{Look, word};
 use super::{failed, open, programs};
 
 const AGENTS: &str = r#"
@@ -131,12 +131,12 @@ async fn wait(look: &Look, is: impl Fn(&Value) -> bool) -> Result<Value, Failure
     Err(failed("it takes too long"))
 }
 
-async fn ask(look: &Look, message: [&str; 3]) -> String {
-    let [source, agent, prompt] = message;
-    let answer = match look.send(message, false).await {
-        Ok((text, note)) => {
-            let note = note.map(|note| format!("in relay mode: {note}"));
+async fn ask(look: &Look, [source, agent, prompt]: [&str; 3]) -> String {
+    let answer = match look.send(agent, json!({ "source": source, "prompt": prompt })).await {
+        Ok(reply) => {
+            let note = reply["note"].as_str().map(|note| format!("in relay mode: {note}"));
             let by = note.unwrap_or_else(|| "by the process".to_owned());
+            let text = word(&reply["reply"]);
             let lines = text.lines().take(4).map(|line| kit::cut(line, 110));
             format!("[{by}] {}", lines.collect::<Vec<_>>().join("\n    "))
         }

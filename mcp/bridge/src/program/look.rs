@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mcp_relay::front::{Failure, say, table};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::failed;
 
@@ -45,17 +45,9 @@ impl Look {
         }
     }
 
-    /// Sends a message; the reply, and why the owner gave it when it did.
-    pub async fn send(
-        &self,
-        [source, agent, prompt]: [&str; 3],
-        lean: bool,
-    ) -> Result<(String, Option<String>), Failure> {
-        let profile = if lean { "lean" } else { "full" };
-        let body = json!({ "source": source, "prompt": prompt, "profile": profile });
-        let reply = self.ask(&format!("/agents/{agent}/messages"), Some(body)).await?;
-        let text = |key| reply[key].as_str().map(str::to_owned);
-        Ok((text("reply").unwrap_or_default(), text("note")))
+    /// Sends a message to an agent; its reply.
+    pub async fn send(&self, agent: &str, message: Value) -> Result<Value, Failure> {
+        self.ask(&format!("/agents/{agent}/messages"), Some(message)).await
     }
 
     /// How all agents are.
@@ -105,12 +97,16 @@ impl Look {
     }
 }
 
-/// Prints these fields under their names.
-fn show<const N: usize>(fields: [&str; N], all: &[Value]) {
-    let word = |value: &Value| match value {
+/// As it is read: a string without quotes, and nothing where there is nothing.
+pub fn word(value: &Value) -> String {
+    match value {
         Value::Null => String::new(),
         value => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
-    };
+    }
+}
+
+/// Prints these fields under their names.
+fn show<const N: usize>(fields: [&str; N], all: &[Value]) {
     let rows = all.iter().map(|it| fields.map(|field| word(&it[field])));
     table(&std::iter::once(fields.map(str::to_uppercase)).chain(rows).collect::<Vec<_>>());
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
-use look::Look;
+use look::{Look, word};
 use mcp_bridge::config::Config;
 use mcp_bridge::database::Database;
 use mcp_bridge::host::{Host, Programs};
@@ -114,9 +114,11 @@ pub async fn run(args: Args) -> Result<u8, Failure> {
             prompt,
             lean,
         } => {
-            let (reply, note) = look()?.send(["user", agent, prompt], *lean).await?;
-            front::say(reply);
-            if let Some(note) = note {
+            let profile = if *lean { "lean" } else { "full" };
+            let message = json!({ "source": "user", "prompt": prompt, "profile": profile });
+            let reply = look()?.send(agent, message).await?;
+            front::say(word(&reply["reply"]));
+            if let Some(note) = reply["note"].as_str() {
                 eprintln!("(answered by the owner: {note})");
             }
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_bridge::agent::{Message, Start};
+use mcp_bridge::agent::Message;
 use mcp_bridge::config;
 use mcp_bridge::owner::Owner;
 use mcp_bridge::process::Process;
@@ -19,8 +19,8 @@ use crate::{FIRST, message, model_at, owner};
 type Seen = Arc<Mutex<Vec<String>>>;
 
 /// Plays a harness: `fail`, `die`, `hang` and `work N` (seconds) do what they say, all else is echoed.
-fn starts(seen: Seen) -> Start {
-    Arc::new(move |_: &config::Agent| {
+fn starts(seen: Seen) -> impl Fn(&config::Agent) -> Result<Process, String> {
+    move |_| {
         seen.lock().unwrap().push("start".to_owned());
         let ((near_in, far_out), (far_in, near_out)) = (duplex(1 << 16), duplex(1 << 16));
         let seen = seen.clone();
@@ -47,7 +47,7 @@ fn starts(seen: Seen) -> Start {
             }
         });
         Ok(Process::over(near_in, near_out))
-    })
+    }
 }
 
 /// Lets paused time pass.
@@ -58,7 +58,7 @@ pub async fn pass(seconds: u64) {
 pub fn scene(text: &str, folder: &Path) -> (Arc<Owner>, Seen) {
     let (owner, seen) = (owner(text, folder), Seen::default());
     // Nobody is there: what falls back fails, and says so.
-    owner.start(&model_at("http://127.0.0.1:1"), &starts(seen.clone()));
+    owner.start(&model_at("http://127.0.0.1:1"), starts(seen.clone()));
     (owner, seen)
 }
 

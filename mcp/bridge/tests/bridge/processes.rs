@@ -1,10 +1,8 @@
 //! Nine ways for a process to be away, and what the caller gets in each.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_bridge::agent::Start;
 use mcp_bridge::config;
 use mcp_bridge::owner::Owner;
 use mcp_bridge::process::{Process, memory};
@@ -18,12 +16,12 @@ use crate::{message, model, owner};
 const SAY: &str = r#"say() { printf '{"type":"user","isReplay":true,"uuid":"00000000-0000-4000-8000-00000000000%s"}\n{"type":"result","is_error":false,"result":"%s"}\n' "$1" "$2"; }; "#;
 const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"bash","input":{}}]}}"#;
 
-fn starts(folder: &Path) -> Start {
+fn starts(folder: &Path) -> impl Fn(&config::Agent) -> Result<Process, String> + use<> {
     let folder = folder.to_owned();
-    Arc::new(move |agent: &config::Agent| {
+    move |agent| {
         let mut command = Command::new(&agent.command[0]);
         Process::start(command.args(&agent.command[1..]).current_dir(&folder))
-    })
+    }
 }
 
 async fn until(owner: &Owner, state: &str) {
@@ -58,7 +56,7 @@ async fn nine_ways_for_a_process_to_be_away() {
         let owner = owner(&json!({ "agents": [agent] }).to_string(), folder.path());
         let (_mock, model) =
             model(|request| says(format!("relayed {}", request.user_texts().last().unwrap())));
-        owner.start(&model, &starts(folder.path()));
+        owner.start(&model, starts(folder.path()));
         let one = owner.agent("one").unwrap();
         for at in 1..prompts {
             assert_eq!(one.post(message("earlier")).await.unwrap().by, "process", "{name} {at}");
@@ -152,7 +150,7 @@ async fn each_message_is_answered_once_whoever_is_killed() {
     let config = json!({"agents": names.map(entry), "retry_s": 0});
     let owner = owner(&config.to_string(), folder.path());
     let (_mock, model) = model(|request| says(request.user_texts().last().unwrap().clone()));
-    owner.start(&model, &starts(folder.path()));
+    owner.start(&model, starts(folder.path()));
     let source = async |source: usize| {
         let (mut answered, mut by_process) = (0, 0);
         for at in 0..count / 2 {

@@ -68,8 +68,8 @@ async fn schemas_results_progress_and_changes_go_through_whole() {
     let cancelled = async || {
         let sql =
             "SELECT count(*) FROM audit WHERE tool = 'world_hang' AND outcome = '499 cancelled'";
-        let count = database.run(move |tx| tx.query_row(sql, [], |row| row.get::<_, i64>(0))).await;
-        count.unwrap() == 1
+        let count = database.run(move |tx| Ok(tx.query_row(sql, [], |row| row.get::<_, i64>(0))?));
+        count.await.unwrap() == 1
     };
     while !cancelled().await {
         tokio::task::yield_now().await;
