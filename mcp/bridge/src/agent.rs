@@ -5,18 +5,16 @@
 //! who hangs up while waiting leaves the line.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 
-use s11_recovery::Recovery;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::{Instant, timeout};
 
 use crate::config;
-use crate::owner::{Failure, Owner, Profile};
-use crate::process::{Process, memory};
-use crate::worker::Worker;
+use crate::owner::{Failure, Profile};
+use crate::process::memory;
 
 /// The most prompts that wait for an agent.
 const LIMIT: usize = 100;
@@ -77,8 +75,6 @@ pub struct Status {
     /// What went wrong last with the process.
     pub trouble: Option<String>,
 }
-
-pub(crate) type Start = Arc<dyn Fn(&config::Agent) -> Result<Process, String> + Send + Sync>;
 
 /// What becomes of a prompt.
 pub(crate) type Answered = Result<Reply, Failure>;
@@ -212,6 +208,12 @@ impl Agent {
         std::mem::take(&mut self.acted.lock().unwrap())
     }
 
+    /// Takes no more prompts; those that wait are told so.
+    pub(crate) fn close(&self) {
+        self.queue.lock().unwrap().take();
+        self.wake.notify_one();
+    }
+
     /// When it called last.
     pub fn calls(&self) -> watch::Receiver<Instant> {
         self.called.subscribe()
@@ -220,38 +222,4 @@ impl Agent {
 
 fn stopping() -> Failure {
     Failure::new(503, "stopping", "the owner is stopping; nothing was done")
-}
-
-impl Owner {
-    /// Lets the agents work. `start` starts the process of one, or says why it does not start.
-    pub fn start(
-        self: &Arc<Self>,
-        model: &Recovery,
-        start: impl Fn(&config::Agent) -> Result<Process, String> + Send + Sync + 'static,
-    ) {
-        let start: Start = Arc::new(start);
-        for agent in self.agents.values() {
-            let worker = Worker::new(agent.clone(), self.clone(), model.clone(), start.clone());
-            tokio::spawn(worker.run(self.stop.subscribe()));
-        }
-    }
-
-    /// How all agents are, by name.
-    pub fn status(&self) -> Vec<Status> {
-        self.agents.values().map(|agent| agent.status()).collect()
-    }
-
-    /// Ends the agents and their processes. What waits is told so at once; what is under way has so long to end, or, when
-    /// this is called again meanwhile, so long from then on.
-    pub async fn stop(&self, patience: Duration) {
-        for agent in self.agents.values() {
-            agent.queue.lock().unwrap().take();
-            agent.wake.notify_one();
-        }
-        // Each worker has a receiver.
-        let _ = timeout(patience, self.stop.closed()).await;
-        self.stop.send_replace(true);
-        self.stop.closed().await;
-        self.changed.send_replace(true);
-    }
 }

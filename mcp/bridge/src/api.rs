@@ -81,17 +81,17 @@ impl Api {
                 Ok(reply(200, &self.call(call, arguments, &|_| ()).await?))
             }
             (&Method::POST, ["api", "agents", agent, "messages"]) => {
-                self.of_owner(token)?;
+                self.allow(token, OWNER)?;
                 let message = parsed(read(body).await?);
                 let message = message.map_err(|why| Failure::new(400, "bad_message", why))?;
                 Ok(reply(200, &owner.agent(agent)?.post(message).await?))
             }
             (&Method::GET, ["api", "agents"]) => {
-                self.of_owner(token)?;
+                self.allow(token, OWNER)?;
                 Ok(reply(200, &owner.status()))
             }
             (&Method::GET, ["api", "audit"]) => {
-                self.of_owner(token)?;
+                self.allow(token, OWNER)?;
                 let query = head.uri.query().unwrap_or_default();
                 let field = |name: &str| query.split('&').find_map(|it| it.strip_prefix(name));
                 let agent = field("agent=").map(str::to_owned);
@@ -99,31 +99,32 @@ impl Api {
                 Ok(reply(200, &audit::read(&owner.database, agent, limit).await?))
             }
             (method, _) => {
-                self.who(token)?;
+                self.allow(token, OWNER)?;
                 let why = format!("there is no {method} {}", head.uri.path());
                 Err(Failure::new(404, "no_such_page", why))
             }
         }
     }
 
-    fn who(&self, token: &str) -> Result<String, Failure> {
-        let why = "the token is missing, wrong, or of a process that has ended";
-        self.tokens.who(token).ok_or_else(|| Failure::new(401, "unauthorized", why))
-    }
-
-    fn of_owner(&self, token: &str) -> Result<(), Failure> {
-        match self.who(token)? {
-            who if who == OWNER => Ok(()),
-            who => Err(not_you(format!("the token of {who} opens its tools alone"))),
+    /// Whether a token is this one's, or the owner's, which opens everything.
+    fn allow(&self, token: &str, name: &str) -> Result<(), Failure> {
+        match self.tokens.who(token) {
+            Some(who) if who == name || who == OWNER => Ok(()),
+            Some(who) => {
+                let why = format!("this is the token of {who}, not of {name}");
+                Err(Failure::new(403, "not_you", why))
+            }
+            None => {
+                let why = "the token is missing, wrong, or of a process that has ended";
+                Err(Failure::new(401, "unauthorized", why))
+            }
         }
     }
 
     /// The agent that a path names, if whoever has this token may speak for it.
     fn agent(&self, token: &str, name: &str) -> Result<&Arc<Agent>, Failure> {
-        match self.who(token)? {
-            who if who == name || who == OWNER => self.owner.agent(name),
-            who => Err(not_you(format!("this is the token of {who}, not of {name}"))),
-        }
+        self.allow(token, name)?;
+        self.owner.agent(name)
     }
 
     /// Calls a tool. The token is looked at once more: its process may have ended meanwhile.
@@ -169,10 +170,6 @@ impl Api {
             Some((text, changed))
         }))
     }
-}
-
-fn not_you(why: String) -> Failure {
-    Failure::new(403, "not_you", why)
 }
 
 async fn read<T: DeserializeOwned>(body: Incoming) -> Result<T, Failure> {

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Status};
 use crate::audit::Audit;
 use crate::config::{self, Config};
 use crate::database::Database;
@@ -148,6 +148,11 @@ impl Owner {
             let near = near(name, self.agents.keys());
             Failure::new(404, "no_such_agent", format!("there is no agent {name:?}; {near}"))
         })
+    }
+
+    /// How all agents are, by name.
+    pub fn status(&self) -> Vec<Status> {
+        self.agents.values().map(|agent| agent.status()).collect()
     }
 
     /// Connects to all servers, side by side. Those that are not there are tried again in the background.

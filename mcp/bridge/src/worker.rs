@@ -11,8 +11,8 @@ use s11_recovery::Recovery;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::agent::{Agent, Answered, Message, Reply, Start};
-use crate::config::Kind;
+use crate::agent::{Agent, Answered, Message, Reply};
+use crate::config::{self, Kind};
 use crate::owner::{Failure, Owner, Profile};
 use crate::process::Process;
 use crate::relay;
@@ -20,8 +20,44 @@ use crate::relay;
 /// The longest that a process that has failed is left alone.
 const LONGEST_RETRY: Duration = Duration::from_secs(600);
 
+type Start = Arc<dyn Fn(&config::Agent) -> Result<Process, String> + Send + Sync>;
+
+impl Owner {
+    /// Lets the agents work. `start` starts the process of one, or says why it does not start.
+    pub fn start(
+        self: &Arc<Self>,
+        model: &Recovery,
+        start: impl Fn(&config::Agent) -> Result<Process, String> + Send + Sync + 'static,
+    ) {
+        let start: Start = Arc::new(start);
+        for agent in self.agents.values() {
+            let worker = Worker {
+                agent: agent.clone(),
+                owner: self.clone(),
+                model: model.clone(),
+                start: start.clone(),
+                process: None,
+                history: History::default(),
+                away: None,
+            };
+            tokio::spawn(worker.run(self.stop.subscribe()));
+        }
+    }
+
+    /// Ends the agents and their processes. What waits is told so at once; what is under way has so long to end, or, when
+    /// this is called again meanwhile, so long from then on.
+    pub async fn stop(&self, patience: Duration) {
+        self.agents.values().for_each(|agent| agent.close());
+        // Each worker has a receiver.
+        let _ = timeout(patience, self.stop.closed()).await;
+        self.stop.send_replace(true);
+        self.stop.closed().await;
+        self.changed.send_replace(true);
+    }
+}
+
 /// Answers the prompts of an agent.
-pub struct Worker {
+struct Worker {
     agent: Arc<Agent>,
     owner: Arc<Owner>,
     model: Recovery,
@@ -41,19 +77,7 @@ struct Away {
 }
 
 impl Worker {
-    pub fn new(agent: Arc<Agent>, owner: Arc<Owner>, model: Recovery, start: Start) -> Self {
-        Self {
-            agent,
-            owner,
-            model,
-            start,
-            process: None,
-            history: History::default(),
-            away: None,
-        }
-    }
-
-    pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
+    async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let agent = self.agent.clone();
         loop {
             self.show(None);
