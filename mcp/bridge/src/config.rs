@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 use mcp_client::config::Server;
 use s14_cron::Schedule;
 use serde::de::{DeserializeOwned, Error};
@@ -64,10 +64,9 @@ pub struct Agent {
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// Its tools.
-    #[serde(deserialize_with = "patterns")]
     pub tools: GlobSet,
     /// Those that it has not when nobody watches it, besides those that act on the world.
-    #[serde(default, deserialize_with = "patterns")]
+    #[serde(default)]
     pub lean_without: GlobSet,
     /// The most tools it may have.
     #[serde(default = "tool_budget")]
@@ -221,14 +220,6 @@ fn seconds<'a, D: Deserializer<'a>>(field: D) -> Result<Duration, D::Error> {
         count if count > 86_400 => Err(D::Error::custom("at most a day, 86400 seconds")),
         count => Ok(Duration::from_secs(count)),
     }
-}
-
-fn patterns<'a, D: Deserializer<'a>>(field: D) -> Result<GlobSet, D::Error> {
-    let mut set = GlobSetBuilder::new();
-    for text in Vec::<String>::deserialize(field)? {
-        set.add(Glob::new(&text).map_err(D::Error::custom)?);
-    }
-    set.build().map_err(D::Error::custom)
 }
 
 fn schedule<'a, D: Deserializer<'a>>(field: D) -> Result<Schedule, D::Error> {

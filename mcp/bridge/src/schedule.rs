@@ -23,11 +23,8 @@ pub type Clock = fn() -> Timestamp;
 pub async fn run(owner: Arc<Owner>, cron: Cron, now: Clock) {
     let mut after = now();
     while let Some(due) = cron.schedule.after(after) {
-        loop {
+        while now() < due {
             let left = Duration::try_from(due.duration_since(now())).unwrap_or_default();
-            if left.is_zero() {
-                break;
-            }
             sleep(left.min(LOOK)).await;
         }
         after = now().max(due);
