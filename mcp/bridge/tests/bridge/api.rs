@@ -2,14 +2,17 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kit::BoxFuture;
 use mcp_bridge::config::Config;
+use mcp_bridge::database::Database;
 use mcp_bridge::host::{Host, Programs};
-use mcp_bridge::owner::Profile;
+use mcp_bridge::owner::{Owner, Profile};
 use mcp_bridge::schedule;
 use mcp_bridge::shim::http;
 use mcp_client::config::{Server, Transport};
+use mcp_client::fleet::Limits;
 use mcp_relay::service::{About, Call, Refusal, Service, raw, serve, text};
 use mcp_wire::Connection;
 use mock_servers::model::{Request, calls, says};
@@ -18,6 +21,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use crate::agents::pass;
 use crate::{model, parsed};
 
 /// Who asks, for what, with which body, and what comes: a status, and a part of the answer.
@@ -204,4 +208,35 @@ async fn every_failure_has_its_status() {
         assert!(audit.iter().any(|it| it == line), "{line}: {audit:?}");
     }
     serving.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_away_is_missing_until_it_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = parsed("agents: [{name: a, tools: ['late_*']}]", folder.path()).unwrap();
+    let world = Arc::new(World(watch::channel(()).0));
+    let tries = Arc::new(AtomicUsize::new(0));
+    let sdk = Arc::new(move || -> BoxFuture<'static, _> {
+        let (near, far) = Connection::pair();
+        if tries.fetch_add(1, Ordering::Relaxed) > 1 {
+            tokio::spawn(serve(world.clone(), far));
+        }
+        Box::pin(async move { Ok(near) })
+    });
+    config.servers.push(Server {
+        name: "late".to_owned(),
+        transport: Transport::Sdk,
+        sdk: Some(sdk),
+        ..Server::default()
+    });
+    let owner = Owner::new(config, Database::open(Path::new(":memory:")).unwrap());
+    owner.connect(Limits::default()).await;
+    let missing = owner.ready.missing();
+    assert!(missing.len() == 1 && missing[0].starts_with("late: "), "{missing:?}");
+    let agent = &owner.config.agents[0];
+    assert_eq!(owner.tools(agent, Profile::Full).len(), 0);
+    while !owner.ready.missing().is_empty() {
+        pass(1).await;
+    }
+    assert_eq!(owner.tools(agent, Profile::Full).len(), 8);
 }

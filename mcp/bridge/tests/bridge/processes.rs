@@ -6,11 +6,13 @@ use std::time::Duration;
 use mcp_bridge::config;
 use mcp_bridge::owner::Owner;
 use mcp_bridge::process::{Process, memory};
+use mcp_bridge::shim::http;
 use mock_servers::model::says;
 use serde_json::json;
 use tokio::process::Command;
 
-use crate::{message, model, owner};
+use crate::api::{host_of, relayed};
+use crate::{message, model, owner, parsed};
 
 /// A shell that plays a harness. `say N TEXT` answers the prompt of this number.
 const SAY: &str = r#"say() { printf '{"type":"user","isReplay":true,"uuid":"00000000-0000-4000-8000-00000000000%s"}\n{"type":"result","is_error":false,"result":"%s"}\n' "$1" "$2"; }; "#;
@@ -137,6 +139,38 @@ async fn the_memory_of_a_process_is_that_of_its_group() {
         tokio::task::yield_now().await;
     }
     assert!(resident(&ids[0]) > 0 && sum().0 > resident(&ids[0]));
+}
+
+/// What a process calls when it is given up comes too late.
+#[tokio::test]
+async fn a_token_that_was_lent_is_good_as_long_as_its_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join(".mcp_bridge/agents/one");
+    std::fs::create_dir_all(&home).unwrap();
+    let [begun, end] = ["begun", "end"].map(|name| home.join(name));
+    for pipe in [&begun, &end] {
+        nix::unistd::mkfifo(pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    }
+    let script = "read -r l; echo > begun; read -r e < end";
+    let agent = json!({"name": "one", "tools": ["task_list", "world_send"], "process": "command", "command": ["sh", "-c", script]});
+    let config = parsed(&json!({ "agents": [agent] }).to_string(), folder.path()).unwrap();
+    let (_mock, model) = relayed();
+    let (host, _) = host_of(config, model, jiff::Timestamp::now).await;
+    let (owner, address) = (host.owner.clone(), host.address());
+    let serving = tokio::spawn(host.serve());
+    let status = async || {
+        let token = std::fs::read_to_string(home.join("process.token")).unwrap();
+        let request = http().get(format!("http://{address}/api/internal/tools/one"));
+        request.bearer_auth(token).send().await.unwrap().status().as_u16()
+    };
+    let story = async {
+        tokio::task::spawn_blocking(|| std::fs::read_to_string(begun).unwrap()).await.unwrap();
+        assert_eq!(status().await, 200);
+        tokio::task::spawn_blocking(|| std::fs::write(end, "now").unwrap()).await.unwrap();
+    };
+    let (reply, ()) = tokio::join!(owner.agent("one").unwrap().post(message("go")), story);
+    assert_eq!((reply.unwrap().by, status().await), ("relay", 401));
+    serving.abort();
 }
 
 /// `MESSAGES=1000 cargo test -p mcp_bridge answered_once`: two sources, five agents, and a kill for every ten messages.
