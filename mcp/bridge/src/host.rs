@@ -160,24 +160,22 @@ impl Programs {
         };
         write(".mcp.json", &json!({ "mcpServers": { "bridge": server } }))?;
         write(".harness/settings.json", &settings)?;
-        let mut command = Command::new(match agent.process {
-            Kind::S20 => &self.s20,
-            Kind::Claude => &self.claude,
-            Kind::Command => Path::new(&agent.command[0]),
-            Kind::None => return Err("it has no process".to_owned()),
-        });
-        command.current_dir(folder).envs(&agent.env);
-        match agent.process {
-            Kind::Command => command.args(&agent.command[1..]),
+        let (program, args): (&Path, Vec<&str>) = match agent.process {
+            Kind::S20 => (&self.s20, LINES.split(' ').collect()),
             Kind::Claude => {
                 let model = agent.model.iter().flat_map(|model| ["--model", model]);
-                command.args(LINES.split(' ')).args(CLAUDE.split(' ')).args(model)
+                (&self.claude, LINES.split(' ').chain(CLAUDE.split(' ')).chain(model).collect())
             }
-            _ => {
-                let model = agent.model.iter().map(|model| ("MODEL_ID", model));
-                command.args(LINES.split(' ')).envs(model)
+            Kind::Command => {
+                let (program, args) =
+                    agent.command.split_first().expect("the configuration has it");
+                (program.as_ref(), args.iter().map(String::as_str).collect())
             }
+            Kind::None => return Err("it has no process".to_owned()),
         };
+        let mut command = Command::new(program);
+        command.args(args).current_dir(folder).envs(&agent.env);
+        command.envs(agent.model.iter().map(|model| ("MODEL_ID", model)));
         let mut process = Process::start(&mut command)?;
         process.lease = Some(lease);
         Ok(process)
