@@ -73,9 +73,10 @@ impl Api {
                 Ok(self.changes())
             }
             (&Method::POST, ["api", "internal", "tools", agent, tool]) => {
-                self.agent(token, agent)?;
+                let of = self.agent(token, agent)?;
                 let (call, arguments) = ([token, agent, tool], read(body).await?);
-                if streams {
+                // What is not there has its status.
+                if streams && owner.find(of, tool).is_ok() {
                     return Ok(self.stream(call, arguments));
                 }
                 Ok(reply(200, &self.call(call, arguments, &|_| ()).await?))

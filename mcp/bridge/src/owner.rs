@@ -272,7 +272,7 @@ impl Owner {
     }
 
     /// The tool of this name: 404 when there is none, 403 when it is not this agent's, or not now.
-    fn find(&self, agent: &Agent, name: &str) -> Result<Arc<Tool>, Failure> {
+    pub(crate) fn find(&self, agent: &Agent, name: &str) -> Result<Arc<Tool>, Failure> {
         let own = self.tools(&agent.config, Profile::Full);
         let now = self.tools(&agent.config, agent.profile());
         let named = |tool: &&Arc<Tool>| tool.name == name;

@@ -180,6 +180,9 @@ async fn every_failure_has_its_status() {
         assert!(got.to_string() == status && said.contains(word), "{row}: {got} {answer}");
         assert_eq!(answer["error"]["type"].is_string(), got != 200, "{row}: {answer}");
     }
+    let streamed = http().post(format!("{base}/api/internal/tools/two/nothing")).body("{}");
+    let streamed = streamed.bearer_auth(&tokens[2].1).header("Accept", "text/event-stream");
+    assert_eq!(streamed.send().await.unwrap().status(), 404);
     // A prompt that nobody watches has the lean profile, whoever calls for it.
     let one = owner.agent("one").unwrap();
     owner.begin(one, Profile::Lean);
@@ -193,7 +196,7 @@ async fn every_failure_has_its_status() {
         assert!(status == 403 && answer["error"]["type"] == "not_in_profile", "{tool}: {answer}");
     }
     owner.begin(one, Profile::Full);
-    let (_, audit) = ask("owner", "/api/audit?agent=one&limit=100", None).await;
+    let (_, audit) = ask("owner", "/api/audit?limit=100", None).await;
     let audit: Vec<_> = audit
         .as_array()
         .unwrap()
@@ -202,9 +205,13 @@ async fn every_failure_has_its_status() {
             format!("{} {}", line["tool"].as_str().unwrap(), line["outcome"].as_str().unwrap())
         })
         .collect();
-    for line in
-        ["task_create ok", "task_update tool error", "world_hang 408 timed_out", "world_send ok"]
-    {
+    for line in [
+        "task_create ok",
+        "task_update tool error",
+        "world_hang 408 timed_out",
+        "world_send ok",
+        "nothing 404 no_such_tool",
+    ] {
         assert!(audit.iter().any(|it| it == line), "{line}: {audit:?}");
     }
     serving.abort();
