@@ -7,7 +7,6 @@
 use std::convert::Infallible;
 use std::future::ready;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
@@ -22,7 +21,6 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 
 use crate::agent::Agent;
 use crate::audit;
@@ -32,8 +30,6 @@ use crate::tokens::{OWNER, Tokens};
 
 /// The largest body.
 const LIMIT: usize = 16 << 20;
-/// Between two signs of life of an event stream.
-const PING: Duration = Duration::from_secs(15);
 
 /// What the pages need.
 #[derive(Clone)]
@@ -163,12 +159,9 @@ impl Api {
         let mut changed = self.owner.changed.subscribe();
         changed.mark_changed();
         events(stream::unfold(changed, async |mut changed| {
-            let text = match timeout(PING, changed.changed()).await {
-                Err(_) => ": alive\n\n".to_owned(),
-                Ok(Ok(())) if !*changed.borrow() => event("changed", &raw(json!({}))),
-                Ok(_) => return None,
-            };
-            Some((text, changed))
+            changed.changed().await.ok()?;
+            let ends = *changed.borrow();
+            (!ends).then(|| (event("changed", &raw(json!({}))), changed))
         }))
     }
 }

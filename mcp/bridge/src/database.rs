@@ -45,7 +45,7 @@ impl Database {
         let mut file = Connection::open(path).map_err(wrong)?;
         let version = prepare(&mut file).map_err(wrong)?;
         if version > MIGRATIONS.len() {
-            let why = format!("the database is of version {version}, from a newer mcp_bridge");
+            let why = format!("it is of version {version}, from a newer mcp_bridge");
             return Err(format!("{}: {why}", path.display()));
         }
         // Behind each piece of work there is a call, so there are no more of them than calls.

@@ -54,6 +54,13 @@ pub struct Tool {
     source: Source,
 }
 
+impl Tool {
+    /// Whether an agent has it when nobody watches.
+    fn is_lean(&self, agent: &config::Agent) -> bool {
+        self.harmless && !agent.lean_without.is_match(&self.name)
+    }
+}
+
 enum Source {
     Here,
     Server(Arc<Client>, String),
@@ -242,10 +249,9 @@ impl Owner {
     pub fn tools(&self, agent: &config::Agent, profile: Profile) -> Vec<Arc<Tool>> {
         let offered = self.offered.read().unwrap();
         let mut names = HashSet::new();
-        let lean = |tool: &Tool| tool.harmless && !agent.lean_without.is_match(&tool.name);
         let own = offered.iter().flatten().filter(|tool| agent.tools.is_match(&tool.name));
         let own = own.filter(|tool| names.insert(&tool.name));
-        own.filter(|tool| profile == Profile::Full || lean(tool)).cloned().collect()
+        own.filter(|tool| profile == Profile::Full || tool.is_lean(agent)).cloned().collect()
     }
 
     /// Whether no agent has more tools than its budget allows.
@@ -274,14 +280,13 @@ impl Owner {
     /// The tool of this name: 404 when there is none, 403 when it is not this agent's, or not now.
     pub(crate) fn find(&self, agent: &Agent, name: &str) -> Result<Arc<Tool>, Failure> {
         let own = self.tools(&agent.config, Profile::Full);
-        let now = self.tools(&agent.config, agent.profile());
         let named = |tool: &&Arc<Tool>| tool.name == name;
-        if let Some(tool) = now.iter().find(named) {
-            return Ok(tool.clone());
-        }
         let no = |kind, why: &str| Err(Failure::new(403, kind, format!("{name} is not {why}")));
-        if own.iter().any(|tool| named(&tool)) {
-            return no("not_in_profile", "for prompts that nobody watches (lean profile)");
+        if let Some(tool) = own.iter().find(named) {
+            if agent.profile() == Profile::Lean && !tool.is_lean(&agent.config) {
+                return no("not_in_profile", "for prompts that nobody watches (lean profile)");
+            }
+            return Ok(tool.clone());
         }
         if self.offered.read().unwrap().iter().flatten().any(|tool| named(&tool)) {
             return no("not_your_tool", &format!("a tool of {}", agent.config.name));
