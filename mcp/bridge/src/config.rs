@@ -44,7 +44,7 @@ pub enum Kind {
 
 /// An agent.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an agent")]
 pub struct Agent {
     /// Its name, a word.
     #[serde(deserialize_with = "name")]
@@ -84,7 +84,7 @@ pub struct Agent {
 
 /// A prompt that comes by itself.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a schedule")]
 pub struct Cron {
     /// When.
     #[serde(rename = "cron", deserialize_with = "schedule")]
@@ -97,7 +97,7 @@ pub struct Cron {
 
 /// All of it.
 #[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a mapping with `agents`")]
 pub struct Config {
     /// The agents.
     pub agents: Vec<Agent>,
@@ -161,8 +161,8 @@ impl Config {
     /// # Errors
     /// What is wrong and where.
     pub fn parse(text: &str, folder: &Path, variable: Variables<'_>) -> Result<Self, String> {
-        let file: Value =
-            serde_saphyr::from_str(text).map_err(|error| kit::one_line(&error.to_string()))?;
+        let file = serde_saphyr::from_str(text);
+        let file = file.map_err(|error| kit::one_line(&error.without_snippet().to_string()))?;
         let mut config: Self = parsed(file)?;
         let mut idle: BTreeMap<&str, Duration> =
             IDLE.map(|(role, count)| (role, Duration::from_secs(count))).into();

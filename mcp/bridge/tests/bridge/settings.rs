@@ -47,7 +47,8 @@ fn what_is_wrong_is_named_with_its_path() {
             "schedule[0].agent: there is no agent b",
         ),
         ("agents: [{name: a, tools: []}]\nservers: {x: {command: 3}}", "servers.x"),
-        ("agents: [", ""),
+        ("agents: [", "unclosed bracket '[' at line 1, column 9"),
+        ("[]", "a mapping"),
     ] {
         let error = parsed(text, ".".as_ref()).err().unwrap_or_else(|| panic!("{text} is taken"));
         assert!(error.contains(why) && !error.contains('\n'), "{text}: {error}");
