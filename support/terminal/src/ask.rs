@@ -9,6 +9,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use tokio::sync::Mutex;
+use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use crate::state::{Input, Said};
@@ -95,9 +96,13 @@ impl Repl {
         let prompt = format!("{question} [y]es / [a]lways / [N]o: ");
         for _ in 0..TIMES {
             let said = inner.keyboard.ask(prompt.clone()).await;
+            if said == Err(Refusal::Interrupted) {
+                // The turn that asks ends here.
+                yield_now().await;
+            }
             let (answer, shown) = answer(&said);
             // On a plain terminal the user sees what they typed.
-            if inner.keyboard.input() != Input::Plain || !matches!(said, Said::Line(_)) {
+            if inner.keyboard.input() != Input::Plain || said.is_err() {
                 inner.screen.print(&format!("{prompt}{shown}"));
             }
             if let Some(answer) = answer {
@@ -121,18 +126,16 @@ async fn in_line<T>(
 
 /// What the user said, as an answer and as it stands behind the question then.
 fn answer(said: &Said) -> (Option<Answer>, Cow<'_, str>) {
-    let no = |why| Some(Answer::No(why));
     match said {
-        Said::Line(line) if line.trim().is_empty() => (no(Refusal::User), "no".into()),
-        Said::Line(line) => (Answer::parse(line), text::echo(line)),
-        Said::NotAnAnswer => {
-            let shown = "no (the next line is no answer)";
-            (no(Refusal::NotAnAnswer), shown.into())
-        }
-        Said::Interrupted => (no(Refusal::Interrupted), "no".into()),
-        Said::Nobody => {
-            let shown = "no (nobody is there to answer)";
-            (no(Refusal::Nobody), shown.into())
+        Ok(line) if line.trim().is_empty() => (Some(Answer::No(Refusal::User)), "no".into()),
+        Ok(line) => (Answer::parse(line), text::echo(line)),
+        Err(why) => {
+            let shown = match why {
+                Refusal::NotAnAnswer => "no (the next line is no answer)",
+                Refusal::Nobody => "no (nobody is there to answer)",
+                Refusal::User | Refusal::Interrupted => "no",
+            };
+            (Some(Answer::No(*why)), shown.into())
         }
     }
 }

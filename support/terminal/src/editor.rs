@@ -1,9 +1,8 @@
 //! The thread that owns a terminal with a line editor.
 //!
 //! rustyline is open all the time, during a turn too: what is to be printed is drawn above its prompt whenever it draws
-//! that, and a signal closes it when another prompt is due. It reads ahead, and what it took from the terminal behind an
-//! Enter is lost when it returns. So Enter, Ctrl-C and the like never end it: they are noted, the line is cleared, and the
-//! signal ends it when its buffer is empty ([`Keyboard`] says how).
+//! that, and a signal closes it when another prompt is due. It reads ahead; what it took from the terminal behind a key
+//! that ends it is read first when it opens again, and the signal ends it when nothing of that is left.
 //! Invariants: the state always holds the text and the cursor that the user sees; a line that no word begins with stays
 //! as it is when Tab is pressed; the terminal's mode is put back when the thread ends, in whatever way it ends; the history
 //! appears with the first line and not before, readable by its owner only, and two sessions add to it side by side.
@@ -34,7 +33,7 @@ use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{
     Cmd, ColorMode, ConditionalEventHandler, Context, Editor, Event, EventContext, EventHandler,
-    ExternalPrinter, Helper, KeyEvent, Movement, RepeatCount, Result,
+    ExternalPrinter, Helper, KeyEvent, RepeatCount, Result,
 };
 
 use crate::keyboard::Keyboard;
@@ -59,8 +58,6 @@ pub struct Reader {
     editor: Editor<Reporter, FileHistory>,
     /// Whether lines can be written down.
     keeps_history: bool,
-    /// The newest question that was shown.
-    asked: u64,
     /// The mode that was found, put back when this drops, and the one in which keys are read as they are pressed and not
     /// shown. Output stays as it is.
     original: Termios,
@@ -72,8 +69,6 @@ impl Reader {
     pub fn open(keyboard: &Arc<Keyboard>, words: Vec<&'static str>) -> Option<Self> {
         let mut editor = configured(keyboard, words).ok()?;
         let printer = editor.create_external_printer().ok()?;
-        // Typed before the program started, in the mode of the shell: whole lines.
-        keyboard.with(typed_ahead);
         let folder = Path::new(STATE_DIR);
         let file = folder.join("history");
         if let Err(ReadlineError::Io(error)) = editor.load_history(&file)
@@ -83,62 +78,72 @@ impl Reader {
             let _ = fs::rename(&file, folder.join("history.damaged"));
         }
         let original = termios::tcgetattr(io::stdin()).ok()?;
+        // Typed before the program started, in the mode of the shell: whole lines.
+        let typed = typed_ahead();
         let mut raw = original.clone();
         termios::cfmakeraw(&mut raw);
         raw.output_flags = original.output_flags;
         set(&raw).ok()?;
         keyboard.screen.edits(Box::new(drawing(printer)));
-        Some(Self {
+        let mut reader = Self {
             original,
             raw,
             keyboard: keyboard.clone(),
             editor,
             keeps_history: true,
-            asked: 0,
-        })
+        };
+        reader.ahead(&typed);
+        Some(reader)
     }
 
     /// Works until it shall quit.
     pub fn serve(mut self) {
         let keyboard = self.keyboard.clone();
+        let mut is_ahead = false;
         loop {
-            let (prompt, draft) = keyboard.with(|state| {
-                if let Mode::Question(number) = state.wanted()
-                    && std::mem::replace(&mut self.asked, number) < number
-                {
-                    // What was typed before the question was seen is no answer to it.
-                    typed_ahead(state);
-                }
-                state.opened()
-            });
-            if keyboard.mode() == Mode::Quit {
+            if !is_ahead && keyboard.with(|state| state.asks_anew()) {
+                // What was typed before the question was seen is no answer to it.
+                self.ahead(&typed_ahead());
+            }
+            let (mode, prompt, draft) = keyboard.with(|state| state.opened(is_ahead));
+            if mode == Mode::Quit {
                 return;
             }
-            let asks = matches!(keyboard.mode(), Mode::Question(_));
-            keyboard.screen.opened(asks);
+            keyboard.screen.opened(matches!(mode, Mode::Question(_)));
             let end = self.editor.readline_with_initial(prompt.as_str(), (&draft.0, &draft.1));
-            let (line, suspended, fresh) = keyboard.with(|state| {
-                state.closed();
-                match end {
-                    // As our own signal ends it.
-                    Err(ReadlineError::Interrupted | ReadlineError::Errno(Errno::EINTR)) => {}
-                    // A byte that is no UTF-8: it is dropped, the line stays.
-                    Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                    }
-                    Err(_) => state.gone(),
-                    Ok(line) => state.pressed(Key::Enter, &line),
-                }
-                let line = std::mem::take(&mut state.shown.2);
-                let suspended = std::mem::take(&mut state.suspended);
-                (line, suspended, state.fresh.clone())
-            });
+            let (line, key) = keyboard.with(State::closed);
             let screen = &keyboard.screen;
             screen.clear(text::rows(&(prompt + &line), screen.style.columns()));
-            if suspended {
-                self.suspend();
+            is_ahead = end.is_ok() && key != Key::Suspend;
+            match end {
+                Ok(line) => self.pressed(key, mode, line),
+                // As our own signal ends it.
+                Err(ReadlineError::Interrupted | ReadlineError::Errno(Errno::EINTR)) => {}
+                // A byte that is no UTF-8: it is dropped, the line stays.
+                Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {}
+                Err(_) => keyboard.with(State::gone),
             }
-            self.remember(fresh);
-            keyboard.with(|state| state.fresh.clear());
+        }
+    }
+
+    /// A key has ended the line.
+    fn pressed(&mut self, key: Key, mode: Mode, line: String) {
+        match (key, mode) {
+            (Key::Suspend, _) => return self.suspend(),
+            (Key::Enter, Mode::Prompt | Mode::Turn) => self.remember(&line),
+            // Whoever presses it at an empty prompt looks for the way out.
+            (Key::Interrupt, Mode::Prompt) if line.is_empty() => remark(&self.keyboard, EXIT_HINT),
+            _ => {}
+        }
+        self.keyboard.with(|state| state.pressed(key, line));
+    }
+
+    /// Takes what was typed while no editor was open.
+    fn ahead(&mut self, keys: &str) {
+        let keyboard = self.keyboard.clone();
+        for line in keyboard.with(|state| state.typed_ahead(keys)) {
+            self.remember(&line);
+            keyboard.with(|state| state.lines.push_back(line));
         }
     }
 
@@ -153,18 +158,18 @@ impl Reader {
         let _ = set(&self.raw);
     }
 
-    /// Adds new requests to the history.
-    fn remember(&mut self, fresh: Vec<String>) {
-        for line in fresh.into_iter().filter(|line| !is_goodbye(line)) {
-            let is_new = self.editor.add_history_entry(&line).unwrap_or(false);
-            if is_new
-                && !line.trim().is_empty()
-                && self.keeps_history
-                && let Err(error) = self.keep()
-            {
-                self.keeps_history = false;
-                remark(&self.keyboard, &format!("(the history is not kept: {error:#})"));
-            }
+    /// Adds a request to the history, before anybody gets it.
+    fn remember(&mut self, line: &str) {
+        if line.trim().is_empty() || is_goodbye(line) {
+            return;
+        }
+        let is_new = self.editor.add_history_entry(line).unwrap_or(false);
+        if is_new
+            && self.keeps_history
+            && let Err(error) = self.keep()
+        {
+            self.keeps_history = false;
+            remark(&self.keyboard, &format!("(the history is not kept: {error:#})"));
         }
     }
 
@@ -198,22 +203,16 @@ fn set(mode: &Termios) -> nix::Result<()> {
     termios::tcsetattr(io::stdin(), SetArg::TCSADRAIN, mode)
 }
 
-/// Takes what can be read now.
-fn typed_ahead(state: &mut State) {
-    let stdin = io::stdin();
+/// What can be read now. The end is left for the editor to find.
+fn typed_ahead() -> String {
     let mut keys = Vec::new();
     let mut bytes = [0; 1024];
-    while is_readable(PollTimeout::ZERO) {
-        match read(&stdin, &mut bytes) {
-            Ok(count @ 1..) => keys.extend_from_slice(&bytes[..count]),
-            Err(Errno::EINTR | Errno::EAGAIN) => {}
-            Ok(_) | Err(_) => {
-                state.gone();
-                break;
-            }
-        }
+    while is_readable(PollTimeout::ZERO)
+        && let Ok(count @ 1..) = read(io::stdin(), &mut bytes)
+    {
+        keys.extend_from_slice(&bytes[..count]);
     }
-    state.typed_ahead(&String::from_utf8_lossy(&keys));
+    String::from_utf8_lossy(&keys).into_owned()
 }
 
 /// What has the editor draw. The printer waits while the user looks through the history, and nobody else is to wait with
@@ -246,7 +245,6 @@ fn configured(
         editor.bind_sequence(event, Cmd::Newline);
     }
     for (event, key) in [
-        (KeyEvent::from('\r'), Some(Key::Enter)),
         (KeyEvent::ctrl('C'), Some(Key::Interrupt)),
         (KeyEvent::ctrl('D'), Some(Key::End)),
         (KeyEvent::ctrl('Z'), Some(Key::Suspend)),
@@ -315,21 +313,20 @@ impl ConditionalEventHandler for Pressed {
         _: bool,
         context: &EventContext<'_>,
     ) -> Option<Cmd> {
-        let (line, mode) = (context.line(), self.keyboard.mode());
-        match (self.key, mode) {
-            (None, _) => return self.complete(context),
+        let Some(key) = self.key else {
+            return self.complete(context);
+        };
+        let is_editing = match key {
             // On a line that is not empty it deletes the character under the cursor, as everywhere.
-            (Some(Key::End), _) if !line.is_empty() => return None,
-            (Some(Key::Escape), Mode::Prompt | Mode::Quit) => return None,
-            // Whoever presses it at an empty prompt looks for the way out.
-            (Some(Key::Interrupt), Mode::Prompt) if line.is_empty() => {
-                remark(&self.keyboard, EXIT_HINT)
-            }
-            (Some(key), _) => self.keyboard.with(|state| state.pressed(key, line)),
+            Key::End => !context.line().is_empty(),
+            Key::Escape => self.keyboard.mode() == Mode::Prompt,
+            Key::Enter | Key::Interrupt | Key::Suspend => false,
+        };
+        if is_editing {
+            return None;
         }
-        let keeps =
-            self.key == Some(Key::Suspend) || (mode == Mode::Turn && self.key != Some(Key::Enter));
-        Some(if keeps { Cmd::Noop } else { Cmd::Kill(Movement::WholeBuffer) })
+        self.keyboard.with(|state| state.key = key);
+        Some(Cmd::AcceptLine)
     }
 }
 

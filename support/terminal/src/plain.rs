@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 
 use crate::keyboard::Keyboard;
 use crate::screen::Screen;
-use crate::state::{Input, Key, Mode, State};
+use crate::state::{Input, Key, State};
 
 /// Reads until the input ends or nobody wants more.
 pub fn serve(keyboard: &Keyboard, runtime: &Handle) {
@@ -20,7 +20,7 @@ pub fn serve(keyboard: &Keyboard, runtime: &Handle) {
         if keyboard.input() == Input::Pipe {
             let line = line();
             keyboard.with(|state| match line {
-                Some(line) => state.accept(line),
+                Some(line) => state.lines.push_back(line),
                 None => state.gone(),
             });
         } else if is_readable(PollTimeout::NONE) {
@@ -29,7 +29,7 @@ pub fn serve(keyboard: &Keyboard, runtime: &Handle) {
                 None => {}
                 Some(Some(line)) => {
                     keyboard.screen.entered();
-                    state.pressed(Key::Enter, &line);
+                    state.pressed(Key::Enter, line);
                 }
                 Some(None) => state.gone(),
             });
@@ -39,19 +39,19 @@ pub fn serve(keyboard: &Keyboard, runtime: &Handle) {
 
 /// Shows the prompt that is due on a terminal. What was typed before a question is no answer to it.
 pub fn show(state: &mut State, screen: &Screen) {
-    if matches!(state.wanted(), Mode::Question(_)) && state.wanted() != state.shown.0 {
+    if state.asks_anew() {
         if state.is_watched {
             while is_readable(PollTimeout::ZERO)
                 && let Some(line) = line()
             {
-                state.accept(line);
+                state.lines.push_back(line);
             }
         } else {
             // It fails only where there is nothing to drop.
             let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
         }
     }
-    screen.show_prompt(&state.opened().0);
+    screen.show_prompt(&state.opened(false).1);
 }
 
 /// Whether a line, or the end, can be read by then.

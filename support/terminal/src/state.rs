@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 
 use nix::sys::pthread::Pthread;
 
-use crate::ask::Answer;
+use crate::ask::{Answer, Refusal};
 use crate::text;
 
 /// How many columns the requests that wait for the end of a turn may take.
@@ -49,10 +49,11 @@ pub enum Mode {
     Quit,
 }
 
-/// A key that does more than edit the line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A key that ends the line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Key {
     /// Enter.
+    #[default]
     Enter,
     /// Ctrl-C.
     Interrupt,
@@ -64,18 +65,8 @@ pub enum Key {
     Suspend,
 }
 
-/// What the user said to a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// This, which may or may not be an answer.
-    Line(String),
-    /// Nothing, on a pipe: its next line is no answer and stays the next request.
-    NotAnAnswer,
-    /// Ctrl-C.
-    Interrupted,
-    /// Nobody is there.
-    Nobody,
-}
+/// What the user said to a question, which may or may not be an answer; or why nothing.
+pub type Said = Result<String, Refusal>;
 
 /// A line somebody has begun: what is before the cursor, and what behind it.
 pub type Draft = (String, String);
@@ -99,16 +90,14 @@ pub struct State {
     /// How many wait for a line.
     pub readers: usize,
     pub quitting: bool,
-    /// Lines that the history does not have yet. Nobody gets a line before it does.
-    pub fresh: Vec<String>,
     /// What is on the screen: what for, the prompt, and the line behind it.
-    pub shown: (Mode, String, String),
+    pub shown: (Mode, String, Draft),
+    /// What ended that line.
+    pub key: Key,
     /// The thread whose line editor has its signal handler in place, and can be closed.
     pub editing: Option<Pthread>,
     /// The signals that close it are on their way.
     pub closing: bool,
-    /// The user wants the shell.
-    pub suspended: bool,
     /// Counts Ctrl-C: each ends the turn that runs when it comes.
     pub interrupts: u64,
     question: Option<Question>,
@@ -119,7 +108,6 @@ pub struct State {
 struct Question {
     number: u64,
     prompt: String,
-    draft: Draft,
     said: Option<Said>,
 }
 
@@ -149,9 +137,9 @@ impl State {
         }
     }
 
-    /// What should stand in front of the line: during a turn what was typed ahead, if anything was.
-    pub fn prompt(&self) -> String {
-        match (self.wanted(), &self.question) {
+    /// What stands in front of the line: during a turn what was typed ahead, if anything was.
+    fn prompt(&self, mode: Mode) -> String {
+        match (mode, &self.question) {
             (Mode::Question(_), Some(question)) => question.prompt.clone(),
             (Mode::Prompt, _) => self.prompt.clone(),
             (Mode::Turn, _) if self.input == Input::Editor => {
@@ -169,8 +157,13 @@ impl State {
     /// Whether something else should be on the screen.
     pub fn is_stale(&self) -> bool {
         let (mode, prompt, _) = &self.shown;
-        let is_noted = self.suspended || !self.fresh.is_empty();
-        is_noted || self.wanted() != *mode || self.prompt() != *prompt
+        let wanted = self.wanted();
+        wanted != *mode || self.prompt(wanted) != *prompt
+    }
+
+    /// Whether a question is due that is not on the screen.
+    pub fn asks_anew(&self) -> bool {
+        matches!(self.wanted(), Mode::Question(_)) && self.wanted() != self.shown.0
     }
 
     /// Puts a question. There is one at a time.
@@ -179,7 +172,6 @@ impl State {
         self.question = Some(Question {
             number: self.questions,
             prompt,
-            draft: Draft::default(),
             said: None,
         });
     }
@@ -189,12 +181,8 @@ impl State {
         self.question = None;
     }
 
-    /// What the question is answered with. On a pipe that is the next line, if it is an answer. While the editor still
-    /// shows the question, more may be typed behind the answer.
+    /// What the question is answered with. On a pipe that is the next line, if it is an answer.
     pub fn said(&mut self) -> Option<Said> {
-        if self.editing.is_some() && matches!(self.shown.0, Mode::Question(_)) {
-            return None;
-        }
         if let Some(said) = self.question.as_mut()?.said.take() {
             return Some(said);
         }
@@ -202,18 +190,15 @@ impl State {
             && let Some(next) = self.lines.front()
         {
             return Some(match Answer::parse(next) {
-                Some(_) => Said::Line(self.lines.pop_front()?),
-                None => Said::NotAnAnswer,
+                Some(_) => Ok(self.lines.pop_front()?),
+                None => Err(Refusal::NotAnAnswer),
             });
         }
-        self.gone.then_some(Said::Nobody)
+        self.gone.then_some(Err(Refusal::Nobody))
     }
 
     /// The next line; `None` within when there will be none.
     pub fn next_line(&mut self) -> Option<Option<String>> {
-        if !self.fresh.is_empty() {
-            return None;
-        }
         match self.lines.pop_front() {
             None if !self.ended => None,
             line => Some(line),
@@ -223,65 +208,66 @@ impl State {
 
 /// What is typed.
 impl State {
-    /// The editor opens: its prompt, and what is typed behind it so far.
-    pub fn opened(&mut self) -> (String, Draft) {
-        self.shown = (self.wanted(), self.prompt(), String::new());
+    /// What is shown now: what for, the prompt, and the line behind it. While there may be more typed behind another line a
+    /// question waits, because that is no answer to it.
+    pub fn opened(&mut self, is_ahead: bool) -> (Mode, String, Draft) {
+        let mode = match self.wanted() {
+            Mode::Question(_) if is_ahead => Mode::Turn,
+            wanted => wanted,
+        };
+        let draft = match mode {
+            Mode::Question(_) if mode == self.shown.0 => std::mem::take(&mut self.shown.2),
+            Mode::Question(_) => Draft::default(),
+            Mode::Turn | Mode::Prompt | Mode::Quit => self.draft.clone(),
+        };
+        self.shown = (mode, self.prompt(mode), draft);
         self.closing = false;
-        let draft = self.asked().map(|question| question.draft.clone());
-        (self.shown.1.clone(), draft.unwrap_or_else(|| self.draft.clone()))
+        self.shown.clone()
     }
 
     /// The editor shows this line now.
     pub fn edited(&mut self, line: &str, cursor: usize) {
-        line.clone_into(&mut self.shown.2);
         let (left, right) = line.split_at(cursor);
-        let draft = (left.to_owned(), right.to_owned());
-        if let Some(question) = self.asked() {
-            question.draft = draft;
-        } else if !matches!(self.shown.0, Mode::Question(_)) {
-            self.draft = draft;
+        self.shown.2 = (left.to_owned(), right.to_owned());
+        if !matches!(self.shown.0, Mode::Question(_)) {
+            self.draft = self.shown.2.clone();
         }
+    }
+
+    /// The editor has closed behind this line, by this key if not by a signal.
+    pub fn closed(&mut self) -> (String, Key) {
+        self.editing = None;
+        let (left, right) = &self.shown.2;
+        (format!("{left}{right}"), std::mem::take(&mut self.key))
     }
 
     /// A key was pressed behind this line.
-    pub fn pressed(&mut self, key: Key, line: &str) {
-        let line = line.to_owned();
+    pub fn pressed(&mut self, key: Key, line: String) {
         match (key, self.shown.0) {
-            (Key::Suspend, _) => self.suspended = true,
-            (_, Mode::Question(_)) => self.answered(key, line),
-            (Key::Enter, _) => self.accept(line),
+            (_, Mode::Question(number)) => {
+                let question = self.question.as_mut().filter(|question| question.number == number);
+                let ends = matches!(key, Key::Interrupt | Key::Escape);
+                let said = if ends { Err(Refusal::Interrupted) } else { Ok(line) };
+                if let Some(question) = question {
+                    question.said = Some(said);
+                    self.interrupts += u64::from(ends);
+                }
+            }
+            (Key::Enter, _) => {
+                self.draft = Draft::default();
+                self.lines.push_back(line);
+            }
             (Key::End, _) => self.ended = true,
             (Key::Interrupt | Key::Escape, Mode::Turn) => self.interrupts += 1,
-            (Key::Interrupt | Key::Escape, Mode::Prompt | Mode::Quit) => {}
+            (Key::Interrupt, Mode::Prompt) => self.draft = Draft::default(),
+            (Key::Interrupt | Key::Escape | Key::Suspend, _) => {}
         }
     }
 
-    fn answered(&mut self, key: Key, line: String) {
-        let Some(question) = self.asked() else {
-            return;
-        };
-        match (key, &question.said) {
-            (Key::Interrupt | Key::Escape, _) => {
-                question.said = Some(Said::Interrupted);
-                self.interrupts += 1;
-            }
-            // Behind the answer, so meant for later.
-            (Key::Enter, Some(_)) => self.accept(line),
-            (Key::End | Key::Suspend, Some(_)) => {}
-            (_, None) => question.said = Some(Said::Line(line)),
-        }
-    }
-
-    /// A line is complete.
-    pub fn accept(&mut self, line: String) {
-        if self.input == Input::Editor {
-            self.fresh.push(line.clone());
-        }
-        self.lines.push_back(line);
-    }
-
-    /// Keys that came while no editor was open: as much editing as the terminal itself would do.
-    pub fn typed_ahead(&mut self, keys: &str) {
+    /// Keys that came while no editor was open, with as much editing as the terminal itself would do. Returns the lines that
+    /// are complete.
+    pub fn typed_ahead(&mut self, keys: &str) -> Vec<String> {
+        let mut lines = Vec::new();
         let mut keys = keys.chars();
         let mut pasting = false;
         while let Some(key) = keys.next() {
@@ -293,7 +279,7 @@ impl State {
                 '\r' | '\n' if pasting => self.draft.0.push('\n'),
                 '\r' | '\n' => {
                     let (left, right) = std::mem::take(&mut self.draft);
-                    self.accept(left + &right);
+                    lines.push(left + &right);
                 }
                 '\u{3}' => self.interrupts += 1,
                 '\u{8}' | '\u{7f}' => _ = self.draft.0.pop(),
@@ -301,30 +287,13 @@ impl State {
                 key => self.draft.0.push(key),
             }
         }
-    }
-
-    /// The editor has closed: what was begun behind an answer is the beginning of a request.
-    pub fn closed(&mut self) {
-        self.editing = None;
-        if let Some(question) = &mut self.question
-            && question.said.is_some()
-        {
-            let (left, right) = std::mem::take(&mut question.draft);
-            self.draft.0 += &(left + &right);
-        }
+        lines
     }
 
     /// Standard input has ended.
     pub fn gone(&mut self) {
         self.gone = true;
         self.ended = true;
-    }
-
-    /// The question on the screen, unless it was withdrawn.
-    fn asked(&mut self) -> Option<&mut Question> {
-        let mode = self.shown.0;
-        let asked = |question: &&mut Question| mode == Mode::Question(question.number);
-        self.question.as_mut().filter(asked)
     }
 }
 
@@ -336,21 +305,23 @@ mod tests {
         let mut state = State::new(Input::Editor, "> ", true);
         state.readers = 1;
         state.put("May I?".into());
-        assert_eq!(state.opened().0, "May I?", "it comes before a line");
+        assert_eq!(state.opened(false).1, "May I?", "it comes before a line");
         state
     }
 
     #[test]
     fn what_is_typed_behind_an_answer_is_for_later() {
         let mut state = asking();
-        state.draft.0 = "and ".into();
-        state.pressed(Key::Enter, "y");
-        state.pressed(Key::Enter, "list files");
+        state.edited("y", 1);
+        state.pressed(Key::Enter, "y".into());
+        assert_eq!(state.said(), Some(Ok("y".into())));
+        state.put("And now?".into());
+        assert_eq!(state.opened(true).0, Mode::Turn, "the next question waits");
+        state.pressed(Key::Enter, "list files".into());
         state.edited("then", 4);
-        state.closed();
-        assert_eq!(state.said(), Some(Said::Line("y".into())));
         assert_eq!(state.lines, ["list files"]);
-        assert_eq!(state.draft.0, "and then");
+        assert_eq!(state.opened(false).1, "And now?");
+        assert_eq!((state.said(), state.draft.0.as_str()), (None, "then"));
     }
 
     #[test]
@@ -358,7 +329,7 @@ mod tests {
         let mut state = asking();
         state.withdraw();
         state.edited("yes", 3);
-        state.pressed(Key::Enter, "yes");
+        state.pressed(Key::Enter, "yes".into());
         assert!(state.lines.is_empty());
         assert_eq!(state.draft, Draft::default());
         state.put("And now?".into());
@@ -368,8 +339,8 @@ mod tests {
     #[test]
     fn keys_typed_while_no_editor_was_open_are_requests_and_a_draft() {
         let mut state = State::default();
-        state.typed_ahead("Grüße 世界\x1b[A\rx\x7f\x1b[200~ls\rpwd\x1b[201~ -P");
-        assert_eq!(state.lines, ["Grüße 世界"]);
+        let lines = state.typed_ahead("Grüße 世界\x1b[A\rx\x7f\x1b[200~ls\rpwd\x1b[201~ -P");
+        assert_eq!(lines, ["Grüße 世界"]);
         assert_eq!(state.draft.0, "ls\npwd -P");
     }
 }
