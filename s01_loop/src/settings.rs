@@ -18,45 +18,31 @@ pub(crate) const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
 /// their thinking blocks to the prompt before them, which later chapters change.
 pub(crate) const DEFAULT_MODEL: &str = "claude-sonnet-4-6";
 
-/// A secret that can be sent but not printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[secret]")
-    }
-}
-
-/// How the client shows who it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// How the client shows who it is. A secret can be sent but not printed.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub enum Credentials {
     /// No key: a local endpoint that wants none.
     #[default]
     None,
     /// `x-api-key: …`
-    ApiKey(Secret),
+    ApiKey(String),
     /// `Authorization: Bearer …`
-    Token(Secret),
+    Token(String),
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Self::None { "None" } else { "[secret]" })
+    }
 }
 
 impl Credentials {
-    /// An API key.
-    pub fn api_key(key: &str) -> Self {
-        Self::ApiKey(Secret(key.to_owned()))
-    }
-
-    /// A bearer token.
-    pub fn token(token: &str) -> Self {
-        Self::Token(Secret(token.to_owned()))
-    }
-
     /// The header to send, marked sensitive so that no library logs it.
     pub(crate) fn header(&self) -> Result<Option<(HeaderName, HeaderValue)>> {
         let (name, value) = match self {
             Self::None => return Ok(None),
-            Self::ApiKey(Secret(key)) => (HeaderName::from_static("x-api-key"), key.clone()),
-            Self::Token(Secret(token)) => (AUTHORIZATION, format!("Bearer {token}")),
+            Self::ApiKey(key) => (HeaderName::from_static("x-api-key"), key.clone()),
+            Self::Token(token) => (AUTHORIZATION, format!("Bearer {token}")),
         };
         let mut value = HeaderValue::from_str(&value).ok().context(
             "the API key holds a character that no key has, perhaps a line break: set it anew",
@@ -69,9 +55,7 @@ impl Credentials {
     pub(crate) fn redact(&self, text: &str) -> String {
         match self {
             Self::None => text.to_owned(),
-            Self::ApiKey(Secret(secret)) | Self::Token(Secret(secret)) => {
-                text.replace(secret, "[key]")
-            }
+            Self::ApiKey(secret) | Self::Token(secret) => text.replace(secret, "[key]"),
         }
     }
 }
@@ -111,8 +95,8 @@ impl Settings {
         }
         Self {
             credentials: match (key, token) {
-                (Some(key), _) => Credentials::api_key(&key),
-                (None, Some(token)) => Credentials::token(&token),
+                (Some(key), _) => Credentials::ApiKey(key),
+                (None, Some(token)) => Credentials::Token(token),
                 (None, None) => Credentials::None,
             },
             base_url: variable("ANTHROPIC_BASE_URL"),
@@ -136,7 +120,7 @@ mod tests {
     #[test]
     fn the_key_is_never_printed() {
         let settings = Settings {
-            credentials: Credentials::api_key("sk-secret"),
+            credentials: Credentials::ApiKey("sk-secret".into()),
             ..Settings::default()
         };
         assert!(!format!("{settings:?}").contains("sk-secret"));
@@ -147,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_key_with_a_line_break_is_refused_without_showing_it() {
-        let error = Credentials::token("sk-\nsecret").header().unwrap_err();
+        let error = Credentials::Token("sk-\nsecret".into()).header().unwrap_err();
         assert!(!format!("{error:?}").contains("secret"), "{error:?}");
     }
 }

@@ -56,7 +56,7 @@ impl Notebook {
 }
 
 pub fn client_of(model: &MockModel) -> Client {
-    client_at(model.url(), Credentials::api_key("sk-test"))
+    client_at(model.url(), Credentials::ApiKey("sk-test".into()))
 }
 
 pub fn client_at(url: &str, credentials: Credentials) -> Client {

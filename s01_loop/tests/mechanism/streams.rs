@@ -169,7 +169,8 @@ async fn an_answer_that_cannot_be_read_is_one_sentence_without_the_key() {
     ] {
         let length = body.len();
         let answer = format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\n\r\n{body}");
-        let client = client_at(&server_that_answers(answer), Credentials::api_key("sk-secret-1"));
+        let client =
+            client_at(&server_that_answers(answer), Credentials::ApiKey("sk-secret-1".into()));
         let error = client.send("", &asking("hi"), &[]).await.unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
         assert!(!format!("{error:?}").contains("sk-secret-1"), "{error:?}");

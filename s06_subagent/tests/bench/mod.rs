@@ -32,7 +32,7 @@ impl Bench {
             .with(glob(&ws));
         let (tools, hooks) = change(tools, hooks);
         let settings = Settings {
-            credentials: Credentials::api_key("sk-test"),
+            credentials: Credentials::ApiKey("sk-test".into()),
             base_url: Some(model.url().to_owned()),
             ..Settings::default()
         };

@@ -76,7 +76,7 @@ impl Diary {
 
 pub fn settings(url: &str) -> Settings {
     Settings {
-        credentials: Credentials::api_key("sk-test"),
+        credentials: Credentials::ApiKey("sk-test".into()),
         base_url: Some(url.to_owned()),
         ..Settings::default()
     }

@@ -66,7 +66,7 @@ impl Scene {
     /// A team that asks this address under these hooks.
     pub fn team<W: Teammate>(&self, url: &str, hooks: &Hooks, worker: W) -> Team<W> {
         let settings = Settings {
-            credentials: Credentials::api_key("sk-test"),
+            credentials: Credentials::ApiKey("sk-test".into()),
             base_url: Some(url.to_owned()),
             ..Settings::default()
         };

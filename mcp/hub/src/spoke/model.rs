@@ -36,7 +36,7 @@ impl Model {
             ),
         };
         let url = entry.url.clone().or_else(|| Some(mock.as_ref()?.url().to_owned()));
-        let credentials = key.map_or(Credentials::None, |key| Credentials::api_key(&key));
+        let credentials = key.map_or(Credentials::None, Credentials::ApiKey);
         let settings = Settings {
             credentials,
             base_url: url,
