@@ -75,18 +75,6 @@ struct Body<'a> {
     messages: Vec<&'a Message>,
 }
 
-/// What one request costs, added to the sum however it ends: by its reply, an error, or Ctrl-C.
-struct Bill<'a> {
-    sum: &'a Mutex<Usage>,
-    usage: Usage,
-}
-
-impl Drop for Bill<'_> {
-    fn drop(&mut self) {
-        *self.sum.lock().unwrap() += &self.usage;
-    }
-}
-
 impl Client {
     /// The model that the environment names, or the mock model when it names none. What the environment says of bash
     /// counts from here on.
@@ -214,17 +202,11 @@ impl Client {
         let body = self.body(&system.into(), history, tools);
         let response = self.post(body).await?;
         let mut events = Box::pin(events(response));
-        let mut reply = Assembler::new(&*self.watcher, history);
-        let mut bill = Bill {
-            sum: &self.shared.spent,
-            usage: Usage::default(),
-        };
+        let mut reply = Assembler::new(&*self.watcher, history, &self.shared.spent);
         while let Some(event) = events.next().await {
             let event = event.map_err(|error| self.broken(&error))?;
             let Some(data) = event.data else { continue };
-            let is_complete = reply.take(&data).map_err(|error| self.redacted(error))?;
-            bill.usage = reply.usage().clone();
-            if is_complete {
+            if reply.take(&data).map_err(|error| self.redacted(error))? {
                 break;
             }
         }

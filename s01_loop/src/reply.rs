@@ -4,6 +4,7 @@
 //! refuse to read back: no empty text, no half tool call, no id twice, no block that is unknown to it.
 
 use std::ops::AddAssign;
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -134,9 +135,11 @@ impl Reply {
     }
 }
 
-/// Collects the events of one stream into a reply.
+/// Collects the events of one stream into a reply. What it costs is added to the sum however the request ends: by its
+/// reply, an error, or Ctrl-C.
 pub(crate) struct Assembler<'a> {
     watch: &'a dyn Observer,
+    spent: &'a Mutex<Usage>,
     /// The conversation so far: a call that repeats an id of it gets a new one.
     history: &'a [Message],
     open: Option<OpenBlock>,
@@ -157,10 +160,21 @@ struct OpenBlock {
     input: String,
 }
 
+impl Drop for Assembler<'_> {
+    fn drop(&mut self) {
+        *self.spent.lock().unwrap() += &self.usage;
+    }
+}
+
 impl<'a> Assembler<'a> {
-    pub(crate) fn new(watch: &'a dyn Observer, history: &'a [Message]) -> Self {
+    pub(crate) fn new(
+        watch: &'a dyn Observer,
+        history: &'a [Message],
+        spent: &'a Mutex<Usage>,
+    ) -> Self {
         Self {
             watch,
+            spent,
             history,
             open: None,
             blocks: Vec::new(),
@@ -211,11 +225,6 @@ impl<'a> Assembler<'a> {
         Ok(self.complete)
     }
 
-    /// What the API has said so far that it costs.
-    pub(crate) fn usage(&self) -> &Usage {
-        &self.usage
-    }
-
     /// The reply, once the stream has ended.
     pub(crate) fn finish(mut self) -> Result<Reply, ApiError> {
         let stop_reason = match self.stop_reason.take() {
@@ -233,10 +242,10 @@ impl<'a> Assembler<'a> {
             // The API refuses an assistant message that ends in thinking.
         }
         Ok(Reply {
-            message: Message::new(Role::Assistant, self.blocks),
+            message: Message::new(Role::Assistant, std::mem::take(&mut self.blocks)),
             stop_reason,
             size: self.usage.total(),
-            usage: self.usage,
+            usage: self.usage.clone(),
             lost_a_call,
         })
     }
