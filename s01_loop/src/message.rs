@@ -170,18 +170,10 @@ impl Message {
         self.0.wire.get()
     }
 
-    /// The message with a prompt-cache breakpoint on the last block that may bear one (a thinking block may not): the API
-    /// keeps the prompt up to there for five minutes.
+    /// The message with a prompt-cache breakpoint.
     pub(crate) fn with_breakpoint(&self) -> Self {
         let mut blocks = self.blocks().to_vec();
-        let last = blocks.iter_mut().rev().find_map(|block| match block {
-            Block::Text { extra, .. } | Block::ToolResult { extra, .. } => Some(extra),
-            Block::ToolUse(call) => Some(&mut call.extra),
-            Block::Other(_) => None,
-        });
-        if let Some(extra) = last {
-            extra.insert("cache_control".into(), ephemeral());
-        }
+        mark(&mut blocks);
         Self::new(self.role(), blocks)
     }
 }
@@ -217,36 +209,19 @@ struct Stored {
 }
 
 /// The system prompt: text blocks, each of which may end in a prompt-cache breakpoint.
-/// A clone costs a few pointers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct System(Vec<TextBlock>);
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "text")]
-struct TextBlock {
-    text: Arc<str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_control: Option<Value>,
-}
+pub struct System(Vec<Block>);
 
 impl System {
     /// Adds a block of text; a blank one, which the API refuses, is left out.
     pub fn and(mut self, text: impl Into<String>) -> Self {
-        let text = text.into();
-        if !text.trim().is_empty() {
-            self.0.push(TextBlock {
-                text: text.into(),
-                cache_control: None,
-            });
-        }
+        self.0.extend(Some(Block::text(text)).filter(|block| !block.is_empty_text()));
         self
     }
 
     /// Puts a prompt-cache breakpoint after the last block.
     pub fn breakpoint(mut self) -> Self {
-        if let Some(last) = self.0.last_mut() {
-            last.cache_control = Some(ephemeral());
-        }
+        mark(&mut self.0);
         self
     }
 
@@ -257,7 +232,7 @@ impl System {
 
     /// About how many bytes of a request it is.
     pub fn size(&self) -> usize {
-        self.0.iter().map(|block| block.text.len()).sum()
+        join_text(&self.0).len()
     }
 }
 
@@ -270,6 +245,19 @@ impl<T: Into<String>> From<T> for System {
 /// The value of `cache_control` that marks a breakpoint.
 pub(crate) fn ephemeral() -> Value {
     json!({ "type": "ephemeral" })
+}
+
+/// Puts a breakpoint on the last block that may bear one (a thinking block may not): the API keeps the prompt up to there for
+/// five minutes.
+fn mark(blocks: &mut [Block]) {
+    let last = blocks.iter_mut().rev().find_map(|block| match block {
+        Block::Text { extra, .. } | Block::ToolResult { extra, .. } => Some(extra),
+        Block::ToolUse(call) => Some(&mut call.extra),
+        Block::Other(_) => None,
+    });
+    if let Some(extra) = last {
+        extra.insert("cache_control".into(), ephemeral());
+    }
 }
 
 fn join_text(blocks: &[Block]) -> String {
