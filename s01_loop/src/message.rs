@@ -95,16 +95,19 @@ impl Content {
     }
 }
 
-/// One message of a conversation. Cloning it costs a pointer.
+/// One message of a conversation. Cloning it costs two pointers.
 #[derive(Clone, Debug)]
-pub struct Message(Arc<Inner>);
+pub struct Message {
+    body: Arc<Body<Vec<Block>>>,
+    /// Its JSON, made on creation and sent with every later request.
+    wire: Arc<RawValue>,
+}
 
-#[derive(Debug)]
-struct Inner {
+/// A message as it goes out, and as it comes in: somebody else may have written its content as a string.
+#[derive(Debug, Serialize, Deserialize)]
+struct Body<T> {
     role: Role,
-    blocks: Vec<Block>,
-    /// The JSON of the message, made on creation and sent with every later request.
-    wire: Box<RawValue>,
+    content: T,
 }
 
 impl PartialEq for Message {
@@ -115,13 +118,13 @@ impl PartialEq for Message {
 
 impl Message {
     /// A message of these blocks.
-    pub fn new(role: Role, blocks: Vec<Block>) -> Self {
-        let wire = Wire {
-            role,
-            content: &blocks,
-        };
-        let wire = to_raw_value(&wire).expect("strings and JSON values serialize");
-        Self(Arc::new(Inner { role, blocks, wire }))
+    pub fn new(role: Role, content: Vec<Block>) -> Self {
+        let body = Body { role, content };
+        let wire = to_raw_value(&body).expect("strings and JSON values serialize");
+        Self {
+            body: Arc::new(body),
+            wire: wire.into(),
+        }
     }
 
     /// A user message of one text block.
@@ -136,12 +139,12 @@ impl Message {
 
     /// Who said it.
     pub fn role(&self) -> Role {
-        self.0.role
+        self.body.role
     }
 
     /// Its blocks, in order.
     pub fn blocks(&self) -> &[Block] {
-        &self.0.blocks
+        &self.body.content
     }
 
     /// Its text blocks, joined by newlines.
@@ -167,7 +170,7 @@ impl Message {
 
     /// Its JSON, serialized when it was made.
     pub fn wire(&self) -> &str {
-        self.0.wire.get()
+        self.wire.get()
     }
 
     /// The message with a prompt-cache breakpoint.
@@ -180,32 +183,18 @@ impl Message {
 
 impl Serialize for Message {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.wire.serialize(serializer)
+        self.wire.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Stored { role, content } = Stored::deserialize(deserializer)?;
+        let Body { role, content } = Body::deserialize(deserializer)?;
         Ok(match content {
             Content::Text(text) => Self::new(role, vec![Block::text(text)]),
             Content::Blocks(blocks) => Self::new(role, blocks),
         })
     }
-}
-
-/// A message as it goes out.
-#[derive(Serialize)]
-struct Wire<'a> {
-    role: Role,
-    content: &'a [Block],
-}
-
-/// A message as it comes in: somebody else may have written its content as a string.
-#[derive(Deserialize)]
-struct Stored {
-    role: Role,
-    content: Content,
 }
 
 /// The system prompt: text blocks, each of which may end in a prompt-cache breakpoint.

@@ -119,18 +119,16 @@ impl Reply {
     /// What the user should know about how it ended.
     pub(crate) fn remark(&self) -> Option<String> {
         let reason = self.stop_reason.as_str();
-        match reason {
-            _ if self.lost_a_call => {
+        let is_usual =
+            matches!(reason, "" | "end_turn" | "tool_use" | "stop_sequence" | "pause_turn");
+        match () {
+            () if self.lost_a_call => {
                 Some("the reply was cut in the middle of a tool call, which was dropped".into())
             }
-            _ if self.is_cut() => Some(format!("the reply was cut ({reason})")),
-            "" | "end_turn" | "tool_use" | "stop_sequence" | "pause_turn"
-                if self.message.blocks().is_empty() =>
-            {
-                Some("the model answered nothing".into())
-            }
-            "" | "end_turn" | "tool_use" | "stop_sequence" | "pause_turn" => None,
-            other => Some(format!("the model ended its reply with `{other}`")),
+            () if self.is_cut() => Some(format!("the reply was cut ({reason})")),
+            () if !is_usual => Some(format!("the model ended its reply with `{reason}`")),
+            () if self.message.blocks().is_empty() => Some("the model answered nothing".into()),
+            () => None,
         }
     }
 }
@@ -148,8 +146,6 @@ pub(crate) struct Assembler<'a> {
     usage: Usage,
     /// The same as the API wrote it.
     counts: Map<String, Value>,
-    /// Places of calls whose JSON could not be read.
-    unreadable: Vec<usize>,
     complete: bool,
 }
 
@@ -181,7 +177,6 @@ impl<'a> Assembler<'a> {
             stop_reason: None,
             usage: Usage::default(),
             counts: Map::new(),
-            unreadable: Vec::new(),
             complete: false,
         }
     }
@@ -250,19 +245,17 @@ impl<'a> Assembler<'a> {
         })
     }
 
-    /// A call whose JSON cannot be read is half a call when the reply was cut, and then it goes. Otherwise the model wrote
-    /// it like that, and the tool will say what is wrong with it.
+    /// A last call whose input is no JSON object is half a call when the reply was cut, and then it goes. Otherwise the model
+    /// wrote it like that, and the tool will say what is wrong with it.
     fn drop_half_call(&mut self, stop_reason: &str) -> bool {
-        let mut unreadable = std::mem::take(&mut self.unreadable);
-        let is_last = |at: &mut usize| *at + 1 == self.blocks.len();
-        let is_half = is_cut(stop_reason) && unreadable.pop_if(is_last).is_some();
-        if is_half {
-            self.blocks.pop();
-        }
-        for at in unreadable {
-            if let Some(Block::ToolUse(call)) = self.blocks.get(at) {
-                self.watch.see(Event::Call(call));
-            }
+        let lost = |block: &Block| match block {
+            Block::ToolUse(call) if call.lost_input().is_some() => Some(call.clone()),
+            _ => None,
+        };
+        let is_half =
+            is_cut(stop_reason) && self.blocks.pop_if(|last| lost(last).is_some()).is_some();
+        for call in self.blocks.iter().filter_map(lost) {
+            self.watch.see(Event::Call(&call));
         }
         is_half
     }
@@ -307,23 +300,19 @@ impl<'a> Assembler<'a> {
             return;
         };
         let is_call = fields.get("type").is_some_and(|kind| kind == "tool_use");
-        let parsed = parse_input(fields.get("input"), &input);
-        let is_readable = parsed.is_some();
         if is_call || !input.is_empty() {
-            let input = parsed.unwrap_or(Value::String(input));
-            fields.insert("input".into(), input);
+            let parsed = parse_input(fields.get("input"), &input);
+            fields.insert("input".into(), parsed.unwrap_or(Value::String(input)));
         }
         let fields = Value::Object(fields);
         let kind = fields["type"].as_str().unwrap_or_default().to_owned();
         let block = serde_json::from_value(fields.clone()).unwrap_or(Block::Other(fields));
         match mend(block, |id| is_used(id, &self.blocks, self.history)) {
-            Some(Block::ToolUse(call)) if is_readable => {
-                self.watch.see(Event::Call(&call));
-                self.blocks.push(Block::ToolUse(call));
-            }
             Some(block) => {
-                if is_call {
-                    self.unreadable.push(self.blocks.len());
+                if let Block::ToolUse(call) = &block
+                    && call.lost_input().is_none()
+                {
+                    self.watch.see(Event::Call(call));
                 }
                 self.blocks.push(block);
             }

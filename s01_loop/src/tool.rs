@@ -16,18 +16,22 @@ use serde_json::{Map, Value};
 use crate::mend::{MAX_DEPTH, UNREADABLE};
 use crate::message::{Block, Content, ephemeral};
 
-/// What a request says about one tool. Cloning it costs a pointer.
+/// What a request says about one tool. Cloning it costs two pointers.
 #[derive(Clone, Debug)]
-pub struct ToolSpec(Arc<Spec>);
+pub struct ToolSpec {
+    spec: Arc<Spec>,
+    /// Its JSON, sent with every request.
+    wire: Arc<RawValue>,
+}
 
-#[derive(Debug)]
+/// A spec as it goes out.
+#[derive(Clone, Debug, Serialize)]
 struct Spec {
-    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<Value>,
     description: String,
     input_schema: Value,
-    has_breakpoint: bool,
-    /// The JSON of the spec, sent with every request.
-    wire: Box<RawValue>,
+    name: String,
 }
 
 impl PartialEq for ToolSpec {
@@ -36,19 +40,9 @@ impl PartialEq for ToolSpec {
     }
 }
 
-/// A spec as it goes out.
-#[derive(Serialize)]
-struct Wire<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_control: Option<Value>,
-    description: &'a str,
-    input_schema: &'a Value,
-    name: &'a str,
-}
-
 impl Serialize for ToolSpec {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.wire.serialize(serializer)
+        self.wire.serialize(serializer)
     }
 }
 
@@ -69,53 +63,52 @@ impl ToolSpec {
 
     /// A tool whose schema is somebody else's, such as an MCP server's.
     pub fn with_schema(name: &str, description: &str, input_schema: Value) -> Self {
-        Self::made(name, description, input_schema, false)
+        Self::made(Spec {
+            cache_control: None,
+            description: description.to_owned(),
+            input_schema,
+            name: name.to_owned(),
+        })
     }
 
     /// The same tool with a prompt-cache breakpoint after it.
     pub fn breakpoint(&self) -> Self {
-        Self::made(self.name(), self.description(), self.input_schema().clone(), true)
+        let mut spec = Spec::clone(&self.spec);
+        spec.cache_control = Some(ephemeral());
+        Self::made(spec)
     }
 
-    fn made(name: &str, description: &str, input_schema: Value, has_breakpoint: bool) -> Self {
-        let wire = to_raw_value(&Wire {
-            cache_control: has_breakpoint.then(ephemeral),
-            description,
-            input_schema: &input_schema,
-            name,
-        });
-        Self(Arc::new(Spec {
-            wire: wire.expect("strings and JSON values serialize"),
-            name: name.to_owned(),
-            description: description.to_owned(),
-            input_schema,
-            has_breakpoint,
-        }))
+    fn made(spec: Spec) -> Self {
+        let wire = to_raw_value(&spec).expect("strings and JSON values serialize");
+        Self {
+            spec: Arc::new(spec),
+            wire: wire.into(),
+        }
     }
 
     /// Whether it has a prompt-cache breakpoint after it.
     pub fn has_breakpoint(&self) -> bool {
-        self.0.has_breakpoint
+        self.spec.cache_control.is_some()
     }
 
     /// The name the model calls it by.
     pub fn name(&self) -> &str {
-        &self.0.name
+        &self.spec.name
     }
 
     /// What the model is told it does.
     pub fn description(&self) -> &str {
-        &self.0.description
+        &self.spec.description
     }
 
     /// The JSON Schema of its input.
     pub fn input_schema(&self) -> &Value {
-        &self.0.input_schema
+        &self.spec.input_schema
     }
 
     /// Its JSON, serialized when it was made.
     pub fn wire(&self) -> &str {
-        self.0.wire.get()
+        self.wire.get()
     }
 }
 
