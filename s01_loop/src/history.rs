@@ -182,45 +182,38 @@ impl History {
     }
 
     fn find_turn(&self) -> Option<usize> {
-        let asks = |message: &Message| message.role() == Role::User;
-        let has_request = |message: &Message| {
-            let is_it =
-                |block: &Block| matches!(block, Block::Text { text, .. } if *text == self.request);
-            asks(message) && message.blocks().iter().any(is_it)
+        let request = Block::text(&self.request);
+        let last = |is_it: &dyn Fn(&Message) -> bool| {
+            self.messages.iter().rposition(|it| it.role() == Role::User && is_it(it))
         };
-        let answers_nothing =
-            |message: &Message| asks(message) && message.answered_ids().next().is_none();
-        let messages = self.messages.iter();
-        messages
-            .clone()
-            .rposition(has_request)
-            .or_else(|| messages.clone().rposition(answers_nothing))
+        last(&|message| message.blocks().contains(&request))
+            .or_else(|| last(&|message| message.answered_ids().next().is_none()))
     }
 
     /// Whether a user message can be taken as it is: it answers the calls before it one by one, at its head.
     fn can_follow(&self, message: &Message) -> bool {
         let last = self.last();
         let calls = last.into_iter().flat_map(Message::tool_calls);
-        let is_result = |block: &&Block| matches!(block, Block::ToolResult { .. });
-        let head = message.blocks().iter().take_while(is_result).count();
+        let blocks = message.blocks();
         last.is_none_or(|last| last.role() == Role::Assistant)
             && message.answered_ids().eq(calls.map(|call| &call.id))
-            && message.answered_ids().count() == head
-            && !message.blocks().is_empty()
-            && !message.blocks().iter().any(Block::is_empty_text)
+            && blocks.is_sorted_by_key(|block| !block.is_result())
+            && !blocks.is_empty()
+            && !blocks.iter().any(Block::is_empty_text)
     }
 
     /// Adds a user message of an earlier conversation: results that answer an open call, and everything else.
     fn take_back(&mut self, message: &Message) {
-        let is_result = |block: &&Block| matches!(block, Block::ToolResult { .. });
-        for result in message.blocks().iter().filter(is_result) {
-            self.insert_result(result.clone());
+        let (results, others): (Vec<_>, Vec<_>) =
+            message.blocks().iter().cloned().partition(Block::is_result);
+        for result in results {
+            self.insert_result(result);
         }
-        if message.blocks().iter().any(|block| !is_result(&block)) {
+        if !others.is_empty() {
             self.settle();
         }
-        for block in message.blocks().iter().filter(|block| !is_result(block)) {
-            self.append(block.clone());
+        for block in others {
+            self.append(block);
         }
     }
 

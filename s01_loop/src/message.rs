@@ -63,6 +63,10 @@ impl Block {
         }
     }
 
+    pub(crate) fn is_result(&self) -> bool {
+        matches!(self, Self::ToolResult { .. })
+    }
+
     /// A text block without text, which the API refuses.
     pub(crate) fn is_empty_text(&self) -> bool {
         matches!(self, Self::Text { text, .. } if text.trim().is_empty())
