@@ -70,44 +70,31 @@ impl Keyboard {
 
     /// The next line that is typed, or `None` when there will be none.
     pub async fn line(&self) -> Option<String> {
-        let end = |state: &mut State| state.readers -= 1;
-        self.want(|state| state.readers += 1, end, State::next_line).await
+        self.with(|state| state.readers += 1);
+        self.wait_for(State::next_line, |state| state.readers -= 1).await
     }
 
     /// What the user says to this question. One question at a time.
     pub async fn ask(&self, prompt: String) -> Said {
-        self.want(|state| state.put(prompt), State::withdraw, State::said).await
+        self.with(|state| state.put(prompt));
+        self.wait_for(State::said, State::withdraw).await
     }
 
-    /// Begins to want something, waits until it can be taken, and ends the wanting in that moment, or when the future
-    /// drops: otherwise the thread would read the next line for nobody.
-    async fn want<T>(
-        &self,
-        begin: impl FnOnce(&mut State),
-        end: fn(&mut State),
-        mut take: impl FnMut(&mut State) -> Option<T>,
-    ) -> T {
-        struct Wanted<'a>(&'a Keyboard, Option<fn(&mut State)>);
+    /// Waits until something can be taken, and ends the wanting in that moment, or when the future drops: otherwise the thread
+    /// would read the next line for nobody.
+    async fn wait_for<T>(&self, take: fn(&mut State) -> Option<T>, end: fn(&mut State)) -> T {
+        struct Wanted<'a>(&'a Keyboard, fn(&mut State));
         impl Drop for Wanted<'_> {
             fn drop(&mut self) {
-                if let Some(end) = self.1.take() {
-                    self.0.with(end);
-                }
+                self.0.with(self.1);
             }
         }
+        let wanted = Wanted(self, end);
         let mut changed = self.state.subscribe();
-        self.with(begin);
-        let mut wanted = Wanted(self, Some(end));
         loop {
-            changed.mark_unchanged();
-            let taken = self.try_with(|state| {
-                let taken = take(state)?;
-                if wanted.1.take().is_some() {
-                    end(state);
-                }
-                Some(taken)
-            });
+            let taken = self.try_with(|state| take(state).inspect(|_| end(state)));
             if let Some(taken) = taken {
+                std::mem::forget(wanted);
                 return taken;
             }
             // The sender lives as long as we do, so waiting cannot fail.

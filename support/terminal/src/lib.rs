@@ -40,7 +40,6 @@ pub use ask::{Answer, Refusal};
 
 use editor::Reader;
 use keyboard::Keyboard;
-use process::Args;
 use screen::Screen;
 use show::Speech;
 use state::{Input, State};
@@ -118,11 +117,13 @@ impl Repl {
     /// The terminal of a chapter, as its command line wants it: a session, or one request. Prints `--help` and leaves;
     /// an option that nobody knows ends the program with one sentence and exit code 2.
     pub fn new(chapter: &str) -> Self {
-        match Args::parse(Self::words()) {
-            Args::Typed => Self::typed(chapter),
-            Args::Once(request) => Self::once(chapter, request),
-            Args::Help => Self::leave_with(&process::usage(chapter)),
-            Args::Wrong(sentence) => Self::refuse(chapter, &sentence),
+        let words = Self::words();
+        if process::wants_help(&words) {
+            Self::leave_with(&process::usage(chapter));
+        }
+        match process::request(words) {
+            Ok(request) => Self::open(chapter, request),
+            Err(sentence) => Self::refuse(chapter, &sentence),
         }
     }
 

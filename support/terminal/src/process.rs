@@ -68,43 +68,31 @@ fn begins() -> bool {
     begins
 }
 
-/// What the command line asks for.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Args {
-    /// Requests are typed, or piped in.
-    Typed,
-    /// One request, then the end.
-    Once(String),
-    /// How to use this.
-    Help,
-    /// Something else; the sentence says what.
-    Wrong(String),
-}
-
-impl Args {
-    /// Reads the arguments that follow the program's name.
-    pub fn parse(args: impl IntoIterator<Item = String>) -> Self {
-        let mut words = Vec::new();
-        let mut options_end = false;
-        for word in args {
-            match word.as_str() {
-                "--" if !options_end => options_end = true,
-                "-h" | "--help" if !options_end => return Self::Help,
-                option if !options_end && option.starts_with('-') && option.len() > 1 => {
-                    return Self::Wrong(format!("unknown option {option}; try --help"));
-                }
-                _ => words.push(word),
+/// The request on the command line, from the words behind the program's name; none when requests are typed, or piped in.
+pub fn request(words: Vec<String>) -> Result<Option<String>, String> {
+    let mut request = Vec::new();
+    let mut options_end = false;
+    for word in words {
+        match word.as_str() {
+            "--" if !options_end => options_end = true,
+            option if !options_end && option.starts_with('-') && option.len() > 1 => {
+                return Err(format!("unknown option {option}; try --help"));
             }
-        }
-        let request = words.join(" ");
-        if words.is_empty() {
-            Self::Typed
-        } else if request.trim().is_empty() {
-            Self::Wrong("the request is empty; try --help".to_owned())
-        } else {
-            Self::Once(request)
+            _ => request.push(word),
         }
     }
+    let is_typed = request.is_empty();
+    let request = Some(request.join(" ")).filter(|_| !is_typed);
+    match &request {
+        Some(empty) if empty.trim().is_empty() => Err("the request is empty; try --help".into()),
+        _ => Ok(request),
+    }
+}
+
+/// Whether somebody asks how to use this.
+pub fn wants_help(words: &[String]) -> bool {
+    let mut options = words.iter().take_while(|word| *word != "--");
+    options.any(|word| word == "-h" || word == "--help")
 }
 
 /// The text of `--help`.
@@ -124,24 +112,23 @@ ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL choose a real model, MODEL_ID its name; 
 mod tests {
     use super::*;
 
-    fn parse(args: &[&str]) -> Args {
-        Args::parse(args.iter().map(ToString::to_string))
+    fn request(words: &[&str]) -> Result<Option<String>, String> {
+        super::request(words.iter().map(ToString::to_string).collect())
     }
 
     #[test]
     fn words_are_one_request() {
-        assert_eq!(parse(&[]), Args::Typed);
-        assert_eq!(parse(&["list", "all files"]), Args::Once("list all files".into()));
-        assert_eq!(parse(&["--", "-5 + 3?"]), Args::Once("-5 + 3?".into()));
+        assert_eq!(request(&[]), Ok(None));
+        assert_eq!(request(&["list", "all files"]), Ok(Some("list all files".into())));
+        assert_eq!(request(&["--", "-5 + 3?"]), Ok(Some("-5 + 3?".into())));
+        assert!(request(&[" "]).is_err());
     }
 
     #[test]
     fn an_option_is_no_request() {
-        assert_eq!(parse(&["--help"]), Args::Help);
-        assert_eq!(
-            parse(&["--resume", "list"]),
-            Args::Wrong("unknown option --resume; try --help".into())
-        );
-        assert!(matches!(parse(&[" "]), Args::Wrong(_)));
+        let unknown = "unknown option --resume; try --help";
+        assert_eq!(request(&["--resume", "list"]), Err(unknown.into()));
+        assert!(wants_help(&["list".into(), "--help".into()]));
+        assert!(!wants_help(&["--".into(), "-h".into()]));
     }
 }

@@ -4,6 +4,8 @@
 //! once. Invariant: nothing that comes from a model, a tool or a server reaches the screen before it was made harmless
 //! (`text`).
 
+use console::measure_text_width;
+
 use crate::style::Paint;
 use crate::{Call, Repl, Shown, text};
 
@@ -101,11 +103,7 @@ impl Repl {
 
     /// The same for what nobody should miss: to standard error where nothing else is shown.
     pub fn warn(&self, text: &str) {
-        if self.inner.screen.is_quiet() {
-            eprintln!("{}", text::clean(text))
-        } else {
-            self.remark(text)
-        }
+        self.insist(Paint::Dim, text);
     }
 
     /// Prints what a tool shows of its work on a call, before its result: the two stand together.
@@ -145,12 +143,15 @@ impl Repl {
 
     /// Shows what went wrong, in one sentence; to standard error where nothing else is shown.
     pub(crate) fn error(&self, error: &anyhow::Error) {
-        let error = format!("Error: {error:#}");
-        let error = text::clean(&error);
+        self.insist(Paint::Error, &format!("Error: {error:#}"));
+    }
+
+    fn insist(&self, paint: Paint, text: &str) {
+        let text = text::clean(text);
         if self.inner.screen.is_quiet() {
-            eprintln!("{error}");
+            eprintln!("{text}");
         } else {
-            self.painted(Paint::Error, &error);
+            self.painted(paint, &text);
         }
     }
 
@@ -179,7 +180,7 @@ impl Repl {
 
     /// What is left of a line behind the speaker's name.
     pub(crate) fn columns(&self, columns: usize) -> usize {
-        let margin = self.name.as_ref().map_or(0, |name| text::columns(name) + 3);
+        let margin = self.name.as_ref().map_or(0, |name| measure_text_width(name) + 3);
         columns.saturating_sub(margin)
     }
 

@@ -54,11 +54,6 @@ pub fn echo(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}… {rest} more bytes", clean(&line[..end])))
 }
 
-/// How many columns the text takes.
-pub fn columns(text: &str) -> usize {
-    measure_text_width(text)
-}
-
 /// How many rows a prompt and the text behind it take on a terminal of this width, counted as rustyline does.
 pub fn rows(text: &str, columns: usize) -> usize {
     let (row, column) = advance(text, (0, 0), columns);
@@ -74,7 +69,7 @@ pub fn advance(text: &str, from: (usize, usize), columns: usize) -> (usize, usiz
         c => {
             let width = match c {
                 '\t' => 8 - column % 8,
-                c => column_of(c),
+                c => measure_text_width(c.encode_utf8(&mut [0; 4])),
             };
             match column + width {
                 end if end > columns => (row + 1, width),
@@ -82,10 +77,6 @@ pub fn advance(text: &str, from: (usize, usize), columns: usize) -> (usize, usiz
             }
         }
     })
-}
-
-fn column_of(c: char) -> usize {
-    columns(c.encode_utf8(&mut [0; 4]))
 }
 
 /// What tells one call from another: the value of its only argument, or all arguments, the short ones first.
