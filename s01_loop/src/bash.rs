@@ -67,19 +67,15 @@ pub async fn run_command(cwd: &Path, command: &str, limit: Duration) -> Result<O
         process.end().await
     })
     .await;
-    let end = match end {
-        Ok(end) => end?,
-        Err(_) => {
-            return Ok(Output::error(
-                text.with_note(&format!("timed out after {} s and was killed", limit.as_secs())),
-            ));
-        }
+    let note = match end {
+        Err(_) => format!("timed out after {} s and was killed", limit.as_secs()),
+        Ok(end) => match end? {
+            End::Exit(0) => return Ok(Output::ok(text.whole())),
+            end @ End::Exit(_) => end.to_string(),
+            end @ End::Signal(_) => format!("killed by {end}"),
+        },
     };
-    Ok(match end {
-        End::Exit(0) => Output::ok(text.whole()),
-        End::Exit(_) => Output::error(text.with_note(&end.to_string())),
-        End::Signal(_) => Output::error(text.with_note(&format!("killed by {end}"))),
-    })
+    Ok(Output::error(format!("{}\n({note})", text.whole())))
 }
 
 /// Refuses a handful of commands that destroy machines.
@@ -124,10 +120,6 @@ impl Text {
             None if text.is_empty() => "(no output)".to_owned(),
             None => text.to_owned(),
         }
-    }
-
-    fn with_note(&self, note: &str) -> String {
-        format!("{}\n({note})", self.whole())
     }
 }
 

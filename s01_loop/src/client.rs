@@ -20,7 +20,7 @@ use crate::message::{Message, System};
 use crate::observer::{self, Event, SharedObserver};
 use crate::process::limit_memory;
 use crate::reply::{Assembler, Reply, Usage};
-use crate::response::{a_stream, events, is_too_much, refusal};
+use crate::response::{a_stream, events, limit_reached, refusal};
 use crate::settings::{Credentials, DEFAULT_BASE_URL, DEFAULT_MODEL, Settings};
 use crate::tool::ToolSpec;
 
@@ -252,11 +252,11 @@ impl Client {
 
     /// Why a stream gave no more events.
     fn broken(&self, error: &(dyn std::error::Error + 'static)) -> ApiError {
-        let reason = self.reason(error);
-        if is_too_much(error) {
-            ApiError::Malformed { reason }
-        } else {
-            ApiError::Interrupted { reason }
+        match limit_reached(error) {
+            Some(reason) => ApiError::Malformed { reason },
+            None => ApiError::Interrupted {
+                reason: self.reason(error),
+            },
         }
     }
 

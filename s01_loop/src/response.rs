@@ -4,14 +4,15 @@
 //! nor an error takes more memory than it may.
 
 use std::error::Error;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::time::Duration;
 
-use futures_util::stream::{self, Stream};
-use reqwest::Response;
+use futures_util::Stream;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use reqwest::{Body, Response};
 use serde::Deserialize;
-use sse_stream::{Sse, SseByteStream};
+use sse_stream::{Sse, SseStream};
 
 use crate::error::ApiError;
 
@@ -39,22 +40,16 @@ pub(crate) fn a_stream(response: Response) -> Result<Response, ApiError> {
 pub(crate) fn events(
     response: Response,
 ) -> impl Stream<Item = Result<Sse, impl Error + 'static>> + Send {
-    let pieces = stream::try_unfold((response, 0), |(mut response, total)| async move {
-        let piece = response.chunk().await.map_err(io::Error::other)?;
-        let total = total + piece.as_ref().map_or(0, |piece| piece.len());
-        if total > MAX_REPLY {
-            let sentence = format!("the reply has more than {} MiB", MAX_REPLY / MIB);
-            return Err(io::Error::new(ErrorKind::FileTooLarge, sentence));
-        }
-        Ok(piece.map(|piece| (piece, (response, total))))
-    });
-    SseByteStream::new(Box::pin(pieces))
+    SseStream::new(Limited::new(Body::from(response), MAX_REPLY).map_err(io::Error::other))
 }
 
-/// Whether this, or what caused it, is a limit that was reached.
-pub(crate) fn is_too_much(error: &(dyn Error + 'static)) -> bool {
-    let kind = |error: &io::Error| error.kind() == ErrorKind::FileTooLarge;
-    error.downcast_ref().is_some_and(kind) || error.source().is_some_and(is_too_much)
+/// The limit that was reached, if that is the error or what caused it.
+pub(crate) fn limit_reached(error: &(dyn Error + 'static)) -> Option<String> {
+    let inner = error.downcast_ref().and_then(io::Error::get_ref);
+    if inner.is_some_and(|inner| inner.is::<LengthLimitError>()) {
+        return Some(format!("the reply has more than {} MiB", MAX_REPLY / MIB));
+    }
+    error.source().and_then(limit_reached)
 }
 
 /// What a response says that is an error by its status.
