@@ -79,7 +79,7 @@ impl Reader {
         }
         let original = termios::tcgetattr(io::stdin()).ok()?;
         // Typed before the program started, in the mode of the shell: whole lines.
-        let typed = typed_ahead();
+        let ahead = keyboard.with(|state| state.typed_ahead(&typed_ahead()));
         let mut raw = original.clone();
         termios::cfmakeraw(&mut raw);
         raw.output_flags = original.output_flags;
@@ -92,7 +92,7 @@ impl Reader {
             editor,
             keeps_history: true,
         };
-        reader.ahead(&typed);
+        reader.accept(ahead);
         Some(reader)
     }
 
@@ -101,11 +101,13 @@ impl Reader {
         let keyboard = self.keyboard.clone();
         let mut is_ahead = false;
         loop {
-            if !is_ahead && keyboard.with(|state| state.asks_anew()) {
+            let (ahead, (mode, prompt, draft)) = keyboard.with(|state| {
                 // What was typed before the question was seen is no answer to it.
-                self.ahead(&typed_ahead());
-            }
-            let (mode, prompt, draft) = keyboard.with(|state| state.opened(is_ahead));
+                let asks = !is_ahead && state.asks_anew();
+                let keys = if asks { typed_ahead() } else { String::new() };
+                (state.typed_ahead(&keys), state.opened(is_ahead))
+            });
+            self.accept(ahead);
             if mode == Mode::Quit {
                 return;
             }
@@ -138,12 +140,11 @@ impl Reader {
         self.keyboard.with(|state| state.pressed(key, line));
     }
 
-    /// Takes what was typed while no editor was open.
-    fn ahead(&mut self, keys: &str) {
-        let keyboard = self.keyboard.clone();
-        for line in keyboard.with(|state| state.typed_ahead(keys)) {
+    /// Takes lines that were typed while no editor was open.
+    fn accept(&mut self, lines: Vec<String>) {
+        for line in lines {
             self.remember(&line);
-            keyboard.with(|state| state.lines.push_back(line));
+            self.keyboard.with(|state| state.lines.push_back(line));
         }
     }
 
