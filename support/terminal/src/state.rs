@@ -325,6 +325,13 @@ mod tests {
     }
 
     #[test]
+    fn a_half_typed_answer_is_given_back_after_a_visit_to_the_shell() {
+        let mut state = asking();
+        state.edited("ye", 1);
+        assert_eq!(state.opened(false).2, ("y".into(), "e".into()));
+    }
+
+    #[test]
     fn what_is_typed_to_a_withdrawn_question_is_nothing() {
         let mut state = asking();
         state.withdraw();
