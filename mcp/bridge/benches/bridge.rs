@@ -1,19 +1,28 @@
 //! `cargo bench -p mcp_bridge`: eight agents that read, change and write, through the bridge and at the file directly.
 //!
-//! Pairs in one run, for the README. Each agent is a process of its own: this program, started again as one. To think is to
-//! count, inside the transaction: between the read and the write of the agents at the file, in a trigger of the owner's.
+//! Pairs in one run, for the README. Each agent is a process of its own, and so is the owner: this program, started again as
+//! one. To think is to wait two milliseconds inside the transaction: between the read and the write of the agents at the file,
+//! in a trigger of the owner's.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use mcp_bridge::config::Config;
+use mcp_bridge::host::{Host, Programs};
+use mcp_bridge::owner::Failure;
+use mcp_bridge::relay;
 use mcp_bridge::shim::http;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
+use s01_loop::{Client, Unobserved};
 
 const AGENTS: usize = 8;
 const CALLS: usize = 250;
+const THINKING: Duration = Duration::from_millis(2);
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -22,6 +31,7 @@ fn main() {
             direct(&args[2], Path::new(&args[3]), args[4].parse().unwrap(), args.len() > 5);
         }
         Some("bridge") => bridge(&args[2], &args[3], args[4].parse().unwrap()),
+        Some("owner") => owner(),
         _ => measure(),
     }
 }
@@ -55,7 +65,7 @@ fn direct(behavior: &str, file: &Path, pace: u64, thinks: bool) {
             let tx = file.transaction_with_behavior(behavior)?;
             let units: i64 = tx.query_row("SELECT units FROM spent", [], |row| row.get(0))?;
             if thinks {
-                tx.query_row("SELECT n FROM think", [], |_| Ok(()))?;
+                std::thread::park_timeout(THINKING);
             }
             tx.execute("UPDATE spent SET units = ?", [units + 1])?;
             tx.commit()
@@ -76,6 +86,24 @@ fn bridge(url: &str, token: &str, pace: u64) {
             done
         })
     });
+}
+
+/// `mcp_bridge serve` in this folder, whose database knows how to think.
+#[tokio::main(flavor = "current_thread")]
+async fn owner() {
+    let config = Config::read(Path::new("agents.yaml"), &|_| None).unwrap();
+    let model = relay::model(Client::from_env(Arc::new(Unobserved)).unwrap());
+    let host = Host::open(config, 0, model, Programs::default()).await.unwrap();
+    let thinks = host.owner.database.run(|tx| {
+        tx.create_scalar_function("think", 0, FunctionFlags::SQLITE_UTF8, |_| {
+            std::thread::park_timeout(THINKING);
+            Ok(0)
+        })?;
+        Ok::<_, Failure>(())
+    });
+    thinks.await.unwrap();
+    println!("{}", host.address());
+    host.serve().await;
 }
 
 /// Lets so many agents call; their times, and how often one was refused.
@@ -107,18 +135,17 @@ impl Owner {
         let text =
             "agents: [{name: one, tools: ['budget_*'], process: none, allowance: 100000000}]";
         std::fs::write(folder.path().join("agents.yaml"), text).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp_bridge"))
-            .args(["serve", "--port", "0"])
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .arg("owner")
             .current_dir(folder.path())
-            .stderr(Stdio::piped())
+            .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let line = lines.find_map(|line| line.ok().filter(|it| it.contains("http://"))).unwrap();
-        let base =
-            line.split(' ').find(|word| word.starts_with("http")).unwrap().trim_end_matches(',');
-        let port = base.rsplit_once(':').unwrap().1.to_owned();
-        let url = format!("{base}/api/internal/tools/one/budget_spend");
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        let address = address.trim_end();
+        let port = address.rsplit_once(':').unwrap().1.to_owned();
+        let url = format!("http://{address}/api/internal/tools/one/budget_spend");
         Self {
             child,
             url,
@@ -152,8 +179,6 @@ fn measure() {
         "| agents × {CALLS} calls | refused (BUSY) | p50 ms | p99 ms | max ms |\n|---|--:|--:|--:|--:|"
     );
     let ours = Connection::open(owner.folder.path().join(".mcp_bridge/bridge.db")).unwrap();
-    let think = thinking(&made);
-    ours.execute_batch(&think).unwrap();
     let mut medians = Vec::new();
     for (count, pace, thinks) in
         [(AGENTS, "0", false), (AGENTS, "25", false), (AGENTS, "25", true), (1, "0", false)]
@@ -165,8 +190,7 @@ fn measure() {
         ];
         if thinks {
             ways.iter_mut().for_each(|(_, args)| args.push("thinks"));
-            let trigger =
-                "CREATE TRIGGER thinks AFTER INSERT ON spent BEGIN SELECT n FROM think; END";
+            let trigger = "CREATE TRIGGER thinks AFTER INSERT ON spent BEGIN SELECT think(); END";
             ours.execute_batch(trigger).unwrap();
         }
         for (name, args) in ways {
@@ -213,28 +237,6 @@ fn measure() {
     );
     let _ = shim.kill();
     let _ = shim.wait();
-}
-
-/// The view that takes 2 ms to read, as SQL; it is made in this file.
-fn thinking(file: &Connection) -> String {
-    let mut count = 1000;
-    loop {
-        let view = format!(
-            "DROP VIEW IF EXISTS think; CREATE VIEW think AS WITH RECURSIVE c(i) AS
-                (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {count}) SELECT max(i) AS n FROM c"
-        );
-        file.execute_batch(&view).unwrap();
-        let read = |_| {
-            let began = Instant::now();
-            file.query_row("SELECT n FROM think", [], |_| Ok(())).unwrap();
-            began.elapsed()
-        };
-        // The quickest: the others were interrupted.
-        if (0..5).map(read).min() >= Some(Duration::from_millis(2)) {
-            return view;
-        }
-        count += count / 10;
-    }
 }
 
 /// In kilobytes.

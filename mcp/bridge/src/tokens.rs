@@ -4,9 +4,9 @@
 //! the process is wanted.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
@@ -29,7 +29,8 @@ impl Tokens {
     /// Those in a folder: the owner's, and one for each agent; what is missing is made.
     pub(crate) fn open(folder: &Path, agents: &[Agent]) -> Result<Self, String> {
         let wrong = |error: io::Error| format!("{}: {error}", folder.display());
-        fs::create_dir_all(folder).map_err(wrong)?;
+        // The database lies beside it: what agents remember is nobody else's, either.
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(wrong)?;
         let tokens = Self {
             folder: folder.to_owned(),
             good: Arc::default(),
