@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
+use hyper::Uri;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use mcp_wire::frame::FRAME_LIMIT;
 use mcp_wire::http::ClientOptions;
@@ -19,7 +20,6 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::process::Command;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use crate::child::{Errors, without_keys};
 use crate::config::{Server, Transport};
@@ -123,13 +123,9 @@ impl Dialer {
             return ws::connect(url, &options).await;
         }
         let failed = |error: &dyn std::fmt::Display| broken(&error.to_string());
-        let mut request = url.into_client_request().map_err(|error| failed(&error))?;
-        request.headers_mut().extend(options.headers.clone());
-        let protocol = HeaderValue::from_static("mcp");
-        request.headers_mut().insert("sec-websocket-protocol", protocol);
-        let host = request.uri().host().unwrap_or_default();
-        let host = host.trim_matches(['[', ']']).to_owned();
-        let port = request.uri().port_u16().unwrap_or(443);
+        let uri: Uri = url.parse().map_err(|error| failed(&error))?;
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let port = uri.port_u16().unwrap_or(443);
         let tcp = TcpStream::connect((host.as_str(), port)).await;
         let tcp = tcp.map_err(|error| failed(&error))?;
         let _ = tcp.set_nodelay(true);
@@ -139,12 +135,12 @@ impl Dialer {
             rustls::ClientConfig::with_platform_verifier().map_err(|error| failed(&error))?;
         let name = host.try_into().map_err(|error: InvalidDnsNameError| failed(&error))?;
         let tls = TlsConnector::from(Arc::new(config)).connect(name, tcp).await;
-        ws::over(request, tls.map_err(|error| failed(&error))?, &options).await
+        ws::over(url, tls.map_err(|error| failed(&error))?, &options).await
     }
 
     /// The token that an editor has left for whoever connects to its port.
     fn ide_token(&self) -> Result<String, Error> {
-        let port = self.server.url.parse().ok().and_then(|url: hyper::Uri| url.port_u16());
+        let port = self.server.url.parse().ok().and_then(|url: Uri| url.port_u16());
         let home = config_home(&|name| std::env::var(name).ok());
         let file = home.join(format!("ide/{}.lock", port.unwrap_or(80)));
         let text = std::fs::read(&file).ok();

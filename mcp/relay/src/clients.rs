@@ -17,7 +17,7 @@ use crate::lifecycle::{self, About, Refusal, raw};
 use crate::manage;
 use crate::relay::Relay;
 use crate::routing::{LISTS, clean};
-use crate::switch::{AWAY_PATIENCE, Origin, State, named, text};
+use crate::switch::{AWAY_PATIENCE, Origin, State, text};
 
 /// What of a backend's instructions goes on, in characters.
 const INSTRUCTIONS: usize = 1000;
@@ -30,7 +30,7 @@ impl Relay {
             (Kind::Request, _) => self.request(client, frame, true).await,
             (_, "notifications/initialized") => self.peek(|state| _ = state.session(client)),
             (_, "notifications/cancelled") => {
-                if let Some(id) = named(&frame, &["requestId"]) {
+                if let Some(id) = frame.names(&["requestId"]) {
                     self.with(|state| state.cancel(client, &id, &frame)).await;
                 }
             }

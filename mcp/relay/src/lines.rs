@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::lifecycle::raw;
 use crate::subscriptions::KINDS;
-use crate::switch::{Flight, Origin, State, named};
+use crate::switch::{Flight, Origin, State};
 
 impl State {
     /// A frame of a backend.
@@ -25,7 +25,7 @@ impl State {
             (Kind::Request, _) => self.line_asks(line, frame),
             (_, "notifications/progress") => self.progress(line, frame),
             (_, "notifications/cancelled") => {
-                if let Some(id) = named(&frame, &["requestId"]) {
+                if let Some(id) = frame.names(&["requestId"]) {
                     self.cancel(line, &id, &frame);
                 }
             }

@@ -253,7 +253,7 @@ impl Relay {
             tokio::select! {
                 came = reader.recv() => match came {
                     Some(Ok(frame)) => self.client_says(number, frame).await,
-                    Some(Err(Error::NotAFrame(not))) => _ = writer.send(not.reply()).await,
+                    Some(Err(Error::NotAFrame(not))) => _ = writer.send(not).await,
                     Some(Err(Error::Broken(_))) | None => break,
                     Some(Err(error)) => tracing::debug!(%error, "a client's frame is lost"),
                 },

@@ -96,7 +96,7 @@ pub async fn serve(service: Arc<impl Service>, client: Connection) {
         tokio::select! {
             came = reader.recv() => match came {
                 Some(Ok(frame)) => own.take(frame).await,
-                Some(Err(Error::NotAFrame(not))) => _ = own.writer.send(not.reply()).await,
+                Some(Err(Error::NotAFrame(not))) => _ = own.writer.send(not).await,
                 Some(Err(Error::Broken(_))) | None => break,
                 Some(Err(error)) => tracing::debug!(%error, "a client's frame is lost"),
             },

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::lifecycle::raw;
-use crate::switch::{AWAY_PATIENCE, Origin, State, named, text};
+use crate::switch::{AWAY_PATIENCE, Origin, State, text};
 
 /// Tools, prompts, resources.
 pub const KINDS: [&str; 3] = ["tools", "prompts", "resources"];
@@ -205,7 +205,7 @@ impl State {
 
     /// What a line says of a subscription, or of a resource; whether it was one of the two.
     pub fn line_tells(&mut self, line: u64, frame: &Frame) -> bool {
-        let about = named(frame, &META_SUBSCRIPTION);
+        let about = frame.names(&META_SUBSCRIPTION);
         let flight = self.flight(line, about.as_ref());
         if frame.calls(ACKNOWLEDGED) {
             let agreed = frame

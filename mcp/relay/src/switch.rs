@@ -202,9 +202,9 @@ impl State {
     /// Puts a request under its number here.
     fn take_off(&mut self, frame: &mut Frame, from: Origin, to: u64, limit: Duration) -> u64 {
         let number = self.next();
-        let token = named(frame, &META_PROGRESS);
+        let token = frame.names(&META_PROGRESS);
         if token.is_some() {
-            rename(frame, &META_PROGRESS, &Id::from(number));
+            frame.rename(&META_PROGRESS, &Id::from(number));
         }
         frame.id = Some(Id::from(number));
         let began = Instant::now();
@@ -256,14 +256,14 @@ impl State {
     /// Progress, to whom it belongs.
     pub fn progress(&mut self, by: u64, mut frame: Frame) {
         let limit = self.lines.get(&by).map_or(DAY, |line| line.timeout);
-        let token = named(&frame, &["progressToken"]);
+        let token = frame.names(&["progressToken"]);
         let Some((number, _)) = self.flight(by, token.as_ref()) else { return };
         let Some(flight) = self.flights.get_mut(&number) else { return };
         flight.until = Instant::now() + limit;
         if let (Origin::End(end, id), Some(token)) = (&flight.from, &flight.token) {
             let end = *end;
             frame.about = Some(id.clone());
-            rename(&mut frame, &["progressToken"], token);
+            frame.rename(&["progressToken"], token);
             self.tell(end, frame);
         }
     }
@@ -295,7 +295,7 @@ impl State {
     fn give_up(&mut self, number: u64, mut frame: Frame) {
         let Some(flight) = self.flights.remove(&number) else { return };
         if !self.take_back(flight.to, number) {
-            rename(&mut frame, &["requestId"], &Id::from(number));
+            frame.rename(&["requestId"], &Id::from(number));
             self.tell(flight.to, frame);
         }
         self.leave(flight.to);
@@ -419,21 +419,9 @@ fn adapt(frame: &mut Frame, line: &Line) {
     });
 }
 
-/// The id in the params of a frame.
-pub fn named(frame: &Frame, path: &[&str]) -> Option<Id> {
-    Id::parse(body::get(frame.params.as_deref()?, path)?)
-}
-
 /// The text in the params of a frame.
 pub fn text(frame: &Frame, path: &[&str]) -> Option<String> {
     body::text(frame.params.as_deref()?, path)
-}
-
-/// Puts an id at `path` of the params.
-pub fn rename(frame: &mut Frame, path: &[&str], id: &Id) {
-    let params = frame.params.take();
-    let renamed = params.as_deref().and_then(|params| body::set(params, path, &id.to_raw()));
-    frame.params = renamed.or(params);
 }
 
 fn number(id: &Id) -> Option<u64> {

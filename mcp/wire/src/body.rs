@@ -10,10 +10,16 @@ use std::ops::Range;
 
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::frame::raw;
 
 /// The value at `path`, a key for each level.
 pub fn get<'a>(body: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
-    path.iter().try_fold(body, |body, key| Some(look(body, key)?.hit?.1))
+    path.iter().try_fold(body, |body, key| {
+        let members = members(body.get()).ok()?;
+        Some(members[find(&members, key)?].1)
+    })
 }
 
 /// The string at `path`.
@@ -26,33 +32,33 @@ pub fn set(body: &RawValue, path: &[&str], value: &RawValue) -> Option<Box<RawVa
     let Some((key, deeper)) = path.split_first() else {
         return Some(value.to_owned());
     };
-    let found = look(body, key)?;
     let text = body.get();
-    if let Some((_, old)) = found.hit {
+    let members = members(text).ok()?;
+    if let Some(at) = find(&members, key) {
+        let old = members[at].1;
         return spliced(text, place(text, old), set(old, deeper, value)?.get());
     }
-    let added = path.iter().rev().fold(value.get().to_owned(), |inner, key| {
-        format!("{{{}:{inner}}}", serde_json::Value::from(*key))
-    });
-    let comma = if found.before.is_some() { "," } else { "" };
+    let comma = if members.is_empty() { "" } else { "," };
+    let (key, inner) = (Value::from(*key), set(&raw(json!({})), deeper, value)?);
     let end = text.len() - 1;
-    // Of what was added for this level, the braces are there already.
-    spliced(text, end..end, &[comma, &added[1..added.len() - 1]].concat())
+    spliced(text, end..end, &format!("{comma}{key}:{inner}"))
 }
 
 /// The body without the key at `path`. None when it is not there.
 pub fn remove(body: &RawValue, path: &[&str]) -> Option<Box<RawValue>> {
     let (key, deeper) = path.split_first()?;
-    let found = look(body, key)?;
     let text = body.get();
-    let (name, old) = found.hit?;
+    let members = members(text).ok()?;
+    let at = find(&members, key)?;
+    let (name, old) = members[at];
     if !deeper.is_empty() {
         return spliced(text, place(text, old), remove(old, deeper)?.get());
     }
-    let cut = match (found.before, found.after) {
-        (Some(before), _) => place(text, before).end..place(text, old).end,
-        (None, Some(after)) => place(text, name).start..place(text, after).start,
-        (None, None) => place(text, name).start..place(text, old).end,
+    let (start, end) = (place(text, name).start, place(text, old).end);
+    let cut = match (at.checked_sub(1), members.get(at + 1)) {
+        (Some(before), _) => place(text, members[before].1).end..end,
+        (None, Some((after, _))) => start..place(text, after).start,
+        (None, None) => start..end,
     };
     spliced(text, cut, "")
 }
@@ -68,34 +74,6 @@ fn spliced(text: &str, cut: Range<usize>, new: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(whole).ok()
 }
 
-/// A member of an object and its neighbours, borrowed from the text, so that it is known where they stand.
-#[derive(Default)]
-struct Found<'a> {
-    /// The key with its quotes, and the value.
-    hit: Option<(&'a RawValue, &'a RawValue)>,
-    /// The value in front of the hit; without a hit, the last one.
-    before: Option<&'a RawValue>,
-    /// The key behind the hit.
-    after: Option<&'a RawValue>,
-}
-
-/// None when `body` is no object.
-fn look<'a>(body: &'a RawValue, wanted: &str) -> Option<Found<'a>> {
-    let (mut found, mut last) = (Found::default(), None);
-    let read = members(body.get(), |key, value| {
-        if string(key) == wanted {
-            found.hit = Some((key, value));
-            (found.before, found.after) = (last, None);
-        } else if found.hit.is_some() {
-            found.after = found.after.or(Some(key));
-        } else {
-            found.before = Some(value);
-        }
-        last = Some(value);
-    });
-    read.ok().map(|()| found)
-}
-
 /// What a string in JSON stands for; as it is written, when it stands for no text.
 pub(crate) fn string(raw: &RawValue) -> Cow<'_, str> {
     let text = raw.get();
@@ -106,27 +84,28 @@ pub(crate) fn string(raw: &RawValue) -> Cow<'_, str> {
     }
 }
 
-/// Visits the members of the object that `text` is: each key, with its quotes, and its value.
-pub(crate) fn members<'a>(
-    text: &'a str,
-    visit: impl FnMut(&'a RawValue, &'a RawValue),
-) -> serde_json::Result<()> {
-    struct Members<F>(F);
-    impl<'de, F: FnMut(&'de RawValue, &'de RawValue)> Visitor<'de> for Members<F> {
-        type Value = ();
+/// A key with its quotes, and its value, borrowed from the text, so that it is known where they stand.
+type Member<'a> = (&'a RawValue, &'a RawValue);
+
+/// The members of the object that `text` is.
+pub(crate) fn members(text: &str) -> serde_json::Result<Vec<Member<'_>>> {
+    struct Members;
+    impl<'de> Visitor<'de> for Members {
+        type Value = Vec<Member<'de>>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("an object")
         }
 
-        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-            while let Some((key, value)) = map.next_entry()? {
-                (self.0)(key, value);
-            }
-            Ok(())
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            std::iter::from_fn(|| map.next_entry().transpose()).collect()
         }
     }
     let mut text = serde_json::Deserializer::from_str(text);
-    text.deserialize_map(Members(visit))?;
-    text.end()
+    let members = text.deserialize_map(Members)?;
+    text.end().map(|()| members)
+}
+
+fn find(members: &[Member<'_>], wanted: &str) -> Option<usize> {
+    members.iter().rposition(|(key, _)| string(key) == wanted)
 }

@@ -8,9 +8,11 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
+use hyper::HeaderMap;
+use hyper::header::WWW_AUTHENTICATE;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use crate::frame::{Frame, Id, NotAFrame, code};
+use crate::frame::{Frame, Id};
 
 /// The bytes that wait in a queue before the sender does. An item that is larger waits alone.
 const ROOM: usize = 16 << 20;
@@ -43,6 +45,11 @@ impl<T> Sender<T> {
     /// Puts an item behind the others that is bounded elsewhere.
     pub(crate) fn force(&self, item: T) {
         let _ = self.items.send((item, None));
+    }
+
+    /// Whether nobody receives any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.items.is_closed()
     }
 
     /// Takes no more, and lets nobody wait.
@@ -125,7 +132,7 @@ impl Writer {
             if matches!(&text, Ok(text) if text.as_ref().trim_ascii().is_empty()) {
                 continue;
             }
-            let came = text.and_then(|text| Ok(Frame::parse(text.as_ref())?));
+            let came = text.and_then(|text| Frame::parse(text.as_ref()).map_err(Error::NotAFrame));
             let broken = matches!(came, Err(Error::Broken(_)));
             if self.put(came).await.is_err() || broken {
                 return;
@@ -140,13 +147,13 @@ impl Writer {
 pub struct Closed;
 
 /// What comes instead of a frame.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
-    /// The other side sent something else; the connection goes on. A server answers with [`NotAFrame::reply`].
-    #[error(transparent)]
-    NotAFrame(#[from] NotAFrame),
-    /// An HTTP server did not take a frame; the connection goes on.
-    #[error("{}{reason}", refused(*status))]
+    /// The other side sent something else; the connection goes on. A server answers it with this frame.
+    #[error("{}", .0.refusal())]
+    NotAFrame(Frame),
+    /// An HTTP server did not take a frame, or did not answer it; the connection goes on.
+    #[error("{reason}")]
     Refused {
         /// Of the request, when it was one.
         id: Option<Id>,
@@ -176,14 +183,18 @@ pub enum Error {
     Broken(String),
 }
 
-fn refused(status: u16) -> String {
-    match status {
-        0 => String::new(),
-        _ => format!("the server refused the message with HTTP {status}: "),
-    }
-}
-
 impl Error {
+    /// A response with a status that is no success.
+    pub(crate) fn refused(id: Option<Id>, status: u16, headers: &HeaderMap, why: &str) -> Self {
+        let challenge = headers.get(WWW_AUTHENTICATE).and_then(|it| it.to_str().ok());
+        Self::Refused {
+            id,
+            status,
+            challenge: challenge.map(str::to_owned),
+            reason: format!("the server refused the message with HTTP {status}: {why}"),
+        }
+    }
+
     /// A request that nobody answered.
     pub(crate) fn unanswered(id: Option<Id>, reason: impl Into<String>) -> Self {
         Self::Refused {
@@ -202,12 +213,5 @@ impl Error {
                 id.as_ref()
             }
         }
-    }
-
-    /// The answer that a program between client and server gives to the request in the place of the other side.
-    pub fn reply(&self) -> Option<Frame> {
-        let id = self.id()?.clone();
-        let why = self.to_string();
-        Some(Frame::error(Some(id), code::INTERNAL_ERROR, &why))
     }
 }

@@ -76,12 +76,6 @@ impl From<&str> for Id {
     }
 }
 
-impl fmt::Display for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -149,30 +143,33 @@ impl Frame {
         }
     }
 
+    /// The refusal of what is JSON, but not as it must be.
+    pub(crate) fn invalid(id: Option<Id>, why: &str) -> Self {
+        Self::error(id, code::INVALID_REQUEST, &format!("Invalid Request: {why}"))
+    }
+
     /// Reads a frame.
     ///
     /// # Errors
-    /// When the text is no JSON, or no frame.
-    pub fn parse(text: &[u8]) -> Result<Self, NotAFrame> {
+    /// The answer to a text that is no JSON, or no frame; it has the id of the request that the text seems to be.
+    pub fn parse(text: &[u8]) -> Result<Self, Self> {
         const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+        let no_json = |why: &dyn fmt::Display| {
+            Self::error(None, code::PARSE_ERROR, &format!("Parse error: {why}"))
+        };
+        let text = str::from_utf8(text).map_err(|error| no_json(&error))?;
+        let members = body::members(text).map_err(|error| {
+            let why = "a frame is one JSON object; batches are not supported";
+            if error.is_data() { Self::invalid(None, why) } else { no_json(&error) }
+        })?;
         let mut found = [None; MEMBERS.len()];
         let (mut extra, mut twice) = (String::new(), false);
-        let text = str::from_utf8(text).map_err(|error| NotAFrame::no_json(&error))?;
-        let read = body::members(text, |key, value| {
+        for (key, value) in members {
             let name = body::string(key);
             match MEMBERS.iter().position(|member| *member == name) {
                 Some(at) => twice |= found[at].replace(value).is_some(),
-                None => {
-                    [",", key.get(), ":", value.get()].iter().for_each(|part| extra.push_str(part))
-                }
+                None => extra.extend([",", key.get(), ":", value.get()]),
             }
-        });
-        match read {
-            Err(error) if error.is_data() => {
-                let why = "a frame is one JSON object; batches are not supported";
-                return Err(NotAFrame::invalid(None, why));
-            }
-            read => read.map_err(|error| NotAFrame::no_json(&error))?,
         }
         let [version, id, method, params, result, error] = found;
         // First of all, so that a refusal can name the request that it refuses.
@@ -192,7 +189,7 @@ impl Frame {
             (id.or(method).is_none(), "an answer needs its request's id"),
         ];
         if let Some((_, why)) = rules.iter().find(|(broken, _)| *broken) {
-            return Err(NotAFrame::invalid(named, why));
+            return Err(Self::invalid(named, why));
         }
         Ok(Self {
             id: named,
@@ -219,9 +216,22 @@ impl Frame {
         self.method.as_deref() == Some(method)
     }
 
-    /// The id that its params hold at `path`.
-    pub(crate) fn names(&self, path: &[&str]) -> Option<Id> {
-        Id::parse(body::get(self.params.as_deref()?, path)?)
+    /// The id that its params or its result hold at `path`.
+    pub fn names(&self, path: &[&str]) -> Option<Id> {
+        Id::parse(body::get(self.params.as_deref().or(self.result.as_deref())?, path)?)
+    }
+
+    /// Puts an id there.
+    pub fn rename(&mut self, path: &[&str], id: &Id) {
+        let body = if self.params.is_some() { &mut self.params } else { &mut self.result };
+        if let Some(renamed) = body.as_ref().and_then(|body| body::set(body, path, &id.to_raw())) {
+            *body = Some(renamed);
+        }
+    }
+
+    /// Why it refuses, in the words of its error.
+    pub fn refusal(&self) -> String {
+        self.error.as_deref().map(message).unwrap_or_default()
     }
 
     /// The bytes of its bodies.
@@ -229,11 +239,6 @@ impl Frame {
         let bodies = [&self.params, &self.result, &self.error];
         let bodies = bodies.iter().filter_map(|body| body.as_deref());
         bodies.map(|body| body.get().len()).sum::<usize>() + self.extra.len()
-    }
-
-    /// As one JSON object.
-    pub fn to_vec(&self) -> Vec<u8> {
-        self.to_string().into_bytes()
     }
 
     /// As text without line breaks, for transports whose frames end with one. Inside JSON they are blanks.
@@ -274,38 +279,7 @@ pub(crate) fn raw(value: impl Serialize) -> Box<RawValue> {
     to_raw_value(&value).expect("the value can be JSON")
 }
 
-/// A text that is no frame, and what the specification answers to it.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{reason}")]
-pub struct NotAFrame {
-    /// Of the request that it seems to be.
-    pub id: Option<Id>,
-    /// One of [`code`].
-    pub code: i64,
-    /// What is wrong, in a sentence.
-    pub reason: String,
-}
-
-impl NotAFrame {
-    /// A frame that is JSON, but not as it must be.
-    pub fn invalid(id: Option<Id>, reason: &str) -> Self {
-        Self {
-            id,
-            code: code::INVALID_REQUEST,
-            reason: format!("Invalid Request: {reason}"),
-        }
-    }
-
-    fn no_json(error: &dyn std::error::Error) -> Self {
-        Self {
-            id: None,
-            code: code::PARSE_ERROR,
-            reason: format!("Parse error: {error}"),
-        }
-    }
-
-    /// The answer.
-    pub fn reply(&self) -> Frame {
-        Frame::error(self.id.clone(), self.code, &self.reason)
-    }
+/// What an error says.
+pub(crate) fn message(error: &RawValue) -> String {
+    body::text(error, &["message"]).unwrap_or_else(|| error.get().to_owned())
 }

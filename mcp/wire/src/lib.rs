@@ -14,5 +14,5 @@ pub mod stdio;
 pub mod ws;
 
 pub use connection::{Closed, Connection, Error, Reader, Writer};
-pub use frame::{Frame, Id, Kind, NotAFrame};
+pub use frame::{Frame, Id, Kind};
 pub use peer::Peer;

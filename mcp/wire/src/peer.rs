@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::body;
 pub use crate::connection::Receiver;
 use crate::connection::{Closed, Connection, Error, Reader, Sender, Writer, queue};
-use crate::frame::{Frame, Id, Kind, code, raw};
+use crate::frame::{Frame, Id, Kind, code, message, raw};
 use crate::headers::META_PROGRESS;
 
 /// This side of a connection. Clones share it; when all are dropped, with their calls and requests, it is closed.
@@ -44,7 +44,7 @@ struct State {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CallError {
     /// The other side's error: an object with `code` and `message`.
-    #[error("{}", body::text(.0, &["message"]).unwrap_or_else(|| .0.to_string()))]
+    #[error("{}", message(.0))]
     Error(Box<RawValue>),
     /// An HTTP server did not take the request, or has lost the session.
     #[error(transparent)]

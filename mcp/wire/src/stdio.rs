@@ -15,12 +15,11 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWri
 use tokio::io::{AsyncWriteExt, BufReader, BufWriter};
 use tokio::net::unix::pipe;
 use tokio::process::Command;
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::connection::{Connection, Error, Reader};
-use crate::frame::{FRAME_LIMIT, NotAFrame};
+use crate::frame::{FRAME_LIMIT, Frame};
 
 /// Between closing a child's input and each stronger way to end it.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -37,27 +36,14 @@ pub fn own_until<S>(stop: S) -> (Connection, JoinHandle<()>)
 where
     S: Future<Output = ()> + Send + 'static,
 {
+    type Input = Box<dyn AsyncRead + Unpin + Send>;
+    type Output = Box<dyn AsyncWrite + Unpin + Send>;
     // A pipe can be waited for; anything else takes a thread of tokio's for each read and write.
-    let input = io::stdin().as_fd().try_clone_to_owned();
-    let input: Box<dyn AsyncRead + Unpin + Send> =
-        match input.and_then(pipe::Receiver::from_owned_fd) {
-            Ok(pipe) => Box::new(pipe),
-            Err(_) => Box::new(tokio::io::stdin()),
-        };
-    let output = io::stdout().as_fd().try_clone_to_owned();
-    let output: Box<dyn AsyncWrite + Unpin + Send> =
-        match output.and_then(pipe::Sender::from_owned_fd) {
-            Ok(pipe) => Box::new(pipe),
-            Err(_) => Box::new(tokio::io::stdout()),
-        };
-    let (near, far) = Connection::pair();
-    tokio::spawn(async move {
-        far.writer.fill(texts(input, FRAME_LIMIT).take_until(Box::pin(stop))).await;
-    });
-    let writing = tokio::spawn(async move {
-        let _ = write(far.reader, output).await;
-    });
-    (near, writing)
+    let input = io::stdin().as_fd().try_clone_to_owned().and_then(pipe::Receiver::from_owned_fd);
+    let input = input.map_or_else(|_| Box::new(tokio::io::stdin()) as Input, |it| Box::new(it));
+    let output = io::stdout().as_fd().try_clone_to_owned().and_then(pipe::Sender::from_owned_fd);
+    let output = output.map_or_else(|_| Box::new(tokio::io::stdout()) as Output, |it| Box::new(it));
+    open(input, output, FRAME_LIMIT, stop)
 }
 
 /// Frames as lines over any pair of streams.
@@ -66,10 +52,20 @@ where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
+    open(input, output, limit, std::future::pending()).0
+}
+
+/// Reads until `stop`; the task writes.
+fn open<R, W, S>(input: R, output: W, limit: usize, stop: S) -> (Connection, JoinHandle<()>)
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+    S: Future<Output = ()> + Send + 'static,
+{
     let (near, far) = Connection::pair();
-    tokio::spawn(async move { far.writer.fill(texts(input, limit)).await });
-    tokio::spawn(write(far.reader, output));
-    near
+    let texts = texts(input, limit).take_until(Box::pin(stop));
+    tokio::spawn(far.writer.fill(texts));
+    (near, tokio::spawn(async move { _ = write(far.reader, output).await }))
 }
 
 fn texts<R>(input: R, limit: usize) -> impl Stream<Item = Result<Vec<u8>, Error>> + Send
@@ -83,7 +79,7 @@ where
             Ok(0) => return None,
             Ok(length) if length > limit => {
                 let why = format!("the frame is longer than {limit} bytes");
-                Err(NotAFrame::invalid(None, &why).into())
+                Err(Error::NotAFrame(Frame::invalid(None, &why)))
             }
             Ok(_) => Ok(line),
             Err(error) => Err(Error::Broken(format!("reading: {error}"))),
@@ -129,8 +125,8 @@ async fn write(mut outbox: Reader, output: impl AsyncWrite + Unpin) -> io::Resul
 pub struct Child {
     process: tokio::process::Child,
     group: Pid,
-    /// Closes its input, whoever still holds the writer.
-    stop: watch::Sender<()>,
+    /// Aborted, it closes the input, whoever still holds the writer.
+    writing: JoinHandle<()>,
 }
 
 /// Starts a server. Its standard error goes where `command` says.
@@ -148,22 +144,13 @@ pub fn spawn(command: &mut Command, limit: usize) -> io::Result<(Connection, Chi
     let output = process.stdout.take().expect("it is piped");
     let id = process.id().expect("nobody has waited for it");
     let group = Pid::from_raw(id.cast_signed());
-    let (stop, mut stopped) = watch::channel(());
-    let (near, far) = Connection::pair();
-    tokio::spawn(async move { far.writer.fill(texts(output, limit)).await });
-    tokio::spawn(async move {
-        tokio::select! {
-            _ = write(far.reader, input) => {}
-            // Also when the child was dropped.
-            _ = stopped.changed() => {}
-        }
-    });
+    let (connection, writing) = open(output, input, limit, std::future::pending());
     let child = Child {
         process,
         group,
-        stop,
+        writing,
     };
-    Ok((near, child))
+    Ok((connection, child))
 }
 
 impl Child {
@@ -177,7 +164,7 @@ impl Child {
 
     /// Ends it: closes its input, then SIGINT, SIGTERM and SIGKILL to its group, two seconds apart.
     pub async fn stop(mut self) {
-        self.stop.send_replace(());
+        self.writing.abort();
         for signal in [Signal::SIGINT, Signal::SIGTERM] {
             if timeout(PATIENCE, self.process.wait()).await.is_ok() {
                 break;
@@ -193,5 +180,6 @@ impl Drop for Child {
     fn drop(&mut self) {
         // Its number stays taken as long as one member of the group lives; when none does, nobody is found.
         let _ = killpg(self.group, Signal::SIGKILL);
+        self.writing.abort();
     }
 }

@@ -7,9 +7,9 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt, stream};
-use hyper::http::header::{SEC_WEBSOCKET_PROTOCOL, WWW_AUTHENTICATE};
-use hyper::http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use futures_util::{Stream, StreamExt, TryFutureExt, stream};
+use hyper::http::header::SEC_WEBSOCKET_PROTOCOL;
+use hyper::http::{HeaderMap, HeaderValue, Request, Response};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, interval_at, timeout};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -22,8 +22,8 @@ use tokio_tungstenite::{
 };
 
 use crate::connection::{Connection, Error, Reader};
-use crate::frame::{FRAME_LIMIT, Frame, NotAFrame, code};
-use crate::http::{Hosts, chain};
+use crate::frame::{FRAME_LIMIT, Frame};
+use crate::http::{Hosts, Refusal, chain, refusal};
 
 const SUBPROTOCOL: HeaderValue = HeaderValue::from_static("mcp");
 /// For the handshake, for the answer to a ping, and for the last words.
@@ -59,6 +59,13 @@ impl Options {
         // What is written goes out, or the writer waits; and an idle connection costs little.
         Some(config.write_buffer_size(0).read_buffer_size(16 << 10))
     }
+
+    fn request(&self, url: &str) -> Result<Request<()>, Error> {
+        let mut request = url.into_client_request().map_err(|error| broken(&error))?;
+        request.headers_mut().extend(self.headers.clone());
+        request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
+        Ok(request)
+    }
 }
 
 /// Connects to a `ws://` URL.
@@ -66,29 +73,19 @@ impl Options {
 /// # Errors
 /// When nobody is there, or the server does not speak WebSocket.
 pub async fn connect(url: &str, options: &Options) -> Result<Connection, Error> {
-    let mut request = url.into_client_request().map_err(|error| broken(&error))?;
-    let headers = request.headers_mut();
-    headers.extend(options.headers.clone());
-    headers.insert(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
-    if request.uri().scheme_str() != Some("ws") {
-        let reason = "only ws:// is connected here; for wss:// hand over a TLS stream";
-        return Err(Error::Broken(reason.to_owned()));
-    }
+    let request = options.request(url)?;
     opened(connect_async_with_config(request, options.config(), true)).await
 }
 
-/// Connects over a stream that is open already, a TLS stream for instance.
+/// Connects over a stream that is open already: a TLS stream, for a `wss://` URL.
 ///
 /// # Errors
 /// When the server does not speak WebSocket.
-pub async fn over<S>(
-    request: Request<()>,
-    stream: S,
-    options: &Options,
-) -> Result<Connection, Error>
+pub async fn over<S>(url: &str, stream: S, options: &Options) -> Result<Connection, Error>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let request = options.request(url)?;
     opened(client_async_with_config(request, stream, options.config())).await
 }
 
@@ -102,32 +99,23 @@ where
 {
     #[expect(clippy::result_large_err, reason = "tungstenite wants it so")]
     let answer = |request: &Request<()>, mut response: Response<()>| {
-        if let Err((status, why)) = options.hosts.check(request.headers()) {
-            return Err(refusal(status, why));
-        }
+        options.hosts.check(request.headers()).map_err(refused)?;
         let offered = request.headers().get_all(SEC_WEBSOCKET_PROTOCOL);
         let mut offered = offered.iter().filter_map(|list| list.to_str().ok());
         if !offered.any(|list| list.split(',').any(|name| name.trim() == "mcp")) {
-            let why = "the subprotocol must be mcp";
-            return Err(refusal(StatusCode::BAD_REQUEST, why));
+            return Err(refused(refusal(400, "the subprotocol must be mcp")));
         }
-        let headers = response.headers_mut();
-        headers.insert(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
+        response.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
         Ok(response)
     };
-    opened(async {
-        let opening = accept_hdr_async_with_config(stream, answer, options.config());
-        Ok((opening.await?, Response::new(None)))
-    })
-    .await
+    let opening = accept_hdr_async_with_config(stream, answer, options.config());
+    opened(opening.map_ok(|socket| (socket, Response::new(None)))).await
 }
 
-/// A refusal of a client.
-fn refusal(status: StatusCode, why: &str) -> ErrorResponse {
-    let body = Frame::error(None, code::INVALID_REQUEST, why).to_line();
-    let mut response = Response::new(Some(body));
-    *response.status_mut() = status;
-    response
+/// As tungstenite wants it.
+fn refused((status, frame): Refusal) -> ErrorResponse {
+    let response = Response::builder().status(status);
+    response.body(Some(frame.to_string())).expect("nothing special is in it")
 }
 
 type Opening<S> = tungstenite::Result<(WebSocketStream<S>, Response<Option<Vec<u8>>>)>;
@@ -141,13 +129,8 @@ where
     let (socket, _) = match timeout(PATIENCE, handshake).await.map_err(late)? {
         Ok(opened) => opened,
         Err(tungstenite::Error::Http(response)) => {
-            let challenge = response.headers().get(WWW_AUTHENTICATE);
-            return Err(Error::Refused {
-                id: None,
-                status: response.status().as_u16(),
-                challenge: challenge.and_then(|it| it.to_str().ok().map(str::to_owned)),
-                reason: "the server does not open a WebSocket".to_owned(),
-            });
+            let why = "the server does not open a WebSocket";
+            return Err(Error::refused(None, response.status().as_u16(), response.headers(), why));
         }
         Err(error) => return Err(broken(&error)),
     };
@@ -187,7 +170,7 @@ fn texts(
             Ok(None) => return None,
             Ok(Some(Ok(Message::Text(text)))) => Ok(text),
             Ok(Some(Ok(Message::Binary(_)))) => {
-                Err(NotAFrame::invalid(None, "a frame is a text message").into())
+                Err(Error::NotAFrame(Frame::invalid(None, "a frame is a text message")))
             }
             Ok(Some(Ok(_))) => Ok(Utf8Bytes::default()),
             Ok(Some(Err(error))) => Err(broken(&error)),

@@ -36,7 +36,7 @@ async fn pass(mut from: Reader, to: Writer, answer: Option<Writer>) {
     while let Some(came) = from.recv().await {
         let sent = match (came, &answer) {
             (Ok(frame), _) => to.send(frame).await,
-            (Err(Error::NotAFrame(not)), Some(client)) => client.send(not.reply()).await,
+            (Err(Error::NotAFrame(not)), Some(client)) => client.send(not).await,
             (Err(error), _) => {
                 tracing::warn!("{error}");
                 Ok(())

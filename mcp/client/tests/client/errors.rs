@@ -6,7 +6,7 @@ use mcp_client::errors::Class::{
 };
 use mcp_client::errors::Link::{Close, Greet, Keep, Login, Pause, Reopen};
 use mcp_client::errors::{Seen, classify, decide};
-use mcp_wire::{Error, NotAFrame};
+use mcp_wire::{Error, Frame};
 
 #[test]
 fn what_becomes_of_connection_and_call() {
@@ -73,14 +73,7 @@ fn each_error_has_its_class() {
             Unsent,
         ),
         (Error::SessionLost { id: None }, SessionLost),
-        (
-            Error::NotAFrame(NotAFrame {
-                id: None,
-                code: -32700,
-                reason: reason(),
-            }),
-            Protocol,
-        ),
+        (Error::NotAFrame(Frame::parse(b"hello").unwrap_err()), Protocol),
         (refused(0, None), Unanswered),
         (refused(503, None), Unanswered),
         (refused(401, None), Unauthorized),

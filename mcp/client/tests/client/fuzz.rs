@@ -66,7 +66,7 @@ fn said(asked: &[u8]) -> Vec<Vec<u8>> {
     }
     let calls = frame.calls("tools/call");
     let result = manners(&frame).unwrap_or_else(|| json!({ "content": [] }));
-    let answer = Frame::result(frame.id.unwrap(), result).to_vec();
+    let answer = Frame::result(frame.id.unwrap(), result).to_line().into_bytes();
     let odd = (0..EACH).filter(|_| calls).map(|_| mutated());
     odd.chain([answer]).collect()
 }

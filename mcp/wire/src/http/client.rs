@@ -8,19 +8,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::future::join_all;
 use hyper::http::header::{ACCEPT, CONTENT_TYPE};
 use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::Response;
 use tokio::sync::Semaphore;
-use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::events::{Events, large_ones, refusal};
+use super::events::{Events, Place, explained, large_ones};
 use super::{chain, is};
 use crate::body;
 use crate::connection::{Closed, Connection, Error, Reader, Writer};
-use crate::frame::{FRAME_LIMIT, Frame, Id, Kind, NotAFrame};
+use crate::frame::{FRAME_LIMIT, Frame, Id, Kind};
 use crate::headers::{self, LAST_EVENT, SESSION, ToolHeaders, VERSION};
 
 /// Requests that may be under way; one more is refused.
@@ -29,6 +28,8 @@ const UNDER_WAY: usize = 1024;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// For `initialize`, behind which all else waits.
 const HANDSHAKE: Duration = Duration::from_secs(120);
+/// For a server to end a session.
+const GOODBYE: Duration = Duration::from_secs(5);
 /// Attempts to resume a stream, without an event in between.
 const ATTEMPTS: u32 = 5;
 
@@ -72,7 +73,7 @@ pub fn connect(options: Options) -> Connection {
 
 /// Speaks to one URL.
 pub(crate) struct Client {
-    options: Options,
+    pub(crate) options: Options,
     inbox: Writer,
     large: Arc<Semaphore>,
     tools: ToolHeaders,
@@ -84,8 +85,6 @@ struct State {
     session: Option<HeaderValue>,
     /// What the handshake has agreed on. Without one, to hang up is to cancel.
     version: Option<HeaderValue>,
-    /// Listens for what belongs to no request. Aborted when it is dropped.
-    standing: JoinSet<()>,
 }
 
 impl Client {
@@ -100,24 +99,27 @@ impl Client {
     }
 
     async fn run(self: Arc<Self>, mut outbox: Reader) {
-        let mut calls: HashMap<Id, JoinHandle<()>> = HashMap::new();
+        // All are aborted when it is dropped.
+        let mut tasks = JoinSet::new();
+        let mut calls: HashMap<Id, AbortHandle> = HashMap::new();
+        let mut standing: Option<AbortHandle> = None;
         while let Some(Ok(frame)) = outbox.recv().await {
+            while tasks.try_join_next().is_some() {}
+            calls.retain(|_, call| !call.is_finished());
             match (frame.kind(), frame.id.clone()) {
                 // The frames behind it need the session that it brings.
                 (Kind::Request, id) if frame.calls("initialize") => {
                     let opening = timeout(HANDSHAKE, self.clone().exchange(frame));
                     if opening.await.is_err() {
-                        self.fail(id, "the server does not answer").await;
+                        let _ = self.fail(id, "the server does not answer").await;
                     }
                 }
+                (Kind::Request, id) if calls.len() >= UNDER_WAY => {
+                    let reason = format!("{UNDER_WAY} requests are under way");
+                    let _ = self.fail(id, reason).await;
+                }
                 (Kind::Request, Some(id)) => {
-                    calls.retain(|_, call| !call.is_finished());
-                    if calls.len() >= UNDER_WAY {
-                        let reason = format!("{UNDER_WAY} requests are under way");
-                        self.fail(Some(id), &reason).await;
-                        continue;
-                    }
-                    calls.insert(id, tokio::spawn(self.clone().exchange(frame)));
+                    calls.insert(id, tasks.spawn(self.clone().exchange(frame)));
                 }
                 _ if frame.calls("notifications/cancelled") => {
                     let call = frame.names(&["requestId"]);
@@ -126,55 +128,57 @@ impl Client {
                     if !alone || call.is_none() {
                         self.tell(frame).await;
                     }
-                    call.inspect(JoinHandle::abort);
+                    call.inspect(AbortHandle::abort);
                 }
                 _ => {
                     let ready = frame.calls("notifications/initialized");
                     if self.tell(frame).await && ready {
-                        let mut standing = JoinSet::new();
-                        standing.spawn(self.clone().listen());
-                        self.state.lock().unwrap().standing = standing;
+                        let next = tasks.spawn(self.clone().listen());
+                        standing.replace(next).inspect(AbortHandle::abort);
                     }
                 }
             }
         }
-        let left: Vec<_> = calls.values().map(JoinHandle::abort_handle).collect();
+        standing.inspect(AbortHandle::abort);
         tokio::select! {
-            _ = join_all(calls.into_values()) => {}
-            () = self.inbox.closed() => left.iter().for_each(AbortHandle::abort),
+            () = async { while tasks.join_next().await.is_some() {} } => {}
+            () = self.inbox.closed() => {}
         }
-        self.end_session().await;
+        let session = self.state.lock().unwrap().session.is_some();
+        if session {
+            let _ = timeout(GOODBYE, self.request(Method::DELETE).send()).await;
+        }
     }
 
     /// Tells the program that a request has no answer, or why a frame was not taken.
-    async fn fail(&self, id: Option<Id>, reason: &str) {
-        let _ = self.inbox.put(Err(Error::unanswered(id, reason))).await;
+    async fn fail(&self, id: Option<Id>, reason: impl Into<String>) -> Result<(), Closed> {
+        self.inbox.put(Err(Error::unanswered(id, reason))).await
     }
 
     /// Posts a frame and forgets the response. Whether the server has taken it.
     pub(crate) async fn tell(&self, frame: Frame) -> bool {
-        match timeout(PATIENCE, self.post(&frame)).await {
+        let _ = match timeout(PATIENCE, self.post(&frame)).await {
             Ok(Ok(_)) => return true,
-            Ok(Err(came)) => _ = self.inbox.put(came).await,
+            Ok(Err(came)) => self.inbox.put(came).await,
             Err(_) => {
                 let id = frame.id.filter(|_| frame.method.is_some());
-                self.fail(id, "the server does not answer").await;
+                self.fail(id, "the server does not answer").await
             }
-        }
+        };
         false
     }
 
     /// Posts a request and passes on what comes until its answer.
     async fn exchange(self: Arc<Self>, frame: Frame) {
-        match self.post(&frame).await {
-            // Nobody reads any more: what cannot be handed on is nobody's loss.
-            Err(came) => _ = self.inbox.put(came).await,
+        // Nobody reads any more: what cannot be handed on is nobody's loss.
+        let _ = match self.post(&frame).await {
+            Err(came) => self.inbox.put(came).await,
             Ok(None) => {
                 let reason = "the server took the request and did not answer it";
-                self.fail(frame.id, reason).await;
+                self.fail(frame.id, reason).await
             }
-            Ok(Some(events)) => _ = self.follow(events, Some(&frame)).await,
-        }
+            Ok(Some(events)) => self.follow(events, Some(&frame)).await,
+        };
     }
 
     /// Listens for what belongs to no request, if the server has a stream for it.
@@ -187,97 +191,92 @@ impl Client {
     /// Passes on the events of a stream, and of those that continue it: of a request's until the answer, of the other
     /// as long as the server has it.
     async fn follow(&self, mut events: Events, request: Option<&Frame>) -> Result<(), Closed> {
+        while let Some(broken) = self.pass_on(&mut events, request).await? {
+            let place = std::mem::take(&mut events.place);
+            drop(events);
+            events = match (self.resume(place, request.is_some()).await, request) {
+                (Some(next), _) => next,
+                (None, Some(request)) => return self.fail(request.id.clone(), broken).await,
+                (None, None) => break,
+            };
+        }
+        Ok(())
+    }
+
+    /// Passes on what a stream brings, of a request's until the answer; what has ended it before.
+    pub(crate) async fn pass_on(
+        &self,
+        events: &mut Events,
+        request: Option<&Frame>,
+    ) -> Result<Option<String>, Closed> {
         let about = request.and_then(|request| request.id.clone());
-        let mut failed = 0;
         loop {
-            let broken = loop {
-                let data = match events.next().await {
-                    Ok(Some(event)) => event.data.unwrap_or_default(),
-                    Ok(None) => break "the stream ended before the answer".to_owned(),
-                    Err(error) => break error,
-                };
-                failed = 0;
-                let mut frame = match Frame::parse(data.as_bytes()) {
-                    Ok(frame) => frame,
-                    Err(not) if events.whole => break not.reason,
-                    Err(not) => {
-                        self.inbox.put(Err(not.into())).await?;
-                        continue;
-                    }
-                };
-                let last = frame.kind() == Kind::Response;
-                if last && (frame.id.is_none() || frame.id != about) {
-                    let not = NotAFrame::invalid(None, "an answer to another request");
-                    self.inbox.put(Err(not.into())).await?;
+            let event = match events.next().await {
+                Ok(event) => event,
+                Err(broken) => return Ok(Some(broken)),
+            };
+            if event.event.is_some_and(|name| name != "message") {
+                continue;
+            }
+            let answers = |frame: &Frame| frame.kind() == Kind::Response && about.is_some();
+            let mut frame = match Frame::parse(event.data.unwrap_or_default().as_bytes()) {
+                Ok(frame) if !answers(&frame) || frame.id == about => frame,
+                Err(not) if events.whole => return Ok(Some(not.refusal())),
+                odd => {
+                    let foreign = |_| Frame::invalid(None, "an answer to another request");
+                    let not = odd.map_or_else(|not| not, foreign);
+                    self.inbox.put(Err(Error::NotAFrame(not))).await?;
                     continue;
                 }
-                if let Some(request) = request.filter(|_| last) {
-                    self.learn(request, &frame);
-                }
-                frame.about.clone_from(&about);
-                self.inbox.send(frame).await?;
-                if last {
-                    return Ok(());
-                }
             };
-            match self.resume(events, &mut failed, request.is_some()).await {
-                Some(next) => events = next,
-                None if request.is_none() => return Ok(()),
-                None => {
-                    let unanswered = Error::unanswered(about, broken);
-                    return self.inbox.put(Err(unanswered)).await;
-                }
+            let last = request.filter(|_| answers(&frame));
+            if let Some(request) = last {
+                self.learn(request, &frame);
+            }
+            frame.about.clone_from(&about);
+            self.inbox.send(frame).await?;
+            if last.is_some() {
+                return Ok(None);
             }
         }
     }
 
     /// The stream that continues a broken one. None when the server numbers no events, or does not know it any more; and,
     /// where somebody waits, after some attempts.
-    async fn resume(&self, broken: Events, failed: &mut u32, hasty: bool) -> Option<Events> {
-        let (last_event, retry) = (broken.last_event.clone(), broken.retry);
-        drop(broken);
-        while !hasty || last_event.is_some() && *failed < ATTEMPTS {
-            let wait = retry.unwrap_or(Duration::from_secs(1));
-            sleep(wait * 2_u32.pow((*failed).min(ATTEMPTS))).await;
-            *failed += 1;
-            if let Ok(Ok(next)) = timeout(PATIENCE, self.get(last_event.clone())).await {
-                return next.map(|mut next| {
-                    (next.last_event, next.retry) = (last_event, retry);
-                    next
-                });
+    async fn resume(&self, mut place: Place, hasty: bool) -> Option<Events> {
+        while !hasty || place.last_event.is_some() && place.failed < ATTEMPTS {
+            let wait = place.retry.unwrap_or(Duration::from_secs(1));
+            sleep(wait * 2_u32.pow(place.failed.min(ATTEMPTS))).await;
+            place.failed += 1;
+            let next = timeout(PATIENCE, self.get(place.last_event.clone()));
+            if let Ok(Ok(next)) = next.await {
+                return next.map(|next| next.at(place));
             }
         }
         None
     }
 
     /// Opens a stream. None when the server does not offer it.
-    async fn get(&self, last_event: Option<HeaderValue>) -> Result<Option<Events>, String> {
-        let mut request = self.request(Method::GET);
-        if let Some(id) = last_event {
-            request = request.header(LAST_EVENT, id);
-        }
-        let response = request.send().await.map_err(|error| chain(&error.without_url()))?;
+    async fn get(&self, last_event: Option<HeaderValue>) -> Result<Option<Events>, reqwest::Error> {
+        let last_event = last_event.map(|id| (LAST_EVENT, id));
+        let request = self.request(Method::GET).headers(last_event.into_iter().collect());
+        let response = request.send().await?;
         if response.status().is_server_error() {
-            return Err(response.status().to_string());
+            return response.error_for_status().map(|_| None);
         }
         let stream =
             response.status() == StatusCode::OK && is(response.headers(), "text/event-stream");
         Ok(stream.then(|| self.events(response)))
     }
 
-    fn events(&self, response: Response) -> Events {
-        Events::new(response, self.options.limit, &self.large)
+    pub(crate) fn events(&self, response: Response) -> Events {
+        Events::new(response, self.options.limit, self.large.clone())
     }
 
-    fn request(&self, method: Method) -> reqwest::RequestBuilder {
+    pub(crate) fn request(&self, method: Method) -> reqwest::RequestBuilder {
         let own = self.options.headers.lock().unwrap().clone();
-        let accept = if method == Method::GET {
-            "text/event-stream"
-        } else {
-            "application/json, text/event-stream"
-        };
-        let request = self.options.http.request(method, &self.options.url);
-        let mut request = request.headers(own).header(ACCEPT, accept);
+        let request = self.options.http.request(method, &self.options.url).headers(own);
+        let mut request = request.header(ACCEPT, "application/json, text/event-stream");
         let state = self.state.lock().unwrap();
         for (name, value) in [(SESSION, &state.session), (VERSION, &state.version)] {
             if let Some(value) = value {
@@ -289,24 +288,21 @@ impl Client {
 
     /// Posts a frame. None when the server has taken it and says no more; else what there is in the place of a response.
     async fn post(&self, frame: &Frame) -> Result<Option<Events>, Result<Frame, Error>> {
-        let id = frame.id.as_ref().filter(|_| frame.method.is_some());
+        let id = frame.id.clone().filter(|_| frame.method.is_some());
         let mut about = HeaderMap::new();
         about.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if headers::own_version(frame).is_some() {
             self.tools.write(frame, &mut about);
         }
-        let request = self.request(Method::POST).headers(about);
-        let response = match request.body(frame.to_vec()).send().await {
+        let request = self.request(Method::POST).headers(about).body(frame.to_string());
+        let response = match request.send().await {
             Ok(response) => response,
             Err(error) => {
+                let (id, unsent) = (id, error.is_connect());
                 // There may be a key in it.
-                let error = error.without_url();
-                let (id, reason) = (id.cloned(), chain(&error));
-                return Err(Err(if error.is_connect() {
-                    Error::Unsent { id, reason }
-                } else {
-                    Error::unanswered(id, reason)
-                }));
+                let reason = chain(&error.without_url());
+                let unanswered = || Error::unanswered(id.clone(), reason.clone());
+                return Err(Err(if unsent { Error::Unsent { id, reason } } else { unanswered() }));
             }
         };
         if !response.status().is_success() {
@@ -321,42 +317,29 @@ impl Client {
     }
 
     /// A response that is no success: an answer all the same, when its body is one.
-    async fn explain(&self, response: Response, id: Option<&Id>) -> Result<Frame, Error> {
+    async fn explain(&self, response: Response, id: Option<Id>) -> Result<Frame, Error> {
         let status = response.status();
-        let (error, frame) = refusal(response, id.cloned()).await;
-        if self.is_lost(status, &error) {
-            return Err(Error::SessionLost { id: id.cloned() });
-        }
-        let login = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        match frame {
-            Some(mut frame) if id.is_some() && !login => {
-                // What could not be read has no id in the answer; here it is known.
-                frame.id = id.cloned();
-                Ok(frame)
-            }
-            _ => Err(error),
-        }
-    }
-
-    /// Whether the server does not know the session any more: 404, or the 400 of servers on the TypeScript SDK.
-    fn is_lost(&self, status: StatusCode, error: &Error) -> bool {
-        // Theirs is an error without the id that a frame must have.
+        let (error, frame) = explained(response, id.clone()).await;
+        // Of servers on the TypeScript SDK, whose error has no id, as a frame must have.
         let said = error.to_string().to_lowercase();
         let says_so = said.contains("session") || said.contains("not initialized");
         let lost = status == StatusCode::NOT_FOUND || status == StatusCode::BAD_REQUEST && says_so;
         let mut state = self.state.lock().unwrap();
-        if !lost || state.session.is_none() {
-            return false;
+        if lost && state.session.is_some() {
+            *state = State::default();
+            return Err(Error::SessionLost { id });
         }
-        *state = State::default();
-        true
+        let login = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        match frame {
+            // What could not be read has no id in the answer; here it is known.
+            Some(frame) if id.is_some() && !login => Ok(Frame { id, ..frame }),
+            _ => Err(error),
+        }
     }
 
     /// What later requests need of an answer.
     fn learn(&self, request: &Frame, answer: &Frame) {
-        let Some(result) = answer.result.as_deref() else {
-            return;
-        };
+        let Some(result) = answer.result.as_deref() else { return };
         if request.calls("tools/list") {
             self.tools.learn(result);
         }
@@ -364,18 +347,6 @@ impl Client {
             let version = body::text(result, &["protocolVersion"]);
             let version = version.and_then(|version| version.parse().ok());
             self.state.lock().unwrap().version = version;
-        }
-    }
-
-    async fn end_session(&self) {
-        let session = {
-            let mut state = self.state.lock().unwrap();
-            state.standing.abort_all();
-            state.session.is_some()
-        };
-        if session {
-            let request = self.request(Method::DELETE).timeout(Duration::from_secs(5));
-            let _ = request.send().await;
         }
     }
 }

@@ -10,7 +10,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use hyper::http::HeaderValue;
-use hyper::http::header::WWW_AUTHENTICATE;
 use reqwest::Response;
 use sse_stream::{Sse, SseByteStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -38,69 +37,72 @@ pub(crate) struct Events {
     reading: Arc<Mutex<Reading>>,
     /// There is one event, the body of the response.
     pub(crate) whole: bool,
-    /// Where to go on after it has broken off, and when.
-    pub(crate) last_event: Option<HeaderValue>,
-    pub(crate) retry: Option<Duration>,
+    pub(crate) place: Place,
 }
 
-/// What has come since the last event.
+/// What has come since the last event, and a permit when it is large.
+type Reading = (usize, Option<OwnedSemaphorePermit>);
+
+/// Where and when to go on with a stream that has broken off.
 #[derive(Default)]
-struct Reading {
-    bytes: usize,
-    large: Option<OwnedSemaphorePermit>,
+pub(crate) struct Place {
+    pub(crate) last_event: Option<HeaderValue>,
+    pub(crate) retry: Option<Duration>,
+    /// Attempts since the last event.
+    pub(crate) failed: u32,
 }
 
 impl Events {
-    pub(crate) fn new(response: Response, limit: usize, large: &Arc<Semaphore>) -> Self {
-        let reading = Arc::default();
+    pub(crate) fn new(response: Response, limit: usize, large: Arc<Semaphore>) -> Self {
+        let reading = Arc::<Mutex<Reading>>::default();
         let whole = !is(response.headers(), "text/event-stream");
-        let chunks = chunks(response, limit, large.clone(), Arc::clone(&reading)).boxed();
+        let chunks = chunks(response, limit, large, reading.clone());
         let events = if whole {
-            let body = chunks.try_fold(Vec::new(), |mut body, chunk| async move {
-                body.extend_from_slice(&chunk);
-                Ok(body)
-            });
             let event = async {
-                let body = body.await.map_err(|error| chain(&error))?;
+                let body = chunks.map_ok(Vec::from).try_concat().await;
+                let body = body.map_err(|error| chain(&error))?;
                 let text = String::from_utf8(body).map_err(|error| error.to_string())?;
                 Ok(Sse::default().data(text))
             };
             stream::once(event).boxed()
         } else {
-            let events = SseByteStream::new(chunks);
-            events.map_err(|error| chain(&error)).boxed()
+            SseByteStream::new(chunks.boxed()).map_err(|error| chain(&error)).boxed()
         };
         Self {
             events,
             reading,
             whole,
-            last_event: None,
-            retry: None,
+            place: Place::default(),
         }
     }
 
-    /// The next event with data. None at the end of the stream.
+    /// The same, as the rest of another stream.
+    pub(crate) fn at(self, place: Place) -> Self {
+        Self { place, ..self }
+    }
+
+    /// The next event with data.
     ///
     /// # Errors
-    /// Why the stream has broken off.
-    pub(crate) async fn next(&mut self) -> Result<Option<Sse>, String> {
+    /// Why there is none.
+    pub(crate) async fn next(&mut self) -> Result<Sse, String> {
         loop {
             // The last one has been handed on.
             *self.reading.lock().unwrap() = Reading::default();
-            let Some(event) = self.events.next().await.transpose()? else {
-                return Ok(None);
-            };
+            let event = self.events.next().await;
+            let event = event.ok_or("the server has closed the stream")??;
             if let Some(id) = &event.id {
                 // One that no header can hold is as good as none.
                 let id = HeaderValue::from_str(id).ok();
-                self.last_event = id.filter(|id| !id.is_empty());
+                self.place.last_event = id.filter(|id| !id.is_empty());
             }
             if let Some(retry) = event.retry {
                 // A server can neither put a client to sleep for good nor have it ask without a pause.
-                self.retry = Some(Duration::from_millis(retry.clamp(30, 600_000)));
+                self.place.retry = Some(Duration::from_millis(retry.clamp(30, 600_000)));
             }
             if event.data.as_ref().is_some_and(|data| !data.is_empty()) {
-                return Ok(Some(event));
+                self.place.failed = 0;
+                return Ok(event);
             }
         }
     }
@@ -119,45 +121,35 @@ fn chunks(
             return Ok(None);
         };
         let (read, counted) = {
-            let mut reading = reading.lock().unwrap();
-            reading.bytes += chunk.len();
-            (reading.bytes, reading.large.is_some())
+            let (read, permit) = &mut *reading.lock().unwrap();
+            *read += chunk.len();
+            (*read, permit.is_some())
         };
         // What one event adds to its data: names of fields and line ends.
         if read > limit + limit / 8 + 4096 {
-            let why = format!("an event is longer than {limit} bytes");
-            return Err(io::Error::other(why));
+            return Err(io::Error::other(format!("an event is longer than {limit} bytes")));
         }
         if read > LARGE && !counted {
-            let counted = large.clone().acquire_owned().await.ok();
-            reading.lock().unwrap().large = counted;
+            let permit = large.clone().acquire_owned().await.ok();
+            reading.lock().unwrap().1 = permit;
         }
         Ok(Some((chunk, (response, large, reading))))
     })
 }
 
 /// A response that is no success, as an error; and the frame in it, if it is one that refuses.
-pub(crate) async fn refusal(response: Response, id: Option<Id>) -> (Error, Option<Frame>) {
-    let status = response.status().as_u16();
-    let challenge = response.headers().get(WWW_AUTHENTICATE);
-    let challenge = challenge.and_then(|value| value.to_str().ok().map(str::to_owned));
-    let mut events = Events::new(response, LARGE, &large_ones());
+pub(crate) async fn explained(response: Response, id: Option<Id>) -> (Error, Option<Frame>) {
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let mut events = Events::new(response, LARGE, large_ones());
     let said = timeout(PATIENCE, events.next()).await;
-    let said = said.ok().and_then(Result::ok).flatten();
+    let said = said.ok().and_then(Result::ok);
     let text = said.and_then(|event| event.data).unwrap_or_default();
     let words: Vec<_> = text.split_whitespace().collect();
     let words = words.join(" ");
     let words = words.chars().filter(|c| !c.is_control());
-    let mut reason: String = words.take(200).collect();
-    if reason.is_empty() {
-        "no reason given".clone_into(&mut reason);
-    }
-    let error = Error::Refused {
-        id,
-        status,
-        challenge,
-        reason,
-    };
+    let said: String = words.take(200).collect();
+    let why = if said.is_empty() { "no reason given" } else { &said };
+    let error = Error::refused(id, status, &headers, why);
     let frame = Frame::parse(text.as_bytes()).ok();
     (error, frame.filter(|frame| frame.error.is_some()))
 }

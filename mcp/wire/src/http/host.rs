@@ -4,7 +4,16 @@
 //! it runs on. Invariant: a request whose Host or Origin names another place gets nothing but a refusal.
 
 use hyper::http::header::{HOST, HeaderValue, ORIGIN};
-use hyper::http::{HeaderMap, StatusCode, Uri};
+use hyper::http::{HeaderMap, Uri};
+
+use crate::frame::{Frame, code};
+
+/// A status, and a frame without an id, so that a client can read it like any other error.
+pub(crate) type Refusal = (u16, Frame);
+
+pub(crate) fn refusal(status: u16, why: &str) -> Refusal {
+    (status, Frame::error(None, code::INVALID_REQUEST, why))
+}
 
 /// The names of a server, with any port. `localhost` and the loopback addresses are always among them.
 #[derive(Clone, Debug, Default)]
@@ -12,21 +21,16 @@ pub struct Hosts(pub Vec<String>);
 
 impl Hosts {
     /// Whether the headers name this server.
-    ///
-    /// # Errors
-    /// The status of the refusal and its sentence.
-    pub fn check(&self, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let (hosts, origins) = (headers.get_all(HOST), headers.get_all(ORIGIN));
         if hosts.iter().count() != 1 {
-            return Err((StatusCode::BAD_REQUEST, "exactly one Host header is wanted"));
+            return Err(refusal(400, "exactly one Host header is wanted"));
         }
         if !hosts.iter().all(|host| self.are_named(host)) {
-            let why = "the Host header names another server";
-            return Err((StatusCode::FORBIDDEN, why));
+            return Err(refusal(403, "the Host header names another server"));
         }
         if !origins.iter().all(|origin| self.are_named(origin)) {
-            let why = "the Origin header names another site";
-            return Err((StatusCode::FORBIDDEN, why));
+            return Err(refusal(403, "the Origin header names another site"));
         }
         Ok(())
     }

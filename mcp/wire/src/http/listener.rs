@@ -5,18 +5,21 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::task::JoinHandle;
 
 use super::Hosts;
 use super::server::{Reply, Server};
@@ -34,8 +37,7 @@ const CONNECTIONS: usize = 4096;
 pub type Guard = Arc<dyn Fn(&Parts) -> Option<Response<String>> + Send + Sync>;
 
 /// Answers the requests to other paths than the endpoint's.
-pub type Pages =
-    Arc<dyn Fn(Request<Incoming>) -> Pin<Box<dyn Future<Output = Reply> + Send>> + Send + Sync>;
+pub type Pages = Arc<dyn Fn(Request<Incoming>) -> BoxFuture<'static, Reply> + Send + Sync>;
 
 /// How a server listens.
 #[derive(Clone)]
@@ -50,7 +52,7 @@ pub struct Options {
     pub limit: usize,
     /// The most sessions at a time.
     pub sessions: usize,
-    /// Ends a session whose client reads no stream and has sent nothing for that long.
+    /// Ends a session whose client reads no stream and has sent nothing for at least that long.
     pub idle: Duration,
 }
 
@@ -67,15 +69,13 @@ impl Default for Options {
     }
 }
 
-/// Accepts clients.
+/// Accepts clients. Dropped, nobody is accepted any more.
 pub struct Listener {
     address: SocketAddr,
     accepted: mpsc::Receiver<Connection>,
     server: Arc<Server>,
-    /// A permit for each connection of a client.
-    free: Arc<Semaphore>,
-    /// Dropped, nobody is accepted any more.
-    stop: watch::Sender<bool>,
+    stop: oneshot::Sender<()>,
+    running: JoinHandle<()>,
 }
 
 impl Listener {
@@ -88,15 +88,22 @@ impl Listener {
         let address = listener.local_addr()?;
         let (accept, accepted) = mpsc::channel(1);
         let server = Server::new(options, accept);
-        let free = Arc::new(Semaphore::new(CONNECTIONS));
-        let (stop, stopped) = watch::channel(false);
-        tokio::spawn(run(server.clone(), listener, free.clone(), stopped));
+        let (stop, stopped) = oneshot::channel();
+        let serving = server.clone();
+        let running = tokio::spawn(async move {
+            let clients = GracefulShutdown::new();
+            tokio::select! {
+                () = accept_all(listener, serving, &clients) => {}
+                _ = stopped => {}
+            }
+            clients.shutdown().await;
+        });
         Ok(Self {
             address,
             accepted,
             server,
-            free,
             stop,
+            running,
         })
     }
 
@@ -115,27 +122,18 @@ impl Listener {
     pub async fn close(self) {
         drop(self.accepted);
         self.server.drain();
-        self.stop.send_replace(true);
-        let all = u32::try_from(CONNECTIONS).expect("a few thousand");
-        let _ = self.free.acquire_many(all).await;
+        drop(self.stop);
+        let _ = self.running.await;
     }
 }
 
-async fn run(
-    server: Arc<Server>,
-    listener: TcpListener,
-    free: Arc<Semaphore>,
-    mut stopped: watch::Receiver<bool>,
-) {
+async fn accept_all(listener: TcpListener, server: Arc<Server>, clients: &GracefulShutdown) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD_LIMIT);
+    let free = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let permit = free.clone().acquire_owned().await;
-        let client = tokio::select! {
-            client = listener.accept() => client,
-            _ = stopped.changed() => return,
-        };
-        let client = match client {
+        let client = match listener.accept().await {
             Ok((client, _)) => client,
             Err(error) => {
                 // Out of file descriptors, most likely: some will be free again.
@@ -147,21 +145,13 @@ async fn run(
         // Without it the last packet of a response waits 40 ms for an acknowledgement.
         let _ = client.set_nodelay(true);
         let server = server.clone();
-        let respond = service_fn(move |request| {
-            let server = server.clone();
-            async move { Ok::<_, Infallible>(server.respond(request).await) }
-        });
-        let serving = http.serve_connection(TokioIo::new(client), respond);
-        let mut stopped = stopped.clone();
+        let respond =
+            service_fn(move |request| server.clone().respond(request).map(Ok::<_, Infallible>));
+        let serving = clients.watch(http.serve_connection(TokioIo::new(client), respond));
         tokio::spawn(async move {
-            let _permit = permit;
-            let mut serving = pin!(serving);
             // What ends it early concerns nobody but its client.
-            tokio::select! {
-                _ = serving.as_mut() => return,
-                Ok(_) = stopped.wait_for(|stop| *stop) => serving.as_mut().graceful_shutdown(),
-            }
             let _ = serving.await;
+            drop(permit);
         });
     }
 }

@@ -15,8 +15,9 @@ use hyper::header::CONTENT_TYPE;
 
 pub(crate) use client::Client;
 pub use client::{Options as ClientOptions, connect};
-pub(crate) use events::{Events, large_ones, refusal};
+pub(crate) use events::explained;
 pub use host::Hosts;
+pub(crate) use host::{Refusal, refusal};
 pub use listener::{Guard, Listener, Options as ServerOptions, Pages};
 pub use server::Reply;
 

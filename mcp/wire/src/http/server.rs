@@ -4,8 +4,6 @@
 //! answered here: hosts, sizes, headers, sessions, statuses. Invariant: the program sees frames only, each with an id of
 //! its own, and no request of a foreign page, with contradicting headers or over the limit.
 
-#![expect(clippy::result_large_err, reason = "a refusal is a response like any other")]
-
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -23,6 +21,7 @@ use sse_stream::Sse;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::host::{Refusal, refusal};
 use super::is;
 use super::listener::Options;
 use super::session::{Event, Response, Session};
@@ -75,93 +74,85 @@ impl Server {
     }
 
     pub(super) async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Reply {
-        let (parts, content) = request.into_parts();
-        if let Err((status, why)) = self.options.hosts.check(&parts.headers) {
-            return refusal(status.as_u16(), why);
-        }
-        if let Some(reply) = self.options.guard.as_ref().and_then(|guard| guard(&parts)) {
-            return reply.map(|body| Full::from(body).boxed_unsync());
-        }
-        if parts.uri.path() != PATH {
-            return match &self.options.pages {
-                Some(pages) => pages(Request::from_parts(parts, content)).await,
-                None => refusal(404, "there is nothing here"),
-            };
-        }
-        let done = match parts.method {
-            Method::POST => self.post(&parts.headers, content).await,
-            Method::GET => self.get(&parts.headers),
-            Method::DELETE => self.session(&parts.headers).map(|session| {
-                session.close();
-                self.sessions.lock().unwrap().remove(&session.name);
-                reply(200, "application/json", "{}".into())
-            }),
-            _ => {
-                let mut reply = refusal(405, "POST, GET or DELETE");
-                set(&mut reply, ALLOW, "POST, GET, DELETE");
-                Err(reply)
-            }
-        };
-        done.unwrap_or_else(|refusal| refusal)
+        let answered = self.answer(request).await;
+        answered.unwrap_or_else(|(status, frame)| reply(status, &frame))
     }
 
-    async fn post(self: &Arc<Self>, headers: &HeaderMap, body: Incoming) -> Result<Reply, Reply> {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Reply, Refusal> {
+        let (parts, content) = request.into_parts();
+        self.options.hosts.check(&parts.headers)?;
+        if let Some(reply) = self.options.guard.as_ref().and_then(|guard| guard(&parts)) {
+            return Ok(reply.map(|body| Full::from(body).boxed_unsync()));
+        }
+        if parts.uri.path() != PATH {
+            let pages = self.options.pages.as_ref();
+            let pages = pages.ok_or_else(|| refusal(404, "there is nothing here"))?;
+            return Ok(pages(Request::from_parts(parts, content)).await);
+        }
+        match parts.method {
+            Method::POST => self.post(&parts.headers, content).await,
+            // The stream for what belongs to no request, or the rest of one that broke off.
+            Method::GET => {
+                accepts(&parts.headers, "text/event-stream")?;
+                let session = self.session(&parts.headers)?;
+                Ok(events(None, session.resume(text(&parts.headers, LAST_EVENT))))
+            }
+            Method::DELETE => {
+                let session = self.session(&parts.headers)?;
+                session.close();
+                self.sessions.lock().unwrap().remove(&session.name);
+                Ok(Reply::new(Full::from("{}").boxed_unsync()))
+            }
+            _ => {
+                let (status, frame) = refusal(405, "POST, GET or DELETE");
+                let mut reply = reply(status, &frame);
+                reply.headers_mut().insert(ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
+                Ok(reply)
+            }
+        }
+    }
+
+    async fn post(self: &Arc<Self>, headers: &HeaderMap, body: Incoming) -> Result<Reply, Refusal> {
         accepts(headers, "text/event-stream")?;
         accepts(headers, "application/json")?;
         if !is(headers, "application/json") {
             return Err(refusal(415, "Content-Type must be application/json"));
         }
         let limit = self.options.limit;
-        let content = match timeout(BODY_PATIENCE, Limited::new(body, limit).collect()).await {
-            Ok(Ok(content)) => content.to_bytes(),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                let why = format!("the frame is longer than {limit} bytes");
-                return Err(refusal(413, &why));
-            }
-            Ok(Err(_)) => return Err(refusal(400, "the body broke off")),
-            Err(_) => {
-                return Err(refusal(408, "the body did not come"));
-            }
-        };
-        let frame = Frame::parse(&content).map_err(|not| frame_reply(400, &not.reply()))?;
-        drop(content);
-        let version = headers.get(VERSION).and_then(|it| it.to_str().ok());
+        let content = timeout(BODY_PATIENCE, Limited::new(body, limit).collect()).await;
+        let content = content.map_err(|_| refusal(408, "the body did not come"))?;
+        let content = content.map_err(|error| {
+            let long = || refusal(413, &format!("the frame is longer than {limit} bytes"));
+            if error.is::<LengthLimitError>() { long() } else { refusal(400, "the body broke off") }
+        })?;
+        let frame = Frame::parse(&content.to_bytes()).map_err(|not| (400, not))?;
+        let version = text(headers, VERSION);
+        let greets = frame.calls("initialize");
         let modern = headers::own_version(&frame).is_some()
             || frame.calls("server/discover")
-            || version.is_some_and(|version| version >= STATELESS) && !frame.calls("initialize");
-        if modern && !headers.contains_key(SESSION) {
+            || version.is_some_and(|version| version >= STATELESS) && !greets;
+        let session = if modern && !headers.contains_key(SESSION) {
             // Cancelling is hanging up; nothing else is told without a session.
             if frame.kind() == Kind::Notification {
                 return Ok(accepted());
             }
-            self.check_alone(headers, &frame).map_err(|refused| {
-                let (status, code, why) = refused;
-                let kind = frame.id.clone().filter(|_| frame.method.is_some());
-                frame_reply(status, &Frame::error(kind, code, &why))
-            })?;
-            let shared = self.open(None).await?;
-            return self.exchange(&shared, frame, None).await;
-        }
-        if frame.calls("initialize") && frame.kind() == Kind::Request {
-            let name = secret();
-            let session = self.open(Some(name.clone())).await?;
-            let mut reply = self.exchange(&session, frame, None).await?;
-            if session.inbox().is_some() {
-                set(&mut reply, SESSION, &name);
-            }
-            return Ok(reply);
-        }
-        let session = self.session(headers)?;
+            self.check_alone(headers, &frame)?;
+            self.open(None).await?
+        } else if greets && frame.kind() == Kind::Request {
+            self.open(Some(secret())).await?
+        } else {
+            self.session(headers)?
+        };
         self.exchange(&session, frame, version).await
     }
 
     /// What a request that stands for itself must have (from 2026-07-28 on).
-    fn check_alone(&self, headers: &HeaderMap, frame: &Frame) -> Result<(), (u16, i64, String)> {
-        let wrong = |code, why| Err((400, code, why));
+    fn check_alone(&self, headers: &HeaderMap, frame: &Frame) -> Result<(), Refusal> {
         if frame.kind() == Kind::Response {
-            let why = "Invalid Request: without a session there is nothing to answer";
-            return wrong(code::INVALID_REQUEST, why.to_owned());
+            return Err(refusal(400, "without a session there is nothing to answer"));
         }
+        let wrong =
+            |status, code, why: &str| Err((status, Frame::error(frame.id.clone(), code, why)));
         let params = frame.params.as_deref();
         let missing = [META_VERSION, META_CAPABILITIES]
             .into_iter()
@@ -169,21 +160,22 @@ impl Server {
         let missing: Vec<_> = missing.map(|path| path[1]).collect();
         if !missing.is_empty() {
             let why = format!("Invalid params: _meta has no {}", missing.join(" and no "));
-            return wrong(code::INVALID_PARAMS, why);
+            return wrong(400, code::INVALID_PARAMS, &why);
         }
         if let Err(why) = self.tools.check(frame, headers) {
-            return wrong(code::HEADER_MISMATCH, format!("Header mismatch: {why}"));
+            return wrong(400, code::HEADER_MISMATCH, &format!("Header mismatch: {why}"));
         }
         if frame.calls("initialize") {
             let why = "Method not found: initialize belongs to earlier revisions";
-            return Err((404, code::METHOD_NOT_FOUND, why.to_owned()));
+            return wrong(404, code::METHOD_NOT_FOUND, why);
         }
         Ok(())
     }
 
     /// The session of this name; if there is none, a new connection to the program.
-    async fn open(self: &Arc<Self>, name: Option<String>) -> Result<Arc<Session>, Reply> {
-        let (near, outbox, session) = {
+    async fn open(self: &Arc<Self>, name: Option<String>) -> Result<Arc<Session>, Refusal> {
+        let no_room = || refusal(503, "there is no room for another session");
+        let (near, session) = {
             let mut sessions = self.sessions.lock().unwrap();
             if let Some(session) = sessions.get(&name).filter(|it| it.inbox().is_some()) {
                 return Ok(session.clone());
@@ -194,34 +186,32 @@ impl Server {
             let (near, far) = Connection::pair();
             let session = Session::new(name.clone(), far.writer);
             sessions.insert(name, session.clone());
-            (near, far.reader, session)
+            let (server, running) = (self.clone(), session.clone());
+            tokio::spawn(async move {
+                running.run(far.reader, &server.tools, server.options.idle).await;
+                let mut sessions = server.sessions.lock().unwrap();
+                sessions.retain(|_, session| !Arc::ptr_eq(session, &running));
+            });
+            (near, session)
         };
-        let accepted = timeout(ACCEPT_PATIENCE, self.accept.send(near)).await;
-        let (server, running) = (self.clone(), session.clone());
-        tokio::spawn(async move {
-            let idle = server.options.idle;
-            running.run(outbox, &server.tools, idle).await;
-            let mut sessions = server.sessions.lock().unwrap();
-            sessions.retain(|_, session| !Arc::ptr_eq(session, &running));
-        });
-        match accepted {
+        match timeout(ACCEPT_PATIENCE, self.accept.send(near)).await {
             Ok(Ok(())) => Ok(session),
             _ => Err(no_room()),
         }
     }
 
     /// The session that a client names.
-    fn session(&self, headers: &HeaderMap) -> Result<Arc<Session>, Reply> {
+    fn session(&self, headers: &HeaderMap) -> Result<Arc<Session>, Refusal> {
         let version = headers.get(VERSION).map(HeaderValue::as_bytes);
         if version.is_some_and(|version| !REVISIONS.iter().any(|it| it.as_bytes() == version)) {
             let why = format!("{VERSION} must be one of {}", REVISIONS.join(", "));
             return Err(refusal(400, &why));
         }
-        let Some(name) = headers.get(SESSION) else {
+        if !headers.contains_key(SESSION) {
             let why = "the header Mcp-Session-Id is missing; initialize begins a session";
             return Err(refusal(400, why));
-        };
-        let name = name.to_str().ok().map(str::to_owned);
+        }
+        let name = text(headers, SESSION).map(str::to_owned);
         let session = name.and_then(|name| self.sessions.lock().unwrap().get(&Some(name)).cloned());
         session.ok_or_else(|| refusal(404, "there is no such session"))
     }
@@ -232,90 +222,66 @@ impl Server {
         session: &Arc<Session>,
         mut frame: Frame,
         version: Option<&str>,
-    ) -> Result<Reply, Reply> {
+    ) -> Result<Reply, Refusal> {
         let ended = || refusal(404, "the session has ended");
         let inbox = session.inbox().ok_or_else(ended)?;
         if frame.kind() != Kind::Request {
             inbox.send(frame).await.map_err(|_| ended())?;
             return Ok(accepted());
         }
-        let (alone, handshake) = (session.name.is_none(), frame.calls("initialize"));
-        let mut response =
-            session.begin(&mut frame).map_err(|not| frame_reply(400, &not.reply()))?;
+        let greets = frame.calls("initialize");
+        let mut response = session.begin(&mut frame).map_err(|not| (400, not))?;
         inbox.send(frame).await.map_err(|_| ended())?;
-        if !alone && !handshake {
-            let primed = version.is_some_and(|version| version >= PRIMING);
+        let mut reply = if session.name.is_some() && !greets {
             // Tells the client how to resume before anything has happened.
-            let first = Sse::default().id(format!("{}-0", response.stream));
-            return Ok(events(primed.then(|| first.retry(1000).data("")), response));
+            let first = Sse::default().id(format!("{}-0", response.stream)).retry(1000).data("");
+            events(Some(first).filter(|_| version.is_some_and(|it| it >= PRIMING)), response)
+        } else {
+            match timeout(SOON, response.events.recv()).await {
+                Err(_) => events(None, response),
+                Ok(None) => return Err(ended()),
+                Ok(Some(event)) if event.frame.kind() == Kind::Response => {
+                    if greets && event.frame.error.is_some() {
+                        session.close();
+                    }
+                    reply(if greets { 200 } else { status(&event.frame) }, &event.frame)
+                }
+                Ok(Some(event)) => events(Some(sse(&event, &response)), response),
+            }
+        };
+        if let Some(name) = session.name.as_ref().filter(|_| greets && session.inbox().is_some()) {
+            reply.headers_mut().insert(SESSION, name.parse().expect("it is hexadecimal"));
         }
-        let first = match timeout(SOON, response.events.recv()).await {
-            Ok(first) => Some(first.ok_or_else(ended)?),
-            Err(_) => None,
-        };
-        let Some(code) = first.as_ref().and_then(|first| first.answer) else {
-            let first = first.map(|first| sse(first, &response));
-            return Ok(events(first, response));
-        };
-        if handshake && code != 0 {
-            session.close();
-        }
-        let status = match code {
-            code::METHOD_NOT_FOUND if alone => 404,
-            code::UNSUPPORTED_VERSION..=code::HEADER_MISMATCH if alone => 400,
-            _ => 200,
-        };
-        let text = first.map(|first| first.text).unwrap_or_default();
-        Ok(reply(status, "application/json", text))
+        Ok(reply)
     }
+}
 
-    /// The stream for what belongs to no request, or the rest of one that broke off.
-    fn get(&self, headers: &HeaderMap) -> Result<Reply, Reply> {
-        accepts(headers, "text/event-stream")?;
-        let session = self.session(headers)?;
-        let last = headers.get(LAST_EVENT).and_then(|id| id.to_str().ok());
-        Ok(events(None, session.resume(last)))
+/// Of an answer without a session.
+fn status(answer: &Frame) -> u16 {
+    let code = answer.error.as_deref().and_then(|error| body::get(error, &["code"]));
+    match code.and_then(|code| code.get().parse().ok()) {
+        Some(code::METHOD_NOT_FOUND) => 404,
+        Some(code::UNSUPPORTED_VERSION..=code::HEADER_MISMATCH) => 400,
+        _ => 200,
     }
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
 }
 
 /// Whether the client takes this type.
-fn accepts(headers: &HeaderMap, kind: &str) -> Result<(), Reply> {
-    let listed = headers.get_all(ACCEPT).iter();
-    let listed = listed.filter_map(|value| value.to_str().ok());
-    let mut ranges = listed.flat_map(|value| value.split(','));
-    let main = kind.split_once('/').map_or(kind, |(main, _)| main);
-    let all = format!("{main}/*");
-    let taken = ranges.any(|range| {
-        let range = range.split(';').next().unwrap_or_default().trim();
-        [kind, "*/*", &all].iter().any(|it| it.eq_ignore_ascii_case(range))
-    });
-    let why = format!("Accept must list {kind}");
-    taken.then_some(()).ok_or_else(|| refusal(406, &why))
+fn accepts(headers: &HeaderMap, kind: &str) -> Result<(), Refusal> {
+    let mut listed = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let taken = listed.any(|value| value.contains(kind) || value.contains("*/*"));
+    taken.then_some(()).ok_or_else(|| refusal(406, &format!("Accept must list {kind}")))
 }
 
-fn set(reply: &mut Reply, name: HeaderName, value: &str) {
-    let value = HeaderValue::from_str(value).expect("it is ASCII");
-    reply.headers_mut().insert(name, value);
-}
-
-fn reply(status: u16, kind: &str, body: String) -> Reply {
-    let mut reply = Reply::new(Full::from(body).boxed_unsync());
+fn reply(status: u16, frame: &Frame) -> Reply {
+    let mut reply = Reply::new(Full::from(frame.to_string()).boxed_unsync());
     *reply.status_mut() = StatusCode::from_u16(status).expect("one of a dozen");
-    set(&mut reply, CONTENT_TYPE, kind);
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     reply
-}
-
-fn frame_reply(status: u16, frame: &Frame) -> Reply {
-    reply(status, "application/json", frame.to_string())
-}
-
-/// A refusal, as a frame without an id, so that a client can read it like any other error.
-fn refusal(status: u16, why: &str) -> Reply {
-    frame_reply(status, &Frame::error(None, code::INVALID_REQUEST, why))
-}
-
-fn no_room() -> Reply {
-    refusal(503, "there is no room for another session")
 }
 
 /// What needs no answer was taken.
@@ -327,9 +293,10 @@ fn accepted() -> Reply {
 
 /// A stream of events: the first one, and those of the response.
 fn events(first: Option<Sse>, response: Response) -> Reply {
-    let rest = stream::unfold(response, |mut response| async move {
+    let encoded = |event: Sse| event.encode().expect("an id of digits");
+    let rest = stream::unfold(response, move |mut response| async move {
         let bytes = match timeout(KEEP_ALIVE, response.events.recv()).await {
-            Ok(event) => encoded(sse(event?, &response)),
+            Ok(event) => encoded(sse(&event?, &response)),
             Err(_) => Bytes::from_static(b":\n\n"),
         };
         Some((bytes, response))
@@ -337,25 +304,22 @@ fn events(first: Option<Sse>, response: Response) -> Reply {
     let all = stream::iter(first.map(encoded)).chain(rest);
     let all = all.map(|bytes| Ok(hyper::body::Frame::data(bytes)));
     let mut reply = Reply::new(StreamBody::new(all).boxed_unsync());
-    set(&mut reply, CONTENT_TYPE, "text/event-stream");
-    set(&mut reply, CACHE_CONTROL, "no-store");
+    let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")];
+    let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value)));
+    reply.headers_mut().extend(headers);
     reply
 }
 
 /// An event with a name for a client that resumes; nothing is resumed without a session.
-fn sse(event: Event, response: &Response) -> Sse {
+fn sse(event: &Event, response: &Response) -> Sse {
     let named = response.session.name.as_ref();
     let id = named.map(|_| format!("{}-{}", response.stream, event.number));
-    let data = Some(event.text);
+    let data = Some(event.frame.to_line());
     Sse {
         id,
         data,
         ..Sse::default()
     }
-}
-
-fn encoded(event: Sse) -> Bytes {
-    event.encode().expect("an id of digits")
 }
 
 /// A name that nobody can guess.

@@ -5,15 +5,14 @@
 //! connection in front of it; what a client has missed of a session is kept, within bounds, until it asks again.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, interval_at, timeout};
 
-use crate::body;
 use crate::connection::{Reader, Receiver, Sender, Writer, queue};
-use crate::frame::{Frame, Id, Kind, NotAFrame, code};
+use crate::frame::{Frame, Id, Kind, code};
 use crate::headers::{META_PROGRESS, META_SUBSCRIPTION, ToolHeaders};
 
 /// What is kept of a session for a client that comes back.
@@ -40,58 +39,68 @@ struct State {
     streams: BTreeMap<u64, Stream>,
     kept: VecDeque<Event>,
     last: u64,
-    used: Instant,
+    /// The client was here since somebody looked.
+    used: bool,
 }
 
 #[derive(Default)]
 struct Stream {
     /// None on the standing stream.
     call: Option<Call>,
-    /// None while the client is not there.
     response: Option<Sender<Event>>,
-    responses: u64,
     /// The last event, and the last one that a response was given.
     written: u64,
     given: u64,
     stalled: Duration,
 }
 
-/// A request under way. The program knows it, and its token, by the client's names or by our own.
+impl Stream {
+    /// None while the client is not there.
+    fn response(&self) -> Option<&Sender<Event>> {
+        self.response.as_ref().filter(|response| !response.is_closed())
+    }
+}
+
+/// A request under way.
 struct Call {
-    client: Id,
-    program: Id,
-    token: Option<(Id, Id)>,
+    id: Name,
+    token: Option<Name>,
     method: Box<str>,
 }
 
-/// A frame for the client, as text.
+/// What client and program call a thing: the same in a session; without one the program has a name of our own.
+struct Name {
+    client: Id,
+    program: Id,
+}
+
+impl Name {
+    fn is(&self, program: Option<&Id>) -> bool {
+        program == Some(&self.program)
+    }
+}
+
+/// A frame for the client.
 #[derive(Clone)]
 pub(super) struct Event {
     stream: u64,
     pub(super) number: u64,
-    pub(super) text: String,
-    /// It is the answer, after which the stream ends: the code of its error, or 0.
-    pub(super) answer: Option<i64>,
+    pub(super) frame: Arc<Frame>,
 }
 
 /// A response to a client. Dropped before its end, the client has gone.
 pub(super) struct Response {
     pub(super) session: Arc<Session>,
     pub(super) stream: u64,
-    serial: u64,
     pub(super) events: Receiver<Event>,
 }
 
 impl Drop for Response {
     fn drop(&mut self) {
-        let mut state = self.session.state.lock().unwrap();
-        state.used = Instant::now();
-        let own = state.streams.get_mut(&self.stream);
-        if let Some(own) = own.filter(|own| own.responses == self.serial) {
-            own.response = None;
-            if self.session.name.is_none() {
-                state.cancel(self.stream);
-            }
+        let mut state = self.session.state();
+        state.used = true;
+        if self.session.name.is_none() {
+            state.cancel(self.stream);
         }
     }
 }
@@ -103,7 +112,7 @@ impl Session {
             streams: BTreeMap::from([(STANDING, Stream::default())]),
             kept: VecDeque::new(),
             last: STANDING,
-            used: Instant::now(),
+            used: true,
         };
         Arc::new(Self {
             name,
@@ -111,67 +120,66 @@ impl Session {
         })
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
     /// The way to the program, unless the session has ended.
     pub(super) fn inbox(&self) -> Option<Writer> {
-        let mut state = self.state.lock().unwrap();
-        state.used = Instant::now();
+        let mut state = self.state();
+        state.used = true;
         state.inbox.clone()
     }
 
     /// Opens the stream of a request. Without a session the frame gets an id that nobody else on the connection has.
     ///
     /// # Errors
-    /// When too many requests are under way, or one with the same id.
-    pub(super) fn begin(self: &Arc<Self>, frame: &mut Frame) -> Result<Response, NotAFrame> {
-        let mut state = self.state.lock().unwrap();
+    /// The refusal when too many requests are under way, or one with the same id.
+    pub(super) fn begin(self: &Arc<Self>, frame: &mut Frame) -> Result<Response, Frame> {
+        let mut state = self.state();
         let stream = state.last + 1;
-        let named = |client: Id| match self.name {
-            Some(_) => client,
-            None => Id::from(stream),
+        let name = |client: Id| Name {
+            program: if self.name.is_some() { client.clone() } else { Id::from(stream) },
+            client,
         };
-        let client = frame.id.clone().expect("a request has one");
-        let program = named(client.clone());
-        if state.calls().any(|(_, call)| call.program == program) {
-            let reason = "another request with this id is under way";
-            return Err(NotAFrame::invalid(Some(client), reason));
+        let id = name(frame.id.clone().expect("a request has one"));
+        if state.calls().any(|(_, call)| call.id.program == id.program) {
+            let why = "another request with this id is under way";
+            return Err(Frame::invalid(Some(id.client), why));
         }
         if state.streams.len() > UNDER_WAY {
-            let reason = "too many requests are under way";
-            return Err(NotAFrame::invalid(Some(client), reason));
+            return Err(Frame::invalid(Some(id.client), "too many requests are under way"));
         }
-        let token = frame.names(&META_PROGRESS);
-        let token = token.map(|token| (token.clone(), named(token)));
-        if let Some((client, program)) = &token {
-            rename(&mut frame.params, &META_PROGRESS, client, program);
+        let token = frame.names(&META_PROGRESS).map(name);
+        if let Some(token) = token.as_ref().filter(|token| token.client != token.program) {
+            frame.rename(&META_PROGRESS, &token.program);
         }
-        frame.id = Some(program.clone());
-        let own = Stream {
-            call: Some(Call {
-                client,
-                program,
-                token,
-                method: frame.method.clone().unwrap_or_default(),
-            }),
-            ..Stream::default()
-        };
+        frame.id = Some(id.program.clone());
+        let method = frame.method.clone().unwrap_or_default();
+        let call = Some(Call { id, token, method });
         state.last = stream;
-        state.streams.insert(stream, own);
+        state.streams.insert(
+            stream,
+            Stream {
+                call,
+                ..Stream::default()
+            },
+        );
         Ok(self.respond(&mut state, stream, None))
     }
 
     /// The stream for what belongs to no request, or the rest of one that broke off after `last_event`. A stream that
     /// another response still brings is taken over.
     pub(super) fn resume(self: &Arc<Self>, last_event: Option<&str>) -> Response {
-        let mut state = self.state.lock().unwrap();
         let named = last_event.and_then(|id| id.split_once('-'));
-        match named.and_then(|(stream, event)| Some((stream.parse().ok()?, event.parse().ok()?))) {
-            Some((stream, seen)) => self.respond(&mut state, stream, Some(seen)),
-            None => self.respond(&mut state, STANDING, None),
-        }
+        let named =
+            named.and_then(|(stream, seen)| Some((stream.parse().ok()?, seen.parse().ok()?)));
+        let (stream, seen) = named.map_or((STANDING, None), |(stream, seen)| (stream, Some(seen)));
+        self.respond(&mut self.state(), stream, seen)
     }
 
     fn respond(self: &Arc<Self>, state: &mut State, stream: u64, seen: Option<u64>) -> Response {
-        state.used = Instant::now();
+        state.used = true;
         let (sender, events) = queue();
         let own = state.streams.get_mut(&stream);
         let seen = seen.or(own.as_ref().map(|own| own.given));
@@ -179,17 +187,13 @@ impl Session {
         for event in missed.filter(|it| it.stream == stream && Some(it.number) > seen) {
             sender.force(event.clone());
         }
-        let mut serial = 0;
         if let Some(own) = own.filter(|_| state.inbox.is_some()) {
-            own.responses += 1;
             own.given = own.written;
             own.response.replace(sender).inspect(Sender::close);
-            serial = own.responses;
         }
         Response {
             session: self.clone(),
             stream,
-            serial,
             events,
         }
     }
@@ -197,26 +201,24 @@ impl Session {
     /// Moves the program's frames to the client's streams, until the program or the session ends. A session that has
     /// been `idle` for so long ends.
     pub(super) async fn run(&self, mut outbox: Reader, tools: &ToolHeaders, idle: Duration) {
+        let mut look = interval_at(Instant::now() + idle, idle);
         loop {
-            match timeout(idle, outbox.recv()).await {
-                Ok(Some(Ok(frame))) => self.deliver(frame, tools).await,
-                Ok(_) => break,
-                Err(_) => {
-                    let state = self.state.lock().unwrap();
-                    let mut streams = state.streams.values();
-                    let read = streams.any(|own| own.response.is_some());
-                    if !read && state.used.elapsed() >= idle {
+            tokio::select! {
+                came = outbox.recv() => match came {
+                    Some(Ok(frame)) => self.deliver(frame, tools).await,
+                    _ => break,
+                },
+                _ = look.tick() => {
+                    let mut state = self.state();
+                    let read = state.streams.values().any(|own| own.response().is_some());
+                    if !std::mem::replace(&mut state.used, read) && !read {
                         break;
                     }
                 }
             }
         }
-        let left: Vec<_> = {
-            let mut state = self.state.lock().unwrap();
-            state.inbox = None;
-            let calls = state.calls();
-            calls.map(|(_, call)| call.program.clone()).collect()
-        };
+        self.drain();
+        let left: Vec<_> = self.state().calls().map(|(_, call)| call.id.program.clone()).collect();
         let why = "the server behind has closed the connection";
         for id in left {
             let answer = Frame::error(Some(id), code::INTERNAL_ERROR, why);
@@ -227,12 +229,12 @@ impl Session {
 
     /// Takes nothing more from the client; what the program still says goes out.
     pub(super) fn drain(&self) {
-        self.state.lock().unwrap().inbox = None;
+        self.state().inbox = None;
     }
 
     /// Ends it at once: its streams break off.
     pub(super) fn close(&self) {
-        let mut state = self.state.lock().unwrap();
+        let mut state = self.state();
         state.inbox = None;
         let streams = std::mem::take(&mut state.streams);
         let responses = streams.into_values().filter_map(|own| own.response);
@@ -242,26 +244,28 @@ impl Session {
     /// Hands a frame to the response that it belongs to, and keeps it for one who resumes.
     async fn deliver(&self, mut frame: Frame, tools: &ToolHeaders) {
         let (event, response, stalled) = {
-            let mut state = self.state.lock().unwrap();
-            let Some((stream, answer)) = state.route(&mut frame, tools) else {
+            let state = &mut *self.state();
+            let stream = state.route(&mut frame);
+            let Some(own) = stream.and_then(|stream| state.streams.get_mut(&stream)) else {
                 return tracing::debug!(id = ?frame.id, "an answer to no request under way");
             };
-            let Some(own) = state.streams.get_mut(&stream) else {
-                return;
-            };
+            if let Some((result, call)) = frame.result.as_deref().zip(own.call.as_ref())
+                && &*call.method == "tools/list"
+            {
+                tools.learn(result);
+            }
             own.written += 1;
             let event = Event {
-                stream,
+                stream: stream.unwrap_or(STANDING),
                 number: own.written,
-                text: frame.to_line(),
-                answer,
+                frame: Arc::new(frame),
             };
-            let (response, stalled) = (own.response.clone(), own.stalled);
+            let (response, stalled) = (own.response().cloned(), own.stalled);
             if response.is_some() {
                 own.given = own.written;
             }
-            if answer.is_some() {
-                state.streams.remove(&stream);
+            if event.frame.kind() == Kind::Response {
+                state.streams.remove(&event.stream);
             }
             if self.name.is_some() {
                 state.keep(event.clone());
@@ -270,14 +274,14 @@ impl Session {
         };
         // A client that has gone finds it among what is kept.
         let Some(response) = response else { return };
-        let (began, stream, bytes) = (Instant::now(), event.stream, event.text.len());
+        let (began, stream, bytes) = (Instant::now(), event.stream, event.frame.size());
         let sending = response.send(event, bytes);
         if self.name.is_some() {
             let _ = sending.await;
         } else if timeout(STALL.saturating_sub(stalled), sending).await.is_err() {
             tracing::warn!("a client does not read its response, which is closed");
-            self.state.lock().unwrap().cancel(stream);
-        } else if let Some(own) = self.state.lock().unwrap().streams.get_mut(&stream) {
+            self.state().cancel(stream);
+        } else if let Some(own) = self.state().streams.get_mut(&stream) {
             own.stalled += began.elapsed();
         }
     }
@@ -289,59 +293,44 @@ impl State {
         streams.filter_map(|(stream, own)| Some((*stream, own.call.as_ref()?)))
     }
 
-    /// Finds the stream of a frame, and puts the client's names back. Of an answer also its code; None when there is no
-    /// such request.
-    fn route(&self, frame: &mut Frame, tools: &ToolHeaders) -> Option<(u64, Option<i64>)> {
-        if frame.kind() != Kind::Response {
-            return Some((self.stream_of(frame), None));
-        }
-        let id = frame.id.as_ref()?;
-        let (stream, call) = self.calls().find(|(_, call)| call.program == *id)?;
-        if let Some(result) = frame.result.as_deref() {
-            if &*call.method == "tools/list" {
-                tools.learn(result);
-            }
-            if body::get(result, &META_SUBSCRIPTION).is_some() {
-                let (from, to) = (&call.program, &call.client);
-                rename(&mut frame.result, &META_SUBSCRIPTION, from, to);
-            }
-        }
-        frame.id = Some(call.client.clone());
-        let error = frame.error.as_deref();
-        let code = error.map_or(Some(0), |error| body::get(error, &["code"])?.get().parse().ok());
-        Some((stream, code.or(Some(code::INTERNAL_ERROR))))
-    }
-
-    /// The stream that a notification or a request of the program belongs to.
-    fn stream_of(&self, frame: &mut Frame) -> u64 {
+    /// Finds the stream of a frame, and puts the client's names back. None for an answer to no request.
+    fn route(&self, frame: &mut Frame) -> Option<u64> {
+        let answers = frame.kind() == Kind::Response;
+        let id = frame.id.clone().filter(|_| answers);
         let token = frame.names(&["progressToken"]);
         let token = token.filter(|_| frame.calls("notifications/progress"));
         let subscription = frame.names(&META_SUBSCRIPTION);
-        for (stream, call) in self.calls() {
-            let own = call.token.as_ref().zip(token.as_ref());
-            if let Some(((client, program), _)) = own.filter(|(own, named)| own.1 == **named) {
-                rename(&mut frame.params, &["progressToken"], program, client);
-                return stream;
-            }
-            if Some(&call.program) == subscription.as_ref() {
-                let (from, to) = (&call.program, &call.client);
-                rename(&mut frame.params, &META_SUBSCRIPTION, from, to);
-                return stream;
+        let reports = |call: &Call| call.token.as_ref().is_some_and(|own| own.is(token.as_ref()));
+        let named = |(_, call): &(u64, &Call)| {
+            call.id.is(id.as_ref())
+                || !answers && (call.id.is(subscription.as_ref()) || reports(call))
+        };
+        let told = |(_, call): &(u64, &Call)| call.id.is(frame.about.as_ref());
+        // A program on stdio does not say; the latest request is the likeliest.
+        let likely = |(_, call): &(u64, &Call)| &*call.method != "subscriptions/listen";
+        let guess = || self.calls().find(told).or_else(|| self.calls().rfind(likely));
+        let found = self.calls().find(named).or_else(|| guess().filter(|_| !answers));
+        let Some((stream, call)) = found else {
+            return (!answers).then_some(STANDING);
+        };
+        if answers {
+            frame.id = Some(call.id.client.clone());
+        }
+        let subscription = Some(&call.id).filter(|own| own.is(subscription.as_ref()));
+        let token = call.token.as_ref().filter(|_| reports(call));
+        for (path, own) in [(&META_SUBSCRIPTION[..], subscription), (&["progressToken"], token)] {
+            if let Some(own) = own.filter(|own| own.client != own.program) {
+                frame.rename(path, &own.client);
             }
         }
-        let told = |call: &Call| Some(&call.program) == frame.about.as_ref();
-        // A program on stdio does not say; the latest request is the likeliest.
-        let likely = |call: &Call| &*call.method != "subscriptions/listen";
-        let stream = self.calls().find(|(_, call)| told(call));
-        let stream = stream.or_else(|| self.calls().rfind(|(_, call)| likely(call)));
-        stream.map_or(STANDING, |(stream, _)| stream)
+        Some(stream)
     }
 
     fn keep(&mut self, event: Event) {
         self.kept.push_back(event);
-        let mut bytes: usize = self.kept.iter().map(|event| event.text.len()).sum();
+        let mut bytes: usize = self.kept.iter().map(|event| event.frame.size()).sum();
         while self.kept.len() > KEPT_EVENTS || self.kept.len() > 1 && bytes > KEPT_BYTES {
-            bytes -= self.kept.pop_front().map_or(0, |event| event.text.len());
+            bytes -= self.kept.pop_front().map_or(0, |event| event.frame.size());
         }
     }
 
@@ -349,18 +338,10 @@ impl State {
     fn cancel(&mut self, stream: u64) {
         let call = self.streams.remove(&stream).and_then(|own| own.call);
         if let Some((call, inbox)) = call.zip(self.inbox.clone()) {
-            let params =
-                json!({ "requestId": call.program.to_raw(), "reason": "the client hung up" });
+            let id = call.id.program.to_raw();
+            let params = json!({ "requestId": id, "reason": "the client hung up" });
             let cancelled = Frame::notification("notifications/cancelled", params);
             tokio::spawn(async move { inbox.send(cancelled).await });
         }
-    }
-}
-
-/// Puts one name where a body has the other.
-fn rename(body: &mut Option<Box<serde_json::value::RawValue>>, path: &[&str], from: &Id, to: &Id) {
-    let own = body.as_deref().filter(|_| from != to);
-    if let Some(renamed) = own.and_then(|own| body::set(own, path, &to.to_raw())) {
-        *body = Some(renamed);
     }
 }

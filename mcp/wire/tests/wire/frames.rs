@@ -33,15 +33,13 @@ fn what_is_no_frame_is_answered_as_the_specification_says() {
         (r#"{"jsonrpc":"2.0","id":null,"result":1}"#, -32600, "null"),
     ];
     for (text, code, id) in table {
-        let not = Frame::parse(text.as_bytes()).unwrap_err();
-        let reply: serde_json::Value = serde_json::from_slice(&not.reply().to_vec()).unwrap();
+        let reply = Frame::parse(text.as_bytes()).unwrap_err().to_string();
+        let reply: serde_json::Value = serde_json::from_str(&reply).unwrap();
         assert_eq!(reply["error"]["code"], code, "{text}");
         assert_eq!(reply["id"].to_string(), id, "{text}");
     }
-    assert_eq!(
-        Frame::parse(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}").unwrap_err().code,
-        -32700
-    );
+    let reply = Frame::parse(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}").unwrap_err();
+    assert!(reply.to_string().contains("-32700"), "{reply}");
 }
 
 #[test]

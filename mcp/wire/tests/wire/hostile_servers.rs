@@ -270,12 +270,12 @@ async fn calls_end_however_the_other_side_stops_reading() {
     let options = ws::Options::default();
     for ours_accepts in [true, false] {
         let (ours, theirs) = duplex(1 << 12);
-        use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-        let mut request = "ws://localhost/".into_client_request().unwrap();
-        let name = "sec-websocket-protocol";
-        request.headers_mut().insert(name, "mcp".parse().unwrap());
+        let (url, name) = ("ws://localhost/", "sec-websocket-protocol");
         // The other side shakes hands, and that is all.
         if ours_accepts {
+            use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+            let mut request = url.into_client_request().unwrap();
+            request.headers_mut().insert(name, "mcp".parse().unwrap());
             let deaf = tokio_tungstenite::client_async(request, theirs);
             let (server, deaf) = tokio::join!(ws::accept(ours, &options), deaf);
             all_end("websocket server", server.unwrap()).await;
@@ -287,7 +287,7 @@ async fn calls_end_however_the_other_side_stops_reading() {
                     response.headers_mut().insert(name, HeaderValue::from_static("mcp"));
                     Ok(response)
                 });
-            let (client, deaf) = tokio::join!(ws::over(request, ours, &options), deaf);
+            let (client, deaf) = tokio::join!(ws::over(url, ours, &options), deaf);
             all_end("websocket client", client.unwrap()).await;
             drop(deaf);
         }
