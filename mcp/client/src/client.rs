@@ -11,7 +11,7 @@ use std::time::Duration;
 use kit::BoxFuture;
 use mcp_wire::frame::{Frame, code};
 use mcp_wire::headers::{META_CAPABILITIES, META_VERSION, STATELESS, marked};
-use mcp_wire::peer::{CallError, Incoming, Progress, Request};
+use mcp_wire::peer::{CallError, Incoming, Request};
 use mcp_wire::{Peer, body};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -249,13 +249,12 @@ impl Client {
                 Some(_) => self.peer.call_with_progress(method, &params).await,
             };
             let mut call = call.timeout(self.timeout);
-            let answer = loop {
-                match (call.progress().await, &mut progress) {
-                    (Progress::Done(answer), _) => break answer?,
-                    (Progress::Report(report), Some(told)) => told(&report),
-                    (Progress::Report(_), None) => {}
+            while let Some(report) = call.progress().await {
+                if let Some(told) = &mut progress {
+                    told(&report);
                 }
-            };
+            }
+            let answer = call.result().await?;
             if body::text(&answer, &["resultType"]).as_deref() != Some("input_required") {
                 return Ok(answer);
             }
@@ -397,9 +396,6 @@ async fn attend(mut incoming: mcp_wire::peer::Receiver<Incoming>, options: Optio
                 if let Some(listener) = &options.notifications {
                     let _ = listener.send(frame).await;
                 }
-            }
-            Incoming::Odd(error) => {
-                tracing::info!("the server says what nobody understands: {error}")
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_bridge::shim::Shim;
 use mcp_relay::service;
-use mcp_wire::peer::{Incoming, Progress};
+use mcp_wire::peer::Incoming;
 use mcp_wire::{Connection, Peer};
 use serde_json::{Value, json};
 
@@ -45,9 +45,9 @@ async fn schemas_results_progress_and_changes_go_through_whole() {
 
     let params = |name: &str| json!({"name": name, "arguments": {}});
     let mut call = peer.call_with_progress("tools/call", params("world_report")).await;
-    let Progress::Report(report) = call.progress().await else { panic!("no progress") };
+    let report = call.progress().await.expect("progress");
     assert_eq!(value(&report)["total"], 2);
-    let Progress::Done(Ok(done)) = call.progress().await else { panic!("no result") };
+    let done = call.result().await.unwrap();
     assert_eq!(value(&done)["content"][0]["type"], "image");
     assert_eq!(value(&done)["structuredContent"]["big"], json!(12345678901234567890u64));
     for (name, why) in [

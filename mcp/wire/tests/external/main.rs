@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use mcp_wire::frame::FRAME_LIMIT;
 use mcp_wire::http::ClientOptions;
-use mcp_wire::peer::Progress;
 use mcp_wire::{Connection, Peer, body, http, legacy, stdio, ws};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
@@ -103,12 +102,10 @@ async fn examine(connection: Connection, modern: bool, tool: &Tool) {
         let params = with_meta(json!({ "name": name, "arguments": arguments }));
         let mut call = peer.call_with_progress("tools/call", params).await.timeout(limit);
         let mut seen = 0;
-        let answer = loop {
-            match call.progress().await {
-                Progress::Report(_) => seen += 1,
-                Progress::Done(answer) => break answer.unwrap(),
-            }
-        };
+        while call.progress().await.is_some() {
+            seen += 1;
+        }
+        let answer = call.result().await.unwrap();
         assert!(answer.get().contains(says), "{answer}");
         assert_eq!(seen, *reports);
     }
