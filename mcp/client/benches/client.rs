@@ -48,7 +48,8 @@ async fn serve(transport: &str) {
             while let Ok((client, _)) = listener.accept().await {
                 client.set_nodelay(true).unwrap();
                 let accepted = async move {
-                    answer(ws::accept(client, &ws::Options::default()).await.unwrap()).await
+                    answer(ws::accept(client, &Default::default(), FRAME_LIMIT).await.unwrap())
+                        .await
                 };
                 tokio::spawn(accepted);
             }
@@ -161,7 +162,7 @@ async fn measure() {
         ("http", ours(&at(&http_url)).await),
         ("http, the SDK", sdk!(StreamableHttpClientTransport::from_uri(http_url.clone()))),
         ("http, through connect", ours(&connect(&http_url)).await),
-        ("ws, bare", bare(ws::connect(&ws_url, &ws::Options::default()).await.unwrap()).await),
+        ("ws, bare", bare(ws::connect(ClientOptions::new(&ws_url)).await.unwrap()).await),
         ("ws", ours(&at(&ws_url)).await),
         ("ws, through connect", ours(&connect(&ws_url)).await),
     ];

@@ -113,14 +113,9 @@ impl Dialer {
     }
 
     async fn websocket(&self) -> Result<Connection, Error> {
-        let headers = self.headers.lock().unwrap().clone();
-        let options = ws::Options {
-            headers,
-            ..ws::Options::default()
-        };
-        let url = &self.server.url;
+        let (url, options) = (&self.server.url, self.options());
         if url.starts_with("ws:") {
-            return ws::connect(url, &options).await;
+            return ws::connect(options).await;
         }
         let failed = |error: &dyn std::fmt::Display| broken(&error.to_string());
         let uri: Uri = url.parse().map_err(|error| failed(&error))?;
@@ -135,7 +130,7 @@ impl Dialer {
             rustls::ClientConfig::with_platform_verifier().map_err(|error| failed(&error))?;
         let name = host.try_into().map_err(|error: InvalidDnsNameError| failed(&error))?;
         let tls = TlsConnector::from(Arc::new(config)).connect(name, tcp).await;
-        ws::over(url, tls.map_err(|error| failed(&error))?, &options).await
+        ws::over(tls.map_err(|error| failed(&error))?, options).await
     }
 
     /// The token that an editor has left for whoever connects to its port.

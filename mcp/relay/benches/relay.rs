@@ -53,7 +53,11 @@ async fn serve(transport: &str, address: &str, tools: usize) {
             while let Ok((client, _)) = listener.accept().await {
                 client.set_nodelay(true).unwrap();
                 tokio::spawn(async move {
-                    answer(ws::accept(client, &ws::Options::default()).await.unwrap(), tools).await;
+                    answer(
+                        ws::accept(client, &Default::default(), FRAME_LIMIT).await.unwrap(),
+                        tools,
+                    )
+                    .await;
                 });
             }
         }
@@ -225,7 +229,7 @@ async fn measure() {
     backends.push(web);
     let ws_url = entries[0]["url"].as_str().unwrap().to_owned();
     let url = format!("http://{address}/mcp");
-    let ws = ws::connect(&ws_url, &ws::Options::default()).await.unwrap();
+    let ws = ws::connect(ClientOptions::new(&ws_url)).await.unwrap();
     let mut ways = vec![
         Way::new("direct, ws", ws, "echo_0").await,
         Way::relay("mcp_relay → ws, 1 backend", &entries[..1], "b0_echo_0").await,
@@ -292,7 +296,7 @@ async fn throughput(way: &Way) {
 }
 
 async fn lists(way: &Way, direct: &str) {
-    let ws = ws::connect(&format!("ws://{direct}"), &ws::Options::default()).await.unwrap();
+    let ws = ws::connect(ClientOptions::new(&format!("ws://{direct}"))).await.unwrap();
     let direct = Way::new("direct", ws, "echo_0").await;
     let (mut times, mut directs) = (Vec::new(), Vec::new());
     for _ in 0..20 {

@@ -60,7 +60,8 @@ async fn serve(transport: String) {
             while let Ok((client, _)) = listener.accept().await {
                 client.set_nodelay(true).unwrap();
                 tokio::spawn(async move {
-                    answer(ws::accept(client, &ws::Options::default()).await.unwrap()).await;
+                    answer(ws::accept(client, &Default::default(), FRAME_LIMIT).await.unwrap())
+                        .await;
                 });
             }
         }
@@ -194,7 +195,7 @@ async fn ways() -> Vec<Way> {
     let transport = StreamableHttpClientTransport::from_uri(url);
     ways.push(sdk("http, the SDK at both ends", ().serve(transport).await.unwrap(), vec![server]));
     let (server, url) = listening(&["serve", "ws"]).await;
-    let connection = ws::connect(&url, &ws::Options::default()).await.unwrap();
+    let connection = ws::connect(ClientOptions::new(&url)).await.unwrap();
     ways.push(ours("websocket", connection, vec![server]).await);
     ways
 }
@@ -238,7 +239,7 @@ async fn idle(transport: &str) -> u64 {
     let mut idle = Vec::new();
     for _ in 0..IDLE {
         let connection = match transport {
-            "ws" => ws::connect(&url, &ws::Options::default()).await.unwrap(),
+            "ws" => ws::connect(ClientOptions::new(&url)).await.unwrap(),
             _ => http::connect(ClientOptions::new(&url)),
         };
         idle.push(ours("", connection, vec![]).await);

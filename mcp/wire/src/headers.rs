@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hyper::http::{HeaderMap, HeaderName};
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -61,26 +60,20 @@ pub struct Marked {
 }
 
 impl ToolHeaders {
-    /// Takes the marks from the result of a `tools/list`.
+    /// Takes the marks from the result of a `tools/list`. A malformed entry costs the others nothing.
     pub(crate) fn learn(&self, result: &RawValue) {
-        #[derive(Deserialize)]
-        struct Tool<'a> {
-            name: String,
-            #[serde(borrow, rename = "inputSchema")]
-            schema: &'a RawValue,
-        }
         let tools = body::get(result, &["tools"]).map(RawValue::get);
-        // Entry by entry: one that is malformed costs the others nothing.
         let tools = tools.and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools).ok());
-        let tools = tools.into_iter().flatten();
         let mut known = self.0.lock().unwrap();
-        for tool in tools.filter_map(|tool| serde_json::from_str::<Tool<'_>>(tool.get()).ok()) {
-            known.remove(&tool.name);
-            let schema = Some(tool.schema.get()).filter(|it| it.contains("x-mcp-header"));
+        for tool in tools.into_iter().flatten() {
+            let Some(name) = body::text(tool, &["name"]) else { continue };
+            known.remove(&name);
+            let schema = body::get(tool, &["inputSchema"]).map(RawValue::get);
+            let schema = schema.filter(|schema| schema.contains("x-mcp-header"));
             let schema = schema.and_then(|schema| serde_json::from_str(schema).ok());
-            let marks = schema.and_then(|schema| marked(&schema).ok());
-            if let Some(marks) = marks.filter(|marks| !marks.is_empty() && known.len() < TOOLS) {
-                known.insert(tool.name, marks.into());
+            let marks = schema.and_then(|schema| marked(&schema).ok()).unwrap_or_default();
+            if !marks.is_empty() && known.len() < TOOLS {
+                known.insert(name, marks.into());
             }
         }
     }
@@ -89,25 +82,23 @@ impl ToolHeaders {
     fn wanted(&self, frame: &Frame) -> Vec<(HeaderName, Option<String>)> {
         let text = |key| body::text(frame.params.as_deref()?, &[key]);
         let method = frame.method.as_deref().unwrap_or_default();
-        let key = match method {
-            "tools/call" | "prompts/get" => "name",
-            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
-            "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
-            _ => "",
+        let name = match method {
+            "tools/call" | "prompts/get" => text("name"),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => text("uri"),
+            "tasks/get" | "tasks/update" | "tasks/cancel" => text("taskId"),
+            _ => None,
         };
+        let tool = name.as_ref().filter(|_| method == "tools/call");
+        let marks = tool.and_then(|tool| self.0.lock().unwrap().get(tool).cloned());
         let mut wanted = vec![(VERSION, own_version(frame)), (METHOD, Some(method.to_owned()))];
-        wanted.extend(text(key).map(|name| (NAME, Some(name))));
-        let tool = text("name").filter(|_| method == "tools/call");
-        let marks = tool.and_then(|tool| self.0.lock().unwrap().get(&tool).cloned());
-        for mark in marks.iter().flat_map(|marks| marks.iter()) {
+        wanted.extend(name.map(|name| (NAME, Some(name))));
+        wanted.extend(marks.iter().flat_map(|marks| marks.iter()).filter_map(|mark| {
             let keys = mark.path.iter().map(String::as_str);
             let path: Vec<_> = std::iter::once("arguments").chain(keys).collect();
-            let params = frame.params.as_deref();
-            let value = params.and_then(|params| body::get(params, &path));
-            if let Ok(name) = format!("mcp-param-{}", mark.header).parse() {
-                wanted.push((name, value.and_then(plain)));
-            }
-        }
+            let value = frame.params.as_deref().and_then(|params| body::get(params, &path));
+            let header = format!("mcp-param-{}", mark.header).parse().ok()?;
+            Some((header, value.and_then(plain)))
+        }));
         wanted
     }
 

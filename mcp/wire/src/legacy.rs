@@ -9,7 +9,7 @@ use reqwest::{Method, StatusCode};
 use tokio::time::timeout;
 
 use crate::connection::{Connection, Error};
-use crate::http::{Client, ClientOptions, chain, explained};
+use crate::http::{Client, ClientOptions, chain};
 
 /// For a server to open its stream and to say where frames are posted.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -29,7 +29,9 @@ async fn open(options: ClientOptions) -> Result<Connection, Error> {
     let response = client.request(Method::GET).send().await;
     let response = response.map_err(|error| Error::Broken(chain(&error.without_url())))?;
     if response.status() != StatusCode::OK {
-        return Err(explained(response, None).await.0);
+        // Without an id it answers nothing.
+        let refused = client.explain(response, None).await;
+        return Err(refused.map_or_else(|error| error, Error::NotAFrame));
     }
     let base = response.url().clone();
     let mut events = client.events(response);

@@ -132,11 +132,6 @@ impl Call {
         self
     }
 
-    /// The id of the request.
-    pub fn id(&self) -> u64 {
-        self.id
-    }
-
     /// The params of the next report of progress. None when the result has come, or why there is none.
     pub async fn progress(&mut self) -> Option<Box<RawValue>> {
         if self.answer.is_some() {

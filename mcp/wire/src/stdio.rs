@@ -11,8 +11,8 @@ use std::time::Duration;
 use futures_util::{Stream, StreamExt, stream};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite};
-use tokio::io::{AsyncWriteExt, BufReader, BufWriter};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{BufReader, BufWriter};
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 use tokio::task::JoinHandle;
@@ -74,38 +74,28 @@ where
 {
     let input = BufReader::with_capacity(BATCH, input);
     stream::unfold(input, move |mut input| async move {
-        let mut line = Vec::new();
-        let text = match read_line(&mut input, &mut line, limit).await {
-            Ok(0) => return None,
-            Ok(length) if length > limit => {
-                let why = format!("the frame is longer than {limit} bytes");
-                Err(Error::NotAFrame(Frame::invalid(None, &why)))
+        let (mut line, mut long) = (Vec::new(), false);
+        let text = loop {
+            let mut some = (&mut input).take(BATCH as u64);
+            let read = some.read_until(b'\n', &mut line).await;
+            let end = matches!(read, Ok(0)) || line.ends_with(b"\n");
+            if line.len() > limit {
+                long = true;
+                line.clear();
             }
-            Ok(_) => Ok(line),
-            Err(error) => Err(Error::Broken(format!("reading: {error}"))),
+            match read {
+                Err(error) => break Err(Error::Broken(format!("reading: {error}"))),
+                Ok(_) if !end => {}
+                Ok(_) if long => {
+                    let why = format!("the frame is longer than {limit} bytes");
+                    break Err(Error::NotAFrame(Frame::invalid(None, &why)));
+                }
+                Ok(0) if line.is_empty() => return None,
+                Ok(_) => break Ok(line),
+            }
         };
         Some((text, input))
     })
-}
-
-/// Reads a line with its end into `line`, as far as the limit goes, and returns its length; 0 at the end.
-async fn read_line<R>(input: &mut R, line: &mut Vec<u8>, limit: usize) -> io::Result<usize>
-where
-    R: AsyncBufRead + Unpin,
-{
-    let mut length = 0;
-    loop {
-        let mut some = input.take(BATCH as u64);
-        let read = some.read_until(b'\n', line).await?;
-        let end = read == 0 || line.ends_with(b"\n");
-        length += read;
-        if length > limit {
-            line.clear();
-        }
-        if end {
-            return Ok(length);
-        }
-    }
 }
 
 async fn write(mut outbox: Reader, output: impl AsyncWrite + Unpin) -> io::Result<()> {

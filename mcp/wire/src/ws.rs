@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, TryFutureExt, stream};
 use hyper::http::header::SEC_WEBSOCKET_PROTOCOL;
-use hyper::http::{HeaderMap, HeaderValue, Request, Response};
+use hyper::http::{HeaderValue, Request, Response};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, interval_at, timeout};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -22,8 +22,8 @@ use tokio_tungstenite::{
 };
 
 use crate::connection::{Connection, Error, Reader};
-use crate::frame::{FRAME_LIMIT, Frame};
-use crate::http::{Hosts, Refusal, chain, refusal};
+use crate::frame::Frame;
+use crate::http::{ClientOptions, Hosts, Refusal, chain, refusal};
 
 const SUBPROTOCOL: HeaderValue = HeaderValue::from_static("mcp");
 /// For the handshake, for the answer to a ping, and for the last words.
@@ -31,75 +31,51 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// From one ping to the next.
 const PING: Duration = Duration::from_secs(30);
 
-/// How a WebSocket is held.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// A client's own, a token for instance.
-    pub headers: HeaderMap,
-    /// The names that a server answers to.
-    pub hosts: Hosts,
-    /// The largest frame.
-    pub limit: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            headers: HeaderMap::new(),
-            hosts: Hosts::default(),
-            limit: FRAME_LIMIT,
-        }
-    }
-}
-
-impl Options {
-    fn config(&self) -> Option<WebSocketConfig> {
-        let config = WebSocketConfig::default();
-        let config = config.max_message_size(Some(self.limit)).max_frame_size(Some(self.limit));
-        // What is written goes out, or the writer waits; and an idle connection costs little.
-        Some(config.write_buffer_size(0).read_buffer_size(16 << 10))
-    }
-
-    fn request(&self, url: &str) -> Result<Request<()>, Error> {
-        let mut request = url.into_client_request().map_err(|error| broken(&error))?;
-        request.headers_mut().extend(self.headers.clone());
-        request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
-        Ok(request)
-    }
-}
-
 /// Connects to a `ws://` URL.
 ///
 /// # Errors
 /// When nobody is there, or the server does not speak WebSocket.
-pub async fn connect(url: &str, options: &Options) -> Result<Connection, Error> {
-    let request = options.request(url)?;
-    opened(connect_async_with_config(request, options.config(), true)).await
+pub async fn connect(options: ClientOptions) -> Result<Connection, Error> {
+    let opening = connect_async_with_config(request(&options)?, config(options.limit), true);
+    opened(opening).await
 }
 
 /// Connects over a stream that is open already: a TLS stream, for a `wss://` URL.
 ///
 /// # Errors
 /// When the server does not speak WebSocket.
-pub async fn over<S>(url: &str, stream: S, options: &Options) -> Result<Connection, Error>
+pub async fn over<S>(stream: S, options: ClientOptions) -> Result<Connection, Error>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let request = options.request(url)?;
-    opened(client_async_with_config(request, stream, options.config())).await
+    opened(client_async_with_config(request(&options)?, stream, config(options.limit))).await
 }
 
-/// Accepts a client on a stream that it has opened.
+fn request(options: &ClientOptions) -> Result<Request<()>, Error> {
+    let mut request = options.url.as_str().into_client_request().map_err(|error| broken(&error))?;
+    request.headers_mut().extend(options.headers.lock().unwrap().clone());
+    request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
+    Ok(request)
+}
+
+fn config(limit: usize) -> Option<WebSocketConfig> {
+    let config = WebSocketConfig::default();
+    let config = config.max_message_size(Some(limit)).max_frame_size(Some(limit));
+    // What is written goes out, or the writer waits; and an idle connection costs little.
+    Some(config.write_buffer_size(0).read_buffer_size(16 << 10))
+}
+
+/// Accepts a client on a stream that it has opened, by one of these names; `limit` is the largest frame.
 ///
 /// # Errors
 /// When it does not speak WebSocket, or comes from a foreign page.
-pub async fn accept<S>(stream: S, options: &Options) -> Result<Connection, Error>
+pub async fn accept<S>(stream: S, hosts: &Hosts, limit: usize) -> Result<Connection, Error>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     #[expect(clippy::result_large_err, reason = "tungstenite wants it so")]
     let answer = |request: &Request<()>, mut response: Response<()>| {
-        options.hosts.check(request.headers()).map_err(refused)?;
+        hosts.check(request.headers()).map_err(refused)?;
         let offered = request.headers().get_all(SEC_WEBSOCKET_PROTOCOL);
         let mut offered = offered.iter().filter_map(|list| list.to_str().ok());
         if !offered.any(|list| list.split(',').any(|name| name.trim() == "mcp")) {
@@ -108,7 +84,7 @@ where
         response.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
         Ok(response)
     };
-    let opening = accept_hdr_async_with_config(stream, answer, options.config());
+    let opening = accept_hdr_async_with_config(stream, answer, config(limit));
     opened(opening.map_ok(|socket| (socket, Response::new(None)))).await
 }
 

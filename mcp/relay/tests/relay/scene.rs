@@ -107,7 +107,9 @@ where
             let (stream, _) = listener.accept().await.unwrap();
             let act = act.clone();
             tokio::spawn(async move {
-                let opened = mcp_wire::ws::accept(stream, &Default::default()).await;
+                let opened =
+                    mcp_wire::ws::accept(stream, &Default::default(), mcp_wire::frame::FRAME_LIMIT)
+                        .await;
                 let Connection { writer, mut reader } = opened.unwrap();
                 while let Some(Ok(frame)) = reader.recv().await {
                     let able = json!({ "tools": {}, "resources": { "subscribe": true } });

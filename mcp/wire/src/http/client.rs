@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hyper::http::header::{ACCEPT, CONTENT_TYPE};
-use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use hyper::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::Response;
 use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::events::{Events, Place, explained, large_ones};
+use super::events::{Events, LARGE_ONES, Place};
 use super::{chain, is};
 use crate::body;
 use crate::connection::{Closed, Connection, Error, Reader, Writer};
@@ -30,13 +30,16 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const HANDSHAKE: Duration = Duration::from_secs(120);
 /// For a server to end a session.
 const GOODBYE: Duration = Duration::from_secs(5);
+/// For a server to say why it refuses, and the most that is read of it.
+const REASON_PATIENCE: Duration = Duration::from_secs(10);
+const REASON_LIMIT: usize = 64 << 10;
 /// Attempts to resume a stream, without an event in between.
 const ATTEMPTS: u32 = 5;
 
-/// Where the server is, and how it is spoken to.
+/// Where a server is, and how it is spoken to; the same for all transports with a URL.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Of the one endpoint.
+    /// Of the one endpoint, or of the stream.
     pub url: String,
     /// Sent with every request: a token, for instance. They may change while connected.
     pub headers: Arc<Mutex<HeaderMap>>,
@@ -77,24 +80,18 @@ pub(crate) struct Client {
     inbox: Writer,
     large: Arc<Semaphore>,
     tools: ToolHeaders,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    session: Option<HeaderValue>,
-    /// What the handshake has agreed on. Without one, to hang up is to cancel.
-    version: Option<HeaderValue>,
+    /// Session and version, as the handshake has agreed. Without them, to hang up is to cancel.
+    agreed: Mutex<HeaderMap>,
 }
 
 impl Client {
     pub(crate) fn new(options: Options, inbox: Writer) -> Self {
         Self {
-            large: large_ones(),
+            large: Arc::new(Semaphore::new(LARGE_ONES)),
             options,
             inbox,
             tools: ToolHeaders::default(),
-            state: Mutex::default(),
+            agreed: Mutex::default(),
         }
     }
 
@@ -124,7 +121,7 @@ impl Client {
                 _ if frame.calls("notifications/cancelled") => {
                     let call = frame.names(&["requestId"]);
                     let call = call.and_then(|id| calls.remove(&id));
-                    let alone = self.state.lock().unwrap().version.is_none();
+                    let alone = !self.agreed.lock().unwrap().contains_key(VERSION);
                     if !alone || call.is_none() {
                         self.tell(frame).await;
                     }
@@ -144,7 +141,7 @@ impl Client {
             () = async { while tasks.join_next().await.is_some() {} } => {}
             () = self.inbox.closed() => {}
         }
-        let session = self.state.lock().unwrap().session.is_some();
+        let session = self.agreed.lock().unwrap().contains_key(SESSION);
         if session {
             let _ = timeout(GOODBYE, self.request(Method::DELETE).send()).await;
         }
@@ -275,15 +272,9 @@ impl Client {
 
     pub(crate) fn request(&self, method: Method) -> reqwest::RequestBuilder {
         let own = self.options.headers.lock().unwrap().clone();
-        let request = self.options.http.request(method, &self.options.url).headers(own);
-        let mut request = request.header(ACCEPT, "application/json, text/event-stream");
-        let state = self.state.lock().unwrap();
-        for (name, value) in [(SESSION, &state.session), (VERSION, &state.version)] {
-            if let Some(value) = value {
-                request = request.header(name, value);
-            }
-        }
-        request
+        let agreed = self.agreed.lock().unwrap().clone();
+        let request = self.options.http.request(method, &self.options.url);
+        request.headers(own).headers(agreed).header(ACCEPT, "application/json, text/event-stream")
     }
 
     /// Posts a frame. None when the server has taken it and says no more; else what there is in the place of a response.
@@ -293,6 +284,9 @@ impl Client {
         about.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if headers::own_version(frame).is_some() {
             self.tools.write(frame, &mut about);
+        }
+        if frame.calls("initialize") {
+            self.agreed.lock().unwrap().clear();
         }
         let request = self.request(Method::POST).headers(about).body(frame.to_string());
         let response = match request.send().await {
@@ -309,31 +303,39 @@ impl Client {
             return Err(self.explain(response, id).await);
         }
         if frame.calls("initialize") {
-            let session = response.headers().get(SESSION).cloned();
-            self.state.lock().unwrap().session = session;
+            self.agree(SESSION, response.headers().get(SESSION).cloned());
         }
         let silent = id.is_none() || response.status() == StatusCode::ACCEPTED;
         Ok((!silent).then(|| self.events(response)))
     }
 
     /// A response that is no success: an answer all the same, when its body is one.
-    async fn explain(&self, response: Response, id: Option<Id>) -> Result<Frame, Error> {
-        let status = response.status();
-        let (error, frame) = explained(response, id.clone()).await;
+    pub(crate) async fn explain(&self, response: Response, id: Option<Id>) -> Result<Frame, Error> {
+        let (status, headers) = (response.status(), response.headers().clone());
+        let mut events = Events::new(response, REASON_LIMIT, self.large.clone());
+        let said = timeout(REASON_PATIENCE, events.next()).await.ok().and_then(Result::ok);
+        let text = said.and_then(|event| event.data).unwrap_or_default();
+        let words: Vec<_> = text.split_whitespace().collect();
+        let words = words.join(" ");
+        let why: String = words.chars().filter(|c| !c.is_control()).take(200).collect();
         // Of servers on the TypeScript SDK, whose error has no id, as a frame must have.
-        let said = error.to_string().to_lowercase();
+        let said = why.to_lowercase();
         let says_so = said.contains("session") || said.contains("not initialized");
         let lost = status == StatusCode::NOT_FOUND || status == StatusCode::BAD_REQUEST && says_so;
-        let mut state = self.state.lock().unwrap();
-        if lost && state.session.is_some() {
-            *state = State::default();
+        if lost && self.agreed.lock().unwrap().contains_key(SESSION) {
+            self.agreed.lock().unwrap().clear();
             return Err(Error::SessionLost { id });
         }
         let login = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        match frame {
+        match Frame::parse(text.as_bytes()) {
             // What could not be read has no id in the answer; here it is known.
-            Some(frame) if id.is_some() && !login => Ok(Frame { id, ..frame }),
-            _ => Err(error),
+            Ok(frame) if frame.error.is_some() && id.is_some() && !login => {
+                Ok(Frame { id, ..frame })
+            }
+            _ => {
+                let why = if why.is_empty() { "no reason given" } else { &why };
+                Err(Error::refused(id, status.as_u16(), &headers, why))
+            }
         }
     }
 
@@ -345,8 +347,11 @@ impl Client {
         }
         if request.calls("initialize") {
             let version = body::text(result, &["protocolVersion"]);
-            let version = version.and_then(|version| version.parse().ok());
-            self.state.lock().unwrap().version = version;
+            self.agree(VERSION, version.and_then(|version| version.parse().ok()));
         }
+    }
+
+    fn agree(&self, name: HeaderName, value: Option<HeaderValue>) {
+        self.agreed.lock().unwrap().extend(value.map(|value| (name, value)));
     }
 }

@@ -1,7 +1,7 @@
 //! What an HTTP response brings, to the clients of both HTTP transports: events, or a body that is one.
 //!
-//! sse-stream does the reading; this bounds it. Invariant: no event, body or refusal over its limit is kept, and of large
-//! ones only a few at a time; what a server says reaches an error as one line without control characters.
+//! sse-stream does the reading; this bounds it. Invariant: no event or body over its limit is kept, and of large ones only a
+//! few at a time.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -13,23 +13,13 @@ use hyper::http::HeaderValue;
 use reqwest::Response;
 use sse_stream::{Sse, SseByteStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
 
 use super::{chain, is};
-use crate::connection::Error;
-use crate::frame::{Frame, Id};
 
 /// What is read of an event before it counts as large.
 const LARGE: usize = 64 << 10;
 /// The large events of a connection that are read, or wait for the program, at a time.
-const LARGE_ONES: usize = 8;
-/// How long a server may take to say why it refuses.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// What bounds the large events of one connection.
-pub(crate) fn large_ones() -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(LARGE_ONES))
-}
+pub(super) const LARGE_ONES: usize = 8;
 
 /// The events of a response.
 pub(crate) struct Events {
@@ -135,21 +125,4 @@ fn chunks(
         }
         Ok(Some((chunk, (response, large, reading))))
     })
-}
-
-/// A response that is no success, as an error; and the frame in it, if it is one that refuses.
-pub(crate) async fn explained(response: Response, id: Option<Id>) -> (Error, Option<Frame>) {
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let mut events = Events::new(response, LARGE, large_ones());
-    let said = timeout(PATIENCE, events.next()).await;
-    let said = said.ok().and_then(Result::ok);
-    let text = said.and_then(|event| event.data).unwrap_or_default();
-    let words: Vec<_> = text.split_whitespace().collect();
-    let words = words.join(" ");
-    let words = words.chars().filter(|c| !c.is_control());
-    let said: String = words.take(200).collect();
-    let why = if said.is_empty() { "no reason given" } else { &said };
-    let error = Error::refused(id, status, &headers, why);
-    let frame = Frame::parse(text.as_bytes()).ok();
-    (error, frame.filter(|frame| frame.error.is_some()))
 }

@@ -21,10 +21,9 @@ use sse_stream::Sse;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::host::{Refusal, refusal};
-use super::is;
 use super::listener::Options;
 use super::session::{Event, Response, Session};
+use super::{Refusal, is, refusal};
 use crate::body;
 use crate::connection::Connection;
 use crate::frame::{Frame, Kind, code};

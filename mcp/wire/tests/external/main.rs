@@ -176,7 +176,7 @@ async fn the_last_python_sdk_with_websocket_answers_over_it() {
     let _server =
         serving(python.arg(script("server.py")).arg("ws").arg(port.to_string()), port).await;
     let url = format!("ws://127.0.0.1:{port}/");
-    let connection = ws::connect(&url, &ws::Options::default()).await.unwrap();
+    let connection = ws::connect(ClientOptions::new(&url)).await.unwrap();
     examine(connection, false, &Tool("count", json!({ "steps": 5 }), "counted to 5", 5)).await;
 }
 
@@ -238,7 +238,7 @@ async fn clients_on_the_typescript_sdks_are_served() {
     let ws_url = format!("ws://{}/", listener.local_addr().unwrap());
     let serving = tokio::spawn(async move {
         let (client, _) = listener.accept().await.unwrap();
-        let front = ws::accept(client, &ws::Options::default()).await.unwrap();
+        let front = ws::accept(client, &Default::default(), FRAME_LIMIT).await.unwrap();
         let mut command = Command::new(example("everything"));
         let (mut back, child) = stdio::spawn(&mut command, FRAME_LIMIT).unwrap();
         let mut front = front;

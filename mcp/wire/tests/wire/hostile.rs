@@ -5,7 +5,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use mcp_wire::http::{Listener, ServerOptions};
+use mcp_wire::frame::FRAME_LIMIT;
+use mcp_wire::http::{Hosts, Listener, ServerOptions};
 use mcp_wire::{Connection, Error, Frame, body, stdio, ws};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
@@ -130,8 +131,11 @@ async fn mutated_messages_do_not_end_a_websocket() {
     use tokio_tungstenite::tungstenite::client::IntoClientRequest;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("ws://{}/", listener.local_addr().unwrap());
-    let options = ws::Options::default();
-    let accept = async { ws::accept(listener.accept().await.unwrap().0, &options).await.unwrap() };
+    let accept = async {
+        ws::accept(listener.accept().await.unwrap().0, &Hosts::default(), FRAME_LIMIT)
+            .await
+            .unwrap()
+    };
     let mut request = url.into_client_request().unwrap();
     let name = "sec-websocket-protocol";
     request.headers_mut().insert(name, "mcp".parse().unwrap());
@@ -252,7 +256,7 @@ async fn what_waits_to_be_read_is_bounded_in_number_and_in_bytes() {
 #[tokio::test(start_paused = true)]
 async fn a_websocket_that_falls_silent_is_broken_after_a_ping() {
     let (ours, theirs) = duplex(1 << 16);
-    let options = ws::Options::default();
+    let hosts = Hosts::default();
     let request = "ws://localhost/".parse::<hyper::Uri>().unwrap();
     use tokio_tungstenite::tungstenite::client::IntoClientRequest;
     let mut request = request.into_client_request().unwrap();
@@ -260,7 +264,7 @@ async fn a_websocket_that_falls_silent_is_broken_after_a_ping() {
     // The other side shakes hands and then reads nothing: no pong.
     let config = None;
     let deaf = tokio_tungstenite::client_async_with_config(request, theirs, config);
-    let (server, deaf) = tokio::join!(ws::accept(ours, &options), deaf);
+    let (server, deaf) = tokio::join!(ws::accept(ours, &hosts, FRAME_LIMIT), deaf);
     let (mut server, _deaf) = (server.unwrap(), deaf.unwrap());
     let Some(Err(Error::Broken(why))) = server.reader.recv().await else { panic!() };
     assert!(why.contains("no sign of life"), "{why}");
@@ -269,7 +273,7 @@ async fn a_websocket_that_falls_silent_is_broken_after_a_ping() {
 #[tokio::test(start_paused = true)]
 async fn half_a_request_and_half_a_handshake_are_not_waited_for() {
     let (ours, _theirs) = duplex(64);
-    let error = ws::accept(ours, &ws::Options::default()).await.unwrap_err();
+    let error = ws::accept(ours, &Default::default(), FRAME_LIMIT).await.unwrap_err();
     assert!(matches!(error, Error::Broken(_)), "{error}");
     let address = guessing().await;
     for text in [

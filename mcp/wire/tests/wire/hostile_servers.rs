@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use hyper::Response;
 use hyper::http::HeaderValue;
+use mcp_wire::frame::FRAME_LIMIT;
 use mcp_wire::http::ClientOptions;
 use mcp_wire::peer::CallError;
 use mcp_wire::{Connection, Error, Frame, Kind, Peer, legacy, stdio, ws};
@@ -267,7 +268,7 @@ async fn calls_end_however_the_other_side_stops_reading() {
         all_end("legacy sse", client).await;
     }
 
-    let options = ws::Options::default();
+    let hosts = Default::default();
     for ours_accepts in [true, false] {
         let (ours, theirs) = duplex(1 << 12);
         let (url, name) = ("ws://localhost/", "sec-websocket-protocol");
@@ -277,7 +278,7 @@ async fn calls_end_however_the_other_side_stops_reading() {
             let mut request = url.into_client_request().unwrap();
             request.headers_mut().insert(name, "mcp".parse().unwrap());
             let deaf = tokio_tungstenite::client_async(request, theirs);
-            let (server, deaf) = tokio::join!(ws::accept(ours, &options), deaf);
+            let (server, deaf) = tokio::join!(ws::accept(ours, &hosts, FRAME_LIMIT), deaf);
             all_end("websocket server", server.unwrap()).await;
             drop(deaf);
         } else {
@@ -287,7 +288,7 @@ async fn calls_end_however_the_other_side_stops_reading() {
                     response.headers_mut().insert(name, HeaderValue::from_static("mcp"));
                     Ok(response)
                 });
-            let (client, deaf) = tokio::join!(ws::over(url, ours, &options), deaf);
+            let (client, deaf) = tokio::join!(ws::over(ours, ClientOptions::new(url)), deaf);
             all_end("websocket client", client.unwrap()).await;
             drop(deaf);
         }

@@ -14,6 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
+use mcp_wire::frame::FRAME_LIMIT;
 use mcp_wire::http::{ClientOptions, Listener, ServerOptions};
 use mcp_wire::{Connection, Frame, Writer, legacy, stdio, ws};
 use serde_json::{Value, json};
@@ -125,12 +126,11 @@ pub async fn stateless() -> Link {
 pub async fn websocket() -> Link {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("ws://{}/", listener.local_addr().unwrap());
-    let options = ws::Options::default();
     let accept = async {
         let (stream, _) = listener.accept().await.unwrap();
-        ws::accept(stream, &options).await.unwrap()
+        ws::accept(stream, &Default::default(), FRAME_LIMIT).await.unwrap()
     };
-    let (client, server) = tokio::join!(ws::connect(&url, &options), accept);
+    let (client, server) = tokio::join!(ws::connect(ClientOptions::new(&url)), accept);
     Link::new("websocket", client.unwrap(), server)
 }
 
