@@ -12,7 +12,7 @@ use hyper::Uri;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use mcp_wire::frame::FRAME_LIMIT;
 use mcp_wire::http::ClientOptions;
-use mcp_wire::{Connection, Error, http, legacy, stdio, ws};
+use mcp_wire::{Connection, Error, http, stdio, ws};
 use rustls::pki_types::InvalidDnsNameError;
 use rustls_platform_verifier::ConfigVerifierExt;
 use tokio::net::TcpStream;
@@ -86,13 +86,13 @@ impl Dialer {
             (Transport::Sdk, None) => return Err(broken("there is no service behind it")),
             (Transport::Http, _) => http::connect(self.options()),
             (Transport::Ws, _) => self.websocket().await?,
-            (Transport::Sse, _) => legacy::connect(self.options()).await?,
+            (Transport::Sse, _) => http::connect_sse(self.options()).await?,
             (Transport::SseIde, _) => {
                 let token = self.server.token.clone().map_or_else(|| self.ide_token(), Ok)?;
                 let token =
                     token.parse().map_err(|_| broken("the editor's token cannot be sent"))?;
                 self.headers.lock().unwrap().insert(IDE_TOKEN, token);
-                legacy::connect(self.options()).await?
+                http::connect_sse(self.options()).await?
             }
         };
         Ok(Opened {

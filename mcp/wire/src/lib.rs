@@ -8,7 +8,6 @@ mod connection;
 pub mod frame;
 pub mod headers;
 pub mod http;
-pub mod legacy;
 pub mod peer;
 pub mod stdio;
 pub mod ws;

@@ -1,4 +1,4 @@
-//! The client's end of streamable HTTP.
+//! The client's end of streamable HTTP, and of the transport before it.
 //!
 //! Requests are posted side by side, each with a response of its own; notifications and answers one after the other, each
 //! before what follows it. Invariant: every request that is not cancelled ends in one frame or one error with its id; a
@@ -24,7 +24,7 @@ use crate::headers::{self, LAST_EVENT, SESSION, ToolHeaders, VERSION};
 
 /// Requests that may be under way; one more is refused.
 const UNDER_WAY: usize = 1024;
-/// For a server to take what needs no answer.
+/// For a server to take what needs no answer, or to open its stream.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// For `initialize`, behind which all else waits.
 const HANDSHAKE: Duration = Duration::from_secs(120);
@@ -74,9 +74,58 @@ pub fn connect(options: Options) -> Connection {
     near
 }
 
+/// Connects over HTTP+SSE, the transport of 2024-11-05 that many servers still offer, to the URL of a stream: `/sse` as a
+/// rule. It brings all frames, after an event that names where frames are posted: one after the other, and only to the
+/// server that the stream comes from.
+///
+/// # Errors
+/// When there is no such stream, or it does not name a place of the same server.
+pub async fn connect_sse(options: Options) -> Result<Connection, Error> {
+    let late = |_| Error::unanswered(None, "the server does not answer");
+    timeout(PATIENCE, open_sse(options)).await.map_err(late)?
+}
+
+async fn open_sse(options: Options) -> Result<Connection, Error> {
+    let (near, mut far) = Connection::pair();
+    let mut client = Client::new(options, far.writer.clone());
+    let response = client.request(Method::GET).send().await;
+    let response = response.map_err(|error| Error::Broken(chain(&error.without_url())))?;
+    if response.status() != StatusCode::OK {
+        // Without an id it answers nothing.
+        let refused = client.explain(response, None).await;
+        return Err(refused.map_or_else(|error| error, Error::NotAFrame));
+    }
+    let base = response.url().clone();
+    let mut events = client.events(response);
+    let first = events.next().await.map_err(Error::Broken)?;
+    let named = Some(first).filter(|event| event.event.as_deref() == Some("endpoint"));
+    let place = named.and_then(|event| base.join(event.data?.trim()).ok());
+    let Some(place) = place.filter(|place| place.origin() == base.origin()) else {
+        let reason = "the stream does not begin with an endpoint of the same server";
+        return Err(Error::Broken(reason.to_owned()));
+    };
+    client.options.url = place.into();
+    tokio::spawn(async move {
+        let post = async {
+            while let Some(Ok(frame)) = far.reader.recv().await {
+                client.tell(frame).await;
+            }
+        };
+        // The stream is the connection: closing it is how either side says goodbye.
+        tokio::select! {
+            broken = client.pass_on(&mut events, None) => if let Ok(Some(why)) = broken {
+                let _ = far.writer.put(Err(Error::Broken(why))).await;
+            },
+            () = post => {}
+            () = far.writer.closed() => {}
+        }
+    });
+    Ok(near)
+}
+
 /// Speaks to one URL.
-pub(crate) struct Client {
-    pub(crate) options: Options,
+struct Client {
+    options: Options,
     inbox: Writer,
     large: Arc<Semaphore>,
     tools: ToolHeaders,
@@ -85,7 +134,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(options: Options, inbox: Writer) -> Self {
+    fn new(options: Options, inbox: Writer) -> Self {
         Self {
             large: Arc::new(Semaphore::new(LARGE_ONES)),
             options,
@@ -153,7 +202,7 @@ impl Client {
     }
 
     /// Posts a frame and forgets the response. Whether the server has taken it.
-    pub(crate) async fn tell(&self, frame: Frame) -> bool {
+    async fn tell(&self, frame: Frame) -> bool {
         let _ = match timeout(PATIENCE, self.post(&frame)).await {
             Ok(Ok(_)) => return true,
             Ok(Err(came)) => self.inbox.put(came).await,
@@ -201,7 +250,7 @@ impl Client {
     }
 
     /// Passes on what a stream brings, of a request's until the answer; what has ended it before.
-    pub(crate) async fn pass_on(
+    async fn pass_on(
         &self,
         events: &mut Events,
         request: Option<&Frame>,
@@ -266,11 +315,11 @@ impl Client {
         Ok(stream.then(|| self.events(response)))
     }
 
-    pub(crate) fn events(&self, response: Response) -> Events {
+    fn events(&self, response: Response) -> Events {
         Events::new(response, self.options.limit, self.large.clone())
     }
 
-    pub(crate) fn request(&self, method: Method) -> reqwest::RequestBuilder {
+    fn request(&self, method: Method) -> reqwest::RequestBuilder {
         let own = self.options.headers.lock().unwrap().clone();
         let agreed = self.agreed.lock().unwrap().clone();
         let request = self.options.http.request(method, &self.options.url);
@@ -310,7 +359,7 @@ impl Client {
     }
 
     /// A response that is no success: an answer all the same, when its body is one.
-    pub(crate) async fn explain(&self, response: Response, id: Option<Id>) -> Result<Frame, Error> {
+    async fn explain(&self, response: Response, id: Option<Id>) -> Result<Frame, Error> {
         let (status, headers) = (response.status(), response.headers().clone());
         let mut events = Events::new(response, REASON_LIMIT, self.large.clone());
         let said = timeout(REASON_PATIENCE, events.next()).await.ok().and_then(Result::ok);

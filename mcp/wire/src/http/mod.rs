@@ -12,8 +12,7 @@ mod session;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderValue, ORIGIN};
 use hyper::{HeaderMap, Uri};
 
-pub(crate) use client::Client;
-pub use client::{Options as ClientOptions, connect};
+pub use client::{Options as ClientOptions, connect, connect_sse};
 pub use listener::{Guard, Listener, Options as ServerOptions, Pages};
 pub use server::Reply;
 

@@ -12,11 +12,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited, StreamBody};
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, Empty, Full, LengthLimitError, Limited, StreamBody};
+use hyper::body::{Body, Incoming};
 use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use hyper::http::HeaderValue;
-use hyper::{HeaderMap, Method, Request, StatusCode};
+use hyper::{HeaderMap, Method, Request};
 use sse_stream::Sse;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -74,7 +74,7 @@ impl Server {
 
     pub(super) async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Reply {
         let answered = self.answer(request).await;
-        answered.unwrap_or_else(|(status, frame)| reply(status, &frame))
+        answered.unwrap_or_else(|(status, frame)| json(status, &frame))
     }
 
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Reply, Refusal> {
@@ -99,12 +99,11 @@ impl Server {
             Method::DELETE => {
                 let session = self.session(&parts.headers)?;
                 session.close();
-                self.sessions.lock().unwrap().remove(&session.name);
-                Ok(Reply::new(Full::from("{}").boxed_unsync()))
+                Ok(reply(200, "application/json", Full::from("{}")))
             }
             _ => {
                 let (status, frame) = refusal(405, "POST, GET or DELETE");
-                let mut reply = reply(status, &frame);
+                let mut reply = json(status, &frame);
                 reply.headers_mut().insert(ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
                 Ok(reply)
             }
@@ -212,6 +211,7 @@ impl Server {
         }
         let name = text(headers, SESSION).map(str::to_owned);
         let session = name.and_then(|name| self.sessions.lock().unwrap().get(&Some(name)).cloned());
+        let session = session.filter(|session| session.inbox().is_some());
         session.ok_or_else(|| refusal(404, "there is no such session"))
     }
 
@@ -243,7 +243,7 @@ impl Server {
                     if greets && event.frame.error.is_some() {
                         session.close();
                     }
-                    reply(if greets { 200 } else { status(&event.frame) }, &event.frame)
+                    json(if greets { 200 } else { status(&event.frame) }, &event.frame)
                 }
                 Ok(Some(event)) => events(Some(sse(&event, &response)), response),
             }
@@ -276,18 +276,22 @@ fn accepts(headers: &HeaderMap, kind: &str) -> Result<(), Refusal> {
     taken.then_some(()).ok_or_else(|| refusal(406, &format!("Accept must list {kind}")))
 }
 
-fn reply(status: u16, frame: &Frame) -> Reply {
-    let mut reply = Reply::new(Full::from(frame.to_string()).boxed_unsync());
-    *reply.status_mut() = StatusCode::from_u16(status).expect("one of a dozen");
-    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    reply
+fn reply<B>(status: u16, kind: &'static str, body: B) -> Reply
+where
+    B: Body<Data = Bytes, Error = Infallible> + Send + 'static,
+{
+    let reply = hyper::Response::builder().status(status).header(CONTENT_TYPE, kind);
+    let reply = reply.header(CACHE_CONTROL, "no-store").body(body.boxed_unsync());
+    reply.expect("nothing special is in it")
+}
+
+fn json(status: u16, frame: &Frame) -> Reply {
+    reply(status, "application/json", Full::from(frame.to_string()))
 }
 
 /// What needs no answer was taken.
 fn accepted() -> Reply {
-    let mut reply = Reply::new(Full::default().boxed_unsync());
-    *reply.status_mut() = StatusCode::ACCEPTED;
-    reply
+    reply(202, "application/json", Empty::new())
 }
 
 /// A stream of events: the first one, and those of the response.
@@ -302,11 +306,7 @@ fn events(first: Option<Sse>, response: Response) -> Reply {
     });
     let all = stream::iter(first.map(encoded)).chain(rest);
     let all = all.map(|bytes| Ok(hyper::body::Frame::data(bytes)));
-    let mut reply = Reply::new(StreamBody::new(all).boxed_unsync());
-    let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")];
-    let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value)));
-    reply.headers_mut().extend(headers);
-    reply
+    reply(200, "text/event-stream", StreamBody::new(all))
 }
 
 /// An event with a name for a client that resumes; nothing is resumed without a session.

@@ -32,6 +32,7 @@ pub(super) struct Session {
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
     /// None when the session has ended.
     inbox: Option<Writer>,
@@ -110,9 +111,7 @@ impl Session {
         let state = State {
             inbox: Some(inbox),
             streams: BTreeMap::from([(STANDING, Stream::default())]),
-            kept: VecDeque::new(),
-            last: STANDING,
-            used: true,
+            ..State::default()
         };
         Arc::new(Self {
             name,

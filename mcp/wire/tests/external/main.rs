@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use mcp_wire::frame::FRAME_LIMIT;
 use mcp_wire::http::ClientOptions;
-use mcp_wire::{Connection, Peer, body, http, legacy, stdio, ws};
+use mcp_wire::{Connection, Peer, body, http, stdio, ws};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
@@ -133,7 +133,7 @@ async fn the_official_server_answers_over_stdio_http_and_legacy_sse() {
     examine(http::connect(options(port, "/mcp")), false, &tool).await;
     let port = free_port().await;
     let _server = serving(Command::new(&everything).arg("sse"), port).await;
-    examine(legacy::connect(options(port, "/sse")).await.unwrap(), false, &tool).await;
+    examine(http::connect_sse(options(port, "/sse")).await.unwrap(), false, &tool).await;
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn servers_on_the_python_sdks_answer_over_every_transport() {
         let port = free_port().await;
         let _server = serving(python().arg(kind).arg(port.to_string()), port).await;
         if kind == "mcp-sse" {
-            let connection = legacy::connect(options(port, "/sse")).await.unwrap();
+            let connection = http::connect_sse(options(port, "/sse")).await.unwrap();
             examine(connection, false, &tool).await;
             continue;
         }

@@ -11,7 +11,7 @@ use hyper::http::HeaderValue;
 use mcp_wire::frame::FRAME_LIMIT;
 use mcp_wire::http::ClientOptions;
 use mcp_wire::peer::CallError;
-use mcp_wire::{Connection, Error, Frame, Kind, Peer, legacy, stdio, ws};
+use mcp_wire::{Connection, Error, Frame, Kind, Peer, http, stdio, ws};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::net::{TcpListener, TcpStream};
@@ -123,7 +123,7 @@ async fn mutated_answers_end_each_request_of_the_http_client() {
     let meta = json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } });
     let options = ClientOptions::new(&url);
     for n in 0..rounds(400) {
-        let mut client = mcp_wire::http::connect(options.clone());
+        let mut client = http::connect(options.clone());
         let (method, params) = match n % 4 {
             0 | 1 => ("initialize", json!({})),
             2 => ("tools/list", json!({})),
@@ -166,7 +166,7 @@ async fn mutated_streams_end_each_connection_of_the_old_client() {
     let before = Handle::current().metrics().num_alive_tasks();
     let options = ClientOptions::new(&url);
     for n in 0..rounds(400) {
-        let connecting = timeout(EVER, legacy::connect(options.clone()));
+        let connecting = timeout(EVER, http::connect_sse(options.clone()));
         let Ok(mut client) = connecting.await.expect("connecting hangs") else {
             continue;
         };
@@ -208,7 +208,7 @@ async fn servers_that_stop_in_the_middle_do_not_keep_a_client_that_leaves() {
         let before = Handle::current().metrics().num_alive_tasks();
         let options = ClientOptions::new(&format!("http://{address}/mcp"));
         for method in ["initialize", "tools/list"] {
-            let client = mcp_wire::http::connect(options.clone());
+            let client = http::connect(options.clone());
             let (peer, _) = Peer::new(client);
             let call = peer.call(method, ()).await.timeout(Duration::from_secs(60));
             let ended = timeout(EVER, call.result()).await;
@@ -217,7 +217,7 @@ async fn servers_that_stop_in_the_middle_do_not_keep_a_client_that_leaves() {
             let refused = matches!(why, CallError::Transport(Error::Refused { status: 500, .. }));
             assert!(refused == (n == 3), "{n}, {method}: {why}");
         }
-        let old = timeout(EVER, legacy::connect(options.clone())).await;
+        let old = timeout(EVER, http::connect_sse(options.clone())).await;
         assert!(old.expect("connecting hangs").is_err(), "{n}");
         drop(options);
         nothing_is_left(before, &format!("{n}")).await;
@@ -254,7 +254,7 @@ async fn calls_end_however_the_other_side_stops_reading() {
     drop(theirs);
 
     let silent = format!("http://{}/mcp", deaf(|_| "").await);
-    let client = mcp_wire::http::connect(ClientOptions::new(&silent));
+    let client = http::connect(ClientOptions::new(&silent));
     all_end("http", client).await;
 
     const OLD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: endpoint\ndata: /post\n\n";
@@ -264,7 +264,7 @@ async fn calls_end_however_the_other_side_stops_reading() {
     };
     for old in [silent, refuses] {
         let options = ClientOptions::new(&format!("http://{}/sse", deaf(old).await));
-        let client = legacy::connect(options).await.unwrap();
+        let client = http::connect_sse(options).await.unwrap();
         all_end("legacy sse", client).await;
     }
 
@@ -331,7 +331,7 @@ async fn an_answer_that_does_not_end_is_not_read_to_its_end() {
             limit: 1 << 20,
             ..ClientOptions::new(&url)
         };
-        let mut client = mcp_wire::http::connect(options);
+        let mut client = http::connect(options);
         let asked = Frame::request(1, "tools/list", ());
         client.writer.send(asked).await.unwrap();
         ends(&mut client, opening).await;
@@ -367,7 +367,7 @@ async fn large_answers_to_many_requests_wait_on_the_wire_while_nobody_reads() {
             });
         }
     });
-    let mut client = mcp_wire::http::connect(ClientOptions::new(&url));
+    let mut client = http::connect(ClientOptions::new(&url));
     for n in 0..ASKED as u64 {
         client.writer.send(Frame::request(n, "a", ())).await.unwrap();
     }

@@ -16,7 +16,7 @@ use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use mcp_wire::frame::FRAME_LIMIT;
 use mcp_wire::http::{ClientOptions, Listener, ServerOptions};
-use mcp_wire::{Connection, Frame, Writer, legacy, stdio, ws};
+use mcp_wire::{Connection, Frame, Writer, http, stdio, ws};
 use serde_json::{Value, json};
 use sse_stream::{Sse, SseBody};
 use tokio::io::duplex;
@@ -86,7 +86,7 @@ pub async fn listen(options: ServerOptions) -> (Listener, ClientOptions) {
 /// With the handshake done.
 pub async fn http() -> Link {
     let (mut listener, options) = listen(ServerOptions::default()).await;
-    let mut client = mcp_wire::http::connect(options);
+    let mut client = http::connect(options);
     let hello = Frame::request(0, "initialize", json!({ "protocolVersion": "2025-11-25" }));
     client.writer.send(hello).await.unwrap();
     let mut server = listener.accept().await.unwrap();
@@ -106,7 +106,7 @@ pub async fn http() -> Link {
 
 pub async fn stateless() -> Link {
     let (mut listener, options) = listen(ServerOptions::default()).await;
-    let mut client = mcp_wire::http::connect(options);
+    let mut client = http::connect(options);
     let mut link = Link {
         stateless: true,
         ..in_process()
@@ -159,7 +159,7 @@ pub async fn legacy_sse() -> Link {
         }
     });
     let options = ClientOptions::new(&format!("http://{address}/sse"));
-    Link::new("legacy sse", legacy::connect(options).await.unwrap(), server)
+    Link::new("legacy sse", http::connect_sse(options).await.unwrap(), server)
 }
 
 type Stream = Arc<Mutex<Option<mpsc::Receiver<Sse>>>>;
