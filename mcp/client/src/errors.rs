@@ -3,7 +3,7 @@
 //! Servers are killed, networks drop, tokens expire; what is safe to repeat is decided here and nowhere else. Invariant:
 //! a call is made a second time only when the server did not take it the first time, or when it is safe to repeat.
 
-use mcp_wire::Error;
+use mcp_wire::{Cause, Error};
 
 /// Failures of the transport in a row after which a connection is closed and opened again.
 pub const IN_A_ROW: u32 = 3;
@@ -33,16 +33,16 @@ pub enum Class {
 pub fn classify(error: &Error) -> Class {
     match error {
         Error::Broken(_) => Class::Broken,
-        Error::Unsent { .. } => Class::Unsent,
-        Error::SessionLost { .. } => Class::SessionLost,
         Error::NotAFrame(_) => Class::Protocol,
-        Error::Refused {
-            status, challenge, ..
-        } => match (status, challenge) {
-            (0 | 502..=504, _) => Class::Unanswered,
-            (401, _) => Class::Unauthorized,
-            (403, Some(challenge)) if challenge.contains("insufficient_scope") => Class::Scope,
-            _ => Class::Refused,
+        Error::Failed { cause, .. } => match cause {
+            Cause::Unsent => Class::Unsent,
+            Cause::SessionLost => Class::SessionLost,
+            Cause::Unanswered | Cause::Refused(502..=504, _) => Class::Unanswered,
+            Cause::Refused(401, _) => Class::Unauthorized,
+            Cause::Refused(403, Some(challenge)) if challenge.contains("insufficient_scope") => {
+                Class::Scope
+            }
+            Cause::Refused(..) => Class::Refused,
         },
     }
 }

@@ -66,10 +66,7 @@ async fn serve(transport: String) {
             }
         }
         _ => {
-            let options = ServerOptions {
-                sessions: 2 * IDLE,
-                ..Default::default()
-            };
+            let options = ServerOptions::default();
             let mut listener = Listener::bind(([127, 0, 0, 1], 0).into(), options).await.unwrap();
             eprintln!("http://{}/mcp", listener.address());
             while let Some(client) = listener.accept().await {

@@ -152,66 +152,52 @@ pub enum Error {
     /// The other side sent something else; the connection goes on. A server answers it with this frame.
     #[error("{}", .0.refusal())]
     NotAFrame(Frame),
-    /// An HTTP server did not take a frame, or did not answer it; the connection goes on.
+    /// A frame was not taken, or not answered; the connection goes on.
     #[error("{reason}")]
-    Refused {
-        /// Of the request, when it was one.
+    Failed {
+        /// Of the request that will have no other answer.
         id: Option<Id>,
-        /// Of the HTTP response; 0 when there was none.
-        status: u16,
-        /// Its `WWW-Authenticate`, for a login.
-        challenge: Option<String>,
+        /// What has become of it.
+        cause: Cause,
         /// What the server says, or what went wrong, in a line.
         reason: String,
-    },
-    /// Nobody took the connection, so nothing of the frame has reached a server; the connection goes on.
-    #[error("{reason}")]
-    Unsent {
-        /// Of the request, when it was one.
-        id: Option<Id>,
-        /// Why, in a line.
-        reason: String,
-    },
-    /// An HTTP server has forgotten the session. The next frame must be an `initialize`.
-    #[error("the server has forgotten the session")]
-    SessionLost {
-        /// Of the request that was not answered.
-        id: Option<Id>,
     },
     /// The connection has broken; nothing comes after this.
     #[error("{0}")]
     Broken(String),
 }
 
+/// What has become of a frame that was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Nobody took the connection, so nothing of the frame has reached a server.
+    Unsent,
+    /// The server may have acted on it.
+    Unanswered,
+    /// An HTTP server refused it with this status and, for a login, this `WWW-Authenticate`.
+    Refused(u16, Option<String>),
+    /// An HTTP server has forgotten the session. The next frame must be an `initialize`.
+    SessionLost,
+}
+
 impl Error {
+    pub(crate) fn failed(id: Option<Id>, cause: Cause, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self::Failed { id, cause, reason }
+    }
+
     /// A response with a status that is no success.
     pub(crate) fn refused(id: Option<Id>, status: u16, headers: &HeaderMap, why: &str) -> Self {
         let challenge = headers.get(WWW_AUTHENTICATE).and_then(|it| it.to_str().ok());
-        Self::Refused {
-            id,
-            status,
-            challenge: challenge.map(str::to_owned),
-            reason: format!("the server refused the message with HTTP {status}: {why}"),
-        }
-    }
-
-    /// A request that nobody answered.
-    pub(crate) fn unanswered(id: Option<Id>, reason: impl Into<String>) -> Self {
-        Self::Refused {
-            id,
-            status: 0,
-            challenge: None,
-            reason: reason.into(),
-        }
+        let cause = Cause::Refused(status, challenge.map(str::to_owned));
+        Self::failed(id, cause, format!("the server refused the message with HTTP {status}: {why}"))
     }
 
     /// The request that will have no other answer.
     pub fn id(&self) -> Option<&Id> {
         match self {
+            Self::Failed { id, .. } => id.as_ref(),
             Self::NotAFrame(_) | Self::Broken(_) => None,
-            Self::Refused { id, .. } | Self::Unsent { id, .. } | Self::SessionLost { id } => {
-                id.as_ref()
-            }
         }
     }
 }

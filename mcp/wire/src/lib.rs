@@ -12,6 +12,6 @@ pub mod peer;
 pub mod stdio;
 pub mod ws;
 
-pub use connection::{Closed, Connection, Error, Reader, Writer};
+pub use connection::{Cause, Closed, Connection, Error, Reader, Writer};
 pub use frame::{Frame, Id, Kind};
 pub use peer::Peer;

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 pub use crate::connection::Receiver;
-use crate::connection::{Closed, Connection, Error, Reader, Sender, Writer, queue};
+use crate::connection::{Cause, Closed, Connection, Error, Reader, Sender, Writer, queue};
 use crate::frame::{Frame, Id, Kind, code, message, raw};
 use crate::headers::META_PROGRESS;
 
@@ -142,7 +142,7 @@ impl Call {
         let came = timeout(left, self.events.recv()).await.unwrap_or_else(|_| {
             self.cancel(&format!("no answer within {limit:?}"));
             let why = format!("no answer and no progress within {limit:?}");
-            Some(Err(Error::unanswered(Some(self.id.into()), why)))
+            Some(Err(Error::failed(Some(self.id.into()), Cause::Unanswered, why)))
         });
         self.heard = Instant::now();
         self.answer = Some(match came {

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use mcp_wire::Error;
 use mcp_wire::body;
 use mcp_wire::frame::{Frame, Kind, code};
+use mcp_wire::{Cause, Error};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -164,12 +164,8 @@ impl Link {
     }
 
     fn log_in(&mut self, error: &Error, refused: Option<Flight>) {
-        let Error::Refused {
-            status, challenge, ..
-        } = error
-        else {
-            return;
-        };
+        let Error::Failed { cause, .. } = error else { return };
+        let Cause::Refused(status, challenge) = cause else { return };
         if let Some(mut flight) = refused {
             // Refused with a token that has been replaced since: the new one may do.
             if flight.logins < self.health.logins {

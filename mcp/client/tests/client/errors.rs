@@ -6,7 +6,7 @@ use mcp_client::errors::Class::{
 };
 use mcp_client::errors::Link::{Close, Greet, Keep, Login, Pause, Reopen};
 use mcp_client::errors::{Seen, classify, decide};
-use mcp_wire::{Error, Frame};
+use mcp_wire::{Cause, Error, Frame};
 
 #[test]
 fn what_becomes_of_connection_and_call() {
@@ -55,26 +55,21 @@ fn what_becomes_of_connection_and_call() {
 
 #[test]
 fn each_error_has_its_class() {
-    let refused = |status, challenge: Option<&str>| Error::Refused {
+    let failed = |cause| Error::Failed {
         id: None,
-        status,
-        challenge: challenge.map(str::to_owned),
-        reason: "no".to_owned(),
+        cause,
+        reason: String::new(),
     };
-    let reason = String::new;
+    let refused = |status, challenge: Option<&str>| {
+        failed(Cause::Refused(status, challenge.map(str::to_owned)))
+    };
     let scope = Some("Bearer error=\"insufficient_scope\", scope=\"files:write\"");
     for (error, class) in [
-        (Error::Broken(reason()), Broken),
-        (
-            Error::Unsent {
-                id: None,
-                reason: reason(),
-            },
-            Unsent,
-        ),
-        (Error::SessionLost { id: None }, SessionLost),
+        (Error::Broken(String::new()), Broken),
+        (failed(Cause::Unsent), Unsent),
+        (failed(Cause::SessionLost), SessionLost),
         (Error::NotAFrame(Frame::parse(b"hello").unwrap_err()), Protocol),
-        (refused(0, None), Unanswered),
+        (failed(Cause::Unanswered), Unanswered),
         (refused(503, None), Unanswered),
         (refused(401, None), Unauthorized),
         (refused(403, scope), Scope),

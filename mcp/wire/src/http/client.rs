@@ -18,7 +18,7 @@ use tokio::time::{sleep, timeout};
 use super::events::{Events, LARGE_ONES, Place};
 use super::{chain, is};
 use crate::body;
-use crate::connection::{Closed, Connection, Error, Reader, Writer};
+use crate::connection::{Cause, Closed, Connection, Error, Reader, Writer};
 use crate::frame::{FRAME_LIMIT, Frame, Id, Kind};
 use crate::headers::{self, LAST_EVENT, SESSION, ToolHeaders, VERSION};
 
@@ -81,7 +81,7 @@ pub fn connect(options: Options) -> Connection {
 /// # Errors
 /// When there is no such stream, or it does not name a place of the same server.
 pub async fn connect_sse(options: Options) -> Result<Connection, Error> {
-    let late = |_| Error::unanswered(None, "the server does not answer");
+    let late = |_| Error::failed(None, Cause::Unanswered, "the server does not answer");
     timeout(PATIENCE, open_sse(options)).await.map_err(late)?
 }
 
@@ -198,7 +198,7 @@ impl Client {
 
     /// Tells the program that a request has no answer, or why a frame was not taken.
     async fn fail(&self, id: Option<Id>, reason: impl Into<String>) -> Result<(), Closed> {
-        self.inbox.put(Err(Error::unanswered(id, reason))).await
+        self.inbox.put(Err(Error::failed(id, Cause::Unanswered, reason))).await
     }
 
     /// Posts a frame and forgets the response. Whether the server has taken it.
@@ -341,11 +341,9 @@ impl Client {
         let response = match request.send().await {
             Ok(response) => response,
             Err(error) => {
-                let (id, unsent) = (id, error.is_connect());
+                let cause = if error.is_connect() { Cause::Unsent } else { Cause::Unanswered };
                 // There may be a key in it.
-                let reason = chain(&error.without_url());
-                let unanswered = || Error::unanswered(id.clone(), reason.clone());
-                return Err(Err(if unsent { Error::Unsent { id, reason } } else { unanswered() }));
+                return Err(Err(Error::failed(id, cause, chain(&error.without_url()))));
             }
         };
         if !response.status().is_success() {
@@ -373,7 +371,8 @@ impl Client {
         let lost = status == StatusCode::NOT_FOUND || status == StatusCode::BAD_REQUEST && says_so;
         if lost && self.agreed.lock().unwrap().contains_key(SESSION) {
             self.agreed.lock().unwrap().clear();
-            return Err(Error::SessionLost { id });
+            let why = "the server has forgotten the session";
+            return Err(Error::failed(id, Cause::SessionLost, why));
         }
         let login = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         match Frame::parse(text.as_bytes()) {

@@ -7,8 +7,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
+use futures_util::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use hyper::http::HeaderValue;
 use reqwest::Response;
 use sse_stream::{Sse, SseByteStream};
@@ -46,7 +45,26 @@ impl Events {
     pub(crate) fn new(response: Response, limit: usize, large: Arc<Semaphore>) -> Self {
         let reading = Arc::<Mutex<Reading>>::default();
         let whole = !is(response.headers(), "text/event-stream");
-        let chunks = chunks(response, limit, large, reading.clone());
+        let state = (response, large, reading.clone());
+        let chunks = stream::try_unfold(state, move |(mut response, large, reading)| async move {
+            let Some(chunk) = response.chunk().await.map_err(io::Error::other)? else {
+                return Ok(None);
+            };
+            let (read, counted) = {
+                let (read, permit) = &mut *reading.lock().unwrap();
+                *read += chunk.len();
+                (*read, permit.is_some())
+            };
+            // What one event adds to its data: names of fields and line ends.
+            if read > limit + limit / 8 + 4096 {
+                return Err(io::Error::other(format!("an event is longer than {limit} bytes")));
+            }
+            if read > LARGE && !counted {
+                let permit = large.clone().acquire_owned().await.ok();
+                reading.lock().unwrap().1 = permit;
+            }
+            Ok(Some((chunk, (response, large, reading))))
+        });
         let events = if whole {
             let event = async {
                 let body = chunks.map_ok(Vec::from).try_concat().await;
@@ -96,33 +114,4 @@ impl Events {
             }
         }
     }
-}
-
-/// The body of a response, counted from event to event.
-fn chunks(
-    response: Response,
-    limit: usize,
-    large: Arc<Semaphore>,
-    reading: Arc<Mutex<Reading>>,
-) -> impl Stream<Item = io::Result<Bytes>> + Send {
-    let state = (response, large, reading);
-    stream::try_unfold(state, move |(mut response, large, reading)| async move {
-        let Some(chunk) = response.chunk().await.map_err(io::Error::other)? else {
-            return Ok(None);
-        };
-        let (read, counted) = {
-            let (read, permit) = &mut *reading.lock().unwrap();
-            *read += chunk.len();
-            (*read, permit.is_some())
-        };
-        // What one event adds to its data: names of fields and line ends.
-        if read > limit + limit / 8 + 4096 {
-            return Err(io::Error::other(format!("an event is longer than {limit} bytes")));
-        }
-        if read > LARGE && !counted {
-            let permit = large.clone().acquire_owned().await.ok();
-            reading.lock().unwrap().1 = permit;
-        }
-        Ok(Some((chunk, (response, large, reading))))
-    })
 }

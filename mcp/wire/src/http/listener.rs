@@ -50,10 +50,6 @@ pub struct Options {
     pub pages: Option<Pages>,
     /// The largest frame.
     pub limit: usize,
-    /// The most sessions at a time.
-    pub sessions: usize,
-    /// Ends a session whose client reads no stream and has sent nothing for at least that long.
-    pub idle: Duration,
 }
 
 impl Default for Options {
@@ -63,8 +59,6 @@ impl Default for Options {
             guard: None,
             pages: None,
             limit: FRAME_LIMIT,
-            sessions: 1024,
-            idle: Duration::from_secs(30 * 60),
         }
     }
 }

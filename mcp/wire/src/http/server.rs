@@ -36,6 +36,8 @@ const PATH: &str = "/mcp";
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 /// From this revision on clients understand an event without data.
 const PRIMING: &str = "2025-11-25";
+/// The most sessions at a time.
+const SESSIONS: usize = 1024;
 /// How long the program may take to accept another session.
 const ACCEPT_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a client may take for a body.
@@ -178,7 +180,7 @@ impl Server {
             if let Some(session) = sessions.get(&name).filter(|it| it.inbox().is_some()) {
                 return Ok(session.clone());
             }
-            if name.is_some() && sessions.len() >= self.options.sessions {
+            if name.is_some() && sessions.len() >= SESSIONS {
                 return Err(no_room());
             }
             let (near, far) = Connection::pair();
@@ -186,7 +188,7 @@ impl Server {
             sessions.insert(name, session.clone());
             let (server, running) = (self.clone(), session.clone());
             tokio::spawn(async move {
-                running.run(far.reader, &server.tools, server.options.idle).await;
+                running.run(far.reader, &server.tools).await;
                 let mut sessions = server.sessions.lock().unwrap();
                 sessions.retain(|_, session| !Arc::ptr_eq(session, &running));
             });

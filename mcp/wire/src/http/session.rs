@@ -18,6 +18,8 @@ use crate::headers::{META_PROGRESS, META_SUBSCRIPTION, ToolHeaders};
 /// What is kept of a session for a client that comes back.
 const KEPT_EVENTS: usize = 1000;
 const KEPT_BYTES: usize = 4 << 20;
+/// A session ends whose client reads no stream and has sent nothing for at least that long.
+const IDLE: Duration = Duration::from_secs(30 * 60);
 /// The requests of a session that may be under way.
 const UNDER_WAY: usize = 4096;
 /// How long, all in all, one client without a session may keep the others waiting.
@@ -197,10 +199,9 @@ impl Session {
         }
     }
 
-    /// Moves the program's frames to the client's streams, until the program or the session ends. A session that has
-    /// been `idle` for so long ends.
-    pub(super) async fn run(&self, mut outbox: Reader, tools: &ToolHeaders, idle: Duration) {
-        let mut look = interval_at(Instant::now() + idle, idle);
+    /// Moves the program's frames to the client's streams, until the program or the session ends.
+    pub(super) async fn run(&self, mut outbox: Reader, tools: &ToolHeaders) {
+        let mut look = interval_at(Instant::now() + IDLE, IDLE);
         loop {
             tokio::select! {
                 came = outbox.recv() => match came {
@@ -274,10 +275,9 @@ impl Session {
         // A client that has gone finds it among what is kept.
         let Some(response) = response else { return };
         let (began, stream, bytes) = (Instant::now(), event.stream, event.frame.size());
-        let sending = response.send(event, bytes);
-        if self.name.is_some() {
-            let _ = sending.await;
-        } else if timeout(STALL.saturating_sub(stalled), sending).await.is_err() {
+        let alone = self.name.is_none();
+        let patience = if alone { STALL.saturating_sub(stalled) } else { Duration::MAX };
+        if timeout(patience, response.send(event, bytes)).await.is_err() {
             tracing::warn!("a client does not read its response, which is closed");
             self.state().cancel(stream);
         } else if let Some(own) = self.state().streams.get_mut(&stream) {
@@ -340,7 +340,7 @@ impl State {
             let id = call.id.program.to_raw();
             let params = json!({ "requestId": id, "reason": "the client hung up" });
             let cancelled = Frame::notification("notifications/cancelled", params);
-            tokio::spawn(async move { inbox.send(cancelled).await });
+            inbox.0.force(Ok(cancelled));
         }
     }
 }

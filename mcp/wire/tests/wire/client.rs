@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_wire::http::{ClientOptions, ServerOptions};
-use mcp_wire::{Connection, Error, Frame};
+use mcp_wire::{Cause, Connection, Error, Frame};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -12,6 +12,10 @@ use crate::links::listen;
 
 /// Whether it is what a client must make of an answer.
 type Wanted = fn(Result<Frame, Error>) -> bool;
+
+fn failed(came: Result<Frame, Error>, wanted: &Cause) -> bool {
+    matches!(came, Err(Error::Failed { id: Some(_), cause, .. }) if cause == *wanted)
+}
 
 /// Answers each request with the next of these, whatever it is.
 async fn scripted(answers: Vec<String>) -> (ClientOptions, tokio::task::JoinHandle<Vec<String>>) {
@@ -67,19 +71,17 @@ async fn a_client_tells_a_lost_session_a_login_and_an_answer_apart() {
     let lost_ts =
         says("400 Bad Request", json, &error(-32000, "Bad Request: No valid session ID provided"));
     let table: [(String, Wanted); 6] = [
-        (says("404 Not Found", "", ""), |it| matches!(it, Err(Error::SessionLost { id: Some(_) }))),
-        (lost_ts, |it| matches!(it, Err(Error::SessionLost { .. }))),
+        (says("404 Not Found", "", ""), |it| failed(it, &Cause::SessionLost)),
+        (lost_ts, |it| failed(it, &Cause::SessionLost)),
         (says("400 Bad Request", json, &error(-32602, "bad params")), |it| {
             it.is_ok_and(|it| it.error.is_some())
         }),
         (
             says("401 Unauthorized", "WWW-Authenticate: Bearer x", "who?"),
-            |it| matches!(it, Err(Error::Refused { status: 401, challenge: Some(_), reason, .. }) if reason.ends_with("401: who?")),
+            |it| matches!(it, Err(Error::Failed { cause: Cause::Refused(401, Some(_)), reason, .. }) if reason.ends_with("401: who?")),
         ),
-        (says("200 OK", json, "<html>"), |it| {
-            matches!(it, Err(Error::Refused { id: Some(_), .. }))
-        }),
-        (says("202 Accepted", "", ""), |it| matches!(it, Err(Error::Refused { id: Some(_), .. }))),
+        (says("200 OK", json, "<html>"), |it| failed(it, &Cause::Unanswered)),
+        (says("202 Accepted", "", ""), |it| failed(it, &Cause::Unanswered)),
     ];
     for (answer, wanted) in table {
         let (options, serving) = scripted(vec![begun(), answer.clone()]).await;

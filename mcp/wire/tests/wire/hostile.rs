@@ -160,7 +160,6 @@ async fn mutated_messages_do_not_end_a_websocket() {
 /// A server whose program answers everything with a guess.
 async fn guessing() -> SocketAddr {
     let options = ServerOptions {
-        sessions: 4,
         limit: 1 << 16,
         ..Default::default()
     };
@@ -292,11 +291,7 @@ async fn half_a_request_and_half_a_handshake_are_not_waited_for() {
 #[tokio::test(start_paused = true)]
 async fn a_session_that_nobody_uses_ends() {
     let mut link = links::in_process();
-    let options = ServerOptions {
-        idle: Duration::from_secs(60),
-        ..Default::default()
-    };
-    let (mut listener, client): (Listener, _) = listen(options).await;
+    let (mut listener, client): (Listener, _) = listen(ServerOptions::default()).await;
     let client = mcp_wire::http::connect(client);
     let hello = Frame::request(0, "initialize", json!({}));
     client.writer.send(hello).await.unwrap();

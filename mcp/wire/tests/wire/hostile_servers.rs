@@ -11,7 +11,7 @@ use hyper::http::HeaderValue;
 use mcp_wire::frame::FRAME_LIMIT;
 use mcp_wire::http::ClientOptions;
 use mcp_wire::peer::CallError;
-use mcp_wire::{Connection, Error, Frame, Kind, Peer, http, stdio, ws};
+use mcp_wire::{Cause, Connection, Error, Frame, Kind, Peer, http, stdio, ws};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::net::{TcpListener, TcpStream};
@@ -214,7 +214,13 @@ async fn servers_that_stop_in_the_middle_do_not_keep_a_client_that_leaves() {
             let ended = timeout(EVER, call.result()).await;
             let why = ended.expect("it hangs").unwrap_err();
             // A refusal says more than silence, even half of one.
-            let refused = matches!(why, CallError::Transport(Error::Refused { status: 500, .. }));
+            let refused = matches!(
+                why,
+                CallError::Transport(Error::Failed {
+                    cause: Cause::Refused(500, _),
+                    ..
+                })
+            );
             assert!(refused == (n == 3), "{n}, {method}: {why}");
         }
         let old = timeout(EVER, http::connect_sse(options.clone())).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_wire::peer::{CallError, Incoming};
-use mcp_wire::{Connection, Error, Frame, Id, Peer, body};
+use mcp_wire::{Cause, Connection, Error, Frame, Id, Peer, body};
 use serde_json::json;
 use tokio::time::{Instant, advance, timeout};
 
@@ -114,5 +114,6 @@ async fn an_end_tells_every_waiter_why() {
     let (peer, _incoming) = Peer::new(mcp_wire::http::connect(options));
     let asked = timeout(Duration::from_secs(60), peer.call("initialize", json!({})).await.result());
     let error = asked.await.unwrap().unwrap_err();
-    assert!(matches!(error, CallError::Transport(Error::Unsent { .. })), "{error:?}");
+    let CallError::Transport(Error::Failed { cause, .. }) = error else { panic!("{error:?}") };
+    assert_eq!(cause, Cause::Unsent);
 }
