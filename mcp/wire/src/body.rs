@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use crate::frame::raw;
 
 /// The value at `path`, a key for each level.
-pub fn get<'a>(body: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
+pub fn get<'a>(body: &'a RawValue, path: &[impl AsRef<str>]) -> Option<&'a RawValue> {
     path.iter().try_fold(body, |body, key| {
         let members = members(body.get()).ok()?;
-        Some(members[find(&members, key)?].1)
+        Some(members[find(&members, key.as_ref())?].1)
     })
 }
 

@@ -46,18 +46,12 @@ pub fn own_version(frame: &Frame) -> Option<String> {
     body::text(frame.params.as_deref()?, &META_VERSION)
 }
 
+/// The keys of an argument, from `arguments` on, and the header that it goes into.
+pub type Mark = (Vec<String>, HeaderName);
+
 /// The arguments of tools that go into headers, as the last `tools/list` marked them.
 #[derive(Debug, Default)]
-pub struct ToolHeaders(Mutex<HashMap<String, Arc<[Marked]>>>);
-
-/// An argument and the header it goes into.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Marked {
-    /// Its keys below `arguments`.
-    pub path: Vec<String>,
-    /// The rest of the name behind `Mcp-Param-`.
-    pub header: String,
-}
+pub(crate) struct ToolHeaders(Mutex<HashMap<String, Arc<[Mark]>>>);
 
 impl ToolHeaders {
     /// Takes the marks from the result of a `tools/list`. A malformed entry costs the others nothing.
@@ -92,13 +86,10 @@ impl ToolHeaders {
         let marks = tool.and_then(|tool| self.0.lock().unwrap().get(tool).cloned());
         let mut wanted = vec![(VERSION, own_version(frame)), (METHOD, Some(method.to_owned()))];
         wanted.extend(name.map(|name| (NAME, Some(name))));
-        wanted.extend(marks.iter().flat_map(|marks| marks.iter()).filter_map(|mark| {
-            let keys = mark.path.iter().map(String::as_str);
-            let path: Vec<_> = std::iter::once("arguments").chain(keys).collect();
-            let value = frame.params.as_deref().and_then(|params| body::get(params, &path));
-            let header = format!("mcp-param-{}", mark.header).parse().ok()?;
-            Some((header, value.and_then(plain)))
-        }));
+        for (path, header) in marks.iter().flat_map(|marks| marks.iter()) {
+            let value = frame.params.as_deref().and_then(|params| body::get(params, path));
+            wanted.push((header.clone(), value.and_then(plain)));
+        }
         wanted
     }
 
@@ -137,43 +128,36 @@ impl ToolHeaders {
 ///
 /// # Errors
 /// Which mark is not as it must be; the specification has clients leave out such a tool.
-pub fn marked(schema: &Value) -> Result<Vec<Marked>, String> {
-    let mut found = Vec::new();
-    collect(schema, &mut Vec::new(), &mut found)?;
-    Ok(found)
-}
-
-fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Marked>) -> Result<(), String> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    for (name, property) in properties.into_iter().flatten() {
-        path.push(name.clone());
-        if let Some(mark) = property.get("x-mcp-header") {
-            let header = mark.as_str().unwrap_or_default();
-            let kind = property["type"].as_str().unwrap_or_default();
-            let same = |it: &Marked| it.header.eq_ignore_ascii_case(header);
-            let wrong = if HeaderName::from_bytes(header.as_bytes()).is_err() {
-                "it must be a string that can name a header"
-            } else if !["string", "integer", "boolean"].contains(&kind) {
-                "only a string, an integer or a boolean goes into a header"
-            } else if found.len() == MARKS {
-                "too many arguments have a header"
-            } else if found.iter().any(same) {
-                "another argument has the same header"
-            } else {
-                ""
-            };
-            if !wrong.is_empty() {
-                return Err(format!("x-mcp-header of {}: {wrong}", path.join(".")));
+pub fn marked(schema: &Value) -> Result<Vec<Mark>, String> {
+    let mut found: Vec<Mark> = Vec::new();
+    let mut open = vec![(vec!["arguments".to_owned()], schema)];
+    while let Some((above, schema)) = open.pop() {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        for (name, property) in properties.into_iter().flatten() {
+            let path = [&above[..], std::slice::from_ref(name)].concat();
+            if let Some(mark) = property.get("x-mcp-header") {
+                let wrong = |why| Err(format!("x-mcp-header of {}: {why}", path[1..].join(".")));
+                let mark = mark.as_str().filter(|mark| !mark.is_empty());
+                let header = mark.and_then(|mark| format!("mcp-param-{mark}").parse().ok());
+                let Some(header) = header else {
+                    return wrong("it must be a string that can name a header");
+                };
+                let kind = property["type"].as_str().unwrap_or_default();
+                if !["string", "integer", "boolean"].contains(&kind) {
+                    return wrong("only a string, an integer or a boolean goes into a header");
+                }
+                if found.len() == MARKS {
+                    return wrong("too many arguments have a header");
+                }
+                if found.iter().any(|(_, other)| *other == header) {
+                    return wrong("another argument has the same header");
+                }
+                found.push((path.clone(), header));
             }
-            found.push(Marked {
-                path: path.clone(),
-                header: header.to_owned(),
-            });
+            open.push((path, property));
         }
-        collect(property, path, found)?;
-        path.pop();
     }
-    Ok(())
+    Ok(found)
 }
 
 /// The text of a string, a number or a boolean.

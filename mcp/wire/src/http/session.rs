@@ -296,8 +296,8 @@ impl State {
     fn route(&self, frame: &mut Frame) -> Option<u64> {
         let answers = frame.kind() == Kind::Response;
         let id = frame.id.clone().filter(|_| answers);
-        let token = frame.names(&["progressToken"]);
-        let token = token.filter(|_| frame.calls("notifications/progress"));
+        let progress = Some(&*frame).filter(|frame| frame.calls("notifications/progress"));
+        let token = progress.and_then(|frame| frame.names(&["progressToken"]));
         let subscription = frame.names(&META_SUBSCRIPTION);
         let reports = |call: &Call| call.token.as_ref().is_some_and(|own| own.is(token.as_ref()));
         let named = |(_, call): &(u64, &Call)| {
