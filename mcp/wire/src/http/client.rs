@@ -296,7 +296,9 @@ impl Client {
             place.failed += 1;
             let next = timeout(PATIENCE, self.get(place.last_event.clone()));
             if let Ok(Ok(next)) = next.await {
-                return next.map(|next| next.at(place));
+                let mut next = next?;
+                next.place = place;
+                return Some(next);
             }
         }
         None

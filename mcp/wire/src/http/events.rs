@@ -84,11 +84,6 @@ impl Events {
         }
     }
 
-    /// The same, as the rest of another stream.
-    pub(crate) fn at(self, place: Place) -> Self {
-        Self { place, ..self }
-    }
-
     /// The next event with data.
     ///
     /// # Errors
