@@ -63,11 +63,10 @@ impl Default for Options {
     }
 }
 
-/// Accepts clients. Dropped, nobody is accepted any more.
+/// Accepts clients. Dropped, it closes without waiting.
 pub struct Listener {
     address: SocketAddr,
     accepted: mpsc::Receiver<Connection>,
-    server: Arc<Server>,
     stop: oneshot::Sender<()>,
     running: JoinHandle<()>,
 }
@@ -81,21 +80,19 @@ impl Listener {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let (accept, accepted) = mpsc::channel(1);
-        let server = Server::new(options, accept);
         let (stop, stopped) = oneshot::channel();
-        let serving = server.clone();
         let running = tokio::spawn(async move {
-            let clients = GracefulShutdown::new();
+            let (server, clients) = (Server::new(options, accept), GracefulShutdown::new());
             tokio::select! {
-                () = accept_all(listener, serving, &clients) => {}
+                () = accept_all(listener, &server, &clients) => {}
                 _ = stopped => {}
             }
+            server.drain();
             clients.shutdown().await;
         });
         Ok(Self {
             address,
             accepted,
-            server,
             stop,
             running,
         })
@@ -115,13 +112,12 @@ impl Listener {
     /// its last answer. Ends when all are.
     pub async fn close(self) {
         drop(self.accepted);
-        self.server.drain();
         drop(self.stop);
         let _ = self.running.await;
     }
 }
 
-async fn accept_all(listener: TcpListener, server: Arc<Server>, clients: &GracefulShutdown) {
+async fn accept_all(listener: TcpListener, server: &Arc<Server>, clients: &GracefulShutdown) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD_LIMIT);
     let free = Arc::new(Semaphore::new(CONNECTIONS));
