@@ -3,8 +3,6 @@
 //! A side call is told by what it is given, a teammate by its tools. Invariant: everybody ends with a text that says what
 //! came of it.
 
-use std::rc::Rc;
-
 use serde_json::json;
 
 use crate::act;
@@ -13,7 +11,7 @@ use crate::history;
 use crate::mcp::finder;
 use crate::pattern::{self, PLAIN};
 use crate::plan::{Act, Step};
-use crate::run::{Run, Stop, Used};
+use crate::run::{Run, Stop};
 use crate::scene::{Event, Scene, task_of};
 use crate::side;
 use crate::slots::Slots;
@@ -95,7 +93,6 @@ fn runs(run: &Run, steps: &[Step]) -> Result<Vec<String>, Reply> {
 fn lead(world: &World) -> Result<Vec<String>, Reply> {
     let scene = world.scene;
     let answered = history::last_answer(world);
-    let used = Rc::default();
     let mut lines: Vec<String> = Vec::new();
     let fresh = scene.asked().next_back().filter(|(at, _)| Some(*at) > answered);
     if let Some((at, text)) = fresh {
@@ -105,10 +102,10 @@ fn lead(world: &World) -> Result<Vec<String>, Reply> {
                 Some(call) => return Err(reply(vec![call], "")),
                 None => lines.push(refusal(&no)),
             },
-            Ok(steps) => lines = runs(&Run::new(world, at, &used), &steps)?,
+            Ok(steps) => lines = runs(&Run::new(world, at), &steps)?,
         }
     }
-    let more = older(world, fresh.map(|(at, _)| at), answered, &used)?;
+    let more = older(world, fresh.map(|(at, _)| at), answered)?;
     lines.extend(news_since(world, answered.or(fresh.map(|(at, _)| at)).unwrap_or(0)));
     lines.extend(more);
     Ok(unique(lines.into_iter()))
@@ -140,7 +137,6 @@ fn older(
     world: &World,
     newest: Option<usize>,
     answered: Option<usize>,
-    used: &Used,
 ) -> Result<Vec<String>, Reply> {
     let scene = world.scene;
     let mut lines = Vec::new();
@@ -154,7 +150,7 @@ fn older(
         if !steps.iter().any(|step| step.act.waits()) {
             continue;
         }
-        let run = Run::new(world, *at, used);
+        let run = Run::new(world, *at);
         match act::plan(&run, &steps) {
             Err(Stop::Call(calls, note)) if run.waited.get() => return Err(reply(calls, &note)),
             Err(Stop::Call(..)) => {}
@@ -221,7 +217,7 @@ fn teammate(world: &World) -> Result<Vec<String>, Reply> {
     if let Some(aim) = plan_for {
         steps.insert(0, Step::then(Act::of(Make::OwnPlan, Slots::of(&aim))));
     }
-    let run = Run::new(world, since, &Rc::default());
+    let run = Run::new(world, since);
     let mut lines = runs(&run, &steps)?;
     lines.extend(refusals);
     if lines.is_empty() {

@@ -5,7 +5,6 @@
 //! again because its result went away.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -87,14 +86,7 @@ impl FromIterator<Self> for Outcome {
     }
 }
 
-/// The result of a call.
-#[derive(Clone, Debug)]
-pub struct Done {
-    pub text: String,
-    pub failed: bool,
-}
-
-impl Done {
+impl Past<'_> {
     /// What is told of a call: this when it worked, else why it did not.
     pub fn or_why(&self, told: impl Into<String>) -> Outcome {
         if self.failed {
@@ -107,16 +99,11 @@ impl Done {
 /// How an act goes.
 pub type Went = Result<Outcome, Stop>;
 
-/// Which calls of the conversation are spoken for.
-pub type Used = Rc<RefCell<Vec<bool>>>;
-
 /// Where a plan stands.
 pub struct Run<'r, 'w> {
     pub world: &'r World<'w>,
     /// The place of the request in the conversation.
     pub from: usize,
-    /// The calls that are spoken for.
-    used: Used,
     /// What the steps before came to.
     pub before: RefCell<Vec<Outcome>>,
     /// Whether mail was waited for and has come.
@@ -124,34 +111,33 @@ pub struct Run<'r, 'w> {
 }
 
 impl<'r, 'w> Run<'r, 'w> {
-    pub fn new(world: &'r World<'w>, from: usize, used: &Used) -> Self {
+    pub fn new(world: &'r World<'w>, from: usize) -> Self {
+        let (before, waited) = (RefCell::default(), Cell::new(false));
         Self {
             world,
             from,
-            used: used.clone(),
-            before: RefCell::default(),
-            waited: Cell::new(false),
+            before,
+            waited,
         }
     }
 
-    /// A run of its own for a part of a step, with the same calls.
-    pub fn within(&self) -> Self {
-        Self::new(self.world, self.from, &self.used)
-    }
-
     /// The result of a call, or the call.
-    pub fn call(&self, can: Can, args: Value) -> Result<Done, Stop> {
+    pub fn call(&self, can: Can, args: Value) -> Result<&'r Past<'w>, Stop> {
         Ok(self.calls(vec![(can, args)])?.remove(0))
     }
 
     /// The text of a call that worked; else the step fails and says what did not come about.
     pub fn text(&self, can: Can, args: Value, or: &str) -> Result<String, Stop> {
         let done = self.call(can, args)?;
-        if done.failed { fail(format!("{or}: {}.", why(&done.text))) } else { Ok(done.text) }
+        if done.failed {
+            fail(format!("{or}: {}.", why(&done.text)))
+        } else {
+            Ok(done.text.to_string())
+        }
     }
 
     /// The results of calls that stand in one reply, or those that are missing.
-    pub fn calls(&self, wanted: Vec<(Can, Value)>) -> Result<Vec<Done>, Stop> {
+    pub fn calls(&self, wanted: Vec<(Can, Value)>) -> Result<Vec<&'r Past<'w>>, Stop> {
         let calls = wanted.into_iter().map(|(can, args)| {
             let call = self.world.tools.call(can, args);
             call.ok_or_else(|| Stop::Fail(format!("I have no tool here for that ({can:?})")))
@@ -160,8 +146,8 @@ impl<'r, 'w> Run<'r, 'w> {
     }
 
     /// The same for calls that are worked out already, with something to say beside them.
-    pub fn made(&self, calls: Vec<Call>, said: &str) -> Result<Vec<Done>, Stop> {
-        let results: Vec<Option<Done>> = calls.iter().map(|call| self.past(call)).collect();
+    pub fn made(&self, calls: Vec<Call>, said: &str) -> Result<Vec<&'r Past<'w>>, Stop> {
+        let results: Vec<Option<&Past>> = calls.iter().map(|call| self.past(call)).collect();
         if results.iter().all(Option::is_some) {
             return Ok(results.into_iter().flatten().collect());
         }
@@ -174,10 +160,10 @@ impl<'r, 'w> Run<'r, 'w> {
         &self,
         all: &[T],
         call: impl Fn(&T) -> (Can, Value),
-        told: impl Fn(&T, &Done) -> Outcome,
+        told: impl Fn(&T, &Past) -> Outcome,
     ) -> Went {
         let done = self.calls(all.iter().map(call).collect())?;
-        Ok(all.iter().zip(&done).map(|(one, done)| told(one, done)).collect())
+        Ok(all.iter().zip(done).map(|(one, done)| told(one, done)).collect())
     }
 
     /// Whether this call was made again and again without an end: a client did not keep it as it was.
@@ -191,9 +177,8 @@ impl<'r, 'w> Run<'r, 'w> {
         last.len() == STUCK && last.iter().all(is_same)
     }
 
-    fn past(&self, call: &Call) -> Option<Done> {
-        let mut used = self.used.borrow_mut();
-        used.resize(self.world.scene.calls.len(), false);
+    fn past(&self, call: &Call) -> Option<&'r Past<'w>> {
+        let mut used = self.world.used.borrow_mut();
         let reads = matches!(
             call.can,
             Some(Can::Read | Can::Glob | Can::ListTasks | Can::ListCrons | Can::GetTask)
@@ -205,15 +190,12 @@ impl<'r, 'w> Run<'r, 'w> {
                 && !(past.failed && past.text.contains("interrupted"))
         };
         let all = self.world.scene.calls.iter().enumerate();
-        let own: Vec<_> = all.filter(|(at, past)| !used[*at] && is_it(past)).collect();
+        let own: Vec<_> = all.filter(|(at, past)| !used.contains(at) && is_it(past)).collect();
         // What was read and taken away is read once more, and no third time: there may be no room for all of it.
         let is_here = |(_, past): &&(usize, &Past)| !(reads && past.is_gone());
         let (at, past) = *own.iter().find(is_here).or(own.get(1))?;
-        used[at] = true;
-        Some(Done {
-            text: past.text.to_string(),
-            failed: past.failed,
-        })
+        used.push(at);
+        Some(past)
     }
 
     /// Tasks that the steps before have made.

@@ -2,6 +2,8 @@
 //!
 //! Invariant: it is read from the conversation and the tools on offer, and from nothing else.
 
+use std::cell::RefCell;
+
 use crate::mcp;
 use crate::scene::{Past, Scene};
 use crate::table::Row;
@@ -25,6 +27,8 @@ pub struct World<'a> {
     pub last_path: Option<String>,
     /// The names of what another agent can do, for whom a job is looked at.
     pub lent: &'static str,
+    /// The calls of the conversation that are spoken for: a call counts once.
+    pub used: RefCell<Vec<usize>>,
 }
 
 impl<'a> World<'a> {
@@ -58,6 +62,7 @@ impl<'a> World<'a> {
             gone,
             last_path,
             lent: "",
+            used: RefCell::default(),
         }
     }
 

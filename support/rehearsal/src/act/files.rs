@@ -8,7 +8,8 @@ use serde_json::json;
 use super::python;
 use crate::create::Content;
 use crate::history;
-use crate::run::{Done, Outcome, Run, Stop, Went, fail};
+use crate::run::{Outcome, Run, Stop, Went, fail};
+use crate::scene::Past;
 use crate::slots::{Slots, in_quotes, shell};
 use crate::speak::{block, cut, gist, shown, why};
 use crate::tools::{Call, Can};
@@ -29,7 +30,7 @@ pub(super) fn reads(run: &Run, path: &str) -> Result<Call, Stop> {
 }
 
 /// What comes of reading a file.
-fn reading(run: &Run, path: &str) -> Result<Done, Stop> {
+fn reading<'r, 'w>(run: &Run<'r, 'w>, path: &str) -> Result<&'r Past<'w>, Stop> {
     Ok(run.made(vec![reads(run, path)?], "")?.remove(0))
 }
 
@@ -42,7 +43,7 @@ pub(super) fn is_missing(text: &str) -> bool {
 
 pub(super) fn read(run: &Run, paths: &[String]) -> Went {
     let calls: Vec<Call> = paths.iter().map(|path| reads(run, path)).collect::<Result<_, _>>()?;
-    let told = |(path, done): (&String, Done)| {
+    let told = |(path, done): (&String, &Past)| {
         if done.failed {
             return Outcome::failed(format!("I could not read {path}: {}.", why(&done.text)));
         }
@@ -299,8 +300,7 @@ fn results(run: &Run) -> Vec<(String, String)> {
     if !parts.is_empty() {
         return parts;
     }
-    let is_result =
-        |call: &&crate::scene::Past| call.at < run.from && !call.failed && !call.text.is_empty();
+    let is_result = |call: &&Past| call.at < run.from && !call.failed && !call.text.is_empty();
     let last = run.world.scene.calls.iter().rfind(is_result);
     last.map(|call| (call.name.to_owned(), call.text.to_string())).into_iter().collect()
 }

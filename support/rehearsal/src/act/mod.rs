@@ -99,7 +99,7 @@ fn go(act: &Act, run: &Run) -> Went {
         Act::Connect(all) => run.each(
             all,
             |server| (Can::Connect, json!({"name": server})),
-            |_, done| done.or_why(&done.text),
+            |_, done| done.or_why(done.text.to_string()),
         ),
         Act::Serve(server, words, only) => serve(run, server, words, only.as_deref()),
     }
@@ -288,12 +288,13 @@ pub(super) fn skill(run: &Run, name: &str, follows: bool) -> Went {
 }
 
 pub(super) fn schedule(run: &Run, when: &When, prompt: &str, durable: bool) -> Went {
-    let clock = match when {
-        When::Every(_) | When::Next(_) => String::new(),
-        _ => run.call(Can::Bash, json!({"command": "date '+%Y-%m-%d %H:%M'"}))?.text,
-    };
-    let Some(line) = when.line(&clock) else {
-        return fail(format!("I could not read the clock: {}.", why(&clock)));
+    let line = match when {
+        When::Every(line) | When::Next(line) => line.clone(),
+        _ => {
+            let now = &run.call(Can::Bash, json!({"command": "date '+%Y-%m-%d %H:%M'"}))?.text;
+            let line = when.line(now);
+            line.ok_or_else(|| Stop::Fail(format!("I could not read the clock: {}.", why(now))))?
+        }
     };
     let mut args = json!({"prompt": prompt, "cron": line});
     if !matches!(when, When::Every(_)) {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::files::{changing, paths, reads, there, without_numbers};
 use crate::pattern::says;
-use crate::run::{Done, Outcome, Run, Stop, Went, fail};
+use crate::run::{Outcome, Run, Stop, Went, fail};
+use crate::scene::Past;
 use crate::slots::Slots;
 use crate::speak::{listed, sentence, why};
 use crate::tools::{Call, Can};
@@ -35,7 +36,12 @@ fn edited(list: &str, path: &str, text: &str) -> String {
 }
 
 /// Makes calls together with the one that says how far the plan is, where there is a tool for it: so many items are done.
-fn step(run: &Run, items: &[String], done: usize, calls: Vec<Call>) -> Result<Vec<Done>, Stop> {
+fn step<'r, 'w>(
+    run: &Run<'r, 'w>,
+    items: &[String],
+    done: usize,
+    calls: Vec<Call>,
+) -> Result<Vec<&'r Past<'w>>, Stop> {
     let status = |at: usize| {
         ["completed", "in_progress", "pending"][usize::from(at >= done) + usize::from(at > done)]
     };

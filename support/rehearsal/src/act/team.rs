@@ -37,9 +37,8 @@ pub(super) fn make_tasks(run: &Run, specs: &[TaskSpec]) -> Went {
     })
 }
 
-fn look_at_board(run: &Run) -> Result<(Vec<OnBoard>, String), Stop> {
-    let done = run.call(Can::ListTasks, json!({}))?;
-    Ok((tasks::board(&done.text), done.text))
+fn look_at_board(run: &Run) -> Result<Vec<OnBoard>, Stop> {
+    Ok(tasks::board(&run.call(Can::ListTasks, json!({}))?.text))
 }
 
 /// The task that the words mean.
@@ -48,17 +47,17 @@ fn meant(
     words: &str,
     fits: impl Fn(&OnBoard) -> bool,
 ) -> Result<(String, String), Stop> {
-    let (board, _) = look_at_board(run)?;
+    let board = look_at_board(run)?;
     let task = tasks::meant(words, &board, fits).or_else(|why| fail(sentence(&why)))?;
     Ok((task.id.clone(), task.subject.clone()))
 }
 
 pub(super) fn show_board(run: &Run, unblocked: bool) -> Went {
-    let (board, text) = look_at_board(run)?;
+    let text = &run.call(Can::ListTasks, json!({}))?.text;
     if !unblocked {
-        return Ok(Outcome::told(shown(&text)).tagged("The board", &text));
+        return Ok(Outcome::told(shown(text)).tagged("The board", text));
     }
-    let free = board.iter().filter(|task| task.is_free());
+    let free = tasks::board(text).into_iter().filter(OnBoard::is_free);
     let free: Vec<String> = free.map(|task| format!("{} ({})", task.subject, task.id)).collect();
     Ok(Outcome::told(match listed(&free) {
         none if none.is_empty() => "No task is unblocked now.".to_owned(),
@@ -97,7 +96,7 @@ pub(super) fn complete(run: &Run, words: &str) -> Went {
 /// Takes a task that is free, does it, completes it.
 pub(super) fn work_board(run: &Run) -> Went {
     for _ in 0..6 {
-        let (board, _) = look_at_board(run)?;
+        let board = look_at_board(run)?;
         let Some(task) = board.iter().find(|task| task.is_free()) else {
             return Ok(Outcome::told("No task on the board is free. I am ready for the next one."));
         };
@@ -136,7 +135,7 @@ fn do_subject(run: &Run, subject: &str) -> Went {
     let steps = understand::plan(subject, run.world).or_else(|no| {
         fail(format!("I did not do “{subject}”, and it stays open: {}", refusal(&no)))
     })?;
-    let inner = run.within();
+    let inner = Run::new(run.world, run.from);
     super::plan(&inner, &steps)?;
     Ok(inner.before.into_inner().into_iter().collect())
 }
@@ -144,8 +143,7 @@ fn do_subject(run: &Run, subject: &str) -> Went {
 pub(super) fn worktrees(run: &Run) -> Went {
     let mut all = run.tasks();
     if all.is_empty() {
-        let (board, _) = look_at_board(run)?;
-        let pending = board.into_iter().filter(|task| task.mark == ' ');
+        let pending = look_at_board(run)?.into_iter().filter(|task| task.mark == ' ');
         all = pending.map(|task| (task.id, task.subject)).collect();
     }
     if all.is_empty() {

@@ -325,6 +325,7 @@ impl Planner<'_, '_> {
             connected,
             gone,
             system: "",
+            used: Default::default(),
             ..*self.world
         };
         Planner::new(&world).whole_of(job)
