@@ -5,7 +5,7 @@
 
 use crate::clause::{Clause, is_filler, is_full_stop};
 use crate::pattern::{self, Found, PLAIN, says};
-use crate::words::{Shape, Token, has, having, number, set, stem, stems, tokens};
+use crate::words::{Shape, Token, number, set, stems, tokens};
 
 /// A task to put on the board.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,11 +57,9 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
         }
         match (found, tasks.as_mut_slice()) {
             // `c with the second blocked by the first` says something of another item.
-            (Some(found), tasks) if found.label != "own" => waits(tasks, &found).then_some(())?,
-            (Some(found), [before @ .., task]) => {
-                for part in found.text("on").split(" and ").flat_map(|part| part.split(',')) {
-                    task.blocked_by.push(resolve(part, before)?);
-                }
+            (Some(found), tasks) => {
+                let last = tasks.len().checked_sub(1).filter(|_| found.label == "own");
+                waits(tasks, &found, last)?;
             }
             (None, [.., last, new]) if chained => new.blocked_by.push(last.subject.clone()),
             _ => {}
@@ -177,23 +175,21 @@ fn reference(clause: &Clause) -> Option<Found<'_>> {
     pattern::find("depends", clause, &kind)
 }
 
-/// The subject that a reference means.
-fn resolve(reference: &str, tasks: &[TaskSpec]) -> Option<String> {
+/// The place of the task that a reference means.
+fn resolve(reference: &str, tasks: &[TaskSpec]) -> Option<usize> {
     let words = tokens(reference);
     let ordinal = |token: &Token| {
         let place = ORDINALS.iter().position(|word| *word == token.low);
         place.or_else(|| token.low.parse::<usize>().ok()?.checked_sub(1))
     };
-    if let Some(task) = words.iter().find_map(ordinal).and_then(|at| tasks.get(at)) {
-        return Some(task.subject.clone());
+    if let Some(at) = words.iter().find_map(ordinal) {
+        return Some(at).filter(|at| *at < tasks.len());
     }
-    let wanted: Vec<String> =
-        words.iter().filter(|token| !is_filler(token)).map(|token| token.stem.clone()).collect();
-    let overlap =
-        |task: &TaskSpec| stems(&task.subject).iter().filter(|stem| wanted.contains(stem)).count();
+    let is_wanted =
+        |stem: &&String| words.iter().any(|token| !is_filler(token) && token.stem == **stem);
+    let overlap = |at: &usize| stems(&tasks[*at].subject).iter().filter(is_wanted).count();
     // Of several that fit as well, the first.
-    let best = tasks.iter().rev().filter(|task| overlap(task) > 0).max_by_key(|task| overlap(task));
-    best.map(|task| task.subject.clone())
+    (0..tasks.len()).rev().filter(|at| overlap(at) > 0).max_by_key(overlap)
 }
 
 /// `where the second depends on the first`: notes it in the tasks; `false` when it says something else.
@@ -201,34 +197,26 @@ pub fn depend(tasks: &mut [TaskSpec], sentence: &str) -> bool {
     let clause = Clause::whole(sentence);
     let is_short =
         |found: &Found| found.tokens("own").iter().filter(|token| !is_filler(token)).count() < 4;
-    reference(&clause).is_some_and(|found| is_short(&found) && waits(tasks, &found))
+    let found = reference(&clause).filter(is_short);
+    found.is_some_and(|found| waits(tasks, &found, None).is_some())
 }
 
-/// Notes what `the second depends on the first, and the third on the second` says.
-fn waits(tasks: &mut [TaskSpec], found: &Found) -> bool {
+/// Notes what `the second depends on the first, and the third on the second` says, of this task or of the one that is named;
+/// nothing when one of them is no task, or when it does not wait for one before it.
+fn waits(tasks: &mut [TaskSpec], found: &Found, own: Option<usize>) -> Option<()> {
     let whom = if found.label == "own" { "own" } else { "whom" };
-    let Some(pairs) = pairs(tasks, found.text(whom), found.text("on")) else { return false };
-    for (whom, on) in pairs {
-        let waiting = tasks.iter_mut().filter(|task| task.subject == whom);
-        waiting.for_each(|task| task.blocked_by.push(on.clone()));
-    }
-    true
-}
-
-/// Who waits for whom, by their subjects; nothing when one of them is no task, or the task itself.
-fn pairs(tasks: &[TaskSpec], whom: &str, on: &str) -> Option<Vec<(String, String)>> {
-    let mut whom = resolve(whom, tasks)?;
-    let parts = on.trim_end_matches([')', '.']).split(" and ").flat_map(|part| part.split(", "));
-    let pair = |part: &str| {
-        // `and the third on the second`
+    let mut whom = own.or_else(|| resolve(found.text(whom), tasks))?;
+    let parts = found.text("on").trim_end_matches([')', '.']).split(" and ");
+    for part in parts.flat_map(|part| part.split(',')) {
         let other = [" on ", " by ", " for "].iter().find_map(|joint| part.split_once(joint));
         if let Some((other, _)) = other {
             whom = resolve(other, tasks)?;
         }
-        let on = resolve(other.map_or(part, |(_, on)| on), tasks)?;
-        (on != whom).then(|| (whom.clone(), on))
-    };
-    parts.map(pair).collect()
+        let on = resolve(other.map_or(part, |(_, on)| on), &tasks[..whom])?;
+        let on = tasks[on].subject.clone();
+        tasks[whom].blocked_by.push(on);
+    }
+    Some(())
 }
 
 /// The items of a plan, and the rest of the request: `make a to-do list: a, b`, `plan how to inspect this`.
@@ -266,9 +254,8 @@ pub struct OnBoard {
     pub subject: String,
     /// A space, `~`, `x`: pending, in progress, completed.
     pub mark: char,
-    pub is_blocked: bool,
-    /// Whether somebody owns it whose session goes on.
-    pub is_owned: bool,
+    /// Whether nothing is in its way, and nobody owns it whose session goes on.
+    pub is_free: bool,
 }
 
 /// The board, from its text: `[~] 0001-x write it (alice) · blocked by …`.
@@ -280,56 +267,14 @@ pub fn board(text: &str) -> Vec<OnBoard> {
         let (rest, is_blocked) =
             rest.split_once(" · ").map_or((rest, false), |(rest, _)| (rest, true));
         let owned = rest.rsplit_once(" (").filter(|(_, owner)| owner.ends_with(')'));
-        let subject = owned.map_or(rest, |(subject, _)| subject).to_owned();
         let is_owned = owned.is_some_and(|(_, owner)| !owner.contains(' '));
+        let (id, subject) = (id.to_owned(), owned.map_or(rest, |(subject, _)| subject).to_owned());
         Some(OnBoard {
-            id: id.to_owned(),
+            id,
             subject,
             mark: mark.chars().next().unwrap_or(' '),
-            is_blocked,
-            is_owned,
+            is_free: mark != "x" && !is_blocked && !is_owned,
         })
     };
     text.lines().filter_map(line).collect()
-}
-
-impl OnBoard {
-    pub fn is_free(&self) -> bool {
-        self.mark != 'x' && !self.is_blocked && !self.is_owned
-    }
-}
-
-/// The first id in a text.
-pub fn id_in(text: &str) -> Option<String> {
-    tokens(text).into_iter().find(|token| token.shape == Shape::Key).map(|token| token.text)
-}
-
-/// The task of a board that the words mean; the first one that fits when they name none. The error says what is wrong.
-pub fn meant<'a>(
-    words: &str,
-    board: &'a [OnBoard],
-    fits: impl Fn(&OnBoard) -> bool,
-) -> Result<&'a OnBoard, String> {
-    let mut named = tokens(words);
-    named.retain(|token| !is_filler(token) && !has(set("of-tasks"), &token.low));
-    let wanted: Vec<String> =
-        named.iter().flat_map(|token| token.low.split_whitespace().map(stem)).collect();
-    if wanted.is_empty() {
-        let none = "there is no task on the board that I could take";
-        return board.iter().find(|task| fits(task)).ok_or(none.to_owned());
-    }
-    let told = |task: &OnBoard| {
-        let number = task.id.split('-').next().unwrap_or_default();
-        format!("{} {} {number}", task.subject, task.id)
-    };
-    let all = having(&wanted, board, told);
-    let best = all.into_iter().min_by_key(|task| tokens(&task.subject).len());
-    best.ok_or_else(|| {
-        let subjects: Vec<&str> = board.iter().map(|task| task.subject.as_str()).collect();
-        let words = words.trim();
-        match subjects.join(", ") {
-            all if all.is_empty() => format!("there is no task “{words}”; the board is empty"),
-            all => format!("there is no task “{words}”; on the board are: {all}"),
-        }
-    })
 }

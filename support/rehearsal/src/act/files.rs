@@ -363,31 +363,3 @@ pub(super) fn replace(run: &Run, path: &str, old: &str, new: &str) -> Went {
     run.text(Can::Edit, args, &format!("I changed nothing in {path}"))?;
     Ok(Outcome::told(format!("I replaced “{old}” by “{new}” in {path}.")))
 }
-
-/// The call that turns what was read into what it shall be: an edit of the lines that differ, or the whole file where
-/// nothing edits.
-pub(super) fn changing(run: &Run, path: &str, old: &str, new: &str) -> Option<Call> {
-    let whole = || run.world.tools.call(Can::Write, json!({"path": path, "content": new}));
-    if !run.world.tools.can(Can::Edit) {
-        return whole();
-    }
-    let before: Vec<&str> = old.split_inclusive('\n').collect();
-    let after: Vec<&str> = new.split_inclusive('\n').collect();
-    let mut head = before.iter().zip(&after).take_while(|(one, other)| one == other).count();
-    let ends = before[head..].iter().rev().zip(after[head..].iter().rev());
-    let mut tail = ends.take_while(|(one, other)| one == other).count();
-    // The passage must occur once.
-    loop {
-        let passage: String = before[head..before.len() - tail].concat();
-        if !passage.trim().is_empty() && old.matches(&passage).count() == 1 {
-            let put: String = after[head..after.len() - tail].concat();
-            let args = json!({"path": path, "old_text": passage, "new_text": put});
-            return run.world.tools.call(Can::Edit, args);
-        }
-        match (head, tail) {
-            (0, 0) => return whole(),
-            (0, _) => tail -= 1,
-            _ => head -= 1,
-        }
-    }
-}

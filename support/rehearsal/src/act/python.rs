@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::files::{changing, paths, reads, there, without_numbers};
+use super::files::{paths, reads, there, without_numbers};
 use crate::pattern::says;
 use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::scene::Past;
@@ -21,27 +21,21 @@ const ASPECTS: [(&str, &str, &str); 3] = [
 ];
 const STYLE: (&str, &str, &str) = ("style", "fix the style of", "");
 
-/// A text with the edits of a list: `old => new`. What is there already is not put there again.
-fn edited(list: &str, path: &str, text: &str) -> String {
-    let edits = set(list).split(" | ").filter_map(|edit| edit.split_once(" => "));
-    let edits = edits.map(|(old, new)| (old.replace("\\n", "\n"), new.replace("\\n", "\n")));
-    let new = edits.fold(text.to_owned(), |text, (old, new)| {
-        if new.contains(&old) && text.contains(&new) { text } else { text.replace(&old, &new) }
-    });
-    if list != "docstrings" || new.trim_start().starts_with("\"\"\"") {
-        return new;
-    }
-    let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".py").replace('_', " ");
-    format!("\"\"\"{}\"\"\"\n\n{new}", sentence(&name))
+/// The calls for those edits of a list, `old => new`, that fit a file: what goes stands there once, what comes not yet.
+fn edits(run: &Run, list: &str, path: &str, text: &str) -> Vec<Call> {
+    let edit = |edit: &str| {
+        let edit = edit.replace("\\n", "\n");
+        let (old, new) = edit.split_once(" => ")?;
+        let fits = text.matches(old).count() == 1 && !text.contains(new);
+        let args = json!({"path": path, "old_text": old, "new_text": new});
+        run.world.tools.call(Can::Edit, args).filter(|_| fits)
+    };
+    set(list).split(" | ").filter_map(edit).collect()
 }
 
 /// Makes calls together with the one that says how far the plan is, where there is a tool for it: so many items are done.
-fn step<'r, 'w>(
-    run: &Run<'r, 'w>,
-    items: &[String],
-    done: usize,
-    calls: Vec<Call>,
-) -> Result<Vec<&'r Past<'w>>, Stop> {
+/// The first call that fails ends the step.
+fn step(run: &Run, items: &[String], done: usize, calls: Vec<Call>) -> Result<Vec<String>, Stop> {
     let status = |at: usize| {
         ["completed", "in_progress", "pending"][usize::from(at >= done) + usize::from(at > done)]
     };
@@ -50,24 +44,38 @@ fn step<'r, 'w>(
         items.map(|(at, item)| json!({"content": item, "status": status(at)})).collect();
     let plan = run.world.tools.call(Can::Todo, json!({ "todos": todos }));
     let skipped = usize::from(plan.is_some());
-    let all: Vec<Call> = plan.into_iter().chain(calls).collect();
-    Ok(run.made(all, "")?.into_iter().skip(skipped).collect())
+    let past = run.made(plan.into_iter().chain(calls).collect(), "")?;
+    let text = |past: &&Past| {
+        if past.failed {
+            fail(format!("I stop here: {}.", why(&past.text)))
+        } else {
+            Ok(without_numbers(&past.text))
+        }
+    };
+    past.iter().skip(skipped).map(text).collect()
 }
 
 /// Edits Python files: the one that is named, those of a folder whose style is to be fixed, else the first that there is.
 pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
-    let said = tokens(&slots.said);
-    let mut aspects: Vec<_> =
-        ASPECTS.into_iter().filter(|(.., words)| says(&said, words)).collect();
-    if aspects.is_empty() {
-        aspects = if slots.kind.is_some() { vec![STYLE] } else { ASPECTS.to_vec() };
-    }
+    let (said, is_style) = (tokens(&slots.said), slots.kind.is_some());
+    let asked = ASPECTS.into_iter().filter(|(.., words)| says(&said, words));
+    let aspects: Vec<_> = match asked.collect::<Vec<_>>() {
+        none if none.is_empty() && is_style => vec![STYLE],
+        none if none.is_empty() => ASPECTS.to_vec(),
+        some => some,
+    };
     let mut files = slots.paths.clone();
     if files.is_empty() {
-        let mut all = slots.clone();
-        all.kind = Some("py".to_owned());
-        files = paths(run, &all.pattern())?;
-        files.truncate(if slots.kind.is_some() { 12 } else { 1 });
+        let kind = Some("py".to_owned());
+        files = paths(
+            run,
+            &Slots {
+                kind,
+                ..slots.clone()
+            }
+            .pattern(),
+        )?;
+        files.truncate(if is_style { 12 } else { 1 });
     }
     if files.is_empty() {
         return fail("I found no Python file that I could refactor.");
@@ -78,26 +86,16 @@ pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
     let items = items.chain([format!("look at {names} again")]);
     let items: Vec<String> = items.map(|item| sentence(&item)).collect();
     let reading = || files.iter().map(|path| reads(run, path)).collect::<Result<Vec<_>, _>>();
-    let read = step(run, &items, 0, reading()?)?;
-    if let Some((path, done)) = files.iter().zip(&read).find(|(_, done)| done.failed) {
-        return fail(format!("I could not read {path}: {}.", why(&done.text)));
-    }
-    let mut texts: Vec<String> = read.iter().map(|done| without_numbers(&done.text)).collect();
+    let texts = step(run, &items, 0, reading()?)?;
     let mut told = Vec::new();
     for (at, (list, order, _)) in aspects.iter().enumerate() {
-        let (mut calls, mut changed) = (Vec::new(), Vec::new());
-        for (path, text) in files.iter().zip(&mut texts) {
-            let new = edited(list, path, text);
-            if new != *text {
-                calls.extend(changing(run, path, text, &new));
-                changed.push(path.clone());
-                *text = new;
-            }
-        }
-        let done = step(run, &items, at + 1, calls)?;
-        if let Some((path, done)) = changed.iter().zip(&done).find(|(_, done)| done.failed) {
-            return fail(format!("I did not change {path}: {}.", why(&done.text)));
-        }
+        let fitting = files
+            .iter()
+            .zip(&texts)
+            .map(|(path, text)| (path.clone(), edits(run, list, path, text)));
+        let (changed, calls): (Vec<String>, Vec<_>) =
+            fitting.filter(|(_, edits)| !edits.is_empty()).unzip();
+        step(run, &items, at + 1, calls.concat())?;
         told.push(match changed.as_slice() {
             [] => format!("I found no place to {order} {names}."),
             changed => format!("Done: {order} {}.", listed(changed)),
@@ -119,17 +117,14 @@ pub(super) fn package(run: &Run, dir: &str, files: &[String]) -> Went {
         format!("\"\"\"A part of the package {}.\"\"\"\n", dir.rsplit('/').next().unwrap_or(dir));
     let mut told = Vec::new();
     for (at, path) in all.iter().enumerate() {
-        if there.contains(path) {
-            step(run, &items, at, Vec::new())?;
-            told.push(format!("{path} is there already: I left it as it is."));
-            continue;
-        }
+        let is_there = there.contains(path);
         let call = run.world.tools.call(Can::Write, json!({"path": path, "content": content}));
-        let done = step(run, &items, at, call.into_iter().collect())?;
-        if let Some(done) = done.first().filter(|done| done.failed) {
-            return fail(format!("I did not write {path}: {}.", why(&done.text)));
-        }
-        told.push(format!("I created {path}."));
+        step(run, &items, at, call.filter(|_| !is_there).into_iter().collect())?;
+        told.push(if is_there {
+            format!("{path} is there already: I left it as it is.")
+        } else {
+            format!("I created {path}.")
+        });
     }
     step(run, &items, all.len(), Vec::new())?;
     Ok(Outcome::told(told.join("\n")))

@@ -6,6 +6,7 @@
 use serde_json::json;
 
 use super::files::write;
+use crate::clause::is_filler;
 use crate::history;
 use crate::plan::Job;
 use crate::run::{Outcome, Run, Stop, Went, fail};
@@ -14,7 +15,7 @@ use crate::speak::{listed, one_line, refusal, sentence, shown, why};
 use crate::tasks::{self, OnBoard, TaskSpec};
 use crate::tools::Can;
 use crate::understand;
-use crate::words::{Token, tokens, unique};
+use crate::words::{Shape, Token, has, having, set, stem, tokens, unique};
 
 pub(super) fn make_tasks(run: &Run, specs: &[TaskSpec]) -> Went {
     let call = |spec: &TaskSpec| {
@@ -29,9 +30,10 @@ pub(super) fn make_tasks(run: &Run, specs: &[TaskSpec]) -> Went {
             let why = why(&done.text);
             return Outcome::failed(format!("I did not create “{}”: {why}.", spec.subject));
         }
-        let id = tasks::id_in(&done.text).map(|id| (id, spec.subject.clone()));
+        let ids = tokens(&done.text).into_iter().filter(|token| token.shape == Shape::Key);
+        let tasks = ids.take(1).map(|id| (id.text, spec.subject.clone())).collect();
         Outcome {
-            tasks: id.into_iter().collect(),
+            tasks,
             ..Outcome::told(format!("I {}.", done.text.trim()))
         }
     })
@@ -41,15 +43,31 @@ fn look_at_board(run: &Run) -> Result<Vec<OnBoard>, Stop> {
     Ok(tasks::board(&run.call(Can::ListTasks, json!({}))?.text))
 }
 
-/// The task that the words mean.
-fn meant(
-    run: &Run,
-    words: &str,
-    fits: impl Fn(&OnBoard) -> bool,
-) -> Result<(String, String), Stop> {
+/// The task that the words mean; the first one that fits when they name none.
+fn meant(run: &Run, words: &str, fits: impl Fn(&OnBoard) -> bool) -> Result<OnBoard, Stop> {
     let board = look_at_board(run)?;
-    let task = tasks::meant(words, &board, fits).or_else(|why| fail(sentence(&why)))?;
-    Ok((task.id.clone(), task.subject.clone()))
+    let mut named = tokens(words);
+    named.retain(|token| !is_filler(token) && !has(set("of-tasks"), &token.low));
+    let wanted = named.iter().flat_map(|token| token.low.split_whitespace().map(stem));
+    let wanted: Vec<String> = wanted.collect();
+    if wanted.is_empty() {
+        let first = board.into_iter().find(fits);
+        return first.map_or_else(|| fail("There is no task on the board that I could take."), Ok);
+    }
+    let told = |task: &OnBoard| {
+        let number = task.id.split('-').next().unwrap_or_default();
+        format!("{} {} {number}", task.subject, task.id)
+    };
+    let all = having(&wanted, &board, told);
+    if let Some(best) = all.into_iter().min_by_key(|task| tokens(&task.subject).len()) {
+        return Ok(best.clone());
+    }
+    let subjects: Vec<&str> = board.iter().map(|task| task.subject.as_str()).collect();
+    let words = words.trim();
+    match subjects.join(", ") {
+        all if all.is_empty() => fail(format!("There is no task “{words}”; the board is empty.")),
+        all => fail(format!("There is no task “{words}”; on the board are: {all}.")),
+    }
 }
 
 pub(super) fn show_board(run: &Run, unblocked: bool) -> Went {
@@ -57,7 +75,7 @@ pub(super) fn show_board(run: &Run, unblocked: bool) -> Went {
     if !unblocked {
         return Ok(Outcome::told(shown(text)).tagged("The board", text));
     }
-    let free = tasks::board(text).into_iter().filter(OnBoard::is_free);
+    let free = tasks::board(text).into_iter().filter(|task| task.is_free);
     let free: Vec<String> = free.map(|task| format!("{} ({})", task.subject, task.id)).collect();
     Ok(Outcome::told(match listed(&free) {
         none if none.is_empty() => "No task is unblocked now.".to_owned(),
@@ -66,7 +84,7 @@ pub(super) fn show_board(run: &Run, unblocked: bool) -> Went {
 }
 
 pub(super) fn claim(run: &Run, words: &str) -> Went {
-    let (id, subject) = meant(run, words, OnBoard::is_free)?;
+    let OnBoard { id, subject, .. } = meant(run, words, |task| task.is_free)?;
     run.text(Can::ClaimTask, json!({"task_id": id}), "That did not work")?;
     let told = format!("I claimed {id}: {subject}.");
     Ok(Outcome {
@@ -79,7 +97,10 @@ pub(super) fn complete(run: &Run, words: &str) -> Went {
     let is_it = matches!(words.split_whitespace().next(), Some("it" | "it." | "that"));
     let (id, subject) = match run.tasks().pop().filter(|_| is_it) {
         Some(task) => task,
-        None => meant(run, words, |task| task.mark != ' ' && task.mark != 'x')?,
+        None => {
+            let task = meant(run, words, |task| task.mark != ' ' && task.mark != 'x')?;
+            (task.id, task.subject)
+        }
     };
     let text = run.text(Can::CompleteTask, json!({"task_id": id}), "That did not work")?;
     let line = |line: &str| {
@@ -97,7 +118,7 @@ pub(super) fn complete(run: &Run, words: &str) -> Went {
 pub(super) fn work_board(run: &Run) -> Went {
     for _ in 0..6 {
         let board = look_at_board(run)?;
-        let Some(task) = board.iter().find(|task| task.is_free()) else {
+        let Some(task) = board.iter().find(|task| task.is_free) else {
             return Ok(Outcome::told("No task on the board is free. I am ready for the next one."));
         };
         let done = run.call(Can::ClaimTask, json!({"task_id": task.id}))?;
