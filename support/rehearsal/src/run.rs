@@ -166,6 +166,16 @@ impl<'r, 'w> Run<'r, 'w> {
         Ok(all.iter().zip(done).map(|(one, done)| told(one, done)).collect())
     }
 
+    /// An outcome, unless something has to come by itself before the step goes on.
+    pub fn or_wait(&self, told: Outcome, waits: &[String]) -> Went {
+        if waits.is_empty() {
+            return Ok(told);
+        }
+        self.before.borrow_mut().push(told);
+        let line = |what: &String| format!("I wait for {what}: that comes by itself.");
+        Err(Stop::Wait(waits.iter().map(line).collect::<Vec<_>>().join("\n")))
+    }
+
     /// Whether this call was made again and again without an end: a client did not keep it as it was.
     pub fn is_stuck(&self, calls: &[Call]) -> bool {
         let all = &self.world.scene.calls;

@@ -233,33 +233,30 @@ fn plan_id(mail: &Mail) -> Option<String> {
     tokens(&mail.whole).iter().find(is_id).filter(|_| is_plan).map(|token| token.text.clone())
 }
 
-/// A plan that was sent: its place, its mail, its id.
-type Sent<'m> = (usize, &'m Mail, String);
-
 /// Answers plans: of those that are named; else all that wait, and with `all` also those that were asked for.
-pub(super) fn answer_plans<'r>(
-    run: &Run<'r, '_>,
+pub(super) fn answer_plans(
+    run: &Run,
     (names, all): (&[String], bool),
     approve: bool,
     feedback: &str,
 ) -> Went {
     let called = |can: Can| run.world.called(can).filter(|call| !call.failed);
-    let plan = |(at, mail): (usize, &'r Mail)| Some((at, mail, plan_id(mail)?));
-    let plans: Vec<Sent> = run.world.scene.mail().filter_map(plan).collect();
-    let answered = |id: &str| {
-        called(Can::ReviewPlan).any(|call| call.at < run.from && call.input["request_id"] == id)
+    let plans: Vec<(usize, &Mail, String)> =
+        run.world.scene.mail().filter_map(|(at, mail)| Some((at, mail, plan_id(mail)?))).collect();
+    let is_open = |id: &str| {
+        !called(Can::ReviewPlan).any(|call| call.at < run.from && call.input["request_id"] == id)
     };
     let asked: Vec<(usize, &str)> = called(Can::RequestPlan)
         .filter_map(|call| Some((call.at, call.input["teammate"].as_str()?)))
         .collect();
     let mut whose: Vec<&str> = names.iter().map(String::as_str).collect();
     if whose.is_empty() {
-        let open = plans.iter().filter(|(at, _, id)| *at < run.from && !answered(id));
-        let is_owed =
-            |name: &str| !plans.iter().any(|(_, mail, id)| mail.from == name && answered(id));
-        let owed = asked.iter().filter(|(at, name)| all && *at < run.from && is_owed(name));
-        let senders = open.map(|(_, mail, _)| mail.from.as_str());
-        whose = unique(senders.chain(owed.map(|(_, name)| *name)));
+        let open = plans.iter().filter(|(at, _, id)| *at < run.from && is_open(id));
+        let is_answered =
+            |name: &str| plans.iter().any(|(_, mail, id)| mail.from == name && !is_open(id));
+        let owed = asked.iter().filter(|(at, name)| all && *at < run.from && !is_answered(name));
+        whose =
+            unique(open.map(|(_, mail, _)| mail.from.as_str()).chain(owed.map(|(_, name)| *name)));
     }
     if whose.is_empty() && asked.is_empty() && plans.is_empty() {
         return Ok(Outcome::told("There is no plan that waits for an answer."));
@@ -269,35 +266,31 @@ pub(super) fn answer_plans<'r>(
     }
     let (mut open, mut waits) = (Vec::new(), Vec::new());
     for name in whose {
-        let own = plans.iter().filter(|(_, mail, _)| name.is_empty() || mail.from == name);
-        let (before, after): (Vec<&Sent>, Vec<&Sent>) = own.partition(|(at, ..)| *at < run.from);
+        // What was asked for in this request counts from there on. The same plan once more: who matches answers will say so.
         let is_asked = asked.iter().any(|(at, mate)| *at >= run.from && *mate == name);
-        let open_before = before.iter().rfind(|(.., id)| !is_asked && !answered(id));
-        // The same plan once more: who matches answers will say so.
-        let again = before.last().filter(|_| !is_asked);
-        match open_before.or(after.first()).or(again).copied() {
+        let own = || plans.iter().filter(|(_, mail, _)| name.is_empty() || mail.from == name);
+        let before = || own().filter(|(at, ..)| *at < run.from && !is_asked);
+        let last_open = before().filter(|(.., id)| is_open(id)).last();
+        let plan = last_open
+            .or_else(|| own().find(|(at, ..)| *at >= run.from))
+            .or_else(|| before().last());
+        match plan {
             Some(plan) => open.push(plan),
-            None if name.is_empty() => {
-                waits.push("I wait for the plan: that comes by itself.".to_owned())
-            }
-            None => waits.push(format!("I wait for {name}'s plan: that comes by itself.")),
+            None if name.is_empty() => waits.push("the plan".to_owned()),
+            None => waits.push(format!("{name}'s plan")),
         }
     }
     if open.iter().any(|(at, ..)| *at > run.from) {
         run.waited.set(true);
     }
     let verdict = if approve { "approved" } else { "rejected" };
-    let args = |(_, _, id): &&Sent| {
+    let args = |(_, _, id): &&(usize, &Mail, String)| {
         (Can::ReviewPlan, json!({"request_id": id, "approve": approve, "feedback": feedback}))
     };
     let told = run.each(&open, args, |(_, mail, _), done| {
         done.or_why(format!("{}'s plan is {verdict}.", mail.from))
     })?;
-    if waits.is_empty() {
-        return Ok(told);
-    }
-    run.before.borrow_mut().push(told);
-    Err(Stop::Wait(waits.join("\n")))
+    run.or_wait(told, &waits)
 }
 
 /// The reports that came since the request, of somebody or of all.
@@ -323,8 +316,8 @@ pub(super) fn leave(run: &Run, names: &[String]) -> Went {
     let call = |name: &&String| (Can::Shutdown, json!({"teammate": name}));
     let told =
         run.each(&ready, call, |name, done| done.or_why(format!("I asked {name} to leave.")))?;
-    let Some(first) = waits.first() else { return Ok(told) };
-    Err(Stop::Wait(format!("I wait for {first}'s result: that comes by itself.")))
+    let waits: Vec<String> = waits.iter().take(1).map(|name| format!("{name}'s result")).collect();
+    run.or_wait(told, &waits)
 }
 
 /// Waits for those who work, then says what they reported.
@@ -337,10 +330,8 @@ pub(super) fn report(run: &Run, names: &[String]) -> Went {
         tasks.iter().filter(|(id, _)| !is_told(id)).map(|(_, subject)| subject.clone()).collect()
     };
     if !missing.is_empty() {
-        let missing = listed(&missing);
-        return Err(Stop::Wait(format!(
-            "I wait for the reports on {missing}: that comes by itself."
-        )));
+        let missing = format!("the reports on {}", listed(&missing));
+        return run.or_wait(Outcome::default(), &[missing]);
     }
     run.waited.set(true);
     let lines: Vec<String> =
