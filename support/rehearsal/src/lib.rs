@@ -15,12 +15,7 @@ macro_rules! named {
     ($(#[$doc:meta])* $name:ident: $($one:ident)*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name {
-            $(
-                #[doc = stringify!($one)]
-                $one,
-            )*
-        }
+        pub enum $name { $($one),* }
 
         impl $name {
             /// The one of this name.
@@ -32,7 +27,6 @@ macro_rules! named {
 }
 
 mod act;
-mod behind;
 mod clause;
 mod create;
 mod history;
@@ -60,11 +54,14 @@ pub use types::{Block, Choice, Message, Reply, Request, Tool};
 /// The reply to a request.
 pub fn answer(request: &Request) -> Reply {
     let mut reply = match request.choice {
-        Choice::None => behind::answer(&Request {
-            tools: Vec::new(),
-            ..request.clone()
-        }),
-        _ => behind::answer(request),
+        Choice::None => {
+            let tools = Vec::new();
+            persona::answer(&Request {
+                tools,
+                ..request.clone()
+            })
+        }
+        _ => persona::answer(request),
     };
     schema::obey_choice(request, &mut reply);
     if let (Some(format), true) = (&request.format, reply.calls.is_empty()) {

@@ -12,7 +12,7 @@ use crate::clause::{Clause, is_filler};
 use crate::pattern::{self, says};
 use crate::schema::{choices, complete, kind, properties, required};
 use crate::table;
-use crate::tools::{Can, Tools, hands_on};
+use crate::tools::{Can, Tools};
 use crate::types::Tool;
 use crate::words::{Shape, Token, has, number, set, stem, unique};
 
@@ -38,20 +38,6 @@ pub fn connected(tools: &Tools) -> Vec<String> {
     let all =
         tools.outside().iter().map(|tool| parts(tool.name).0).filter(|server| !server.is_empty());
     unique(all.map(str::to_owned))
-}
-
-/// A tool that finds others: it takes a query, and a tool of its server hands calls on.
-pub fn finder<'t>(tools: &Tools<'t>) -> Option<&'t Tool<'t>> {
-    let hands_on = |server: &str| {
-        let mut names = tools.names().filter(|name| parts(name).0 == server);
-        names.any(|name| tools.named(name).is_some_and(hands_on))
-    };
-    let is_it = |tool: &&&Tool| {
-        let (server, name) = parts(tool.name);
-        let takes_query = || properties(tool.schema).any(|(name, _)| name == "query");
-        name.contains("tool") && takes_query() && hands_on(server)
-    };
-    tools.outside().iter().find(is_it).copied()
 }
 
 /// Whether a word names this server: `documentation` names docs.

@@ -3,12 +3,9 @@
 //! A side call is told by what it is given, a teammate by its tools. Invariant: everybody ends with a text that says what
 //! came of it.
 
-use serde_json::json;
-
 use crate::act;
 use crate::clause::Clause;
 use crate::history;
-use crate::mcp::finder;
 use crate::pattern::{self, PLAIN};
 use crate::plan::{Act, Step};
 use crate::run::{Run, Stop};
@@ -98,31 +95,18 @@ fn lead(world: &World) -> Result<Vec<String>, Reply> {
     if let Some((at, text)) = fresh {
         let (at, text) = resumed(world, at, text);
         match understand::plan(text, world) {
-            Err(no) => match search(world, at, text) {
-                Some(call) => return Err(reply(vec![call], "")),
-                None => lines.push(refusal(&no)),
-            },
             Ok(steps) => lines = runs(&Run::new(world, at), &steps)?,
+            Err(no) => match act::search(&Run::new(world, at), text) {
+                Some(Err(Stop::Call(calls, note))) => return Err(reply(calls, &note)),
+                Some(Ok(outcome)) => lines.push(outcome.text),
+                _ => lines.push(refusal(&no)),
+            },
         }
     }
     let more = older(world, fresh.map(|(at, _)| at), answered)?;
     lines.extend(news_since(world, answered.or(fresh.map(|(at, _)| at)).unwrap_or(0)));
     lines.extend(more);
     Ok(unique(lines.into_iter()))
-}
-
-/// The call that looks for a tool which does what a request says, unless it was made since.
-fn search(world: &World, since: usize, request: &str) -> Option<Call> {
-    let name = finder(world.tools)?.name.to_owned();
-    let is_made = world.scene.calls.iter().any(|it| it.at >= since && it.name == name);
-    let input = json!({ "query": request });
-    let args = input.clone();
-    (!is_made).then_some(Call {
-        can: None,
-        name,
-        input,
-        args,
-    })
 }
 
 /// `Go on` is the request before, from where it was interrupted.

@@ -19,6 +19,7 @@ fn intent(call: &Call) -> String {
     let args = call.args.as_object().into_iter().flatten();
     let Some(can) = call.can else {
         let (server, tool) = mcp::parts(&call.name);
+        let tool = call.input["tool_name"].as_str().unwrap_or(tool);
         let args = args.map(|(name, value)| format!("{name}: {}", plain(value)));
         let mut told = format!("call {tool}");
         if !server.is_empty() {

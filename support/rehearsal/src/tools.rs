@@ -70,6 +70,19 @@ pub struct Call {
     pub args: Value,
 }
 
+impl Call {
+    /// A call of a tool that only its server knows.
+    pub fn of(name: &str, input: Value) -> Self {
+        let (name, args) = (name.to_owned(), input.clone());
+        Self {
+            can: None,
+            name,
+            input,
+            args,
+        }
+    }
+}
+
 /// The tools on offer.
 pub struct Tools<'a> {
     all: &'a [Tool<'a>],
@@ -105,6 +118,10 @@ impl<'a> Tools<'a> {
             known,
             outside: OnceCell::new(),
         }
+    }
+
+    pub fn all(&self) -> &'a [Tool<'a>] {
+        self.all
     }
 
     pub fn names(&self) -> impl Iterator<Item = &'a str> + '_ {

@@ -2,11 +2,12 @@
 //!
 //! What is a call or two stands here. Invariant: what is told is the result of the call, cut.
 
+mod behind;
 mod files;
 mod python;
 mod team;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::clause::{Clause, Join};
 use crate::history;
@@ -19,6 +20,7 @@ use crate::table::{self, Make, Row};
 use crate::tools::{Call, Can};
 use crate::when::When;
 use crate::words::{has, having, set};
+pub use behind::search;
 
 /// Runs a plan to its end, or to the next thing that is missing.
 pub fn plan(run: &Run, steps: &[Step]) -> Result<(), Stop> {
@@ -67,7 +69,7 @@ fn go(act: &Act, run: &Run) -> Went {
         Act::Row(row, slots) => of_row(row, slots, run),
         Act::Say(text) => Ok(Outcome::told(text)),
         Act::Shell(command, in_background) => command_line(run, command, *in_background),
-        Act::Named(name, input) => named(run, name, input, ""),
+        Act::Named(name, input) => named(run, Call::of(name, input.clone()), ""),
         Act::Create(path, content) => files::create(run, path, content),
         Act::Replace(path, old, new) => files::replace(run, path, old, new),
         Act::Todo(items) => {
@@ -183,18 +185,11 @@ pub(super) fn command_line(run: &Run, command: &str, in_background: bool) -> Wen
     })
 }
 
-pub(super) fn named(run: &Run, name: &str, input: &Value, note: &str) -> Went {
-    let call = Call {
-        can: None,
-        name: name.to_owned(),
-        input: input.clone(),
-        args: input.clone(),
-    };
+/// Calls a tool that only its server knows, and tells what it says.
+fn named(run: &Run, call: Call, note: &str) -> Went {
+    let name = call.name.clone();
     let done = run.made(vec![call], note)?.remove(0);
-    let (server, _) = mcp::parts(name);
-    let is_served =
-        run.world.tools.outside().iter().any(|tool| tool.name == name) && !server.is_empty();
-    let who = if is_served { server } else { name };
+    let who = Some(mcp::parts(&name).0).filter(|server| !server.is_empty()).unwrap_or(&name);
     let line = if done.text.trim().contains('\n') { "\n" } else { " " };
     Ok(done
         .or_why(format!("{who}:{line}{}", done.text.trim()))
@@ -229,7 +224,7 @@ pub(super) fn serve(run: &Run, server: &str, words: &str, only: Option<&str>) ->
         picked => picked,
     };
     let what = match picked {
-        Some(Ok((name, input))) => return named(run, &name, &input, &note),
+        Some(Ok((name, input))) => return named(run, Call::of(&name, input), &note),
         Some(Err(missing)) => missing.what,
         None => format!("“{words}”"),
     };
