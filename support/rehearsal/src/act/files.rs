@@ -3,6 +3,9 @@
 //! What was read in a long walk is noted beside the next calls, because an old result may be taken away. Invariants: a file is
 //! written over only when the request named it and gave its content; a change is an edit of what was read.
 
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
 use serde_json::json;
 
 use super::python;
@@ -21,11 +24,9 @@ const MOST_FILES: usize = 40;
 
 /// The call that reads a file.
 pub(super) fn reads(run: &Run, path: &str) -> Result<Call, Stop> {
-    let call = if run.world.tools.can(Can::Read) {
-        run.world.tools.call(Can::Read, json!({"path": path}))
-    } else {
-        run.world.tools.call(Can::Bash, json!({"command": format!("cat {}", shell(path))}))
-    };
+    let cat = || json!({"command": format!("cat {}", shell(path))});
+    let call = run.world.tools.call(Can::Read, json!({"path": path}));
+    let call = call.or_else(|| run.world.tools.call(Can::Bash, cat()));
     call.map_or_else(|| fail("I have no tool here that reads."), Ok)
 }
 
@@ -55,14 +56,12 @@ pub(super) fn read(run: &Run, paths: &[String]) -> Went {
 
 pub(super) fn about(run: &Run, paths: &[String]) -> Went {
     let before = run.found();
-    match paths {
-        [] if !before.is_empty() => {
-            let gists = before.iter().map(|(title, text)| format!("{title}: {}", gist(text)));
-            Ok(Outcome::told(gists.collect::<Vec<_>>().join("\n")))
-        }
-        [] => walk(run, &["README.md".to_owned()], String::new()),
-        paths => walk(run, paths, String::new()),
+    if !paths.is_empty() || before.is_empty() {
+        let readme = ["README.md".to_owned()];
+        return walk(run, if paths.is_empty() { &readme } else { paths }, String::new());
     }
+    let gists = before.iter().map(|(title, text)| format!("{title}: {}", gist(text)));
+    Ok(Outcome::told(gists.collect::<Vec<_>>().join("\n")))
 }
 
 /// The paths that match a pattern.
@@ -85,13 +84,10 @@ pub(super) fn paths(run: &Run, pattern: &str) -> Result<Vec<String>, Stop> {
     Ok(lines.filter(is_path).map(str::to_owned).collect())
 }
 
-fn kind_of(pattern: &str) -> String {
-    let ending = pattern.rsplit_once('.').map_or("", |(_, ending)| ending);
-    entry("kinds", ending).map_or("file".to_owned(), |kind| format!("{kind} file"))
-}
-
 pub(super) fn find(run: &Run, pattern: &str) -> Went {
-    let (kind, paths) = (kind_of(pattern), paths(run, pattern)?);
+    let ending = pattern.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let kind = entry("kinds", ending).map_or("file".to_owned(), |kind| format!("{kind} file"));
+    let paths = paths(run, pattern)?;
     let told = match paths.as_slice() {
         [] => format!("I found no {kind}s."),
         [one] => format!("I found 1 {kind}: {one}"),
@@ -112,13 +108,14 @@ pub(super) fn read_all(run: &Run, dir: &str, slots: &Slots) -> Went {
         Some(list) => list.split(", ").map(str::to_owned).collect(),
         None => paths(run, &slots.pattern())?,
     };
-    if files.is_empty() {
-        return Ok(Outcome::told(format!("I found no files in {dir}.")));
-    }
     let some = &files[..files.len().min(MOST_FILES)];
     let mut told = walk(run, some, format!("The files: {}", files.join(", ")))?;
-    if files.len() > MOST_FILES {
-        told.text.push_str(&format!("\nI read the first {MOST_FILES} of {} files.", files.len()));
+    match files.len() {
+        0 => told.text = format!("I found no files in {dir}."),
+        all if all > MOST_FILES => {
+            told.text.push_str(&format!("\nI read the first {MOST_FILES} of {all} files."));
+        }
+        _ => {}
     }
     // One that cannot be read is no reason to leave the rest.
     told.failed = false;
@@ -174,9 +171,8 @@ pub(super) fn exists(run: &Run, path: &str, words: &str) -> Went {
     let done = reading(run, path)?;
     if is_missing(&done.text) && (done.failed || done.text.contains("exit code")) {
         return Ok(Outcome::told(format!("{path} does not exist.")));
-    }
-    if done.failed {
-        return Ok(Outcome::failed(format!("I could not look at {path}: {}.", why(&done.text))));
+    } else if done.failed {
+        return fail(format!("I could not look at {path}: {}.", why(&done.text)));
     }
     let shows = tokens(words).iter().any(|token| token.is("content contents print show"));
     let rest = if shows { format!(":\n{}", block(&done.text)) } else { ".".to_owned() };
@@ -333,24 +329,17 @@ fn results_to(run: &Run, path: &str, sources: Option<&[String]>) -> Went {
 
 /// The text of a file without the line numbers and the tag that another harness puts around it.
 pub(super) fn without_numbers(text: &str) -> String {
+    static NUMBERED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^\s*\d+(?:→|\t|: |:$)(.*)$").expect("it is one"));
     let inner = text.split_once("<content>\n").and_then(|(_, rest)| rest.split_once("</content>"));
-    let inner = inner.map(|(inner, _)| inner);
-    let strip = |line: &str| {
-        let trimmed = line.trim_start();
-        let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
-        let rest = &trimmed[digits..];
-        let bare = ["→", "\t", ": "].iter().find_map(|mark| rest.strip_prefix(mark));
-        bare.or_else(|| (rest == ":").then_some("")).filter(|_| digits > 0).map(str::to_owned)
-    };
     let is_line = |line: &&str| inner.is_none() || !line.is_empty() && !line.starts_with("(End");
-    let lines =
-        inner.unwrap_or(text).lines().filter(is_line).map(strip).collect::<Option<Vec<String>>>();
-    let Some(mut lines) = lines.filter(|lines| !lines.is_empty()) else { return text.to_owned() };
+    let all = inner.map_or(text, |(inner, _)| inner).lines().filter(is_line);
+    let bare = |line| Some(NUMBERED.captures(line)?.get(1)?.as_str());
+    let lines = all.map(bare).collect::<Option<Vec<&str>>>().filter(|lines| !lines.is_empty());
+    let Some(lines) = lines else { return text.to_owned() };
+    let bare = lines.join("\n");
     // The number behind the last line end.
-    if lines.last().is_some_and(String::is_empty) {
-        lines.pop();
-    }
-    lines.join("\n") + "\n"
+    format!("{}\n", bare.strip_suffix('\n').unwrap_or(&bare))
 }
 
 pub(super) fn replace(run: &Run, path: &str, old: &str, new: &str) -> Went {
