@@ -4,12 +4,11 @@
 
 use crate::clause::Clause;
 use crate::pattern::{self, PLAIN};
-use crate::scene::{Event, FIRST, Mail, Past};
+use crate::scene::{Event, FIRST, Mail, Past, World};
 use crate::speak::{block, one_line};
 use crate::table::{self, ROWS, Row};
 use crate::tools::Can;
 use crate::words::{Token, field, has, set, stems, unique};
-use crate::world::World;
 
 /// How it speaks of itself.
 const WHO: &str = "I am the rehearsal model of this course";

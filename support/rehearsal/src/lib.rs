@@ -33,10 +33,8 @@ mod history;
 mod mcp;
 mod pattern;
 mod persona;
-mod plan;
 mod run;
 mod scene;
-mod schema;
 mod side;
 mod slots;
 mod speak;
@@ -47,7 +45,6 @@ mod types;
 mod understand;
 mod when;
 mod words;
-mod world;
 
 pub use types::{Block, Choice, Message, Reply, Request, Tool};
 
@@ -63,9 +60,9 @@ pub fn answer(request: &Request) -> Reply {
         }
         _ => persona::answer(request),
     };
-    schema::obey_choice(request, &mut reply);
+    tools::obey_choice(request, &mut reply);
     if let (Some(format), true) = (&request.format, reply.calls.is_empty()) {
-        reply.text = schema::instance(format, &reply.text).to_string();
+        reply.text = tools::instance(format, &reply.text).to_string();
     }
     if reply.text.trim().is_empty() && reply.calls.is_empty() {
         reply.text = "I have nothing to say to that.".to_owned();

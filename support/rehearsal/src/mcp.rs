@@ -10,9 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::clause::{Clause, is_filler};
 use crate::pattern::{self, says};
-use crate::schema::{choices, complete, kind, properties, required};
 use crate::table;
-use crate::tools::{Can, Tools};
+use crate::tools::{Can, Tools, choices, complete, kind, properties, required};
 use crate::types::Tool;
 use crate::words::{Shape, Token, has, number, set, stem, unique};
 

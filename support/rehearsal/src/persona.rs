@@ -7,18 +7,16 @@ use crate::act;
 use crate::clause::Clause;
 use crate::history;
 use crate::pattern::{self, PLAIN};
-use crate::plan::{Act, Step};
-use crate::run::{Run, Stop};
-use crate::scene::{Event, Scene, task_of};
+use crate::run::{Act, Run, Step, Stop};
+use crate::scene::{Event, Scene, World, task_of};
 use crate::side;
 use crate::slots::Slots;
-use crate::speak::{announce, gist, one_line, refusal};
+use crate::speak::{announce, gist, one_line};
 use crate::table::Make;
 use crate::tools::{Call, Can, Tools};
 use crate::types::{Block, Reply, Request};
 use crate::understand;
 use crate::words::{tokens, unique};
-use crate::world::World;
 
 /// The reply to a request.
 pub fn answer(request: &Request) -> Reply {
@@ -99,7 +97,7 @@ fn lead(world: &World) -> Result<Vec<String>, Reply> {
             Err(no) => match act::search(&Run::new(world, at), text) {
                 Some(Err(Stop::Call(calls, note))) => return Err(reply(calls, &note)),
                 Some(Ok(outcome)) => lines.push(outcome.text),
-                _ => lines.push(refusal(&no)),
+                _ => lines.push(no.told()),
             },
         }
     }
@@ -243,5 +241,5 @@ fn ordered(order: &str, world: &World) -> Result<Vec<Step>, String> {
     let is_order = tokens(order).first().is_some_and(|first| crate::table::is_verb(&first.low));
     // Mail that asks for nothing is read, and that is all.
     let read = || step(Act::Say(format!("I have read: {}", one_line(order, 200))));
-    understand::plan(order, world).or_else(|no| if is_order { Err(refusal(&no)) } else { read() })
+    understand::plan(order, world).or_else(|no| if is_order { Err(no.told()) } else { read() })
 }

@@ -6,7 +6,6 @@
 use serde_json::Value;
 
 use crate::mcp;
-use crate::plan::Refusal;
 use crate::tools::Call;
 use crate::words::unique;
 
@@ -127,11 +126,4 @@ pub fn gist(text: &str) -> String {
 pub fn why(text: &str) -> String {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed");
     one_line(first, 300).trim_end_matches('.').to_owned()
-}
-
-/// A refusal, with what would do.
-pub fn refusal(refusal: &Refusal) -> String {
-    let offers: Vec<String> = refusal.offers.iter().map(|offer| format!("\n- `{offer}`")).collect();
-    let can = if offers.is_empty() { "" } else { " What I can do:" };
-    format!("{}.{can}{}", refusal.why, offers.concat())
 }

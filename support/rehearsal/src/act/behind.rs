@@ -9,8 +9,7 @@ use super::named;
 use crate::clause::Clause;
 use crate::mcp::{parts, pick};
 use crate::run::{Run, Went};
-use crate::schema::properties;
-use crate::tools::{Call, Tools, hands_on};
+use crate::tools::{Call, Tools, hands_on, properties};
 use crate::types::{Request, Tool};
 
 /// Stands in front of a call that is ready to be copied, with the name of the tool that makes it.

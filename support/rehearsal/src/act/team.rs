@@ -8,10 +8,9 @@ use serde_json::json;
 use super::files::write;
 use crate::clause::is_filler;
 use crate::history;
-use crate::plan::Job;
-use crate::run::{Outcome, Run, Stop, Went, fail};
+use crate::run::{Job, Outcome, Run, Stop, Went, fail};
 use crate::scene::Mail;
-use crate::speak::{listed, one_line, refusal, sentence, shown, why};
+use crate::speak::{listed, one_line, sentence, shown, why};
 use crate::tasks::{self, OnBoard, TaskSpec};
 use crate::tools::Can;
 use crate::understand;
@@ -154,7 +153,7 @@ fn do_subject(run: &Run, subject: &str) -> Went {
         return write(run, &path, &text, true);
     }
     let steps = understand::plan(subject, run.world).or_else(|no| {
-        fail(format!("I did not do “{subject}”, and it stays open: {}", refusal(&no)))
+        fail(format!("I did not do “{subject}”, and it stays open: {}", no.told()))
     })?;
     let inner = Run::new(run.world, run.from);
     super::plan(&inner, &steps)?;

@@ -10,7 +10,7 @@ use crate::clause::{Clause, Join, is_filler};
 use crate::create::{self, Content};
 use crate::mcp;
 use crate::pattern::{self, PLAIN};
-use crate::plan::{Act, Refusal};
+use crate::run::{Act, Refusal};
 use crate::slots::file;
 use crate::speak::sentence;
 use crate::table;

@@ -11,12 +11,12 @@ mod team;
 use crate::clause::{Clause, Join, clause_end, is_filler, segments, sentence_end};
 use crate::history;
 use crate::pattern::{self, PLAIN};
-use crate::plan::{Act, Refusal, Step};
+use crate::run::{Act, Refusal, Step};
+use crate::scene::World;
 use crate::table::Make;
 use crate::tasks;
 use crate::tools::Can;
 use crate::words::{Shape, Token, having, set, stems, tokens};
-use crate::world::World;
 
 /// Understands a request: the steps of it, or why nothing of it is done.
 pub fn plan(text: &str, world: &World) -> Result<Vec<Step>> {

@@ -8,12 +8,12 @@ use crate::clause::{Clause, Join, is_filler};
 use crate::create::Content;
 use crate::history;
 use crate::mcp;
-use crate::plan::{Act, Job, Refusal, Step};
+use crate::run::{Act, Job, Refusal, Step};
+use crate::scene::World;
 use crate::slots::Slots;
 use crate::table::{self, Make, ROWS, Row, Slot};
 use crate::tools::Can;
 use crate::words::{Shape, Token, has, set, tokens};
-use crate::world::World;
 
 impl Planner<'_, '_> {
     /// The nearest row that accounts for every word.

@@ -8,7 +8,7 @@ use super::{Planner, Result};
 use crate::clause::{Clause, Join, clause_end, is_filler};
 use crate::mcp;
 use crate::pattern::{self, Found, says};
-use crate::plan::{Act, Job, Refusal, Step};
+use crate::run::{Act, Job, Refusal, Step};
 use crate::speak::{listed, sentence};
 use crate::table;
 use crate::tools::Can;
