@@ -28,7 +28,6 @@ macro_rules! named {
 
 mod act;
 mod clause;
-mod create;
 mod history;
 mod mcp;
 mod pattern;

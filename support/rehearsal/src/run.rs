@@ -9,7 +9,6 @@ use std::cell::{Cell, RefCell};
 use serde_json::Value;
 
 use crate::clause::Join;
-use crate::create::Content;
 use crate::scene::{Past, World};
 use crate::slots::Slots;
 use crate::speak::why;
@@ -29,6 +28,21 @@ pub enum Job {
     Assigned,
     /// To wait for mail.
     Wait,
+}
+
+/// What goes into a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// The user's text.
+    Given(String),
+    /// A sample that the user named.
+    Sample(String),
+    /// What was found: the results before, or what these files say.
+    Found(Vec<String>),
+    /// The results before, as they are.
+    Output,
+    /// Nothing was said: an empty file, and only where there is none.
+    Nothing,
 }
 
 /// One thing to do.

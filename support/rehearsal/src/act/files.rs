@@ -9,9 +9,8 @@ use regex_lite::Regex;
 use serde_json::json;
 
 use super::python;
-use crate::create::Content;
 use crate::history;
-use crate::run::{Outcome, Run, Stop, Went, fail};
+use crate::run::{Content, Outcome, Run, Stop, Went, fail};
 use crate::scene::Past;
 use crate::slots::{Slots, in_quotes, shell};
 use crate::speak::{block, cut, gist, shown, why};

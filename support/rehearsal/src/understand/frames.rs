@@ -1,17 +1,17 @@
 //! Frames: a command, a time, a subagent, a server, a file that is made or changed.
 //!
 //! A frame takes words that no row could hold: a command line, a text, a whole order for somebody else or for later.
-//! Invariant: such an order is understood first, and refused when it is not.
+//! Invariants: such an order is understood first, and refused when it is not; the content of a file is the user's, a result of
+//! this request, or one of a few samples that the user named, and never made up.
 
 use regex_lite::Regex;
 
 use super::{Planner, Result};
 use crate::clause::{Clause, Join, is_filler};
-use crate::create::{self, Content};
 use crate::mcp;
-use crate::pattern::{self, PLAIN};
-use crate::run::{Act, Refusal};
-use crate::slots::file;
+use crate::pattern::{self, PLAIN, says};
+use crate::run::{Act, Content, Refusal};
+use crate::slots::{ending, file};
 use crate::speak::sentence;
 use crate::table;
 use crate::tools::Can;
@@ -158,7 +158,7 @@ impl Planner<'_, '_> {
             }
             None => {}
         }
-        if clause.says("tools") || create::read(clause).is_some() {
+        if clause.says("tools") || made(clause).is_some() {
             return None;
         }
         let has_file = clause.tokens.iter().any(|token| token.shape == Shape::Path);
@@ -250,15 +250,13 @@ impl Planner<'_, '_> {
         if is_long || !self.world.can(Can::Write) && !self.world.can(Can::Bash) {
             return None;
         }
-        let new = create::read(clause)?;
-        if let Some(word) = &new.left {
-            return Some(Err(self.refuse(word, clause)));
-        }
+        let (path, content, left) = made(clause)?;
         let is_first = self.steps.is_empty() && self.world.scene.calls.is_empty();
-        if is_first && matches!(&new.content, Content::Found(sources) if sources.is_empty()) {
-            return Some(Err(self.refuse(clause.text(), clause)));
+        let finds_nothing = is_first && content == Content::Found(Vec::new());
+        if let Some(word) = left.or(finds_nothing.then(|| clause.text().to_owned())) {
+            return Some(Err(self.refuse(&word, clause)));
         }
-        self.push(Act::Create(new.path, new.content), clause.join);
+        self.push(Act::Create(path, content), clause.join);
         Some(Ok(()))
     }
 }
@@ -272,4 +270,97 @@ fn replacing(clause: &Clause) -> Option<(Option<String>, String, String)> {
     let all = found.tokens("new");
     let is_one = all.len() == 1 || all.iter().all(|token| token.shape != Shape::Path);
     (is_one && !old.is_empty() && !new.is_empty()).then(|| (path, old.to_owned(), new.to_owned()))
+}
+
+/// Reads a clause that makes a file: where, or nowhere for a summary that nobody has named; what goes into it; and what nobody
+/// accounts for. Nothing when it makes none.
+fn made(clause: &Clause) -> Option<(String, Content, Option<String>)> {
+    let makes_folder =
+        says(&clause.tokens, "directory") && !says(&clause.tokens, "current this working same");
+    if says(&clause.tokens, set("no-files")) || makes_folder {
+        return None;
+    }
+    let kind = |kind: &str, tokens: &[Token], at: usize| {
+        let is_path = |token: &Token| {
+            token.shape == Shape::Path && !matches!(token.text.as_str(), "." | "./" | "..")
+        };
+        let before = &tokens[at.saturating_sub(1)..at];
+        let is_named = says(before, "called named") && tokens[at].shape == Shape::Word;
+        let is_quoted = tokens[at].is_quoted() && says(before, "called named file");
+        match kind {
+            "file" => (is_path(&tokens[at]) || is_named || is_quoted).then_some(at + 1),
+            "paths" => {
+                let are_paths = |token: &&Token| is_path(token) || token.is(", and");
+                let count = tokens[at..].iter().take_while(are_paths).count();
+                (count > 0 && is_path(&tokens[at])).then_some(at + count)
+            }
+            _ => None,
+        }
+    };
+    let found = pattern::find("create", clause, &kind)?;
+    let end = clause.find("with that which containing").unwrap_or(found.end);
+    let head = &clause.tokens[..end];
+    let text = found.text("text").trim_end_matches([',', ' ']);
+    let path = found.first("path").map(|token| file(&token.text));
+    let sources = found.tokens("from").iter().filter(|token| token.shape == Shape::Path);
+    let sources: Vec<String> = sources.map(|token| file(&token.text)).collect();
+    let is_py = path.as_ref().is_some_and(|path| path.ends_with(".py"));
+    let is_python = says(head, "python") && !says(head, "package")
+        || is_py && says(head, "script program module");
+    let given = |text: &str| {
+        if text.is_empty() { Content::Nothing } else { Content::Given(text.replace("\\n", "\n")) }
+    };
+    let mut left = None;
+    let content = match found.label {
+        "print" if is_py => {
+            let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+            Content::Given(format!("print(\"{text}\")"))
+        }
+        "print" | "given" => given(text),
+        "table" => sample("table-file", &[("{name}", &found.text("name").to_lowercase())]),
+        "function" => function(found.text("signature")),
+        "python" => sample("greet-file", &[]),
+        "found" | "summary" => Content::Found(sources),
+        "output" => Content::Output,
+        "nothing" if is_python => sample("greet-file", &[]),
+        "nothing" => Content::Nothing,
+        "put" if matches!(text, "something" | "anything" | "some text") => Content::Nothing,
+        label => {
+            let heads = ["the text ", "the words ", "the line "];
+            let given = heads.iter().find_map(|head| text.strip_prefix(head));
+            let tokens = found.tokens("text");
+            let is_talk = label == "put" && given.is_none() && says(&tokens[..1], "a an some the")
+                || label == "put" && says(tokens, "what down how why")
+                || given.is_none() && says(&tokens[..1], "the") && says(tokens, "of")
+                || tokens.iter().any(|token| token.shape == Shape::Path)
+                || says(&tokens[..1], "of from");
+            let all = Some(text).filter(|_| is_talk || label == "bad");
+            left = joined(text).or(all).map(str::to_owned);
+            Content::Given(given.unwrap_or(text).to_owned())
+        }
+    };
+    let kind = head.iter().find_map(|token| ending(&token.low)).unwrap_or("txt");
+    let unnamed = if found.label == "summary" { String::new() } else { format!("new_file.{kind}") };
+    Some((path.unwrap_or(unnamed), content, left))
+}
+
+/// What stands behind an `and` in a content without quotation marks: it may be content or a second request.
+fn joined(text: &str) -> Option<&str> {
+    let at =
+        [" and ", ", ", " then ", " but "].iter().filter_map(|joint| text.find(joint)).min()?;
+    Some(text[at..].trim_start_matches([',', ' ']))
+}
+
+/// A sample of `patterns.txt` with its places filled in.
+fn sample(name: &str, places: &[(&str, &str)]) -> Content {
+    let text = set(name).replace("\\n", "\n");
+    Content::Sample(places.iter().fold(text, |text, (place, value)| text.replace(place, value)))
+}
+
+/// A function of this signature. Only a slug has a body that can be known.
+fn function(signature: &str) -> Content {
+    let mut parts = signature.split(['(', ':', ',', ')']).map(str::trim);
+    let (name, argument) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let kind = if name.contains("slug") { "slug-file" } else { "function-file" };
+    sample(kind, &[("{signature}", signature), ("{name}", name), ("{argument}", argument)])
 }

@@ -5,10 +5,9 @@
 
 use super::{Planner, Result};
 use crate::clause::{Clause, Join, is_filler};
-use crate::create::Content;
 use crate::history;
 use crate::mcp;
-use crate::run::{Act, Job, Refusal, Step};
+use crate::run::{Act, Content, Job, Refusal, Step};
 use crate::scene::World;
 use crate::slots::Slots;
 use crate::table::{self, Make, ROWS, Row, Slot};
