@@ -15,20 +15,17 @@ pub enum Join {
     Then,
 }
 
-/// A part of a request that asks for one thing.
 #[derive(Clone, Debug)]
 pub struct Clause {
     /// Its tokens; places count from the beginning of `source`.
     pub tokens: Vec<Token>,
     /// The text that the tokens were cut from.
     pub source: String,
-    /// How it is joined to the one before.
     pub join: Join,
     /// Whether it began with `could you`: then a question mark asks for nothing.
     pub is_polite: bool,
 }
 
-/// Whether a token stands on a new line.
 fn opens_line(text: &str, all: &[Token], at: usize) -> bool {
     at > 0 && text[all[at - 1].end..all[at].start].contains('\n')
 }
@@ -96,14 +93,12 @@ pub fn is_filler(token: &Token) -> bool {
 }
 
 impl Clause {
-    /// A clause of these tokens.
     pub fn new(source: &str, tokens: &[Token], join: Join) -> Self {
         let mut clause = Self::cut(source, tokens.to_vec(), join);
         clause.drop_courtesy();
         clause
     }
 
-    /// A clause that is a whole text.
     pub fn of(source: &str) -> Self {
         Self::new(source, &tokens(source), Join::Then)
     }
@@ -123,7 +118,6 @@ impl Clause {
         }
     }
 
-    /// The user's words, from the first token to the last.
     pub fn text(&self) -> &str {
         self.between(0, self.tokens.len())
     }
@@ -136,12 +130,10 @@ impl Clause {
         start.zip(end).map_or("", |(start, end)| self.source[start..end].trim())
     }
 
-    /// The place of the first token that is one of these words.
     pub fn find(&self, words: &str) -> Option<usize> {
         self.tokens.iter().position(|token| token.is(words))
     }
 
-    /// Whether one of these words is said.
     pub fn says(&self, words: &str) -> bool {
         self.find(words).is_some()
     }
@@ -179,7 +171,6 @@ impl Clause {
     }
 }
 
-/// Whether a sentence ends with this token.
 pub fn is_full_stop(all: &[Token], at: usize) -> bool {
     all[at].is(". ! ?") && all.get(at + 1).is_none_or(|next| next.start > all[at].end)
 }

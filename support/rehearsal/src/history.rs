@@ -129,14 +129,12 @@ pub fn abilities(world: &World, all: bool) -> String {
     format!("{list}\nAsk what else I can do for all of them.")
 }
 
-/// The skills of the catalogue.
 pub fn skills(world: &World) -> String {
     let all =
         world.skills().into_iter().map(|(name, description)| format!("{name}: {description}"));
     listing("These skills are available:", all, "There are no skills here.")
 }
 
-/// The tools on offer.
 pub fn tools(world: &World) -> String {
     let outside: Vec<&str> = world.tools.outside().iter().map(|tool| tool.name).collect();
     let own: Vec<&str> = world.tools.names().filter(|name| !outside.contains(name)).collect();

@@ -56,7 +56,6 @@ pub fn is_called(tool: &str, token: &Token) -> bool {
     !is_filler(token) && name_words(tool).iter().any(|name| name.is_like(&word))
 }
 
-/// The words of a tool's name.
 fn name_words(tool: &str) -> Vec<Word> {
     let short = parts(tool).1.to_lowercase();
     let words = short.split(['_', '-', '.']).filter(|word| !word.is_empty());

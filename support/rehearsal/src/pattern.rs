@@ -11,7 +11,6 @@ use crate::clause::{Clause, is_filler};
 use crate::words::{Shape, Token, has, number, set};
 
 enum Piece {
-    /// One of these words.
     Words(Vec<String>),
     /// A slot: its name and its kind.
     Slot(String, String),
@@ -32,7 +31,6 @@ struct Rule {
 /// Slots of a kind that only the caller knows: where one that begins at this token ends.
 pub type Kind<'k> = &'k dyn Fn(&str, &[Token], usize) -> Option<usize>;
 
-/// No such slots.
 pub const PLAIN: Kind = &|_, _, _| None;
 
 static RULES: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
@@ -80,7 +78,6 @@ fn piece(word: &str) -> Piece {
     Piece::Words(word.split('|').flat_map(one_of).map(str::to_owned).collect())
 }
 
-/// The words of a set, or a word.
 fn one_of(word: &str) -> impl Iterator<Item = &str> {
     if word.starts_with('@') { set(word) } else { word }.split(' ')
 }
@@ -102,12 +99,10 @@ impl<'c> Found<'c> {
         slot.map_or(&[], |(_, from, to)| &self.clause.tokens[*from..*to])
     }
 
-    /// The first token of a slot.
     pub fn first(&self, name: &str) -> Option<&'c Token> {
         self.tokens(name).first()
     }
 
-    /// The number that a slot says.
     pub fn number(&self, name: &str) -> Option<u32> {
         self.first(name).and_then(|token| number(&token.low))
     }

@@ -18,7 +18,6 @@ use crate::types::{Block, Reply, Request};
 use crate::understand;
 use crate::words::{tokens, unique};
 
-/// The reply to a request.
 pub fn answer(request: &Request) -> Reply {
     if let Some(reply) = continued(request) {
         return reply;

@@ -45,7 +45,6 @@ pub enum Content {
     Nothing,
 }
 
-/// One thing to do.
 #[derive(Clone, Debug)]
 pub enum Act {
     /// What a row makes of its slots.
@@ -83,7 +82,6 @@ pub enum Act {
     Serve(String, String, Option<String>),
 }
 
-/// A step of a plan.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub act: Act,
@@ -104,12 +102,10 @@ impl Act {
         Self::Row(ROWS.iter().find(|row| row.make == make).unwrap_or(&ROWS[0]), slots)
     }
 
-    /// What a row makes, when this is one.
     pub fn make(&self) -> Option<Make> {
         if let Self::Row(row, _) = self { Some(row.make) } else { None }
     }
 
-    /// The files that it is about.
     pub fn paths(&self) -> &[String] {
         match self {
             Self::Row(_, slots) => &slots.paths,
@@ -189,14 +185,12 @@ impl Refusal {
 /// So often the same call in a row is too often.
 const STUCK: usize = 6;
 
-/// Why a run stops.
 #[derive(Debug)]
 pub enum Stop {
     /// These calls have to be made; something may be said with them.
     Call(Vec<Call>, String),
     /// Something has to come by itself.
     Wait(String),
-    /// It cannot be done.
     Fail(String),
 }
 
@@ -269,7 +263,6 @@ impl Past<'_> {
     }
 }
 
-/// How an act goes.
 pub type Went = Result<Outcome, Stop>;
 
 /// Where a plan stands.
@@ -294,7 +287,6 @@ impl<'r, 'w> Run<'r, 'w> {
         }
     }
 
-    /// The result of a call, or the call.
     pub fn call(&self, can: Can, args: Value) -> Result<&'r Past<'w>, Stop> {
         Ok(self.calls(vec![(can, args)])?.remove(0))
     }

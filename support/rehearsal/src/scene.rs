@@ -43,7 +43,6 @@ impl Past<'_> {
     }
 }
 
-/// Mail of another agent.
 #[derive(Clone, Debug)]
 pub struct Mail {
     pub from: String,
@@ -53,7 +52,6 @@ pub struct Mail {
     pub whole: String,
 }
 
-/// Something that happened.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// The user, or whoever gave the job, asks for something.
@@ -71,7 +69,6 @@ pub enum Event<'a> {
     Called,
 }
 
-/// The conversation.
 #[derive(Debug, Default)]
 pub struct Scene<'a> {
     pub events: Vec<Event<'a>>,
@@ -232,7 +229,6 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// All mail, with its place.
     pub fn mail(&self) -> impl DoubleEndedIterator<Item = (usize, &Mail)> {
         self.events.iter().enumerate().filter_map(|(at, event)| match event {
             Event::Mail(mail) => Some((at, mail)),
@@ -241,7 +237,6 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// A text in a tag.
 struct Tagged<'a> {
     name: &'a str,
     head: &'a str,
@@ -285,7 +280,6 @@ pub fn is_note(text: &str) -> bool {
         && text.contains(' ')
 }
 
-/// Whether this names a tag.
 pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_'))
 }
@@ -317,7 +311,6 @@ pub fn task_of(text: &str) -> Option<(String, String)> {
     is_id.then(|| (id.to_owned(), subject.trim_end_matches('.').to_owned()))
 }
 
-/// What there is around a request.
 pub struct World<'a> {
     pub tools: &'a Tools<'a>,
     pub scene: &'a Scene<'a>,
@@ -326,7 +319,6 @@ pub struct World<'a> {
     pub mates: Vec<String>,
     /// The servers that can be connected or are.
     pub servers: Vec<String>,
-    /// The servers that are connected.
     pub connected: Vec<String>,
     /// Tools of servers that were called and are no longer on offer.
     pub gone: Vec<&'a str>,

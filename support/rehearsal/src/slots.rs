@@ -24,7 +24,6 @@ pub struct Slots {
     pub names: Vec<String>,
     /// What stands behind a marker.
     pub rest: String,
-    /// The whole clause.
     pub said: String,
 }
 
@@ -168,7 +167,6 @@ impl Clause {
 }
 
 impl Slots {
-    /// Empty slots of a clause.
     pub fn of(said: &str) -> Self {
         let said = said.to_owned();
         Self {

@@ -40,7 +40,6 @@ fn intent(call: &Call) -> String {
     }
 }
 
-/// The announcement of calls.
 pub fn announce(calls: &[Call], note: &str) -> String {
     let line = format!("I will {}.", listed(&unique(calls.iter().map(intent))));
     if note.is_empty() { line } else { format!("{note}\n{line}") }
@@ -73,7 +72,6 @@ pub fn one_line(text: &str, most: usize) -> String {
     cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), most)
 }
 
-/// The beginning of a text.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),

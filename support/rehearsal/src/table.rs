@@ -27,7 +27,6 @@ named! {
     Worktrees
 }
 
-/// An intent.
 #[derive(Debug)]
 pub struct Row {
     /// How it is called in `what can you do?`: ready to type.
@@ -52,7 +51,6 @@ pub struct Row {
     pub examples: Vec<&'static str>,
 }
 
-/// All rows.
 pub static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let all = include_str!("intents.txt").split("\n\n").filter(|text| !text.starts_with('#'));
     let read = |text: &'static str| {

@@ -60,7 +60,6 @@ impl Can {
     }
 }
 
-/// A call to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// What it is for; none for a tool that only its server knows.
@@ -84,7 +83,6 @@ impl Call {
     }
 }
 
-/// The tools on offer.
 pub struct Tools<'a> {
     all: &'a [Tool<'a>],
     known: Vec<(Can, &'a Tool<'a>)>,
@@ -200,7 +198,6 @@ fn property<'a>(tool: &Tool<'a>, names: &[&str]) -> Option<&'a str> {
     names.iter().find_map(named).map(|(name, _)| name.as_str())
 }
 
-/// The properties of a schema.
 pub fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     schema["properties"].as_object().into_iter().flatten()
 }

@@ -11,7 +11,6 @@ use crate::clause::Clause;
 use crate::pattern;
 use crate::words::{Token, entry, has, number, set};
 
-/// When something is to happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum When {
     /// Again and again: a cron line.
@@ -33,7 +32,6 @@ pub struct Found {
     pub to: usize,
 }
 
-/// Finds a time.
 pub fn find(clause: &Clause) -> Option<Found> {
     let kind = |kind: &str, tokens: &[Token], at: usize| match kind {
         "clock" => clock(&tokens[at..]).map(|(_, _, len)| at + len),

@@ -14,7 +14,6 @@ named! {
     Shape: Word Number Path Quoted Code Key Signature Mark
 }
 
-/// One token.
 #[derive(Clone, Debug)]
 pub struct Token {
     /// Its text, without quotation marks.
@@ -30,7 +29,6 @@ pub struct Token {
 }
 
 impl Token {
-    /// Whether it is one of these words.
     pub fn is(&self, words: &str) -> bool {
         matches!(self.shape, Shape::Word | Shape::Number | Shape::Mark) && has(words, &self.low)
     }
@@ -73,7 +71,6 @@ pub fn unique<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     kept
 }
 
-/// Cuts a text into tokens.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -15,7 +15,6 @@ use crate::types::{Request, Tool};
 /// Stands in front of a call that is ready to be copied, with the name of the tool that makes it.
 const READY: &str = "Ready to call with ";
 
-/// A tool that was found.
 struct Found {
     name: String,
     description: String,

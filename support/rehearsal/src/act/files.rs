@@ -21,7 +21,6 @@ use crate::words::{Shape, Token, entry, has, set, tokens};
 const AT_ONCE: usize = 4;
 const MOST_FILES: usize = 40;
 
-/// The call that reads a file.
 pub(super) fn reads(run: &Run, path: &str) -> Result<Call, Stop> {
     let cat = || json!({"command": format!("cat {}", shell(path))});
     let call = run.world.tools.call(Can::Read, json!({"path": path}));
@@ -29,7 +28,6 @@ pub(super) fn reads(run: &Run, path: &str) -> Result<Call, Stop> {
     call.map_or_else(|| fail("I have no tool here that reads."), Ok)
 }
 
-/// What comes of reading a file.
 fn reading<'r, 'w>(run: &Run<'r, 'w>, path: &str) -> Result<&'r Past<'w>, Stop> {
     Ok(run.made(vec![reads(run, path)?], "")?.remove(0))
 }
@@ -63,7 +61,6 @@ pub(super) fn about(run: &Run, paths: &[String]) -> Went {
     Ok(Outcome::told(gists.collect::<Vec<_>>().join("\n")))
 }
 
-/// The paths that match a pattern.
 pub(super) fn paths(run: &Run, pattern: &str) -> Result<Vec<String>, Stop> {
     let or = format!("I could not look for {pattern}");
     let text = if run.world.tools.can(Can::Glob) {

@@ -62,7 +62,6 @@ fn group(run: &Run, steps: &[Step]) -> Result<(), Stop> {
     other.map_or(Ok(()), Err)
 }
 
-/// Does the next thing of an act.
 fn go(act: &Act, run: &Run) -> Went {
     match act {
         Act::Row(row, slots) => of_row(row, slots, run),

@@ -129,7 +129,6 @@ fn scheduled_prompt(clause: &Clause, time: &when::Found) -> String {
 }
 
 impl Planner<'_, '_> {
-    /// What servers are asked.
     pub(super) fn servers(&mut self, clause: &Clause) -> Option<Result<()>> {
         let servers = &self.world.servers;
         if servers.is_empty() && !self.world.can(Can::Connect) {
