@@ -59,6 +59,13 @@ impl Clause {
                 slots.number = count;
             } else if takes(&Slot::Names) && (names.contains(&token.low) || self.may_be_name(at)) {
                 slots.names.push(token.low.clone());
+            } else if takes(&Slot::Name)
+                && slots.rest.is_empty()
+                && token.shape != Shape::Mark
+                && !is_filler(token)
+                && !table::knows(index, token)
+            {
+                slots.rest.clone_from(&token.text);
             } else {
                 used[at] = false;
             }
@@ -186,7 +193,7 @@ impl Slots {
             Slot::Number => self.number.is_some(),
             Slot::Key => self.key.is_some(),
             Slot::Names => !self.names.is_empty(),
-            Slot::After => !self.rest.is_empty(),
+            Slot::After | Slot::Name => !self.rest.is_empty(),
         })
     }
 

@@ -12,8 +12,8 @@ use crate::words::{Shape, Token, field, has, set, stem, tokens};
 
 named! {
     /// What a row has to find in the request, or may: a file, two, any number, a folder, a kind of files, a quotation, a number,
-    /// an id, names of teammates, or what stands behind one of `after`.
-    Slot: Path Pair Paths Dir Kind Quoted Number Key Names After
+    /// an id, names of teammates, the one word that nobody else accounts for, or what stands behind one of `after`.
+    Slot: Path Pair Paths Dir Kind Quoted Number Key Names Name After
 }
 
 named! {

@@ -137,22 +137,10 @@ impl Planner<'_, '_> {
                 slots.paths = files;
             }
             Make::WriteSkill => {
-                let is_name = |token: &Token| {
-                    token.shape == Shape::Word && !token.is("that called named which")
-                };
-                let name = tokens(&slots.rest).into_iter().find(is_name)?.low;
-                let text = slots.quoted.first()?;
-                let head = format!(
-                    "name: {name}\ndescription: {}",
-                    text.lines().next().unwrap_or_default()
-                );
-                let content = Content::Given(format!("---\n{head}\n---\n{text}\n"));
-                return Some(Act::Create(format!("skills/{name}/SKILL.md"), content));
-            }
-            Make::Tool if row.after.contains("worktree") => {
-                slots.rest = one_word(&slots.rest)?;
-                let key = clause.tokens.iter().find(|token| token.shape == Shape::Key);
-                slots.key = key.map(|token| token.text.clone());
+                let (name, text) = (slots.rest.to_lowercase(), slots.quoted.first()?);
+                let about = text.lines().next().unwrap_or_default();
+                let text = format!("---\nname: {name}\ndescription: {about}\n---\n{text}\n");
+                return Some(Act::Create(format!("skills/{name}/SKILL.md"), Content::Given(text)));
             }
             Make::Leave | Make::AskPlan => {
                 slots.names = self.named_or_hired(&slots.names, clause)?
@@ -240,17 +228,6 @@ fn in_order(steps: Vec<Step>) -> Vec<Step> {
     let at = first.iter().rposition(|step| hired(step).is_some()).map_or(first.len(), |at| at + 1);
     first.splice(at..at, last.into_iter().map(|step| Step::then(step.act)));
     first
-}
-
-/// The word that is left of `the worktree api for review`.
-fn one_word(rest: &str) -> Option<String> {
-    let known = "worktree for review task and discard changes its bound to it bind with the again called named all a";
-    let is_word = |token: &Token| {
-        matches!(token.shape, Shape::Word | Shape::Quoted | Shape::Code | Shape::Path)
-    };
-    let words: Vec<Token> =
-        tokens(rest).into_iter().filter(|token| is_word(token) && !token.is(known)).collect();
-    if let [one] = words.as_slice() { Some(one.text.clone()) } else { None }
 }
 
 impl Planner<'_, '_> {
