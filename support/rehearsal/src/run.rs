@@ -129,9 +129,8 @@ impl Act {
         match self {
             Self::Row(row, slots) => match row.make {
                 Make::Read | Make::About => !slots.paths.is_empty(),
-                Make::List | Make::Find | Make::Exists => true,
-                Make::Framework | Make::Board | Make::AskPlan => true,
-                _ => false,
+                Make::List | Make::Find | Make::Exists | Make::AskPlan => true,
+                make => matches!(make, Make::Framework | Make::Board),
             },
             Self::Shell(_, in_background) => *in_background,
             Self::Spawn(_, _, job, _) => *job != Job::Assigned,
@@ -214,17 +213,18 @@ pub struct Outcome {
 
 impl Outcome {
     pub fn told(text: impl Into<String>) -> Self {
+        let text = text.into();
         Self {
-            text: text.into(),
+            text,
             ..Self::default()
         }
     }
 
     pub fn failed(text: impl Into<String>) -> Self {
+        let failed = true;
         Self {
-            text: text.into(),
-            failed: true,
-            ..Self::default()
+            failed,
+            ..Self::told(text)
         }
     }
 
@@ -303,21 +303,23 @@ impl<'r, 'w> Run<'r, 'w> {
 
     /// The results of calls that stand in one reply, or those that are missing.
     pub fn calls(&self, wanted: Vec<(Can, Value)>) -> Result<Vec<&'r Past<'w>>, Stop> {
-        let calls = wanted.into_iter().map(|(can, args)| {
-            let call = self.world.tools.call(can, args);
-            call.ok_or_else(|| Stop::Fail(format!("I have no tool here for that ({can:?})")))
-        });
-        self.made(calls.collect::<Result<_, _>>()?, "")
+        let call = |(can, args)| match self.world.tools.call(can, args) {
+            Some(call) => Ok(call),
+            None => fail(format!("I have no tool here for that ({can:?})")),
+        };
+        self.made(wanted.into_iter().map(call).collect::<Result<_, _>>()?, "")
     }
 
     /// The same for calls that are worked out already, with something to say beside them.
     pub fn made(&self, calls: Vec<Call>, said: &str) -> Result<Vec<&'r Past<'w>>, Stop> {
-        let results: Vec<Option<&Past>> = calls.iter().map(|call| self.past(call)).collect();
-        if results.iter().all(Option::is_some) {
-            return Ok(results.into_iter().flatten().collect());
+        let (mut done, mut open) = (Vec::new(), Vec::new());
+        for call in calls {
+            match self.past(&call) {
+                Some(past) => done.push(past),
+                None => open.push(call),
+            }
         }
-        let open = calls.into_iter().zip(results).filter(|(_, result)| result.is_none());
-        Err(Stop::Call(open.map(|(call, _)| call).collect(), said.to_owned()))
+        if open.is_empty() { Ok(done) } else { Err(Stop::Call(open, said.to_owned())) }
     }
 
     /// One call for each of these, and what is told of each.
@@ -344,12 +346,11 @@ impl<'r, 'w> Run<'r, 'w> {
     /// Whether this call was made again and again without an end: a client did not keep it as it was.
     pub fn is_stuck(&self, calls: &[Call]) -> bool {
         let all = &self.world.scene.calls;
-        let last = &all[all.len().saturating_sub(STUCK)..];
-        let [call] = calls else { return false };
-        let is_same = |past: &Past| {
-            past.at >= self.from && past.name == call.name && past.input == last[0].input
+        let ([call], Some(last)) = (calls, all.last()) else { return false };
+        let is_same = |past: &&Past| {
+            past.at >= self.from && past.name == call.name && past.input == last.input
         };
-        last.len() == STUCK && last.iter().all(is_same)
+        all.iter().rev().take_while(is_same).count() >= STUCK
     }
 
     fn past(&self, call: &Call) -> Option<&'r Past<'w>> {
